@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Native code from kernel IR, through LLVM's C API.  The only folder that includes LLVM headers; this header includes none.
+ *
+ * In: finished kernels (ir/kernel.h).  Out: kernel_function pointers (JIT), later objects and assembly (AOT); both share everything
+ * up to the finished module.  Read codegen/emit.c first.
+ */
+#ifndef WEBNN_CODEGEN_CODEGEN_H_
+#define WEBNN_CODEGEN_CODEGEN_H_
+
+#include "codegen/kernel_abi.h"
+#include "ir/debug.h"
+#include "ir/kernel.h"
+#include "ir/target.h"
+
+/** A compiler for one target, with its JIT and its cache of compiled structures.  Thread-safe.  One per context. */
+struct codegen;
+/** References to the code of one graph's kernels; code goes when the last graph that uses it does. */
+struct codegen_unit;
+
+/** Fills triple, cpu, features and vector_bits with the host's, capped by isa ("baseline", "avx2", "avx512", NULL or "native").
+ * Strings live in a.  TypeError for an unknown isa. */
+bool codegen_host_target(struct target *t, const char *isa, struct arena *a, struct error *e);
+
+/** t and d must outlive the result.  NULL: e. */
+struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e);
+void codegen_free(struct codegen *c);
+
+/** Compiles kernels: each distinct structure once, structures compiled before not at all.  functions[i] runs kernels[i] with the
+ * parameters of kernel_numbers.  False: e, and nothing is kept. */
+bool codegen_compile(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit **unit,
+                     kernel_function *functions, struct error *e);
+void codegen_unit_free(struct codegen_unit *u);
+
+/** Milliseconds spent so far: emitting IR, LLVM passes, instruction selection and linking; and modules compiled. */
+struct codegen_times {
+    double emit_ms, passes_ms, codegen_ms;
+    uint32_t structures, kernels;
+};
+void codegen_get_times(struct codegen *c, struct codegen_times *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Debug switches: one table (ir/debug.c), read from the WEBNN_DEBUG environment variable and from WNNContextOptions.debug.
+ * "name,name=value,..."; see docs/debugging.md, which is checked against the table.
+ */
+#ifndef WEBNN_IR_DEBUG_H_
+#define WEBNN_IR_DEBUG_H_
+
+#include "ir/ir.h"
+
+enum debug_flag {
+    DEBUG_PRINT_AFTER_ALL = 1 << 0, /* print-after-all: the graph after every pass that changed it, to stderr */
+    DEBUG_TIME_PASSES = 1 << 1,     /* time-passes: milliseconds per pass and compile stage */
+    DEBUG_VERIFY = 1 << 2,          /* verify: run the verifier after every pass (always in debug builds) */
+    DEBUG_DUMP_LLVM = 1 << 3,       /* dump-llvm: LLVM IR of every module before and after its passes */
+    DEBUG_DUMP_ASM = 1 << 4,        /* dump-asm: assembly of every module */
+    DEBUG_DUMP_KERNELS = 1 << 5,    /* dump-kernels: kernel IR */
+    DEBUG_DUMP_PLAN = 1 << 6,       /* dump-plan: steps, arena offsets */
+    DEBUG_PERF = 1 << 7,            /* perf: write /tmp/perf-<pid>.map */
+    DEBUG_GDB = 1 << 8,             /* gdb: register generated code with the debugger */
+    DEBUG_NO_LIBRARY = 1 << 9,      /* no-library: every convolution and product by generated kernels */
+    DEBUG_NO_PASSES = 1 << 10,      /* no-passes: skip every optional pass */
+    DEBUG_SANITIZE = 1 << 11,       /* sanitize: mark kernels for the address sanitizer, poison gaps between arena slots */
+    DEBUG_PROFILE = 1 << 12         /* profile: time every step, print a table when the graph is released */
+};
+
+struct debug_options {
+    uint32_t flags;
+    const char *print_after; /* print-after=NAME (repeatable: comma list inside one string) */
+    const char *skip;        /* skip=NAME, several separated by + */
+    const char *stop_after;  /* stop-after=NAME */
+    const char *dump_dir;    /* dump=DIR: files instead of stderr */
+    const char *isa;         /* isa=baseline|avx2|avx512|native: caps generated code and oneDNN alike */
+    struct arena arena;      /* owns the strings */
+};
+
+/** Parses text over what d holds already (zero-initialised: nothing).  Unknown switches are a TypeError that names them. */
+bool debug_parse(struct debug_options *d, const char *text, size_t length, struct error *e);
+/** The environment's switches (WEBNN_DEBUG), then text. */
+bool debug_init(struct debug_options *d, const char *text, size_t length, struct error *e);
+void debug_free(struct debug_options *d);
+/** Whether name is in a +-separated list. */
+bool debug_list_has(const char *list, const char *name);
+
+#endif

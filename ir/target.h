@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What passes and codegen know about the machine and the library, as facts and function pointers.  The runtime fills it in, so that
+ * neither includes oneDNN, OpenCL or LLVM headers to decide anything.
+ */
+#ifndef WEBNN_IR_TARGET_H_
+#define WEBNN_IR_TARGET_H_
+
+#include "ir/ir.h"
+
+struct target {
+    /* the processor, for codegen: an LLVM triple, CPU name and feature string; NULL: the host's */
+    const char *triple, *cpu, *features;
+    uint32_t vector_bits;      /* preferred vector width: 128, 256 or 512 */
+    uint32_t thread_count;     /* threads that one computation uses */
+    int64_t cache_bytes;       /* of one core, for deciding what is worth keeping in scratch rows */
+
+    /* the library for convolutions and matrix products */
+    bool prefers_nhwc;         /* convolutions want channels-last */
+    /** Whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is below. */
+    bool (*takes_node)(void *user, const struct node *n);
+    /**
+     * Whether `next`, an element-wise node, can become an epilogue of library cluster `c` whose nodes (anchor first) are
+     * nodes[0..count-1]; carried is the input slot of `next` that receives the cluster's result so far.
+     */
+    bool (*takes_epilogue)(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried);
+    void *user;
+};
+
+#endif

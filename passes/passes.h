@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Passes over the graph, and the way from the graph to kernels and storage.
+ *
+ * In: a graph from the builder or the parser, and a target description.  Out: the same graph rewritten, every node in a cluster
+ * (passes_run); kernels for each kernel cluster (lower_cluster); where every value's bytes lie (storage_plan).
+ * Read passes/pipeline.c first: it holds the one table of passes.
+ *
+ * Rules for a pass: it returns whether it changed the graph, and a second run right after returns false.  Allocation failure
+ * goes into graph->error.  It asks flags and fields of the operator table and the target; it holds no private operator
+ * lists.  The graph stays executable by the reference interpreter after every pass, with the same results.
+ */
+#ifndef WEBNN_PASSES_PASSES_H_
+#define WEBNN_PASSES_PASSES_H_
+
+#include "ir/debug.h"
+#include "ir/ir.h"
+#include "ir/kernel.h"
+#include "ir/target.h"
+
+/* ---- pipeline ---- */
+
+struct pass_options {
+    const struct target *target;
+    const struct debug_options *debug; /* skip, stop-after, print-after, time-passes, verify, no-passes */
+    bool (*cancelled)(void *user);     /* asked between passes (and inside slow ones); may be NULL */
+    void *user;
+};
+
+struct pass {
+    const char *name; /* one name everywhere: file, table, flag, dump, test */
+    bool (*run)(struct graph *g, const struct pass_options *o);
+    bool required; /* cannot be skipped: later stages rely on it */
+    const char *summary;
+};
+
+extern const struct pass pass_pipeline[];
+extern const uint32_t pass_pipeline_length;
+
+/** Runs the pipeline.  False: g->error. */
+bool passes_run(struct graph *g, const struct pass_options *o);
+
+/* The passes, in no particular order; the pipeline has the order.  Each file documents what it needs and keeps. */
+bool pass_drop_dead(struct graph *g, const struct pass_options *o);
+bool pass_canonicalize(struct graph *g, const struct pass_options *o);
+bool pass_fold_constants(struct graph *g, const struct pass_options *o);
+bool pass_merge_common(struct graph *g, const struct pass_options *o);
+bool pass_legalize(struct graph *g, const struct pass_options *o);          /* required: float16 library nodes via casts, ... */
+bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
+bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);    /* makes library clusters */
+bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);      /* makes kernel clusters */
+bool pass_separate_outputs(struct graph *g, const struct pass_options *o);  /* required: each output has bytes of its own */
+bool pass_finish_clusters(struct graph *g, const struct pass_options *o);   /* required: every node in one cluster, in order */
+
+/* ---- clusters ---- */
+
+/** The nodes of a cluster lie next to each other in the execution order once pass_finish_clusters has run. */
+struct cluster_nodes {
+    uint32_t count;
+    struct node **nodes; /* in execution order */
+    uint32_t input_count;
+    struct value **inputs; /* used inside, defined outside; each once, constants included */
+    uint32_t output_count;
+    struct value **outputs; /* defined inside, used outside or a graph output; each once */
+};
+
+/** Lists of a cluster's nodes and boundary values, in the arena.  False: out of memory. */
+bool cluster_collect(const struct graph *g, const struct cluster *c, struct arena *a, struct cluster_nodes *out);
+struct cluster *cluster_create(struct graph *g, enum cluster_kind kind);
+
+/* ---- lowering to kernels ---- */
+
+struct kernel_list {
+    uint32_t count;
+    struct kernel **kernels; /* owned: kernel_free each, in the order they must run */
+};
+
+/**
+ * Makes the kernels of a CLUSTER_KERNEL: usually one; one per input for a concat, one per distinct iteration space of
+ * its outputs.  Tensors of a kernel are boundary values of the cluster (ktensor.user is the struct value *).  False: e.
+ */
+bool lower_cluster(const struct graph *g, const struct cluster *c, const struct target *t, struct kernel_list *out,
+                   struct error *e);
+void kernel_list_free(struct kernel_list *list);
+/** Whether lower_cluster could make one kernel of these nodes: what pass_fuse_kernels asks before it joins. */
+bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count);
+
+/* ---- storage ---- */
+
+enum storage_kind {
+    STORAGE_NONE,     /* never materialised: lives inside a kernel */
+    STORAGE_INPUT,    /* the caller's input buffer `slot` */
+    STORAGE_OUTPUT,   /* the caller's output buffer `slot` */
+    STORAGE_CONSTANT, /* base->constant */
+    STORAGE_ARENA     /* the execution's arena */
+};
+
+struct storage {
+    enum storage_kind kind;
+    uint32_t slot;
+    const struct value *base; /* the value that owns the bytes (itself, or what it is a view of) */
+    int64_t offset;           /* bytes, from the start of buffer or arena; views included */
+};
+
+struct storage_plan {
+    uint32_t count;          /* graph->value_count */
+    struct storage *values;  /* by value->index */
+    int64_t arena_bytes;     /* values only; scratch is the engine's */
+    int64_t arena_lower_bound; /* most bytes alive at one step: what a perfect plan would need */
+};
+
+/** Asked for in-place: may `output` of the cluster lie in the memory of `input`, which dies there? */
+typedef bool (*storage_may_share)(void *user, const struct cluster *c, const struct value *input, const struct value *output);
+
+/** Assigns storage to every boundary value: views, in-place steps, concat parts written where they belong, arena offsets (64-byte
+ * aligned) from liveness in cluster order.  Result in the graph's arena.  False: g->error. */
+bool storage_plan_create(struct graph *g, storage_may_share may_share, void *user, struct storage_plan *out);
+
+#endif
