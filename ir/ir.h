@@ -39,6 +39,8 @@ struct error {
 bool error_set(struct error *e, WNNStatus status, const char *format, ...) PRINTF_LIKE(3, 4);
 /** UnknownError "out of memory". */
 bool error_out_of_memory(struct error *e);
+/** Makes e's message the calling thread's last error (wnnGetLastErrorMessage) and returns its status. */
+WNNStatus error_publish(const struct error *e);
 /** Writes text escaped (control, bidirectional and other invisible characters as \u{...}) to buf; returns buf. */
 const char *escape_text(char *buf, size_t size, const char *text, size_t length);
 
