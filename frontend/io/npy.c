@@ -1,3 +1,185 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reading and writing of NumPy .npy files. */
+/* Reading and writing of NumPy .npy files: a magic number, a version, a Python dictionary as text, then the elements. */
 #include "frontend/io/npy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/io/file.h"
+
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+static const struct {
+    const char *descr;
+    WNNOperandDataType type;
+} types[] = {
+    {"<f4", WNNOperandDataType_Float32}, {"<f2", WNNOperandDataType_Float16}, {"<i4", WNNOperandDataType_Int32},
+    {"<u4", WNNOperandDataType_Uint32},  {"<i8", WNNOperandDataType_Int64},   {"<u8", WNNOperandDataType_Uint64},
+    {"|i1", WNNOperandDataType_Int8},    {"|u1", WNNOperandDataType_Uint8},   {"|b1", WNNOperandDataType_Uint8},
+};
+
+/* The text after "'key':" in a header of length bytes, NULL if the key is missing. */
+static const char *find_key(const char *header, size_t length, const char *key)
+{
+    size_t n = strlen(key);
+    const char *end = header + length;
+
+    for (const char *p = header; p + n + 3 <= end; p++) {
+        if ((*p != '\'' && *p != '"') || memcmp(p + 1, key, n) || p[n + 1] != *p)
+            continue;
+        for (p += n + 2; p < end && (*p == ' ' || *p == ':'); p++)
+            ;
+        return p < end ? p : NULL;
+    }
+    return NULL;
+}
+
+static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
+{
+    const char *end = header + length;
+    const char *descr = find_key(header, length, "descr");
+    const char *order = find_key(header, length, "fortran_order");
+    const char *shape = find_key(header, length, "shape");
+    size_t elements = 1;
+
+    if (!descr || !order || !shape || *shape != '(')
+        return file_error(message, size, "%s: the .npy header lacks descr, fortran_order or shape", name);
+    if (end - order >= 4 && memcmp(order, "True", 4) == 0)
+        return file_error(message, size, "%s: Fortran order is not supported", name);
+    array->dataType = WNNOperandDataType_Undefined;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (end - descr >= 5 && memcmp(descr + 1, types[i].descr, 3) == 0)
+            array->dataType = types[i].type;
+    if (!array->dataType)
+        return file_error(message, size, "%s: element type %.5s is no data type of WebNN (little-endian)", name, descr);
+
+    array->rank = 0;
+    for (const char *p = shape + 1; p < end && *p != ')';) {
+        uint64_t dim = 0;
+
+        if (*p == ' ' || *p == ',') {
+            p++;
+            continue;
+        }
+        if (*p < '0' || *p > '9')
+            return file_error(message, size, "%s: the shape in the .npy header is not a tuple of numbers", name);
+        for (; p < end && *p >= '0' && *p <= '9'; p++) {
+            dim = dim * 10 + (uint64_t)(*p - '0');
+            if (dim > INT32_MAX)
+                return file_error(message, size, "%s: a dimension in the .npy header is above 2147483647", name);
+        }
+        if (array->rank == NPY_RANK_MAX)
+            return file_error(message, size, "%s: more than %d dimensions", name, NPY_RANK_MAX);
+        array->shape[array->rank++] = (uint32_t)dim;
+        if (dim && elements > SIZE_MAX / 8 / dim)
+            return file_error(message, size, "%s: the array is too large", name);
+        elements *= dim;
+    }
+    array->byteLength = elements * wnnOperandDataTypeGetByteSize(array->dataType);
+    return true;
+}
+
+bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
+{
+    const uint8_t *p = bytes;
+    size_t header, start;
+
+    memset(array, 0, sizeof *array);
+    if (length < 10 || memcmp(p, magic, sizeof magic))
+        return file_error(message, size, "%s: no .npy file", name);
+    if (p[6] < 1 || p[6] > 3)
+        return file_error(message, size, "%s: .npy version %u is not supported", name, p[6]);
+    start = p[6] == 1 ? 10 : 12;
+    if (length < start)
+        return file_error(message, size, "%s: truncated .npy header", name);
+    header = (size_t)p[8] | (size_t)p[9] << 8;
+    if (start == 12)
+        header |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    if (header > length - start)
+        return file_error(message, size, "%s: truncated .npy header", name);
+    if (!parse_header((const char *)p + start, header, name, array, message, size)) {
+        memset(array, 0, sizeof *array);
+        return false;
+    }
+    if (array->byteLength > length - start - header) {
+        file_error(message, size, "%s: %zu bytes of elements, %zu expected", name, length - start - header, array->byteLength);
+        memset(array, 0, sizeof *array);
+        return false;
+    }
+    array->data = malloc(array->byteLength ? array->byteLength : 1);
+    if (!array->data) {
+        memset(array, 0, sizeof *array);
+        return file_error(message, size, "%s: out of memory", name);
+    }
+    memcpy(array->data, p + start + header, array->byteLength);
+    return true;
+}
+
+bool npy_read(const char *path, struct npy_array *array, char *message, size_t size)
+{
+    char *bytes;
+    size_t length;
+    bool ok;
+
+    memset(array, 0, sizeof *array);
+    if (!file_read(path, &bytes, &length, message, size))
+        return false;
+    ok = npy_parse(bytes, length, path, array, message, size);
+    free(bytes);
+    return ok;
+}
+
+bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size)
+{
+    char header[512];
+    const char *descr = NULL;
+    size_t n, total;
+    char *bytes;
+    bool ok;
+
+    for (size_t i = sizeof types / sizeof *types; i-- > 0;)
+        if (types[i].type == array->dataType && strcmp(types[i].descr, "|b1"))
+            descr = types[i].descr;
+    if (!descr)
+        return file_error(message, size, "%s: the array has no data type", path);
+    n = (size_t)snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (size_t i = 0; i < array->rank; i++)
+        n += (size_t)snprintf(header + n, sizeof header - n, "%u,%s", array->shape[i], i + 1 < array->rank ? " " : "");
+    n += (size_t)snprintf(header + n, sizeof header - n, "), }");
+    /* The elements start at a multiple of 64 bytes; the header ends with a newline. */
+    total = (10 + n + 1 + 63) / 64 * 64;
+    bytes = malloc(total + array->byteLength);
+    if (!bytes)
+        return file_error(message, size, "%s: out of memory", path);
+    memset(bytes, ' ', total);
+    memcpy(bytes, magic, sizeof magic);
+    bytes[6] = 1;
+    bytes[7] = 0;
+    bytes[8] = (char)((total - 10) & 0xFF);
+    bytes[9] = (char)((total - 10) >> 8);
+    memcpy(bytes + 10, header, n);
+    bytes[total - 1] = '\n';
+    memcpy(bytes + total, array->data, array->byteLength);
+    ok = file_write(path, bytes, total + array->byteLength, message, size);
+    free(bytes);
+    return ok;
+}
+
+void npy_free(struct npy_array *array)
+{
+    free(array->data);
+    memset(array, 0, sizeof *array);
+}
+
+size_t npy_elements(const struct npy_array *array)
+{
+    size_t size = wnnOperandDataTypeGetByteSize(array->dataType);
+
+    return size ? array->byteLength / size : 0;
+}
+
+WNNOperandDescriptor npy_descriptor(const struct npy_array *array)
+{
+    return (WNNOperandDescriptor){array->dataType, array->rank, array->shape};
+}
