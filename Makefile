@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# For people in a hurry; everything else is CMake (presets release, debug, asan, clang).
+#
+#   make demo                                  install packages, build, denoise the picture that comes with the project
+#   make demo MODEL=folder [INPUT=file]        run another network: a folder with a manifest.json (docs/manifest.md)
+#   make test                                  install packages, build, run every test (release, then under sanitizers)
+#   make bench                                 time kernels, operators and networks
+
+MODEL ?=
+INPUT ?= examples/data/still_life_noisy.png
+SHELL := /bin/bash
+
+.PHONY: all setup demo test test-release test-asan bench format clean
+
+all: setup
+	cmake --preset release
+	cmake --build --preset release
+
+setup:
+	@cmake/setup.sh
+
+demo: all
+	@mkdir -p out
+ifeq ($(MODEL),)
+	build/release/bin/denoise $(INPUT) out/denoised.png \
+	    $(if $(filter examples/data/%,$(INPUT)),examples/data/still_life.png)
+else
+	build/release/bin/run_manifest $(MODEL) $(if $(filter-out examples/data/%,$(INPUT)),$(INPUT))
+endif
+
+test: setup
+	cmake/test.sh
+
+bench: all
+	build/release/bin/webnn-bench
+
+format:
+	git ls-files '*.c' '*.h' | xargs clang-format-19 -i
+
+clean:
+	rm -rf build out
