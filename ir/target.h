@@ -20,6 +20,11 @@ struct target {
     /** Whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is below. */
     bool (*takes_node)(void *user, const struct node *n);
     /**
+     * Whether the library reads input `slot` of n, a node it takes, through `movement` (the producer of that input, a transpose) by
+     * strides, so that the transpose may join n's cluster instead of being a copy.  May be NULL: never.
+     */
+    bool (*takes_operand)(void *user, const struct node *n, uint32_t slot, const struct node *movement);
+    /**
      * Whether `next`, an element-wise node, can become an epilogue of library cluster `c` whose nodes (anchor first) are
      * nodes[0..count-1]; carried is the input slot of `next` that receives the cluster's result so far.
      */

@@ -3,7 +3,15 @@
  * The library for convolutions and matrix products: oneDNN behind an interface that names none of its types.  The only files
  * that include its headers are runtime/onednn*.c; they compile against oneDNN 2.6 and 3.x (runtime/onednn_compat.h).
  *
- * In: a library cluster (anchor node plus epilogue).  Out: a step that runs on row-major buffers.
+ * In: a library cluster (anchor node, the transposes it reads through, its epilogue).  Out: a step that runs on row-major
+ * buffers.
+ *
+ * The order of calls while a graph is built:
+ *   1. passes ask library_takes_node, library_takes_operand and library_takes_epilogue (through struct target);
+ *   2. storage planning asks library_may_share for each boundary input that dies in a library cluster;
+ *   3. library_step_create, which is told what planning decided, and library_step_info, which says how much scratch to plan.
+ * And while it runs: each execution owns one library_bindings per step, made with the execution, so that runs of one step on
+ * several threads never share a memory object; library_step_run then only stores pointers and calls the primitive.
  */
 #ifndef WEBNN_RUNTIME_LIBRARY_H_
 #define WEBNN_RUNTIME_LIBRARY_H_
@@ -14,38 +22,65 @@
 
 /** The library's CPU engine.  Thread-safe. */
 struct library;
-/** One primitive with its attributes, memory descriptors and packed weights.  Running it is thread-safe and allocates nothing. */
+/** One primitive with its attributes, memory descriptors and packed weights.  Immutable: shared by all executions. */
 struct library_step;
+/** The library's memory objects for one step; used by one thread at a time.  Must not outlive its step. */
+struct library_bindings;
 
-/** isa as in debug_options.  thread_count: what primitives are created for. */
+/**
+ * isa as in debug_options (NULL or "native": all that the processor has).  thread_count: what primitives are created for.
+ *
+ * oneDNN's cap is one per process and fixed by the first primitive.  When a later caller asks for less than what the process is
+ * fixed to, the cap must hold all the same: such a library takes no node, and everything becomes generated kernels.  Asking for
+ * more than the process is fixed to gives the lower one.
+ */
 struct library *library_create(const char *isa, uint32_t thread_count, struct error *e);
 void library_free(struct library *l);
 
-/** struct target's takes_node and takes_epilogue; user is a struct library. */
+/** struct target's takes_node, takes_operand and takes_epilogue; user is a struct library. */
 bool library_takes_node(void *user, const struct node *n);
+bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement);
 bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried);
 
+/**
+ * Whether `input`, a boundary input of the cluster that dies there, could lie in the output's memory: true for a residual that
+ * the primitive can add in place (a sum).  No other input may ever share memory with the output.  nodes: the cluster's, in
+ * execution order.
+ */
+bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input);
+
 struct library_step_info {
-    uint32_t input_count;         /* values the step reads at run time, packed constants excluded */
+    uint32_t input_count;         /* values the step reads at run time, each once; constants excluded */
     const struct value *const *inputs;
     const struct value *output;
     int32_t in_place;             /* index of the input that must lie in the output's memory (sum), -1: none */
     int64_t scratch_bytes;        /* what library_step_run needs, 64-byte aligned */
-    int64_t packed_bytes;         /* weights held */
-    double flops, bytes;
+    int64_t packed_bytes;         /* weights held by the step */
+    double flops, bytes;          /* of one run: 2 per multiply-add; operands read once, output written once */
     const char *implementation;   /* the library's name of it, for profiles */
 };
 
 /**
- * Creates the primitive of a cluster; constant weights are packed now (their constants may be released afterwards).
- * may_overwrite[i] says whether the i-th boundary input of the cluster dies here, so that a residual may become a sum in place.
+ * Creates the primitive of a cluster (nodes in execution order; the anchor is the one with OPF_LIBRARY); constant weights are
+ * packed now.  The step keeps references to the constants that it reads unpacked, and none to nodes; `inputs` and `output` of
+ * its info are the graph's and only meaningful while the graph lives.
+ * shares_output(user, v): whether storage planning put v into the output's memory (only ever after library_may_share said yes).
  * NULL: e.
  */
 struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
-                                         bool (*dies_here)(void *user, const struct value *v), void *user, struct error *e);
+                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
 void library_step_info(const struct library_step *s, struct library_step_info *out);
-/** inputs in info order.  Runs on the calling thread's OpenMP team, which must have the step's thread count. */
-bool library_step_run(const struct library_step *s, const void *const *inputs, void *output, void *scratch);
 void library_step_free(struct library_step *s);
+
+/** NULL: e. */
+struct library_bindings *library_bindings_create(const struct library_step *s, struct error *e);
+void library_bindings_free(struct library_bindings *b);
+
+/**
+ * inputs in info order.  Runs on the calling thread's OpenMP team, which must have the library's thread count
+ * (threads_enter).  False: the library failed, which no valid step does.
+ */
+bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
+                      void *scratch);
 
 #endif
