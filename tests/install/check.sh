@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# What a user of an installed library relies on: headers that compile as C and C++, the pkg-config file, the CMake package, and
+# no exported symbol but the public API.
+#
+# usage: check.sh BUILD_DIR SOURCE_DIR
+set -euo pipefail
+
+build=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+library=$(find "$work/prefix" -name 'libwebnn.so' | head -n 1)
+[ -n "$library" ] || { echo "libwebnn.so was not installed"; exit 1; }
+
+echo "exported symbols"
+others=$(nm -D --defined-only "$library" | awk '{print $3}' | sed 's/@.*//' | grep -v '^wnn[A-Z]' | grep -v '^_\(init\|fini\)$' || true)
+[ -z "$others" ] || { echo "symbols beside the public API:"; echo "$others"; exit 1; }
+
+echo "header as C and C++"
+flags="-I$work/prefix/include -Wall -Wextra -Wpedantic -Werror -fsyntax-only"
+for header in "$work"/prefix/include/webnn/*.h; do
+    gcc -std=c17 $flags -x c "$header"
+    gcc -std=c11 $flags -x c "$header"
+    g++ -std=c++11 $flags -x c++ "$header"
+    g++ -std=c++20 $flags -x c++ "$header"
+done
+
+echo "pkg-config"
+export PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig
+gcc -std=c17 "$source/examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs webnn)
+LD_LIBRARY_PATH=$(dirname "$library") "$work/hello" | tee "$work/hello.txt"
+grep -q '^compute:  0.2 0 0.6' "$work/hello.txt"
+grep -q '^dispatch: 2 0 0.6' "$work/hello.txt"
+
+echo "CMake package"
+mkdir "$work/user"
+cat >"$work/user/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(webnn 0.1 REQUIRED)
+add_executable(hello hello.c)
+target_link_libraries(hello PRIVATE webnn::webnn)
+CMAKE
+cp "$source/examples/hello.c" "$work/user/"
+cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/user.log"
+cmake --build "$work/user/build" >>"$work/user.log"
+"$work/user/build/hello" | cmp - "$work/hello.txt"
+echo "installed library is usable"
