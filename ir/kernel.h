@@ -18,9 +18,12 @@
  *   - REDUCE expressions consume an expression over all REDUCED variables and are one value per point.  An expression whose
  *     operands include a REDUCE belongs to a later phase: softmax is three phases over a row (maximum; sum of exponentials;
  *     scaled store), layer normalisation three, a reduction or a pooling one, a purely element-wise kernel none.
- *     kernel_finish computes the phases.
+ *     kernel_finish computes the phases.  The order in which a REDUCE adds is the code generator's (several accumulators).
+ *   - SCAN expressions are running sums along the REDUCED variables, in order; they vary and start no new phase.
  *   - Stores, each at an affine address, possibly guarded.  A store whose address or value depends on a REDUCED variable
- *     happens in the loop of the phase in which its value is ready; others once per point, after all phases.
+ *     happens in the loop of the phase in which its value is ready; others once per point, after all phases.  Within one
+ *     iteration all loads come before all stores.  Iterations of a phase's loop are ordered unless vector_var is REDUCED,
+ *     which kernel_finish avoids where order matters (scans; stores at addresses that are data).
  *
  * Float16: tensors may be float16, expressions never are.  A LOAD of float16 yields float32, a STORE into float16 rounds, and
  * ROUND_F16 rounds in between (every float16 operator's result is rounded, fused or not).
@@ -36,7 +39,8 @@
 enum {
     KERNEL_VARS_MAX = 48,    /* all variables of a kernel */
     KERNEL_TENSORS_MAX = 64, /* tensor arguments */
-    KERNEL_UNROLL_MAX = 8    /* sizes up to this are immediate (compile-time) numbers for REDUCED variables */
+    KERNEL_UNROLL_MAX = 8,   /* sizes up to this are immediate (compile-time) numbers for REDUCED variables */
+    KERNEL_LANES = 16        /* most lanes along a PARALLEL vector variable in a kernel that keeps rows */
 };
 
 /* ---- affine forms ---- */
@@ -84,7 +88,8 @@ enum kop {
     K_CONST,     /* bits */
     K_LOAD,      /* tensor[index], or fill where a guard fails */
     K_INDEX,     /* KT_I64: the affine form index */
-    K_REDUCE,    /* reduce kind over all REDUCED variables of args[0] */
+    K_REDUCE,    /* reduce kind over all REDUCED variables of args[0] (KR_DOT: and args[1]) */
+    K_SCAN,      /* args[0] summed over the REDUCED points up to this one, in order; bits.u8 1: without this one (exclusive) */
     K_ADD, K_SUB, K_MUL, K_DIV,
     K_MIN, K_MAX, /* NaN if either operand is; -0 < +0 */
     K_POW,       /* floats: IEEE pow; integers: see the specification notes in docs/semantics.md */
@@ -93,7 +98,8 @@ enum kop {
     K_EXP, K_EXPM1, K_LOG, K_LOG1P, K_SIN, K_COS, K_TAN, K_TANH, K_ERF, K_SIGMOID,
     K_FMA,       /* args[0] * args[1] + args[2], rounded once; only inside one operator (accumulations) */
     K_ROUND_F16, /* KT_F32 rounded to float16 and back */
-    K_CAST,      /* from the operand's type: float to integer truncates, saturates, NaN to 0; integer to integer low bits */
+    K_CAST,      /* from the operand's type: float to integer truncates, saturates, NaN to 0; integer to integer low bits;
+                    KT_BOOL to 0 or 1; never to KT_BOOL */
     K_EQ, K_NE, K_LT, K_LE, /* operands of one type, result KT_BOOL; ordered (NaN: false), NE true on NaN */
     K_IS_NAN, K_IS_INFINITE, /* result KT_BOOL */
     K_AND, K_OR, K_XOR, K_NOT, /* KT_BOOL */
@@ -104,6 +110,7 @@ enum kop {
 enum kreduce {
     KR_SUM, KR_PRODUCT, KR_MIN, KR_MAX, /* min and max: NaN wins */
     KR_ARG_MIN, KR_ARG_MAX,            /* KT_I64: row-major index over the REDUCED variables of the first extreme; NaN wins */
+    KR_DOT,                            /* sum of args[0] * args[1], each step one fused multiply-add (integers: wrapping) */
     KR_COUNT_ /* number of kinds */
 };
 
@@ -122,7 +129,7 @@ struct kexpr {
     /* computed by kernel_finish: */
     uint32_t phase;  /* the first phase in which it can be computed (a REDUCE: in which its loop runs) */
     bool varying;    /* depends on a REDUCED variable */
-    int32_t keep;    /* >= 0: computed in its first phase, kept in that slot of the scratch row for later phases */
+    int32_t keep;    /* >= 0: computed in its first phase, kept in that scratch row for later phases; -1: not kept */
 };
 
 struct kstore {
@@ -158,10 +165,16 @@ struct kernel {
     /* computed by kernel_finish: */
     uint32_t parallel_count, reduced_count;
     uint32_t phase_count;     /* loops over the REDUCED variables; at least 1 if there are any */
-    uint32_t vector_var;      /* the innermost PARALLEL or REDUCED variable that vectors run along; KEXPR_NONE: none */
-    uint32_t scratch_slots;   /* kept rows */
-    int64_t scratch_bytes;    /* per thread: scratch_slots rows of all REDUCED points */
+    uint32_t vector_var;      /* a PARALLEL variable or the last REDUCED one, that vectors run along; KEXPR_NONE: none */
+    /* Kept rows: row s starts at s * (scratch_bytes / scratch_slots).  A row has the REDUCED points in row-major order, each
+     * KERNEL_LANES elements wide if vector_var is PARALLEL (lane by lane), else one.  Rows are 64-byte aligned. */
+    uint32_t scratch_slots;
+    int64_t scratch_bytes;    /* per thread */
     double flops, bytes;      /* estimates for scheduling */
+    /* builder's state */
+    uint32_t hash_capacity;
+    uint32_t *hash;           /* value numbering: expression + 1, open addressing */
+    bool finished;
 };
 
 /* ---- building ---- */
@@ -196,6 +209,8 @@ uint32_t kernel_op2(struct kernel *k, enum kop op, uint32_t a, uint32_t b);
 uint32_t kernel_op3(struct kernel *k, enum kop op, uint32_t a, uint32_t b, uint32_t c);
 uint32_t kernel_cast(struct kernel *k, enum ktype to, uint32_t a);
 uint32_t kernel_reduce(struct kernel *k, enum kreduce kind, uint32_t a);
+uint32_t kernel_dot(struct kernel *k, uint32_t a, uint32_t b);
+uint32_t kernel_scan(struct kernel *k, uint32_t a, bool exclusive);
 void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint32_t expr, uint32_t guard_count,
                   const struct kguard *guards);
 
@@ -208,31 +223,50 @@ bool kernel_finish(struct kernel *k);
 /** Checks the invariants (types, SSA order, address ranges); violations go to out.  False if there was one. */
 bool kernel_verify(const struct kernel *k, FILE *out);
 void kernel_print(const struct kernel *k, FILE *out);
-/** Runs a finished kernel on buffers, one scalar at a time.  What codegen is tested against. */
+/**
+ * Runs a finished kernel on buffers, one scalar at a time.  What codegen is tested against.  Element-wise float operations are
+ * exactly rounded as generated code's are; transcendental functions are double's, rounded; sums accumulate in double.
+ * False: out of memory.
+ */
 bool kernel_interpret(const struct kernel *k, void *const *tensors);
+/** One scalar operation on values of type `from` (K_CAST) or `type`: what folds constants and what kernel_interpret runs. */
+union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const union scalar args[3]);
 /** Whether an output may lie in the same memory as an input: every load of it happens before the store to the same address. */
 bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output);
 
 enum ktype ktype_of(dtype t);   /* of a load: float16 gives KT_F32 */
 size_t ktype_size(enum ktype t);
+const char *ktype_name(enum ktype t);
+const char *kop_name(enum kop op);
+const char *kreduce_name(enum kreduce r);
+uint32_t kop_arity(enum kop op); /* operands; K_REDUCE 1, though KR_DOT has 2 */
+/** Whether an affine form depends on a REDUCED variable, derived ones included. */
+bool kaffine_varying(const struct kernel *k, struct kaffine a);
 
 /* ---- parameters ---- */
 
 /**
- * Which numbers of a kernel are parameters and which are part of the code.  Immediate: coefficients and offsets that are 0 or 1,
- * dividers, modulos, small REDUCED sizes, all guards' bounds when small.  Everything else is a parameter, numbered in
- * the order in which kernel_numbers visits it.
+ * Which numbers of a kernel are parameters and which are part of the code.  Immediate: coefficients and offsets that are -1, 0 or
+ * 1, dividers, modulos, small REDUCED sizes, guards' bounds up to KERNEL_UNROLL_MAX.  Everything else is a parameter.  Equal
+ * numbers share a slot (so that equal addresses stay visibly equal); slots are numbered by first visit.
  */
 struct knumber {
     int64_t value;
     int32_t slot; /* -1: immediate */
 };
 
-/** Visits every number of the kernel in a fixed order.  The emitter must read them in the same order. */
+/**
+ * Visits every number of the kernel in a fixed order.  The emitter must read them in the same order:
+ *   for each variable: PARALLEL, REDUCED, LOADED: size;  DIVMOD: form(base), divide, modulo;
+ *   for each expression: K_LOAD: form(index), guards;  K_INDEX: form(index);
+ *   for each store: form(index), guards;
+ * where form is the offset, then each term's coefficient; guards are, one by one, form, then bound.
+ */
 struct knumbers {
     uint32_t count; /* all numbers */
     struct knumber *items;
     uint32_t param_count;
+    int64_t *params; /* values by slot: what kernel_args.params points at */
 };
 bool kernel_numbers(const struct kernel *k, struct arena *a, struct knumbers *out);
 /** The structure as text: equal text means equal code.  In the arena; NULL: out of memory. */
