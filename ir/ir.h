@@ -121,7 +121,9 @@ struct value {
     const char *name;      /* an input's name (as the user gave it), or a name for printing; may be NULL */
     struct node *producer; /* results */
     uint32_t result;       /* which of the producer's results */
-    struct constant *constant;
+    struct constant *constant; /* may be released and NULL once nothing uses the value */
+    struct graph *graph;
+    struct value *next_constant; /* all constants of the graph, in the order they were made */
     struct use *uses;
     uint32_t output_uses; /* how many graph outputs are this value */
     void *scratch;        /* for the running pass only */
@@ -170,6 +172,7 @@ struct graph {
     uint32_t input_count; /* every input ever made, in order; some may be unused */
     uint32_t input_capacity;
     struct value **inputs;
+    struct value *first_constant, *last_constant;
     uint32_t output_count;
     struct graph_output *outputs;
     struct cluster *first_cluster, *last_cluster;
@@ -243,7 +246,8 @@ uint32_t value_use_count(const struct value *v);
 /** Typed access to a node's option struct: NODE_OPTIONS(n, WNNConv2dOptions)->groups */
 #define NODE_OPTIONS(n, T) ((const T *)(n)->options)
 
-/** Pointer to an attribute's value, and a list's count, in an option struct / args pair. */
+/** Pointer to an attribute's value or a list's first element (NULL: the list is absent), and a list's count (else 1), in an
+ * option struct / args pair. */
 const void *attr_value(const struct attr_info *a, const void *options, const union op_args *args);
 size_t attr_count(const struct attr_info *a, const void *options, const union op_args *args);
 /** Whether two nodes have the same operator and attributes (labels aside). */

@@ -45,3 +45,118 @@ const struct op_info op_infos[OP_COUNT] = {
 #include "ir/ops.def"
 #undef OP
 };
+
+/* ---- names ---- */
+
+static bool text_is(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+static const struct {
+    const char *name, *short_name;
+    size_t size;
+} dtypes[DTYPE_COUNT] = {
+    [WNNOperandDataType_Undefined] = {"undefined", "undefined", 0},
+    [WNNOperandDataType_Float32] = {"float32", "f32", 4},
+    [WNNOperandDataType_Float16] = {"float16", "f16", 2},
+    [WNNOperandDataType_Int32] = {"int32", "i32", 4},
+    [WNNOperandDataType_Uint32] = {"uint32", "u32", 4},
+    [WNNOperandDataType_Int64] = {"int64", "i64", 8},
+    [WNNOperandDataType_Uint64] = {"uint64", "u64", 8},
+    [WNNOperandDataType_Int8] = {"int8", "i8", 1},
+    [WNNOperandDataType_Uint8] = {"uint8", "u8", 1},
+};
+
+size_t dtype_size(dtype t)
+{
+    return (unsigned)t < DTYPE_COUNT ? dtypes[t].size : 0;
+}
+
+const char *dtype_name(dtype t)
+{
+    return dtypes[(unsigned)t < DTYPE_COUNT ? t : WNNOperandDataType_Undefined].name;
+}
+
+const char *dtype_short_name(dtype t)
+{
+    return dtypes[(unsigned)t < DTYPE_COUNT ? t : WNNOperandDataType_Undefined].short_name;
+}
+
+dtype dtype_parse(const char *text, size_t length)
+{
+    for (unsigned i = WNNOperandDataType_Undefined + 1; i < DTYPE_COUNT; i++)
+        if (text_is(dtypes[i].name, text, length) || text_is(dtypes[i].short_name, text, length))
+            return (dtype)i;
+    return WNNOperandDataType_Undefined;
+}
+
+char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType)
+{
+    return dtype_name(dataType);
+}
+
+size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType)
+{
+    return dtype_size(dataType);
+}
+
+/* Values in the order of the public enumerations. */
+static const char *const enum_names[][5] = {
+    [ENUM_NONE] = {NULL},
+    [ENUM_INPUT_LAYOUT] = {"nchw", "nhwc"},
+    [ENUM_CONV2D_FILTER_LAYOUT] = {"oihw", "hwio", "ohwi", "ihwo"},
+    [ENUM_CONV_TRANSPOSE2D_FILTER_LAYOUT] = {"iohw", "hwoi", "ohwi"},
+    [ENUM_GRU_LAYOUT] = {"zrn", "rzn"},
+    [ENUM_LSTM_LAYOUT] = {"iofg", "ifgo"},
+    [ENUM_ACTIVATION] = {"relu", "sigmoid", "tanh"},
+    [ENUM_DIRECTION] = {"forward", "backward", "both"},
+    [ENUM_PADDING_MODE] = {"constant", "edge", "reflection"},
+    [ENUM_ROUNDING_TYPE] = {"floor", "ceil"},
+    [ENUM_INTERPOLATION_MODE] = {"nearest-neighbor", "linear"},
+};
+
+const char *enum_value_name(enum attr_enum e, unsigned value)
+{
+    if ((unsigned)e >= sizeof enum_names / sizeof *enum_names || value >= sizeof *enum_names / sizeof **enum_names)
+        return NULL;
+    return enum_names[e][value];
+}
+
+int enum_value_parse(enum attr_enum e, const char *text, size_t length)
+{
+    const char *name;
+
+    for (unsigned i = 0; (name = enum_value_name(e, i)); i++)
+        if (text_is(name, text, length))
+            return (int)i;
+    return -1;
+}
+
+enum op op_parse(const char *text, size_t length)
+{
+    enum op op;
+
+    for (op = 0; op < OP_COUNT; op++)
+        if (text_is(op_infos[op].name, text, length))
+            break;
+    return op;
+}
+
+uint32_t op_input_slots(enum op op)
+{
+    uint32_t count = 0;
+
+    while (op_infos[op].ins[count].name)
+        count++;
+    return count;
+}
+
+uint32_t op_positional_inputs(enum op op)
+{
+    uint32_t count = 0;
+
+    while (op_infos[op].ins[count].name && !op_infos[op].ins[count].optional)
+        count++;
+    return count;
+}

@@ -18,6 +18,9 @@
 #define RANK_MAX 8
 /** The largest element count of an operand, and the largest dimension (specification: range of `long`). */
 #define ELEMENT_COUNT_MAX INT32_MAX
+/** The largest byte count of an operand: whatever the element count allows in the largest type, if it can be addressed. */
+#define TENSOR_BYTES_MAX                                                                                                        \
+    ((int64_t)(PTRDIFF_MAX / 8 < ELEMENT_COUNT_MAX ? PTRDIFF_MAX : INT64_C(8) * ELEMENT_COUNT_MAX))
 /** The largest number of inputs of a concat and of outputs of a split (specification: "valid tensor count"). */
 #define TENSOR_COUNT_MAX 8192
 /** Most operands, results and attributes of a row (variadic operands count once). */
