@@ -162,6 +162,8 @@ struct cluster {
     enum cluster_kind kind;
     uint32_t index;      /* in execution order */
     struct node *anchor; /* CLUSTER_LIBRARY: the convolution or matrix product */
+    struct node *first;  /* first of its node_count nodes, which follow each other; set by pass_finish_clusters, NULL before */
+    uint32_t node_count;
     struct cluster *next;
 };
 
