@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The phrases that the specification's method steps share ("its size is not 2", "contains duplicate values", "is not a valid
+ * dimension"), for ir/infer_*.c.  In: the call under validation.  Out: false with the error in it, or the default filled in.
+ *
+ * Functions that fill in a default write lists into the graph's arena and replace the pointer in the option struct, so that
+ * every later stage sees complete options.  All sizes are computed in int64_t; what could exceed it saturates at SIZE_HUGE,
+ * which is no valid dimension.
+ */
+#ifndef WEBNN_IR_INFER_STEPS_H_
+#define WEBNN_IR_INFER_STEPS_H_
+
+#include "ir/infer.h"
+
+/** Larger than any valid dimension, small enough to be added to others of its kind a few times. */
+#define SIZE_HUGE (INT64_MAX / 16)
+
+/** A list of option or argument values and where it stands in the call, so that it can be replaced. */
+struct list_option {
+    const char *name;
+    const uint32_t **values;
+    size_t *count;
+};
+#define LIST_OPTION(options, member) ((struct list_option){#member, &(options)->member, &(options)->member##Count})
+
+static inline const struct tensor_type *input_type(const struct call *c, uint32_t slot)
+{
+    return &c->inputs[slot]->type;
+}
+
+/** Whether the optional operand in that slot is present. */
+static inline bool input_exists(const struct call *c, uint32_t slot)
+{
+    return slot < c->input_count && c->inputs[slot];
+}
+
+/** Makes room for count results.  False: out of memory. */
+bool infer_results(struct call *c, uint32_t count);
+/** Sets result i; the data type is the row's (a fixed one, or that of an input).  False: rank above RANK_MAX, with an error. */
+bool infer_result(struct call *c, uint32_t i, uint32_t rank, const uint32_t *dims);
+/** The only result, a copy of an input's shape. */
+bool infer_result_like(struct call *c, uint32_t slot);
+
+/** "[2, 3]"; returns buf. */
+const char *dims_print(char *buf, size_t size, size_t count, const uint32_t *dims);
+#define DIMS_TEXT 112
+#define SHAPE_PRINT(t) dims_print((char[DIMS_TEXT]){0}, DIMS_TEXT, (t)->rank, (t)->dims)
+
+/** Whether size is the specification's "valid dimension"; the error names what it is the size of. */
+bool check_dimension(struct call *c, int64_t size, const char *what);
+/** axis < rank of the input in that slot. */
+bool check_axis(struct call *c, uint32_t axis, uint32_t slot);
+/** The operand in that slot has exactly this shape. */
+bool check_shape(struct call *c, uint32_t slot, uint32_t rank, const uint32_t *dims);
+/** A list's size. */
+bool check_list_size(struct call *c, const char *name, size_t count, size_t expected);
+/** No item is 0. */
+bool check_list_positive(struct call *c, const char *name, size_t count, const uint32_t *values);
+/** All items below rank, none twice.  The list may have any length. */
+bool check_axes(struct call *c, const char *name, size_t count, const uint32_t *values, uint32_t rank);
+
+/** If the list is absent, sets it to these values (any number, also 0); else checks that its size is count. */
+bool list_default(struct call *c, struct list_option list, size_t count, const uint32_t *values);
+/** Likewise, with the same value in each place. */
+bool list_default_fill(struct call *c, struct list_option list, size_t count, uint32_t value);
+/** If the list of axes is absent, sets it to first, first + 1, ... rank - 1; else does check_axes. */
+bool axes_default(struct call *c, struct list_option axes, uint32_t first, uint32_t rank);
+
+/** The specification's cast of an option to the data type of input 0. */
+double cast_option(const struct call *c, double value);
+/** Likewise of a number, kept in the member that holds the type without loss. */
+WNNNumber cast_number(const struct call *c, WNNNumber value);
+
+/** a * b and (size - 1) * dilation + 1, saturating. */
+int64_t size_mul(int64_t a, int64_t b);
+int64_t size_effective(uint32_t size, uint32_t dilation);
+
+#endif
