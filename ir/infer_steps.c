@@ -1,59 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The phrases shared by the specification's method steps, and broadcasting; see ir/infer_steps.h. */
+/* The phrases shared by the specification's method steps; see ir/infer_steps.h. */
 #include "ir/infer_steps.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* ---- broadcasting (specification, "Broadcasting") ---- */
-
-/** Dimension i of t after padding its shape with leading ones to rank. */
-static uint32_t padded_dim(const struct tensor_type *t, uint32_t rank, uint32_t i)
-{
-    uint32_t missing = rank - t->rank;
-
-    return i < missing ? 1 : t->dims[i - missing];
-}
-
-bool shape_broadcast(const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out)
-{
-    uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
-    uint32_t dims[RANK_MAX];
-
-    for (uint32_t i = 0; i < rank; i++) {
-        uint32_t x = padded_dim(a, rank, i), y = padded_dim(b, rank, i);
-
-        if (x != y && x != 1 && y != 1)
-            return false;
-        dims[i] = x > y ? x : y;
-    }
-    out->rank = rank; /* last: out may be a or b */
-    memcpy(out->dims, dims, rank * sizeof(dims[0]));
-    return true;
-}
-
-bool shape_broadcasts_to(const struct tensor_type *from, const struct tensor_type *to)
-{
-    if (from->rank > to->rank)
-        return false;
-    for (uint32_t i = 0; i < to->rank; i++) {
-        uint32_t x = padded_dim(from, to->rank, i);
-
-        if (x != to->dims[i] && x != 1)
-            return false;
-    }
-    return true;
-}
-
-bool shape_broadcasts_blockwise(const struct tensor_type *from, const struct tensor_type *to)
-{
-    if (from->rank != to->rank)
-        return false;
-    for (uint32_t i = 0; i < to->rank; i++)
-        if (!from->dims[i] || to->dims[i] % from->dims[i])
-            return false;
-    return true;
-}
 
 /* ---- results ---- */
 
