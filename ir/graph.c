@@ -63,6 +63,7 @@ struct value *graph_add_input(struct graph *g, const char *name, size_t name_len
         error_out_of_memory(&g->error);
         return NULL;
     }
+    v->name_length = name_length;
     v->index = g->value_count++;
     g->inputs[g->input_count++] = v;
     return v;
@@ -123,7 +124,7 @@ bool graph_add_output(struct graph *g, const char *name, size_t name_length, str
     }
     if (!copy)
         return error_out_of_memory(&g->error);
-    g->outputs[g->output_count++] = (struct graph_output){copy, v};
+    g->outputs[g->output_count++] = (struct graph_output){copy, name_length, v};
     v->output_uses++;
     return true;
 }

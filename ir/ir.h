@@ -119,6 +119,7 @@ struct value {
     struct tensor_type type;
     uint32_t index;        /* dense: below graph->value_count, never reused */
     const char *name;      /* an input's name (as the user gave it), or a name for printing; may be NULL */
+    size_t name_length;    /* of an input's name, which may hold NUL bytes */
     struct node *producer; /* results */
     uint32_t result;       /* which of the producer's results */
     struct constant *constant; /* may be released and NULL once nothing uses the value */
@@ -147,7 +148,8 @@ struct node {
 };
 
 struct graph_output {
-    const char *name;
+    const char *name;   /* as the user gave it; may hold NUL bytes, ends with one */
+    size_t name_length;
     struct value *value;
 };
 
