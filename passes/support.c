@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Questions and small constructions that several passes share.  In: nodes, types, constants.  Out: answers, or one new node.
+ */
+#include "passes/support.h"
+
+#include <string.h>
+
+/* ---- questions about bytes ---- */
+
+bool permutation_moves(const struct tensor_type *t, const uint32_t *permutation)
+{
+    int64_t last = -1;
+
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (t->dims[permutation[i]] == 1)
+            continue;
+        if ((int64_t)permutation[i] < last)
+            return true;
+        last = permutation[i];
+    }
+    return false;
+}
+
+/* Whether the elements [start, start + size) of dimension `axis`, with all others whole, lie together. */
+static bool outermost(const struct tensor_type *t, uint32_t axis)
+{
+    for (uint32_t i = 0; i < axis; i++)
+        if (t->dims[i] != 1)
+            return false;
+    return true;
+}
+
+static bool slice_is_view(const struct node *n)
+{
+    const struct tensor_type *in = &n->inputs[0].value->type, *out = &n->results[0]->type;
+    const WNNSliceOptions *o = n->options;
+    uint32_t axis = 0;
+
+    while (axis < in->rank && in->dims[axis] == 1)
+        axis++;
+    for (uint32_t i = axis + 1; i < in->rank; i++)
+        if (out->dims[i] != in->dims[i])
+            return false;
+    /* One element is contiguous at any stride. */
+    return axis >= in->rank || out->dims[axis] == 1 || o->stridesCount <= axis || o->strides[axis] == 1;
+}
+
+bool node_is_view(const struct node *n)
+{
+    const struct tensor_type *in, *out;
+
+    if (n->input_count == 0 || !n->inputs[0].value)
+        return false;
+    in = &n->inputs[0].value->type;
+    out = &n->results[0]->type;
+    if (n->op == OP_SPLIT)
+        return n->result_count == 1 || outermost(in, NODE_OPTIONS(n, WNNSplitOptions)->axis);
+    if (n->op == OP_SLICE)
+        return slice_is_view(n);
+    if (n->op == OP_TRANSPOSE)
+        return !permutation_moves(in, NODE_OPTIONS(n, WNNTransposeOptions)->permutation);
+    if (n->op == OP_RESHAPE || n->op == OP_IDENTITY)
+        return true;
+    if (n->op == OP_CAST)
+        return out->type == in->type;
+    if (n->op == OP_CONCAT)
+        return n->input_count == 1;
+    if (n->op == OP_EXPAND || n->op == OP_TILE || n->op == OP_PAD)
+        return type_elements(in) == type_elements(out);
+    return false;
+}
+
+int64_t node_view_offset(const struct node *n, uint32_t result)
+{
+    const struct tensor_type *in = &n->inputs[0].value->type;
+    int64_t offset = 0;
+
+    if (n->op == OP_SPLIT) {
+        for (uint32_t i = 0; i < result; i++)
+            offset += type_bytes(&n->results[i]->type);
+        return offset;
+    }
+    if (n->op == OP_SLICE) {
+        int64_t strides[RANK_MAX];
+        type_strides(in, strides);
+        for (uint32_t i = 0; i < in->rank; i++)
+            offset += strides[i] * n->args.slice.starts[i];
+        return offset * (int64_t)dtype_size(in->type);
+    }
+    return 0;
+}
+
+bool concat_is_contiguous(const struct node *n)
+{
+    return n->op == OP_CONCAT && outermost(&n->results[0]->type, n->args.concat.axis);
+}
+
+/* ---- constants ---- */
+
+bool value_is_splat(const struct value *v, union scalar *s)
+{
+    size_t size;
+    const char *data;
+
+    if (v->kind != VALUE_CONSTANT || !v->constant)
+        return false;
+    size = dtype_size(v->type.type);
+    data = v->constant->data;
+    /* All elements are equal when each equals its neighbour. */
+    if (v->constant->bytes > size && memcmp(data, data + size, v->constant->bytes - size) != 0)
+        return false;
+    memset(s, 0, sizeof *s);
+    memcpy(s, data, size);
+    return true;
+}
+
+bool value_splat_number(const struct value *v, double *number)
+{
+    union scalar s;
+
+    if (!value_is_splat(v, &s))
+        return false;
+    *number = scalar_to_double(s, v->type.type);
+    return true;
+}
+
+/* ---- constructions ---- */
+
+struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,
+                        struct value *const *inputs, const void *options, const union op_args *args)
+{
+    struct node *n;
+
+    for (uint32_t i = 0; i < input_count && i < op_positional_inputs(op); i++)
+        if (!inputs[i])
+            return NULL; /* an earlier construction failed: g->error says so */
+    n = node_create(g, before, op, origin ? origin->label : "", input_count, inputs, options, args, &g->error);
+    return n ? n->results[0] : NULL;
+}
+
+struct value *make_transpose(struct graph *g, struct node *before, const struct node *origin, struct value *v,
+                             const uint32_t *permutation)
+{
+    WNNTransposeOptions options = WNN_TRANSPOSE_OPTIONS_INIT;
+
+    if (!v)
+        return NULL;
+    options.permutationCount = v->type.rank;
+    options.permutation = permutation;
+    return make_node(g, before, OP_TRANSPOSE, origin, 1, &v, &options, NULL);
+}
+
+struct value *make_reshape(struct graph *g, struct node *before, const struct node *origin, struct value *v, uint32_t rank,
+                           const uint32_t *dims)
+{
+    union op_args args;
+
+    memset(&args, 0, sizeof args);
+    args.reshape.newShapeCount = rank;
+    args.reshape.newShape = dims;
+    return make_node(g, before, OP_RESHAPE, origin, 1, &v, NULL, &args);
+}
+
+struct value *make_cast(struct graph *g, struct node *before, const struct node *origin, struct value *v, dtype type)
+{
+    union op_args args;
+
+    memset(&args, 0, sizeof args);
+    args.cast.dataType = type;
+    return make_node(g, before, OP_CAST, origin, 1, &v, NULL, &args);
+}
+
+void node_replace(struct node *n, struct value *v)
+{
+    value_replace_uses(n->results[0], v);
+    node_remove(n);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Questions and small constructions that several passes share.  Questions look at one node and its types only.
+ */
+#ifndef WEBNN_PASSES_SUPPORT_H_
+#define WEBNN_PASSES_SUPPORT_H_
+
+#include "passes/passes.h"
+
+/* ---- questions about bytes ---- */
+
+/** Whether permuting the dimensions of t changes where any element lies (dimensions of size 1 may go anywhere). */
+bool permutation_moves(const struct tensor_type *t, const uint32_t *permutation);
+
+/**
+ * Whether all results of n are bytes of its input 0 just as they lie there: reshape, identity, a transpose that moves nothing,
+ * a slice or split along the outermost dimension that is not 1, and the like.
+ */
+bool node_is_view(const struct node *n);
+/** Where a result of such a node starts in the input, in bytes. */
+int64_t node_view_offset(const struct node *n, uint32_t result);
+/** Whether a concat's inputs lie one behind the other in its output: every dimension before the axis is 1. */
+bool concat_is_contiguous(const struct node *n);
+
+/* ---- constants ---- */
+
+/** Whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */
+bool value_is_splat(const struct value *v, union scalar *s);
+/** Likewise, as a double; exact for every type but the largest 64-bit integers. */
+bool value_splat_number(const struct value *v, double *number);
+
+/* ---- constructions: NULL with the graph's error set if memory ran out ---- */
+
+/** The first result of a new node before `before`, which makes up for its having been derived from `origin` by taking its
+ * label. */
+struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,
+                        struct value *const *inputs, const void *options, const union op_args *args);
+struct value *make_transpose(struct graph *g, struct node *before, const struct node *origin, struct value *v,
+                             const uint32_t *permutation);
+struct value *make_reshape(struct graph *g, struct node *before, const struct node *origin, struct value *v, uint32_t rank,
+                           const uint32_t *dims);
+struct value *make_cast(struct graph *g, struct node *before, const struct node *origin, struct value *v, dtype type);
+
+/** Replaces the only result of n by v and removes n. */
+void node_replace(struct node *n, struct value *v);
+
+#endif
