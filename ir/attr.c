@@ -13,7 +13,7 @@ static bool is_list(const struct attr_info *a)
 }
 
 /* Bytes of a value or of a list's element. */
-static size_t attr_size(const struct attr_info *a)
+static size_t element_size(const struct attr_info *a)
 {
     switch (a->kind) {
     case ATTR_BOOL:
@@ -58,29 +58,34 @@ size_t attr_count(const struct attr_info *a, const void *options, const union op
     return attr_value(a, options, args) ? count : 0;
 }
 
+size_t attr_bytes(const struct attr_info *a)
+{
+    return is_list(a) ? sizeof(void *) : element_size(a);
+}
+
+bool node_same_attr(const struct node *a, const struct node *b, const struct attr_info *attr)
+{
+    const void *x = attr_value(attr, a->options, &a->args), *y = attr_value(attr, b->options, &b->args);
+    size_t count = attr_count(attr, a->options, &a->args);
+
+    if (!x || !y)
+        return x == y;
+    if (count != attr_count(attr, b->options, &b->args))
+        return false;
+    if (attr->kind == ATTR_NUMBER) {
+        const WNNNumber *m = x, *n = y; /* there is padding between their members */
+        return m->type == n->type && memcmp(&m->value, &n->value, sizeof m->value) == 0;
+    }
+    return memcmp(x, y, count * element_size(attr)) == 0; /* bits: NaN is itself, -0 is not 0 */
+}
+
 bool node_same_attrs(const struct node *a, const struct node *b)
 {
     if (a->op != b->op)
         return false;
-    for (const struct attr_info *attr = op_infos[a->op].attrs; attr->kind != ATTR_NONE; attr++) {
-        const void *x = attr_value(attr, a->options, &a->args), *y = attr_value(attr, b->options, &b->args);
-        size_t count = attr_count(attr, a->options, &a->args);
-
-        if (!x || !y) {
-            if (x != y)
-                return false;
-            continue;
-        }
-        if (count != attr_count(attr, b->options, &b->args))
+    for (const struct attr_info *attr = op_infos[a->op].attrs; attr->kind != ATTR_NONE; attr++)
+        if (!node_same_attr(a, b, attr))
             return false;
-        if (attr->kind == ATTR_NUMBER) {
-            const WNNNumber *m = x, *n = y; /* there is padding between their members */
-            if (m->type != n->type || memcmp(&m->value, &n->value, sizeof m->value) != 0)
-                return false;
-        } else if (memcmp(x, y, count * attr_size(attr)) != 0) { /* bits: NaN is itself, -0 is not 0 */
-            return false;
-        }
-    }
     return true;
 }
 
@@ -97,7 +102,7 @@ static bool copy_lists(struct arena *arena, enum op op, bool positional, void *o
             memset((char *)object + attr->count_offset, 0, sizeof(size_t));
             continue;
         }
-        size_t size = attr_size(attr);
+        size_t size = element_size(attr);
         if (count > SIZE_MAX / size)
             return false;
         list = arena_copy(arena, list, count * size); /* an empty list stays a present one */

@@ -254,6 +254,10 @@ uint32_t value_use_count(const struct value *v);
  * option struct / args pair. */
 const void *attr_value(const struct attr_info *a, const void *options, const union op_args *args);
 size_t attr_count(const struct attr_info *a, const void *options, const union op_args *args);
+/** Bytes that the attribute takes up at its offset: of a value, or of a list's pointer. */
+size_t attr_bytes(const struct attr_info *a);
+/** Whether two nodes of one operator agree in one attribute, bit by bit. */
+bool node_same_attr(const struct node *a, const struct node *b, const struct attr_info *attr);
 /** Whether two nodes have the same operator and attributes (labels aside). */
 bool node_same_attrs(const struct node *a, const struct node *b);
 /** Deep-copies an option struct into an arena; lists too.  NULL: out of memory. */

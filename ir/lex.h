@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Tokens of the textual form.
+ *
+ * In: text of any content.  Out: tokens that point into it, or an error with line and column.
+ */
+#ifndef WEBNN_IR_LEX_H_
+#define WEBNN_IR_LEX_H_
+
+#include "ir/ir.h"
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_NAME,   /* identifier or reserved word */
+    TOKEN_STRING, /* between quotes, escapes still in it */
+    TOKEN_NUMBER, /* without its sign */
+    TOKEN_SIGN    /* one character of punctuation */
+};
+
+struct token {
+    enum token_kind kind;
+    char sign;        /* TOKEN_SIGN */
+    const char *text; /* without the quotes */
+    size_t length;
+};
+
+struct lexer {
+    const char *text;
+    size_t length, at;  /* at: behind the current token */
+    struct token token; /* the current one */
+    struct error *error;
+};
+
+/** Moves to the next token.  False: error. */
+bool lex_next(struct lexer *l);
+/** An error "line:column: ..." at a place in the text.  Returns false. */
+bool lex_error_at(struct lexer *l, const char *place, const char *format, ...) PRINTF_LIKE(3, 4);
+/** The same at the current token. */
+#define lex_error(l, ...) lex_error_at((l), (l)->token.text, __VA_ARGS__)
+/** "line:column" of a place. */
+void lex_position(const struct lexer *l, const char *place, unsigned *line, unsigned *column);
+/** The current token for a message: escaped, shortened; "the end of the text". */
+const char *lex_describe(const struct lexer *l, char *buf, size_t size);
+/** A string token's bytes with its escapes resolved, NUL-terminated, in an arena.  NULL: error. */
+char *lex_unescape(struct lexer *l, struct arena *a);
+
+static inline bool lex_is(const struct lexer *l, char sign)
+{
+    return l->token.kind == TOKEN_SIGN && l->token.sign == sign;
+}
+
+/** Whether the current token is that word. */
+bool lex_is_word(const struct lexer *l, const char *word);
+
+/** A number in all its kinds: digits, NaN, Infinity, with a sign before it; moves behind it. */
+bool lex_number(struct lexer *l, WNNNumber *n);
+
+#endif

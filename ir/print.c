@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The printer of the textual form (docs/textual-ir.md).
+ *
+ * In: a graph.  Out: text that graph_parse reads back as the same graph, and that prints the same again.
+ * An attribute is left out when inference would fill in the same value without it.  Every value gets a name of its own:
+ * what it is called, the output it is, or its kind and index.  Printing never changes the graph and depends on no locale.
+ */
+#include "ir/print.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/infer.h"
+#include "ir/name_map.h"
+#include "ir/text.h"
+
+enum {
+    INLINE_BYTES_MAX = 64,   /* larger constants are printed as @weights unless all data are asked for */
+    COMMENT_ELEMENTS_MAX = 16 /* as many elements are repeated readably behind @bytes */
+};
+
+/* ---- numbers ---- */
+
+/* "d.ddde+xx" from printf, whose decimal point depends on the locale, to digits and exponent. */
+static int split_digits(const char *text, char digits[32])
+{
+    int count = 0;
+
+    for (; *text && *text != 'e'; text++)
+        if (*text >= '0' && *text <= '9' && count < 31)
+            digits[count++] = *text;
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    digits[count] = '\0';
+    return *text ? atoi(text + 1) : 0;
+}
+
+static const char *digits_print(char buf[NUMBER_TEXT_MAX], bool negative, const char *digits, int exponent)
+{
+    int count = (int)strlen(digits), n = 0;
+
+    if (negative)
+        buf[n++] = '-';
+    if (exponent < -6 || exponent > 20) {
+        buf[n++] = digits[0];
+        if (count > 1)
+            n += snprintf(buf + n, NUMBER_TEXT_MAX - (size_t)n, ".%s", digits + 1);
+        snprintf(buf + n, NUMBER_TEXT_MAX - (size_t)n, "e%d", exponent);
+        return buf;
+    }
+    if (exponent < 0) {
+        n += snprintf(buf + n, NUMBER_TEXT_MAX - (size_t)n, "0.%.*s%s", -exponent - 1, "000000", digits);
+    } else {
+        for (int i = 0; i < count || i <= exponent; i++) {
+            if (i == exponent + 1)
+                buf[n++] = '.';
+            buf[n++] = i < count ? digits[i] : '0';
+        }
+    }
+    buf[n] = '\0';
+    return buf;
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* The fewest digits that `reads_back` accepts; 17 always do. */
+static const char *shortest_print(char buf[NUMBER_TEXT_MAX], double d, bool (*reads_back)(double read, double wanted))
+{
+    char digits[32], text[64];
+
+    for (int precision = 0;; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision, fabs(d));
+        int exponent = split_digits(text, digits);
+        digits_print(buf, signbit(d) != 0, digits, exponent);
+        double read = digits_to_double(buf + (buf[0] == '-'), strlen(buf + (buf[0] == '-')));
+        if (precision >= 16 || reads_back(signbit(d) ? -read : read, d))
+            return buf;
+    }
+}
+
+static bool reads_back_f32(double read, double wanted)
+{
+    return same_bits((double)(float)read, wanted);
+}
+
+static bool reads_back_f16(double read, double wanted)
+{
+    return same_bits((double)f16_to_f32(f64_to_f16(read)), wanted);
+}
+
+/* NaN and infinities; false: an ordinary number. */
+static bool special_print(char buf[NUMBER_TEXT_MAX], double d)
+{
+    if (isinf(d)) {
+        snprintf(buf, NUMBER_TEXT_MAX, "%sInfinity", d < 0 ? "-" : "");
+        return true;
+    }
+    if (!isnan(d))
+        return false;
+    if (same_bits(d, NAN)) {
+        snprintf(buf, NUMBER_TEXT_MAX, "NaN");
+    } else {
+        uint64_t bits;
+        memcpy(&bits, &d, sizeof bits);
+        snprintf(buf, NUMBER_TEXT_MAX, "NaN(0x%llx)", (unsigned long long)bits);
+    }
+    return true;
+}
+
+const char *double_print(char buf[NUMBER_TEXT_MAX], double d)
+{
+    return special_print(buf, d) ? buf : shortest_print(buf, d, same_bits);
+}
+
+const char *scalar_print(char buf[NUMBER_TEXT_MAX], union scalar s, dtype t)
+{
+    double d = scalar_to_double(s, t);
+
+    if (t == WNNOperandDataType_Int64)
+        snprintf(buf, NUMBER_TEXT_MAX, "%lld", (long long)s.i64);
+    else if (t == WNNOperandDataType_Uint64)
+        snprintf(buf, NUMBER_TEXT_MAX, "%llu", (unsigned long long)s.u64);
+    else if (!dtype_is_float(t))
+        snprintf(buf, NUMBER_TEXT_MAX, "%.0f", d);
+    else if (!special_print(buf, d))
+        shortest_print(buf, d, t == WNNOperandDataType_Float32 ? reads_back_f32 : reads_back_f16);
+    return buf;
+}
+
+/* A number of an attribute: how it is written shows its type (6.0, 6, 6u). */
+static const char *number_print(char buf[NUMBER_TEXT_MAX], WNNNumber n)
+{
+    switch (n.type) {
+    case WNNNumberType_Int64:
+        snprintf(buf, NUMBER_TEXT_MAX, "%lld", (long long)n.value.int64);
+        return buf;
+    case WNNNumberType_Uint64:
+        snprintf(buf, NUMBER_TEXT_MAX, "%lluu", (unsigned long long)n.value.uint64);
+        return buf;
+    case WNNNumberType_Float64:
+        double_print(buf, n.value.float64);
+        if (isfinite(n.value.float64) && !strpbrk(buf, ".e"))
+            strcat(buf, ".0"); /* at most 22 characters stand there */
+        return buf;
+    case WNNNumberType_Undefined:
+    case WNNNumberType_Force32:
+        break;
+    }
+    strcpy(buf, "null");
+    return buf;
+}
+
+/* ---- names ---- */
+
+bool is_plain_name(const char *text)
+{
+    static const char *const reserved[] = {"null", "true", "false", "NaN", "Infinity"};
+
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strcmp(text, reserved[i]) == 0)
+            return false;
+    for (const char *c = text; *c; c++) {
+        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == '/';
+        bool inside = (*c >= '0' && *c <= '9') || *c == '.';
+        if (!letter && !(c == text ? *c == '$' : inside))
+            return false;
+    }
+    return *text != '\0';
+}
+
+static void string_print(FILE *out, const char *text)
+{
+    size_t length = strlen(text);
+
+    fputc('"', out);
+    for (size_t at = 0; at < length;) {
+        char piece[ESCAPE_MAX];
+        size_t written;
+        at += escape_character(piece, &written, text + at, length - at, true);
+        fwrite(piece, 1, written, out);
+    }
+    fputc('"', out);
+}
+
+static void name_print(FILE *out, const char *name)
+{
+    if (is_plain_name(name))
+        fputs(name, out);
+    else
+        string_print(out, name);
+}
+
+/* The names of all values by index; NULL: none given out (a value that is nowhere in the graph, or no memory). */
+struct names {
+    const char **by_index;
+    uint32_t count;
+    struct name_map taken;
+    struct arena arena;
+};
+
+static bool name_take(struct names *n, const struct value *v, const char *name)
+{
+    if (v->index >= n->count || n->by_index[v->index] || name_map_add(&n->taken, name, (void *)v) != NAME_MAP_ADDED)
+        return false;
+    n->by_index[v->index] = name;
+    return true;
+}
+
+static void name_generate(struct names *n, const struct value *v)
+{
+    char text[64];
+    int length = snprintf(text, sizeof text, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
+
+    if (v->index >= n->count || n->by_index[v->index])
+        return;
+    /* Underscores until the name is free; whoever used up that many asked for it and gets a clash. */
+    for (; length < 48; text[length++] = '_') {
+        text[length] = '\0';
+        char *name = arena_string(&n->arena, text, (size_t)length);
+        if (name && name_take(n, v, name))
+            return;
+    }
+}
+
+static bool is_used(const struct value *v)
+{
+    return v->uses || v->output_uses;
+}
+
+/* Own names first, then those of outputs, then generated ones, so that nobody loses a name to an anonymous value. */
+static void names_collect(struct names *n, const struct graph *g)
+{
+    memset(n, 0, sizeof *n);
+    n->by_index = calloc(g->value_count ? g->value_count : 1, sizeof *n->by_index);
+    if (!n->by_index)
+        return;
+    n->count = g->value_count;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        name_take(n, g->inputs[i], g->inputs[i]->name);
+    for (const struct value *v = g->first_constant; v; v = v->next_constant)
+        if (is_used(v) && v->name)
+            name_take(n, v, v->name);
+    graph_for_each(g, node)
+        for (uint32_t i = 0; i < node->result_count; i++)
+            if (node->results[i]->name && *node->results[i]->name)
+                name_take(n, node->results[i], node->results[i]->name);
+    for (uint32_t i = 0; i < g->output_count; i++)
+        name_take(n, g->outputs[i].value, g->outputs[i].name);
+
+    for (uint32_t i = 0; i < g->input_count; i++)
+        name_generate(n, g->inputs[i]);
+    for (const struct value *v = g->first_constant; v; v = v->next_constant)
+        if (is_used(v))
+            name_generate(n, v);
+    graph_for_each(g, node)
+        for (uint32_t i = 0; i < node->result_count; i++)
+            name_generate(n, node->results[i]);
+}
+
+static void names_free(struct names *n)
+{
+    free(n->by_index);
+    name_map_free(&n->taken);
+    arena_free(&n->arena);
+}
+
+/* names may be NULL: what a value is called, whether unique or not. */
+static void value_print(FILE *out, const struct names *names, const struct value *v)
+{
+    if (!v)
+        fputs("null", out);
+    else if (names && v->index < names->count && names->by_index[v->index])
+        name_print(out, names->by_index[v->index]);
+    else if (v->name && *v->name)
+        name_print(out, v->name);
+    else
+        fprintf(out, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
+}
+
+/* ---- attributes ---- */
+
+static void attr_element_print(FILE *out, const struct attr_info *a, const void *element)
+{
+    char buf[NUMBER_TEXT_MAX];
+    uint32_t u32 = 0;
+    int32_t i32;
+    float f32;
+    double f64;
+    const char *name;
+
+    if (a->kind != ATTR_BOOL && a->kind != ATTR_F64 && a->kind != ATTR_NUMBER)
+        memcpy(&u32, element, sizeof u32);
+    switch (a->kind) {
+    case ATTR_U32:
+    case ATTR_U32_LIST:
+        fprintf(out, "%u", u32);
+        break;
+    case ATTR_I32:
+        memcpy(&i32, element, sizeof i32);
+        fprintf(out, "%d", i32);
+        break;
+    case ATTR_F64:
+        memcpy(&f64, element, sizeof f64);
+        fputs(double_print(buf, f64), out);
+        break;
+    case ATTR_F32_LIST:
+        memcpy(&f32, element, sizeof f32);
+        fputs(scalar_print(buf, (union scalar){.f32 = f32}, WNNOperandDataType_Float32), out);
+        break;
+    case ATTR_BOOL:
+        fputs(*(const bool *)element ? "true" : "false", out);
+        break;
+    case ATTR_NUMBER:
+        fputs(number_print(buf, *(const WNNNumber *)element), out);
+        break;
+    case ATTR_DATA_TYPE:
+        fprintf(out, "\"%s\"", dtype_name((dtype)u32));
+        break;
+    case ATTR_ENUM:
+    case ATTR_ENUM_LIST:
+        name = enum_value_name(a->enumeration, u32);
+        fprintf(out, "\"%s\"", name ? name : "?");
+        break;
+    case ATTR_NONE:
+        break;
+    }
+}
+
+static void attr_print(FILE *out, const struct attr_info *a, const void *options, const union op_args *args)
+{
+    const char *value = attr_value(a, options, args);
+    bool list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
+
+    if (!value) {
+        fputs("null", out);
+    } else if (!list) {
+        attr_element_print(out, a, value);
+    } else {
+        size_t count = attr_count(a, options, args);
+        fputc('[', out);
+        for (size_t i = 0; i < count; i++) {
+            if (i)
+                fputs(", ", out);
+            attr_element_print(out, a, value + i * 4); /* elements of all lists have 4 bytes */
+        }
+        fputc(']', out);
+    }
+}
+
+/* Whether attribute a is the same in two option structs. */
+static bool option_same(enum op op, const struct attr_info *a, const void *x, const void *y)
+{
+    union op_args none = {{0}};
+    struct node m = {.op = op, .options = x, .args = none}, n = {.op = op, .options = y, .args = none};
+
+    return node_same_attr(&m, &n, a);
+}
+
+/* Copies attribute a from one option struct to another. */
+static void option_set(const struct attr_info *a, void *to, const void *from)
+{
+    size_t size = attr_bytes(a);
+
+    memcpy((char *)to + a->offset, (const char *)from + a->offset, size);
+    if (a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST)
+        memcpy((char *)to + a->count_offset, (const char *)from + a->count_offset, sizeof(size_t));
+}
+
+/*
+ * Which options must be written so that inference arrives at the node's resolved ones.  Starts from none and adds what comes
+ * out different until nothing does; an option that is written may change what inference makes of another.
+ */
+static void options_needed(const struct node *n, bool needed[OP_ATTRS_MAX])
+{
+    const struct op_info *info = &op_infos[n->op];
+    struct graph scratch = {.arena = {0}};
+    bool again = true;
+
+    for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
+        needed[i] = false;
+    while (again) {
+        struct error error = {0};
+        struct call c = {.graph = &scratch, .op = n->op, .label = "", .input_count = n->input_count, .args = n->args,
+                         .error = &error};
+        struct value **inputs = arena_array(&scratch.arena, n->input_count, sizeof *inputs);
+
+        again = false;
+        c.inputs = inputs;
+        c.options = arena_copy(&scratch.arena, info->options_default, info->options_size);
+        bool inferred = inputs && c.options;
+        if (inferred) {
+            for (uint32_t i = 0; i < n->input_count; i++)
+                inputs[i] = n->inputs[i].value;
+            for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
+                if (needed[i])
+                    option_set(&info->attrs[i], c.options, n->options);
+            inferred = call_infer(&c);
+        }
+        for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
+            const struct attr_info *a = &info->attrs[i];
+            if (a->positional || needed[i])
+                continue;
+            /* Without a result to compare with: everything that is not the plain default. */
+            if (!option_same(n->op, a, inferred ? c.options : info->options_default, n->options)) {
+                needed[i] = true;
+                again = true;
+            }
+        }
+    }
+    arena_free(&scratch.arena);
+}
+
+/* ---- nodes ---- */
+
+bool is_default_anchor(const struct node *n)
+{
+    return (op_infos[n->op].flags & (OPF_LIBRARY | OPF_RECURRENT)) != 0;
+}
+
+const char *cluster_kind_name(enum cluster_kind kind)
+{
+    switch (kind) {
+    case CLUSTER_KERNEL:
+        return "kernel";
+    case CLUSTER_LIBRARY:
+        return "library";
+    case CLUSTER_VIEW:
+        break;
+    }
+    return "view";
+}
+
+static void node_print(const struct node *n, FILE *out, const struct names *names, const bool *needed, bool clusters)
+{
+    const struct op_info *info = &op_infos[n->op];
+    uint32_t positional = op_positional_inputs(n->op);
+
+    if (n->result_count != 1)
+        fputc('[', out);
+    for (uint32_t i = 0; i < n->result_count; i++) {
+        if (i)
+            fputs(", ", out);
+        value_print(out, names, n->results[i]);
+    }
+    fprintf(out, "%s = %s(", n->result_count != 1 ? "]" : "", info->name);
+
+    const char *separator = "";
+    if (info->flags & OPF_VARIADIC) {
+        fputc('[', out);
+        for (uint32_t i = 0; i < n->input_count; i++) {
+            if (i)
+                fputs(", ", out);
+            value_print(out, names, n->inputs[i].value);
+        }
+        fputc(']', out);
+        separator = ", ";
+    } else {
+        for (uint32_t i = 0; i < positional && i < n->input_count; i++) {
+            fputs(separator, out);
+            value_print(out, names, n->inputs[i].value);
+            separator = ", ";
+        }
+    }
+    for (const struct attr_info *a = info->attrs; a->kind != ATTR_NONE; a++) {
+        if (!a->positional)
+            continue;
+        fputs(separator, out);
+        separator = ", ";
+        if (n->op == OP_SPLIT && n->args.split.equal)
+            fprintf(out, "%u", n->args.split.equal);
+        else
+            attr_print(out, a, n->options, &n->args);
+    }
+    if (!(info->flags & OPF_VARIADIC)) {
+        for (uint32_t i = positional; i < n->input_count && info->ins[i].name; i++) {
+            if (!n->inputs[i].value)
+                continue;
+            fprintf(out, "%s%s=", separator, info->ins[i].name);
+            value_print(out, names, n->inputs[i].value);
+            separator = ", ";
+        }
+    }
+    for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
+        if (info->attrs[i].positional || !needed[i])
+            continue;
+        fprintf(out, "%s%s=", separator, info->attrs[i].name);
+        attr_print(out, &info->attrs[i], n->options, &n->args);
+        separator = ", ";
+    }
+    if (n->label && *n->label) {
+        fprintf(out, "%slabel=", separator);
+        string_print(out, n->label);
+    }
+    fputc(')', out);
+    if (clusters && n->cluster)
+        fprintf(out, " @%s(%u)", cluster_kind_name(n->cluster->kind), n->cluster->index);
+}
+
+void node_print_plain(const struct node *n, FILE *out)
+{
+    const struct op_info *info;
+    bool needed[OP_ATTRS_MAX] = {false};
+
+    if ((unsigned)n->op >= OP_COUNT || !n->options) {
+        fprintf(out, "(node %u without a valid operator)", n->index);
+        return;
+    }
+    info = &op_infos[n->op];
+    for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
+        needed[i] = !info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options);
+    node_print(n, out, NULL, needed, true);
+}
+
+/* ---- constants ---- */
+
+static union scalar element_read(const struct value *v, int64_t i)
+{
+    union scalar s = {.u64 = 0};
+    size_t size = dtype_size(v->type.type);
+
+    memcpy(&s, (const char *)v->constant->data + (size_t)i * size, size);
+    return s;
+}
+
+/* Whether all elements are the same number, and @scalar reads back as their bits. */
+static bool is_uniform(const struct value *v)
+{
+    dtype t = v->type.type;
+    size_t size = dtype_size(t), bytes = (size_t)type_bytes(&v->type);
+    const char *data = v->constant->data;
+
+    /* Shifted against itself by one element. */
+    if (memcmp(data, data + size, bytes - size) != 0)
+        return false;
+
+    union scalar s = element_read(v, 0);
+    union scalar back = number_cast(t == WNNOperandDataType_Int64    ? wnnNumberInt64(s.i64)
+                                    : t == WNNOperandDataType_Uint64 ? wnnNumberUint64(s.u64)
+                                                                     : wnnNumber(scalar_to_double(s, t)),
+                                    t);
+    return memcmp(&s, &back, size) == 0;
+}
+
+static void constant_print(const struct value *v, FILE *out, const struct names *names, bool all)
+{
+    char buf[160];
+    int64_t bytes = type_bytes(&v->type), elements = type_elements(&v->type);
+
+    value_print(out, names, v);
+    fprintf(out, ": %s", type_print(buf, sizeof buf, &v->type));
+    if (!v->constant) {
+        fputs(";  # no data", out);
+    } else if (is_uniform(v)) {
+        fprintf(out, " @scalar(%s);", scalar_print(buf, element_read(v, 0), v->type.type));
+    } else if (all || bytes <= INLINE_BYTES_MAX) {
+        const unsigned char *data = v->constant->data;
+        fputs(" @bytes([", out);
+        for (int64_t i = 0; i < bytes; i++)
+            fprintf(out, "%s%u", i ? ", " : "", data[i]);
+        fputs("]);", out);
+        if (elements <= COMMENT_ELEMENTS_MAX) {
+            fputs("  #", out);
+            for (int64_t i = 0; i < elements; i++)
+                fprintf(out, "%s %s", i ? "," : "", scalar_print(buf, element_read(v, i), v->type.type));
+        }
+    } else {
+        fputs(" @weights(", out);
+        string_print(out, v->index < names->count && names->by_index[v->index] ? names->by_index[v->index] : "?");
+        fputs(");", out);
+    }
+    fputc('\n', out);
+}
+
+/* ---- the graph ---- */
+
+void graph_print(const struct graph *g, FILE *out, const struct print_options *options)
+{
+    static const struct print_options none;
+    char buf[160];
+    struct names names;
+
+    if (!options)
+        options = &none;
+    names_collect(&names, g);
+    if (!names.by_index)
+        fputs("# out of memory: names may clash\n", out);
+
+    fputs("webnn_graph \"graph\" v1 {\n", out);
+    fputs("  inputs {\n", out);
+    for (uint32_t i = 0; i < g->input_count; i++) {
+        fputs("    ", out);
+        value_print(out, &names, g->inputs[i]);
+        fprintf(out, ": %s;\n", type_print(buf, sizeof buf, &g->inputs[i]->type));
+    }
+    fputs("  }\n  consts {\n", out);
+    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
+        if (!is_used(v))
+            continue;
+        fputs("    ", out);
+        constant_print(v, out, &names, options->constants);
+    }
+    fputs("  }\n  nodes {\n", out);
+    graph_for_each(g, n)
+    {
+        bool needed[OP_ATTRS_MAX];
+
+        options_needed(n, needed);
+        fputs("    ", out);
+        node_print(n, out, &names, needed, options->clusters);
+        fputs(";  #", out);
+        for (uint32_t i = 0; i < n->result_count; i++)
+            fprintf(out, "%s %s", i ? "," : "", type_print(buf, sizeof buf, &n->results[i]->type));
+        fputc('\n', out);
+    }
+    fputs("  }\n  outputs {\n", out);
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        const struct value *v = g->outputs[i].value;
+        bool same = v->index < names.count && names.by_index[v->index] && strcmp(names.by_index[v->index], g->outputs[i].name) == 0;
+
+        fputs("    ", out);
+        if (!same) {
+            string_print(out, g->outputs[i].name);
+            fputs(" = ", out);
+        }
+        value_print(out, &names, v);
+        fputs(";\n", out);
+    }
+    fputs("  }\n}\n", out);
+    names_free(&names);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Pieces of the printer that the parser and the verifier share. */
+#ifndef WEBNN_IR_PRINT_H_
+#define WEBNN_IR_PRINT_H_
+
+#include "ir/ir.h"
+
+enum { NUMBER_TEXT_MAX = 48 };
+
+/** The shortest decimal digits that read back as the same double; NaN, Infinity, -Infinity; bits of an unusual NaN. */
+const char *double_print(char buf[NUMBER_TEXT_MAX], double d);
+/** Likewise for one element of a tensor. */
+const char *scalar_print(char buf[NUMBER_TEXT_MAX], union scalar s, dtype t);
+/** A number token (digits, '.', exponent; no sign) as a double, correctly rounded in every locale. */
+double digits_to_double(const char *text, size_t length);
+/** Whether text is an identifier of the textual form and no reserved word. */
+bool is_plain_name(const char *text);
+/** The cluster mark's word: kernel, library, view. */
+const char *cluster_kind_name(enum cluster_kind kind);
+/** The node that a library cluster is built around unless it says otherwise. */
+bool is_default_anchor(const struct node *n);
+
+/**
+ * Prints one statement without its line end, values named by what they are called or v<index>; takes nothing for granted, so
+ * that the verifier can show broken nodes.
+ */
+void node_print_plain(const struct node *n, FILE *out);
+
+#endif
