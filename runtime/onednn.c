@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The library itself: its engine, the cap on its instruction set, and the questions that passes ask.
+ *
+ * In: nodes and would-be clusters.  Out: yes or no, each verified by creating the primitive descriptor (but not the primitive):
+ * what ends in a reference implementation, a hundred times slower, is answered with no.  Answers are remembered by problem.
+ */
+#include "runtime/onednn.h"
+
+#include <stddef.h>
+
+#include "runtime/threads.h"
+
+/* ---- creation ---- */
+
+/** The library's masks grow with the instruction set: every bit of a lesser one is set in a better one. */
+static bool isa_mask(const char *isa, dnnl_cpu_isa_t *out)
+{
+    static const struct {
+        const char *name;
+        dnnl_cpu_isa_t mask;
+    } rows[] = {
+        {"baseline", dnnl_cpu_isa_sse41}, /* the least the library knows */
+        {"avx2", dnnl_cpu_isa_avx2},
+        {"avx512", dnnl_cpu_isa_avx512_core_bf16},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(isa, rows[i].name)) {
+            *out = rows[i].mask;
+            return true;
+        }
+    return false;
+}
+
+struct library *library_create(const char *isa, uint32_t thread_count, struct error *e)
+{
+    struct library *l = calloc(1, sizeof *l);
+    dnnl_cpu_isa_t cap;
+
+    if (!l || pthread_mutex_init(&l->mutex, NULL)) {
+        free(l);
+        error_out_of_memory(e);
+        return NULL;
+    }
+    l->threads = thread_count ? thread_count : 1;
+    if (isa && isa_mask(isa, &cap)) {
+        /* Fails when the process is fixed already, then the effective set tells whether it happens to be within the cap. */
+        (void)dnnl_set_max_cpu_isa(cap);
+        l->refuses = ((unsigned)dnnl_get_effective_cpu_isa() & ~(unsigned)cap) != 0;
+    }
+    if (dnnl_engine_create(&l->engine, dnnl_cpu, 0) != dnnl_success) {
+        error_set(e, WNNStatus_UnknownError, "oneDNN has no CPU engine");
+        library_free(l);
+        return NULL;
+    }
+    return l;
+}
+
+/* ---- answers ---- */
+
+/** The outcome for one problem.  The problem's unused post-ops are not stored. */
+struct dnn_answer {
+    uint64_t hash;
+    bool taken;
+    bool pack; /* run-time weights must be reordered first */
+    uint32_t size;
+    struct dnn_problem problem;
+};
+
+enum { ANSWERS_MAX = 1024 }; /* then they are forgotten: a bound on memory, not on work */
+
+static void forget_answers(struct library *l)
+{
+    for (uint32_t i = 0; i < l->answer_capacity; i++)
+        free(l->answers[i]);
+    free(l->answers);
+    l->answers = NULL;
+    l->answer_count = l->answer_capacity = 0;
+}
+
+void library_free(struct library *l)
+{
+    if (!l)
+        return;
+    forget_answers(l);
+    if (l->engine)
+        dnnl_engine_destroy(l->engine);
+    pthread_mutex_destroy(&l->mutex);
+    free(l);
+}
+
+static uint32_t problem_size(const struct dnn_problem *p)
+{
+    return (uint32_t)(offsetof(struct dnn_problem, posts) + (uint32_t)p->post_count * sizeof *p->posts);
+}
+
+static uint64_t hash_bytes(const void *data, uint32_t size)
+{
+    uint64_t h = 0x9E3779B97F4A7C15u, w;
+
+    for (uint32_t i = 0; i + 8 <= size; i += 8) { /* problems are whole words */
+        memcpy(&w, (const char *)data + i, 8);
+        h = (h ^ w) * 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+_Static_assert(sizeof(struct dnn_problem) % 8 == 0 && sizeof(struct dnn_post) % 8 == 0, "hash_bytes reads words");
+
+/** The slot of a problem: its answer, or the empty one where it belongs.  Capacity is not 0 and a slot is free. */
+static struct dnn_answer **answer_slot(struct library *l, uint64_t hash, const struct dnn_problem *p, uint32_t size)
+{
+    uint32_t mask = l->answer_capacity - 1;
+
+    for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
+        struct dnn_answer *a = l->answers[i];
+
+        if (!a || (a->hash == hash && a->size == size && !memcmp(&a->problem, p, size)))
+            return &l->answers[i];
+    }
+}
+
+static bool answer_find(struct library *l, uint64_t hash, const struct dnn_problem *p, bool *taken, bool *pack)
+{
+    struct dnn_answer *a = NULL;
+
+    pthread_mutex_lock(&l->mutex);
+    if (l->answer_capacity)
+        a = *answer_slot(l, hash, p, problem_size(p));
+    if (a) {
+        *taken = a->taken;
+        *pack = a->pack;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return a != NULL;
+}
+
+/** Failing to remember costs time only. */
+static void answer_remember(struct library *l, uint64_t hash, const struct dnn_problem *p, bool taken, bool pack)
+{
+    uint32_t size = problem_size(p);
+    struct dnn_answer *a = malloc(offsetof(struct dnn_answer, problem) + size), **slot;
+
+    if (!a)
+        return;
+    a->hash = hash;
+    a->size = size;
+    a->taken = taken;
+    a->pack = pack;
+    memcpy(&a->problem, p, size);
+    pthread_mutex_lock(&l->mutex);
+    if (l->answer_count == ANSWERS_MAX)
+        forget_answers(l);
+    if (!l->answer_capacity) {
+        l->answers = calloc(ANSWERS_MAX * 2, sizeof(struct dnn_answer *));
+        l->answer_capacity = l->answers ? ANSWERS_MAX * 2 : 0;
+    }
+    slot = l->answer_capacity ? answer_slot(l, hash, p, size) : NULL;
+    if (slot && !*slot) {
+        *slot = a;
+        l->answer_count++;
+        a = NULL;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    free(a);
+}
+
+/* ---- primitive descriptors ---- */
+
+dnnl_primitive_attr_t dnn_create_attributes(void)
+{
+    dnnl_primitive_attr_t a = NULL;
+
+    if (dnnl_primitive_attr_create(&a) != dnnl_success)
+        return NULL;
+    /* The library's own scratchpad would tie a primitive to one thread at a time. */
+    if (dnnl_primitive_attr_set_scratchpad_mode(a, dnnl_scratchpad_mode_user) != dnnl_success) {
+        dnnl_primitive_attr_destroy(a);
+        return NULL;
+    }
+    return a;
+}
+
+static dnn_md layout_md(const struct dnn_layout *l)
+{
+    return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides);
+}
+
+static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attributes)
+{
+    dnnl_post_ops_t posts;
+    dnnl_status_t status = dnnl_success;
+
+    if (!p->post_count)
+        return true;
+    if (dnnl_post_ops_create(&posts) != dnnl_success)
+        return false;
+    for (int32_t i = 0; i < p->post_count && status == dnnl_success; i++) {
+        const struct dnn_post *x = &p->posts[i];
+
+        switch ((enum dnn_post_kind)x->kind) {
+        case DNN_POST_ELTWISE:
+            status = dnn_append_eltwise(posts, (dnnl_alg_kind_t)x->algorithm, x->alpha, x->beta);
+            break;
+        case DNN_POST_SUM: status = dnn_append_sum(posts); break;
+        case DNN_POST_BINARY: {
+            dnn_md md = layout_md(&x->operand);
+
+            status = md ? dnnl_post_ops_append_binary(posts, (dnnl_alg_kind_t)x->algorithm, md) : dnnl_out_of_memory;
+            dnn_md_free(md);
+            break;
+        }
+        }
+    }
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_post_ops(attributes, posts);
+    dnnl_post_ops_destroy(posts);
+    return status == dnnl_success;
+}
+
+dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p)
+{
+    dnnl_primitive_desc_t pd = NULL;
+    dnnl_primitive_attr_t attributes = dnn_create_attributes();
+    dnn_md src = layout_md(&p->src), weights = layout_md(&p->weights), dst = layout_md(&p->dst);
+    dnn_md bias = p->bias.rank ? layout_md(&p->bias) : NULL;
+    dnnl_status_t status = dnnl_out_of_memory;
+
+    if (attributes && src && weights && dst && (bias || !p->bias.rank) && append_posts(p, attributes)) {
+        /* Which implementation fits, and how it divides its work, depends on the number of threads. */
+        int saved = threads_enter(l->threads);
+
+        status = p->kind == DNN_MATMUL ? dnn_matmul(&pd, l->engine, src, weights, bias, dst, attributes)
+                                       : dnn_convolution(&pd, l->engine, p->kind == DNN_TRANSPOSED_CONVOLUTION, src, weights,
+                                                         bias, dst, p->strides, p->dilations, p->low, p->high, attributes);
+        threads_leave(saved);
+    }
+    dnn_md_free(src);
+    dnn_md_free(weights);
+    dnn_md_free(dst);
+    dnn_md_free(bias);
+    if (attributes)
+        dnnl_primitive_attr_destroy(attributes);
+    return status == dnnl_success ? pd : NULL;
+}
+
+/** Whether there is an implementation worth using. */
+static bool try_problem(struct library *l, const struct dnn_problem *p)
+{
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, p);
+    bool good = pd && !strstr(dnn_pd_name(pd), "ref");
+
+    if (pd)
+        dnnl_primitive_desc_destroy(pd);
+    return good;
+}
+
+bool dnn_resolve(struct library *l, struct dnn_cluster *c)
+{
+    struct dnn_problem *p = &c->problem;
+    uint64_t hash = hash_bytes(p, problem_size(p));
+    bool taken, pack = p->weights.free;
+
+    if (l->refuses)
+        return false;
+    if (!answer_find(l, hash, p, &taken, &pack)) {
+        struct dnn_problem packed = *p;
+
+        taken = try_problem(l, p);
+        packed.weights.free = 1;
+        if (!taken && !p->weights.free)
+            taken = pack = try_problem(l, &packed);
+        answer_remember(l, hash, p, taken, pack);
+    }
+    p->weights.free = pack;
+    return taken;
+}
+
+/* ---- questions ---- */
+
+static bool takes(struct library *l, struct node *const *nodes, uint32_t count, const struct value *sum)
+{
+    struct dnn_cluster c;
+
+    return dnn_describe(nodes, count, sum, &c) && dnn_resolve(l, &c);
+}
+
+bool library_takes_node(void *user, const struct node *n)
+{
+    struct node *nodes[] = {(struct node *)n};
+
+    return takes(user, nodes, 1, NULL);
+}
+
+bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement)
+{
+    struct node *nodes[] = {(struct node *)movement, (struct node *)n};
+
+    return movement->op == OP_TRANSPOSE && slot < 2 && slot < n->input_count &&
+           n->inputs[slot].value == movement->results[0] && takes(user, nodes, 2, NULL);
+}
+
+bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried)
+{
+    struct node *all[DNN_NODES_MAX];
+
+    if (!count || count >= DNN_NODES_MAX || carried >= next->input_count ||
+        next->inputs[carried].value != nodes[count - 1]->results[0])
+        return false;
+    memcpy(all, nodes, count * sizeof *nodes);
+    all[count] = (struct node *)next;
+    return takes(user, all, count + 1, NULL);
+}
+
+bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input)
+{
+    return input->kind != VALUE_CONSTANT && takes(l, nodes, count, input);
+}

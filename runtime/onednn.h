@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the runtime/onednn*.c files share.  runtime/library.h is what the rest sees.
+ *
+ * A cluster of graph nodes is first described in the library's terms (onednn_describe.c: plain numbers, no library object), the
+ * description is tried (onednn.c: is there an implementation, and not a reference one?), and at last made into a step
+ * (onednn_step.c).  All questions and the step go through the same description, so that they cannot disagree.
+ */
+#ifndef WEBNN_RUNTIME_ONEDNN_H_
+#define WEBNN_RUNTIME_ONEDNN_H_
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "runtime/library.h"
+#include "runtime/onednn_compat.h"
+
+/* ---- descriptions ---- */
+
+enum { DNN_POSTS_MAX = 8, DNN_NODES_MAX = 24 };
+
+/** A float32 operand as the library sees it: its own order of dimensions, the strides say how it lies.  Rank 0: absent. */
+struct dnn_layout {
+    int32_t rank;
+    int32_t free; /* the library may choose (packed weights); strides then say how the unpacked operand lies */
+    int64_t dims[RANK_MAX], strides[RANK_MAX];
+};
+
+enum dnn_kind { DNN_CONVOLUTION, DNN_TRANSPOSED_CONVOLUTION, DNN_MATMUL };
+enum dnn_post_kind { DNN_POST_ELTWISE, DNN_POST_BINARY, DNN_POST_SUM };
+
+struct dnn_post {
+    int32_t kind;      /* dnn_post_kind */
+    int32_t algorithm; /* dnnl_alg_kind_t */
+    float alpha, beta; /* eltwise */
+    struct dnn_layout operand; /* binary */
+};
+
+/** Numbers only, zero where unused: two problems are the same when their bytes are (up to the last post-op). */
+struct dnn_problem {
+    int32_t kind; /* dnn_kind */
+    int32_t post_count;
+    struct dnn_layout src, weights, bias, dst;
+    int64_t strides[2], dilations[2], low[2], high[2];
+    struct dnn_post posts[DNN_POSTS_MAX];
+};
+
+/** Where an operand comes from. */
+struct dnn_operand {
+    const struct value *value; /* NULL: absent */
+    float scale;               /* gemm's beta; 1 otherwise */
+};
+
+struct dnn_cluster {
+    struct dnn_problem problem;
+    struct dnn_operand src, weights, bias, posts[DNN_POSTS_MAX];
+    /* A gemm's c that is one number per row: no post-op does that fast, so the destination is filled with it and summed to. */
+    struct dnn_operand fill;
+    const struct value *output;
+    const struct value *sum; /* the residual that is added in place, or NULL */
+    const struct node *anchor;
+};
+
+/**
+ * Describes the cluster of these nodes (in execution order: transposes that the anchor reads through, the anchor, its
+ * epilogue).  sum: a residual that lies in the output's memory, or NULL.  False: not a cluster that the library has words for.
+ */
+bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value *sum, struct dnn_cluster *out);
+
+/* ---- the library ---- */
+
+struct dnn_answer;
+
+struct library {
+    dnnl_engine_t engine;
+    uint32_t threads;
+    bool refuses; /* the process' instruction set is above the cap asked for */
+    pthread_mutex_t mutex;
+    uint32_t answer_count, answer_capacity; /* capacity: a power of two, or 0 */
+    struct dnn_answer **answers;            /* by hash of the problem, open addressing */
+};
+
+/**
+ * Finds the way the library computes a cluster: may set weights.free.  False: it cannot, or only by a reference
+ * implementation.  Answers are remembered.
+ */
+bool dnn_resolve(struct library *l, struct dnn_cluster *c);
+/** The primitive descriptor of a resolved problem.  NULL: none. */
+dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p);
+/** An attribute object that asks for the caller's scratch memory; NULL: out of memory. */
+dnnl_primitive_attr_t dnn_create_attributes(void);
+
+/** Elements of a layout. */
+int64_t dnn_elements(const struct dnn_layout *l);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * oneDNN 2.6 and 3.x behind one set of calls: the only file with version conditions.  Included by runtime/onednn*.c only.
+ *
+ * What differs, for what we use of it: memory descriptors are plain structs in 2.x and handles in 3.x (here: always something
+ * owned, made by dnn_md_... and given back by dnn_md_free); primitive descriptors need an operation descriptor first in
+ * 2.x; an eltwise post-op has a scale in 2.x, a sum a zero point and a type in 3.x; the names of the newest ISAs.
+ */
+#ifndef WEBNN_RUNTIME_ONEDNN_COMPAT_H_
+#define WEBNN_RUNTIME_ONEDNN_COMPAT_H_
+
+#include <oneapi/dnnl/dnnl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if DNNL_VERSION_MAJOR >= 3
+typedef dnnl_memory_desc_t dnn_md;
+typedef const_dnnl_memory_desc_t dnn_const_md;
+#else
+typedef dnnl_memory_desc_t *dnn_md; /* on the heap, so that ownership is as in 3.x */
+typedef const dnnl_memory_desc_t *dnn_const_md;
+#endif
+
+/** A float32 descriptor with these strides, or with a layout of the library's choice (strides NULL).  NULL: not possible. */
+static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t *strides)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    dnn_md md = NULL;
+    dnnl_status_t status = strides
+                               ? dnnl_memory_desc_create_with_strides(&md, rank, dims, dnnl_f32, strides)
+                               : dnnl_memory_desc_create_with_tag(&md, rank, dims, dnnl_f32, dnnl_format_tag_any);
+
+    return status == dnnl_success ? md : NULL;
+#else
+    dnn_md md = calloc(1, sizeof *md);
+    dnnl_dims_t all_dims = {0}, all_strides = {0};
+    dnnl_status_t status;
+
+    if (!md || rank > DNNL_MAX_NDIMS) {
+        free(md);
+        return NULL;
+    }
+    memcpy(all_dims, dims, (size_t)rank * sizeof *dims);
+    if (strides)
+        memcpy(all_strides, strides, (size_t)rank * sizeof *strides);
+    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, all_dims, dnnl_f32, all_strides)
+                     : dnnl_memory_desc_init_by_tag(md, rank, all_dims, dnnl_f32, dnnl_format_tag_any);
+    if (status != dnnl_success) {
+        free(md);
+        return NULL;
+    }
+    return md;
+#endif
+}
+
+static inline void dnn_md_free(dnn_md md)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    if (md)
+        dnnl_memory_desc_destroy(md);
+#else
+    free(md);
+#endif
+}
+
+/** A copy that outlives the primitive descriptor it was asked of. */
+static inline dnn_md dnn_md_copy(dnn_const_md md)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    dnn_md copy = NULL;
+
+    return dnnl_memory_desc_clone(&copy, md) == dnnl_success ? copy : NULL;
+#else
+    dnn_md copy = malloc(sizeof *copy);
+
+    if (copy)
+        *copy = *md;
+    return copy;
+#endif
+}
+
+static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_kind_t kind, float alpha, float beta)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnnl_post_ops_append_eltwise(posts, kind, alpha, beta);
+#else
+    return dnnl_post_ops_append_eltwise(posts, 1.0f, kind, alpha, beta);
+#endif
+}
+
+static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnnl_post_ops_append_sum(posts, 1.0f, 0, dnnl_data_type_undef);
+#else
+    return dnnl_post_ops_append_sum(posts, 1.0f);
+#endif
+}
+
+/** A convolution, or the transposed one, for inference.  bias may be NULL.  dilations: 0 means dense. */
+static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool transposed, dnn_const_md src,
+                                            dnn_const_md weights, dnn_const_md bias, dnn_const_md dst,
+                                            const int64_t strides[2], const int64_t dilations[2], const int64_t low[2],
+                                            const int64_t high[2], const_dnnl_primitive_attr_t attributes)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    if (transposed)
+        return dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                                                src, weights, bias, dst, strides, dilations, low, high,
+                                                                attributes);
+    return dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                          weights, bias, dst, strides, dilations, low, high, attributes);
+#else
+    dnnl_dims_t s = {strides[0], strides[1]}, d = {dilations[0], dilations[1]}, l = {low[0], low[1]}, h = {high[0], high[1]};
+    dnnl_convolution_desc_t c; /* the type of both */
+    dnnl_status_t status =
+        transposed ? dnnl_dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,
+                                                                  weights, bias, dst, s, d, l, h)
+                   : dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                                weights, bias, dst, s, d, l, h);
+
+    return status == dnnl_success ? dnnl_primitive_desc_create(pd, &c, attributes, engine, NULL) : status;
+#endif
+}
+
+static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, dnn_const_md src, dnn_const_md weights,
+                                       dnn_const_md bias, dnn_const_md dst, const_dnnl_primitive_attr_t attributes)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes);
+#else
+    dnnl_matmul_desc_t m;
+    dnnl_status_t status = dnnl_matmul_desc_init(&m, src, weights, bias, dst);
+
+    return status == dnnl_success ? dnnl_primitive_desc_create(pd, &m, attributes, engine, NULL) : status;
+#endif
+}
+
+/** One of the descriptors of a primitive descriptor, which keeps it; NULL: it has none. */
+static inline dnn_const_md dnn_pd_md(const_dnnl_primitive_desc_t pd, dnnl_query_t what, int index)
+{
+    return dnnl_primitive_desc_query_md(pd, what, index);
+}
+
+/** The implementation's name; "" if it has none. */
+static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
+{
+    const char *name = NULL;
+
+    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
+}
+
+#endif

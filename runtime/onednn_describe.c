@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * From graph nodes to the library's terms: dimensions in its order, strides for WebNN's layouts, batch dimensions folded,
+ * element-wise successors as post-ops.  No library object is made here.
+ *
+ * What is never said, because oneDNN 2.6 computes it wrongly, slowly or inaccurately (measured; tests/runtime/test_library_posts.c):
+ *   - binary post-ops that broadcast anything but one number or one number per channel: wrong values on nhwc convolutions,
+ *     reference speed elsewhere;
+ *   - elu (expm1 is lost to cancellation near 0), gelu (erf by a polynomial: 2000 ULP in the left tail), softplus, exp (NaN
+ *     becomes infinity), sigmoid (subnormal results become 0);
+ *   - binary max and min: the second operand wins against NaN.
+ * relu and clamp turn NaN into the bound, which docs/semantics.md grants.
+ */
+#include "runtime/onednn.h"
+
+#include <math.h>
+
+int64_t dnn_elements(const struct dnn_layout *l)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < l->rank; i++)
+        n *= l->dims[i];
+    return n;
+}
+
+static void layout_add(struct dnn_layout *l, int64_t dim, int64_t stride)
+{
+    l->dims[l->rank] = dim;
+    l->strides[l->rank++] = stride;
+}
+
+/** All dimensions 1 but one, which is `dim` (-1: none), dense. */
+static struct dnn_layout layout_single(int rank, int dim, int64_t size)
+{
+    struct dnn_layout l = {0};
+
+    for (int i = 0; i < rank; i++)
+        layout_add(&l, i == dim ? size : 1, i <= dim ? size : 1);
+    if (dim >= 0)
+        l.strides[dim] = 1;
+    return l;
+}
+
+/* ---- operands and how they are read ---- */
+
+/** A value and the strides with which it is read, in the order of the dimensions that the anchor sees. */
+struct view {
+    const struct value *value;
+    uint32_t rank;
+    uint32_t dims[RANK_MAX];
+    int64_t strides[RANK_MAX];
+};
+
+/** Input `slot` of the anchor, through the transposes among nodes[0..before-1]. */
+static struct view operand_view(struct node *const *nodes, uint32_t before, const struct node *anchor, uint32_t slot)
+{
+    const struct value *v = anchor->inputs[slot].value;
+    struct view w = {.value = v, .rank = v->type.rank};
+    uint32_t order[RANK_MAX];
+
+    memcpy(w.dims, v->type.dims, sizeof w.dims);
+    for (uint32_t i = 0; i < w.rank; i++)
+        order[i] = i;
+    for (uint32_t k = before; k-- > 0;) {
+        const WNNTransposeOptions *o = nodes[k]->options;
+
+        if (nodes[k]->results[0] != w.value)
+            continue;
+        for (uint32_t i = 0; i < w.rank; i++)
+            order[i] = o->permutation[order[i]];
+        w.value = nodes[k]->inputs[0].value;
+    }
+    int64_t strides[RANK_MAX];
+    type_strides(&w.value->type, strides);
+    for (uint32_t i = 0; i < w.rank; i++)
+        w.strides[i] = strides[order[i]];
+    return w;
+}
+
+/* ---- convolutions ---- */
+
+/** Positions of batch (or output channel), channel (or input channel), height and width in a 4-D shape. */
+struct axes {
+    uint8_t n, c, h, w;
+};
+
+static const struct axes input_axes[] = {
+    [WNNInputOperandLayout_Nchw] = {0, 1, 2, 3},
+    [WNNInputOperandLayout_Nhwc] = {0, 3, 1, 2},
+};
+static const struct axes filter_axes[] = {
+    [WNNConv2dFilterOperandLayout_Oihw] = {0, 1, 2, 3},
+    [WNNConv2dFilterOperandLayout_Hwio] = {3, 2, 0, 1},
+    [WNNConv2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
+    [WNNConv2dFilterOperandLayout_Ihwo] = {3, 0, 1, 2},
+};
+static const struct axes transposed_filter_axes[] = {
+    [WNNConvTranspose2dFilterOperandLayout_Iohw] = {1, 0, 2, 3},
+    [WNNConvTranspose2dFilterOperandLayout_Hwoi] = {2, 3, 0, 1},
+    [WNNConvTranspose2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
+};
+
+static struct dnn_layout layout_image(const struct tensor_type *t, struct axes x)
+{
+    struct dnn_layout l = {0};
+    int64_t strides[RANK_MAX];
+
+    type_strides(t, strides);
+    layout_add(&l, t->dims[x.n], strides[x.n]);
+    layout_add(&l, t->dims[x.c], strides[x.c]);
+    layout_add(&l, t->dims[x.h], strides[x.h]);
+    layout_add(&l, t->dims[x.w], strides[x.w]);
+    return l;
+}
+
+/** [groups,] output channels of a group, input channels of a group, height, width.  The filter's shape has all groups in one of the
+ * two channel dimensions: grouped_out says which. */
+static struct dnn_layout layout_filter(const struct tensor_type *t, struct axes x, int64_t groups, bool grouped_out)
+{
+    struct dnn_layout l = {.free = 1};
+    int64_t strides[RANK_MAX], out = t->dims[x.n], in = t->dims[x.c];
+
+    type_strides(t, strides);
+    if (grouped_out)
+        out /= groups;
+    else
+        in /= groups;
+    if (groups > 1)
+        layout_add(&l, groups, grouped_out ? out * strides[x.n] : in * strides[x.c]);
+    layout_add(&l, out, strides[x.n]);
+    layout_add(&l, in, strides[x.c]);
+    layout_add(&l, t->dims[x.h], strides[x.h]);
+    layout_add(&l, t->dims[x.w], strides[x.w]);
+    return l;
+}
+
+/** The options that both convolutions have. */
+struct conv_options {
+    const uint32_t *padding, *strides, *dilations;
+    uint32_t groups;
+    struct axes input, filter;
+};
+
+static void describe_convolution(const struct node *n, bool transposed, struct conv_options o, struct dnn_cluster *c)
+{
+    struct dnn_problem *p = &c->problem;
+    const struct value *bias = n->inputs[2].value;
+
+    p->kind = transposed ? DNN_TRANSPOSED_CONVOLUTION : DNN_CONVOLUTION;
+    p->src = layout_image(&n->inputs[0].value->type, o.input);
+    p->weights = layout_filter(&n->inputs[1].value->type, o.filter, o.groups, !transposed);
+    p->dst = layout_image(&n->results[0]->type, o.input);
+    if (bias) {
+        p->bias = layout_single(1, 0, p->dst.dims[1]);
+        c->bias = (struct dnn_operand){bias, 1};
+    }
+    for (int i = 0; i < 2; i++) {
+        int64_t kernel = (p->weights.dims[p->weights.rank - 2 + i] - 1) * o.dilations[i] + 1;
+
+        p->strides[i] = o.strides[i];
+        p->dilations[i] = (int64_t)o.dilations[i] - 1;
+        p->low[i] = o.padding[2 * i];
+        /* The end padding of a transposed convolution follows from the output's size: it contains outputPadding and
+         * outputSizes, and may be negative.  Of a convolution, the library checks it against the size likewise. */
+        p->high[i] = transposed
+                         ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
+                         : (int64_t)o.padding[2 * i + 1];
+    }
+    c->src = (struct dnn_operand){n->inputs[0].value, 1};
+    c->weights = (struct dnn_operand){n->inputs[1].value, 1};
+}
+
+/* ---- matrix products ---- */
+
+/** One batch dimension with the strides of all three matrices (0: broadcast). */
+struct batch {
+    int64_t size, a, b, c;
+};
+
+/** Makes neighbouring batch dimensions one where all matrices allow it, and drops those of size 1.  Returns how many are left. */
+static int batch_merge(struct batch *x, int count)
+{
+    int n = 0;
+
+    for (int i = 0; i < count; i++) {
+        struct batch *outer = n ? &x[n - 1] : NULL;
+
+        if (x[i].size == 1)
+            continue;
+        if (outer && outer->a == x[i].a * x[i].size && outer->b == x[i].b * x[i].size && outer->c == x[i].c * x[i].size)
+            *outer = (struct batch){outer->size * x[i].size, x[i].a, x[i].b, x[i].c};
+        else
+            x[n++] = x[i];
+    }
+    return n;
+}
+
+/** The stride of a broadcast dimension is never used; it must only be a possible one. */
+static void add_batch(struct dnn_layout *l, int64_t size, int64_t stride, int64_t matrix)
+{
+    layout_add(l, stride ? size : 1, stride ? stride : matrix);
+}
+
+static bool describe_product(struct view a, struct view b, const struct tensor_type *out, struct dnn_cluster *c)
+{
+    struct dnn_problem *p = &c->problem;
+    struct batch batches[RANK_MAX];
+    int64_t out_strides[RANK_MAX];
+    int batch_count = (int)out->rank - 2;
+    int64_t m = a.dims[a.rank - 2], k = a.dims[a.rank - 1], n = b.dims[b.rank - 1];
+    int64_t a_row = a.strides[a.rank - 2], c_row = n;
+
+    type_strides(out, out_strides);
+    for (int i = 0; i < batch_count; i++) {
+        int ia = i - (int)(out->rank - a.rank), ib = i - (int)(out->rank - b.rank);
+
+        batches[i] = (struct batch){out->dims[i], ia >= 0 && a.dims[ia] > 1 ? a.strides[ia] : 0,
+                                    ib >= 0 && b.dims[ib] > 1 ? b.strides[ib] : 0, out_strides[i]};
+    }
+    batch_count = batch_merge(batches, batch_count);
+    /* Where the second matrix is the same for all, the innermost batch dimension is more rows of the first: one large product
+     * instead of many small ones. */
+    while (batch_count) {
+        struct batch *x = &batches[batch_count - 1];
+
+        if (x->b || !x->a || x->c != c_row * m || (m > 1 && x->a != a_row * m))
+            break;
+        a_row = m == 1 ? x->a : a_row;
+        m *= x->size;
+        batch_count--;
+    }
+    p->kind = DNN_MATMUL;
+    for (int i = 0; i < batch_count; i++) {
+        add_batch(&p->src, batches[i].size, batches[i].a, m * k);
+        add_batch(&p->weights, batches[i].size, batches[i].b, k * n);
+        add_batch(&p->dst, batches[i].size, batches[i].c, m * n);
+    }
+    layout_add(&p->src, m, a_row);
+    layout_add(&p->src, k, a.strides[a.rank - 1]);
+    layout_add(&p->weights, k, b.strides[b.rank - 2]);
+    layout_add(&p->weights, n, b.strides[b.rank - 1]);
+    layout_add(&p->dst, m, c_row);
+    layout_add(&p->dst, n, 1);
+    p->weights.free = b.value->kind == VALUE_CONSTANT;
+    c->src = (struct dnn_operand){a.value, 1};
+    c->weights = (struct dnn_operand){b.value, 1};
+    return true;
+}
+
+/* ---- post-ops ---- */
+
+static bool add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand)
+{
+    struct dnn_problem *p = &c->problem;
+
+    if (p->post_count == DNN_POSTS_MAX)
+        return false;
+    c->posts[p->post_count] = operand;
+    p->posts[p->post_count++] = post;
+    return true;
+}
+
+static bool add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta)
+{
+    struct dnn_post post = {.kind = DNN_POST_ELTWISE, .algorithm = (int32_t)algorithm, .alpha = (float)alpha, .beta = (float)beta};
+
+    if (isnan(alpha) || isnan(beta))
+        return false;
+    return add_post(c, post, (struct dnn_operand){NULL, 1});
+}
+
+enum span { SPAN_NUMBER, SPAN_CHANNEL, SPAN_FULL, SPAN_OTHER };
+
+/** Which of the output's dimensions an operand that is broadcast to it has.  channel: the output's dimension of that name. */
+static enum span operand_span(const struct tensor_type *t, const struct tensor_type *out, uint32_t channel)
+{
+    bool any = false, all = true, only_channel = true;
+
+    if (t->rank > out->rank)
+        return SPAN_OTHER;
+    for (uint32_t i = 0; i < out->rank; i++) {
+        bool has = i + t->rank >= out->rank && t->dims[i + t->rank - out->rank] > 1;
+
+        if (out->dims[i] == 1)
+            continue;
+        any |= has;
+        all &= has;
+        only_channel &= has == (i == channel);
+    }
+    return !any ? SPAN_NUMBER : only_channel ? SPAN_CHANNEL : all ? SPAN_FULL : SPAN_OTHER;
+}
+
+static int library_channel(const struct dnn_problem *p)
+{
+    return p->kind == DNN_MATMUL ? p->dst.rank - 1 : 1;
+}
+
+static struct dnn_layout layout_of_span(const struct dnn_problem *p, enum span s)
+{
+    int channel = library_channel(p);
+
+    if (s == SPAN_FULL)
+        return p->dst;
+    return layout_single(p->dst.rank, s == SPAN_CHANNEL ? channel : -1, p->dst.dims[channel]);
+}
+
+static uint32_t graph_channel(const struct node *anchor)
+{
+    switch ((int)anchor->op) {
+    case OP_CONV2D: return input_axes[NODE_OPTIONS(anchor, WNNConv2dOptions)->inputLayout].c;
+    case OP_CONV_TRANSPOSE2D: return input_axes[NODE_OPTIONS(anchor, WNNConvTranspose2dOptions)->inputLayout].c;
+    default: return anchor->results[0]->type.rank - 1;
+    }
+}
+
+/** Adds a bias-like operand: as the primitive's own bias where it can be, else as a post-op. */
+static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
+{
+    struct dnn_problem *p = &c->problem;
+    int channel = library_channel(p);
+    struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
+
+    if (s == SPAN_OTHER)
+        return false;
+    if (!p->post_count && !p->bias.rank && (s == SPAN_CHANNEL || (s == SPAN_NUMBER && p->dst.dims[channel] == 1))) {
+        p->bias = p->kind == DNN_MATMUL ? layout_of_span(p, SPAN_CHANNEL) : layout_single(1, 0, p->dst.dims[channel]);
+        c->bias = x;
+        return true;
+    }
+    if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT)
+        return add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale);
+    if (x.value == c->sum && s == SPAN_FULL && !p->post_count) {
+        post.kind = DNN_POST_SUM;
+        post.algorithm = 0;
+        return add_post(c, post, x);
+    }
+    post.operand = layout_of_span(p, s);
+    return add_post(c, post, x);
+}
+
+static bool describe_gemm(struct node *const *nodes, uint32_t before, const struct node *n, struct dnn_cluster *c)
+{
+    const WNNGemmOptions *o = n->options;
+    struct view v[2] = {operand_view(nodes, before, n, 0), operand_view(nodes, before, n, 1)};
+    const bool transposed[2] = {o->aTranspose, o->bTranspose};
+    const struct tensor_type *out = &n->results[0]->type;
+    const struct value *addend = n->inputs[2].value;
+    float beta = (float)o->beta;
+    enum span s;
+
+    for (int i = 0; i < 2; i++) {
+        if (transposed[i]) {
+            v[i] = (struct view){v[i].value, 2, {v[i].dims[1], v[i].dims[0]}, {v[i].strides[1], v[i].strides[0]}};
+        }
+    }
+    if (!isfinite(o->alpha) || !isfinite(beta) || !describe_product(v[0], v[1], out, c))
+        return false;
+    /* beta -0: the product keeps the sign of a zero. */
+    if (o->alpha != 1 && !add_eltwise(c, dnnl_eltwise_linear, o->alpha, -0.0))
+        return false;
+    if (!addend)
+        return true;
+    s = operand_span(&addend->type, out, 1);
+    if (s == SPAN_OTHER) { /* [m, 1] */
+        struct dnn_post post = {.kind = DNN_POST_SUM};
+
+        c->fill = (struct dnn_operand){addend, beta};
+        return add_post(c, post, (struct dnn_operand){NULL, 1});
+    }
+    if (addend == c->sum && beta != 1)
+        return false;
+    return add_addend(c, (struct dnn_operand){addend, beta}, s);
+}
+
+/** One element-wise node after the anchor; carried: the slot with the result so far. */
+static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn_cluster *c)
+{
+    const struct value *other = n->input_count == 2 ? n->inputs[!carried].value : NULL;
+    struct dnn_post post = {.kind = DNN_POST_BINARY};
+    enum span s = SPAN_OTHER;
+
+    if (!type_equal(&n->results[0]->type, &c->output->type))
+        return false;
+    if (other) {
+        if (other->type.type != WNNOperandDataType_Float32)
+            return false;
+        s = operand_span(&other->type, &c->output->type, graph_channel(c->anchor));
+        if (s == SPAN_OTHER)
+            return false;
+        post.operand = layout_of_span(&c->problem, s);
+    }
+    switch ((int)n->op) {
+    case OP_ADD: return add_addend(c, (struct dnn_operand){other, 1}, s);
+    case OP_SUB:
+        if (carried)
+            return false;
+        post.algorithm = dnnl_binary_sub;
+        break;
+    case OP_MUL: post.algorithm = dnnl_binary_mul; break;
+    case OP_DIV:
+        if (carried)
+            return false;
+        post.algorithm = dnnl_binary_div;
+        break;
+    case OP_RELU: return add_eltwise(c, dnnl_eltwise_relu, 0, 0);
+    case OP_CLAMP: {
+        const WNNClampOptions *o = n->options;
+
+        return add_eltwise(c, dnnl_eltwise_clip, number_to_double(o->minValue), number_to_double(o->maxValue));
+    }
+    case OP_LEAKY_RELU: {
+        double alpha = NODE_OPTIONS(n, WNNLeakyReluOptions)->alpha;
+
+        /* With 0 the library would take it for a relu, which loses NaN. */
+        return isfinite(alpha) && (float)alpha != 0 && add_eltwise(c, dnnl_eltwise_relu, alpha, 0);
+    }
+    case OP_LINEAR: {
+        const WNNLinearOptions *o = n->options;
+
+        return isfinite(o->alpha) && isfinite(o->beta) && add_eltwise(c, dnnl_eltwise_linear, o->alpha, o->beta);
+    }
+    case OP_NEG: return add_eltwise(c, dnnl_eltwise_linear, -1, -0.0);
+    case OP_ABS: return add_eltwise(c, dnnl_eltwise_abs, 0, 0);
+    case OP_SQRT: return add_eltwise(c, dnnl_eltwise_sqrt, 0, 0);
+    case OP_TANH: return add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
+    case OP_HARD_SWISH: return add_eltwise(c, dnnl_eltwise_hardswish, 0, 0);
+    default: return false;
+    }
+    return add_post(c, post, (struct dnn_operand){other, 1});
+}
+
+/* ---- clusters ---- */
+
+static bool describe_anchor(struct node *const *nodes, uint32_t before, const struct node *n, struct dnn_cluster *c)
+{
+    switch ((int)n->op) {
+    case OP_CONV2D: {
+        const WNNConv2dOptions *o = n->options;
+
+        describe_convolution(n, false,
+                             (struct conv_options){o->padding, o->strides, o->dilations, o->groups, input_axes[o->inputLayout],
+                                                   filter_axes[o->filterLayout]},
+                             c);
+        return !before;
+    }
+    case OP_CONV_TRANSPOSE2D: {
+        const WNNConvTranspose2dOptions *o = n->options;
+
+        describe_convolution(n, true,
+                             (struct conv_options){o->padding, o->strides, o->dilations, o->groups, input_axes[o->inputLayout],
+                                                   transposed_filter_axes[o->filterLayout]},
+                             c);
+        return !before;
+    }
+    case OP_MATMUL:
+        return describe_product(operand_view(nodes, before, n, 0), operand_view(nodes, before, n, 1), &n->results[0]->type, c);
+    case OP_GEMM: return describe_gemm(nodes, before, n, c);
+    default: return false;
+    }
+}
+
+/** Whether the residual that lies in the output's memory is summed, once, and read nowhere else: its bytes are gone then. */
+static bool sums_only(const struct dnn_cluster *c)
+{
+    uint32_t sums = 0;
+
+    for (int32_t i = 0; i < c->problem.post_count; i++) {
+        if (c->posts[i].value != c->sum)
+            continue;
+        if (c->problem.posts[i].kind != DNN_POST_SUM)
+            return false;
+        sums++;
+    }
+    return sums == 1 && c->src.value != c->sum && c->weights.value != c->sum && c->bias.value != c->sum &&
+           c->fill.value != c->sum;
+}
+
+bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value *sum, struct dnn_cluster *out)
+{
+    uint32_t anchor = 0;
+
+    memset(out, 0, sizeof *out);
+    out->sum = sum;
+    while (anchor < count && nodes[anchor]->op == OP_TRANSPOSE)
+        anchor++;
+    if (anchor == count || nodes[anchor]->result_count != 1 ||
+        nodes[anchor]->results[0]->type.type != WNNOperandDataType_Float32)
+        return false;
+    out->anchor = nodes[anchor];
+    out->output = nodes[anchor]->results[0];
+    if (!describe_anchor(nodes, anchor, nodes[anchor], out))
+        return false;
+    for (uint32_t i = anchor + 1; i < count; i++) {
+        const struct node *n = nodes[i];
+        uint32_t carried = 0;
+
+        if (n->result_count != 1 || n->input_count < 1 || n->input_count > 2)
+            return false;
+        while (carried < n->input_count && n->inputs[carried].value != out->output)
+            carried++;
+        if (carried == n->input_count || (n->input_count == 2 && n->inputs[!carried].value == out->output))
+            return false;
+        if (!describe_epilogue(n, carried, out))
+            return false;
+        out->output = n->results[0];
+    }
+    return !sum || sums_only(out);
+}

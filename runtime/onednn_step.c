@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Steps: a primitive with everything it needs, and how it runs.
+ *
+ * In: a resolved cluster.  Out: at most two primitive calls, the second the product itself, the first the reorder of weights that
+ * are only known at run time; before them what the library has no words for (gemm's beta, and a c that is one number per row).
+ *
+ * A step is immutable.  The library's memory objects, which hold the pointers of one run, are in bindings, one set per
+ * execution: then a run stores pointers and calls the primitive, and no two threads meet.
+ */
+#include "runtime/onednn.h"
+
+#include "runtime/threads.h"
+
+enum { ARGS_MAX = 5 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 4 + DNN_POSTS_MAX, ALIGNMENT = 64 };
+
+enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
+
+/** One argument of a primitive call. */
+struct argument {
+    int id;      /* DNNL_ARG_... */
+    dnn_md md;   /* owned */
+    enum source source;
+    uint32_t input;     /* FROM_INPUT */
+    int64_t offset;     /* FROM_SCRATCH */
+    const void *data;   /* FROM_CONSTANT */
+};
+
+struct primitive_call {
+    dnnl_primitive_t primitive;
+    uint32_t count;
+    struct argument args[ARGS_MAX];
+};
+
+/** out[i * rows .. +columns] = scale * in[i]: c of a gemm, before the product. */
+struct scaling {
+    bool used;
+    enum source source; /* FROM_INPUT or FROM_CONSTANT: in */
+    uint32_t input;
+    const float *data;
+    float scale;
+    int64_t rows, columns;
+    int64_t offset; /* of out in the scratch; -1: out is the output */
+};
+
+struct library_step {
+    const struct library *library;
+    uint32_t call_count; /* the product is the last one */
+    struct primitive_call calls[CALLS_MAX];
+    struct scaling scaling;
+    uint32_t input_count;
+    const struct value *inputs[INPUTS_MAX];
+    const struct value *output;
+    int32_t in_place;
+    int64_t scratch_bytes, packed_bytes;
+    double flops, bytes;
+    char implementation[64];
+    /* owned */
+    void *packed, *scaled;
+    uint32_t constant_count;
+    struct constant *constants[INPUTS_MAX];
+};
+
+struct library_bindings {
+    const struct library_step *step;
+    dnnl_stream_t stream;
+    uint32_t counts[CALLS_MAX];
+    dnnl_exec_arg_t args[CALLS_MAX][ARGS_MAX];
+};
+
+/* ---- scratch ---- */
+
+static int64_t align_up(int64_t n)
+{
+    return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/** Reserves scratch bytes; returns their offset. */
+static int64_t scratch_reserve(struct library_step *s, int64_t bytes)
+{
+    int64_t offset = s->scratch_bytes;
+
+    s->scratch_bytes += align_up(bytes);
+    return offset;
+}
+
+static void *aligned_bytes(size_t bytes)
+{
+    return aligned_alloc(ALIGNMENT, (size_t)align_up((int64_t)bytes + !bytes));
+}
+
+/* ---- arguments ---- */
+
+/** Adds an argument; md is taken over.  NULL: out of memory. */
+static struct argument *add_argument(struct primitive_call *c, int id, dnn_md md)
+{
+    struct argument *a = &c->args[c->count];
+
+    if (!md)
+        return NULL;
+    c->count++;
+    *a = (struct argument){.id = id, .md = md};
+    return a;
+}
+
+static uint32_t input_index(struct library_step *s, const struct value *v)
+{
+    for (uint32_t i = 0; i < s->input_count; i++)
+        if (s->inputs[i] == v)
+            return i;
+    s->inputs[s->input_count] = v;
+    return s->input_count++;
+}
+
+static void hold_constant(struct library_step *s, struct constant *c)
+{
+    for (uint32_t i = 0; i < s->constant_count; i++)
+        if (s->constants[i] == c)
+            return;
+    s->constants[s->constant_count++] = constant_retain(c);
+}
+
+/** Lets an argument be the bytes of v as they are. */
+static void argument_from_value(struct library_step *s, struct argument *a, const struct value *v)
+{
+    if (v->kind == VALUE_CONSTANT) {
+        a->source = FROM_CONSTANT;
+        a->data = v->constant->data;
+        hold_constant(s, v->constant);
+    } else {
+        a->source = FROM_INPUT;
+        a->input = input_index(s, v);
+    }
+}
+
+/** An operand that is multiplied by a number first: at once if constant, else in the scratch of each run. */
+static bool argument_from_scaled(struct library_step *s, struct argument *a, const struct dnn_operand *x)
+{
+    int64_t n = type_elements(&x->value->type);
+
+    if (x->scale == 1) {
+        argument_from_value(s, a, x->value);
+        return true;
+    }
+    if (x->value->kind == VALUE_CONSTANT) {
+        const float *data = x->value->constant->data;
+        float *scaled = s->scaled = aligned_bytes((size_t)n * sizeof *scaled);
+
+        if (!scaled)
+            return false;
+        for (int64_t i = 0; i < n; i++)
+            scaled[i] = x->scale * data[i];
+        a->source = FROM_CONSTANT;
+        a->data = scaled;
+        s->packed_bytes += n * (int64_t)sizeof *scaled;
+        return true;
+    }
+    a->source = FROM_SCRATCH;
+    a->offset = scratch_reserve(s, n * (int64_t)sizeof(float));
+    s->scaling = (struct scaling){true, FROM_INPUT, input_index(s, x->value), NULL, x->scale, n, 1, a->offset};
+    return true;
+}
+
+static bool add_plain_argument(struct library_step *s, struct primitive_call *c, int id, const struct dnn_layout *l,
+                               const struct dnn_operand *x)
+{
+    struct argument *a = add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides));
+
+    return a && argument_from_scaled(s, a, x);
+}
+
+static bool add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
+{
+    dnn_const_md md = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
+    int64_t bytes = md ? (int64_t)dnnl_memory_desc_get_size(md) : 0;
+    struct argument *a;
+
+    if (!bytes)
+        return true;
+    a = add_argument(c, DNNL_ARG_SCRATCHPAD, dnn_md_copy(md));
+    if (!a)
+        return false;
+    a->source = FROM_SCRATCH;
+    a->offset = scratch_reserve(s, bytes);
+    return true;
+}
+
+/* ---- bindings ---- */
+
+static bool bind_call(struct library_bindings *b, uint32_t index)
+{
+    const struct library_step *s = b->step;
+    const struct primitive_call *c = &s->calls[index];
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct argument *a = &c->args[i];
+        void *data = a->source == FROM_CONSTANT ? (void *)a->data : DNNL_MEMORY_NONE;
+
+        b->args[index][i].arg = a->id;
+        if (dnnl_memory_create(&b->args[index][i].memory, a->md, s->library->engine, data) != dnnl_success)
+            return false;
+        b->counts[index]++;
+    }
+    return true;
+}
+
+struct library_bindings *library_bindings_create(const struct library_step *s, struct error *e)
+{
+    struct library_bindings *b = calloc(1, sizeof *b);
+
+    if (!b) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    b->step = s;
+    if (dnnl_stream_create(&b->stream, s->library->engine, dnnl_stream_default_flags) != dnnl_success)
+        goto failed;
+    for (uint32_t i = 0; i < s->call_count; i++)
+        if (!bind_call(b, i))
+            goto failed;
+    return b;
+failed:
+    error_out_of_memory(e);
+    library_bindings_free(b);
+    return NULL;
+}
+
+void library_bindings_free(struct library_bindings *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < CALLS_MAX; i++)
+        for (uint32_t k = 0; k < b->counts[i]; k++)
+            dnnl_memory_destroy(b->args[i][k].memory);
+    if (b->stream)
+        dnnl_stream_destroy(b->stream);
+    free(b);
+}
+
+/* ---- running ---- */
+
+static void run_scaling(const struct scaling *x, const void *const *inputs, void *output, void *scratch)
+{
+    const float *in = x->source == FROM_CONSTANT ? x->data : inputs[x->input];
+    float *out = x->offset < 0 ? output : (float *)((char *)scratch + x->offset);
+
+    for (int64_t i = 0; i < x->rows; i++) {
+        float v = x->scale * in[i];
+
+        for (int64_t k = 0; k < x->columns; k++)
+            *out++ = v;
+    }
+}
+
+bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
+                      void *scratch)
+{
+    if (s->scaling.used)
+        run_scaling(&s->scaling, inputs, output, scratch);
+    for (uint32_t i = 0; i < s->call_count; i++) {
+        const struct primitive_call *c = &s->calls[i];
+
+        for (uint32_t k = 0; k < c->count; k++) {
+            const struct argument *a = &c->args[k];
+            void *data = NULL;
+
+            switch (a->source) {
+            case FROM_INPUT: data = (void *)inputs[a->input]; break;
+            case FROM_OUTPUT: data = output; break;
+            case FROM_SCRATCH: data = (char *)scratch + a->offset; break;
+            case FROM_CONSTANT: continue;
+            }
+            if (dnnl_memory_set_data_handle(b->args[i][k].memory, data) != dnnl_success)
+                return false;
+        }
+        if (dnnl_primitive_execute(c->primitive, b->stream, (int)c->count, b->args[i]) != dnnl_success)
+            return false;
+    }
+    return dnnl_stream_wait(b->stream) == dnnl_success;
+}
+
+/* ---- creation ---- */
+
+static bool library_failed(const struct dnn_cluster *c, struct error *e)
+{
+    return error_set(e, WNNStatus_OperationError, "%s [%s]: oneDNN could not create the primitive", op_infos[c->anchor->op].name,
+                     c->anchor->label);
+}
+
+/** Creates a call's primitive; pd stays the caller's. */
+static bool create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
+{
+    int saved = threads_enter(l->threads);
+    dnnl_status_t status = dnnl_primitive_create(&c->primitive, pd);
+
+    threads_leave(saved);
+    return status == dnnl_success;
+}
+
+/** The call that reorders weights from how the graph has them to how the primitive wants them; arguments: from, to, scratchpad. */
+static bool create_reorder(struct library *l, struct library_step *s, struct primitive_call *c, dnn_const_md from, dnn_const_md to)
+{
+    dnnl_primitive_attr_t attributes = dnn_create_attributes();
+    dnnl_primitive_desc_t pd = NULL;
+    int saved = threads_enter(l->threads);
+    bool done = attributes && dnnl_reorder_primitive_desc_create(&pd, from, l->engine, to, l->engine, attributes) == dnnl_success;
+
+    threads_leave(saved);
+    done = done && add_argument(c, DNNL_ARG_FROM, dnn_md_copy(from)) && add_argument(c, DNNL_ARG_TO, dnn_md_copy(to)) &&
+           add_scratchpad(s, c, pd) && create_primitive(l, c, pd);
+    if (pd)
+        dnnl_primitive_desc_destroy(pd);
+    if (attributes)
+        dnnl_primitive_attr_destroy(attributes);
+    return done;
+}
+
+static void call_free(struct primitive_call *c)
+{
+    if (c->primitive)
+        dnnl_primitive_destroy(c->primitive);
+    for (uint32_t i = 0; i < c->count; i++)
+        dnn_md_free(c->args[i].md);
+    *c = (struct primitive_call){0};
+}
+
+/** Reorders constant weights once, into memory of the step. */
+static bool pack_constant(struct library *l, struct library_step *s, dnn_const_md from, dnn_const_md to, const struct value *v)
+{
+    struct library_step once = {.library = l, .call_count = 1};
+    struct library_bindings *b = NULL;
+    void *scratch = NULL;
+    size_t bytes = dnnl_memory_desc_get_size(to);
+    struct error ignored = {0};
+    bool done = false;
+
+    s->packed = aligned_bytes(bytes);
+    if (s->packed && create_reorder(l, &once, &once.calls[0], from, to)) {
+        const void *data = v->constant->data;
+        int saved = threads_enter(l->threads);
+
+        once.calls[0].args[0].source = FROM_INPUT;
+        once.calls[0].args[1].source = FROM_OUTPUT;
+        scratch = aligned_bytes((size_t)once.scratch_bytes);
+        b = library_bindings_create(&once, &ignored);
+        done = scratch && b && library_step_run(&once, b, &data, s->packed, scratch);
+        threads_leave(saved);
+    }
+    s->packed_bytes += (int64_t)bytes;
+    library_bindings_free(b);
+    call_free(&once.calls[0]);
+    free(scratch);
+    return done;
+}
+
+/** Adds the weights in the layout that the primitive wants. */
+static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *product, const_dnnl_primitive_desc_t pd,
+                        const struct dnn_cluster *c)
+{
+    const struct dnn_layout *w = &c->problem.weights;
+    dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
+    dnn_md given = dnn_md_create(w->rank, w->dims, w->strides);
+    struct argument *a = wanted ? add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
+    bool done = false;
+
+    if (!given || !a) {
+        done = false;
+    } else if (dnnl_memory_desc_equal(given, wanted)) {
+        argument_from_value(s, a, c->weights.value);
+        done = true;
+    } else if (c->weights.value->kind == VALUE_CONSTANT) {
+        done = pack_constant(l, s, given, wanted, c->weights.value);
+        a->source = FROM_CONSTANT;
+        a->data = s->packed;
+    } else {
+        struct primitive_call *reorder = &s->calls[0];
+
+        done = create_reorder(l, s, reorder, given, wanted);
+        if (done) {
+            argument_from_value(s, &reorder->args[0], c->weights.value);
+            a->source = reorder->args[1].source = FROM_SCRATCH;
+            a->offset = reorder->args[1].offset = scratch_reserve(s, (int64_t)dnnl_memory_desc_get_size(wanted));
+        }
+    }
+    dnn_md_free(given);
+    return done;
+}
+
+static bool add_output(struct library_step *s, struct primitive_call *product, const struct dnn_cluster *c)
+{
+    const struct dnn_layout *d = &c->problem.dst;
+    struct argument *a = add_argument(product, DNNL_ARG_DST, dnn_md_create(d->rank, d->dims, d->strides));
+
+    if (!a)
+        return false;
+    a->source = FROM_OUTPUT;
+    if (c->fill.value) {
+        const struct value *v = c->fill.value;
+        bool constant = v->kind == VALUE_CONSTANT;
+
+        if (constant)
+            hold_constant(s, v->constant);
+        s->scaling = (struct scaling){.used = true,
+                                      .source = constant ? FROM_CONSTANT : FROM_INPUT,
+                                      .input = constant ? 0 : input_index(s, v),
+                                      .data = constant ? v->constant->data : NULL,
+                                      .scale = c->fill.scale,
+                                      .rows = d->dims[0],
+                                      .columns = d->dims[1],
+                                      .offset = -1};
+    }
+    if (c->sum)
+        s->in_place = (int32_t)input_index(s, c->sum);
+    return true;
+}
+
+static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
+{
+    const struct dnn_problem *p = &c->problem;
+    struct primitive_call *product = &s->calls[1]; /* the first is for the reorder */
+
+    if (!add_plain_argument(s, product, DNNL_ARG_SRC, &p->src, &c->src) || !add_weights(l, s, product, pd, c) ||
+        (p->bias.rank && !add_plain_argument(s, product, DNNL_ARG_BIAS, &p->bias, &c->bias)))
+        return false;
+    for (int32_t i = 0; i < p->post_count; i++)
+        if (p->posts[i].kind == DNN_POST_BINARY &&
+            !add_plain_argument(s, product, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, &p->posts[i].operand,
+                                &c->posts[i]))
+            return false;
+    return add_output(s, product, c) && add_scratchpad(s, product, pd) && create_primitive(l, product, pd);
+}
+
+static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
+{
+    const struct dnn_problem *p = &c->problem;
+    const struct dnn_layout *w = &p->weights;
+    double weights = (double)dnn_elements(w), src = (double)dnn_elements(&p->src), dst = (double)dnn_elements(&p->dst);
+    int grouped = w->rank == 5;
+    double elements = src + weights + dst + (p->bias.rank ? (double)dnn_elements(&p->bias) : 0);
+
+    switch ((enum dnn_kind)p->kind) {
+    case DNN_CONVOLUTION: /* each output element: one filter */
+        s->flops = 2 * dst * weights / (double)(w->dims[grouped] * (grouped ? w->dims[0] : 1));
+        break;
+    case DNN_TRANSPOSED_CONVOLUTION: /* each input element: one filter */
+        s->flops = 2 * src * weights / (double)(w->dims[grouped + 1] * (grouped ? w->dims[0] : 1));
+        break;
+    case DNN_MATMUL: s->flops = 2 * dst * (double)p->src.dims[p->src.rank - 1]; break;
+    }
+    for (int32_t i = 0; i < p->post_count; i++)
+        elements += p->posts[i].kind == DNN_POST_BINARY ? (double)dnn_elements(&p->posts[i].operand)
+                    : p->posts[i].kind == DNN_POST_SUM  ? dst
+                                                        : 0;
+    s->bytes = elements * sizeof(float);
+}
+
+/** A residual that planning has put into the output's memory, NULL: none.  nodes[first..] are the epilogue; a gemm's c counts. */
+static const struct value *shared_residual(struct node *const *nodes, uint32_t count,
+                                           bool (*shares_output)(void *user, const struct value *v), void *user)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < nodes[i]->input_count; k++) {
+            const struct value *v = nodes[i]->inputs[k].value;
+            bool inside = false;
+
+            for (uint32_t j = 0; v && j < count; j++)
+                inside |= v->producer == nodes[j];
+            if (v && !inside && v->kind != VALUE_CONSTANT && shares_output(user, v))
+                return v;
+        }
+    return NULL;
+}
+
+struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
+                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
+{
+    struct library_step *s = calloc(1, sizeof *s);
+    const struct value *sum = shared_residual(nodes, count, shares_output, user);
+    dnnl_primitive_desc_t pd = NULL;
+    struct dnn_cluster c;
+
+    if (!s) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    s->library = l;
+    s->in_place = -1;
+    if (!dnn_describe(nodes, count, sum, &c) || !dnn_resolve(l, &c)) {
+        error_set(e, WNNStatus_UnknownError, "internal error: a cluster of %u nodes is not the library's", count);
+        goto failed;
+    }
+    s->output = c.output;
+    pd = dnn_create_pd(l, &c.problem);
+    if (!pd || !add_arguments(l, s, pd, &c)) {
+        library_failed(&c, e);
+        goto failed;
+    }
+    if (s->calls[0].primitive) {
+        s->call_count = 2;
+    } else {
+        s->calls[0] = s->calls[1];
+        s->calls[1] = (struct primitive_call){0};
+        s->call_count = 1;
+    }
+    strncpy(s->implementation, dnn_pd_name(pd), sizeof s->implementation - 1);
+    estimate_cost(s, &c);
+    dnnl_primitive_desc_destroy(pd);
+    return s;
+failed:
+    if (pd)
+        dnnl_primitive_desc_destroy(pd);
+    library_step_free(s);
+    return NULL;
+}
+
+void library_step_info(const struct library_step *s, struct library_step_info *out)
+{
+    *out = (struct library_step_info){.input_count = s->input_count,
+                                      .inputs = s->inputs,
+                                      .output = s->output,
+                                      .in_place = s->in_place,
+                                      .scratch_bytes = s->scratch_bytes,
+                                      .packed_bytes = s->packed_bytes,
+                                      .flops = s->flops,
+                                      .bytes = s->bytes,
+                                      .implementation = s->implementation};
+}
+
+void library_step_free(struct library_step *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < CALLS_MAX; i++)
+        call_free(&s->calls[i]);
+    for (uint32_t i = 0; i < s->constant_count; i++)
+        constant_release(s->constants[i]);
+    free(s->packed);
+    free(s->scaled);
+    free(s);
+}
