@@ -201,14 +201,14 @@ static size_t unescape(const char *s, size_t length, char out[4], size_t *writte
     }
     if (length >= 3 && s[0] == 'x' && hex_digit(s[1]) >= 0 && hex_digit(s[2]) >= 0) {
         out[0] = (char)(hex_digit(s[1]) * 16 + hex_digit(s[2]));
-        return out[0] ? 3 : 0;
+        return 3;
     }
     if (length >= 4 && s[0] == 'u' && s[1] == '{') {
         uint32_t code = 0;
         size_t i;
         for (i = 2; i < length && i < 9 && hex_digit(s[i]) >= 0; i++)
             code = code * 16 + (uint32_t)hex_digit(s[i]);
-        if (i == 2 || i >= length || s[i] != '}' || code == 0)
+        if (i == 2 || i >= length || s[i] != '}')
             return 0;
         *written = utf8_encode(out, code);
         return *written ? i + 1 : 0;
@@ -216,7 +216,7 @@ static size_t unescape(const char *s, size_t length, char out[4], size_t *writte
     return 0;
 }
 
-char *lex_unescape(struct lexer *l, struct arena *a)
+char *lex_unescape(struct lexer *l, struct arena *a, size_t *length)
 {
     const struct token *t = &l->token;
     char *text = arena_alloc(a, t->length + 1); /* escapes only get shorter */
@@ -227,10 +227,6 @@ char *lex_unescape(struct lexer *l, struct arena *a)
         return NULL;
     }
     for (size_t at = 0; at < t->length;) {
-        if (t->text[at] == '\0') {
-            lex_error_at(l, t->text + at, "a NUL byte in a string");
-            return NULL;
-        }
         if (t->text[at] != '\\') {
             text[used++] = t->text[at++];
             continue;
@@ -246,6 +242,7 @@ char *lex_unescape(struct lexer *l, struct arena *a)
         used += written;
         at += 1 + consumed;
     }
+    *length = used;
     return text;
 }
 

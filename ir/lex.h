@@ -41,8 +41,8 @@ bool lex_error_at(struct lexer *l, const char *place, const char *format, ...) P
 void lex_position(const struct lexer *l, const char *place, unsigned *line, unsigned *column);
 /** The current token for a message: escaped, shortened; "the end of the text". */
 const char *lex_describe(const struct lexer *l, char *buf, size_t size);
-/** A string token's bytes with its escapes resolved, NUL-terminated, in an arena.  NULL: error. */
-char *lex_unescape(struct lexer *l, struct arena *a);
+/** A string token's bytes with its escapes resolved, NUL-terminated (there may be others inside), in an arena.  NULL: error. */
+char *lex_unescape(struct lexer *l, struct arena *a, size_t *length);
 
 static inline bool lex_is(const struct lexer *l, char sign)
 {

@@ -22,7 +22,7 @@ static struct name_map_entry *find(const struct name_map *m, const char *name, s
 {
     for (size_t i = (size_t)hash(m, name, length);; i++) {
         struct name_map_entry *e = &m->entries[i & (m->capacity - 1)];
-        if (!e->name || (strncmp(e->name, name, length) == 0 && e->name[length] == '\0'))
+        if (!e->name || (e->length == length && memcmp(e->name, name, length) == 0))
             return e;
     }
 }
@@ -38,31 +38,28 @@ static bool grow(struct name_map *m)
         return false;
     for (size_t i = 0; i < m->capacity; i++)
         if (m->entries[i].name)
-            *find(&larger, m->entries[i].name, strlen(m->entries[i].name)) = m->entries[i];
+            *find(&larger, m->entries[i].name, m->entries[i].length) = m->entries[i];
     free(m->entries);
     *m = larger;
     return true;
 }
 
-enum name_map_status name_map_add(struct name_map *m, const char *name, void *item)
+enum name_map_status name_map_add(struct name_map *m, const char *name, size_t length, void *item)
 {
     if (m->count >= m->capacity / 2 && !grow(m))
         return NAME_MAP_OUT_OF_MEMORY;
 
-    struct name_map_entry *e = find(m, name, strlen(name));
+    struct name_map_entry *e = find(m, name, length);
     if (e->name)
         return NAME_MAP_EXISTS;
-    *e = (struct name_map_entry){name, item};
+    *e = (struct name_map_entry){name, length, item};
     m->count++;
     return NAME_MAP_ADDED;
 }
 
 void *name_map_find(const struct name_map *m, const char *name, size_t length)
 {
-    /* Keys hold no NUL, and strncmp in find would stop at one. */
-    if (m->count == 0 || memchr(name, '\0', length))
-        return NULL;
-    return find(m, name, length)->item;
+    return m->count ? find(m, name, length)->item : NULL;
 }
 
 void name_map_free(struct name_map *m)

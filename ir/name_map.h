@@ -9,10 +9,11 @@
 
 struct name_map_entry {
     const char *name; /* NULL: free */
+    size_t length;
     void *item;
 };
 
-/** Zero-initialised is empty.  Keys are not copied. */
+/** Zero-initialised is empty.  Names may hold any bytes and are not copied. */
 struct name_map {
     struct name_map_entry *entries;
     size_t capacity, count; /* capacity: a power of two */
@@ -21,7 +22,7 @@ struct name_map {
 enum name_map_status { NAME_MAP_ADDED, NAME_MAP_EXISTS, NAME_MAP_OUT_OF_MEMORY };
 
 /** Adds name with a non-NULL item unless the name is there already. */
-enum name_map_status name_map_add(struct name_map *m, const char *name, void *item);
+enum name_map_status name_map_add(struct name_map *m, const char *name, size_t length, void *item);
 /** The item of a name, NULL if there is none. */
 void *name_map_find(const struct name_map *m, const char *name, size_t length);
 void name_map_free(struct name_map *m);

@@ -31,7 +31,7 @@ struct block {
     struct block *next;
 };
 
-/* A growing array of 4-byte numbers or pointers in the scratch arena. */
+/* A growing array in the scratch arena. */
 struct list {
     char *items;
     size_t count, capacity;
@@ -101,51 +101,60 @@ static bool list_add(struct parser *p, struct list *list, const void *item, size
 
 /* ---- names ---- */
 
-/* A name or a string as a NUL-terminated copy; NULL: error. */
-static char *parse_text(struct parser *p, const char *what, struct arena *arena)
+/* Text with its length: names may hold any bytes. */
+struct name {
+    char *text;
+    size_t length;
+    const char *place; /* for messages */
+};
+
+/* A name or a string as a NUL-terminated copy. */
+static bool parse_text(struct parser *p, const char *what, struct arena *arena, struct name *name)
 {
     char *text;
 
+    name->place = p->l.token.text;
+    name->length = p->l.token.length;
     if (p->l.token.kind == TOKEN_STRING) {
-        text = lex_unescape(&p->l, arena);
+        text = lex_unescape(&p->l, arena, &name->length);
     } else if (p->l.token.kind == TOKEN_NAME) {
         text = arena_string(arena, p->l.token.text, p->l.token.length);
         if (!text)
             out_of_memory(p);
     } else {
-        expected(p, what);
-        return NULL;
+        return expected(p, what);
     }
-    return text && lex_next(&p->l) ? text : NULL;
+    name->text = text;
+    return text && lex_next(&p->l);
 }
 
 /* A name for something new. */
-static char *parse_new_name(struct parser *p)
+static bool parse_new_name(struct parser *p, struct name *name)
 {
     bool quoted = p->l.token.kind == TOKEN_STRING;
-    const char *place = p->l.token.text;
-    char *name = parse_text(p, "a name", &p->g->arena);
 
-    if (name && !*name) {
-        lex_error_at(&p->l, place, "a name must not be empty");
-        return NULL;
-    }
-    if (name && !quoted && !is_plain_name(name)) {
-        lex_error_at(&p->l, place, "'%s' is a reserved word: write it in quotes", name);
-        return NULL;
-    }
-    return name;
+    if (!parse_text(p, "a name", &p->g->arena, name))
+        return false;
+    if (!name->length)
+        return lex_error_at(&p->l, name->place, "a name must not be empty");
+    if (!quoted && !is_plain_name(name->text, name->length))
+        return lex_error_at(&p->l, name->place, "'%s' is a reserved word: write it in quotes", name->text);
+    return true;
 }
 
-static bool define(struct parser *p, const char *place, const char *name, struct value *v)
+/* Gives v its name. */
+static bool define(struct parser *p, const struct name *name, struct value *v)
 {
     char buf[128];
 
-    switch (name_map_add(&p->values, name, v)) {
+    v->name = name->text;
+    v->name_length = name->length;
+    switch (name_map_add(&p->values, name->text, name->length, v)) {
     case NAME_MAP_ADDED:
         return true;
     case NAME_MAP_EXISTS:
-        return lex_error_at(&p->l, place, "the name '%s' is defined twice", escape_text(buf, sizeof buf, name, strlen(name)));
+        return lex_error_at(&p->l, name->place, "the name '%s' is defined twice",
+                            escape_text(buf, sizeof buf, name->text, name->length));
     case NAME_MAP_OUT_OF_MEMORY:
         break;
     }
@@ -156,18 +165,18 @@ static bool define(struct parser *p, const char *place, const char *name, struct
 static bool parse_operand(struct parser *p, struct value **v)
 {
     char buf[128];
-    const char *place = p->l.token.text;
+    struct name name;
 
     if (lex_is_word(&p->l, "null")) {
         *v = NULL;
         return lex_next(&p->l);
     }
-    char *name = parse_text(p, "an operand's name", &p->scratch);
-    if (!name)
+    if (!parse_text(p, "an operand's name", &p->scratch, &name))
         return false;
-    *v = name_map_find(&p->values, name, strlen(name));
+    *v = name_map_find(&p->values, name.text, name.length);
     if (!*v)
-        return lex_error_at(&p->l, place, "'%s' is not defined here", escape_text(buf, sizeof buf, name, strlen(name)));
+        return lex_error_at(&p->l, name.place, "'%s' is not defined here",
+                            escape_text(buf, sizeof buf, name.text, name.length));
     return true;
 }
 
@@ -257,14 +266,13 @@ static bool parse_type(struct parser *p, struct tensor_type *type)
 
 static bool parse_input(struct parser *p)
 {
-    const char *place = p->l.token.text;
     struct tensor_type type;
-    char *name = parse_new_name(p);
+    struct name name;
 
-    if (!name || !expect_sign(p, ':') || !parse_type(p, &type))
+    if (!parse_new_name(p, &name) || !expect_sign(p, ':') || !parse_type(p, &type))
         return false;
-    struct value *v = graph_add_input(p->g, name, strlen(name), &type);
-    return v ? define(p, place, v->name, v) : out_of_memory(p);
+    struct value *v = graph_add_input(p->g, name.text, name.length, &type);
+    return v ? define(p, &name, v) : out_of_memory(p);
 }
 
 /* The elements in brackets into c: bytes, or numbers of the type, nested at will. */
@@ -329,12 +337,12 @@ static bool parse_data(struct parser *p, const struct tensor_type *type, struct 
     *constant = NULL;
     if (lex_is_word(&p->l, "weights")) {
         struct error error = {0};
-        char *key;
-        if (!lex_next(&p->l) || !expect_sign(p, '(') || !(key = parse_text(p, "a key", &p->scratch)) || !expect_sign(p, ')'))
+        struct name key;
+        if (!lex_next(&p->l) || !expect_sign(p, '(') || !parse_text(p, "a key", &p->scratch, &key) || !expect_sign(p, ')'))
             return false;
         if (!p->lookup)
             return lex_error_at(&p->l, place, "no weights were given with this text");
-        if (!p->lookup(p->user, key, type, constant, &error)) {
+        if (!p->lookup(p->user, key.text, type, constant, &error)) {
             if (error.status != WNNStatus_Success && error.status != WNNStatus_TypeError && error.status != WNNStatus_DataError)
                 return error_set(p->l.error, error.status, "%s", error.message);
             return lex_error_at(&p->l, place, "%s", error.message);
@@ -358,16 +366,15 @@ static bool parse_data(struct parser *p, const struct tensor_type *type, struct 
 
 static bool parse_constant(struct parser *p)
 {
-    const char *place = p->l.token.text;
     struct tensor_type type;
     struct value *v;
+    struct name name;
     bool annotated;
-    char *name = parse_new_name(p);
 
-    if (!name || !expect_sign(p, ':') || !parse_type(p, &type) || !accept_sign(p, '@', &annotated))
+    if (!parse_new_name(p, &name) || !expect_sign(p, ':') || !parse_type(p, &type) || !accept_sign(p, '@', &annotated))
         return false;
     if (!annotated)
-        return lex_error_at(&p->l, place, "a constant without data: @scalar, @values, @bytes or @weights is missing");
+        return lex_error_at(&p->l, name.place, "a constant without data: @scalar, @values, @bytes or @weights is missing");
     if (lex_is_word(&p->l, "scalar")) {
         const char *data = p->l.token.text;
         WNNNumber n;
@@ -385,10 +392,7 @@ static bool parse_constant(struct parser *p)
         }
         v = graph_add_constant(p->g, &type, c);
     }
-    if (!v)
-        return out_of_memory(p);
-    v->name = name;
-    return define(p, place, v->name, v);
+    return v ? define(p, &name, v) : out_of_memory(p);
 }
 
 /* ---- attributes ---- */
@@ -620,7 +624,11 @@ static bool parse_arguments(struct parser *p, struct call *c)
         if (slot.label) {
             if (p->l.token.kind != TOKEN_STRING)
                 return expected(p, "a string");
-            ok = (c->label = parse_text(p, "a string", &p->scratch)) != NULL;
+            struct name label;
+            ok = parse_text(p, "a string", &p->scratch, &label);
+            if (ok && strlen(label.text) != label.length)
+                return lex_error_at(&p->l, label.place, "a label with a NUL in it");
+            c->label = label.text;
         } else if (slot.attr) {
             ok = parse_attr(p, c, slot.attr);
         } else if (variadic) {
@@ -661,17 +669,16 @@ static bool parse_mark(struct parser *p, struct node *n)
     return true;
 }
 
-/* One name, or several in brackets; their places for messages. */
-static bool parse_result_names(struct parser *p, struct list *names, struct list *places)
+/* One name, or several in brackets, as struct name. */
+static bool parse_result_names(struct parser *p, struct list *names)
 {
     bool brackets, end = false;
 
     if (!accept_sign(p, '[', &brackets))
         return false;
     while (!end) {
-        const char *place = p->l.token.text;
-        char *name = parse_new_name(p);
-        if (!name || !list_add(p, names, &name, sizeof name) || !list_add(p, places, &place, sizeof place))
+        struct name name;
+        if (!parse_new_name(p, &name) || !list_add(p, names, &name, sizeof name))
             return false;
         end = true;
         if (brackets && !parse_list_end(p, ']', &end))
@@ -687,14 +694,14 @@ static bool parse_node(struct parser *p)
         char bytes[512];
     } options;
     struct tensor_type results[OP_RESULTS_MAX];
-    struct list names = {0}, places = {0};
+    struct list names = {0};
     struct error error = {0};
     struct call c = {.graph = p->g, .label = "", .options = options.bytes, .results = results, .error = &error};
     const char *place;
     char buf[80];
     bool marked;
 
-    if (!parse_result_names(p, &names, &places) || !expect_sign(p, '='))
+    if (!parse_result_names(p, &names) || !expect_sign(p, '='))
         return false;
     place = p->l.token.text;
     if (p->l.token.kind != TOKEN_NAME)
@@ -717,11 +724,7 @@ static bool parse_node(struct parser *p)
         return lex_error_at(&p->l, place, "%s has %u results, %zu names are given", op_infos[c.op].name, n->result_count,
                             names.count);
     for (uint32_t i = 0; i < n->result_count; i++) {
-        const char *name, *name_place;
-        memcpy(&name, names.items + i * sizeof name, sizeof name);
-        memcpy(&name_place, places.items + i * sizeof name_place, sizeof name_place);
-        n->results[i]->name = name;
-        if (!define(p, name_place, name, n->results[i]))
+        if (!define(p, (const struct name *)names.items + i, n->results[i]))
             return false;
     }
     return accept_sign(p, '@', &marked) && (!marked || parse_mark(p, n));
@@ -773,29 +776,28 @@ static bool finish_marks(struct parser *p)
 
 static bool parse_output(struct parser *p)
 {
-    const char *place = p->l.token.text;
     struct lexer start = p->l;
     struct value *v;
+    struct name name;
     bool named;
-    char *name = parse_new_name(p);
 
-    if (!name || !accept_sign(p, '=', &named))
+    if (!parse_new_name(p, &name) || !accept_sign(p, '=', &named))
         return false;
     if (!named)
         p->l = start; /* the output is called like the value */
     if (!parse_operand(p, &v))
         return false;
     if (!v)
-        return lex_error_at(&p->l, place, "null is no output");
-    switch (name_map_add(&p->outputs, name, v)) {
+        return lex_error_at(&p->l, name.place, "null is no output");
+    switch (name_map_add(&p->outputs, name.text, name.length, v)) {
     case NAME_MAP_ADDED:
         break;
     case NAME_MAP_EXISTS:
-        return lex_error_at(&p->l, place, "an output of this name stands above");
+        return lex_error_at(&p->l, name.place, "an output of this name stands above");
     case NAME_MAP_OUT_OF_MEMORY:
         return out_of_memory(p);
     }
-    return graph_add_output(p->g, name, strlen(name), v) || out_of_memory(p);
+    return graph_add_output(p->g, name.text, name.length, v) || out_of_memory(p);
 }
 
 /* ---- blocks ---- */

@@ -157,26 +157,24 @@ static const char *number_print(char buf[NUMBER_TEXT_MAX], WNNNumber n)
 
 /* ---- names ---- */
 
-bool is_plain_name(const char *text)
+bool is_plain_name(const char *text, size_t length)
 {
     static const char *const reserved[] = {"null", "true", "false", "NaN", "Infinity"};
 
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (strcmp(text, reserved[i]) == 0)
+        if (strlen(reserved[i]) == length && memcmp(text, reserved[i], length) == 0)
             return false;
-    for (const char *c = text; *c; c++) {
+    for (const char *c = text; c < text + length; c++) {
         bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == '/';
         bool inside = (*c >= '0' && *c <= '9') || *c == '.';
         if (!letter && !(c == text ? *c == '$' : inside))
             return false;
     }
-    return *text != '\0';
+    return length != 0;
 }
 
-static void string_print(FILE *out, const char *text)
+static void string_print(FILE *out, const char *text, size_t length)
 {
-    size_t length = strlen(text);
-
     fputc('"', out);
     for (size_t at = 0; at < length;) {
         char piece[ESCAPE_MAX];
@@ -187,25 +185,49 @@ static void string_print(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void name_print(FILE *out, const char *name)
+/* A name, which may hold any bytes. */
+struct name {
+    const char *text; /* NULL: none */
+    size_t length;
+};
+
+static void name_print(FILE *out, struct name name)
 {
-    if (is_plain_name(name))
-        fputs(name, out);
+    if (is_plain_name(name.text, name.length))
+        fwrite(name.text, 1, name.length, out);
     else
-        string_print(out, name);
+        string_print(out, name.text, name.length);
 }
 
-/* The names of all values by index; NULL: none given out (a value that is nowhere in the graph, or no memory). */
+/* What a value is called itself; no text if it is not. */
+static struct name own_name(const struct value *v)
+{
+    struct name name = {v->name, v->name_length};
+
+    if (name.text && !name.length) /* only inputs must have their length set */
+        name.length = strlen(name.text);
+    if (!name.length)
+        name.text = NULL;
+    return name;
+}
+
+/* The names of all values by index; no text: none given out (a value that is nowhere in the graph, or no memory). */
 struct names {
-    const char **by_index;
+    struct name *by_index;
     uint32_t count;
     struct name_map taken;
     struct arena arena;
 };
 
-static bool name_take(struct names *n, const struct value *v, const char *name)
+static bool has_name(const struct names *n, const struct value *v)
 {
-    if (v->index >= n->count || n->by_index[v->index] || name_map_add(&n->taken, name, (void *)v) != NAME_MAP_ADDED)
+    return n && v->index < n->count && n->by_index[v->index].text;
+}
+
+static bool name_take(struct names *n, const struct value *v, struct name name)
+{
+    if (v->index >= n->count || has_name(n, v) || !name.length ||
+        name_map_add(&n->taken, name.text, name.length, (void *)v) != NAME_MAP_ADDED)
         return false;
     n->by_index[v->index] = name;
     return true;
@@ -216,13 +238,13 @@ static void name_generate(struct names *n, const struct value *v)
     char text[64];
     int length = snprintf(text, sizeof text, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
 
-    if (v->index >= n->count || n->by_index[v->index])
+    if (has_name(n, v))
         return;
     /* Underscores until the name is free; whoever used up that many asked for it and gets a clash. */
     for (; length < 48; text[length++] = '_') {
         text[length] = '\0';
         char *name = arena_string(&n->arena, text, (size_t)length);
-        if (name && name_take(n, v, name))
+        if (name && name_take(n, v, (struct name){name, (size_t)length}))
             return;
     }
 }
@@ -241,16 +263,15 @@ static void names_collect(struct names *n, const struct graph *g)
         return;
     n->count = g->value_count;
     for (uint32_t i = 0; i < g->input_count; i++)
-        name_take(n, g->inputs[i], g->inputs[i]->name);
+        name_take(n, g->inputs[i], own_name(g->inputs[i]));
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
-        if (is_used(v) && v->name)
-            name_take(n, v, v->name);
+        if (is_used(v))
+            name_take(n, v, own_name(v));
     graph_for_each(g, node)
         for (uint32_t i = 0; i < node->result_count; i++)
-            if (node->results[i]->name && *node->results[i]->name)
-                name_take(n, node->results[i], node->results[i]->name);
+            name_take(n, node->results[i], own_name(node->results[i]));
     for (uint32_t i = 0; i < g->output_count; i++)
-        name_take(n, g->outputs[i].value, g->outputs[i].name);
+        name_take(n, g->outputs[i].value, (struct name){g->outputs[i].name, g->outputs[i].name_length});
 
     for (uint32_t i = 0; i < g->input_count; i++)
         name_generate(n, g->inputs[i]);
@@ -274,10 +295,10 @@ static void value_print(FILE *out, const struct names *names, const struct value
 {
     if (!v)
         fputs("null", out);
-    else if (names && v->index < names->count && names->by_index[v->index])
+    else if (has_name(names, v))
         name_print(out, names->by_index[v->index]);
-    else if (v->name && *v->name)
-        name_print(out, v->name);
+    else if (own_name(v).text)
+        name_print(out, own_name(v));
     else
         fprintf(out, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
 }
@@ -494,7 +515,7 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
     }
     if (n->label && *n->label) {
         fprintf(out, "%slabel=", separator);
-        string_print(out, n->label);
+        string_print(out, n->label, strlen(n->label));
     }
     fputc(')', out);
     if (clusters && n->cluster)
@@ -569,8 +590,9 @@ static void constant_print(const struct value *v, FILE *out, const struct names 
                 fprintf(out, "%s %s", i ? "," : "", scalar_print(buf, element_read(v, i), v->type.type));
         }
     } else {
+        struct name key = has_name(names, v) ? names->by_index[v->index] : (struct name){"?", 1};
         fputs(" @weights(", out);
-        string_print(out, v->index < names->count && names->by_index[v->index] ? names->by_index[v->index] : "?");
+        string_print(out, key.text, key.length);
         fputs(");", out);
     }
     fputc('\n', out);
@@ -619,12 +641,14 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
     }
     fputs("  }\n  outputs {\n", out);
     for (uint32_t i = 0; i < g->output_count; i++) {
-        const struct value *v = g->outputs[i].value;
-        bool same = v->index < names.count && names.by_index[v->index] && strcmp(names.by_index[v->index], g->outputs[i].name) == 0;
+        const struct graph_output *o = &g->outputs[i];
+        const struct value *v = o->value;
+        bool same = has_name(&names, v) && names.by_index[v->index].length == o->name_length &&
+                    memcmp(names.by_index[v->index].text, o->name, o->name_length) == 0;
 
         fputs("    ", out);
         if (!same) {
-            string_print(out, g->outputs[i].name);
+            string_print(out, o->name, o->name_length);
             fputs(" = ", out);
         }
         value_print(out, &names, v);
