@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The reference interpreter, inside.  In: one node and its operands' bytes.  Out: its results' bytes and, if wanted, error bounds.
+ * Read docs/semantics.md for what is computed, then this file, then interpret.c (driver) and one of the families.
+ *
+ * - Every operator has one function (the table in interpret.c).  Those that compute widen their operands first, floats to double and
+ *   integers to int64_t (uint64 as its bits), so that an operator is written once for all types; results are narrowed, that is
+ *   rounded once to the operator's type, at the end.  Those that move elements only copy bytes.
+ * - An operator is also written for one layout only: widening and narrowing permute dimensions on the way.
+ * - Bounds.  Beside its value an element may carry a bound: no correct implementation (float32 arithmetic in any order of
+ *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a value
+ *   farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
+ */
+#ifndef WEBNN_IR_INTERPRET_H_
+#define WEBNN_IR_INTERPRET_H_
+
+#include <math.h>
+
+#include "ir/ir.h"
+
+/**
+ * As graph_interpret, with an error bound for every element of every output: bounds[i] has room for one double per element of
+ * output i.  Inputs and constants are taken as exact.
+ */
+bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *const *outputs, double *const *bounds,
+                            struct error *e);
+
+/** As node_interpret.  input_bounds and its members may be NULL: exact.  result_bounds has a room for every result. */
+bool node_interpret_bounds(const struct node *n, const void *const *inputs, const double *const *input_bounds,
+                           void *const *results, double *const *result_bounds, struct error *e);
+
+/** What a correct implementation's elementary functions may be off by, in units in the last place of float32. */
+#define INTERPRET_FUNCTION_ULPS 4.0
+#define INTERPRET_POW_ULPS 16.0
+
+/* ---- one node at work ---- */
+
+struct interpret_input {
+    const struct tensor_type *type; /* NULL: the optional operand is absent */
+    const void *data;
+    const double *bound; /* NULL: exact */
+};
+
+struct interpret_result {
+    const struct tensor_type *type;
+    void *data;
+    double *bound; /* NULL: not wanted */
+};
+
+struct interpretation {
+    const struct node *node;
+    struct interpret_input *inputs; /* as many as the node's */
+    struct interpret_result *results;
+    bool bounds;         /* wanted for every result */
+    struct arena memory; /* freed when the node is done */
+    struct error *error;
+};
+
+typedef bool interpret_function(struct interpretation *t);
+
+interpret_function interpret_elementwise, interpret_batch_normalization, interpret_quantize_linear, interpret_dequantize_linear;
+interpret_function interpret_concat, interpret_expand, interpret_pad, interpret_reshape, interpret_reverse, interpret_slice,
+    interpret_split, interpret_tile, interpret_transpose, interpret_triangular;
+interpret_function interpret_arg_min_max, interpret_cumulative_sum, interpret_reduce;
+interpret_function interpret_conv2d, interpret_conv_transpose2d, interpret_gemm, interpret_matmul;
+interpret_function interpret_pool2d, interpret_resample2d;
+interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
+interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,
+    interpret_scatter_nd;
+interpret_function interpret_gru, interpret_gru_cell, interpret_lstm, interpret_lstm_cell;
+
+/** Memory until the node is done; NULL sets the error. */
+void *interpret_memory(struct interpretation *t, int64_t count, size_t size);
+
+/* ---- elements ---- */
+
+/** A widened element: floats as double, integers as int64_t (uint64 as its bits). */
+union lane {
+    double f;
+    int64_t i;
+};
+
+/** count elements of type at data, stride elements apart. */
+void interpret_load(dtype type, const void *data, int64_t stride, int64_t count, union lane *out);
+/** The reverse: floats are rounded to nearest even, integers keep their low bits. */
+void interpret_store(dtype type, const union lane *in, int64_t count, void *data, int64_t stride);
+/** Copies one element of size 1, 2, 4 or 8. */
+static inline void interpret_copy(void *to, const void *from, size_t size)
+{
+    switch (size) {
+    case 1:
+        *(uint8_t *)to = *(const uint8_t *)from;
+        break;
+    case 2:
+        *(uint16_t *)to = *(const uint16_t *)from;
+        break;
+    case 4:
+        *(uint32_t *)to = *(const uint32_t *)from;
+        break;
+    default:
+        *(uint64_t *)to = *(const uint64_t *)from;
+    }
+}
+
+/** value rounded to a float type, as a double. */
+double interpret_round(dtype type, double value);
+
+/** A whole operand of floats as doubles, its dimensions in the order permutation[0], [1] ... (NULL: as they are).  NULL: error set. */
+double *interpret_widen(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
+/** The same of integers. */
+int64_t *interpret_widen_integers(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
+/** The same of an operand's bounds; NULL without an error if the operand is absent or exact. */
+double *interpret_widen_bounds(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
+/**
+ * Rounds values (and bounds, if wanted; NULL: all certain) into result r whose dimension permutation[d] is dimension d of values.
+ * A bound is of the value before it is rounded.
+ */
+void interpret_narrow(struct interpretation *t, uint32_t r, const double *values, const double *bounds,
+                      const uint32_t *permutation);
+void interpret_narrow_integers(struct interpretation *t, uint32_t r, const int64_t *values, const double *bounds,
+                               const uint32_t *permutation);
+
+/** The bound of a value of that type whose unrounded value is within distance of exact (see interpret_bounds.c). */
+double interpret_bound_rounded(dtype type, double exact, double distance);
+/**
+ * The distance within which a sum of count terms (or products) lies whose magnitudes add up to magnitude and, with every operand
+ * at the far end of its bound, to far: operands' errors, and float32 roundings in any order.  certain: operands have no errors.
+ */
+double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain);
+
+/**
+ * For operators that add products of two operands: the operands' magnitudes, and the same with every element at the far end of
+ * its bound.  Running the operator on them gives the sums that interpret_bound_sum asks for.
+ */
+struct interpret_magnitudes {
+    double *near, *far; /* far == near: certain */
+};
+bool interpret_magnitudes(struct interpretation *t, const double *values, const double *bounds, int64_t count,
+                          struct interpret_magnitudes *out);
+
+/* ---- walking ---- */
+
+enum { WALK_RANK_MAX = 2 * RANK_MAX + 2, WALK_VIEWS_MAX = 6 };
+
+/** Several strided views of one index space, walked line by line (a line is the last dimension). */
+struct walk {
+    uint32_t rank, views;
+    int64_t dims[WALK_RANK_MAX];
+    int64_t strides[WALK_VIEWS_MAX][WALK_RANK_MAX];
+    int64_t offset[WALK_VIEWS_MAX]; /* of the current line's first element */
+    int64_t index[WALK_RANK_MAX];
+};
+
+/** Merges dimensions that all views walk as one.  Makes the rank at least 1.  Offsets are kept. */
+void walk_simplify(struct walk *w);
+/** On to the next line; false after the last. */
+bool walk_next(struct walk *w);
+/** Sets a view's strides for an operand broadcast to the walk's dimensions (aligned at the last dimension). */
+void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *type);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * conv2d, convTranspose2d, gemm and matmul: sums of products.  Everything is brought to nchw and oihw (or iohw) on the way in, so that
+ * each product is written once.  Padding adds nothing to a sum, not even where a weight is infinite.
+ */
+#include "ir/interpret.h"
+
+#include <string.h>
+
+/** Both are linear in each operand: `product` adds the products of two operands to out, which starts as zeros. */
+struct linear {
+    void (*product)(const void *sizes, const double *a, const double *b, double *out);
+    const void *sizes;
+    int64_t a_count, b_count, out_count, terms; /* terms: products per sum */
+};
+
+/** The sums and, if bounds are wanted, what interpret_bound_sum needs for them. */
+struct sums {
+    double *exact, *near, *far; /* near and far are NULL without bounds */
+    bool certain;
+};
+
+static bool linear_run(struct interpretation *t, const struct linear *l, const double *a, const double *a_bounds, const double *b,
+                       const double *b_bounds, struct sums *s)
+{
+    struct interpret_magnitudes x, y;
+
+    s->near = s->far = NULL;
+    s->certain = !a_bounds && !b_bounds;
+    s->exact = interpret_memory(t, l->out_count, sizeof(double));
+    if (!s->exact)
+        return false;
+    l->product(l->sizes, a, b, s->exact);
+    if (!t->bounds)
+        return true;
+    if (!interpret_magnitudes(t, a, a_bounds, l->a_count, &x) || !interpret_magnitudes(t, b, b_bounds, l->b_count, &y))
+        return false;
+    s->near = s->far = interpret_memory(t, l->out_count, sizeof(double));
+    if (!s->near)
+        return false;
+    l->product(l->sizes, x.near, y.near, s->near);
+    if (s->certain)
+        return true;
+    s->far = interpret_memory(t, l->out_count, sizeof(double));
+    if (!s->far)
+        return false;
+    l->product(l->sizes, x.far, y.far, s->far);
+    return true;
+}
+
+/* ---- convolutions ---- */
+
+enum { BATCH, CHANNEL, HEIGHT, WIDTH };
+
+struct convolution {
+    int64_t batches, groups;
+    int64_t in_channels, out_channels; /* per group */
+    int64_t in[2], out[2], filter[2];  /* height and width */
+    int64_t padding[2], strides[2], dilations[2];
+};
+
+/** The range of outer positions whose inner position outer * stride + shift lies in [0, size). */
+static void valid_range(int64_t shift, int64_t stride, int64_t size, int64_t count, int64_t *first, int64_t *end)
+{
+    *first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    *end = shift >= size ? 0 : (size - 1 - shift) / stride + 1;
+    if (*end > count)
+        *end = count;
+}
+
+/** input [n, g*i, h, w], filter [g*o, i, h, w], output [n, g*o, h, w] */
+static void convolve(const void *sizes, const double *input, const double *filter, double *output)
+{
+    const struct convolution *c = sizes;
+    const int64_t in_plane = c->in[0] * c->in[1], out_plane = c->out[0] * c->out[1], taps = c->filter[0] * c->filter[1];
+
+    for (int64_t n = 0; n < c->batches; n++)
+        for (int64_t o = 0; o < c->groups * c->out_channels; o++)
+            for (int64_t i = 0; i < c->in_channels; i++) {
+                int64_t channel = o / c->out_channels * c->in_channels + i;
+                const double *in = input + (n * c->groups * c->in_channels + channel) * in_plane;
+                double *out = output + (n * c->groups * c->out_channels + o) * out_plane;
+                const double *weights = filter + (o * c->in_channels + i) * taps;
+
+                for (int64_t tap = 0; tap < taps; tap++) {
+                    int64_t shift_y = tap / c->filter[1] * c->dilations[0] - c->padding[0];
+                    int64_t shift_x = tap % c->filter[1] * c->dilations[1] - c->padding[1];
+                    int64_t y, y_end, x_first, x_end;
+                    const double weight = weights[tap];
+
+                    valid_range(shift_y, c->strides[0], c->in[0], c->out[0], &y, &y_end);
+                    valid_range(shift_x, c->strides[1], c->in[1], c->out[1], &x_first, &x_end);
+                    for (; y < y_end; y++) {
+                        const double *from = in + (y * c->strides[0] + shift_y) * c->in[1] + shift_x;
+                        double *to = out + y * c->out[1];
+                        if (c->strides[1] == 1)
+                            for (int64_t x = x_first; x < x_end; x++)
+                                to[x] += from[x] * weight;
+                        else
+                            for (int64_t x = x_first; x < x_end; x++)
+                                to[x] += from[x * c->strides[1]] * weight;
+                    }
+                }
+            }
+}
+
+/** input [n, g*i, h, w], filter [g*i, o, h, w], output [n, g*o, h, w] */
+static void convolve_transposed(const void *sizes, const double *input, const double *filter, double *output)
+{
+    const struct convolution *c = sizes;
+    const int64_t in_plane = c->in[0] * c->in[1], out_plane = c->out[0] * c->out[1], taps = c->filter[0] * c->filter[1];
+
+    for (int64_t n = 0; n < c->batches; n++)
+        for (int64_t i = 0; i < c->groups * c->in_channels; i++)
+            for (int64_t o = 0; o < c->out_channels; o++) {
+                int64_t channel = i / c->in_channels * c->out_channels + o;
+                const double *in = input + (n * c->groups * c->in_channels + i) * in_plane;
+                double *out = output + (n * c->groups * c->out_channels + channel) * out_plane;
+                const double *weights = filter + (i * c->out_channels + o) * taps;
+
+                for (int64_t tap = 0; tap < taps; tap++) {
+                    int64_t shift_y = tap / c->filter[1] * c->dilations[0] - c->padding[0];
+                    int64_t shift_x = tap % c->filter[1] * c->dilations[1] - c->padding[1];
+                    int64_t y, y_end, x_first, x_end;
+
+                    valid_range(shift_y, c->strides[0], c->out[0], c->in[0], &y, &y_end);
+                    valid_range(shift_x, c->strides[1], c->out[1], c->in[1], &x_first, &x_end);
+                    for (; y < y_end; y++)
+                        for (int64_t x = x_first; x < x_end; x++)
+                            out[(y * c->strides[0] + shift_y) * c->out[1] + x * c->strides[1] + shift_x] +=
+                                in[y * c->in[1] + x] * weights[tap];
+                }
+            }
+}
+
+/** A pointwise convolution does not see rows: one long row is walked faster. */
+static void merge_rows(struct convolution *c)
+{
+    for (int d = 0; d < 2; d++)
+        if (c->filter[d] != 1 || c->strides[d] != 1 || c->padding[d] || c->in[d] != c->out[d])
+            return;
+    c->in[1] *= c->in[0];
+    c->in[0] = 1;
+    c->out[1] *= c->out[0];
+    c->out[0] = 1;
+}
+
+static const uint32_t nhwc_as_nchw[] = {0, 3, 1, 2};
+
+/** Runs a convolution whose filter is in the order (oihw, iohw) that its product wants after `filter_permutation`. */
+static bool run_convolution(struct interpretation *t, struct convolution *c, bool nhwc, const uint32_t *filter_permutation,
+                            void (*product)(const void *, const double *, const double *, double *))
+{
+    const uint32_t *permutation = nhwc ? nhwc_as_nchw : NULL;
+    struct sums s;
+
+    const double *input = interpret_widen(t, 0, permutation);
+    const double *filter = interpret_widen(t, 1, filter_permutation);
+    const double *bias = t->inputs[2].type ? interpret_widen(t, 2, NULL) : NULL;
+    const double *input_bounds = interpret_widen_bounds(t, 0, permutation);
+    const double *filter_bounds = interpret_widen_bounds(t, 1, filter_permutation);
+    const double *bias_bounds = t->inputs[2].bound;
+    if (!input || !filter || (t->inputs[2].type && !bias))
+        return false;
+
+    struct linear l = {product, c, type_elements(t->inputs[0].type), type_elements(t->inputs[1].type),
+                       type_elements(t->results[0].type), c->in_channels * c->filter[0] * c->filter[1] + (bias != NULL)};
+    if (!linear_run(t, &l, input, input_bounds, filter, filter_bounds, &s))
+        return false;
+
+    const int64_t plane = c->out[0] * c->out[1], channels = c->groups * c->out_channels;
+    double *bounds = t->bounds ? interpret_memory(t, l.out_count, sizeof *bounds) : NULL;
+    if (t->bounds && !bounds)
+        return false;
+    for (int64_t k = 0; k < l.out_count; k++) {
+        int64_t channel = k / plane % channels;
+        double add = bias ? bias[channel] : 0, uncertain = bias_bounds ? bias_bounds[channel] : 0;
+        s.exact[k] += add;
+        if (bounds)
+            bounds[k] = interpret_bound_sum(s.exact[k], s.near[k] + fabs(add), s.far[k] + fabs(add) + uncertain, l.terms,
+                                            s.certain && !bias_bounds);
+    }
+    interpret_narrow(t, 0, s.exact, bounds, permutation);
+    return true;
+}
+
+bool interpret_conv2d(struct interpretation *t)
+{
+    static const uint32_t as_oihw[][4] = {
+        [WNNConv2dFilterOperandLayout_Oihw] = {0, 1, 2, 3},
+        [WNNConv2dFilterOperandLayout_Hwio] = {3, 2, 0, 1},
+        [WNNConv2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
+        [WNNConv2dFilterOperandLayout_Ihwo] = {3, 0, 1, 2},
+    };
+    static const uint32_t same[] = {0, 1, 2, 3};
+    const WNNConv2dOptions *o = t->node->options;
+    const bool nhwc = o->inputLayout == WNNInputOperandLayout_Nhwc;
+    const uint32_t *place = nhwc ? nhwc_as_nchw : same, *filter_place = as_oihw[o->filterLayout];
+    const uint32_t *in = t->inputs[0].type->dims, *filter = t->inputs[1].type->dims, *out = t->results[0].type->dims;
+    struct convolution c = {.batches = in[place[BATCH]],
+                            .groups = o->groups,
+                            .in_channels = filter[filter_place[1]],
+                            .out_channels = filter[filter_place[0]] / o->groups};
+
+    for (int d = 0; d < 2; d++) {
+        c.in[d] = in[place[HEIGHT + d]];
+        c.out[d] = out[place[HEIGHT + d]];
+        c.filter[d] = filter[filter_place[2 + d]];
+        c.padding[d] = o->padding[2 * d];
+        c.strides[d] = o->strides[d];
+        c.dilations[d] = o->dilations[d];
+    }
+    merge_rows(&c);
+    return run_convolution(t, &c, nhwc, filter_place, convolve);
+}
+
+bool interpret_conv_transpose2d(struct interpretation *t)
+{
+    static const uint32_t as_iohw[][4] = {
+        [WNNConvTranspose2dFilterOperandLayout_Iohw] = {0, 1, 2, 3},
+        [WNNConvTranspose2dFilterOperandLayout_Hwoi] = {3, 2, 0, 1},
+        [WNNConvTranspose2dFilterOperandLayout_Ohwi] = {3, 0, 1, 2},
+    };
+    static const uint32_t same[] = {0, 1, 2, 3};
+    const WNNConvTranspose2dOptions *o = t->node->options;
+    const bool nhwc = o->inputLayout == WNNInputOperandLayout_Nhwc;
+    const uint32_t *place = nhwc ? nhwc_as_nchw : same, *filter_place = as_iohw[o->filterLayout];
+    const uint32_t *in = t->inputs[0].type->dims, *filter = t->inputs[1].type->dims, *out = t->results[0].type->dims;
+    struct convolution c = {.batches = in[place[BATCH]],
+                            .groups = o->groups,
+                            .in_channels = in[place[CHANNEL]] / o->groups,
+                            .out_channels = filter[filter_place[1]]};
+
+    for (int d = 0; d < 2; d++) {
+        c.in[d] = in[place[HEIGHT + d]];
+        c.out[d] = out[place[HEIGHT + d]];
+        c.filter[d] = filter[filter_place[2 + d]];
+        c.padding[d] = o->padding[2 * d];
+        c.strides[d] = o->strides[d];
+        c.dilations[d] = o->dilations[d];
+    }
+    return run_convolution(t, &c, nhwc, filter_place, convolve_transposed);
+}
+
+/* ---- matrix products ---- */
+
+struct matrices {
+    int64_t m, k, n;
+    struct walk batches; /* views: a, b, output, in elements; lines of matrices */
+};
+
+static void multiply(const void *sizes, const double *a, const double *b, double *out)
+{
+    const struct matrices *x = sizes;
+    struct walk w = x->batches;
+    const uint32_t last = w.rank - 1;
+
+    do
+        for (int64_t i = 0; i < w.dims[last]; i++) {
+            const double *left = a + w.offset[0] + i * w.strides[0][last];
+            const double *right = b + w.offset[1] + i * w.strides[1][last];
+            double *to = out + w.offset[2] + i * w.strides[2][last];
+            for (int64_t m = 0; m < x->m; m++)
+                for (int64_t k = 0; k < x->k; k++)
+                    for (int64_t n = 0; n < x->n; n++)
+                        to[m * x->n + n] += left[m * x->k + k] * right[k * x->n + n];
+        }
+    while (walk_next(&w));
+}
+
+bool interpret_matmul(struct interpretation *t)
+{
+    const struct tensor_type *out = t->results[0].type, *a = t->inputs[0].type, *b = t->inputs[1].type;
+    struct matrices x = {.m = a->dims[a->rank - 2], .k = a->dims[a->rank - 1], .n = b->dims[b->rank - 1]};
+    struct walk *w = &x.batches;
+    double *bounds = NULL;
+    struct sums s;
+
+    /* the batch dimensions are broadcast as of tensors whose elements are matrices */
+    w->rank = out->rank - 2;
+    w->views = 3;
+    for (uint32_t d = 0; d < w->rank; d++)
+        w->dims[d] = out->dims[d];
+    const struct tensor_type *types[3] = {a, b, out};
+    for (uint32_t v = 0; v < 3; v++) {
+        struct tensor_type batch = *types[v];
+        batch.rank -= 2;
+        walk_broadcast(w, v, &batch);
+        for (uint32_t d = 0; d < w->rank; d++)
+            w->strides[v][d] *= (int64_t)types[v]->dims[batch.rank] * types[v]->dims[batch.rank + 1];
+    }
+    walk_simplify(w);
+
+    const double *left = interpret_widen(t, 0, NULL), *right = interpret_widen(t, 1, NULL);
+    if (!left || !right)
+        return false;
+    struct linear l = {multiply, &x, type_elements(a), type_elements(b), type_elements(out), x.k};
+    if (!linear_run(t, &l, left, t->inputs[0].bound, right, t->inputs[1].bound, &s))
+        return false;
+    if (t->bounds) {
+        bounds = interpret_memory(t, l.out_count, sizeof *bounds);
+        if (!bounds)
+            return false;
+        for (int64_t k = 0; k < l.out_count; k++)
+            bounds[k] = interpret_bound_sum(s.exact[k], s.near[k], s.far[k], l.terms, s.certain);
+    }
+    interpret_narrow(t, 0, s.exact, bounds, NULL);
+    return true;
+}
+
+bool interpret_gemm(struct interpretation *t)
+{
+    static const uint32_t transposed[] = {1, 0};
+    const WNNGemmOptions *o = t->node->options;
+    const struct tensor_type *out = t->results[0].type;
+    const double alpha = scalar_to_double(number_cast(wnnNumber(o->alpha), out->type), out->type);
+    const double beta = scalar_to_double(number_cast(wnnNumber(o->beta), out->type), out->type);
+    const uint32_t *a_order = o->aTranspose ? transposed : NULL, *b_order = o->bTranspose ? transposed : NULL;
+    struct matrices x = {.m = out->dims[0], .k = t->inputs[0].type->dims[o->aTranspose ? 0 : 1], .n = out->dims[1]};
+    struct walk c = {.rank = 2, .views = 1, .dims = {out->dims[0], out->dims[1]}};
+    double *bounds = NULL;
+    struct sums s;
+
+    x.batches.views = 3;
+    walk_simplify(&x.batches);
+    const double *a = interpret_widen(t, 0, a_order), *b = interpret_widen(t, 1, b_order);
+    const double *add = t->inputs[2].type ? interpret_widen(t, 2, NULL) : NULL;
+    if (!a || !b || (t->inputs[2].type && !add))
+        return false;
+    const double *a_bounds = interpret_widen_bounds(t, 0, a_order), *b_bounds = interpret_widen_bounds(t, 1, b_order);
+    struct linear l = {multiply, &x, type_elements(t->inputs[0].type), type_elements(t->inputs[1].type), type_elements(out),
+                       x.k + 3};
+    if (!linear_run(t, &l, a, a_bounds, b, b_bounds, &s))
+        return false;
+    if (t->bounds && !(bounds = interpret_memory(t, l.out_count, sizeof *bounds)))
+        return false;
+    if (add)
+        walk_broadcast(&c, 0, t->inputs[2].type);
+    const bool plain = alpha == 1 && !add && x.k == 1;
+    for (int64_t row = 0; row < out->dims[0]; row++)
+        for (int64_t column = 0; column < out->dims[1]; column++) {
+            int64_t k = row * x.n + column, from = row * c.strides[0][0] + column * c.strides[0][1];
+            double more = add ? beta * add[from] : 0;
+            double uncertain = add && t->inputs[2].bound ? fabs(beta) * t->inputs[2].bound[from] : 0;
+            s.exact[k] = alpha * s.exact[k] + more;
+            if (bounds) {
+                double near = fabs(alpha) * s.near[k] + fabs(more), far = fabs(alpha) * s.far[k] + fabs(more) + uncertain;
+                bounds[k] = interpret_bound_sum(s.exact[k], near, far, plain ? 1 : l.terms, s.certain && !t->inputs[2].bound);
+            }
+        }
+    interpret_narrow(t, 0, s.exact, bounds, NULL);
+    return true;
+}
