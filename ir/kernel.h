@@ -127,7 +127,8 @@ struct kexpr {
     const struct kguard *guards;
     enum kreduce reduce; /* K_REDUCE */
     /* computed by kernel_finish: */
-    uint32_t phase;  /* the first phase in which it can be computed (a REDUCE: in which its loop runs) */
+    uint32_t phase;  /* the first phase in which it can be computed (a REDUCE: in which its loop runs; a kept one: in which
+                        it is computed and put into its row, while later phases read the row) */
     bool varying;    /* depends on a REDUCED variable */
     int32_t keep;    /* >= 0: computed in its first phase, kept in that scratch row for later phases; -1: not kept */
 };
@@ -217,7 +218,7 @@ void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint3
 /**
  * Normalises and completes a kernel: drops dead expressions, merges adjacent loop variables that every form treats as one,
  * drops variables of size 1, drops guards that always hold, computes phases, kept rows, the vector variable and the cost.
- * False: k->error.
+ * A finished kernel without REDUCED variables has no REDUCE and no phases.  Call it once.  False: k->error.
  */
 bool kernel_finish(struct kernel *k);
 /** Checks the invariants (types, SSA order, address ranges); violations go to out.  False if there was one. */

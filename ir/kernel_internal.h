@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the files ir/kernel*.c share and nobody else needs.
+ */
+#ifndef WEBNN_IR_KERNEL_INTERNAL_H_
+#define WEBNN_IR_KERNEL_INTERNAL_H_
+
+#include "ir/kernel.h"
+
+/** The coefficient of a variable, 0 if it does not occur. */
+int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
+/** Whether an expression depends on a REDUCED variable. */
+bool kexpr_varies(const struct kernel *k, uint32_t id);
+/** Drops guards that always hold and repeated ones; never: one of them never holds.  Returns the number left in *out (arena).
+ */
+uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
+                          bool *never);
+/** Like kaffine_range, over the points at which the guards hold. */
+void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
+                           int64_t *low, int64_t *high);
+/** Rough cost of one evaluation, in additions. */
+double kexpr_cost(const struct kexpr *e);
+
+#endif
