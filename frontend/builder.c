@@ -86,6 +86,7 @@ WNNOperand builder_fail(WNNGraphBuilder b, const struct error *e)
     error_publish(e);
     if (!b)
         return NULL;
+    b->last_status = e->status;
     if (b->first_error.status == WNNStatus_Success)
         b->first_error = *e;
     /* The graph's own error is for passes over it; a failed call is over, and memory may be there the next time. */

@@ -45,6 +45,7 @@ struct WNNGraphBuilderImpl {
     struct constant_tensor *constant_tensors;
     struct WNNOperandImpl error_operand;
     struct error first_error;
+    WNNStatus last_status; /* of the newest failed call */
 };
 
 /** Bytes of a string view; a NULL pointer is the empty string. */

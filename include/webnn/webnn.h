@@ -433,6 +433,49 @@ WNN_EXPORT WNNStatus wnnContextWaitAny(WNNContext context, size_t futureCount, W
 /** Runs the callbacks of everything completed whose mode allows it, then returns. */
 WNN_EXPORT void wnnContextProcessEvents(WNNContext context);
 
+/* ------------------------------------------------------------------------------------------------ support limits */
+
+/** MLRankRange */
+typedef struct WNNRankRange {
+    uint32_t min;
+    uint32_t max;
+} WNNRankRange;
+
+/** MLTensorLimits of one operand.  dataTypes holds the bit WNN_DATA_TYPE_BIT(t) for every data type t that is supported. */
+typedef struct WNNTensorLimits {
+    char const *name; /**< the operand's name in the specification, such as "input", "bias" or "output0"; static storage */
+    uint32_t dataTypes;
+    WNNRankRange rankRange;
+} WNNTensorLimits;
+
+#define WNN_DATA_TYPE_BIT(dataType) (UINT32_C(1) << (dataType))
+
+/** The members of MLOpSupportLimits that are no operators. */
+typedef struct WNNSupportLimits {
+    WNNInputOperandLayout preferredInputLayout;
+    uint64_t maxTensorByteLength;
+    WNNTensorLimits input;
+    WNNTensorLimits constant;
+    WNNTensorLimits output;
+} WNNSupportLimits;
+
+/** The largest number of operands and results that wnnContextGetOperatorSupportLimits describes. */
+#define WNN_TENSOR_LIMITS_MAX 11
+
+/** The top level of MLContext.opSupportLimits(). */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetSupportLimits(WNNContext context, WNNSupportLimits *limits);
+/**
+ * One operator's member of MLContext.opSupportLimits(): its operands, optional ones included, then its results, in the order of
+ * the specification's tables.  Writes at most capacity of them to limits and their number to *count.  "Same as another
+ * operand" is resolved to what that operand allows.  A builder call that keeps to it is not refused for a data type or rank.
+ * TypeError if there is no operator of that name.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetOperatorSupportLimits(WNNContext context, WNNStringView operatorName,
+                                                                     size_t capacity, WNNTensorLimits *limits, size_t *count);
+/** The operators' names, such as "conv2d", by an index below the count; NULL beyond.  Static storage. */
+WNN_EXPORT size_t wnnGetOperatorCount(void);
+WNN_EXPORT char const *wnnGetOperatorName(size_t index);
+
 /* ------------------------------------------------------------------------------------------------ WNNTensor */
 
 WNN_EXPORT void wnnTensorAddRef(WNNTensor tensor);
@@ -1137,6 +1180,20 @@ WNN_EXPORT WNNOperand wnnGraphBuilderWhere(WNNGraphBuilder builder, WNNOperand c
 WNN_EXPORT WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOperand input, uint32_t splits,
                                                WNNSplitOptions const *WNN_NULLABLE options, WNNOperand *outputs);
 
+/* ------------------------------------------------------------------------------------------------ emulated operators */
+
+/** reshape without the dimensions of size 1 among axes, or without all of them if axesCount is 0.  Axes of other sizes and axes
+ * beyond the rank are ignored. (Operator Emulation, squeeze) */
+WNN_EXPORT WNNOperand wnnGraphBuilderSqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
+                                             uint32_t const *WNN_NULLABLE axes, WNNOperatorOptions const *WNN_NULLABLE options);
+/** reshape with dimensions of size 1 inserted; axes are their places in the result.  TypeError for an axis that is not less than
+ * the rank of the result, or given twice. (Operator Emulation, unsqueeze) */
+WNN_EXPORT WNNOperand wnnGraphBuilderUnsqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
+                                               uint32_t const *axes, WNNOperatorOptions const *WNN_NULLABLE options);
+/** reshape to two dimensions: the product of those before axis, and the product of the others.  Returns input itself if axis is
+ * greater than its rank. (Operator Emulation, flatten) */
+WNN_EXPORT WNNOperand wnnGraphBuilderFlatten(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
+                                             WNNOperatorOptions const *WNN_NULLABLE options);
 
 #ifdef __cplusplus
 }
