@@ -26,13 +26,26 @@ enum debug_flag {
 
 struct debug_options {
     uint32_t flags;
-    const char *print_after; /* print-after=NAME (repeatable: comma list inside one string) */
+    const char *print_after; /* print-after=NAME, several separated by + (a repeated switch adds to the list) */
     const char *skip;        /* skip=NAME, several separated by + */
     const char *stop_after;  /* stop-after=NAME */
     const char *dump_dir;    /* dump=DIR: files instead of stderr */
     const char *isa;         /* isa=baseline|avx2|avx512|native: caps generated code and oneDNN alike */
     struct arena arena;      /* owns the strings */
 };
+
+/** One row of the table. */
+struct debug_switch {
+    const char *name;
+    uint32_t flag;        /* 0: a switch with a value */
+    const char *argument; /* what the value is: one of a|b|c, or a word in capitals for anything; NULL: no value */
+    bool list;            /* values add up, separated by + */
+    uint16_t offset;      /* of the string's member in struct debug_options */
+    const char *summary;
+};
+
+extern const struct debug_switch debug_switches[];
+extern const size_t debug_switch_count;
 
 /** Parses text over what d holds already (zero-initialised: nothing).  Unknown switches are a TypeError that names them. */
 bool debug_parse(struct debug_options *d, const char *text, size_t length, struct error *e);

@@ -115,7 +115,8 @@ bool graph_add_output(struct graph *g, const char *name, size_t name_length, str
 
     /* The capacity is the next power of two. */
     if (copy && (g->output_count & (g->output_count - 1)) == 0) {
-        struct graph_output *outputs = arena_array(&g->arena, g->output_count ? 2 * (size_t)g->output_count : 1, sizeof *outputs);
+        struct graph_output *outputs =
+            arena_array(&g->arena, g->output_count ? 2 * (size_t)g->output_count : 1, sizeof *outputs);
         if (!outputs)
             return error_out_of_memory(&g->error);
         if (g->output_count)
@@ -188,7 +189,7 @@ uint32_t value_use_count(const struct value *v)
 {
     uint32_t count = v->output_uses;
 
-    value_for_each_use(v, u)
+    value_for_each_use (v, u)
         count++;
     return count;
 }

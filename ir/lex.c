@@ -89,7 +89,8 @@ static size_t number_length(const struct lexer *l)
 
     if (peek(l, at) == '0' && (peek(l, at + 1) == 'x' || peek(l, at + 1) == 'X')) {
         at += 2;
-        while (is_digit(peek(l, at)) || (peek(l, at) >= 'a' && peek(l, at) <= 'f') || (peek(l, at) >= 'A' && peek(l, at) <= 'F'))
+        while (is_digit(peek(l, at)) || (peek(l, at) >= 'a' && peek(l, at) <= 'f') ||
+               (peek(l, at) >= 'A' && peek(l, at) <= 'F'))
             at++;
         return at - l->at;
     }

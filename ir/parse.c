@@ -491,8 +491,7 @@ static bool parse_attr(struct parser *p, struct call *c, const struct attr_info 
         return false;
     while (!end) {
         char element[sizeof(uint32_t)];
-        if (!parse_attr_element(p, a, element) || !list_add(p, &list, element, sizeof element) ||
-            !parse_list_end(p, ']', &end))
+        if (!parse_attr_element(p, a, element) || !list_add(p, &list, element, sizeof element) || !parse_list_end(p, ']', &end))
             return false;
     }
     if (!list.items && !(list.items = arena_alloc(&p->scratch, 1))) /* present, but empty */
@@ -507,9 +506,9 @@ static bool parse_attr(struct parser *p, struct call *c, const struct attr_info 
 /* What one argument goes into. */
 struct target_slot {
     bool label;
-    uint32_t operand;               /* if attr is NULL */
+    uint32_t operand; /* if attr is NULL */
     const struct attr_info *attr;
-    uint32_t bit;                   /* to notice what is given twice */
+    uint32_t bit; /* to notice what is given twice */
 };
 
 static bool text_equal(const struct token *t, const char *name)

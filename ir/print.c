@@ -17,7 +17,7 @@
 #include "ir/text.h"
 
 enum {
-    INLINE_BYTES_MAX = 64,   /* larger constants are printed as @weights unless all data are asked for */
+    INLINE_BYTES_MAX = 64,    /* larger constants are printed as @weights unless all data are asked for */
     COMMENT_ELEMENTS_MAX = 16 /* as many elements are repeated readably behind @bytes */
 };
 
@@ -267,7 +267,7 @@ static void names_collect(struct names *n, const struct graph *g)
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
         if (is_used(v))
             name_take(n, v, own_name(v));
-    graph_for_each(g, node)
+    graph_for_each (g, node)
         for (uint32_t i = 0; i < node->result_count; i++)
             name_take(n, node->results[i], own_name(node->results[i]));
     for (uint32_t i = 0; i < g->output_count; i++)
@@ -278,7 +278,7 @@ static void names_collect(struct names *n, const struct graph *g)
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
         if (is_used(v))
             name_generate(n, v);
-    graph_for_each(g, node)
+    graph_for_each (g, node)
         for (uint32_t i = 0; i < node->result_count; i++)
             name_generate(n, node->results[i]);
 }
@@ -406,8 +406,8 @@ static void options_needed(const struct node *n, bool needed[OP_ATTRS_MAX])
         needed[i] = false;
     while (again) {
         struct error error = {0};
-        struct call c = {.graph = &scratch, .op = n->op, .label = "", .input_count = n->input_count, .args = n->args,
-                         .error = &error};
+        struct call c = {
+            .graph = &scratch, .op = n->op, .label = "", .input_count = n->input_count, .args = n->args, .error = &error};
         struct value **inputs = arena_array(&scratch.arena, n->input_count, sizeof *inputs);
 
         again = false;
@@ -627,8 +627,7 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
         constant_print(v, out, &names, options->constants);
     }
     fputs("  }\n  nodes {\n", out);
-    graph_for_each(g, n)
-    {
+    graph_for_each (g, n) {
         bool needed[OP_ATTRS_MAX];
 
         options_needed(n, needed);

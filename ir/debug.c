@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The table of debug switches, and reading them.
+ *
+ * In: "name,name=value,..." from WEBNN_DEBUG and from the context's options.  Out: struct debug_options.
+ * A new switch is a row here and a row in docs/debugging.md; a test holds the two against each other.
+ */
+#include "ir/debug.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAG(text, bit, words) {.name = (text), .flag = (bit), .summary = (words)}
+#define STRING(text, member, value, words)                                                                                     \
+    {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .summary = (words)}
+#define LIST(text, member, value, words)                                                                                       \
+    {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .list = true, .summary = (words)}
+
+const struct debug_switch debug_switches[] = {
+    FLAG("print-after-all", DEBUG_PRINT_AFTER_ALL, "print the graph after every pass that changed it"),
+    LIST("print-after", print_after, "PASS", "print the graph after the named passes"),
+    LIST("skip", skip, "PASS", "skip the named passes, if they are optional"),
+    STRING("stop-after", stop_after, "PASS", "run no optional pass behind the named one"),
+    FLAG("no-passes", DEBUG_NO_PASSES, "skip every optional pass"),
+    FLAG("verify", DEBUG_VERIFY, "run the verifiers after every pass and stage; debug builds always do"),
+    FLAG("time-passes", DEBUG_TIME_PASSES, "print milliseconds per pass and compile stage"),
+    FLAG("dump-kernels", DEBUG_DUMP_KERNELS, "print the kernel IR of every kernel"),
+    FLAG("dump-llvm", DEBUG_DUMP_LLVM, "print the LLVM IR of every module before and after its passes"),
+    FLAG("dump-asm", DEBUG_DUMP_ASM, "print the assembly of every module"),
+    FLAG("dump-plan", DEBUG_DUMP_PLAN, "print the steps of every plan and where its values lie"),
+    STRING("dump", dump_dir, "DIR", "write what is printed or dumped to files in a directory instead of stderr"),
+    STRING("isa", isa, "baseline|avx2|avx512|native", "cap the instruction set of generated code and oneDNN alike"),
+    FLAG("no-library", DEBUG_NO_LIBRARY, "compute every convolution and matrix product by generated kernels"),
+    FLAG("sanitize", DEBUG_SANITIZE, "check generated code with the address sanitizer, poison the gaps between values"),
+    FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),
+    FLAG("perf", DEBUG_PERF, "write /tmp/perf-<pid>.map, so that perf names generated code"),
+    FLAG("gdb", DEBUG_GDB, "register generated code with the debugger"),
+};
+const size_t debug_switch_count = sizeof debug_switches / sizeof *debug_switches;
+
+/* Whether text is one of the alternatives in "a|b|c"; a word in capitals stands for anything. */
+static bool is_allowed(const char *alternatives, const char *text, size_t length)
+{
+    if (!strchr(alternatives, '|'))
+        return true;
+    for (const char *a = alternatives; a; a = strchr(a, '|')) {
+        a += *a == '|';
+        if (strcspn(a, "|") == length && memcmp(a, text, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool set_string(struct debug_options *d, const struct debug_switch *s, const char *text, size_t length, struct error *e)
+{
+    const char **member = (const char **)((char *)d + s->offset);
+    size_t before = s->list && *member ? strlen(*member) + 1 : 0;
+    char *joined = arena_alloc(&d->arena, before + length + 1);
+
+    if (!joined)
+        return error_out_of_memory(e);
+    if (before) {
+        memcpy(joined, *member, before - 1);
+        joined[before - 1] = '+';
+    }
+    memcpy(joined + before, text, length);
+    *member = joined;
+    return true;
+}
+
+static bool parse_one(struct debug_options *d, const char *text, size_t length, struct error *e)
+{
+    const char *equals = memchr(text, '=', length);
+    size_t name_length = equals ? (size_t)(equals - text) : length;
+    char buf[128];
+
+    for (size_t i = 0; i < debug_switch_count; i++) {
+        const struct debug_switch *s = &debug_switches[i];
+        if (strlen(s->name) != name_length || memcmp(s->name, text, name_length) != 0)
+            continue;
+        if (!s->argument) {
+            if (equals)
+                return error_set(e, WNNStatus_TypeError, "debug switch %s takes no value", s->name);
+            d->flags |= s->flag;
+            return true;
+        }
+        size_t value_length = equals ? length - name_length - 1 : 0;
+        if (value_length == 0)
+            return error_set(e, WNNStatus_TypeError, "debug switch %s needs a value: %s=%s", s->name, s->name, s->argument);
+        if (memchr(equals + 1, '\0', value_length) || !is_allowed(s->argument, equals + 1, value_length))
+            return error_set(e, WNNStatus_TypeError, "debug switch %s cannot be '%s', allowed are %s", s->name,
+                             escape_text(buf, sizeof buf, equals + 1, value_length), s->argument);
+        return set_string(d, s, equals + 1, value_length, e);
+    }
+    return error_set(e, WNNStatus_TypeError, "unknown debug switch '%s'", escape_text(buf, sizeof buf, text, name_length));
+}
+
+bool debug_parse(struct debug_options *d, const char *text, size_t length, struct error *e)
+{
+    for (size_t at = 0; at < length;) {
+        const char *comma = memchr(text + at, ',', length - at);
+        size_t end = comma ? (size_t)(comma - text) : length, start = at;
+
+        at = end + 1;
+        while (start < end && text[start] == ' ')
+            start++;
+        while (end > start && text[end - 1] == ' ')
+            end--;
+        if (end > start && !parse_one(d, text + start, end - start, e))
+            return false;
+    }
+    return true;
+}
+
+bool debug_init(struct debug_options *d, const char *text, size_t length, struct error *e)
+{
+    const char *environment = getenv("WEBNN_DEBUG");
+
+    memset(d, 0, sizeof *d);
+    if (environment && !debug_parse(d, environment, strlen(environment), e))
+        return false;
+    return debug_parse(d, text, length, e);
+}
+
+void debug_free(struct debug_options *d)
+{
+    arena_free(&d->arena);
+    memset(d, 0, sizeof *d);
+}
+
+bool debug_list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *item = list; item; item = strchr(item, '+')) {
+        item += *item == '+';
+        if (strcspn(item, "+") == length && memcmp(item, name, length) == 0)
+            return true;
+    }
+    return false;
+}

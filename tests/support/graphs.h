@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Graphs for tests, written as text: parse_body() and what to hold against its result.
+ * Every graph that goes through here is also verified and checked to print and parse back to the same text.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_GRAPHS_H_
+#define WEBNN_TESTS_SUPPORT_GRAPHS_H_
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/ir.h"
+
+#define GRAPHS_UNUSED __attribute__((unused))
+
+/** The graph as text with all data and clusters; the caller frees it. */
+GRAPHS_UNUSED static char *print_to_string(const struct graph *g)
+{
+    static const struct print_options options = {.clusters = true, .constants = true};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    graph_print(g, out, &options);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/** Fails with the graph's text if an invariant is violated. */
+#define assert_verifies(g) assert_verifies_at((g), __FILE__, __LINE__)
+GRAPHS_UNUSED static void assert_verifies_at(struct graph *g, const char *file, int line)
+{
+    if (graph_verify(g, stderr))
+        return;
+    char *text = print_to_string(g);
+    print_error("the verifier refuses this graph:\n%s", text);
+    free(text);
+    _fail(file, line);
+}
+
+/** Prints, parses, prints: must be the same text. */
+#define assert_round_trip(g) assert_round_trip_at((g), __FILE__, __LINE__)
+GRAPHS_UNUSED static void assert_round_trip_at(struct graph *g, const char *file, int line)
+{
+    struct error error = {0};
+    char *text = print_to_string(g), *again = NULL;
+    struct graph *copy = graph_parse(text, strlen(text), NULL, NULL, &error);
+
+    if (copy)
+        again = print_to_string(copy);
+    if (!copy || strcmp(text, again) != 0) {
+        print_error("does not round-trip: %s\n%s----\n%s", error.message, text, again ? again : "");
+        _fail(file, line);
+    }
+    graph_free(copy);
+    free(text);
+    free(again);
+}
+
+/** A graph from its blocks: adds the header, and fails the test if the text is not right. */
+#define parse_body(body) parse_body_at((body), __FILE__, __LINE__)
+GRAPHS_UNUSED static struct graph *parse_body_at(const char *body, const char *file, int line)
+{
+    static const char head[] = "webnn_graph \"test\" v1 {\n", tail[] = "\n}\n";
+    struct error error = {0};
+    size_t size = sizeof head + strlen(body) + sizeof tail;
+    char *text = malloc(size);
+
+    assert_non_null(text);
+    snprintf(text, size, "%s%s%s", head, body, tail);
+    struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &error);
+    if (!g) {
+        print_error("%s\n%s", error.message, text);
+        _fail(file, line);
+    }
+    free(text);
+    assert_verifies_at(g, file, line);
+    assert_round_trip_at(g, file, line);
+    return g;
+}
+
+/** Whether the printed graph contains the text. */
+GRAPHS_UNUSED static bool prints(const struct graph *g, const char *wanted)
+{
+    char *text = print_to_string(g);
+    bool found = strstr(text, wanted) != NULL;
+
+    free(text);
+    return found;
+}
+
+/** The printed graph contains (does not contain) the text; the graph must verify and round-trip. */
+#define assert_prints(g, wanted) assert_prints_at((g), (wanted), true, __FILE__, __LINE__)
+#define assert_prints_not(g, unwanted) assert_prints_at((g), (unwanted), false, __FILE__, __LINE__)
+GRAPHS_UNUSED static void assert_prints_at(struct graph *g, const char *wanted, bool there, const char *file, int line)
+{
+    assert_verifies_at(g, file, line);
+    assert_round_trip_at(g, file, line);
+    if (prints(g, wanted) == there)
+        return;
+    char *text = print_to_string(g);
+    print_error("%s printed: %s\n%s", there ? "not" : "wrongly", wanted, text);
+    free(text);
+    _fail(file, line);
+}
+
+/** The value that was called that in the text; NULL if there is none (any more). */
+GRAPHS_UNUSED static struct value *value_named(struct graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->input_count; i++)
+        if (g->inputs[i]->name && strcmp(g->inputs[i]->name, name) == 0)
+            return g->inputs[i];
+    for (struct value *v = g->first_constant; v; v = v->next_constant)
+        if (v->name && strcmp(v->name, name) == 0)
+            return v;
+    graph_for_each (g, n) {
+        for (uint32_t i = 0; i < n->result_count; i++)
+            if (n->results[i]->name && strcmp(n->results[i]->name, name) == 0)
+                return n->results[i];
+    }
+    return NULL;
+}
+
+/** How many nodes of that operator there are. */
+GRAPHS_UNUSED static uint32_t count_nodes(const struct graph *g, enum op op)
+{
+    uint32_t count = 0;
+
+    graph_for_each (g, n)
+        count += n->op == op;
+    return count;
+}
+
+#endif
