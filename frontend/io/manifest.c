@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Networks described layer by layer: manifest.json to builder calls.  See docs/manifest.md for the format. */
+#include "frontend/io/manifest.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/call.h"
+#include "frontend/io/file.h"
+
+struct manifest {
+    char *folder;
+    cJSON *root;
+};
+
+/* Operands by name, while the network is being built.  Open addressing, at most half full. */
+struct operand_table {
+    size_t capacity;
+    struct {
+        const char *name;
+        WNNOperand operand;
+    } * entries;
+};
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static const char *text_or(const cJSON *object, const char *key, const char *fallback)
+{
+    const char *text = cJSON_GetStringValue(member(object, key));
+
+    return text ? text : fallback;
+}
+
+bool manifest_open(const char *folder, struct manifest **manifest, char *message, size_t size)
+{
+    struct manifest *m = calloc(1, sizeof *m);
+    char *path = file_join(folder, "manifest.json"), *text = NULL;
+    size_t length;
+    bool ok = false;
+
+    *manifest = NULL;
+    if (m && path && (m->folder = strdup(folder))) {
+        if (file_read(path, &text, &length, message, size)) {
+            m->root = cJSON_ParseWithLength(text, length);
+            ok = cJSON_IsObject(m->root) && cJSON_IsArray(member(m->root, "layers"));
+            if (!ok)
+                file_error(message, size, "%s: no JSON object with a list of layers", path);
+        }
+    } else {
+        file_error(message, size, "%s: out of memory", folder);
+    }
+    free(text);
+    free(path);
+    if (ok)
+        *manifest = m;
+    else
+        manifest_close(m);
+    return ok;
+}
+
+void manifest_close(struct manifest *m)
+{
+    if (!m)
+        return;
+    cJSON_Delete(m->root);
+    free(m->folder);
+    free(m);
+}
+
+const char *manifest_folder(const struct manifest *m)
+{
+    return m->folder;
+}
+
+const char *manifest_name(const struct manifest *m)
+{
+    return text_or(m->root, "name", "");
+}
+
+const char *manifest_task(const struct manifest *m)
+{
+    return text_or(m->root, "task", "");
+}
+
+size_t manifest_case_count(const struct manifest *m)
+{
+    const cJSON *cases = member(m->root, "cases");
+
+    return cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
+}
+
+static const cJSON *case_at(const struct manifest *m, size_t index)
+{
+    return cJSON_GetArrayItem(member(m->root, "cases"), (int)index);
+}
+
+const char *manifest_case_text(const struct manifest *m, size_t index, const char *key)
+{
+    return cJSON_GetStringValue(member(case_at(m, index), key));
+}
+
+double manifest_case_number(const struct manifest *m, size_t index, const char *key, double fallback)
+{
+    const cJSON *n = member(case_at(m, index), key);
+
+    return cJSON_IsNumber(n) ? n->valuedouble : fallback;
+}
+
+/* ---- building ---- */
+
+static size_t hash_name(const char *name)
+{
+    uint64_t h = 14695981039346656037u;
+
+    while (*name)
+        h = (h ^ (uint8_t)*name++) * 1099511628211u;
+    return (size_t)(h ^ h >> 32);
+}
+
+static bool table_create(struct operand_table *t, size_t count)
+{
+    t->capacity = 16;
+    while (t->capacity < 2 * count)
+        t->capacity *= 2;
+    t->entries = calloc(t->capacity, sizeof *t->entries);
+    return t->entries != NULL;
+}
+
+static WNNOperand *table_find(const struct operand_table *t, const char *name)
+{
+    for (size_t i = hash_name(name) & (t->capacity - 1); t->entries[i].name; i = (i + 1) & (t->capacity - 1))
+        if (!strcmp(t->entries[i].name, name))
+            return &t->entries[i].operand;
+    return NULL;
+}
+
+static bool table_add(struct operand_table *t, const char *name, WNNOperand operand, char *message, size_t size)
+{
+    size_t i = hash_name(name) & (t->capacity - 1);
+
+    for (; t->entries[i].name; i = (i + 1) & (t->capacity - 1))
+        if (!strcmp(t->entries[i].name, name))
+            return file_error(message, size, "the manifest defines %s twice", name);
+    t->entries[i].name = name;
+    t->entries[i].operand = operand;
+    return true;
+}
+
+/* How many names the manifest can define, for the table's size. */
+static size_t count_names(const struct manifest *m)
+{
+    size_t count = (size_t)(cJSON_GetArraySize(member(m->root, "inputs")) + cJSON_GetArraySize(member(m->root, "constants")));
+    const cJSON *layer;
+
+    cJSON_ArrayForEach(layer, member(m->root, "layers"))
+    {
+        const cJSON *outputs = member(layer, "outputs");
+
+        count += cJSON_IsArray(outputs) ? (size_t)cJSON_GetArraySize(outputs) : 1;
+    }
+    return count;
+}
+
+static WNNOperandDataType data_type_named(const char *name)
+{
+    for (int t = WNNOperandDataType_Float32; t <= WNNOperandDataType_Uint8; t++)
+        if (!strcmp(wnnOperandDataTypeGetName((WNNOperandDataType)t), name))
+            return (WNNOperandDataType)t;
+    return WNNOperandDataType_Undefined;
+}
+
+static bool add_input(WNNGraphBuilder b, const cJSON *input, struct operand_table *t, char *message, size_t size)
+{
+    const char *name = text_or(input, "name", "");
+    uint32_t shape[NPY_RANK_MAX];
+    size_t rank = 0;
+    const cJSON *d;
+    WNNOperandDescriptor descriptor = {data_type_named(text_or(input, "dataType", "")), 0, shape};
+
+    cJSON_ArrayForEach(d, member(input, "shape"))
+    {
+        if (rank == NPY_RANK_MAX || !cJSON_IsNumber(d) || d->valuedouble < 1 || d->valuedouble > INT32_MAX)
+            return file_error(message, size, "input %s: bad shape", name);
+        shape[rank++] = (uint32_t)d->valuedouble;
+    }
+    descriptor.rank = rank;
+    return table_add(t, name, wnnGraphBuilderInput(b, WNN_STR(name), &descriptor), message, size);
+}
+
+static void free_weight(void const *data, size_t length, void *userdata1, void *userdata2)
+{
+    (void)length;
+    (void)userdata1;
+    (void)userdata2;
+    free((void *)data);
+}
+
+static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSON *constant, struct operand_table *t, char *message,
+                         size_t size)
+{
+    const char *id = text_or(constant, "id", ""), *file = text_or(constant, "file", "");
+    WNNBufferReleaseCallbackInfo release = {free_weight, NULL, NULL};
+    WNNOperandDescriptor descriptor;
+    struct npy_array array;
+    char *path;
+    bool ok;
+
+    /* A manifest names files beside it and nothing else. */
+    if (!*file || *file == '/' || strstr(file, ".."))
+        return file_error(message, size, "constant %s: bad file name '%s'", id, file);
+    path = file_join(m->folder, file);
+    ok = path ? npy_read(path, &array, message, size) : file_error(message, size, "out of memory");
+    free(path);
+    if (!ok)
+        return false;
+    descriptor = npy_descriptor(&array);
+    /* The builder owns array.data from here, also if it refuses the constant. */
+    return table_add(t, id, wnnGraphBuilderConstantLent(b, &descriptor, array.data, array.byteLength, release), message, size);
+}
+
+/* A JSON value as an argument; text that names an operand is that operand.  items holds a list's elements (malloc'ed). */
+static bool to_value(const cJSON *json, const struct operand_table *t, struct webnn_value *value, struct webnn_value **items)
+{
+    const char *text = cJSON_GetStringValue(json);
+    const cJSON *element;
+    WNNOperand *operand;
+    size_t n = 0;
+
+    *items = NULL;
+    if (text) {
+        operand = table_find(t, text);
+        *value = operand ? webnn_value_operand(*operand) : webnn_value_string(WNN_STR(text));
+    } else if (cJSON_IsBool(json)) {
+        *value = webnn_value_bool(cJSON_IsTrue(json));
+    } else if (cJSON_IsNumber(json)) {
+        *value = webnn_value_number(wnnNumber(json->valuedouble));
+    } else if (cJSON_IsArray(json)) {
+        *items = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof **items);
+        if (!*items)
+            return false;
+        cJSON_ArrayForEach(element, json)
+        {
+            struct webnn_value *nested;
+
+            if (!to_value(element, t, &(*items)[n++], &nested) || nested) {
+                free(nested);
+                free(*items);
+                *items = NULL;
+                return false;
+            }
+        }
+        *value = webnn_value_list(n, *items);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool is_description(const char *key)
+{
+    static const char *const keys[] = {"id", "op", "inputs", "outputs", "outputShape", "outputShapes", "check"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(keys[i], key))
+            return true;
+    return false;
+}
+
+static WNNStatus set_arguments(struct webnn_call *call, const cJSON *layer, const struct operand_table *t)
+{
+    const cJSON *inputs = member(layer, "inputs"), *x;
+    struct webnn_value value, *items;
+    WNNStatus status = WNNStatus_Success;
+    size_t position = 0;
+
+    if (webnn_call_argument_count(call) && !strcmp(webnn_call_argument_name(call, 0), "inputs")) {
+        /* concat takes its operands as one list. */
+        if (!to_value(inputs, t, &value, &items))
+            return WNNStatus_DataError;
+        status = webnn_call_argument(call, 0, value);
+        free(items);
+    } else {
+        cJSON_ArrayForEach(x, inputs)
+        {
+            if (!to_value(x, t, &value, &items) || items) {
+                free(items);
+                return WNNStatus_DataError;
+            }
+            if (!status)
+                status = webnn_call_argument(call, position++, value);
+        }
+    }
+    cJSON_ArrayForEach(x, layer)
+    {
+        if (status || is_description(x->string))
+            continue;
+        if (!to_value(x, t, &value, &items))
+            return WNNStatus_DataError;
+        status = webnn_call_set(call, WNN_STR(x->string), value);
+        free(items);
+    }
+    return status;
+}
+
+static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_table *t, char *message, size_t size)
+{
+    const char *op = text_or(layer, "op", ""), *id = text_or(layer, "id", NULL);
+    const cJSON *outputs = member(layer, "outputs"), *name;
+    struct webnn_call *call = webnn_call_create(WNN_STR(op));
+    WNNStringView text;
+    WNNStatus status;
+    size_t i = 0;
+    bool ok = true;
+
+    if (!call)
+        return file_error(message, size, "layer %s: there is no operator %s", id ? id : "", op);
+    status = set_arguments(call, layer, t);
+    if (!status)
+        status = webnn_call_set(call, WNN_STR("label"), webnn_value_string(WNN_STR(id ? id : op)));
+    if (!status)
+        status = webnn_call_invoke(call, b);
+    if (status == WNNStatus_DataError) {
+        ok = file_error(message, size, "layer %s: an argument of %s is not what the operator takes", id ? id : "", op);
+    } else if (status) {
+        text = wnnGetLastErrorMessage();
+        ok = file_error(message, size, "layer %s: %.*s", id ? id : "", (int)text.length, text.data);
+    } else if (id) {
+        ok = table_add(t, id, webnn_call_result(call, 0), message, size);
+    } else {
+        cJSON_ArrayForEach(name, outputs)
+        {
+            if (ok && cJSON_IsString(name) && i < webnn_call_result_count(call))
+                ok = table_add(t, name->valuestring, webnn_call_result(call, i), message, size);
+            i++;
+        }
+    }
+    webnn_call_destroy(call);
+    return ok;
+}
+
+static bool add_everything(const struct manifest *m, WNNGraphBuilder b, struct operand_table *t, char *message, size_t size)
+{
+    const cJSON *x;
+
+    cJSON_ArrayForEach(x, member(m->root, "inputs"))
+    {
+        if (!add_input(b, x, t, message, size))
+            return false;
+    }
+    cJSON_ArrayForEach(x, member(m->root, "constants"))
+    {
+        if (!add_constant(m, b, x, t, message, size))
+            return false;
+    }
+    cJSON_ArrayForEach(x, member(m->root, "layers"))
+    {
+        if (!add_layer(b, x, t, message, size))
+            return false;
+    }
+    return true;
+}
+
+WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph *graph, char *message, size_t size)
+{
+    const cJSON *outputs = member(m->root, "outputs"), *x;
+    size_t count = (size_t)cJSON_GetArraySize(outputs), n = 0;
+    WNNNamedOperand *named = calloc(count + 1, sizeof *named);
+    struct operand_table table = {0, NULL};
+    WNNStatus status = WNNStatus_UnknownError;
+    WNNGraphBuilder b = NULL;
+    WNNStringView text;
+    WNNOperand *operand;
+
+    *graph = NULL;
+    if (!named || !table_create(&table, count_names(m))) {
+        file_error(message, size, "out of memory");
+        goto done;
+    }
+    status = wnnContextCreateGraphBuilder(context, &b);
+    if (status) {
+        text = wnnGetLastErrorMessage();
+        file_error(message, size, "%.*s", (int)text.length, text.data);
+        goto done;
+    }
+    status = WNNStatus_DataError;
+    if (!add_everything(m, b, &table, message, size))
+        goto done;
+    cJSON_ArrayForEach(x, outputs)
+    {
+        const char *name = text_or(x, "name", "");
+
+        operand = table_find(&table, name);
+        if (!operand) {
+            file_error(message, size, "output %s is no layer's result", name);
+            goto done;
+        }
+        named[n++] = (WNNNamedOperand){WNN_STR(name), *operand};
+    }
+    status = wnnGraphBuilderBuild(b, n, named, graph);
+    if (status) {
+        text = wnnGetLastErrorMessage();
+        file_error(message, size, "%.*s", (int)text.length, text.data);
+    }
+done:
+    wnnGraphBuilderRelease(b);
+    free(table.entries);
+    free(named);
+    return status;
+}
+
+/* ---- cases ---- */
+
+static bool load_arrays(const struct manifest *m, const cJSON *files, const cJSON *tolerances, size_t *count,
+                        struct manifest_array **arrays, char *message, size_t size)
+{
+    const cJSON *f;
+
+    *count = 0;
+    *arrays = calloc((size_t)cJSON_GetArraySize(files) + 1, sizeof **arrays);
+    if (!*arrays)
+        return file_error(message, size, "out of memory");
+    cJSON_ArrayForEach(f, files)
+    {
+        struct manifest_array *a = &(*arrays)[*count];
+        const cJSON *atol = member(member(tolerances, f->string), "atol");
+        char *path;
+        bool ok;
+
+        if (!cJSON_IsString(f) || *f->valuestring == '/' || strstr(f->valuestring, ".."))
+            return file_error(message, size, "%s: bad file name", f->string);
+        path = file_join(m->folder, f->valuestring);
+        a->name = strdup(f->string);
+        ok = path && a->name ? npy_read(path, &a->array, message, size) : file_error(message, size, "out of memory");
+        free(path);
+        if (!ok) {
+            free(a->name);
+            a->name = NULL;
+            return false;
+        }
+        a->atol = cJSON_IsNumber(atol) ? atol->valuedouble : 0;
+        ++*count;
+    }
+    return true;
+}
+
+bool manifest_case_load(const struct manifest *m, size_t index, struct manifest_case *out, char *message, size_t size)
+{
+    const cJSON *c = case_at(m, index);
+
+    memset(out, 0, sizeof *out);
+    if (!c)
+        return file_error(message, size, "%s has no case %zu", m->folder, index);
+    if (load_arrays(m, member(c, "inputs"), NULL, &out->input_count, &out->inputs, message, size) &&
+        load_arrays(m, member(c, "outputs"), member(c, "tolerance"), &out->output_count, &out->outputs, message, size))
+        return true;
+    manifest_case_free(out);
+    return false;
+}
+
+static void free_arrays(size_t count, struct manifest_array *arrays)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(arrays[i].name);
+        npy_free(&arrays[i].array);
+    }
+    free(arrays);
+}
+
+void manifest_case_free(struct manifest_case *c)
+{
+    free_arrays(c->input_count, c->inputs);
+    free_arrays(c->output_count, c->outputs);
+    memset(c, 0, sizeof *c);
+}
