@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The reference interpreter, inside.  In: one node and its operands' bytes.  Out: its results' bytes and, if wanted, error bounds.
- * Read docs/semantics.md for what is computed, then this file, then interpret.c (driver) and one of the families.
+ * The reference interpreter, inside.  In: one node and its operands' bytes.  Out: its results' bytes and, if wanted, error
+ * bounds. Read docs/semantics.md for what is computed, then this file, then interpret.c (driver) and one of the families.
  *
- * - Every operator has one function (the table in interpret.c).  Those that compute widen their operands first, floats to double and
- *   integers to int64_t (uint64 as its bits), so that an operator is written once for all types; results are narrowed, that is
- *   rounded once to the operator's type, at the end.  Those that move elements only copy bytes.
+ * - Every operator has one function (the table in interpret.c).  Those that compute widen their operands first, floats to
+ * double and integers to int64_t (uint64 as its bits), so that an operator is written once for all types; results are narrowed,
+ * that is rounded once to the operator's type, at the end.  Those that move elements only copy bytes.
  * - An operator is also written for one layout only: widening and narrowing permute dimensions on the way.
  * - Bounds.  Beside its value an element may carry a bound: no correct implementation (float32 arithmetic in any order of
- *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a value
- *   farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
+ *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a
+ * value farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
  */
 #ifndef WEBNN_IR_INTERPRET_H_
 #define WEBNN_IR_INTERPRET_H_
@@ -105,15 +105,16 @@ static inline void interpret_copy(void *to, const void *from, size_t size)
 /** value rounded to a float type, as a double. */
 double interpret_round(dtype type, double value);
 
-/** A whole operand of floats as doubles, its dimensions in the order permutation[0], [1] ... (NULL: as they are).  NULL: error set. */
+/** A whole operand of floats as doubles, its dimensions in the order permutation[0], [1] ... (NULL: as they are).  NULL: error
+ * set. */
 double *interpret_widen(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
 /** The same of integers. */
 int64_t *interpret_widen_integers(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
 /** The same of an operand's bounds; NULL without an error if the operand is absent or exact. */
 double *interpret_widen_bounds(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
 /**
- * Rounds values (and bounds, if wanted; NULL: all certain) into result r whose dimension permutation[d] is dimension d of values.
- * A bound is of the value before it is rounded.
+ * Rounds values (and bounds, if wanted; NULL: all certain) into result r whose dimension permutation[d] is dimension d of
+ * values. A bound is of the value before it is rounded.
  */
 void interpret_narrow(struct interpretation *t, uint32_t r, const double *values, const double *bounds,
                       const uint32_t *permutation);
@@ -123,8 +124,9 @@ void interpret_narrow_integers(struct interpretation *t, uint32_t r, const int64
 /** The bound of a value of that type whose unrounded value is within distance of exact (see interpret_bounds.c). */
 double interpret_bound_rounded(dtype type, double exact, double distance);
 /**
- * The distance within which a sum of count terms (or products) lies whose magnitudes add up to magnitude and, with every operand
- * at the far end of its bound, to far: operands' errors, and float32 roundings in any order.  certain: operands have no errors.
+ * The distance within which a sum of count terms (or products) lies whose magnitudes add up to magnitude and, with every
+ * operand at the far end of its bound, to far: operands' errors, and float32 roundings in any order.  certain: operands have no
+ * errors.
  */
 double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain);
 

@@ -2,11 +2,11 @@
 /*
  * Error bounds: how far a correct implementation's element may lie from the interpreter's.
  *
- * The interpreter computes an operator's exact value y (in double, whose own error is a billionth of float32's) from its operands'
- * values, and a distance d: with operands anywhere within their bounds and float32 arithmetic inside the operator, the
- * unrounded result lies in [y - d, y + d].  Rounding is monotone, so the implementation's result lies between the
- * rounded ends, and the bound is the farther end's distance from the rounded y.  d = 0 gives bound 0: what is exact or rounded
- * once from exact operands must agree to the bit.
+ * The interpreter computes an operator's exact value y (in double, whose own error is a billionth of float32's) from its
+ * operands' values, and a distance d: with operands anywhere within their bounds and float32 arithmetic inside the operator,
+ * the unrounded result lies in [y - d, y + d].  Rounding is monotone, so the implementation's result lies between the rounded
+ * ends, and the bound is the farther end's distance from the rounded y.  d = 0 gives bound 0: what is exact or rounded once
+ * from exact operands must agree to the bit.
  */
 #include "ir/interpret.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * conv2d, convTranspose2d, gemm and matmul: sums of products.  Everything is brought to nchw and oihw (or iohw) on the way in, so that
- * each product is written once.  Padding adds nothing to a sum, not even where a weight is infinite.
+ * conv2d, convTranspose2d, gemm and matmul: sums of products.  Everything is brought to nchw and oihw (or iohw) on the way in,
+ * so that each product is written once.  Padding adds nothing to a sum, not even where a weight is infinite.
  */
 #include "ir/interpret.h"
 
@@ -20,8 +20,8 @@ struct sums {
     bool certain;
 };
 
-static bool linear_run(struct interpretation *t, const struct linear *l, const double *a, const double *a_bounds, const double *b,
-                       const double *b_bounds, struct sums *s)
+static bool linear_run(struct interpretation *t, const struct linear *l, const double *a, const double *a_bounds,
+                       const double *b, const double *b_bounds, struct sums *s)
 {
     struct interpret_magnitudes x, y;
 
@@ -163,8 +163,12 @@ static bool run_convolution(struct interpretation *t, struct convolution *c, boo
     if (!input || !filter || (t->inputs[2].type && !bias))
         return false;
 
-    struct linear l = {product, c, type_elements(t->inputs[0].type), type_elements(t->inputs[1].type),
-                       type_elements(t->results[0].type), c->in_channels * c->filter[0] * c->filter[1] + (bias != NULL)};
+    struct linear l = {product,
+                       c,
+                       type_elements(t->inputs[0].type),
+                       type_elements(t->inputs[1].type),
+                       type_elements(t->results[0].type),
+                       c->in_channels * c->filter[0] * c->filter[1] + (bias != NULL)};
     if (!linear_run(t, &l, input, input_bounds, filter, filter_bounds, &s))
         return false;
 
@@ -328,8 +332,8 @@ bool interpret_gemm(struct interpretation *t)
     if (!a || !b || (t->inputs[2].type && !add))
         return false;
     const double *a_bounds = interpret_widen_bounds(t, 0, a_order), *b_bounds = interpret_widen_bounds(t, 1, b_order);
-    struct linear l = {multiply, &x, type_elements(t->inputs[0].type), type_elements(t->inputs[1].type), type_elements(out),
-                       x.k + 3};
+    struct linear l = {multiply,           &x,     type_elements(t->inputs[0].type), type_elements(t->inputs[1].type),
+                       type_elements(out), x.k + 3};
     if (!linear_run(t, &l, a, a_bounds, b, b_bounds, &s))
         return false;
     if (t->bounds && !(bounds = interpret_memory(t, l.out_count, sizeof *bounds)))

@@ -2,8 +2,8 @@
 /*
  * Element-wise operators, batch normalization and the quantisation pair: one formula each, over broadcast operands.
  *
- * evaluate_... give the exact result of one element from widened operands, before it is rounded.  apply() walks the operands line
- * by line, so that memory stays small however large the tensors are.  Bounds come from the formulas themselves: the
+ * evaluate_... give the exact result of one element from widened operands, before it is rounded.  apply() walks the operands
+ * line by line, so that memory stays small however large the tensors are.  Bounds come from the formulas themselves: the
  * extremes of every formula here over a box of operands are at its corners, at zeros or at the turning points listed.
  */
 #include "ir/interpret.h"
@@ -17,10 +17,10 @@ enum { BLOCK = 256, SOURCES_MAX = 5 };
 /** One element-wise computation. */
 struct formula {
     enum op op;
-    dtype type;    /* of operand 0 (where: of operand 1): what the formula is written over */
-    dtype result;  /* of the output */
-    uint32_t count; /* operands of the formula */
-    bool integer;  /* type is an integer */
+    dtype type;               /* of operand 0 (where: of operand 1): what the formula is written over */
+    dtype result;             /* of the output */
+    uint32_t count;           /* operands of the formula */
+    bool integer;             /* type is an integer */
     union lane parameters[2]; /* alpha and beta, or minValue and maxValue */
     bool has[2];              /* clamp: the bound is there */
 };
@@ -516,9 +516,7 @@ static void apply(struct interpretation *t, const struct formula *f, struct walk
                     continue;
                 double bounds[SOURCES_MAX];
                 for (uint32_t k = 0; k < f->count; k++)
-                    bounds[k] = from[k]->bound
-                                    ? from[k]->bound[w->offset[k + 1] + (start + i) * w->strides[k + 1][last]]
-                                    : 0;
+                    bounds[k] = from[k]->bound ? from[k]->bound[w->offset[k + 1] + (start + i) * w->strides[k + 1][last]] : 0;
                 double d = distance(f, x, bounds, out[i]);
                 to->bound[at + i * w->strides[0][last]] =
                     dtype_is_float(f->result) ? interpret_bound_rounded(f->result, out[i].f, d) : d;

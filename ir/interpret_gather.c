@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Gathers and scatters.  An index is taken in its own type, clamped to [-size, size - 1], and a negative one counts from the end, so
- * that no data can lead outside a tensor.  Of several updates of one element the last in row-major order stays.
+ * Gathers and scatters.  An index is taken in its own type, clamped to [-size, size - 1], and a negative one counts from the
+ * end, so that no data can lead outside a tensor.  Of several updates of one element the last in row-major order stays.
  */
 #include "ir/interpret.h"
 
@@ -74,7 +74,8 @@ bool interpret_gather(struct interpretation *t)
 }
 
 /** The element of a tensor at index's place, but with `at` in dimension axis. */
-static int64_t element_at(const int64_t strides[RANK_MAX], uint32_t rank, const int64_t index[RANK_MAX], uint32_t axis, int64_t at)
+static int64_t element_at(const int64_t strides[RANK_MAX], uint32_t rank, const int64_t index[RANK_MAX], uint32_t axis,
+                          int64_t at)
 {
     int64_t offset = 0;
 

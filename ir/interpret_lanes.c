@@ -65,10 +65,10 @@ void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *typ
 
 /* ---- elements ---- */
 
-#define LOAD(member, T, expression)                                                                                             \
-    for (int64_t k = 0; k < count; k++) {                                                                                       \
-        T x = ((const T *)data)[k * stride];                                                                                    \
-        out[k].member = (expression);                                                                                           \
+#define LOAD(member, T, expression)                                                                                            \
+    for (int64_t k = 0; k < count; k++) {                                                                                      \
+        T x = ((const T *)data)[k * stride];                                                                                   \
+        out[k].member = (expression);                                                                                          \
     }
 
 void interpret_load(dtype type, const void *data, int64_t stride, int64_t count, union lane *out)
@@ -104,8 +104,8 @@ void interpret_load(dtype type, const void *data, int64_t stride, int64_t count,
     }
 }
 
-#define STORE(T, expression)                                                                                                    \
-    for (int64_t k = 0; k < count; k++)                                                                                         \
+#define STORE(T, expression)                                                                                                   \
+    for (int64_t k = 0; k < count; k++)                                                                                        \
         ((T *)data)[k * stride] = (T)(expression);
 
 void interpret_store(dtype type, const union lane *in, int64_t count, void *data, int64_t stride)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Operators that move elements and compute nothing: they copy bytes, so that every type and every NaN passes unchanged.  Bounds move
- * the same way, as a second tensor of doubles.
+ * Operators that move elements and compute nothing: they copy bytes, so that every type and every NaN passes unchanged.  Bounds
+ * move the same way, as a second tensor of doubles.
  */
 #include "ir/interpret.h"
 
@@ -204,8 +204,8 @@ bool interpret_pad(struct interpretation *t)
             inside &= sources[d][index[d]] >= 0;
             from += sources[d][index[d]] * strides[d];
         }
-        interpret_copy((char *)out->data + (size_t)k * size, inside ? (const char *)in->data + (size_t)from * size : (const char *)&value,
-                       size);
+        interpret_copy((char *)out->data + (size_t)k * size,
+                       inside ? (const char *)in->data + (size_t)from * size : (const char *)&value, size);
         if (out->bound)
             out->bound[k] = inside && in->bound ? in->bound[from] : 0;
         for (uint32_t d = rank; d-- > 0 && ++index[d] == out->type->dims[d];)

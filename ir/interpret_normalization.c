@@ -186,7 +186,8 @@ static void softmax_row(const double *x, const double *bounds, int64_t n, double
         }
         /* errors of the differences, of exp, of the sum and of the quotient, relative to y */
         double difference = y[k] > 0 ? largest - x[k] : 0;
-        double relative = (difference + weighted / sum) * ULP / 2 + (2 * INTERPRET_FUNCTION_ULPS + 2) * ULP + (double)n * ULP / 2;
+        double relative =
+            (difference + weighted / sum) * ULP / 2 + (2 * INTERPRET_FUNCTION_ULPS + 2) * ULP + (double)n * ULP / 2;
         distances[k] = y[k] * (expm1(2 * uncertain) + relative) + INTERPRET_FUNCTION_ULPS * TINY;
         if (n == 1 && !bounds)
             distances[k] = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Pooling and resampling.  A window that reaches into the padding, or over the far edge when sizes are rounded up, holds fewer elements:
- * only those inside the input count.  Of a window without any the maximum is the type's lowest value, the norm 0, the average NaN.
+ * Pooling and resampling.  A window that reaches into the padding, or over the far edge when sizes are rounded up, holds fewer
+ * elements: only those inside the input count.  Of a window without any the maximum is the type's lowest value, the norm 0, the
+ * average NaN.
  */
 #include "ir/interpret.h"
 
@@ -231,8 +232,8 @@ bool interpret_resample2d(struct interpretation *t)
         const int64_t plane = k / (width * height) * in_height * in_width;
         double distance;
         if (linear) {
-            output[k] = interpolate(input + plane, input_bounds ? input_bounds + plane : NULL, in_width, in_height, y, x,
-                                    &distance);
+            output[k] =
+                interpolate(input + plane, input_bounds ? input_bounds + plane : NULL, in_width, in_height, y, x, &distance);
         } else {
             int64_t from = plane + y->nearest * in_width + x->nearest;
             output[k] = input[from];

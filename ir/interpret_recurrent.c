@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * gru, lstm and their cells, after the specification's emulations.  States between steps are kept unrounded; every number carries its
- * bound, so that values and bounds are one computation.
+ * gru, lstm and their cells, after the specification's emulations.  States between steps are kept unrounded; every number
+ * carries its bound, so that values and bounds are one computation.
  */
 #include "ir/interpret.h"
 

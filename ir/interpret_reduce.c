@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reductions, argMin/argMax and cumulativeSum.  The operand is widened with the reduced dimensions last, so that what is reduced is
- * always a row.
+ * Reductions, argMin/argMax and cumulativeSum.  The operand is widened with the reduced dimensions last, so that what is
+ * reduced is always a row.
  */
 #include "ir/interpret.h"
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A conformance case through the public API: wnnGraphBuilder... methods called by name, wnnGraphBuilderBuild, wnnGraphCompute.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance.h"
+#include "frontend/call.h"
+
+struct names {
+    const char *name;
+    WNNOperand operand;
+    struct names *next;
+};
+
+struct building {
+    struct test *test;
+    WNNGraphBuilder builder;
+    struct names *names;
+    struct error *error;
+};
+
+static bool builder_error(struct building *b, const char *what)
+{
+    WNNStringView message = WNN_STRING_VIEW_INIT;
+    WNNStatus status = wnnGraphBuilderGetError(b->builder, &message);
+
+    if (status == WNNStatus_Success)
+        message = wnnGetLastErrorMessage();
+    return error_set(b->error, status ? status : WNNStatus_UnknownError, "%s: %s: %.*s", what, wnnStatusGetName(status),
+                     (int)(message.length == WNN_STRLEN ? strlen(message.data) : message.length),
+                     message.data ? message.data : "");
+}
+
+static bool define(struct building *b, const char *name, WNNOperand operand)
+{
+    struct names *n = arena_alloc(&b->test->memory, sizeof *n);
+
+    if (!n)
+        return error_out_of_memory(b->error);
+    if (!operand || wnnOperandIsError(operand))
+        return builder_error(b, name);
+    *n = (struct names){name, operand, b->names};
+    b->names = n;
+    return true;
+}
+
+static WNNOperand lookup(const struct building *b, const char *name)
+{
+    for (struct names *n = b->names; n; n = n->next)
+        if (!strcmp(n->name, name))
+            return n->operand;
+    return NULL;
+}
+
+/** A JSON value as the call takes it: strings are operands if there is one of that name, else numbers or names. */
+static bool value_read(struct building *b, const cJSON *json, struct webnn_value *v)
+{
+    WNNNumber number;
+
+    if (cJSON_IsBool(json)) {
+        *v = webnn_value_bool(cJSON_IsTrue(json));
+    } else if (cJSON_IsString(json) && lookup(b, json->valuestring)) {
+        *v = webnn_value_operand(lookup(b, json->valuestring));
+    } else if (number_read(json, &number)) {
+        *v = webnn_value_number(number);
+    } else if (cJSON_IsString(json)) {
+        *v = webnn_value_string(WNN_STR(json->valuestring));
+    } else if (cJSON_IsArray(json)) {
+        size_t count = (size_t)cJSON_GetArraySize(json), i = 0;
+        struct webnn_value *items = arena_array(&b->test->memory, count + 1, sizeof *items);
+        const cJSON *item;
+        if (!items)
+            return error_out_of_memory(b->error);
+        cJSON_ArrayForEach(item, json) if (!value_read(b, item, &items[i++])) return false;
+        *v = webnn_value_list(count, items);
+    } else {
+        return test_error(b->error, "value cannot be read", json->string ? json->string : "(in a list)");
+    }
+    return true;
+}
+
+static bool call_operator(struct building *b, struct webnn_call *call, const cJSON *json)
+{
+    const cJSON *argument, *item, *outputs = cJSON_GetObjectItemCaseSensitive(json, "outputs");
+    struct webnn_value value;
+    size_t place = 0;
+
+    cJSON_ArrayForEach(argument, cJSON_GetObjectItemCaseSensitive(json, "arguments"))
+    {
+        const cJSON *given = argument->child;
+        if (strcmp(given->string, "options")) {
+            if (!value_read(b, given, &value))
+                return false;
+            if (webnn_call_argument(call, place++, value))
+                return test_error(b->error, "argument refused", given->string);
+            continue;
+        }
+        cJSON_ArrayForEach(item, given)
+        {
+            if (!value_read(b, item, &value))
+                return false;
+            if (webnn_call_option(call, WNN_STR(item->string), value, false))
+                return test_error(b->error, "option refused", item->string);
+        }
+    }
+    if (webnn_call_invoke(call, b->builder))
+        return builder_error(b, "call refused");
+    if (cJSON_IsString(outputs))
+        return define(b, outputs->valuestring, webnn_call_result(call, 0));
+    size_t i = 0;
+    cJSON_ArrayForEach(item, outputs)
+    {
+        if (i >= webnn_call_result_count(call))
+            return test_error(b->error, "output that the method does not return", item->valuestring);
+        if (!define(b, item->valuestring, webnn_call_result(call, i++)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_operator(struct building *b, const cJSON *json)
+{
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
+    struct webnn_call *call = name ? webnn_call_create(WNN_STR(name)) : NULL;
+
+    if (!call)
+        return test_error(b->error, "no such operator", name ? name : "(no name)");
+    bool ok = call_operator(b, call, json);
+    webnn_call_destroy(call);
+    return ok;
+}
+
+static bool add_input(struct building *b, const struct operand *o)
+{
+    WNNOperandDescriptor descriptor = {o->type.type, o->type.rank, o->type.dims};
+    WNNOperand operand = o->constant ? wnnGraphBuilderConstant(b->builder, &descriptor, o->data, (size_t)type_bytes(&o->type))
+                                     : wnnGraphBuilderInput(b->builder, WNN_STR(o->name), &descriptor);
+
+    return define(b, o->name, operand);
+}
+
+static bool check_output(struct building *b, const struct operand *o, WNNOperand operand)
+{
+    struct tensor_type type = {.type = operand ? wnnOperandGetDataType(operand) : WNNOperandDataType_Undefined};
+    char have[128], want[128];
+
+    if (!operand)
+        return test_error(b->error, "no such output", o->name);
+    type.rank = (uint32_t)wnnOperandGetRank(operand);
+    if (type.rank)
+        memcpy(type.dims, wnnOperandGetShape(operand), type.rank * sizeof *type.dims);
+    if (!type_equal(&type, &o->type))
+        return error_set(b->error, WNNStatus_DataError, "output \"%s\" is %s, expected %s", o->name,
+                         type_print(have, sizeof have, &type), type_print(want, sizeof want, &o->type));
+    return true;
+}
+
+static bool build(struct building *b, WNNGraph *graph)
+{
+    struct test *t = b->test;
+    WNNNamedOperand *outputs = arena_array(&t->memory, t->output_count + 1, sizeof *outputs);
+    const cJSON *json;
+
+    if (!outputs)
+        return error_out_of_memory(b->error);
+    for (uint32_t i = 0; i < t->input_count; i++)
+        if (!add_input(b, &t->inputs[i]))
+            return false;
+    cJSON_ArrayForEach(json, t->operators) if (!add_operator(b, json)) return false;
+    for (uint32_t i = 0; i < t->output_count; i++) {
+        outputs[i] = (WNNNamedOperand){WNN_STR(t->outputs[i].name), lookup(b, t->outputs[i].name)};
+        if (!check_output(b, &t->outputs[i], outputs[i].operand))
+            return false;
+    }
+    return wnnGraphBuilderBuild(b->builder, t->output_count, outputs, graph) == WNNStatus_Success || builder_error(b, "build");
+}
+
+static bool compute(struct test *t, WNNGraph graph, struct error *e)
+{
+    WNNNamedBuffer *inputs = arena_array(&t->memory, t->input_count + 1, sizeof *inputs);
+    WNNNamedBuffer *outputs = arena_array(&t->memory, t->output_count + 1, sizeof *outputs);
+    size_t count = 0;
+
+    if (!inputs || !outputs)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < t->input_count; i++)
+        if (!t->inputs[i].constant)
+            inputs[count++] =
+                (WNNNamedBuffer){WNN_STR(t->inputs[i].name), t->inputs[i].data, (size_t)type_bytes(&t->inputs[i].type)};
+    for (uint32_t i = 0; i < t->output_count; i++)
+        outputs[i] = (WNNNamedBuffer){WNN_STR(t->outputs[i].name), t->outputs[i].data, (size_t)type_bytes(&t->outputs[i].type)};
+    WNNStatus status = wnnGraphCompute(graph, count, inputs, t->output_count, outputs);
+    WNNStringView message = wnnGetLastErrorMessage();
+    return status == WNNStatus_Success ||
+           error_set(e, status, "compute: %s: %.*s", wnnStatusGetName(status),
+                     (int)(message.data ? message.length == WNN_STRLEN ? strlen(message.data) : message.length : 0),
+                     message.data ? message.data : "");
+}
+
+bool run_engine(struct test *t, const char *debug, struct error *e)
+{
+    struct building b = {.test = t, .error = e};
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context = NULL;
+    WNNGraph graph = NULL;
+    WNNStatus status;
+
+    if (debug)
+        options.debug = WNN_STR(debug);
+    status = wnnCreateContext(&options, &context);
+    if (status)
+        return error_set(e, status, "context: %s", wnnStatusGetName(status));
+    bool ok = wnnContextCreateGraphBuilder(context, &b.builder) == WNNStatus_Success ||
+              error_set(e, WNNStatus_UnknownError, "builder refused");
+    ok = ok && build(&b, &graph) && compute(t, graph, e);
+    wnnGraphRelease(graph);
+    if (b.builder)
+        wnnGraphBuilderRelease(b.builder);
+    wnnContextRelease(context);
+    return ok;
+}
