@@ -142,10 +142,6 @@ bool infer_conv_transpose2d(struct call *c)
         return call_error(c, "groups is 0");
     if (in_channels != filter->dims[f.input])
         return call_error(c, "filter has %" PRIu32 " input channels, input has %" PRIu32, filter->dims[f.input], in_channels);
-    /* The text does not ask for it, but there is no way to divide the channels otherwise. */
-    if (in_channels % o->groups)
-        return call_error(c, "the %" PRIu32 " channels of input cannot be divided into %" PRIu32 " groups", in_channels,
-                          o->groups);
     channels = size_mul(filter->dims[f.output], o->groups);
     if (!check_dimension(c, channels, "the number of output channels"))
         return false;
