@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* LeNet reads all ten digits. */
+#include "support/network.h"
+
+static void cases_agree(void **state)
+{
+    (void)state;
+    network_check_cases("lenet", 1);
+    network_check_cases("lenet", 2);
+}
+
+static void reads_ten_digits(void **state)
+{
+    struct network n;
+    char message[512];
+
+    (void)state;
+    network_open(&n, "lenet", 0);
+    assert_int_equal(manifest_case_count(n.manifest), 10);
+    for (size_t i = 0; i < 10; i++) {
+        float *outputs[8] = {NULL};
+        struct manifest_case c;
+        int best = 0;
+
+        if (!manifest_case_load(n.manifest, i, &c, message, sizeof message))
+            fail_msg("%s", message);
+        network_compute(&n, &c, outputs);
+        for (int k = 1; k < 10; k++)
+            if (outputs[1][k] > outputs[1][best])
+                best = k;
+        assert_int_equal(best, (int)manifest_case_number(n.manifest, i, "expectedClass", -1));
+        for (size_t k = 0; k < c.output_count; k++)
+            free(outputs[k]);
+        manifest_case_free(&c);
+    }
+    network_close(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_agree),
+        cmocka_unit_test(reads_ten_digits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

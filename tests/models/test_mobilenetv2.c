@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* MobileNetV2 with its real weights: the reference's logits, and the classes that its README names. */
+#include "support/network.h"
+
+static void cases_agree_one_thread(void **state)
+{
+    (void)state;
+    network_check_cases("mobilenetv2", 1);
+}
+
+static void cases_agree_two_threads(void **state)
+{
+    (void)state;
+    network_check_cases("mobilenetv2", 2);
+}
+
+/* The milestone asks for logits within 1e-3, absolutely, and for the published classes in their order. */
+static void classifies_the_picture(void **state)
+{
+    static const unsigned top5[5] = {387, 358, 356, 359, 278};
+    struct manifest_case c;
+    float *outputs[8] = {NULL}, *p;
+    struct network n;
+    char message[512];
+    double scale;
+
+    (void)state;
+    network_open(&n, "mobilenetv2", 0);
+    if (!manifest_case_load(n.manifest, 0, &c, message, sizeof message))
+        fail_msg("%s", message);
+    network_compute(&n, &c, outputs);
+    assert_true(largest_difference(outputs[0], &c.outputs[0].array, &scale) <= 1e-3);
+    p = outputs[1];
+    for (int k = 0; k < 5; k++) {
+        unsigned best = 0;
+
+        for (unsigned i = 1; i < 1000; i++)
+            if (p[i] > p[best])
+                best = i;
+        assert_int_equal(best, top5[k]);
+        p[best] = -1;
+    }
+    for (size_t k = 0; k < c.output_count; k++)
+        free(outputs[k]);
+    manifest_case_free(&c);
+    network_close(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_agree_one_thread),
+        cmocka_unit_test(cases_agree_two_threads),
+        cmocka_unit_test(classifies_the_picture),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
