@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Building: what stands behind wnnGraphBuilderBuild.  In: a checked graph.  Out: a WNNGraph with an executable, or an error.
+ *
+ * The synchronous form compiles on the calling thread (compiling touches no tensor, so it needs no turn on the timeline); the
+ * asynchronous one on the timeline.  Losing the context cancels either.
+ */
+#include "runtime/compile.h"
+#include "runtime/context.h"
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static double milliseconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static bool build_cancelled(void *user)
+{
+    return atomic_load(&((WNNContext)user)->lost);
+}
+
+/* The executable of g, which is freed as soon as possible: with it go the constants that were folded or packed. */
+static struct executable *build_executable(WNNContext context, struct graph *g, struct error *e)
+{
+    struct engine *en = context->engine;
+    struct compile_times times;
+    struct program program;
+    struct executable *x = NULL;
+    bool ok = compile_graph(en, g, build_cancelled, context, &program, &times, e);
+
+    graph_free(g);
+    if (!ok)
+        return NULL;
+    double start = milliseconds_now();
+    if (!build_cancelled(context))
+        x = en->functions->load(en, &program, e);
+    times.load = milliseconds_now() - start;
+    if (context->debug.flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# %-18s %8.3f ms\n# %-18s %8.3f ms\n# %-18s %8.3f ms\n# %-18s %8.3f ms\n# %-18s %8.3f ms\n",
+                "all passes", times.passes, "lowering", times.lower, "storage", times.storage, "library", times.library, "code",
+                times.load);
+    program_free(&program);
+    return x;
+}
+
+/* Links a finished graph into its context.  False: the context was lost meanwhile. */
+static bool build_publish(WNNGraph graph)
+{
+    WNNContext context = graph->context;
+
+    pthread_mutex_lock(&context->lock);
+    bool lost = atomic_load(&context->lost);
+    if (!lost) {
+        graph->next = context->first_graph;
+        if (graph->next)
+            graph->next->previous = graph;
+        context->first_graph = graph;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return !lost;
+}
+
+/* Whatever went wrong inside is one kind of error to the caller, unless the context is gone. */
+static void build_set_error(WNNContext context, struct error *e)
+{
+    bool lost = atomic_load(&context->lost);
+    struct error why = *e;
+
+    error_clear(e);
+    if (lost)
+        error_set(e, WNNStatus_InvalidStateError, "build: the context was lost");
+    else
+        error_set(e, WNNStatus_OperationError, "build: %s", why.message);
+}
+
+/* Takes over g.  NULL: e.  The result holds no reference on the context yet. */
+static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
+{
+    WNNGraph graph = NULL;
+
+    if (build_cancelled(context))
+        graph_free(g);
+    else if (!(graph = graph_create_object(context, g, e)))
+        graph_free(g);
+    else
+        graph->executable = build_executable(context, g, e);
+    if (graph && graph->executable && build_publish(graph))
+        return graph;
+    wnnGraphRelease(graph);
+    build_set_error(context, e);
+    return NULL;
+}
+
+WNNStatus runtime_build(WNNContext context, struct graph *g, WNNGraph *graph, struct error *e)
+{
+    error_clear(e);
+    *graph = NULL;
+    WNNGraph built = build(context, g, e);
+    if (!built)
+        return e->status;
+    wnnContextAddRef(context);
+    built->holds_context = true;
+    *graph = built;
+    return WNNStatus_Success;
+}
+
+/* ---- asynchronously ---- */
+
+struct build_task {
+    struct context_task base;
+    struct future *future;
+    struct graph *g;
+};
+
+static void build_task_run(struct context_task *base)
+{
+    struct build_task *t = (struct build_task *)base;
+    WNNContext context = base->context;
+    struct after after = {0};
+    struct error e;
+
+    error_clear(&e);
+    pthread_mutex_lock(&context->lock);
+    t->future->started = true;
+    bool wanted = t->future->state == FUTURE_PENDING;
+    pthread_mutex_unlock(&context->lock);
+    if (!wanted)
+        return;
+    WNNGraph graph = build(context, t->g, &e);
+    t->g = NULL;
+    pthread_mutex_lock(&context->lock);
+    future_settle(context, t->future, graph ? NULL : &e, graph, &after);
+    pthread_mutex_unlock(&context->lock);
+    after_run(context, &after);
+}
+
+static void build_task_release(struct context_task *base)
+{
+    struct build_task *t = (struct build_task *)base;
+
+    if (t->g)
+        graph_free(t->g);
+    future_give_back(base->context, t->future);
+}
+
+/* A future with the caller's callback; without memory for one the callback runs at once. */
+static struct future *build_future(WNNContext context, WNNBuildCallbackInfo info)
+{
+    struct future *f = future_create(context, FUTURE_GRAPH, info.mode, false);
+
+    if (f) {
+        f->callback.graph = info.callback;
+        f->userdata1 = info.userdata1;
+        f->userdata2 = info.userdata2;
+        return f;
+    }
+    struct error e;
+    error_clear(&e);
+    error_out_of_memory(&e);
+    if (info.callback)
+        info.callback(e.status, NULL, WNN_STR(e.message), info.userdata1, info.userdata2);
+    error_publish(&e);
+    return NULL;
+}
+
+WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallbackInfo info)
+{
+    struct future *f = build_future(context, info);
+    WNNFuture result = {f ? f->id : 0};
+    struct build_task *t = f ? calloc(1, sizeof *t) : NULL;
+    struct error e;
+
+    error_clear(&e);
+    if (!t) {
+        graph_free(g);
+        error_out_of_memory(&e);
+        if (f)
+            future_fail(context, f, &e);
+    } else {
+        t->base.run = build_task_run;
+        t->base.release = build_task_release;
+        t->future = f;
+        t->g = g;
+        pthread_mutex_lock(&context->lock);
+        f->references++;
+        pthread_mutex_unlock(&context->lock);
+        if (!context_submit(context, &t->base, &e))
+            future_fail(context, f, &e);
+    }
+    if (f)
+        future_give_back(context, f);
+    return result;
+}
+
+WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBuildCallbackInfo info)
+{
+    struct future *f = build_future(context, info);
+    WNNFuture result = {f ? f->id : 0};
+
+    if (!f)
+        return result;
+    error_publish(e);
+    future_fail(context, f, e);
+    future_give_back(context, f);
+    return result;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * From a graph to a program: passes, kernels, storage, library steps, then one array of steps.
+ *
+ * In: a graph that has passed build's checks, an engine.  Out: struct program; nothing in it points into the graph.
+ *
+ *   passes_run                every node in a cluster
+ *   lower_cluster             kernels of each kernel cluster
+ *   storage_plan_create       which bytes each value has; asks kernels and library what may be computed in place
+ *   step_create               primitives of each library cluster, told what was decided about places
+ *   steps in cluster order    places instead of values
+ *
+ * A library that refuses a cluster after all (it said yes to every node) gets another chance to be right: the cluster becomes
+ * kernels, and everything from lowering on is done again, since what lies where may change.
+ */
+#include "runtime/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "passes/passes.h"
+
+/* By cluster->index. */
+struct compiled_cluster {
+    struct cluster *cluster;
+    struct cluster_nodes nodes;
+    struct kernel_list kernels;
+    struct library_step *library;
+};
+
+struct compiler {
+    struct engine *en;
+    struct graph *g;
+    const struct target *target;
+    struct error *e;
+    struct arena arena;
+    struct compiled_cluster *clusters;
+    uint32_t cluster_count;
+    struct storage_plan storage;
+    struct program *out;
+    uint32_t *constant_slots; /* by value->index: slot + 1 */
+    uint32_t step_capacity, constant_capacity;
+};
+
+static double milliseconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* ---- what may share memory ---- */
+
+static bool kernel_uses(const struct kernel *k, const struct value *v, bool written)
+{
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        if (k->tensors[i].user == v && k->tensors[i].written == written)
+            return true;
+    return false;
+}
+
+static bool kernel_shares(const struct kernel *k, const struct value *input, const struct value *output)
+{
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        for (uint32_t o = 0; o < k->tensor_count; o++)
+            if (k->tensors[i].user == input && k->tensors[o].user == output && !k->tensors[i].written &&
+                k->tensors[o].written && !kernel_may_share(k, i, o))
+                return false;
+    return true;
+}
+
+/* Kernels of a cluster run one after the other: once one has written the output, the input must not be needed any more. */
+static bool kernels_share(const struct kernel_list *list, const struct value *input, const struct value *output)
+{
+    bool written = false;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (written && kernel_uses(list->kernels[i], input, false))
+            return false;
+        if (!kernel_shares(list->kernels[i], input, output))
+            return false;
+        written |= kernel_uses(list->kernels[i], output, true);
+    }
+    return true;
+}
+
+static bool may_share(void *user, const struct cluster *c, const struct value *input, const struct value *output)
+{
+    struct compiler *k = user;
+    const struct compiled_cluster *cc = &k->clusters[c->index];
+
+    switch (c->kind) {
+    case CLUSTER_KERNEL:
+        return kernels_share(&cc->kernels, input, output);
+    case CLUSTER_LIBRARY:
+        return k->en->functions->step_may_share(k->en, cc->nodes.nodes, cc->nodes.count, input);
+    case CLUSTER_VIEW:
+        break;
+    }
+    return false;
+}
+
+/* ---- library steps ---- */
+
+struct sharing {
+    const struct storage_plan *storage;
+    const struct value *output;
+};
+
+/* Whether planning put v exactly where the cluster's output lies. */
+static bool shares_output(void *user, const struct value *v)
+{
+    const struct sharing *s = user;
+    const struct storage *a = &s->storage->values[v->index], *b = &s->storage->values[s->output->index];
+
+    return a->kind == STORAGE_ARENA && b->kind == STORAGE_ARENA && a->offset == b->offset;
+}
+
+static void cluster_insert_after(struct graph *g, struct cluster *c, struct cluster *added)
+{
+    added->next = c->next;
+    c->next = added;
+    if (g->last_cluster == c)
+        g->last_cluster = added;
+    g->cluster_count = 0;
+    for (struct cluster *i = g->first_cluster; i; i = i->next)
+        i->index = g->cluster_count++;
+}
+
+/* Makes kernel clusters of a library cluster's nodes: as few as lowering can join. */
+static bool cluster_make_kernels(struct compiler *k, struct cluster *c, const struct cluster_nodes *nodes)
+{
+    c->kind = CLUSTER_KERNEL;
+    c->anchor = NULL;
+    c->first = nodes->nodes[0];
+    c->node_count = 1;
+    for (uint32_t i = 1, start = 0; i < nodes->count; i++) {
+        if (!lower_can_join(k->target, nodes->nodes + start, i - start + 1)) {
+            struct cluster *added = arena_alloc(&k->g->arena, sizeof *added);
+            if (!added)
+                return error_out_of_memory(k->e);
+            added->kind = CLUSTER_KERNEL;
+            added->first = nodes->nodes[i];
+            cluster_insert_after(k->g, c, added);
+            c = added;
+            start = i;
+        }
+        nodes->nodes[i]->cluster = c;
+        c->node_count = i - start + 1;
+    }
+    return true;
+}
+
+enum attempt { ATTEMPT_DONE, ATTEMPT_FAILED, ATTEMPT_AGAIN };
+
+static enum attempt create_library_step(struct compiler *k, struct compiled_cluster *cc)
+{
+    struct sharing sharing = {&k->storage, cc->nodes.output_count > 0 ? cc->nodes.outputs[0] : NULL};
+    struct error why;
+
+    why.status = WNNStatus_Success;
+    why.message[0] = '\0';
+    cc->library = k->en->functions->step_create(k->en, cc->nodes.nodes, cc->nodes.count, shares_output, &sharing, &why);
+    if (cc->library)
+        return ATTEMPT_DONE;
+    return cluster_make_kernels(k, cc->cluster, &cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;
+}
+
+/* ---- one attempt ---- */
+
+static void attempt_drop(struct compiler *k)
+{
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        kernel_list_free(&k->clusters[i].kernels);
+        if (k->clusters[i].library)
+            k->en->functions->step_free(k->clusters[i].library);
+    }
+    k->cluster_count = 0;
+}
+
+static bool attempt_begin(struct compiler *k)
+{
+    k->clusters = arena_array(&k->arena, k->g->cluster_count, sizeof *k->clusters);
+    if (!k->clusters)
+        return error_out_of_memory(k->e);
+    k->cluster_count = k->g->cluster_count;
+    for (struct cluster *c = k->g->first_cluster; c; c = c->next) {
+        k->clusters[c->index].cluster = c;
+        if (!cluster_collect(k->g, c, &k->arena, &k->clusters[c->index].nodes))
+            return error_out_of_memory(k->e);
+    }
+    return true;
+}
+
+static enum attempt attempt_clusters(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+{
+    double start = milliseconds_now();
+
+    if (!attempt_begin(k))
+        return ATTEMPT_FAILED;
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        struct compiled_cluster *cc = &k->clusters[i];
+        if (cc->cluster->kind == CLUSTER_KERNEL && !lower_cluster(k->g, cc->cluster, k->target, &cc->kernels, k->e))
+            return ATTEMPT_FAILED;
+    }
+    double lowered = milliseconds_now();
+    times->lower += lowered - start;
+
+    if (!storage_plan_create(k->g, may_share, k, &k->storage)) {
+        *k->e = k->g->error;
+        return ATTEMPT_FAILED;
+    }
+    double planned = milliseconds_now();
+    times->storage += planned - lowered;
+
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        struct compiled_cluster *cc = &k->clusters[i];
+        if (cc->cluster->kind != CLUSTER_LIBRARY)
+            continue;
+        if (cancelled && cancelled(user)) {
+            error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
+            return ATTEMPT_FAILED;
+        }
+        enum attempt a = create_library_step(k, cc);
+        if (a != ATTEMPT_DONE)
+            return a;
+    }
+    times->library += milliseconds_now() - planned;
+    return ATTEMPT_DONE;
+}
+
+/* ---- steps ---- */
+
+static struct program_step *add_step(struct compiler *k, enum step_kind kind, uint32_t place_count)
+{
+    struct program *p = k->out;
+    struct program_step *s = &p->steps[p->step_count];
+
+    s->kind = kind;
+    s->place_count = place_count;
+    s->places = arena_array(&p->arena, place_count, sizeof *s->places);
+    if (!s->places) {
+        error_out_of_memory(k->e);
+        return NULL;
+    }
+    p->step_count++;
+    return s;
+}
+
+/* The slot of a constant that is read while computing.  Lent bytes may lie at any address: kernels want whole elements. */
+static bool constant_slot(struct compiler *k, const struct value *v, uint32_t *slot)
+{
+    struct program *p = k->out;
+
+    if (k->constant_slots[v->index] == 0) {
+        struct constant *c = v->constant;
+        if (!c)
+            return error_set(k->e, WNNStatus_OperationError, "internal error: a constant was released too early");
+        c = (uintptr_t)c->data % dtype_size(v->type.type) == 0 ? constant_retain(c) : constant_create(c->data, c->bytes);
+        if (!c)
+            return error_out_of_memory(k->e);
+        p->constants[p->constant_count++] = c;
+        k->constant_slots[v->index] = p->constant_count;
+    }
+    *slot = k->constant_slots[v->index] - 1;
+    return true;
+}
+
+static bool place_value(struct compiler *k, const struct value *v, struct place *place)
+{
+    const struct storage *s = &k->storage.values[v->index];
+
+    *place = (struct place){.slot = s->slot, .offset = s->offset, .bytes = type_bytes(&v->type)};
+    switch (s->kind) {
+    case STORAGE_ARENA:
+        place->kind = PLACE_ARENA;
+        return true;
+    case STORAGE_INPUT:
+        place->kind = PLACE_INPUT;
+        return true;
+    case STORAGE_OUTPUT:
+        place->kind = PLACE_OUTPUT;
+        return true;
+    case STORAGE_CONSTANT:
+        place->kind = PLACE_CONSTANT;
+        return constant_slot(k, s->base, &place->slot);
+    case STORAGE_NONE:
+        break;
+    }
+    return error_set(k->e, WNNStatus_OperationError, "internal error: value %u of a step has no storage", v->index);
+}
+
+static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
+{
+    for (uint32_t i = 0; i < cc->kernels.count; i++) {
+        struct kernel *kernel = cc->kernels.kernels[i];
+        struct program_step *s = add_step(k, STEP_KERNEL, kernel->tensor_count);
+
+        if (!s)
+            return false;
+        snprintf(s->name, sizeof s->name, "%s", kernel->name);
+        for (uint32_t t = 0; t < kernel->tensor_count; t++)
+            if (!place_value(k, kernel->tensors[t].user, &s->places[t]))
+                return false;
+        s->kernel = kernel;
+        cc->kernels.kernels[i] = NULL; /* the program's from here on */
+    }
+    return true;
+}
+
+/* "conv2d [label]": what a reader of a profile knows the step by. */
+static void name_library_step(struct program_step *s, const struct compiled_cluster *cc)
+{
+    const struct node *anchor = cc->cluster->anchor ? cc->cluster->anchor : cc->nodes.nodes[0];
+    char label[48];
+
+    if (anchor->label && anchor->label[0])
+        snprintf(s->name, sizeof s->name, "%s [%s]", op_infos[anchor->op].name,
+                 escape_text(label, sizeof label, anchor->label, strlen(anchor->label)));
+    else
+        snprintf(s->name, sizeof s->name, "%s_%u", op_infos[anchor->op].name, anchor->index);
+}
+
+static bool add_library_step(struct compiler *k, struct compiled_cluster *cc)
+{
+    struct library_step_info info;
+
+    k->en->functions->step_info(cc->library, &info);
+    struct program_step *s = add_step(k, STEP_LIBRARY, info.input_count + 1);
+    if (!s)
+        return false;
+    name_library_step(s, cc);
+    for (uint32_t i = 0; i < info.input_count; i++)
+        if (!place_value(k, info.inputs[i], &s->places[i]))
+            return false;
+    if (!place_value(k, info.output, &s->places[info.input_count]))
+        return false;
+    s->library = cc->library;
+    cc->library = NULL;
+    return true;
+}
+
+static bool add_steps(struct compiler *k)
+{
+    struct program *p = k->out;
+    size_t steps = 0;
+
+    for (uint32_t i = 0; i < k->cluster_count; i++)
+        steps += k->clusters[i].cluster->kind == CLUSTER_LIBRARY ? 1 : k->clusters[i].kernels.count;
+    p->steps = arena_array(&p->arena, steps, sizeof *p->steps);
+    p->constants = arena_array(&p->arena, k->g->value_count, sizeof *p->constants);
+    k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
+    if (!p->steps || !p->constants || !k->constant_slots)
+        return error_out_of_memory(k->e);
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        struct compiled_cluster *cc = &k->clusters[i];
+        if (!(cc->cluster->kind == CLUSTER_LIBRARY ? add_library_step(k, cc) : add_kernel_steps(k, cc)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool run_passes(struct compiler *k, bool (*cancelled)(void *user), void *user)
+{
+    struct pass_options options = {.target = k->target, .debug = k->en->debug, .cancelled = cancelled, .user = user};
+
+    if (passes_run(k->g, &options))
+        return true;
+    if (k->g->error.status != WNNStatus_Success)
+        *k->e = k->g->error;
+    return error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
+}
+
+static bool compile(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+{
+    enum attempt a;
+    double start = milliseconds_now();
+
+    k->target = k->en->functions->target(k->en, k->e);
+    if (!k->target || !run_passes(k, cancelled, user))
+        return false;
+    times->passes += milliseconds_now() - start;
+    while ((a = attempt_clusters(k, cancelled, user, times)) == ATTEMPT_AGAIN)
+        attempt_drop(k);
+    if (a != ATTEMPT_DONE)
+        return false;
+    k->out->engine = k->en;
+    k->out->input_count = k->g->input_count;
+    k->out->output_count = k->g->output_count;
+    k->out->arena_bytes = k->storage.arena_bytes;
+    k->out->arena_lower_bound = k->storage.arena_lower_bound;
+    return add_steps(k);
+}
+
+bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
+                   struct compile_times *times, struct error *e)
+{
+    struct compiler k = {.en = en, .g = g, .e = e, .out = out};
+
+    memset(out, 0, sizeof *out);
+    memset(times, 0, sizeof *times);
+    bool ok = compile(&k, cancelled, user, times);
+    attempt_drop(&k);
+    arena_free(&k.arena);
+    if (!ok) {
+        error_set(e, WNNStatus_OperationError, "internal error: compiling failed without a reason");
+        program_free(out);
+    }
+    return ok;
+}
+
+void program_free(struct program *p)
+{
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        if (p->steps[i].kernel)
+            kernel_free(p->steps[i].kernel);
+        if (p->steps[i].library)
+            p->engine->functions->step_free(p->steps[i].library);
+    }
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        constant_release(p->constants[i]);
+    arena_free(&p->arena);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- printing ---- */
+
+static void place_print(const struct place *place, FILE *out)
+{
+    static const char *const names[] = {
+        [PLACE_ARENA] = "arena", [PLACE_INPUT] = "input", [PLACE_OUTPUT] = "output", [PLACE_CONSTANT] = "constant"};
+
+    fprintf(out, " %s", names[place->kind]);
+    if (place->kind != PLACE_ARENA)
+        fprintf(out, "%u", place->slot);
+    fprintf(out, "+%lld:%lld", (long long)place->offset, (long long)place->bytes);
+}
+
+void program_print(const struct program *p, FILE *out)
+{
+    long long constants = 0;
+
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        constants += (long long)p->constants[i]->bytes;
+    fprintf(out, "plan: %u steps, arena %lld bytes (lower bound %lld), %u constants with %lld bytes\n", p->step_count,
+            (long long)p->arena_bytes, (long long)p->arena_lower_bound, p->constant_count, constants);
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        const struct program_step *s = &p->steps[i];
+        bool arrow = false;
+
+        fprintf(out, "  %3u %s %s:", i,
+                s->kind == STEP_KERNEL    ? "kernel"
+                : s->kind == STEP_LIBRARY ? "library"
+                                          : "copy",
+                s->name);
+        for (uint32_t t = 0; t < s->place_count; t++) {
+            bool written = s->kind == STEP_KERNEL ? s->kernel->tensors[t].written : t + 1 == s->place_count;
+            if (written && !arrow)
+                fputs(" ->", out);
+            arrow |= written;
+            place_print(&s->places[t], out);
+        }
+        fputc('\n', out);
+    }
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * WNNContext: creation, loss, and the tasks of its timeline.
+ *
+ * In: options.  Out: a context with an engine (started lazily) and a timeline (its thread starts with the first task).
+ */
+#include "runtime/context.h"
+#include "runtime/runtime.h"
+#include "runtime/threads.h"
+
+#include <stdlib.h>
+
+/* More threads than any machine has cores: surely a mistake, and libgomp would try. */
+enum { THREAD_COUNT_MAX = 1024 };
+
+/* ---- creation ---- */
+
+static bool options_check(const WNNContextOptions *o, struct error *e)
+{
+    if (o->powerPreference != WNNPowerPreference_Default && o->powerPreference != WNNPowerPreference_HighPerformance &&
+        o->powerPreference != WNNPowerPreference_LowPower)
+        return error_set(e, WNNStatus_TypeError,
+                         "createContext: powerPreference is %d, which is none of the enumeration's values",
+                         (int)o->powerPreference);
+    if (o->threadCount > THREAD_COUNT_MAX)
+        return error_set(e, WNNStatus_TypeError, "createContext: threadCount is %u, the largest supported is %d",
+                         o->threadCount, THREAD_COUNT_MAX);
+    return true;
+}
+
+/* The lock and the condition variable, whose clock is the one that deadlines are given in. */
+static bool context_init_lock(WNNContext context)
+{
+    pthread_condattr_t attributes;
+
+    if (pthread_mutex_init(&context->lock, NULL) != 0)
+        return false;
+    if (pthread_condattr_init(&attributes) == 0) {
+        bool ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                  pthread_cond_init(&context->changed, &attributes) == 0;
+        pthread_condattr_destroy(&attributes);
+        if (ok)
+            return true;
+    }
+    pthread_mutex_destroy(&context->lock);
+    return false;
+}
+
+WNNStatus wnnCreateContext(WNNContextOptions const *options, WNNContext *context)
+{
+    static const WNNContextOptions defaults = {
+        WNNPowerPreference_Default, true, 0, {NULL, 0}, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL}};
+    const WNNContextOptions *o = options ? options : &defaults;
+    struct error e;
+
+    error_clear(&e);
+    if (!context) {
+        error_set(&e, WNNStatus_TypeError, "createContext: context is NULL");
+        return error_publish(&e);
+    }
+    *context = NULL;
+    if (!options_check(o, &e))
+        return error_publish(&e);
+
+    WNNContext c = calloc(1, sizeof *c);
+    if (!c || !context_init_lock(c)) {
+        free(c);
+        error_out_of_memory(&e);
+        return error_publish(&e);
+    }
+    atomic_init(&c->references, 1);
+    atomic_init(&c->lost, false);
+    c->next_id = 1;
+    c->power_preference = o->powerPreference;
+    c->accelerated = o->accelerated;
+    c->lost_info = o->lost;
+    if (debug_init(&c->debug, o->debug.data, view_length(o->debug), &e)) {
+        c->timeline = timeline_create();
+        if (!c->timeline)
+            error_out_of_memory(&e);
+        else
+            c->engine = engine_cpu_create(o->threadCount ? o->threadCount : threads_default_count(), &c->debug, &e);
+    }
+    if (!c->engine) {
+        wnnContextRelease(c);
+        return error_publish(&e);
+    }
+    *context = c;
+    return WNNStatus_Success;
+}
+
+void wnnContextAddRef(WNNContext context)
+{
+    if (context)
+        atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+}
+
+void wnnContextRelease(WNNContext context)
+{
+    if (!context || atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) != 1)
+        return;
+    futures_abandon(context);
+    timeline_free(context->timeline);
+    if (context->engine)
+        context->engine->functions->free(context->engine);
+    debug_free(&context->debug);
+    pthread_cond_destroy(&context->changed);
+    pthread_mutex_destroy(&context->lock);
+    free(context);
+}
+
+bool wnnContextGetAccelerated(WNNContext context)
+{
+    return context && context->accelerated;
+}
+
+WNNPowerPreference wnnContextGetPowerPreference(WNNContext context)
+{
+    return context ? context->power_preference : WNNPowerPreference_Default;
+}
+
+/* ---- loss ---- */
+
+bool wnnContextIsLost(WNNContext context)
+{
+    return context && atomic_load(&context->lost);
+}
+
+/* Memory of destroyed objects, freed in batches so that the lock is not held meanwhile. */
+struct garbage {
+    uint32_t count;
+    struct engine_buffer *buffers[64];
+    struct constant *constants[64];
+    struct executable *executables[64];
+};
+
+static void garbage_free(struct engine *en, struct garbage *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->buffers[i])
+            en->functions->buffer_free(en, g->buffers[i]);
+        if (g->executables[i])
+            en->functions->unload(g->executables[i]);
+        constant_release(g->constants[i]);
+    }
+    g->count = 0;
+}
+
+/* Destroys tensors and graphs until none is left or the batch is full.  False: there is more to do. */
+static bool context_destroy_some(WNNContext context, const struct error *e, struct after *after, struct garbage *garbage)
+{
+    const uint32_t room = sizeof garbage->buffers / sizeof garbage->buffers[0];
+
+    for (WNNGraph g = context->first_graph; g; g = g->next) {
+        if (g->destroyed)
+            continue;
+        if (garbage->count == room)
+            return false;
+        garbage->buffers[garbage->count] = NULL;
+        garbage->constants[garbage->count] = NULL;
+        garbage->executables[garbage->count++] = graph_destroy_locked(g);
+    }
+    for (WNNTensor t = context->first_tensor; t; t = t->next) {
+        if (t->destroyed)
+            continue;
+        if (garbage->count == room)
+            return false;
+        garbage->executables[garbage->count] = NULL;
+        tensor_destroy_locked(t, e, after, &garbage->buffers[garbage->count], &garbage->constants[garbage->count]);
+        garbage->count++;
+    }
+    return true;
+}
+
+void context_lose(WNNContext context, const char *message)
+{
+    struct after after = {0};
+    struct garbage garbage;
+    struct error e;
+    bool complete = false;
+
+    error_clear(&e);
+    error_set(&e, WNNStatus_InvalidStateError, "%s", message);
+    garbage.count = 0;
+    pthread_mutex_lock(&context->lock);
+    if (atomic_load(&context->lost)) {
+        pthread_mutex_unlock(&context->lock);
+        return;
+    }
+    atomic_store(&context->lost, true);
+    after.lost = context->lost_info.mode == WNNCallbackMode_AllowSpontaneous;
+    context->lost_undelivered = !after.lost; /* there is no future to wait for: wnnContextProcessEvents delivers it */
+    futures_cancel_all(context, &e, &after);
+    /* Nothing new can come: objects are made under the lock, and refused from now on. */
+    while (!complete) {
+        complete = context_destroy_some(context, &e, &after, &garbage);
+        pthread_mutex_unlock(&context->lock);
+        garbage_free(context->engine, &garbage);
+        pthread_mutex_lock(&context->lock);
+    }
+    pthread_mutex_unlock(&context->lock);
+    after_run(context, &after);
+}
+
+void wnnContextDestroy(WNNContext context)
+{
+    if (context)
+        context_lose(context, "the context was destroyed");
+}
+
+/* ---- tasks ---- */
+
+/* After a task has run or will never run. */
+static void context_task_free(struct context_task *t)
+{
+    WNNContext context = t->context;
+
+    t->release(t);
+    free(t);
+    wnnContextRelease(context);
+}
+
+static void context_task_run(struct task *task)
+{
+    struct context_task *t = (struct context_task *)task;
+
+    t->run(t);
+    context_task_free(t);
+}
+
+bool context_submit(WNNContext context, struct context_task *t, struct error *e)
+{
+    t->task.run = context_task_run;
+    t->context = context;
+    wnnContextAddRef(context);
+    if (timeline_submit(context->timeline, &t->task))
+        return true;
+    context_task_free(t);
+    return error_set(e, WNNStatus_UnknownError, "the thread of the context's timeline could not be started");
+}
+
+/* ---- support limits ---- */
+
+/* A row's set, with "same type as input i" resolved. */
+static dtype_set row_types(const struct op_info *info, const struct operand_info *operand)
+{
+    dtype_set types = operand->types;
+
+    for (int steps = 0; types & DT_AS_FLAG && steps < OP_OPERANDS_MAX; steps++)
+        types = info->ins[types & ~DT_AS_FLAG].types;
+    return types;
+}
+
+dtype_set runtime_supported_types(WNNContext context, enum op op, uint32_t slot)
+{
+    const struct op_info *info = &op_infos[op];
+    dtype_set row = row_types(info, slot < OP_OPERANDS_MAX ? &info->ins[slot] : &info->outs[slot - OP_OPERANDS_MAX]);
+
+    return context->engine->functions->types(context->engine, op, slot, row);
+}
+
+bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t const *shape, const char *what,
+                          struct tensor_type *type, struct error *e)
+{
+    if (rank > RANK_MAX)
+        return error_set(e, WNNStatus_TypeError, "%s has rank %zu, the largest supported is %d", what, rank, RANK_MAX);
+    if (rank > 0 && !shape)
+        return error_set(e, WNNStatus_TypeError, "%s has rank %zu, but its shape is NULL", what, rank);
+    *type = (struct tensor_type){.type = data_type, .rank = (uint32_t)rank};
+    for (size_t i = 0; i < rank; i++)
+        type->dims[i] = shape[i];
+    return type_check(type, what, e);
+}

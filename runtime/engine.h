@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What an execution engine implements: describing itself, memory, library steps, and programs.
+ *
+ * In: a program, the engine-neutral form of a compiled graph (runtime/compile.c makes it).  Out: an executable that computes on
+ * bound inputs and outputs.  runtime/engine_cpu.c is the first engine; everything above (context, tensors, timeline, compile)
+ * goes through the functions here and knows no other way, so that a GPU engine is a second file beside it.
+ *
+ * The way of a graph through an engine:
+ *
+ *   target()                       facts for passes and lowering
+ *   step_create() per cluster      library primitives, weights packed
+ *   load(program)                  machine code, buffers resolved             -> executable
+ *   run(executable, bindings)      any number at the same time
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_H_
+#define WEBNN_RUNTIME_ENGINE_H_
+
+#include <stdatomic.h>
+
+#include "ir/debug.h"
+#include "ir/ir.h"
+#include "ir/kernel.h"
+#include "ir/target.h"
+#include "runtime/library.h"
+
+struct engine;
+/** Memory of a tensor, in the engine's own form. */
+struct engine_buffer;
+/** A loaded program.  Immutable; any number of computations may run at the same time. */
+struct executable;
+
+/* ---- programs ---- */
+
+/** Where a step finds the bytes of a tensor. */
+enum place_kind { PLACE_ARENA, PLACE_INPUT, PLACE_OUTPUT, PLACE_CONSTANT };
+
+struct place {
+    enum place_kind kind;
+    uint32_t slot;  /* INPUT, OUTPUT: which binding; CONSTANT: index into program->constants */
+    int64_t offset; /* bytes from the start of the arena, binding or constant */
+    int64_t bytes;
+};
+
+enum step_kind {
+    STEP_KERNEL,  /* places in the order of the kernel's tensors */
+    STEP_LIBRARY, /* places: the step's inputs, then its output */
+    STEP_COPY     /* places: from, to */
+};
+
+struct program_step {
+    enum step_kind kind;
+    char name[80];                /* for plans and profiles */
+    struct kernel *kernel;        /* KERNEL: the program's */
+    struct library_step *library; /* LIBRARY: the program's until load succeeds */
+    uint32_t place_count;
+    struct place *places;
+};
+
+struct program {
+    struct arena arena;
+    struct engine *engine;
+    uint32_t step_count;
+    struct program_step *steps;
+    uint32_t constant_count;
+    struct constant **constants;        /* a reference each */
+    uint32_t input_count, output_count; /* bindings that run needs */
+    int64_t arena_bytes, arena_lower_bound;
+};
+
+/* ---- running ---- */
+
+/** One input or output of a computation: a buffer of the engine's, or (buffer NULL) host memory. */
+struct engine_binding {
+    struct engine_buffer *buffer;
+    void *host; /* inputs are not written */
+};
+
+/* ---- the interface ---- */
+
+struct engine_functions {
+    const char *name;
+    void (*free)(struct engine *en);
+
+    /** Types of operand slot `slot` of `op` (results: from OP_OPERANDS_MAX on) out of `row`, what the operator table allows. */
+    dtype_set (*types)(struct engine *en, enum op op, uint32_t slot, dtype_set row);
+    /** Facts for passes; started lazily: creating an engine must stay cheap.  The engine's; NULL: e. */
+    const struct target *(*target)(struct engine *en, struct error *e);
+
+    /* Memory.  Callers order reads, writes and runs themselves. */
+    /** bytes of zeros; NULL: out of memory. */
+    struct engine_buffer *(*buffer_create)(struct engine *en, size_t bytes);
+    void (*buffer_free)(struct engine *en, struct engine_buffer *b);
+    bool (*buffer_write)(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes);
+    bool (*buffer_read)(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes);
+
+    /* Library steps, see runtime/library.h. */
+    bool (*step_may_share)(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input);
+    struct library_step *(*step_create)(struct engine *en, struct node *const *nodes, uint32_t count,
+                                        bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
+    void (*step_info)(const struct library_step *s, struct library_step_info *out);
+    void (*step_free)(struct library_step *s);
+
+    /** Takes over the program's library steps if it succeeds and copies what else it needs.  NULL: e. */
+    struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
+    void (*unload)(struct executable *x);
+    /** Computes.  stop (may be NULL) is looked at between steps: if it becomes true, outputs are left half-written.  False: e.
+     */
+    bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                const atomic_bool *stop, struct error *e);
+    /** A table of steps and the time that each took so far (if the profile switch is on). */
+    void (*print_profile)(struct executable *x, FILE *out);
+};
+
+struct engine {
+    const struct engine_functions *functions;
+    const struct debug_options *debug; /* outlives the engine */
+    uint32_t thread_count;
+};
+
+/** The processor.  debug must outlive it.  TypeError for an unknown isa switch. */
+struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_options *debug, struct error *e);
+
+#endif

@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * WNNTensor: creation, reading, writing, destruction.
+ *
+ * In: descriptors and host data.  Out: memory of the engine's whose contents change on the timeline only.
+ */
+#include "runtime/context.h"
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+
+/* A read gives way to destroy() between chunks: some tens of microseconds of copying. */
+enum { READ_CHUNK_BYTES = 256 << 10 };
+
+/* ---- lifetime ---- */
+
+/* A tensor without memory, with one reference for the caller; not in the context's list yet. */
+static WNNTensor tensor_create(WNNContext context, const struct tensor_type *type, struct error *e)
+{
+    WNNTensor t = calloc(1, sizeof *t);
+
+    if (!t) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    atomic_init(&t->references, 1);
+    t->context = context;
+    t->type = *type;
+    t->bytes = (size_t)type_bytes(type);
+    return t;
+}
+
+static void tensor_free_memory(WNNTensor t)
+{
+    struct engine *en = t->context->engine;
+
+    if (t->buffer)
+        en->functions->buffer_free(en, t->buffer);
+    constant_release(t->data);
+    t->buffer = NULL;
+    t->data = NULL;
+}
+
+/* Puts a tensor with its memory into the context's list, so that losing the context finds it.  The lock is held. */
+static void tensor_link(WNNTensor t)
+{
+    WNNContext context = t->context;
+
+    t->next = context->first_tensor;
+    if (t->next)
+        t->next->previous = t;
+    context->first_tensor = t;
+}
+
+static void tensor_unlink(WNNTensor t)
+{
+    if (t->previous)
+        t->previous->next = t->next;
+    else if (t->context->first_tensor == t)
+        t->context->first_tensor = t->next;
+    if (t->next)
+        t->next->previous = t->previous;
+}
+
+void wnnTensorAddRef(WNNTensor tensor)
+{
+    if (tensor)
+        atomic_fetch_add_explicit(&tensor->references, 1, memory_order_relaxed);
+}
+
+void wnnTensorRelease(WNNTensor tensor)
+{
+    if (!tensor || atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) != 1)
+        return;
+    WNNContext context = tensor->context;
+
+    pthread_mutex_lock(&context->lock);
+    tensor_unlink(tensor);
+    /* Reads that were copied but not observed keep their success; the tensor is not needed for it. */
+    for (struct future *f = tensor->reads; f; f = f->read_next)
+        f->tensor = NULL;
+    pthread_mutex_unlock(&context->lock);
+    tensor_free_memory(tensor);
+    bool holds_context = tensor->holds_context;
+    free(tensor);
+    if (holds_context)
+        wnnContextRelease(context);
+}
+
+void tensor_pin(WNNTensor t)
+{
+    wnnTensorAddRef(t);
+    t->pins++;
+}
+
+void tensor_unpin(WNNTensor t)
+{
+    struct engine_buffer *buffer = NULL;
+    WNNContext context = t->context;
+
+    pthread_mutex_lock(&context->lock);
+    if (--t->pins == 0 && t->destroyed) {
+        buffer = t->buffer;
+        t->buffer = NULL;
+    }
+    pthread_mutex_unlock(&context->lock);
+    if (buffer)
+        context->engine->functions->buffer_free(context->engine, buffer);
+    wnnTensorRelease(t);
+}
+
+void tensor_destroy_locked(WNNTensor t, const struct error *e, struct after *after, struct engine_buffer **buffer,
+                           struct constant **data)
+{
+    *buffer = NULL;
+    *data = t->data;
+    t->data = NULL;
+    t->destroyed = true;
+    futures_cancel_reads(t->context, t, e, after);
+    if (t->pins == 0) {
+        *buffer = t->buffer;
+        t->buffer = NULL;
+    }
+}
+
+void wnnTensorDestroy(WNNTensor tensor)
+{
+    struct after after = {0};
+    struct engine_buffer *buffer = NULL;
+    struct constant *data = NULL;
+    struct error e;
+
+    if (!tensor)
+        return;
+    WNNContext context = tensor->context;
+    error_clear(&e);
+    error_set(&e, WNNStatus_InvalidStateError, "readTensor: the tensor was destroyed before the read was observed");
+    pthread_mutex_lock(&context->lock);
+    if (!tensor->destroyed)
+        tensor_destroy_locked(tensor, &e, &after, &buffer, &data);
+    pthread_mutex_unlock(&context->lock);
+    if (buffer)
+        context->engine->functions->buffer_free(context->engine, buffer);
+    constant_release(data);
+    after_run(context, &after);
+}
+
+/* ---- creation ---- */
+
+/* Checks a descriptor and makes the tensor without its memory. */
+static WNNTensor tensor_from_descriptor(WNNContext context, const char *call, WNNOperandDataType data_type, size_t rank,
+                                        uint32_t const *shape, struct error *e)
+{
+    struct tensor_type type;
+    char what[64];
+
+    if (!context) {
+        error_set(e, WNNStatus_TypeError, "%s: context is NULL", call);
+        return NULL;
+    }
+    if (atomic_load(&context->lost)) {
+        error_set(e, WNNStatus_InvalidStateError, "%s: the context is lost", call);
+        return NULL;
+    }
+    snprintf(what, sizeof what, "%s: descriptor", call);
+    return type_from_descriptor(data_type, rank, shape, what, &type, e) ? tensor_create(context, &type, e) : NULL;
+}
+
+static WNNTensor tensor_prepare(WNNContext context, WNNTensorDescriptor const *d, struct error *e)
+{
+    if (context && !d) {
+        error_set(e, WNNStatus_TypeError, "createTensor: descriptor is NULL");
+        return NULL;
+    }
+    WNNTensor t = tensor_from_descriptor(context, "createTensor", d ? d->dataType : WNNOperandDataType_Undefined,
+                                         d ? d->rank : 0, d ? d->shape : NULL, e);
+    if (t) {
+        t->readable = d->readable;
+        t->writable = d->writable;
+    }
+    return t;
+}
+
+static WNNTensor tensor_prepare_constant(WNNContext context, WNNOperandDescriptor const *d, void const *data, size_t bytes,
+                                         struct error *e)
+{
+    if (context && !d) {
+        error_set(e, WNNStatus_TypeError, "createConstantTensor: descriptor is NULL");
+        return NULL;
+    }
+    WNNTensor t = tensor_from_descriptor(context, "createConstantTensor", d ? d->dataType : WNNOperandDataType_Undefined,
+                                         d ? d->rank : 0, d ? d->shape : NULL, e);
+    if (!t)
+        return NULL;
+    if (!data)
+        error_set(e, WNNStatus_TypeError, "createConstantTensor: data is NULL");
+    else if (bytes != t->bytes)
+        error_set(e, WNNStatus_TypeError, "createConstantTensor: data has %zu bytes, descriptor needs %zu", bytes, t->bytes);
+    else if (!(t->data = constant_create(data, bytes)))
+        error_out_of_memory(e);
+    t->constant = true;
+    if (e->status == WNNStatus_Success)
+        return t;
+    wnnTensorRelease(t);
+    return NULL;
+}
+
+/* Gives a prepared tensor its memory and makes it known.  False: e, and the tensor has no memory. */
+static bool tensor_materialize(WNNTensor t, struct error *e)
+{
+    WNNContext context = t->context;
+    struct engine *en = context->engine;
+
+    if (!t->constant && !(t->buffer = en->functions->buffer_create(en, t->bytes)))
+        return error_set(e, WNNStatus_UnknownError, "createTensor: no memory for %zu bytes", t->bytes);
+    pthread_mutex_lock(&context->lock);
+    bool lost = atomic_load(&context->lost);
+    if (!lost)
+        tensor_link(t);
+    pthread_mutex_unlock(&context->lock);
+    return !lost || error_set(e, WNNStatus_InvalidStateError, "createTensor: the context was lost meanwhile");
+}
+
+/* Allocation needs no order with other work: the synchronous forms do it on the calling thread. */
+static WNNStatus tensor_complete(WNNTensor t, WNNTensor *tensor, struct error *e)
+{
+    if (!t)
+        return error_publish(e);
+    if (!tensor_materialize(t, e)) {
+        wnnTensorRelease(t);
+        return error_publish(e);
+    }
+    wnnContextAddRef(t->context);
+    t->holds_context = true;
+    *tensor = t;
+    return WNNStatus_Success;
+}
+
+static bool tensor_check_result(WNNTensor *tensor, const char *call, struct error *e)
+{
+    error_clear(e);
+    if (!tensor)
+        return error_set(e, WNNStatus_TypeError, "%s: tensor is NULL", call);
+    *tensor = NULL;
+    return true;
+}
+
+WNNStatus wnnContextCreateTensor(WNNContext context, WNNTensorDescriptor const *descriptor, WNNTensor *tensor)
+{
+    struct error e;
+
+    if (!tensor_check_result(tensor, "createTensor", &e))
+        return error_publish(&e);
+    return tensor_complete(tensor_prepare(context, descriptor, &e), tensor, &e);
+}
+
+WNNStatus wnnContextCreateConstantTensor(WNNContext context, WNNOperandDescriptor const *descriptor, void const *data,
+                                         size_t byteLength, WNNTensor *tensor)
+{
+    struct error e;
+
+    if (!tensor_check_result(tensor, "createConstantTensor", &e))
+        return error_publish(&e);
+    return tensor_complete(tensor_prepare_constant(context, descriptor, data, byteLength, &e), tensor, &e);
+}
+
+struct create_task {
+    struct context_task base;
+    struct future *future;
+    WNNTensor tensor;
+};
+
+static void create_task_run(struct context_task *base)
+{
+    struct create_task *t = (struct create_task *)base;
+    WNNContext context = base->context;
+    struct after after = {0};
+    struct error e;
+
+    error_clear(&e);
+    pthread_mutex_lock(&context->lock);
+    t->future->started = true;
+    bool wanted = t->future->state == FUTURE_PENDING;
+    pthread_mutex_unlock(&context->lock);
+    if (!wanted)
+        return;
+    bool ok = tensor_materialize(t->tensor, &e);
+    pthread_mutex_lock(&context->lock);
+    if (ok) {
+        future_settle(context, t->future, NULL, t->tensor, &after);
+        t->tensor = NULL;
+    } else {
+        future_settle(context, t->future, &e, NULL, &after);
+    }
+    pthread_mutex_unlock(&context->lock);
+    after_run(context, &after);
+}
+
+static void create_task_release(struct context_task *base)
+{
+    struct create_task *t = (struct create_task *)base;
+
+    wnnTensorRelease(t->tensor);
+    pthread_mutex_lock(&base->context->lock);
+    future_release(t->future);
+    pthread_mutex_unlock(&base->context->lock);
+}
+
+/* t: a prepared tensor, or NULL with the reason in e. */
+static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreateTensorCallbackInfo info, struct error *e)
+{
+    struct future *f = context ? future_create(context, FUTURE_TENSOR, info.mode, false) : NULL;
+    struct create_task *task = f && t ? calloc(1, sizeof *task) : NULL;
+    WNNFuture result = {0};
+
+    if (!f) {
+        /* Without a future there is nothing to wait for: the callback still runs, now. */
+        error_out_of_memory(e);
+        wnnTensorRelease(t);
+        if (info.callback)
+            info.callback(e->status, NULL, WNN_STR(e->message), info.userdata1, info.userdata2);
+        error_publish(e);
+        return result;
+    }
+    result.id = f->id;
+    f->callback.tensor = info.callback;
+    f->userdata1 = info.userdata1;
+    f->userdata2 = info.userdata2;
+    if (task) {
+        task->base.run = create_task_run;
+        task->base.release = create_task_release;
+        task->future = f;
+        task->tensor = t;
+        pthread_mutex_lock(&context->lock);
+        f->references++;
+        pthread_mutex_unlock(&context->lock);
+        if (!context_submit(context, &task->base, e))
+            future_fail(context, f, e);
+    } else {
+        if (t)
+            error_out_of_memory(e);
+        wnnTensorRelease(t);
+        future_fail(context, f, e);
+        error_publish(e);
+    }
+    future_give_back(context, f);
+    return result;
+}
+
+WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor const *descriptor,
+                                      WNNCreateTensorCallbackInfo callbackInfo)
+{
+    struct error e;
+
+    error_clear(&e);
+    WNNTensor t = tensor_prepare(context, descriptor, &e);
+    return tensor_complete_async(context, t, callbackInfo, &e);
+}
+
+WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDescriptor const *descriptor, void const *data,
+                                              size_t byteLength, WNNCreateTensorCallbackInfo callbackInfo)
+{
+    struct error e;
+
+    error_clear(&e);
+    WNNTensor t = tensor_prepare_constant(context, descriptor, data, byteLength, &e);
+    return tensor_complete_async(context, t, callbackInfo, &e);
+}
+
+/* ---- reading ---- */
+
+/*
+ * The method steps up to the enqueuing, the lock held: wrong context, (lost context: InvalidStateError, see docs/semantics.md),
+ * destroyed, access, byte length.
+ */
+static bool tensor_check_access(WNNContext context, WNNTensor tensor, const char *call, bool allowed, const char *access,
+                                const void *data, size_t bytes, struct error *e)
+{
+    if (tensor->context != context)
+        return error_set(e, WNNStatus_TypeError, "%s: the tensor belongs to another context", call);
+    if (atomic_load(&context->lost))
+        return error_set(e, WNNStatus_InvalidStateError, "%s: the context is lost", call);
+    if (tensor->destroyed)
+        return error_set(e, WNNStatus_TypeError, "%s: the tensor is destroyed", call);
+    if (!allowed)
+        return error_set(e, WNNStatus_TypeError, "%s: the tensor is not %s", call, access);
+    if (!data)
+        return error_set(e, WNNStatus_TypeError, "%s: data is NULL", call);
+    if (bytes != tensor->bytes)
+        return error_set(e, WNNStatus_TypeError, "%s: data has %zu bytes, the tensor %zu", call, bytes, tensor->bytes);
+    return true;
+}
+
+static bool tensor_check_handles(WNNContext context, WNNTensor tensor, const char *call, struct error *e)
+{
+    if (!context || !tensor)
+        return error_set(e, WNNStatus_TypeError, "%s: %s is NULL", call, context ? "tensor" : "context");
+    return true;
+}
+
+struct read_task {
+    struct context_task base;
+    struct future *future;
+    WNNTensor tensor; /* pinned */
+    void *data;
+};
+
+/* Copies while nobody wants it to stop. */
+static bool read_copy(struct read_task *t)
+{
+    struct engine *en = t->base.context->engine;
+    size_t bytes = t->tensor->bytes;
+
+    for (size_t at = 0; at < bytes; at += READ_CHUNK_BYTES) {
+        size_t chunk = bytes - at < READ_CHUNK_BYTES ? bytes - at : READ_CHUNK_BYTES;
+        if (atomic_load_explicit(&t->future->cancelled, memory_order_relaxed))
+            return true; /* future->error has the reason */
+        if (!en->functions->buffer_read(en, t->tensor->buffer, at, (char *)t->data + at, chunk))
+            return false;
+    }
+    return true;
+}
+
+static void read_task_run(struct context_task *base)
+{
+    struct read_task *t = (struct read_task *)base;
+    WNNContext context = base->context;
+    struct future *f = t->future;
+    struct after after = {0};
+    struct error e;
+
+    error_clear(&e);
+    pthread_mutex_lock(&context->lock);
+    f->started = true;
+    f->copying = f->state == FUTURE_PENDING;
+    bool wanted = f->copying;
+    pthread_mutex_unlock(&context->lock);
+    if (!wanted)
+        return;
+    bool ok = read_copy(t);
+    pthread_mutex_lock(&context->lock);
+    f->copying = false;
+    if (atomic_load(&f->cancelled))
+        e = f->error;
+    else if (!ok)
+        error_set(&e, WNNStatus_UnknownError, "readTensor: the engine could not copy the tensor's bytes");
+    future_settle(context, f, e.status ? &e : NULL, NULL, &after);
+    pthread_mutex_unlock(&context->lock);
+    after_run(context, &after);
+}
+
+static void read_task_release(struct context_task *base)
+{
+    struct read_task *t = (struct read_task *)base;
+
+    tensor_unpin(t->tensor);
+    pthread_mutex_lock(&base->context->lock);
+    future_release(t->future);
+    pthread_mutex_unlock(&base->context->lock);
+}
+
+/* A task that reads into data and ends f, if everything is as the specification demands.  NULL: e. */
+static struct read_task *read_prepare(WNNContext context, WNNTensor tensor, void *data, size_t bytes, struct future *f,
+                                      struct error *e)
+{
+    struct read_task *t = calloc(1, sizeof *t);
+
+    if (!t) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    pthread_mutex_lock(&context->lock);
+    bool ok = tensor_check_access(context, tensor, "readTensor", tensor->readable, "readable", data, bytes, e);
+    if (ok) {
+        tensor_pin(tensor);
+        f->references++;
+        f->tensor = tensor;
+        f->read_next = tensor->reads;
+        if (f->read_next)
+            f->read_next->read_previous = f;
+        tensor->reads = f;
+    }
+    pthread_mutex_unlock(&context->lock);
+    if (!ok) {
+        free(t);
+        return NULL;
+    }
+    t->base.run = read_task_run;
+    t->base.release = read_task_release;
+    t->base.context = context;
+    t->future = f;
+    t->tensor = tensor;
+    t->data = data;
+    return t;
+}
+
+WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data, size_t byteLength)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!tensor_check_handles(context, tensor, "readTensor", &e))
+        return error_publish(&e);
+    struct future *f = future_create(context, FUTURE_READ, WNNCallbackMode_WaitAnyOnly, true);
+    if (!f) {
+        error_out_of_memory(&e);
+        return error_publish(&e);
+    }
+    struct read_task *t = read_prepare(context, tensor, data, byteLength, f, &e);
+    if (!t) {
+        future_fail(context, f, &e);
+    } else if (timeline_try_begin(context->timeline)) {
+        read_task_run(&t->base);
+        timeline_end(context->timeline);
+        read_task_release(&t->base);
+        free(t);
+    } else if (!context_submit(context, &t->base, &e)) {
+        future_fail(context, f, &e);
+    }
+    error_clear(&e);
+    return future_take(context, f, NULL, &e) ? error_publish(&e) : WNNStatus_Success;
+}
+
+WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *data, size_t byteLength,
+                                    WNNReadTensorCallbackInfo callbackInfo)
+{
+    struct error e;
+    WNNFuture result = {0};
+
+    error_clear(&e);
+    struct future *f = NULL;
+    if (tensor_check_handles(context, tensor, "readTensor", &e) &&
+        !(f = future_create(context, FUTURE_READ, callbackInfo.mode, false)))
+        error_out_of_memory(&e);
+    if (!f) {
+        if (callbackInfo.callback)
+            callbackInfo.callback(e.status, WNN_STR(e.message), callbackInfo.userdata1, callbackInfo.userdata2);
+        error_publish(&e);
+        return result;
+    }
+    result.id = f->id;
+    f->callback.read = callbackInfo.callback;
+    f->userdata1 = callbackInfo.userdata1;
+    f->userdata2 = callbackInfo.userdata2;
+    struct read_task *t = read_prepare(context, tensor, data, byteLength, f, &e);
+    if (!t || !context_submit(context, &t->base, &e)) {
+        error_publish(&e);
+        future_fail(context, f, &e);
+    }
+    future_give_back(context, f);
+    return result;
+}
+
+/* ---- writing ---- */
+
+struct write_task {
+    struct context_task base;
+    WNNTensor tensor; /* pinned */
+    unsigned char data[];
+};
+
+static void write_task_run(struct context_task *base)
+{
+    struct write_task *t = (struct write_task *)base;
+    struct engine *en = base->context->engine;
+
+    if (!atomic_load(&base->context->lost) && !en->functions->buffer_write(en, t->tensor->buffer, 0, t->data, t->tensor->bytes))
+        context_lose(base->context, "the context was lost: the engine could not write to a tensor");
+}
+
+static void write_task_release(struct context_task *base)
+{
+    tensor_unpin(((struct write_task *)base)->tensor);
+}
+
+/* Writes on the calling thread, whose turn it is: no copy of the caller's bytes is needed. */
+static WNNStatus write_now(WNNContext context, WNNTensor tensor, void const *data, struct error *e)
+{
+    struct engine *en = context->engine;
+    bool ok = en->functions->buffer_write(en, tensor->buffer, 0, data, tensor->bytes);
+
+    timeline_end(context->timeline);
+    tensor_unpin(tensor);
+    if (ok)
+        return WNNStatus_Success;
+    error_set(e, WNNStatus_UnknownError, "writeTensor: the engine could not write to the tensor");
+    return error_publish(e);
+}
+
+WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data, size_t byteLength)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!tensor_check_handles(context, tensor, "writeTensor", &e))
+        return error_publish(&e);
+    pthread_mutex_lock(&context->lock);
+    bool ok = tensor_check_access(context, tensor, "writeTensor", tensor->writable, "writable", data, byteLength, &e);
+    if (ok)
+        tensor_pin(tensor);
+    pthread_mutex_unlock(&context->lock);
+    if (!ok)
+        return error_publish(&e);
+    if (timeline_try_begin(context->timeline))
+        return write_now(context, tensor, data, &e);
+
+    struct write_task *t = malloc(sizeof *t + byteLength);
+    if (!t) {
+        tensor_unpin(tensor);
+        error_out_of_memory(&e);
+        return error_publish(&e);
+    }
+    t->base.run = write_task_run;
+    t->base.release = write_task_release;
+    t->tensor = tensor;
+    __builtin_memcpy(t->data, data, byteLength);
+    return context_submit(context, &t->base, &e) ? WNNStatus_Success : error_publish(&e);
+}
+
+/* ---- facts ---- */
+
+WNNOperandDataType wnnTensorGetDataType(WNNTensor tensor)
+{
+    return tensor ? tensor->type.type : WNNOperandDataType_Undefined;
+}
+
+size_t wnnTensorGetRank(WNNTensor tensor)
+{
+    return tensor ? tensor->type.rank : 0;
+}
+
+uint32_t const *wnnTensorGetShape(WNNTensor tensor)
+{
+    return tensor ? tensor->type.dims : NULL;
+}
+
+size_t wnnTensorGetByteLength(WNNTensor tensor)
+{
+    return tensor ? tensor->bytes : 0;
+}
+
+bool wnnTensorGetReadable(WNNTensor tensor)
+{
+    return tensor && tensor->readable;
+}
+
+bool wnnTensorGetWritable(WNNTensor tensor)
+{
+    return tensor && tensor->writable;
+}
+
+bool wnnTensorGetConstant(WNNTensor tensor)
+{
+    return tensor && tensor->constant;
+}
+
+/* ---- constant operands ---- */
+
+struct constant *runtime_tensor_constant(WNNContext context, WNNTensor tensor, struct tensor_type *type, struct error *e)
+{
+    struct constant *c = NULL;
+
+    if (!tensor) {
+        error_set(e, WNNStatus_TypeError, "constant: tensor is NULL");
+        return NULL;
+    }
+    pthread_mutex_lock(&tensor->context->lock);
+    if (tensor->context != context) {
+        error_set(e, WNNStatus_TypeError, "constant: the tensor belongs to another context");
+    } else if (tensor->destroyed) {
+        error_set(e, WNNStatus_TypeError, "constant: the tensor is destroyed");
+    } else if (!tensor->constant) {
+        error_set(e, WNNStatus_TypeError, "constant: the tensor is not constant");
+    } else {
+        *type = tensor->type;
+        c = constant_retain(tensor->data);
+    }
+    pthread_mutex_unlock(&tensor->context->lock);
+    return c;
+}
+
+bool runtime_tensor_is_destroyed(WNNTensor tensor)
+{
+    pthread_mutex_lock(&tensor->context->lock);
+    bool destroyed = tensor->destroyed;
+    pthread_mutex_unlock(&tensor->context->lock);
+    return destroyed;
+}
