@@ -20,12 +20,17 @@
 
 #include "passes/passes.h"
 
+/* clang-format off */
 const struct pass pass_pipeline[] = {
-    /* name              run                     required  summary */
+    /* name             run                     required */
     {"drop-dead", pass_drop_dead, false, "remove what no output needs"},
+    {"fold-constants", pass_fold_constants, false, "compute what depends on constants only"},
+    {"merge-common", pass_merge_common, false, "compute equal things once"},
     {"separate-outputs", pass_separate_outputs, true, "bytes of its own for each output"},
+    {"fuse-epilogues", pass_fuse_epilogues, false, "library calls with what follows them element by element"},
     {"finish-clusters", pass_finish_clusters, true, "a cluster for every node, in execution order"},
 };
+/* clang-format on */
 const uint32_t pass_pipeline_length = sizeof pass_pipeline / sizeof *pass_pipeline;
 
 /* ---- lists of pass names in debug options ---- */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What computing a node costs.  In: a node.  Out: estimates in elements and operations (passes/fuse_cost.h).
+ */
+#include "passes/fuse_cost.h"
+
+enum {
+    EXPENSIVE_OPERATIONS = 16,    /* a transcendental function, in simple operations */
+    NORMALIZATION_OPERATIONS = 8, /* two passes over the row and the element-wise rest */
+    SUMMING = OPF_REDUCTION | OPF_NORMALIZATION | OPF_POOL | OPF_SCAN | OPF_LIBRARY | OPF_RECURRENT,
+};
+
+static double elements(const struct value *v)
+{
+    return (double)type_elements(&v->type);
+}
+
+static double results_elements(const struct node *n)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n->result_count; i++)
+        sum += elements(n->results[i]);
+    return sum;
+}
+
+/* Elements under one window. */
+static double window_elements(const struct node *n)
+{
+    const WNNPool2dOptions *o = n->options;
+    const uint32_t *in = n->inputs[0].value->type.dims;
+
+    if (o->windowDimensionsCount == 2)
+        return (double)o->windowDimensions[0] * o->windowDimensions[1];
+    return o->layout == WNNInputOperandLayout_Nchw ? (double)in[2] * in[3] : (double)in[1] * in[2];
+}
+
+double cost_elements_read(const struct node *n, uint32_t slot)
+{
+    uint32_t flags = op_infos[n->op].flags;
+    double in = elements(n->inputs[slot].value), out = results_elements(n);
+
+    if (flags & (OPF_LIBRARY | OPF_RECURRENT))
+        return in * elements(n->results[0]); /* many times; how many does not matter */
+    if (flags & OPF_POOL)
+        return out * window_elements(n);
+    if (flags & OPF_RESAMPLE)
+        return NODE_OPTIONS(n, WNNResample2dOptions)->mode == WNNInterpolationMode_Linear ? 4 * out : out;
+    if (flags & (OPF_REDUCTION | OPF_SCAN | OPF_SCATTER))
+        return in;
+    if (flags & OPF_NORMALIZATION)
+        return slot == 0 ? in : out;
+    if (flags & OPF_GATHER)
+        return slot == 0 || out < in ? out : in;
+    if (n->op == OP_CONCAT || n->op == OP_SPLIT)
+        return in;
+    return out;
+}
+
+double cost_operations(const struct node *n)
+{
+    uint32_t flags = op_infos[n->op].flags;
+    double out = results_elements(n);
+
+    if (flags & (OPF_LIBRARY | OPF_RECURRENT))
+        return out * elements(n->inputs[0].value);
+    if (flags & OPF_MOVEMENT)
+        return 0;
+    if (flags & OPF_NORMALIZATION)
+        return out * NORMALIZATION_OPERATIONS;
+    if (flags & OPF_EXPENSIVE)
+        return out * EXPENSIVE_OPERATIONS;
+    if (n->input_count && n->inputs[0].value)
+        return cost_elements_read(n, 0);
+    return out;
+}
+
+bool cost_is_high(const struct node *n)
+{
+    return op_infos[n->op].flags & (OPF_EXPENSIVE | SUMMING);
+}
+
+double cost_points(const struct node *n)
+{
+    const struct tensor_type *in;
+    double points = results_elements(n);
+
+    if (!(op_infos[n->op].flags & (OPF_NORMALIZATION | OPF_SCAN)))
+        return points;
+    /* One point per row. */
+    in = &n->inputs[0].value->type;
+    if (n->op == OP_SOFTMAX)
+        return points / in->dims[n->args.softmax.axis];
+    if (n->op == OP_CUMULATIVE_SUM)
+        return points / in->dims[n->args.cumulativeSum.axis];
+    if (n->op == OP_LAYER_NORMALIZATION) {
+        const WNNLayerNormalizationOptions *o = n->options;
+        for (size_t i = 0; i < o->axesCount; i++)
+            points /= in->dims[o->axes[i]];
+        return points;
+    }
+    if (n->op == OP_INSTANCE_NORMALIZATION) {
+        bool nchw = NODE_OPTIONS(n, WNNInstanceNormalizationOptions)->layout == WNNInputOperandLayout_Nchw;
+        return (double)in->dims[0] * in->dims[nchw ? 1 : 3];
+    }
+    return points; /* batchNormalization is element-wise: its statistics are operands */
+}
