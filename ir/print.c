@@ -305,6 +305,26 @@ static void value_print(FILE *out, const struct names *names, const struct value
 
 /* ---- attributes ---- */
 
+/* How an option is written. */
+enum form {
+    FORM_OMITTED,
+    FORM_SHORT, /* a double that inference rounds to the operands' data type: with no more digits than that type needs */
+    FORM_EXACT
+};
+
+/* The double with the fewest digits that is d once it is rounded to t. */
+static double shortened(double d, dtype t)
+{
+    char buf[NUMBER_TEXT_MAX];
+    WNNNumber n = wnnNumber(d);
+
+    if (!dtype_is_float(t) || !isfinite(d))
+        return d;
+    shortest_print(buf, d, t == WNNOperandDataType_Float32 ? reads_back_f32 : reads_back_f16);
+    n.value.float64 = digits_to_double(buf + (buf[0] == '-'), strlen(buf + (buf[0] == '-')));
+    return signbit(d) ? -n.value.float64 : n.value.float64;
+}
+
 static void attr_element_print(FILE *out, const struct attr_info *a, const void *element)
 {
     char buf[NUMBER_TEXT_MAX];
@@ -352,11 +372,26 @@ static void attr_element_print(FILE *out, const struct attr_info *a, const void 
     }
 }
 
-static void attr_print(FILE *out, const struct attr_info *a, const void *options, const union op_args *args)
+static void attr_print(FILE *out, const struct attr_info *a, const void *options, const union op_args *args, enum form form,
+                       dtype rounded_to)
 {
     const char *value = attr_value(a, options, args);
+    union {
+        double f64;
+        WNNNumber number;
+    } short_value;
     bool list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
 
+    if (form == FORM_SHORT && a->kind == ATTR_F64) {
+        memcpy(&short_value.f64, value, sizeof(double));
+        short_value.f64 = shortened(short_value.f64, rounded_to);
+        value = (const char *)&short_value;
+    } else if (form == FORM_SHORT && a->kind == ATTR_NUMBER) {
+        memcpy(&short_value.number, value, sizeof(WNNNumber));
+        if (short_value.number.type == WNNNumberType_Float64)
+            short_value.number.value.float64 = shortened(short_value.number.value.float64, rounded_to);
+        value = (const char *)&short_value;
+    }
     if (!value) {
         fputs("null", out);
     } else if (!list) {
@@ -382,28 +417,42 @@ static bool option_same(enum op op, const struct attr_info *a, const void *x, co
     return node_same_attr(&m, &n, a);
 }
 
-/* Copies attribute a from one option struct to another. */
-static void option_set(const struct attr_info *a, void *to, const void *from)
+/* The data type that inference rounds doubles to: that of the first operand. */
+static dtype rounded_to(const struct node *n)
+{
+    const struct value *first = n->input_count ? n->inputs[0].value : NULL;
+
+    return first ? first->type.type : WNNOperandDataType_Undefined;
+}
+
+/* Copies attribute a from one option struct to another, in the form in which it would be printed. */
+static void option_set(const struct attr_info *a, void *to, const void *from, enum form form, dtype rounded_to)
 {
     size_t size = attr_bytes(a);
 
     memcpy((char *)to + a->offset, (const char *)from + a->offset, size);
+    if (form == FORM_SHORT && (a->kind == ATTR_F64 || a->kind == ATTR_NUMBER)) {
+        WNNNumber *n = (WNNNumber *)((char *)to + a->offset);
+        double *d = a->kind == ATTR_F64 ? (double *)n : n->type == WNNNumberType_Float64 ? &n->value.float64 : NULL;
+        if (d)
+            *d = shortened(*d, rounded_to);
+    }
     if (a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST)
         memcpy((char *)to + a->count_offset, (const char *)from + a->count_offset, sizeof(size_t));
 }
 
 /*
- * Which options must be written so that inference arrives at the node's resolved ones.  Starts from none and adds what comes
- * out different until nothing does; an option that is written may change what inference makes of another.
+ * Which options must be written, and how, so that inference arrives at the node's resolved ones.  Starts from none and adds
+ * what comes out different until nothing does; an option that is written may change what inference makes of another.
  */
-static void options_needed(const struct node *n, bool needed[OP_ATTRS_MAX])
+static void options_needed(const struct node *n, enum form forms[OP_ATTRS_MAX])
 {
     const struct op_info *info = &op_infos[n->op];
     struct graph scratch = {.arena = {0}};
     bool again = true;
 
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
-        needed[i] = false;
+        forms[i] = FORM_OMITTED;
     while (again) {
         struct error error = {0};
         struct call c = {
@@ -418,17 +467,17 @@ static void options_needed(const struct node *n, bool needed[OP_ATTRS_MAX])
             for (uint32_t i = 0; i < n->input_count; i++)
                 inputs[i] = n->inputs[i].value;
             for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
-                if (needed[i])
-                    option_set(&info->attrs[i], c.options, n->options);
+                if (forms[i] != FORM_OMITTED)
+                    option_set(&info->attrs[i], c.options, n->options, forms[i], rounded_to(n));
             inferred = call_infer(&c);
         }
         for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
             const struct attr_info *a = &info->attrs[i];
-            if (a->positional || needed[i])
+            if (a->positional || forms[i] == FORM_EXACT)
                 continue;
             /* Without a result to compare with: everything that is not the plain default. */
             if (!option_same(n->op, a, inferred ? c.options : info->options_default, n->options)) {
-                needed[i] = true;
+                forms[i] = inferred ? forms[i] + 1 : FORM_EXACT;
                 again = true;
             }
         }
@@ -456,7 +505,7 @@ const char *cluster_kind_name(enum cluster_kind kind)
     return "view";
 }
 
-static void node_print(const struct node *n, FILE *out, const struct names *names, const bool *needed, bool clusters)
+static void node_print(const struct node *n, FILE *out, const struct names *names, const enum form *forms, bool clusters)
 {
     const struct op_info *info = &op_infos[n->op];
     uint32_t positional = op_positional_inputs(n->op);
@@ -495,7 +544,7 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
         if (n->op == OP_SPLIT && n->args.split.equal)
             fprintf(out, "%u", n->args.split.equal);
         else
-            attr_print(out, a, n->options, &n->args);
+            attr_print(out, a, n->options, &n->args, FORM_EXACT, rounded_to(n));
     }
     if (!(info->flags & OPF_VARIADIC)) {
         for (uint32_t i = positional; i < n->input_count && info->ins[i].name; i++) {
@@ -507,10 +556,10 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
         }
     }
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
-        if (info->attrs[i].positional || !needed[i])
+        if (info->attrs[i].positional || forms[i] == FORM_OMITTED)
             continue;
         fprintf(out, "%s%s=", separator, info->attrs[i].name);
-        attr_print(out, &info->attrs[i], n->options, &n->args);
+        attr_print(out, &info->attrs[i], n->options, &n->args, forms[i], rounded_to(n));
         separator = ", ";
     }
     if (n->label && *n->label) {
@@ -525,7 +574,7 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
 void node_print_plain(const struct node *n, FILE *out)
 {
     const struct op_info *info;
-    bool needed[OP_ATTRS_MAX] = {false};
+    enum form forms[OP_ATTRS_MAX] = {FORM_OMITTED};
 
     if ((unsigned)n->op >= OP_COUNT || !n->options) {
         fprintf(out, "(node %u without a valid operator)", n->index);
@@ -533,8 +582,9 @@ void node_print_plain(const struct node *n, FILE *out)
     }
     info = &op_infos[n->op];
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
-        needed[i] = !info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options);
-    node_print(n, out, NULL, needed, true);
+        if (!info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options))
+            forms[i] = FORM_EXACT;
+    node_print(n, out, NULL, forms, true);
 }
 
 /* ---- constants ---- */
@@ -628,11 +678,11 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
     }
     fputs("  }\n  nodes {\n", out);
     graph_for_each (g, n) {
-        bool needed[OP_ATTRS_MAX];
+        enum form forms[OP_ATTRS_MAX];
 
-        options_needed(n, needed);
+        options_needed(n, forms);
         fputs("    ", out);
-        node_print(n, out, &names, needed, options->clusters);
+        node_print(n, out, &names, forms, options->clusters);
         fputs(";  #", out);
         for (uint32_t i = 0; i < n->result_count; i++)
             fprintf(out, "%s %s", i ? "," : "", type_print(buf, sizeof buf, &n->results[i]->type));
