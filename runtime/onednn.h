@@ -30,9 +30,9 @@ enum dnn_kind { DNN_CONVOLUTION, DNN_TRANSPOSED_CONVOLUTION, DNN_MATMUL };
 enum dnn_post_kind { DNN_POST_ELTWISE, DNN_POST_BINARY, DNN_POST_SUM };
 
 struct dnn_post {
-    int32_t kind;      /* dnn_post_kind */
-    int32_t algorithm; /* dnnl_alg_kind_t */
-    float alpha, beta; /* eltwise */
+    int32_t kind;              /* dnn_post_kind */
+    int32_t algorithm;         /* dnnl_alg_kind_t */
+    float alpha, beta;         /* eltwise */
     struct dnn_layout operand; /* binary */
 };
 
@@ -45,16 +45,17 @@ struct dnn_problem {
     struct dnn_post posts[DNN_POSTS_MAX];
 };
 
-/** Where an operand comes from. */
+/** Where an operand comes from, and what is done to it before the product. */
 struct dnn_operand {
     const struct value *value; /* NULL: absent */
     float scale;               /* gemm's beta; 1 otherwise */
+    int64_t repeat;            /* every element this many times: gemm's c of one number per row; 1 otherwise */
 };
 
 struct dnn_cluster {
     struct dnn_problem problem;
     struct dnn_operand src, weights, bias, posts[DNN_POSTS_MAX];
-    /* A gemm's c that is one number per row: no post-op does that fast, so the destination is filled with it and summed to. */
+    /* A gemm's c that is one number per row, which no post-op does fast: the destination is filled with it and summed to. */
     struct dnn_operand fill;
     const struct value *output;
     const struct value *sum; /* the residual that is added in place, or NULL */

@@ -27,9 +27,8 @@ static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t 
 {
 #if DNNL_VERSION_MAJOR >= 3
     dnn_md md = NULL;
-    dnnl_status_t status = strides
-                               ? dnnl_memory_desc_create_with_strides(&md, rank, dims, dnnl_f32, strides)
-                               : dnnl_memory_desc_create_with_tag(&md, rank, dims, dnnl_f32, dnnl_format_tag_any);
+    dnnl_status_t status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, dims, dnnl_f32, strides)
+                                   : dnnl_memory_desc_create_with_tag(&md, rank, dims, dnnl_f32, dnnl_format_tag_any);
 
     return status == dnnl_success ? md : NULL;
 #else
@@ -100,9 +99,9 @@ static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
 
 /** A convolution, or the transposed one, for inference.  bias may be NULL.  dilations: 0 means dense. */
 static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool transposed, dnn_const_md src,
-                                            dnn_const_md weights, dnn_const_md bias, dnn_const_md dst,
-                                            const int64_t strides[2], const int64_t dilations[2], const int64_t low[2],
-                                            const int64_t high[2], const_dnnl_primitive_attr_t attributes)
+                                            dnn_const_md weights, dnn_const_md bias, dnn_const_md dst, const int64_t strides[2],
+                                            const int64_t dilations[2], const int64_t low[2], const int64_t high[2],
+                                            const_dnnl_primitive_attr_t attributes)
 {
 #if DNNL_VERSION_MAJOR >= 3
     if (transposed)

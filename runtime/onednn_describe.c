@@ -3,12 +3,14 @@
  * From graph nodes to the library's terms: dimensions in its order, strides for WebNN's layouts, batch dimensions folded,
  * element-wise successors as post-ops.  No library object is made here.
  *
- * What is never said, because oneDNN 2.6 computes it wrongly, slowly or inaccurately (measured; tests/runtime/test_library_posts.c):
+ * What is never said, because oneDNN 2.6 computes it wrongly, slowly or inaccurately (measured;
+ * tests/runtime/test_library_posts.c):
  *   - binary post-ops that broadcast anything but one number or one number per channel: wrong values on nhwc convolutions,
  *     reference speed elsewhere;
  *   - elu (expm1 is lost to cancellation near 0), gelu (erf by a polynomial: 2000 ULP in the left tail), softplus, exp (NaN
  *     becomes infinity), sigmoid (subnormal results become 0);
- *   - binary max and min: the second operand wins against NaN.
+ *   - binary max and min: the second operand wins against NaN;
+ *   - two eltwise post-ops of one kind with different parameters: both get the first one's.
  * relu and clamp turn NaN into the bound, which docs/semantics.md grants.
  */
 #include "runtime/onednn.h"
@@ -114,8 +116,8 @@ static struct dnn_layout layout_image(const struct tensor_type *t, struct axes x
     return l;
 }
 
-/** [groups,] output channels of a group, input channels of a group, height, width.  The filter's shape has all groups in one of the
- * two channel dimensions: grouped_out says which. */
+/** [groups,] output channels of a group, input channels of a group, height, width.  The filter's shape has all groups in one of
+ * the two channel dimensions: grouped_out says which. */
 static struct dnn_layout layout_filter(const struct tensor_type *t, struct axes x, int64_t groups, bool grouped_out)
 {
     struct dnn_layout l = {.free = 1};
@@ -153,7 +155,7 @@ static void describe_convolution(const struct node *n, bool transposed, struct c
     p->dst = layout_image(&n->results[0]->type, o.input);
     if (bias) {
         p->bias = layout_single(1, 0, p->dst.dims[1]);
-        c->bias = (struct dnn_operand){bias, 1};
+        c->bias = (struct dnn_operand){bias, 1, 1};
     }
     for (int i = 0; i < 2; i++) {
         int64_t kernel = (p->weights.dims[p->weights.rank - 2 + i] - 1) * o.dilations[i] + 1;
@@ -163,12 +165,11 @@ static void describe_convolution(const struct node *n, bool transposed, struct c
         p->low[i] = o.padding[2 * i];
         /* The end padding of a transposed convolution follows from the output's size: it contains outputPadding and
          * outputSizes, and may be negative.  Of a convolution, the library checks it against the size likewise. */
-        p->high[i] = transposed
-                         ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
-                         : (int64_t)o.padding[2 * i + 1];
+        p->high[i] = transposed ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
+                                : (int64_t)o.padding[2 * i + 1];
     }
-    c->src = (struct dnn_operand){n->inputs[0].value, 1};
-    c->weights = (struct dnn_operand){n->inputs[1].value, 1};
+    c->src = (struct dnn_operand){n->inputs[0].value, 1, 1};
+    c->weights = (struct dnn_operand){n->inputs[1].value, 1, 1};
 }
 
 /* ---- matrix products ---- */
@@ -178,7 +179,8 @@ struct batch {
     int64_t size, a, b, c;
 };
 
-/** Makes neighbouring batch dimensions one where all matrices allow it, and drops those of size 1.  Returns how many are left. */
+/** Makes neighbouring batch dimensions one where all matrices allow it, and drops those of size 1.  Returns how many are left.
+ */
 static int batch_merge(struct batch *x, int count)
 {
     int n = 0;
@@ -243,8 +245,8 @@ static bool describe_product(struct view a, struct view b, const struct tensor_t
     layout_add(&p->dst, m, c_row);
     layout_add(&p->dst, n, 1);
     p->weights.free = b.value->kind == VALUE_CONSTANT;
-    c->src = (struct dnn_operand){a.value, 1};
-    c->weights = (struct dnn_operand){b.value, 1};
+    c->src = (struct dnn_operand){a.value, 1, 1};
+    c->weights = (struct dnn_operand){b.value, 1, 1};
     return true;
 }
 
@@ -263,11 +265,18 @@ static bool add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_ope
 
 static bool add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta)
 {
-    struct dnn_post post = {.kind = DNN_POST_ELTWISE, .algorithm = (int32_t)algorithm, .alpha = (float)alpha, .beta = (float)beta};
+    struct dnn_post post = {
+        .kind = DNN_POST_ELTWISE, .algorithm = (int32_t)algorithm, .alpha = (float)alpha, .beta = (float)beta};
 
     if (isnan(alpha) || isnan(beta))
         return false;
-    return add_post(c, post, (struct dnn_operand){NULL, 1});
+    for (int32_t i = 0; i < c->problem.post_count; i++) {
+        const struct dnn_post *x = &c->problem.posts[i];
+
+        if (x->kind == DNN_POST_ELTWISE && x->algorithm == post.algorithm && (x->alpha != post.alpha || x->beta != post.beta))
+            return false;
+    }
+    return add_post(c, post, (struct dnn_operand){NULL, 1, 1});
 }
 
 enum span { SPAN_NUMBER, SPAN_CHANNEL, SPAN_FULL, SPAN_OTHER };
@@ -308,9 +317,12 @@ static struct dnn_layout layout_of_span(const struct dnn_problem *p, enum span s
 static uint32_t graph_channel(const struct node *anchor)
 {
     switch ((int)anchor->op) {
-    case OP_CONV2D: return input_axes[NODE_OPTIONS(anchor, WNNConv2dOptions)->inputLayout].c;
-    case OP_CONV_TRANSPOSE2D: return input_axes[NODE_OPTIONS(anchor, WNNConvTranspose2dOptions)->inputLayout].c;
-    default: return anchor->results[0]->type.rank - 1;
+    case OP_CONV2D:
+        return input_axes[NODE_OPTIONS(anchor, WNNConv2dOptions)->inputLayout].c;
+    case OP_CONV_TRANSPOSE2D:
+        return input_axes[NODE_OPTIONS(anchor, WNNConvTranspose2dOptions)->inputLayout].c;
+    default:
+        return anchor->results[0]->type.rank - 1;
     }
 }
 
@@ -328,8 +340,9 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
         c->bias = x;
         return true;
     }
-    if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT)
-        return add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale);
+    if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT &&
+        add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale))
+        return true;
     if (x.value == c->sum && s == SPAN_FULL && !p->post_count) {
         post.kind = DNN_POST_SUM;
         post.algorithm = 0;
@@ -363,14 +376,19 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
         return true;
     s = operand_span(&addend->type, out, 1);
     if (s == SPAN_OTHER) { /* [m, 1] */
-        struct dnn_post post = {.kind = DNN_POST_SUM};
+        struct dnn_operand rows = {addend, beta, c->problem.dst.dims[1]};
+        struct dnn_post sum = {.kind = DNN_POST_SUM}, add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
 
-        c->fill = (struct dnn_operand){addend, beta};
-        return add_post(c, post, (struct dnn_operand){NULL, 1});
+        if (c->problem.post_count) { /* a sum must come first: below AVX-512 another place makes the whole a reference */
+            add.operand = c->problem.dst;
+            return add_post(c, add, rows);
+        }
+        c->fill = rows;
+        return add_post(c, sum, (struct dnn_operand){NULL, 1, 1});
     }
     if (addend == c->sum && beta != 1)
         return false;
-    return add_addend(c, (struct dnn_operand){addend, beta}, s);
+    return add_addend(c, (struct dnn_operand){addend, beta, 1}, s);
 }
 
 /** One element-wise node after the anchor; carried: the slot with the result so far. */
@@ -391,19 +409,23 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
         post.operand = layout_of_span(&c->problem, s);
     }
     switch ((int)n->op) {
-    case OP_ADD: return add_addend(c, (struct dnn_operand){other, 1}, s);
+    case OP_ADD:
+        return add_addend(c, (struct dnn_operand){other, 1, 1}, s);
     case OP_SUB:
         if (carried)
             return false;
         post.algorithm = dnnl_binary_sub;
         break;
-    case OP_MUL: post.algorithm = dnnl_binary_mul; break;
+    case OP_MUL:
+        post.algorithm = dnnl_binary_mul;
+        break;
     case OP_DIV:
         if (carried)
             return false;
         post.algorithm = dnnl_binary_div;
         break;
-    case OP_RELU: return add_eltwise(c, dnnl_eltwise_relu, 0, 0);
+    case OP_RELU:
+        return add_eltwise(c, dnnl_eltwise_relu, 0, 0);
     case OP_CLAMP: {
         const WNNClampOptions *o = n->options;
 
@@ -420,14 +442,20 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
 
         return isfinite(o->alpha) && isfinite(o->beta) && add_eltwise(c, dnnl_eltwise_linear, o->alpha, o->beta);
     }
-    case OP_NEG: return add_eltwise(c, dnnl_eltwise_linear, -1, -0.0);
-    case OP_ABS: return add_eltwise(c, dnnl_eltwise_abs, 0, 0);
-    case OP_SQRT: return add_eltwise(c, dnnl_eltwise_sqrt, 0, 0);
-    case OP_TANH: return add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
-    case OP_HARD_SWISH: return add_eltwise(c, dnnl_eltwise_hardswish, 0, 0);
-    default: return false;
+    case OP_NEG:
+        return add_eltwise(c, dnnl_eltwise_linear, -1, -0.0);
+    case OP_ABS:
+        return add_eltwise(c, dnnl_eltwise_abs, 0, 0);
+    case OP_SQRT:
+        return add_eltwise(c, dnnl_eltwise_sqrt, 0, 0);
+    case OP_TANH:
+        return add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
+    case OP_HARD_SWISH:
+        return add_eltwise(c, dnnl_eltwise_hardswish, 0, 0);
+    default:
+        return false;
     }
-    return add_post(c, post, (struct dnn_operand){other, 1});
+    return add_post(c, post, (struct dnn_operand){other, 1, 1});
 }
 
 /* ---- clusters ---- */
@@ -455,8 +483,10 @@ static bool describe_anchor(struct node *const *nodes, uint32_t before, const st
     }
     case OP_MATMUL:
         return describe_product(operand_view(nodes, before, n, 0), operand_view(nodes, before, n, 1), &n->results[0]->type, c);
-    case OP_GEMM: return describe_gemm(nodes, before, n, c);
-    default: return false;
+    case OP_GEMM:
+        return describe_gemm(nodes, before, n, c);
+    default:
+        return false;
     }
 }
 

@@ -2,8 +2,9 @@
 /*
  * Steps: a primitive with everything it needs, and how it runs.
  *
- * In: a resolved cluster.  Out: at most two primitive calls, the second the product itself, the first the reorder of weights that
- * are only known at run time; before them what the library has no words for (gemm's beta, and a c that is one number per row).
+ * In: a resolved cluster.  Out: at most two primitive calls, the second the product itself, the first the reorder of weights
+ * that are only known at run time; before them what the library has no words for (gemm's beta, and a c that is one number per
+ * row).
  *
  * A step is immutable.  The library's memory objects, which hold the pointers of one run, are in bindings, one set per
  * execution: then a run stores pointers and calls the primitive, and no two threads meet.
@@ -18,12 +19,12 @@ enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
 
 /** One argument of a primitive call. */
 struct argument {
-    int id;      /* DNNL_ARG_... */
-    dnn_md md;   /* owned */
+    int id;    /* DNNL_ARG_... */
+    dnn_md md; /* owned */
     enum source source;
-    uint32_t input;     /* FROM_INPUT */
-    int64_t offset;     /* FROM_SCRATCH */
-    const void *data;   /* FROM_CONSTANT */
+    uint32_t input;   /* FROM_INPUT */
+    int64_t offset;   /* FROM_SCRATCH */
+    const void *data; /* FROM_CONSTANT */
 };
 
 struct primitive_call {
@@ -32,15 +33,13 @@ struct primitive_call {
     struct argument args[ARGS_MAX];
 };
 
-/** out[i * rows .. +columns] = scale * in[i]: c of a gemm, before the product. */
+/** Before the product: every element of an operand times a number, repeated. */
 struct scaling {
-    bool used;
-    enum source source; /* FROM_INPUT or FROM_CONSTANT: in */
-    uint32_t input;
-    const float *data;
+    int64_t count, repeat; /* elements read; repeat 0: nothing to do */
     float scale;
-    int64_t rows, columns;
-    int64_t offset; /* of out in the scratch; -1: out is the output */
+    const float *constant; /* read from here, or if NULL from the input */
+    uint32_t input;
+    int64_t offset; /* written there in the scratch; -1: the output */
 };
 
 struct library_step {
@@ -133,31 +132,40 @@ static void argument_from_value(struct library_step *s, struct argument *a, cons
     }
 }
 
-/** An operand that is multiplied by a number first: at once if constant, else in the scratch of each run. */
-static bool argument_from_scaled(struct library_step *s, struct argument *a, const struct dnn_operand *x)
+static void scale_elements(const struct scaling *x, const float *in, float *out)
 {
-    int64_t n = type_elements(&x->value->type);
+    for (int64_t i = 0; i < x->count; i++) {
+        float v = x->scale * in[i];
 
-    if (x->scale == 1) {
+        for (int64_t k = 0; k < x->repeat; k++)
+            *out++ = v;
+    }
+}
+
+/** An operand that may have to be scaled or repeated first: at once if constant, else in the scratch of each run. */
+static bool argument_from_operand(struct library_step *s, struct argument *a, const struct dnn_operand *x)
+{
+    struct scaling scaling = {.count = type_elements(&x->value->type), .repeat = x->repeat, .scale = x->scale};
+    int64_t bytes = scaling.count * scaling.repeat * (int64_t)sizeof(float);
+
+    if (x->scale == 1 && x->repeat == 1) {
         argument_from_value(s, a, x->value);
         return true;
     }
     if (x->value->kind == VALUE_CONSTANT) {
-        const float *data = x->value->constant->data;
-        float *scaled = s->scaled = aligned_bytes((size_t)n * sizeof *scaled);
-
-        if (!scaled)
+        s->scaled = aligned_bytes((size_t)bytes);
+        if (!s->scaled)
             return false;
-        for (int64_t i = 0; i < n; i++)
-            scaled[i] = x->scale * data[i];
+        scale_elements(&scaling, x->value->constant->data, s->scaled);
         a->source = FROM_CONSTANT;
-        a->data = scaled;
-        s->packed_bytes += n * (int64_t)sizeof *scaled;
+        a->data = s->scaled;
+        s->packed_bytes += bytes;
         return true;
     }
     a->source = FROM_SCRATCH;
-    a->offset = scratch_reserve(s, n * (int64_t)sizeof(float));
-    s->scaling = (struct scaling){true, FROM_INPUT, input_index(s, x->value), NULL, x->scale, n, 1, a->offset};
+    a->offset = scaling.offset = scratch_reserve(s, bytes);
+    scaling.input = input_index(s, x->value);
+    s->scaling = scaling;
     return true;
 }
 
@@ -166,7 +174,7 @@ static bool add_plain_argument(struct library_step *s, struct primitive_call *c,
 {
     struct argument *a = add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides));
 
-    return a && argument_from_scaled(s, a, x);
+    return a && argument_from_operand(s, a, x);
 }
 
 static bool add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
@@ -239,24 +247,12 @@ void library_bindings_free(struct library_bindings *b)
 
 /* ---- running ---- */
 
-static void run_scaling(const struct scaling *x, const void *const *inputs, void *output, void *scratch)
-{
-    const float *in = x->source == FROM_CONSTANT ? x->data : inputs[x->input];
-    float *out = x->offset < 0 ? output : (float *)((char *)scratch + x->offset);
-
-    for (int64_t i = 0; i < x->rows; i++) {
-        float v = x->scale * in[i];
-
-        for (int64_t k = 0; k < x->columns; k++)
-            *out++ = v;
-    }
-}
-
 bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
                       void *scratch)
 {
-    if (s->scaling.used)
-        run_scaling(&s->scaling, inputs, output, scratch);
+    if (s->scaling.repeat)
+        scale_elements(&s->scaling, s->scaling.constant ? s->scaling.constant : inputs[s->scaling.input],
+                       s->scaling.offset < 0 ? output : (float *)((char *)scratch + s->scaling.offset));
     for (uint32_t i = 0; i < s->call_count; i++) {
         const struct primitive_call *c = &s->calls[i];
 
@@ -265,10 +261,17 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
             void *data = NULL;
 
             switch (a->source) {
-            case FROM_INPUT: data = (void *)inputs[a->input]; break;
-            case FROM_OUTPUT: data = output; break;
-            case FROM_SCRATCH: data = (char *)scratch + a->offset; break;
-            case FROM_CONSTANT: continue;
+            case FROM_INPUT:
+                data = (void *)inputs[a->input];
+                break;
+            case FROM_OUTPUT:
+                data = output;
+                break;
+            case FROM_SCRATCH:
+                data = (char *)scratch + a->offset;
+                break;
+            case FROM_CONSTANT:
+                continue;
             }
             if (dnnl_memory_set_data_handle(b->args[i][k].memory, data) != dnnl_success)
                 return false;
@@ -283,8 +286,8 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
 
 static bool library_failed(const struct dnn_cluster *c, struct error *e)
 {
-    return error_set(e, WNNStatus_OperationError, "%s [%s]: oneDNN could not create the primitive", op_infos[c->anchor->op].name,
-                     c->anchor->label);
+    return error_set(e, WNNStatus_OperationError, "%s [%s]: oneDNN could not create the primitive",
+                     op_infos[c->anchor->op].name, c->anchor->label);
 }
 
 /** Creates a call's primitive; pd stays the caller's. */
@@ -297,13 +300,16 @@ static bool create_primitive(const struct library *l, struct primitive_call *c, 
     return status == dnnl_success;
 }
 
-/** The call that reorders weights from how the graph has them to how the primitive wants them; arguments: from, to, scratchpad. */
-static bool create_reorder(struct library *l, struct library_step *s, struct primitive_call *c, dnn_const_md from, dnn_const_md to)
+/** The call that reorders weights from how the graph has them to how the primitive wants them; arguments: from, to, scratchpad.
+ */
+static bool create_reorder(struct library *l, struct library_step *s, struct primitive_call *c, dnn_const_md from,
+                           dnn_const_md to)
 {
     dnnl_primitive_attr_t attributes = dnn_create_attributes();
     dnnl_primitive_desc_t pd = NULL;
     int saved = threads_enter(l->threads);
-    bool done = attributes && dnnl_reorder_primitive_desc_create(&pd, from, l->engine, to, l->engine, attributes) == dnnl_success;
+    bool done =
+        attributes && dnnl_reorder_primitive_desc_create(&pd, from, l->engine, to, l->engine, attributes) == dnnl_success;
 
     threads_leave(saved);
     done = done && add_argument(c, DNNL_ARG_FROM, dnn_md_copy(from)) && add_argument(c, DNNL_ARG_TO, dnn_md_copy(to)) &&
@@ -354,8 +360,8 @@ static bool pack_constant(struct library *l, struct library_step *s, dnn_const_m
 }
 
 /** Adds the weights in the layout that the primitive wants. */
-static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *product, const_dnnl_primitive_desc_t pd,
-                        const struct dnn_cluster *c)
+static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *product,
+                        const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
     const struct dnn_layout *w = &c->problem.weights;
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
@@ -396,25 +402,23 @@ static bool add_output(struct library_step *s, struct primitive_call *product, c
     a->source = FROM_OUTPUT;
     if (c->fill.value) {
         const struct value *v = c->fill.value;
-        bool constant = v->kind == VALUE_CONSTANT;
 
-        if (constant)
+        s->scaling =
+            (struct scaling){.count = type_elements(&v->type), .repeat = c->fill.repeat, .scale = c->fill.scale, .offset = -1};
+        if (v->kind == VALUE_CONSTANT) {
             hold_constant(s, v->constant);
-        s->scaling = (struct scaling){.used = true,
-                                      .source = constant ? FROM_CONSTANT : FROM_INPUT,
-                                      .input = constant ? 0 : input_index(s, v),
-                                      .data = constant ? v->constant->data : NULL,
-                                      .scale = c->fill.scale,
-                                      .rows = d->dims[0],
-                                      .columns = d->dims[1],
-                                      .offset = -1};
+            s->scaling.constant = v->constant->data;
+        } else {
+            s->scaling.input = input_index(s, v);
+        }
     }
     if (c->sum)
         s->in_place = (int32_t)input_index(s, c->sum);
     return true;
 }
 
-static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
+static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_primitive_desc_t pd,
+                          const struct dnn_cluster *c)
 {
     const struct dnn_problem *p = &c->problem;
     struct primitive_call *product = &s->calls[1]; /* the first is for the reorder */
@@ -445,7 +449,9 @@ static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
     case DNN_TRANSPOSED_CONVOLUTION: /* each input element: one filter */
         s->flops = 2 * src * weights / (double)(w->dims[grouped + 1] * (grouped ? w->dims[0] : 1));
         break;
-    case DNN_MATMUL: s->flops = 2 * dst * (double)p->src.dims[p->src.rank - 1]; break;
+    case DNN_MATMUL:
+        s->flops = 2 * dst * (double)p->src.dims[p->src.rank - 1];
+        break;
     }
     for (int32_t i = 0; i < p->post_count; i++)
         elements += p->posts[i].kind == DNN_POST_BINARY ? (double)dnn_elements(&p->posts[i].operand)
@@ -454,7 +460,8 @@ static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
     s->bytes = elements * sizeof(float);
 }
 
-/** A residual that planning has put into the output's memory, NULL: none.  nodes[first..] are the epilogue; a gemm's c counts. */
+/** A residual that planning has put into the output's memory, NULL: none.  nodes[first..] are the epilogue; a gemm's c counts.
+ */
 static const struct value *shared_residual(struct node *const *nodes, uint32_t count,
                                            bool (*shares_output)(void *user, const struct value *v), void *user)
 {

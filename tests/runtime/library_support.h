@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the test_library_*.c programs share: graphs of one library cluster with random operands, run by the library and compared
+ * with the reference interpreter within the interpreter's own error bounds.
+ *
+ * Every program runs three times: as the machine is, and, in processes of their own since the cap is one per process, capped to
+ * AVX2 and to the baseline (main_library).
+ */
+#ifndef TESTS_RUNTIME_LIBRARY_SUPPORT_H_
+#define TESTS_RUNTIME_LIBRARY_SUPPORT_H_
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ir/interpret.h"
+#include "ir/ir.h"
+#include "runtime/library.h"
+#include "runtime/threads.h"
+
+enum { TEST_THREADS = 2, NODES_MAX = 32, VALUES_MAX = 64, GUARD = 16 };
+
+static struct library *library;
+
+/* ---- random numbers ---- */
+
+static uint64_t random_state = 88172645463325252u;
+
+static inline uint32_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 16);
+}
+
+/** low..high, both included. */
+static inline uint32_t random_between(uint32_t low, uint32_t high)
+{
+    return low + random_bits() % (high - low + 1);
+}
+
+static inline bool random_chance(uint32_t percent)
+{
+    return random_bits() % 100 < percent;
+}
+
+/* ---- graphs of one cluster ---- */
+
+struct subject {
+    struct graph *g;
+    float *data[VALUES_MAX]; /* of inputs, by value index; offset into blocks so that some are barely aligned */
+    void *blocks[VALUES_MAX];
+    uint32_t count;
+    struct node *nodes[NODES_MAX];
+};
+
+static inline void subject_begin(struct subject *s)
+{
+    memset(s, 0, sizeof *s);
+    s->g = graph_create();
+    assert_non_null(s->g);
+}
+
+static inline void subject_end(struct subject *s)
+{
+    for (uint32_t i = 0; i < VALUES_MAX; i++)
+        free(s->blocks[i]);
+    graph_free(s->g);
+}
+
+static inline void fail_with_graph(struct subject *s, const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    graph_print(s->g, stderr, &(struct print_options){0});
+    fail();
+}
+
+/** A float32 operand, an input of the graph or a constant, filled with numbers between -1 and 1. */
+static inline struct value *operand_dims(struct subject *s, bool constant, uint32_t rank, const uint32_t *dims)
+{
+    struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = rank};
+    struct value *v;
+    float *data;
+
+    memcpy(t.dims, dims, rank * sizeof *dims);
+    if (constant) {
+        struct constant *c = constant_create(NULL, (size_t)type_bytes(&t));
+
+        assert_non_null(c);
+        data = (float *)c->data;
+        v = graph_add_constant(s->g, &t, c);
+    } else {
+        char name[16];
+        int length = snprintf(name, sizeof name, "i%u", s->g->value_count);
+        char *block = malloc((size_t)type_bytes(&t) + 64);
+
+        assert_non_null(block);
+        v = graph_add_input(s->g, name, (size_t)length, &t);
+        data = (float *)(block + random_between(0, 3) * sizeof(float));
+        assert_true(v && v->index < VALUES_MAX);
+        s->blocks[v->index] = block;
+        s->data[v->index] = data;
+    }
+    assert_non_null(v);
+    for (int64_t i = 0; i < type_elements(&t); i++)
+        data[i] = (float)(int32_t)random_bits() / 2147483648.0f;
+    return v;
+}
+
+#define OPERAND(s, constant, ...)                                                                                              \
+    operand_dims(s, constant, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[]){__VA_ARGS__})
+
+/** Appends a node to the cluster; absent operands NULL. */
+static inline struct value *apply(struct subject *s, enum op op, const void *options, struct value *a, struct value *b,
+                                  struct value *c)
+{
+    struct value *inputs[] = {a, b, c};
+    struct error e = {0};
+    struct node *n = node_create(s->g, NULL, op, "", op_input_slots(op), inputs, options, NULL, &e);
+
+    if (!n)
+        fail_with_graph(s, e.message);
+    assert_true(s->count < NODES_MAX);
+    s->nodes[s->count++] = n;
+    return n->results[0];
+}
+
+/** Whether the library takes the cluster, asked as passes do. */
+static inline bool subject_taken(struct subject *s)
+{
+    uint32_t anchor = 0;
+
+    while (s->nodes[anchor]->op == OP_TRANSPOSE)
+        anchor++;
+    if (!library_takes_node(library, s->nodes[anchor]))
+        return false;
+    for (uint32_t i = 0; i < anchor; i++) {
+        uint32_t slot = 0;
+
+        while (s->nodes[anchor]->inputs[slot].value != s->nodes[i]->results[0])
+            slot++;
+        if (!library_takes_operand(library, s->nodes[anchor], slot, s->nodes[i]))
+            return false;
+    }
+    for (uint32_t i = anchor + 1; i < s->count; i++) {
+        const struct node *n = s->nodes[i];
+
+        if (!library_takes_epilogue(library, s->nodes, i, n, n->inputs[0].value != s->nodes[i - 1]->results[0]))
+            return false;
+    }
+    return true;
+}
+
+static inline bool shares_this(void *user, const struct value *v)
+{
+    return v == user;
+}
+
+static inline void *aligned_block(int64_t bytes)
+{
+    void *p = aligned_alloc(64, (size_t)(bytes / 64 + 1) * 64);
+
+    assert_non_null(p);
+    return p;
+}
+
+/** One execution of a step. */
+struct execution {
+    struct library_bindings *bindings;
+    void *scratch;
+    float *output;
+    int64_t elements;
+    const void *inputs[16];
+};
+
+static inline void execution_begin(struct subject *s, const struct library_step *step, struct execution *x)
+{
+    struct library_step_info info;
+    struct error e = {0};
+
+    library_step_info(step, &info);
+    assert_true(info.input_count <= 16);
+    x->elements = type_elements(&info.output->type);
+    x->bindings = library_bindings_create(step, &e);
+    x->scratch = aligned_block(info.scratch_bytes);
+    x->output = aligned_block((x->elements + GUARD) * (int64_t)sizeof(float));
+    assert_non_null(x->bindings);
+    for (int64_t i = 0; i < x->elements + GUARD; i++)
+        x->output[i] = i < x->elements ? NAN : 12345.0f;
+    memset(x->scratch, 0xFF, (size_t)info.scratch_bytes); /* NaN: nothing may be read before it is written */
+    for (uint32_t i = 0; i < info.input_count; i++) {
+        x->inputs[i] = s->data[info.inputs[i]->index];
+        assert_non_null(x->inputs[i]);
+        if ((int32_t)i == info.in_place) {
+            memcpy(x->output, x->inputs[i], (size_t)x->elements * sizeof(float));
+            x->inputs[i] = x->output;
+        }
+    }
+}
+
+static inline void execution_end(struct execution *x)
+{
+    library_bindings_free(x->bindings);
+    free(x->scratch);
+    free(x->output);
+}
+
+static inline bool guard_intact(const struct execution *x)
+{
+    for (int64_t i = x->elements; i < x->elements + GUARD; i++)
+        if (x->output[i] != 12345.0f)
+            return false;
+    return true;
+}
+
+/** What the interpreter says. */
+struct expectation {
+    float *values;
+    double *bounds;
+};
+
+static inline struct expectation subject_expect(struct subject *s)
+{
+    struct value *out = s->nodes[s->count - 1]->results[0];
+    int64_t n = type_elements(&out->type);
+    struct expectation x = {malloc((size_t)n * sizeof(float)), malloc((size_t)n * sizeof(double))};
+    const void **inputs = calloc(s->g->input_count + 1, sizeof *inputs);
+    struct error e = {0};
+
+    assert_true(x.values && x.bounds && inputs);
+    if (!s->g->output_count)
+        assert_true(graph_add_output(s->g, "out", 3, out));
+    for (uint32_t i = 0; i < s->g->input_count; i++)
+        inputs[i] = s->data[s->g->inputs[i]->index];
+    if (!graph_interpret_bounds(s->g, inputs, (void *[]){x.values}, (double *[]){x.bounds}, &e))
+        fail_with_graph(s, e.message);
+    free(inputs);
+    return x;
+}
+
+static inline void expectation_free(struct expectation *x)
+{
+    free(x->values);
+    free(x->bounds);
+}
+
+static inline void assert_as_expected(struct subject *s, const struct expectation *want, const struct execution *x,
+                                      const char *implementation)
+{
+    char text[256];
+
+    if (!guard_intact(x))
+        fail_with_graph(s, "wrote beyond its output");
+    for (int64_t i = 0; i < x->elements; i++) {
+        float w = want->values[i], got = x->output[i];
+
+        if ((isnan(w) && isnan(got)) || w == got || fabs((double)w - got) <= want->bounds[i])
+            continue;
+        snprintf(text, sizeof text, "element %lld is %.9g, not %.9g within %g (%s)", (long long)i, got, w, want->bounds[i],
+                 implementation);
+        fail_with_graph(s, text);
+    }
+}
+
+/** Runs the cluster, with `shared` (may be NULL) lying in the output's memory, and compares. */
+static inline void subject_run(struct subject *s, const struct value *shared)
+{
+    struct error e = {0};
+    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, (void *)shared, &e);
+    struct library_step_info info;
+    struct expectation want = subject_expect(s);
+    struct execution x;
+
+    if (!step)
+        fail_with_graph(s, e.message);
+    library_step_info(step, &info);
+    assert_null(strstr(info.implementation, "ref"));
+    assert_true(info.flops > 0 && info.bytes > 0);
+    assert_ptr_equal(info.output, s->nodes[s->count - 1]->results[0]);
+    if (shared)
+        assert_ptr_equal(info.inputs[info.in_place], shared);
+    else
+        assert_int_equal(info.in_place, -1);
+    execution_begin(s, step, &x);
+    threads_leave(threads_enter(1)); /* settings of the caller do not matter */
+    int saved = threads_enter(TEST_THREADS);
+    for (int i = 0; i < (shared ? 1 : 2); i++)
+        assert_true(library_step_run(step, x.bindings, x.inputs, x.output, x.scratch));
+    threads_leave(saved);
+    assert_as_expected(s, &want, &x, info.implementation);
+    execution_end(&x);
+    expectation_free(&want);
+    library_step_free(step);
+}
+
+/** Asks, runs in every way that sharing allows, compares.  False: the library does not take it. */
+static inline bool subject_check(struct subject *s)
+{
+    if (!subject_taken(s))
+        return false;
+    subject_run(s, NULL);
+    for (uint32_t i = 0; i < s->g->input_count; i++)
+        if (library_may_share(library, s->nodes, s->count, s->g->inputs[i]))
+            subject_run(s, s->g->inputs[i]);
+    return true;
+}
+
+/* ---- programs ---- */
+
+/** "native", "avx2" or "baseline". */
+static inline const char *test_isa(void)
+{
+    const char *isa = getenv("TEST_LIBRARY_ISA");
+
+    return isa ? isa : "native";
+}
+
+/** Runs the tests at the machine's own instruction set, then this program again under each cap. */
+static inline int main_library(const struct CMUnitTest *tests, size_t count, char **argv)
+{
+    static const char *const caps[] = {"avx2", "baseline"};
+    struct error e = {0};
+    int failed;
+
+    library = library_create(test_isa(), TEST_THREADS, &e);
+    if (!library) {
+        fprintf(stderr, "%s\n", e.message);
+        return 1;
+    }
+    failed = _cmocka_run_group_tests(test_isa(), tests, count, NULL, NULL);
+    library_free(library);
+    if (getenv("TEST_LIBRARY_ISA"))
+        return failed;
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        pid_t child;
+        int status = 1;
+
+        setenv("TEST_LIBRARY_ISA", caps[i], 1);
+        child = fork();
+        if (!child) {
+            execv("/proc/self/exe", argv);
+            _exit(127);
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child || status)
+            failed++;
+    }
+    return failed;
+}
+
+#endif
