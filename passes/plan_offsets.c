@@ -7,10 +7,11 @@
  * at one step.
  *
  * Three orders of placing are tried and the best kept: by size, by size times lifetime (large blocks first leave gaps that
- * small ones fill), and by time.  A block goes into the tightest gap between the placed blocks that are alive with it.  These
- * are found in a tree over the blocks sorted by first step, whose nodes know the last step of the blocks placed below them:
- * k log n for k of them.  A graph in which everything is alive at once would make that quadratic; beyond PAIRS_MAX overlapping
- * pairs only a scan in time order with a list of gaps is made, as an ordinary allocator would work.
+ * small ones fill), and by time; each in two ways (see place_in_order).  A block goes into the tightest gap between the placed
+ * blocks that are alive with it.  These are found in a tree over the blocks sorted by first step, whose nodes know the last
+ * step of the blocks placed below them: k log n for k of them.  A graph in which everything is alive at once would make that
+ * quadratic; beyond PAIRS_MAX overlapping pairs only a scan in time order with a list of gaps is made, as an ordinary allocator
+ * would work.
  *
  * The result depends on the input only: sorting breaks ties by index.
  */
@@ -137,8 +138,36 @@ static uint32_t tree_find(const struct planning *p, uint32_t i, uint32_t start, 
 
 /* ---- placing ---- */
 
-/* Places all blocks in p->order; offsets in p->offsets.  Returns the bytes spanned. */
-static int64_t place_in_order(struct planning *p, uint32_t *spare)
+/* Where `b` goes among the blocks in p->together, sorted by offset: into the tightest gap, else above them all. */
+static int64_t choose_gap(const struct planning *p, const struct plan_block *b, uint32_t found, int64_t ceiling)
+{
+    int64_t best = -1, best_gap = INT64_MAX, end = 0;
+    int64_t below = INT64_MAX; /* until when the block that ends at `end` lives; the floor and the ceiling live for ever */
+
+    for (uint32_t k = 0; k <= found; k++) {
+        uint32_t other = k < found ? p->together[k] : 0;
+        int64_t start = k < found ? p->offsets[other] : ceiling, above = k < found ? p->blocks[other].last : INT64_MAX;
+        int64_t gap = start - end;
+
+        if (gap >= b->bytes && gap < best_gap) {
+            best = above > below ? start - b->bytes : end;
+            best_gap = gap;
+        }
+        if (k < found && start + p->blocks[other].bytes > end) {
+            end = start + p->blocks[other].bytes;
+            below = above;
+        }
+    }
+    return best >= 0 ? best : end;
+}
+
+/*
+ * Places all blocks in p->order; offsets in p->offsets.  Returns the bytes spanned.  Without a ceiling (0) a block sits on what
+ * is below it.  With one (the lower bound), a block goes to that end of a gap where its neighbour lives longer, and what fits
+ * nowhere below the ceiling goes above all others: in a chain of values this fills the arena from both ends, turn and turn
+ * about.
+ */
+static int64_t place_in_order(struct planning *p, uint32_t *spare, int64_t ceiling)
 {
     int64_t total = 0;
 
@@ -146,21 +175,10 @@ static int64_t place_in_order(struct planning *p, uint32_t *spare)
     for (uint32_t i = 0; i < p->count; i++) {
         uint32_t block = p->order[i], found;
         const struct plan_block *b = &p->blocks[block];
-        int64_t best = -1, best_gap = INT64_MAX, end = 0;
 
         found = tree_find(p, 1, 0, p->leaves, b, 0);
         sort(p, p->together, spare, found, key_offset);
-        for (uint32_t k = 0; k < found; k++) {
-            uint32_t other = p->together[k];
-            int64_t gap = p->offsets[other] - end;
-            if (gap >= b->bytes && gap < best_gap) {
-                best = end;
-                best_gap = gap;
-            }
-            if (p->offsets[other] + p->blocks[other].bytes > end)
-                end = p->offsets[other] + p->blocks[other].bytes;
-        }
-        p->offsets[block] = best >= 0 ? best : end;
+        p->offsets[block] = choose_gap(p, b, found, ceiling);
         if (p->offsets[block] + b->bytes > total)
             total = p->offsets[block] + b->bytes;
         tree_insert(p, block);
@@ -285,11 +303,12 @@ static bool plan(struct planning *p, int64_t *total, int64_t *lower_bound)
         keep(p, spanned, total);
         return true;
     }
-    for (size_t k = 0; k < sizeof keys / sizeof *keys && *total > *lower_bound; k++) {
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         for (uint32_t i = 0; i < p->count; i++)
             p->order[i] = i;
         sort(p, p->order, spare, p->count, keys[k]);
-        keep(p, place_in_order(p, spare), total);
+        for (int with_ceiling = 0; with_ceiling < 2 && *total > *lower_bound; with_ceiling++)
+            keep(p, place_in_order(p, spare, with_ceiling ? *lower_bound : 0), total);
     }
     return true;
 }

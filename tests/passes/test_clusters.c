@@ -39,9 +39,10 @@ static void assert_arranged(struct graph *g)
 static void drops_dead_nodes(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { x: f32[4]; } consts { k: f32[4] @scalar(2); }"
-                                 "nodes { d = exp(x); e = mul(d, k); y = relu(x); [s, t] = split(x, splits=[1, 3]); z = neg(t); }"
-                                 "outputs { y; z; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[4]; } consts { k: f32[4] @scalar(2); }"
+                   "nodes { d = exp(x); e = mul(d, k); y = relu(x); [s, t] = split(x, splits=[1, 3]); z = neg(t); }"
+                   "outputs { y; z; }");
     struct value *k = value_named(g, "k");
 
     assert_true(check_pass(g, pass_drop_dead, true));
@@ -72,13 +73,13 @@ static void gives_outputs_bytes_of_their_own(void **state)
 static void makes_views(void **state)
 {
     (void)state;
-    struct graph *g = parse_body(
-        "inputs { x: f32[1, 6, 4]; }"
-        "nodes { a = relu(x); b = reshape(a, newShape=[4, 6]); c = slice(a, starts=[0, 2, 0], sizes=[1, 3, 4]);"
-        "  d = slice(a, starts=[0, 0, 1], sizes=[1, 6, 2]); e = transpose(a, permutation=[1, 0, 2]);"
-        "  f = transpose(a, permutation=[0, 2, 1]); [g, h] = split(a, splits=[2, 4], axis=1);"
-        "  i = exp(b); j = exp(c); k = exp(d); l = exp(e); m = exp(f); n = exp(g); o = exp(h); }"
-        "outputs { i; j; k; l; m; n; o; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[1, 6, 4]; }"
+                   "nodes { a = relu(x); b = reshape(a, newShape=[4, 6]); c = slice(a, starts=[0, 2, 0], sizes=[1, 3, 4]);"
+                   "  d = slice(a, starts=[0, 0, 1], sizes=[1, 6, 2]); e = transpose(a, permutation=[1, 0, 2]);"
+                   "  f = transpose(a, permutation=[0, 2, 1]); [g, h] = split(a, splits=[2, 4], axis=1);"
+                   "  i = exp(b); j = exp(c); k = exp(d); l = exp(e); m = exp(f); n = exp(g); o = exp(h); }"
+                   "outputs { i; j; k; l; m; n; o; }");
 
     assert_true(check_pass(g, pass_finish_clusters, true));
     assert_arranged(g);
@@ -113,10 +114,11 @@ static void views_that_are_outputs(void **state)
 static void places_concat_inputs(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { x: f32[1, 2, 4]; }"
-                                 "nodes { a = relu(x); b = exp(x); c = concat([a, x, b, a], axis=1); d = concat([a, b], axis=2);"
-                                 "  e = neg(c); }"
-                                 "outputs { e; d; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[1, 2, 4]; }"
+                   "nodes { a = relu(x); b = exp(x); c = concat([a, x, b, a], axis=1); d = concat([a, b], axis=2);"
+                   "  e = neg(c); }"
+                   "outputs { e; d; }");
 
     assert_true(check_pass(g, pass_finish_clusters, true));
     assert_arranged(g);
@@ -130,7 +132,8 @@ static void places_concat_inputs(void **state)
 static void concat_of_inputs_stays_one_kernel(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { x: f32[2, 4]; z: f32[1, 4]; } nodes { c = concat([x, z, x], axis=0); } outputs { c; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[2, 4]; z: f32[1, 4]; } nodes { c = concat([x, z, x], axis=0); } outputs { c; }");
 
     assert_true(check_pass(g, pass_finish_clusters, true));
     assert_int_equal(kind_of(g, "c"), CLUSTER_KERNEL);
