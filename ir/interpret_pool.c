@@ -193,10 +193,10 @@ static double interpolate(const double *plane, const double *bounds, int64_t wid
     }
     /* the arithmetic, and weights from coordinates in float32 */
     *distance = uncertain + largest * (8 + 4 * (double)(width + height)) * 0x1p-24;
-    if (x->weight == 0 && y->weight == 0) {
-        value = plane[place[0]];
+    if (x->weight == 0 && y->weight == 0)
         *distance = uncertain;
-    }
+    if (!isfinite(value))
+        *distance = uncertain > 0 ? INFINITY : 0;
     return value;
 }
 
