@@ -374,9 +374,11 @@ typedef struct WNNBufferReleaseCallbackInfo {
 } WNNBufferReleaseCallbackInfo;
 
 #define WNN_BUILD_CALLBACK_INFO_INIT WNN_INIT_(WNNBuildCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
-#define WNN_CREATE_TENSOR_CALLBACK_INFO_INIT WNN_INIT_(WNNCreateTensorCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
+#define WNN_CREATE_TENSOR_CALLBACK_INFO_INIT                                                                                   \
+    WNN_INIT_(WNNCreateTensorCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
 #define WNN_READ_TENSOR_CALLBACK_INFO_INIT WNN_INIT_(WNNReadTensorCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
-#define WNN_CONTEXT_LOST_CALLBACK_INFO_INIT WNN_INIT_(WNNContextLostCallbackInfo, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL})
+#define WNN_CONTEXT_LOST_CALLBACK_INFO_INIT                                                                                    \
+    WNN_INIT_(WNNContextLostCallbackInfo, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL})
 #define WNN_BUFFER_RELEASE_CALLBACK_INFO_INIT WNN_INIT_(WNNBufferReleaseCallbackInfo, {NULL, NULL, NULL})
 
 /* ------------------------------------------------------------------------------------------------ WNNContext */
@@ -384,21 +386,22 @@ typedef struct WNNBufferReleaseCallbackInfo {
 /** MLContextOptions, and what a native program can choose beyond them. */
 typedef struct WNNContextOptions {
     WNNPowerPreference powerPreference;
-    bool accelerated;                     /**< ask for a massively parallel device; the CPU engine serves either way */
-    uint32_t threadCount;                 /**< threads per computation; 0: OMP_NUM_THREADS, else all processors */
-    WNNStringView debug;                  /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
-    WNNContextLostCallbackInfo lost;      /**< called once when the context is lost (MLContext.lost) */
+    bool accelerated;                /**< ask for a massively parallel device; the CPU engine serves either way */
+    uint32_t threadCount;            /**< threads per computation; 0: OMP_NUM_THREADS, else all processors */
+    WNNStringView debug;             /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
+    WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost) */
 } WNNContextOptions;
 
-#define WNN_CONTEXT_OPTIONS_INIT                                                                                                \
-    WNN_INIT_(WNNContextOptions,                                                                                                \
+#define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
+    WNN_INIT_(WNNContextOptions,                                                                                               \
               {WNNPowerPreference_Default, true, 0, {NULL, 0}, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL}})
 
 /** Creates a context (ML.createContext).  NotSupportedError if no engine fits.  *context is NULL unless Success. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnCreateContext(WNNContextOptions const *WNN_NULLABLE options, WNNContext *context);
 WNN_EXPORT void wnnContextAddRef(WNNContext context);
 WNN_EXPORT void wnnContextRelease(WNNContext WNN_NULLABLE context);
-/** Loses the context: destroys its graphs and tensors, ends what is pending with InvalidStateError.  Idempotent, never waits. */
+/** Loses the context: destroys its graphs and tensors, ends what is pending with InvalidStateError.  Idempotent, never waits.
+ */
 WNN_EXPORT void wnnContextDestroy(WNNContext context);
 WNN_EXPORT bool wnnContextIsLost(WNNContext context);
 WNN_EXPORT bool wnnContextGetAccelerated(WNNContext context);
@@ -421,7 +424,8 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextReadTensor(WNNContext context, WNNTe
 WNN_EXPORT WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *data, size_t byteLength,
                                                WNNReadTensorCallbackInfo callbackInfo);
 /** Submits a copy of data (taken before the call returns) into a writable tensor (MLContext.writeTensor). */
-WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data, size_t byteLength);
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data,
+                                                        size_t byteLength);
 /** Submits one computation of graph and returns (MLContext.dispatch). */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
                                                      WNNNamedTensor const *inputs, size_t outputCount,
@@ -585,7 +589,8 @@ typedef struct WNNClampOptions {
     WNNNumber maxValue;
 } WNNClampOptions;
 
-#define WNN_CLAMP_OPTIONS_INIT WNN_INIT_(WNNClampOptions, {{NULL, 0}, {WNNNumberType_Undefined, {0.0}}, {WNNNumberType_Undefined, {0.0}}})
+#define WNN_CLAMP_OPTIONS_INIT                                                                                                 \
+    WNN_INIT_(WNNClampOptions, {{NULL, 0}, {WNNNumberType_Undefined, {0.0}}, {WNNNumberType_Undefined, {0.0}}})
 
 /** MLConv2dOptions */
 typedef struct WNNConv2dOptions {
@@ -602,7 +607,9 @@ typedef struct WNNConv2dOptions {
     WNNOperand WNN_NULLABLE bias;
 } WNNConv2dOptions;
 
-#define WNN_CONV2D_OPTIONS_INIT WNN_INIT_(WNNConv2dOptions, {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 1, WNNInputOperandLayout_Nchw, WNNConv2dFilterOperandLayout_Oihw, NULL})
+#define WNN_CONV2D_OPTIONS_INIT                                                                                                \
+    WNN_INIT_(WNNConv2dOptions,                                                                                                \
+              {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 1, WNNInputOperandLayout_Nchw, WNNConv2dFilterOperandLayout_Oihw, NULL})
 
 /** MLConvTranspose2dOptions */
 typedef struct WNNConvTranspose2dOptions {
@@ -623,7 +630,22 @@ typedef struct WNNConvTranspose2dOptions {
     WNNOperand WNN_NULLABLE bias;
 } WNNConvTranspose2dOptions;
 
-#define WNN_CONV_TRANSPOSE2D_OPTIONS_INIT WNN_INIT_(WNNConvTranspose2dOptions, {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 1, WNNInputOperandLayout_Nchw, WNNConvTranspose2dFilterOperandLayout_Iohw, NULL})
+#define WNN_CONV_TRANSPOSE2D_OPTIONS_INIT                                                                                      \
+    WNN_INIT_(WNNConvTranspose2dOptions, {{NULL, 0},                                                                           \
+                                          0,                                                                                   \
+                                          NULL,                                                                                \
+                                          0,                                                                                   \
+                                          NULL,                                                                                \
+                                          0,                                                                                   \
+                                          NULL,                                                                                \
+                                          0,                                                                                   \
+                                          NULL,                                                                                \
+                                          0,                                                                                   \
+                                          NULL,                                                                                \
+                                          1,                                                                                   \
+                                          WNNInputOperandLayout_Nchw,                                                          \
+                                          WNNConvTranspose2dFilterOperandLayout_Iohw,                                          \
+                                          NULL})
 
 /** MLCumulativeSumOptions */
 typedef struct WNNCumulativeSumOptions {
@@ -676,7 +698,10 @@ typedef struct WNNGruOptions {
     WNNRecurrentNetworkActivation const *WNN_NULLABLE activations;
 } WNNGruOptions;
 
-#define WNN_GRU_OPTIONS_INIT WNN_INIT_(WNNGruOptions, {{NULL, 0}, NULL, NULL, NULL, true, false, WNNRecurrentNetworkDirection_Forward, WNNGruWeightLayout_Zrn, 0, NULL})
+#define WNN_GRU_OPTIONS_INIT                                                                                                   \
+    WNN_INIT_(                                                                                                                 \
+        WNNGruOptions,                                                                                                         \
+        {{NULL, 0}, NULL, NULL, NULL, true, false, WNNRecurrentNetworkDirection_Forward, WNNGruWeightLayout_Zrn, 0, NULL})
 
 /** MLGruCellOptions */
 typedef struct WNNGruCellOptions {
@@ -709,7 +734,8 @@ typedef struct WNNInstanceNormalizationOptions {
     WNNInputOperandLayout layout;
 } WNNInstanceNormalizationOptions;
 
-#define WNN_INSTANCE_NORMALIZATION_OPTIONS_INIT WNN_INIT_(WNNInstanceNormalizationOptions, {{NULL, 0}, NULL, NULL, 1e-5, WNNInputOperandLayout_Nchw})
+#define WNN_INSTANCE_NORMALIZATION_OPTIONS_INIT                                                                                \
+    WNN_INIT_(WNNInstanceNormalizationOptions, {{NULL, 0}, NULL, NULL, 1e-5, WNNInputOperandLayout_Nchw})
 
 /** MLLayerNormalizationOptions */
 typedef struct WNNLayerNormalizationOptions {
@@ -755,7 +781,18 @@ typedef struct WNNLstmOptions {
     WNNRecurrentNetworkActivation const *WNN_NULLABLE activations;
 } WNNLstmOptions;
 
-#define WNN_LSTM_OPTIONS_INIT WNN_INIT_(WNNLstmOptions, {{NULL, 0}, NULL, NULL, NULL, NULL, NULL, false, WNNRecurrentNetworkDirection_Forward, WNNLstmWeightLayout_Iofg, 0, NULL})
+#define WNN_LSTM_OPTIONS_INIT                                                                                                  \
+    WNN_INIT_(WNNLstmOptions, {{NULL, 0},                                                                                      \
+                               NULL,                                                                                           \
+                               NULL,                                                                                           \
+                               NULL,                                                                                           \
+                               NULL,                                                                                           \
+                               NULL,                                                                                           \
+                               false,                                                                                          \
+                               WNNRecurrentNetworkDirection_Forward,                                                           \
+                               WNNLstmWeightLayout_Iofg,                                                                       \
+                               0,                                                                                              \
+                               NULL})
 
 /** MLLstmCellOptions */
 typedef struct WNNLstmCellOptions {
@@ -768,7 +805,8 @@ typedef struct WNNLstmCellOptions {
     WNNRecurrentNetworkActivation const *WNN_NULLABLE activations;
 } WNNLstmCellOptions;
 
-#define WNN_LSTM_CELL_OPTIONS_INIT WNN_INIT_(WNNLstmCellOptions, {{NULL, 0}, NULL, NULL, NULL, WNNLstmWeightLayout_Iofg, 0, NULL})
+#define WNN_LSTM_CELL_OPTIONS_INIT                                                                                             \
+    WNN_INIT_(WNNLstmCellOptions, {{NULL, 0}, NULL, NULL, NULL, WNNLstmWeightLayout_Iofg, 0, NULL})
 
 /** MLPadOptions */
 typedef struct WNNPadOptions {
@@ -796,7 +834,9 @@ typedef struct WNNPool2dOptions {
     uint32_t const *WNN_NULLABLE outputSizes;
 } WNNPool2dOptions;
 
-#define WNN_POOL2D_OPTIONS_INIT WNN_INIT_(WNNPool2dOptions, {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 0, NULL, WNNInputOperandLayout_Nchw, WNNRoundingType_Floor, 0, NULL})
+#define WNN_POOL2D_OPTIONS_INIT                                                                                                \
+    WNN_INIT_(WNNPool2dOptions,                                                                                                \
+              {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 0, NULL, WNNInputOperandLayout_Nchw, WNNRoundingType_Floor, 0, NULL})
 
 /** MLReduceOptions */
 typedef struct WNNReduceOptions {
@@ -820,7 +860,8 @@ typedef struct WNNResample2dOptions {
     uint32_t const *WNN_NULLABLE axes;
 } WNNResample2dOptions;
 
-#define WNN_RESAMPLE2D_OPTIONS_INIT WNN_INIT_(WNNResample2dOptions, {{NULL, 0}, WNNInterpolationMode_NearestNeighbor, 0, NULL, 0, NULL, 0, NULL})
+#define WNN_RESAMPLE2D_OPTIONS_INIT                                                                                            \
+    WNN_INIT_(WNNResample2dOptions, {{NULL, 0}, WNNInterpolationMode_NearestNeighbor, 0, NULL, 0, NULL, 0, NULL})
 
 /** MLReverseOptions */
 typedef struct WNNReverseOptions {
@@ -877,306 +918,602 @@ typedef struct WNNTriangularOptions {
 /* ------------------------------------------------------------------------------------------------ operators */
 
 /*
- * Each method checks its arguments in the order of the specification's steps and infers the shape of its result.  It returns
- * an operand of the builder, or an error operand; a failed call leaves the builder as it was.  Operands must come from the
- * same builder.  Shapes broadcast as the specification says ("Broadcasting").  The name in parentheses is the section.
+ * Every method checks its arguments in the order of the specification's steps and infers the type of its result.  It returns
+ * an operand of the builder, or the builder's error operand, which further calls refuse; a failed call leaves the builder as it
+ * was.  Methods with a sequence of results return a status and fill outputs, in case of failure with the error operand.
+ *
+ * Besides what is said at each method, these are refused:
+ * - InvalidStateError: any call on a builder that has built, or whose context is lost.
+ * - TypeError: an operand that is NULL, an error operand or of another builder, also in options; a data type or rank that is
+ * not listed, or that wnnContextGetOperatorSupportLimits does not list; an enumeration value that does not exist, a double that
+ * is not finite; a result with more than 2^31-1 elements or of a rank above 8.
+ * - UnknownError: out of memory.
+ *
+ * options may be NULL.  options->label stands in the messages of errors, in square brackets.  Shapes broadcast as the
+ * specification's section "Broadcasting" says.  The name in parentheses is the section that defines the operator.
  */
 
-/** Index of the smallest element along axis.  Ties: the lowest index. (argMin) */
+/**
+ * Index of the smallest element along axis; of equal ones the lowest index.  input: any data type, rank 1 or more.  The result
+ * has options' outputDataType (int32 or int64) and input's shape without the axis, or with 1 in its place if keepDimensions.
+ * TypeError if axis is not less than the rank. (argMin/argMax operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderArgMin(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                             WNNArgMinMaxOptions const *WNN_NULLABLE options);
-/** Index of the largest element along axis.  Ties: the lowest index. (argMax) */
+/**
+ * Index of the largest element along axis; of equal ones the lowest index.  input: any data type, rank 1 or more.  The result
+ * has options' outputDataType (int32 or int64) and input's shape without the axis, or with 1 in its place if keepDimensions.
+ * TypeError if axis is not less than the rank. (argMin/argMax operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderArgMax(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                             WNNArgMinMaxOptions const *WNN_NULLABLE options);
-/** (input - mean) / sqrt(variance + epsilon) * scale + bias along axis. (batchNormalization) */
+/**
+ * (input - mean) / sqrt(variance + epsilon) * scale + bias, with statistics given per index of options' axis (default 1).
+ * input: float32 or float16, rank 1 or more; mean, variance, scale and bias: the same data type, shape [size of the axis].  A
+ * missing scale is 1, a missing bias 0.  TypeError if axis is not less than the rank or a shape differs. (batchNormalization)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderBatchNormalization(WNNGraphBuilder builder, WNNOperand input, WNNOperand mean,
                                                         WNNOperand variance,
                                                         WNNBatchNormalizationOptions const *WNN_NULLABLE options);
-/** Elements converted to dataType.  Float to integer truncates and saturates, NaN becomes 0; integer to integer keeps the low bits. (cast) */
+/**
+ * Each element converted to dataType.  Any data types and rank; the shape stays.  Float to integer truncates and saturates, NaN
+ * becomes 0; integer to integer keeps the low bits; to float rounds to nearest even. (cast)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderCast(WNNGraphBuilder builder, WNNOperand input, WNNOperandDataType dataType,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** min(max(x, minValue), maxValue), bounds cast to the data type of input. (clamp) */
+/**
+ * min(max(x, minValue), maxValue).  Any data type and rank.  The bounds are cast to the data type of input first; a missing
+ * bound does not bound (the specification's text has the two defaults exchanged).  TypeError if minValue is greater than
+ * maxValue after the cast. (clamp)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderClamp(WNNGraphBuilder builder, WNNOperand input,
                                            WNNClampOptions const *WNN_NULLABLE options);
-/** Inputs joined along axis.  1 to 8192 inputs. (concat) */
-WNN_EXPORT WNNOperand wnnGraphBuilderConcat(WNNGraphBuilder builder, size_t inputsCount, WNNOperand const *inputs, uint32_t axis,
-                                            WNNOperatorOptions const *WNN_NULLABLE options);
-/** 2-D convolution. (conv2d) */
+/**
+ * The inputs one after the other along axis.  Any data type and rank 1 or more, the same for all; all dimensions but axis must
+ * be equal.  TypeError for no or more than 8192 inputs, an axis not less than the rank, or a joined dimension above 2^31-1.
+ * (concat)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderConcat(WNNGraphBuilder builder, size_t inputsCount, WNNOperand const *inputs,
+                                            uint32_t axis, WNNOperatorOptions const *WNN_NULLABLE options);
+/**
+ * 2-D convolution.  All operands float32 or all float16.  input: [batches, channels, height, width] or as options' inputLayout
+ * says; filter: [outputChannels, channels / groups, height, width] or as filterLayout says; bias: [outputChannels].  padding is
+ * [beginning height, ending height, beginning width, ending width], strides and dilations are [height, width].  Each spatial
+ * size of the result is floor((input - ((filter - 1) * dilation + 1) + both paddings) / stride) + 1.  TypeError for lists of
+ * another length, a stride, dilation or groups of 0, channels that do not fit, or a filter larger than the padded input.
+ * (conv2d)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderConv2d(WNNGraphBuilder builder, WNNOperand input, WNNOperand filter,
                                             WNNConv2dOptions const *WNN_NULLABLE options);
-/** 2-D transposed convolution. (convTranspose2d) */
+/**
+ * 2-D transposed convolution, the gradient of a convolution with regard to its input.  Operands and options as for conv2d,
+ * except: filter is [channels, outputChannels / groups, height, width] or as filterLayout says; a spatial size of the result is
+ * (input - 1) * stride + (filter - 1) * dilation + 1 - both paddings + outputPadding, where outputPadding must be less than the
+ * stride; outputSizes [height, width], if given, replaces it and must be from the size without outputPadding to stride - 1
+ * more. (convTranspose2d)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderConvTranspose2d(WNNGraphBuilder builder, WNNOperand input, WNNOperand filter,
                                                      WNNConvTranspose2dOptions const *WNN_NULLABLE options);
-/** Running sum along axis. (cumulativeSum) */
+/**
+ * Running sum along axis: element i is the sum of the elements up to i; with exclusive, of those before i (the first is 0);
+ * with reversed, from the end.  float32, float16, int32, uint32, int64 or uint64; rank 1 or more; the shape stays.  TypeError
+ * if axis is not less than the rank. (cumulativeSum)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderCumulativeSum(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                                    WNNCumulativeSumOptions const *WNN_NULLABLE options);
-/** a + b (add) */
+/**
+ * a + b.  Any data type, the same for both; shapes broadcast to each other. Integers wrap around. (element-wise binary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderAdd(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** a - b (sub) */
+/**
+ * a - b.  Any data type, the same for both; shapes broadcast to each other. Integers wrap around. (element-wise binary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderSub(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** a * b (mul) */
+/**
+ * a * b.  Any data type, the same for both; shapes broadcast to each other. Integers wrap around. (element-wise binary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderMul(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** a / b; integers round toward zero, x / 0 is 0. (div) */
+/**
+ * a / b.  Any data type, the same for both; shapes broadcast to each other. Integers round toward zero; x / 0 is 0.
+ * (element-wise binary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderDiv(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Larger of a and b, NaN if either is. (max) */
+/**
+ * The larger of a and b, NaN if either is.  Any data type, the same for both; shapes broadcast to each other. (element-wise
+ * binary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderMax(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Smaller of a and b, NaN if either is. (min) */
+/**
+ * The smaller of a and b, NaN if either is.  Any data type, the same for both; shapes broadcast to each other. (element-wise
+ * binary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderMin(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** a to the power b. (pow) */
+/** a to the power b.  Any data type, the same for both; shapes broadcast to each other. (element-wise binary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderPow(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** a == b (equal) */
+/**
+ * 1 where a == b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
+ * logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
-/** a != b (notEqual) */
+/**
+ * 1 where a != b, else 0; NaN differs from everything.  Any data type, the same for both; shapes broadcast to each other; the
+ * result is uint8. (element-wise logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderNotEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** a > b (greater) */
+/**
+ * 1 where a > b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
+ * logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGreater(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
-/** a >= b (greaterOrEqual) */
+/**
+ * 1 where a >= b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
+ * logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGreaterOrEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                     WNNOperatorOptions const *WNN_NULLABLE options);
-/** a < b (lesser) */
+/**
+ * 1 where a < b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
+ * logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLesser(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                             WNNOperatorOptions const *WNN_NULLABLE options);
-/** a <= b (lesserOrEqual) */
+/**
+ * 1 where a <= b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
+ * logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLesserOrEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                    WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where a is 0, else 0. (logicalNot) */
+/** 1 where a is 0, else 0.  uint8, any rank; the shape stays. (element-wise logical operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalNot(WNNGraphBuilder builder, WNNOperand a,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where both are not 0. (logicalAnd) */
+/** 1 where neither a nor b is 0, else 0.  uint8; shapes broadcast to each other. (element-wise logical operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalAnd(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where one is not 0. (logicalOr) */
+/** 1 where a or b is not 0, else 0.  uint8; shapes broadcast to each other. (element-wise logical operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalOr(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where exactly one is not 0. (logicalXor) */
+/**
+ * 1 where exactly one of a and b is not 0, else 0.  uint8; shapes broadcast to each other. (element-wise logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalXor(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where a is NaN. (isNaN) */
-WNN_EXPORT WNNOperand wnnGraphBuilderIsNaN(WNNGraphBuilder builder, WNNOperand a, WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where a is an infinity. (isInfinite) */
+/**
+ * 1 where a is NaN, else 0.  float32 or float16, any rank; the result is uint8 of the same shape. (element-wise logical
+ * operations)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderIsNaN(WNNGraphBuilder builder, WNNOperand a,
+                                           WNNOperatorOptions const *WNN_NULLABLE options);
+/**
+ * 1 where a is an infinity of either sign, else 0.  float32 or float16, any rank; the result is uint8 of the same shape.
+ * (element-wise logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderIsInfinite(WNNGraphBuilder builder, WNNOperand a,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** |x| (abs) */
+/**
+ * |x|, the least int wrapping around to itself.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderAbs(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Smallest integer not below x. (ceil) */
+/**
+ * The smallest integer not below x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderCeil(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Cosine, radians. (cos) */
+/** Cosine of x in radians.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderCos(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Gauss error function. (erf) */
+/** Gauss error function.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderErf(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** e to the power x. (exp) */
+/** e to the power x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderExp(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Largest integer not above x. (floor) */
+/** The largest integer not above x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderFloor(WNNGraphBuilder builder, WNNOperand input,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
-/** x (identity) */
+/**
+ * x; lets an input or constant be a graph's output.  Any data type and rank; data type and shape stay. (element-wise unary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderIdentity(WNNGraphBuilder builder, WNNOperand input,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** Natural logarithm. (log) */
+/**
+ * Natural logarithm: NaN below 0, -Infinity at 0.  float32 or float16, any rank; data type and shape stay. (element-wise unary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLog(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** -x (neg) */
+/**
+ * -x, the least int wrapping around to itself.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderNeg(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 / x (reciprocal) */
+/** 1 / x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderReciprocal(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** Nearest integer, halves to even. (roundEven) */
+/**
+ * The nearest integer, halves to the even one.  float32 or float16, any rank; data type and shape stay. (element-wise unary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderRoundEven(WNNGraphBuilder builder, WNNOperand input,
                                                WNNOperatorOptions const *WNN_NULLABLE options);
-/** Sine, radians. (sin) */
+/** Sine of x in radians.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSin(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** -1, 0 or 1. (sign) */
+/**
+ * -1 below 0, 1 above, else 0; NaN stays NaN.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderSign(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Square root. (sqrt) */
+/** Square root, NaN below 0.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSqrt(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Tangent, radians. (tan) */
+/** Tangent of x in radians.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderTan(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** (input - zeroPoint) * scale, scale and zeroPoint blockwise broadcastable. (dequantizeLinear) */
+/**
+ * (input - zeroPoint) * scale.  input and zeroPoint: uint8, int8, uint32 or int32, the same for both; scale: float32 or
+ * float16, which the result has.  scale and zeroPoint have one shape of input's rank, each dimension of which divides input's:
+ * an element of them serves a block of elements.  Scales that are not positive are used as they are. (dequantizeLinear)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderDequantizeLinear(WNNGraphBuilder builder, WNNOperand input, WNNOperand scale,
                                                       WNNOperand zeroPoint, WNNOperatorOptions const *WNN_NULLABLE options);
-/** clamp(roundEven(input / scale) + zeroPoint) to the type of zeroPoint. (quantizeLinear) */
+/**
+ * roundEven(input / scale) + zeroPoint, saturated to the data type of zeroPoint (uint8, int8, uint32 or int32), which the
+ * result has.  input and scale: float32 or float16, the same for both.  scale and zeroPoint have one shape of input's rank,
+ * each dimension of which divides input's.  Scales that are not positive are used as they are. (quantizeLinear)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderQuantizeLinear(WNNGraphBuilder builder, WNNOperand input, WNNOperand scale,
                                                     WNNOperand zeroPoint, WNNOperatorOptions const *WNN_NULLABLE options);
-/** x, or alpha * (exp(x) - 1) below 0. (elu) */
+/**
+ * x, or alpha * (exp(x) - 1) below 0; alpha is cast to the data type of input.  float32 or float16, any rank; data type and
+ * shape stay. (elu)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderElu(WNNGraphBuilder builder, WNNOperand input, WNNEluOptions const *WNN_NULLABLE options);
-/** Broadcast to newShape. (expand) */
-WNN_EXPORT WNNOperand wnnGraphBuilderExpand(WNNGraphBuilder builder, WNNOperand input,
-                                            size_t newShapeCount, uint32_t const *newShape,
-                                            WNNOperatorOptions const *WNN_NULLABLE options);
-/** Slices of input along axis at indices. (gather) */
+/**
+ * input broadcast to newShape, which may have more dimensions; only dimensions of size 1 can be repeated.  Any data type and
+ * rank.  TypeError if input's shape is not broadcastable to newShape. (expand)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderExpand(WNNGraphBuilder builder, WNNOperand input, size_t newShapeCount,
+                                            uint32_t const *newShape, WNNOperatorOptions const *WNN_NULLABLE options);
+/**
+ * Slices of input along axis at indices.  input: any data type, rank 1 or more; indices: int32, uint32 or int64, any rank, -n
+ * to n - 1 for a dimension of size n (others are clamped to it).  The result has input's shape with indices' shape in place of
+ * the axis.  TypeError if axis is not less than the rank. (gather)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGather(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                             WNNGatherOptions const *WNN_NULLABLE options);
-/** Elements of input along axis at indices. (gatherElements) */
+/**
+ * For every element of indices the element of input at the same place, but at that index along axis.  input: any data type,
+ * rank 1 or more; indices: int32, uint32 or int64, of input's shape except along axis; the result has its shape.  Indices as
+ * for gather. (gatherElements)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGatherElements(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                                     WNNGatherOptions const *WNN_NULLABLE options);
-/** Slices of input at index tuples. (gatherND) */
+/**
+ * Slices of input at coordinates.  input: any data type, rank 1 or more; indices: int32, uint32 or int64, rank 1 or more, its
+ * last dimension the number of leading dimensions of input that a coordinate names.  The result has indices' shape without the
+ * last dimension, then the dimensions of input that are left.  Indices as for gather.  TypeError if a coordinate is longer than
+ * input's rank. (gatherND)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGatherND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** 0.5 * x * (1 + erf(x / sqrt(2))) (gelu) */
+/** 0.5 * x * (1 + erf(x / sqrt(2))).  float32 or float16, any rank; data type and shape stay. (gelu) */
 WNN_EXPORT WNNOperand wnnGraphBuilderGelu(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** alpha * A * B + beta * C (gemm) */
+/**
+ * alpha * a * b + beta * c with matrices a, b, transposed before if aTranspose, bTranspose.  All float32 or all float16; a, b:
+ * rank 2; c: rank 0 to 2, broadcastable to the product's shape, 0 if missing.  alpha and beta are cast to the data type.
+ * TypeError if the columns of a are not as many as the rows of b. (gemm)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGemm(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                           WNNGemmOptions const *WNN_NULLABLE options);
-/** Gated recurrent unit over steps.  outputs[0]: [numDirections, batch, hiddenSize]; outputs[1]: the sequence if returnSequence, else NULL. (gru) */
-WNN_EXPORT WNNStatus wnnGraphBuilderGru(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight, WNNOperand recurrentWeight,
-                                        uint32_t steps, uint32_t hiddenSize, WNNGruOptions const *WNN_NULLABLE options,
-                                        WNNOperand *outputs);
-/** One step of a gated recurrent unit. (gruCell) */
+/**
+ * Gated recurrent unit over a sequence.  All operands float32 or all float16.  input: [steps, batch, inputSize]; weight:
+ * [directions, 3 * hiddenSize, inputSize]; recurrentWeight: [directions, 3 * hiddenSize, hiddenSize]; bias, recurrentBias:
+ * [directions, 3 * hiddenSize]; initialHiddenState: [directions, batch, hiddenSize], 0 if missing.  layout orders the gates;
+ * resetAfter applies the reset gate behind the matrix product; activations are those of the update and reset gates and of the
+ * new gate (default sigmoid, tanh); direction both has 2 directions.  outputs[0]: the last state, [directions, batch,
+ * hiddenSize]; outputs[1]: all states, [steps, directions, batch, hiddenSize], if returnSequence, else NULL.  outputs has room
+ * for 2. (gru)
+ */
+WNN_EXPORT WNNStatus wnnGraphBuilderGru(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
+                                        WNNOperand recurrentWeight, uint32_t steps, uint32_t hiddenSize,
+                                        WNNGruOptions const *WNN_NULLABLE options, WNNOperand *outputs);
+/**
+ * One step of a gated recurrent unit.  All operands float32 or all float16.  input: [batch, inputSize]; weight: [3 *
+ * hiddenSize, inputSize]; recurrentWeight: [3 * hiddenSize, hiddenSize]; hiddenState: [batch, hiddenSize], as the result; bias,
+ * recurrentBias: [3 * hiddenSize].  Options as for gru. (gruCell)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderGruCell(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                              WNNOperand recurrentWeight, WNNOperand hiddenState, uint32_t hiddenSize,
                                              WNNGruCellOptions const *WNN_NULLABLE options);
-/** max(0, min(1, alpha * x + beta)) (hardSigmoid) */
+/**
+ * max(0, min(1, alpha * x + beta)); alpha and beta are cast to the data type of input.  float32 or float16, any rank; data type
+ * and shape stay. (hardSigmoid)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderHardSigmoid(WNNGraphBuilder builder, WNNOperand input,
                                                  WNNHardSigmoidOptions const *WNN_NULLABLE options);
-/** x * max(0, min(6, x + 3)) / 6 (hardSwish) */
+/** x * max(0, min(6, x + 3)) / 6.  float32 or float16, any rank; data type and shape stay. (hardSwish) */
 WNN_EXPORT WNNOperand wnnGraphBuilderHardSwish(WNNGraphBuilder builder, WNNOperand input,
                                                WNNOperatorOptions const *WNN_NULLABLE options);
-/** Normalisation over the spatial dimensions of each channel. (instanceNormalization) */
+/**
+ * (input - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance of the spatial dimensions for every batch
+ * and channel.  input: float32 or float16, rank 4, [batch, channels, height, width] or as layout says; scale (default 1), bias
+ * (default 0): the same data type, shape [channels].  The shape stays. (instanceNormalization)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderInstanceNormalization(WNNGraphBuilder builder, WNNOperand input,
                                                            WNNInstanceNormalizationOptions const *WNN_NULLABLE options);
-/** Normalisation over axes. (layerNormalization) */
+/**
+ * (input - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance over options' axes (default: all but the
+ * first). input: float32 or float16, any rank; scale (default 1), bias (default 0): the same data type, the sizes of axes in
+ * the order of axes.  The shape stays.  TypeError for axes out of range or given twice. (layerNormalization)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLayerNormalization(WNNGraphBuilder builder, WNNOperand input,
                                                         WNNLayerNormalizationOptions const *WNN_NULLABLE options);
-/** x, or alpha * x below 0. (leakyRelu) */
+/**
+ * x, or alpha * x below 0; alpha is cast to the data type of input.  float32 or float16, any rank; data type and shape stay.
+ * (leakyRelu)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLeakyRelu(WNNGraphBuilder builder, WNNOperand input,
                                                WNNLeakyReluOptions const *WNN_NULLABLE options);
-/** alpha * x + beta (linear) */
+/**
+ * alpha * x + beta; alpha and beta are cast to the data type of input.  float32 or float16, any rank; data type and shape stay.
+ * (linear)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLinear(WNNGraphBuilder builder, WNNOperand input,
                                             WNNLinearOptions const *WNN_NULLABLE options);
-/** Long short-term memory over steps.  outputs[0]: hidden state, outputs[1]: cell state, outputs[2]: the sequence if returnSequence, else NULL. (lstm) */
-WNN_EXPORT WNNStatus wnnGraphBuilderLstm(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight, WNNOperand recurrentWeight,
-                                         uint32_t steps, uint32_t hiddenSize, WNNLstmOptions const *WNN_NULLABLE options,
-                                         WNNOperand *outputs);
-/** One step of long short-term memory.  outputs[0]: hidden state, outputs[1]: cell state. (lstmCell) */
+/**
+ * Long short-term memory over a sequence.  All operands float32 or all float16.  input: [steps, batch, inputSize]; weight:
+ * [directions, 4 * hiddenSize, inputSize]; recurrentWeight: [directions, 4 * hiddenSize, hiddenSize]; bias, recurrentBias:
+ * [directions, 4 * hiddenSize]; peepholeWeight: [directions, 3 * hiddenSize] for the input, output and forget gates;
+ * initialHiddenState, initialCellState: [directions, batch, hiddenSize], 0 if missing.  layout orders the gates; activations
+ * are those of the gates, of the cell gate and of the cell state (default sigmoid, tanh, tanh).  outputs[0], outputs[1]: the
+ * last hidden and cell state, [directions, batch, hiddenSize]; outputs[2]: all hidden states, [steps, directions, batch,
+ * hiddenSize], if returnSequence, else NULL.  outputs has room for 3. (lstm)
+ */
+WNN_EXPORT WNNStatus wnnGraphBuilderLstm(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
+                                         WNNOperand recurrentWeight, uint32_t steps, uint32_t hiddenSize,
+                                         WNNLstmOptions const *WNN_NULLABLE options, WNNOperand *outputs);
+/**
+ * One step of long short-term memory.  All operands float32 or all float16.  input: [batch, inputSize]; weight: [4 *
+ * hiddenSize, inputSize]; recurrentWeight: [4 * hiddenSize, hiddenSize]; hiddenState, cellState: [batch, hiddenSize]; bias,
+ * recurrentBias: [4 * hiddenSize]; peepholeWeight: [3 * hiddenSize].  Options as for lstm.  outputs[0], outputs[1]: the new
+ * hidden and cell state, [batch, hiddenSize].  outputs has room for 2. (lstmCell)
+ */
 WNN_EXPORT WNNStatus wnnGraphBuilderLstmCell(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                              WNNOperand recurrentWeight, WNNOperand hiddenState, WNNOperand cellState,
                                              uint32_t hiddenSize, WNNLstmCellOptions const *WNN_NULLABLE options,
                                              WNNOperand *outputs);
-/** Matrix product over the last two dimensions, the others broadcast. (matmul) */
+/**
+ * Matrix product of the last two dimensions; the others broadcast.  Both float32 or both float16, rank 2 or more.  TypeError if
+ * the columns of a are not as many as the rows of b. (matmul)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderMatmul(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                             WNNOperatorOptions const *WNN_NULLABLE options);
-/** Input with a border. (pad) */
-WNN_EXPORT WNNOperand wnnGraphBuilderPad(WNNGraphBuilder builder, WNNOperand input,
-                                         size_t beginningPaddingCount, uint32_t const *beginningPadding,
-                                         size_t endingPaddingCount, uint32_t const *endingPadding,
-                                         WNNPadOptions const *WNN_NULLABLE options);
-/** Mean of the elements inside the input under each window. (averagePool2d) */
+/**
+ * input with a border: beginningPadding[d] elements before and endingPadding[d] behind it in dimension d, one of each per
+ * dimension.  Any data type and rank.  mode says what they are: value cast to the data type of input (constant), the nearest
+ * element of input (edge), or input mirrored without repeating its edge (reflection; padding must be less than the dimension).
+ * (pad)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderPad(WNNGraphBuilder builder, WNNOperand input, size_t beginningPaddingCount,
+                                         uint32_t const *beginningPadding, size_t endingPaddingCount,
+                                         uint32_t const *endingPadding, WNNPadOptions const *WNN_NULLABLE options);
+/**
+ * Mean of the elements under each window, those of the padding left out.  input: float32 or float16, rank 4, [batch, channels,
+ * height, width] or as layout says.  windowDimensions (default: the whole height and width), strides and dilations are [height,
+ * width], padding as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says,
+ * or outputSizes, which must be what rounding down or up gives.  TypeError for lists of another length, zeros in them, or a
+ * window larger than the padded input. (pooling operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderAveragePool2d(WNNGraphBuilder builder, WNNOperand input,
                                                    WNNPool2dOptions const *WNN_NULLABLE options);
-/** Square root of the sum of squares under each window. (l2Pool2d) */
+/**
+ * Square root of the sum of the squares under each window.  input: float32 or float16, rank 4, [batch, channels, height, width]
+ * or as layout says.  windowDimensions (default: the whole height and width), strides and dilations are [height, width],
+ * padding as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says, or
+ * outputSizes, which must be what rounding down or up gives.  TypeError for lists of another length, zeros in them, or a window
+ * larger than the padded input. (pooling operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderL2Pool2d(WNNGraphBuilder builder, WNNOperand input,
                                               WNNPool2dOptions const *WNN_NULLABLE options);
-/** Largest element under each window. (maxPool2d) */
+/**
+ * The largest element under each window.  input: any data type, rank 4, [batch, channels, height, width] or as layout says.
+ * windowDimensions (default: the whole height and width), strides and dilations are [height, width], padding as for conv2d.
+ * Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says, or outputSizes, which must be
+ * what rounding down or up gives.  TypeError for lists of another length, zeros in them, or a window larger than the padded
+ * input. (pooling operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderMaxPool2d(WNNGraphBuilder builder, WNNOperand input,
                                                WNNPool2dOptions const *WNN_NULLABLE options);
-/** x, or slope * x below 0. (prelu) */
+/**
+ * x, or slope * x below 0.  float32, float16, int64, int32 or int8, the same for both; shapes broadcast to each other. (prelu)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderPrelu(WNNGraphBuilder builder, WNNOperand input, WNNOperand slope,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
-/** Sum of absolute values. (reduceL1) */
+/**
+ * Sum of absolute values.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty:
+ * each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of
+ * range or given twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceL1(WNNGraphBuilder builder, WNNOperand input,
                                               WNNReduceOptions const *WNN_NULLABLE options);
-/** Square root of the sum of squares. (reduceL2) */
+/**
+ * Square root of the sum of squares.  float32 or float16, any rank.  options' axes (default: all; empty: each element by
+ * itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given
+ * twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceL2(WNNGraphBuilder builder, WNNOperand input,
                                               WNNReduceOptions const *WNN_NULLABLE options);
-/** Logarithm of the sum. (reduceLogSum) */
+/**
+ * Natural logarithm of the sum.  float32 or float16, any rank.  options' axes (default: all; empty: each element by itself) are
+ * left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceLogSum(WNNGraphBuilder builder, WNNOperand input,
                                                   WNNReduceOptions const *WNN_NULLABLE options);
-/** Logarithm of the sum of exponentials. (reduceLogSumExp) */
+/**
+ * Natural logarithm of the sum of exponentials, computed without overflow.  float32 or float16, any rank.  options' axes
+ * (default: all; empty: each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.
+ * TypeError for axes out of range or given twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceLogSumExp(WNNGraphBuilder builder, WNNOperand input,
                                                      WNNReduceOptions const *WNN_NULLABLE options);
-/** Largest element. (reduceMax) */
+/**
+ * The largest element.  Any data type, any rank.  options' axes (default: all; empty: each element by itself) are left out of
+ * the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceMax(WNNGraphBuilder builder, WNNOperand input,
                                                WNNReduceOptions const *WNN_NULLABLE options);
-/** Mean. (reduceMean) */
+/**
+ * The mean.  float32 or float16, any rank.  options' axes (default: all; empty: each element by itself) are left out of the
+ * result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceMean(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNReduceOptions const *WNN_NULLABLE options);
-/** Smallest element. (reduceMin) */
+/**
+ * The smallest element.  Any data type, any rank.  options' axes (default: all; empty: each element by itself) are left out of
+ * the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceMin(WNNGraphBuilder builder, WNNOperand input,
                                                WNNReduceOptions const *WNN_NULLABLE options);
-/** Product. (reduceProduct) */
+/**
+ * The product.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty: each element
+ * by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given
+ * twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceProduct(WNNGraphBuilder builder, WNNOperand input,
                                                    WNNReduceOptions const *WNN_NULLABLE options);
-/** Sum. (reduceSum) */
+/**
+ * The sum.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty: each element by
+ * itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given
+ * twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceSum(WNNGraphBuilder builder, WNNOperand input,
                                                WNNReduceOptions const *WNN_NULLABLE options);
-/** Sum of squares. (reduceSumSquare) */
+/**
+ * The sum of squares.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty: each
+ * element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or
+ * given twice. (reduction operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceSumSquare(WNNGraphBuilder builder, WNNOperand input,
                                                      WNNReduceOptions const *WNN_NULLABLE options);
-/** max(0, x) (relu) */
+/** max(0, x).  float32, float16, int64, int32 or int8, any rank; data type and shape stay. (relu) */
 WNN_EXPORT WNNOperand wnnGraphBuilderRelu(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Two consecutive dimensions resized. (resample2d) */
+/**
+ * input with two dimensions resized.  float32, float16, uint8 or int8, rank 4.  options' axes (default [2, 3], in any order)
+ * are resized to sizes or, if that is missing, to floor(size * scales) (default [1, 1]).  mode is nearest-neighbor or linear;
+ * centres of elements are aligned.  TypeError for lists of another length than 2, axes out of range or equal, scales not above
+ * 0. (resample2d)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderResample2d(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNResample2dOptions const *WNN_NULLABLE options);
-/** The same elements in newShape. (reshape) */
-WNN_EXPORT WNNOperand wnnGraphBuilderReshape(WNNGraphBuilder builder, WNNOperand input,
-                                             size_t newShapeCount, uint32_t const *newShape,
-                                             WNNOperatorOptions const *WNN_NULLABLE options);
-/** Order of elements reversed along axes. (reverse) */
+/**
+ * The same elements, in the same row-major order, as newShape (empty: a scalar).  Any data type and rank.  TypeError if
+ * newShape has another number of elements. (reshape)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderReshape(WNNGraphBuilder builder, WNNOperand input, size_t newShapeCount,
+                                             uint32_t const *newShape, WNNOperatorOptions const *WNN_NULLABLE options);
+/**
+ * Elements in the opposite order along options' axes (default: all).  Any data type and rank; the shape stays.  TypeError for
+ * axes out of range or given twice. (reverse)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderReverse(WNNGraphBuilder builder, WNNOperand input,
                                              WNNReverseOptions const *WNN_NULLABLE options);
-/** Input with elements replaced by updates at indices along axis. (scatterElements) */
+/**
+ * input with elements replaced: for every element of updates that of the same place, but at its index along axis.  input: any
+ * data type, rank 1 or more; indices: int32, uint32 or int64, of input's shape except along axis; updates: input's data type,
+ * indices' shape.  Of two updates of one place the later one counts.  Indices as for gather. (scatterElements)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderScatterElements(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                                      WNNOperand updates, WNNScatterOptions const *WNN_NULLABLE options);
-/** Input with slices replaced by updates at index tuples. (scatterND) */
-WNN_EXPORT WNNOperand wnnGraphBuilderScatterND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices, WNNOperand updates,
-                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 / (1 + exp(-x)) (sigmoid) */
+/**
+ * input with slices replaced by those of updates at coordinates.  input: any data type, rank 1 or more; indices: int32, uint32
+ * or int64, rank 1 or more, as for gatherND; updates: input's data type, the shape that gatherND would read.  Of two updates of
+ * one place the later one counts. (scatterND)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderScatterND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
+                                               WNNOperand updates, WNNOperatorOptions const *WNN_NULLABLE options);
+/** 1 / (1 + exp(-x)).  float32 or float16, any rank; data type and shape stay. (sigmoid) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSigmoid(WNNGraphBuilder builder, WNNOperand input,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
-/** A window of input. (slice) */
-WNN_EXPORT WNNOperand wnnGraphBuilderSlice(WNNGraphBuilder builder, WNNOperand input, size_t startsCount, uint32_t const *starts,
-                                           size_t sizesCount, uint32_t const *sizes, WNNSliceOptions const *WNN_NULLABLE options);
-/** exp(x - max) / sum along axis. (softmax) */
+/**
+ * The window of input from starts[d], sizes[d] long, in every dimension d; every strides[d]-th element of it (default 1).  Any
+ * data type and rank.  TypeError for lists of another length than the rank, sizes or strides of 0, or a window that reaches
+ * beyond input. (slice)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderSlice(WNNGraphBuilder builder, WNNOperand input, size_t startsCount,
+                                           uint32_t const *starts, size_t sizesCount, uint32_t const *sizes,
+                                           WNNSliceOptions const *WNN_NULLABLE options);
+/**
+ * exp(x - max) / sum of exp(x - max) along axis.  float32 or float16, rank 1 or more; the shape stays.  TypeError if axis is
+ * not less than the rank. (softmax)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderSoftmax(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
-/** log(1 + exp(x)) (softplus) */
+/** log(1 + exp(x)).  float32 or float16, any rank; data type and shape stay. (softplus) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSoftplus(WNNGraphBuilder builder, WNNOperand input,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** x / (1 + |x|) (softsign) */
+/** x / (1 + |x|).  float32 or float16, any rank; data type and shape stay. (softsign) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSoftsign(WNNGraphBuilder builder, WNNOperand input,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** Parts of input along axis. (split) */
+/**
+ * Parts of input along options' axis, splits[i] long; outputs receives splitsCount operands.  Any data type, rank 1 or more.
+ * TypeError for no or more than 8192 parts (outputs is not written then), a part of 0, or a sum other than the size of the
+ * axis. (split)
+ */
 WNN_EXPORT WNNStatus wnnGraphBuilderSplit(WNNGraphBuilder builder, WNNOperand input, size_t splitsCount, uint32_t const *splits,
                                           WNNSplitOptions const *WNN_NULLABLE options, WNNOperand *outputs);
-/** Hyperbolic tangent. (tanh) */
+/** Hyperbolic tangent.  float32 or float16, any rank; data type and shape stay. (tanh) */
 WNN_EXPORT WNNOperand wnnGraphBuilderTanh(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Input repeated. (tile) */
-WNN_EXPORT WNNOperand wnnGraphBuilderTile(WNNGraphBuilder builder, WNNOperand input,
-                                          size_t repetitionsCount, uint32_t const *repetitions,
-                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Dimensions permuted (default: reversed). (transpose) */
+/**
+ * input repeated repetitions[d] times in every dimension d.  Any data type and rank.  TypeError for another number of
+ * repetitions than the rank, a repetition of 0, or a dimension above 2^31-1. (tile)
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderTile(WNNGraphBuilder builder, WNNOperand input, size_t repetitionsCount,
+                                          uint32_t const *repetitions, WNNOperatorOptions const *WNN_NULLABLE options);
+/**
+ * Dimension d of the result is dimension permutation[d] of input (default: the reversed order).  Any data type and rank.
+ * TypeError if permutation is none. (transpose)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderTranspose(WNNGraphBuilder builder, WNNOperand input,
                                                WNNTransposeOptions const *WNN_NULLABLE options);
-/** The upper or lower triangle, zeros elsewhere. (triangular) */
+/**
+ * The upper or lower triangle of each matrix in the last two dimensions, zeros elsewhere.  Any data type, rank 2 or more; the
+ * shape stays.  diagonal moves the border that is kept: above 0 towards the upper right, below 0 towards the lower left.
+ * (triangular)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderTriangular(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNTriangularOptions const *WNN_NULLABLE options);
-/** trueValue where condition is not 0, else falseValue. (where) */
+/**
+ * trueValue where condition is not 0, else falseValue.  condition: uint8; the others: any data type, the same for both; all
+ * shapes broadcast to each other. (where)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderWhere(WNNGraphBuilder builder, WNNOperand condition, WNNOperand trueValue,
                                            WNNOperand falseValue, WNNOperatorOptions const *WNN_NULLABLE options);
-/** split into equal parts, splits of them; outputs receives as many operands. (split) */
+/**
+ * split into that many equal parts; outputs receives as many operands.  TypeError if the size of the axis is not divisible, or
+ * as for split. (split)
+ */
 WNN_EXPORT WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOperand input, uint32_t splits,
                                                WNNSplitOptions const *WNN_NULLABLE options, WNNOperand *outputs);
 
@@ -1186,8 +1523,8 @@ WNN_EXPORT WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOpera
  * beyond the rank are ignored. (Operator Emulation, squeeze) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
                                              uint32_t const *WNN_NULLABLE axes, WNNOperatorOptions const *WNN_NULLABLE options);
-/** reshape with dimensions of size 1 inserted; axes are their places in the result.  TypeError for an axis that is not less than
- * the rank of the result, or given twice. (Operator Emulation, unsqueeze) */
+/** reshape with dimensions of size 1 inserted; axes are their places in the result.  TypeError for an axis that is not less
+ * than the rank of the result, or given twice. (Operator Emulation, unsqueeze) */
 WNN_EXPORT WNNOperand wnnGraphBuilderUnsqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
                                                uint32_t const *axes, WNNOperatorOptions const *WNN_NULLABLE options);
 /** reshape to two dimensions: the product of those before axis, and the product of the others.  Returns input itself if axis is
