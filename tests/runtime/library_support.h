@@ -93,7 +93,8 @@ static inline struct value *operand_dims(struct subject *s, bool constant, uint3
     struct value *v;
     float *data;
 
-    memcpy(t.dims, dims, rank * sizeof *dims);
+    if (rank)
+        memcpy(t.dims, dims, rank * sizeof *dims);
     if (constant) {
         struct constant *c = constant_create(NULL, (size_t)type_bytes(&t));
 
