@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The reference interpreter's choices (docs/semantics.md), each as a small graph of constants that holds the expected tensor, too.
- * The published conformance cases (wpt-interpreter-...) cover the operators' formulas; here is what they leave out.
+ * The reference interpreter's choices (docs/semantics.md), each as a small graph of constants that holds the expected tensor,
+ * too. The published conformance cases (wpt-interpreter-...) cover the operators' formulas; here is what they leave out.
  */
 #include "support/graphs.h"
 
@@ -17,7 +17,8 @@ static const struct example elementwise[] = {
     {"a: i32[5] @values([7, -7, 5, -2147483648, 0]); b: i32[5] @values([2, 2, 0, -1, 0]);"
      "e: i32[5] @values([3, -3, 0, -2147483648, 0]);",
      "r = div(a, b);"},
-    {"a: i64[2] @values([-9223372036854775808, 9]); b: i64[2] @values([-1, -4]); e: i64[2] @values([-9223372036854775808, -2]);",
+    {"a: i64[2] @values([-9223372036854775808, 9]); b: i64[2] @values([-1, -4]); e: i64[2] @values([-9223372036854775808, "
+     "-2]);",
      "r = div(a, b);"},
     {"a: u64[2] @values([18446744073709551615, 6]); b: u64[2] @values([2, 0]); e: u64[2] @values([9223372036854775807, 0]);",
      "r = div(a, b);"},
@@ -66,8 +67,10 @@ static const struct example elementwise[] = {
     {"a: f32[2] @values([NaN, 0]); b: f32[2] @values([NaN, -0]); e: u8[2] @values([0, 1]);", "r = lesserOrEqual(a, b);"},
     {"a: f32[3] @values([NaN, -Infinity, 3e38]); e: u8[3] @values([0, 1, 0]);", "r = isInfinite(a);"},
     {"a: u8[3] @values([0, 2, 255]); e: u8[3] @values([1, 0, 0]);", "r = logicalNot(a);"},
-    {"a: u8[4] @values([0, 2, 2, 0]); b: u8[4] @values([0, 4, 0, 9]); e: u8[4] @values([0, 0, 1, 1]);", "r = logicalXor(a, b);"},
-    {"a: u8[4] @values([0, 2, 4, 0]); b: u8[4] @values([0, 4, 0, 9]); e: u8[4] @values([0, 1, 0, 0]);", "r = logicalAnd(a, b);"},
+    {"a: u8[4] @values([0, 2, 2, 0]); b: u8[4] @values([0, 4, 0, 9]); e: u8[4] @values([0, 0, 1, 1]);",
+     "r = logicalXor(a, b);"},
+    {"a: u8[4] @values([0, 2, 4, 0]); b: u8[4] @values([0, 4, 0, 9]); e: u8[4] @values([0, 1, 0, 0]);",
+     "r = logicalAnd(a, b);"},
     {"a: f32[3] @values([-0, 0, Infinity]); e: f32[3] @values([-Infinity, Infinity, 0]);", "r = reciprocal(a);"},
     {"a: f32[6] @values([-0.5, 0.5, 1.5, 2.5, -0, -3.5]); e: f32[6] @values([-0, 0, 2, 2, -0, -4]);", "r = roundEven(a);"},
     {"a: f32[3] @values([-0.5, 0.5, -0]); e: f32[3] @values([-0, 1, -0]);", "r = ceil(a);"},
@@ -107,7 +110,8 @@ static const struct example elementwise[] = {
     /* through double this would be rounded twice: 2^60 + 2^36 + 1 is just above a half */
     {"a: i64[1] @values([1152921573326323713]); e: f32[1] @values([1152921642045800448]);", "r = cast(a, \"float32\");"},
     {"a: u64[1] @values([18446744073709551615]); e: f32[1] @values([18446744073709551616]);", "r = cast(a, \"float32\");"},
-    {"a: i32[3] @values([65519, 65520, -65520]); e: f16[3] @values([65504, Infinity, -Infinity]);", "r = cast(a, \"float16\");"},
+    {"a: i32[3] @values([65519, 65520, -65520]); e: f16[3] @values([65504, Infinity, -Infinity]);",
+     "r = cast(a, \"float16\");"},
     {"a: f32[3] @values([65519.99, 65520, 1e-8]); e: f16[3] @values([65504, Infinity, 0]);", "r = cast(a, \"float16\");"},
     /* quantisation: the quotient is rounded in the operand's type, then half to even; saturation; no trap */
     {"a: f32[6] @values([2.5, 3.5, 1000, -1000, NaN, Infinity]); s: f32[1] @values([1]); z: u8[1] @values([10]);"
@@ -199,7 +203,8 @@ static const struct example others[] = {
     {"a: u64[1, 2, 1, 1] @values([18446744073709551615, 1]); e: u64[1, 2, 1, 1] @values([18446744073709551615, 1]);",
      "r = maxPool2d(a, layout=\"nhwc\", windowDimensions=[1, 1]);"},
     /* convolutions: padding adds nothing; groups, layouts and dilations together */
-    {"a: f32[1, 1, 1, 2] @values([1, 2]); w: f32[1, 1, 1, 3] @values([Infinity, 1, 1]); e: f32[1, 1, 1, 2] @values([3, Infinity]);",
+    {"a: f32[1, 1, 1, 2] @values([1, 2]); w: f32[1, 1, 1, 3] @values([Infinity, 1, 1]); e: f32[1, 1, 1, 2] @values([3, "
+     "Infinity]);",
      "r = conv2d(a, w, padding=[0, 0, 1, 1]);"},
     {"a: f32[1, 1, 3, 4] @values([1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60]);"
      "w: f32[1, 1, 2, 2, 4] @values([1, 1, 2, 0, 1, 0, 1, 1, 3, 0, 0, 1, 0, 2, 1, 0]);"
@@ -266,7 +271,8 @@ static void other_choices(void **state)
 static void unneeded_inputs_may_be_absent(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { a: f32[2]; b: f32[2]; } nodes { u = exp(b); y = neg(a); } outputs { y; again = y; }");
+    struct graph *g =
+        parse_body("inputs { a: f32[2]; b: f32[2]; } nodes { u = exp(b); y = neg(a); } outputs { y; again = y; }");
     const float a[2] = {1, -2};
     float y[2], again[2];
     struct error error = {0};
