@@ -211,6 +211,10 @@ static bool outputs_check(const struct test *t, const struct tolerance *toleranc
             if (list && expected)
                 expected = expected->next;
         }
+        if (list && expected) {
+            printf("  output \"%s\": more elements are expected than its type has\n", o->name);
+            return false;
+        }
         if (wrong) {
             printf("  %" PRId64 " of %" PRId64 " elements are wrong\n", wrong, count);
             return false;
