@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Operators whose places are data or computed: the gathers, the scatters, resample2d.
+ *
+ * An index becomes a LOADED variable, which is clamped to the dimension whatever the data says: the bound that kernel_verify
+ * proves.
+ */
+#include "passes/lower.h"
+
+/** The place that an element of `indices` names in a dimension. */
+static struct kaffine index_form(struct lowering *l, const struct value *indices, const struct map *at, int64_t size)
+{
+    uint32_t e = lower_value(l, indices, at);
+
+    return e == KEXPR_NONE ? kaffine_const(0) : kernel_loaded_var(l->k, e, size);
+}
+
+uint32_t lower_gather(struct lowering *l, const struct node *n, const struct map *m)
+{
+    const struct value *input = n->inputs[0].value, *indices = n->inputs[1].value;
+    const struct map spread = map_spread(l, m, &n->results[0]->type);
+    const uint32_t rank = input->type.rank, index_rank = indices->type.rank;
+    struct map at = map_like(m, rank), place = map_like(m, index_rank);
+
+    if (n->op == OP_GATHER) {
+        const uint32_t axis = NODE_OPTIONS(n, WNNGatherOptions)->axis;
+        for (uint32_t d = 0; d < index_rank; d++)
+            place.forms[d] = spread.forms[axis + d];
+        for (uint32_t d = 0; d < rank; d++) {
+            if (d != axis)
+                at.forms[d] = spread.forms[d < axis ? d : d + index_rank - 1];
+        }
+        at.forms[axis] = index_form(l, indices, &place, input->type.dims[axis]);
+    } else if (n->op == OP_GATHER_ELEMENTS) {
+        const uint32_t axis = NODE_OPTIONS(n, WNNGatherOptions)->axis;
+        place = at = spread;
+        at.forms[axis] = index_form(l, indices, &place, input->type.dims[axis]);
+    } else { /* gatherND: the last dimension of indices holds coordinates */
+        const uint32_t size = indices->type.dims[index_rank - 1];
+        for (uint32_t d = 0; d + 1 < index_rank; d++)
+            place.forms[d] = spread.forms[d];
+        for (uint32_t d = 0; d < rank; d++) {
+            if (d >= size) {
+                at.forms[d] = spread.forms[index_rank - 1 + d - size];
+                continue;
+            }
+            place.forms[index_rank - 1] = kaffine_const(d);
+            at.forms[d] = index_form(l, indices, &place, input->type.dims[d]);
+        }
+    }
+    return lower_value(l, input, &at);
+}
+
+/* ---- scatters ---- */
+
+/**
+ * Updates are done in row-major order where two of them may meet, so that the last one stays: REDUCED variables run in order.
+ * scatterElements meets itself along its axis only, scatterND anywhere among its coordinates.
+ */
+bool lower_scatter_updates(struct lowering *l, const struct node *n)
+{
+    const struct value *indices = n->inputs[1].value, *updates = n->inputs[2].value, *result = n->results[0];
+    const struct tensor_type *t = &updates->type;
+    const uint32_t rank = result->type.rank, index_rank = indices->type.rank;
+    const bool elements = n->op == OP_SCATTER_ELEMENTS;
+    const uint32_t axis = elements ? NODE_OPTIONS(n, WNNScatterOptions)->axis : 0;
+    struct map from = {.rank = t->rank}, place = {.rank = index_rank}, to = {.rank = rank};
+    struct kernel *k = l->k;
+    uint32_t e;
+
+    for (int pass = KVAR_PARALLEL; pass <= KVAR_REDUCED; pass++) {
+        for (uint32_t d = 0; d < t->rank; d++) {
+            bool ordered = elements ? d == axis : d + 1 < index_rank;
+            if (ordered == (pass == KVAR_REDUCED))
+                from.forms[d] = kaffine_var(k, kernel_var(k, pass, t->dims[d]));
+        }
+    }
+    if (elements) {
+        place = to = from;
+        to.forms[axis] = index_form(l, indices, &place, result->type.dims[axis]);
+    } else {
+        const uint32_t size = indices->type.dims[index_rank - 1];
+        for (uint32_t d = 0; d + 1 < index_rank; d++)
+            place.forms[d] = from.forms[d];
+        for (uint32_t d = 0; d < rank; d++) {
+            if (d >= size) {
+                to.forms[d] = from.forms[index_rank - 1 + d - size];
+                continue;
+            }
+            place.forms[index_rank - 1] = kaffine_const(d);
+            to.forms[d] = index_form(l, indices, &place, result->type.dims[d]);
+        }
+    }
+    e = lower_value(l, updates, &from);
+    kernel_store(k, lower_tensor(l, result, true), map_linear(l, &to, &result->type), e, 0, NULL);
+    return !k->error.status && !l->unfusable;
+}
+
+/* ---- resample2d ---- */
+
+/*
+ * inputCoordinate = (i + 0.5) * in / out - 0.5, a fraction with the denominator 2 * out: everything about it is exact in
+ * integers.
+ */
+
+/** nearest-neighbor: ceil(inputCoordinate - 0.5), which needs no clamping. */
+static struct kaffine nearest(struct lowering *l, struct kaffine at, int64_t in, int64_t out)
+{
+    return form_divmod(l, kaffine_add_const(kaffine_scale(l->k, at, 2 * in), in - 1), 2 * out, in);
+}
+
+/** linear: the two places around the coordinate and the second one's weight. */
+struct neighbours {
+    struct kaffine low, high;
+    uint32_t weight; /* of high; 0 where the coordinate is whole or was clamped */
+    bool exact;      /* the weight is always 0 */
+};
+
+static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, int64_t out, struct neighbours *x)
+{
+    struct kernel *k = l->k;
+    /* One denominator more makes the numerator positive: place is floor(inputCoordinate) + 1. */
+    const struct kaffine numerator = kaffine_add_const(kaffine_scale(k, at, 2 * in), in + out);
+    const struct kaffine place = form_divmod(l, numerator, 2 * out, in + 1);
+    uint32_t floor, rest, zero, last, between, one;
+
+    *x = (struct neighbours){.low = at, .high = at, .exact = in == out || in == 1};
+    if (in == 1)
+        x->low = x->high = kaffine_const(0);
+    if (x->exact)
+        return true;
+    floor = kernel_index(k, kaffine_add_const(place, -1));
+    rest = kernel_index(k, form_divmod(l, numerator, 1, 2 * out));
+    zero = kernel_const(k, KT_I64, (union scalar){.i64 = 0});
+    one = kernel_const(k, KT_I64, (union scalar){.i64 = 1});
+    last = kernel_const(k, KT_I64, (union scalar){.i64 = in - 1});
+    between = kernel_op2(k, K_AND, kernel_op2(k, K_LE, zero, floor), kernel_op2(k, K_LT, floor, last));
+    between = kernel_op2(k, K_AND, between, kernel_op2(k, K_LT, zero, rest));
+    floor = kernel_op2(k, K_MIN, kernel_op2(k, K_MAX, floor, zero), last);
+    x->weight = kernel_op2(k, K_DIV, kernel_cast(k, KT_F32, rest), kernel_f32(k, (float)(2 * out)));
+    x->weight = kernel_op3(k, K_SELECT, between, x->weight, kernel_f32(k, 0));
+    if (x->weight == KEXPR_NONE)
+        return false;
+    x->low = kernel_loaded_var(k, floor, in);
+    x->high = kernel_loaded_var(k, kernel_op3(k, K_SELECT, between, kernel_op2(k, K_ADD, floor, one), floor), in);
+    return true;
+}
+
+/** a * (1 - t) + b * t, and a itself where t is 0: an infinity in b does not count then. */
+static uint32_t mix(struct lowering *l, uint32_t a, uint32_t b, uint32_t t)
+{
+    struct kernel *k = l->k;
+    uint32_t y =
+        kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, a, kernel_op2(k, K_SUB, kernel_f32(k, 1), t)), kernel_op2(k, K_MUL, b, t));
+
+    return kernel_op3(k, K_SELECT, kernel_op2(k, K_EQ, t, kernel_f32(k, 0)), a, y);
+}
+
+uint32_t lower_resample(struct lowering *l, const struct node *n, const struct map *m)
+{
+    const WNNResample2dOptions *o = n->options;
+    const struct value *v = n->inputs[0].value;
+    const struct tensor_type *to = &n->results[0]->type;
+    const uint32_t y = o->axes[0], x = o->axes[1];
+    struct map at = map_spread(l, m, to);
+    struct kernel *k = l->k;
+    struct neighbours rows, columns;
+    uint32_t corners[2][2], r;
+
+    if (o->mode != WNNInterpolationMode_Linear) {
+        at.forms[y] = nearest(l, at.forms[y], v->type.dims[y], to->dims[y]);
+        at.forms[x] = nearest(l, at.forms[x], v->type.dims[x], to->dims[x]);
+        return lower_value(l, v, &at);
+    }
+    if (!find_neighbours(l, at.forms[y], v->type.dims[y], to->dims[y], &rows) ||
+        !find_neighbours(l, at.forms[x], v->type.dims[x], to->dims[x], &columns))
+        return KEXPR_NONE;
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            at.forms[y] = i ? rows.high : rows.low;
+            at.forms[x] = j ? columns.high : columns.low;
+            corners[i][j] = lower_value(l, v, &at);
+            if (corners[i][j] == KEXPR_NONE)
+                return KEXPR_NONE;
+            corners[i][j] = kernel_cast(k, KT_F32, corners[i][j]);
+        }
+    }
+    for (int i = 0; i < 2 && !columns.exact; i++)
+        corners[i][0] = mix(l, corners[i][0], corners[i][1], columns.weight);
+    r = rows.exact ? corners[0][0] : mix(l, corners[0][0], corners[1][0], rows.weight);
+    if (!dtype_is_float(to->type))
+        r = kernel_cast(k, ktype_of(to->type), kernel_op1(k, K_ROUND_EVEN, r));
+    return r;
+}

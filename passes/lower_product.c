@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Convolutions and matrix products as plain sums of products: the fallback for nodes that the library does not take.  One
+ * multiply-add chain per element of the result; vectors run along its contiguous dimension.
+ */
+#include "passes/lower.h"
+
+/** The sum of products of two operands, under guards that hold for both: padding adds nothing, not even to an infinite weight.
+ */
+static uint32_t sum_of_products(struct lowering *l, const struct value *a, struct map *a_at, const struct value *b,
+                                struct map *b_at, uint32_t guard_count, const struct kguard *guards,
+                                const struct reduced_space *s)
+{
+    const union scalar zero = {.u64 = 0};
+    uint32_t x = lower_guarded(l, a, a_at, guard_count, guards, zero);
+    uint32_t y = lower_guarded(l, b, b_at, guard_count, guards, zero);
+
+    if (x == KEXPR_NONE || y == KEXPR_NONE)
+        return KEXPR_NONE;
+    return lower_dot(l, x, y, s);
+}
+
+static uint32_t add_bias(struct lowering *l, const struct node *n, struct map *channel, uint32_t sum)
+{
+    if (!n->inputs[2].value || sum == KEXPR_NONE)
+        return sum;
+    return kernel_op2(l->k, K_ADD, sum, lower_value(l, n->inputs[2].value, channel));
+}
+
+static uint32_t lower_conv2d(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
+                             const struct kaffine *reduced)
+{
+    static const uint8_t filter_places[4][4] = {{0, 1, 2, 3}, {3, 2, 0, 1}, {0, 3, 1, 2}, {3, 0, 1, 2}}; /* o i h w */
+    const WNNConv2dOptions *o = n->options;
+    const struct value *input = n->inputs[0].value, *filter = n->inputs[1].value;
+    const struct layout4 x = lower_layout(o->inputLayout);
+    const uint8_t *f = filter_places[o->filterLayout];
+    const uint32_t places[2] = {x.height, x.width};
+    const int64_t out_per_group = filter->type.dims[f[0]] / o->groups;
+    struct kernel *k = l->k;
+    struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
+    struct kguard guards[2];
+
+    channel.forms[0] = weight.forms[f[0]] = m->forms[x.channel];
+    weight.forms[f[1]] = reduced[0];
+    at.forms[x.channel] = kaffine_add(
+        k, reduced[0], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[0]));
+    for (uint32_t i = 0; i < 2; i++) {
+        struct kaffine form = kaffine_scale(k, m->forms[places[i]], o->strides[i]);
+        weight.forms[f[2 + i]] = reduced[1 + i];
+        form = kaffine_add(k, form, kaffine_scale(k, reduced[1 + i], o->dilations[i]));
+        at.forms[places[i]] = kaffine_add_const(form, -(int64_t)o->padding[2 * i]);
+        guards[i] = (struct kguard){at.forms[places[i]], input->type.dims[places[i]]};
+    }
+    return add_bias(l, n, &channel, sum_of_products(l, input, &at, filter, &weight, 2, guards, s));
+}
+
+static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n, const struct map *m,
+                                       const struct reduced_space *s, const struct kaffine *reduced)
+{
+    static const uint8_t filter_places[3][4] = {{1, 0, 2, 3}, {2, 3, 0, 1}, {0, 3, 1, 2}}; /* o i h w */
+    const WNNConvTranspose2dOptions *o = n->options;
+    const struct value *input = n->inputs[0].value, *filter = n->inputs[1].value;
+    const struct layout4 x = lower_layout(o->inputLayout);
+    const uint8_t *f = filter_places[o->filterLayout];
+    const uint32_t places[2] = {x.height, x.width};
+    const int64_t out_per_group = filter->type.dims[f[0]];
+    struct kernel *k = l->k;
+    struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
+    struct kguard guards[4];
+    uint32_t count = 0;
+
+    channel.forms[0] = m->forms[x.channel];
+    weight.forms[f[0]] = form_divmod(l, m->forms[x.channel], 1, out_per_group);
+    at.forms[x.channel] = kaffine_add(
+        k, reduced[0], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[0]));
+    weight.forms[f[1]] = at.forms[x.channel];
+    for (uint32_t i = 0; i < 2; i++) {
+        /* output = input * stride + window * dilation - padding, solved for input: where it is whole and inside */
+        const int64_t stride = o->strides[i];
+        struct kaffine t = kaffine_add(k, m->forms[places[i]], kaffine_scale(k, reduced[1 + i], -(int64_t)o->dilations[i]));
+        int64_t low, high, shift = 0;
+
+        weight.forms[f[2 + i]] = reduced[1 + i];
+        t = kaffine_add_const(t, o->padding[2 * i]);
+        kaffine_range(k, t, &low, &high);
+        if (low < 0)
+            shift = (-low + stride - 1) / stride;
+        t = kaffine_add_const(t, shift * stride);
+        if (stride > 1)
+            guards[count++] = (struct kguard){kernel_divmod(k, t, 1, stride), 1};
+        at.forms[places[i]] = kaffine_add_const(kernel_divmod(k, t, stride, 0), -shift);
+        guards[count++] = (struct kguard){at.forms[places[i]], input->type.dims[places[i]]};
+    }
+    return add_bias(l, n, &channel, sum_of_products(l, input, &at, filter, &weight, count, guards, s));
+}
+
+static uint32_t lower_matmul(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
+                             const struct kaffine *reduced)
+{
+    const struct value *v[2] = {n->inputs[0].value, n->inputs[1].value};
+    struct map at[2];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct tensor_type *t = &v[i]->type;
+        at[i] = map_like(m, t->rank);
+        for (uint32_t d = 0; d + 2 < t->rank; d++) {
+            if (t->dims[d] > 1)
+                at[i].forms[d] = m->forms[d + m->rank - t->rank];
+        }
+        at[i].forms[t->rank - 2] = i ? reduced[0] : m->forms[m->rank - 2];
+        at[i].forms[t->rank - 1] = i ? m->forms[m->rank - 1] : reduced[0];
+    }
+    return sum_of_products(l, v[0], &at[0], v[1], &at[1], 0, NULL, s);
+}
+
+static uint32_t lower_gemm(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
+                           const struct kaffine *reduced)
+{
+    const WNNGemmOptions *o = n->options;
+    const dtype t = n->results[0]->type.type;
+    struct kernel *k = l->k;
+    struct map a = map_like(m, 2), b = map_like(m, 2), c;
+    uint32_t sum, add;
+
+    a.forms[o->aTranspose] = m->forms[0];
+    a.forms[!o->aTranspose] = reduced[0];
+    b.forms[o->bTranspose] = reduced[0];
+    b.forms[!o->bTranspose] = m->forms[1];
+    sum = sum_of_products(l, n->inputs[0].value, &a, n->inputs[1].value, &b, 0, NULL, s);
+    sum = kernel_op2(k, K_MUL, sum, lower_number(l, wnnNumber(o->alpha), t));
+    if (!n->inputs[2].value || sum == KEXPR_NONE)
+        return sum;
+    c = map_broadcast(l, m, &n->results[0]->type, &n->inputs[2].value->type);
+    add = kernel_op2(k, K_MUL, lower_value(l, n->inputs[2].value, &c), lower_number(l, wnnNumber(o->beta), t));
+    return kernel_op2(k, K_ADD, sum, add);
+}
+
+uint32_t lower_product(struct lowering *l, const struct node *n, const struct map *m)
+{
+    const struct map spread = map_spread(l, m, &n->results[0]->type);
+    struct kaffine reduced[RANK_MAX];
+    struct reduced_space s;
+
+    lower_reduces(n, &s);
+    if (s.points > 1 && map_varies(l, &spread))
+        l->unfusable = true;
+    if (l->unfusable || !lower_reduced_forms(l, &s, reduced))
+        return KEXPR_NONE;
+    switch (n->op) {
+    case OP_CONV2D:
+        return lower_conv2d(l, n, &spread, &s, reduced);
+    case OP_CONV_TRANSPOSE2D:
+        return lower_conv_transpose2d(l, n, &spread, &s, reduced);
+    case OP_MATMUL:
+        return lower_matmul(l, n, &spread, &s, reduced);
+    case OP_GEMM:
+        return lower_gemm(l, n, &spread, &s, reduced);
+    default:
+        l->unfusable = true;
+        return KEXPR_NONE;
+    }
+}
