@@ -716,6 +716,8 @@ static bool parse_node(struct parser *p)
     struct node *n = call_infer(&c) ? node_create_inferred(&c, NULL) : NULL;
     if (!n) {
         unsigned line, column;
+        if (error.status != WNNStatus_TypeError) /* not the text's fault */
+            return error_set(p->l.error, error.status, "%s", error.message);
         lex_position(&p->l, place, &line, &column);
         return error_set(p->l.error, error.status, "%u:%u: %s", line, column, error.message);
     }
