@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The compiler of one context: finds out which structures are new, compiles those (several at a time), links them, and keeps
+ * each one's code until the last unit that uses it is freed.
+ */
+#include "codegen/llvm.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS_MAX = 8 };
+
+/** One compiled structure, in the hash table of its codegen. */
+struct code {
+    struct code *next; /* same bucket */
+    uint64_t hash;
+    char *structure;
+    uint32_t references; /* units that use it */
+    kernel_function function;
+    struct jit_code *linked;
+};
+
+struct codegen {
+    const struct target *target;
+    const struct debug_options *debug;
+    struct jit *jit;
+    pthread_mutex_t lock; /* everything below, and one codegen_compile at a time */
+    struct machine machines[WORKERS_MAX];
+    uint32_t machine_count;
+    uint32_t bucket_count, code_count;
+    struct code **buckets;
+    uint64_t serial; /* names of symbols */
+    struct codegen_times times;
+};
+
+struct codegen_unit {
+    struct codegen *codegen;
+    uint32_t count;
+    struct code *codes[];
+};
+
+struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e)
+{
+    struct codegen *c = calloc(1, sizeof *c);
+    if (!c) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    c->target = t;
+    c->debug = d;
+    c->bucket_count = 64;
+    c->buckets = calloc(c->bucket_count, sizeof *c->buckets);
+    pthread_mutex_init(&c->lock, NULL);
+    if (!c->buckets)
+        error_out_of_memory(e);
+    else if (machine_create(&c->machines[0], t, d, e)) {
+        c->machine_count = 1;
+        c->jit = jit_create(t, d, e);
+    }
+    if (!c->jit) {
+        codegen_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void codegen_free(struct codegen *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; c->buckets && i < c->bucket_count; i++)
+        while (c->buckets[i]) {
+            struct code *code = c->buckets[i];
+            c->buckets[i] = code->next;
+            jit_unlink(c->jit, code->linked);
+            free(code->structure);
+            free(code);
+        }
+    free(c->buckets);
+    jit_free(c->jit);
+    for (uint32_t i = 0; i < c->machine_count; i++)
+        machine_destroy(&c->machines[i]);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+/* ---- the table of structures ---- */
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+static struct code *table_find(struct codegen *c, uint64_t hash, const char *structure)
+{
+    for (struct code *code = c->buckets[hash & (c->bucket_count - 1)]; code; code = code->next)
+        if (code->hash == hash && !strcmp(code->structure, structure))
+            return code;
+    return NULL;
+}
+
+static void table_insert(struct codegen *c, struct code *code)
+{
+    if (c->code_count >= c->bucket_count) {
+        uint32_t count = c->bucket_count * 2;
+        struct code **buckets = calloc(count, sizeof *buckets);
+        for (uint32_t i = 0; buckets && i < c->bucket_count; i++)
+            while (c->buckets[i]) {
+                struct code *moved = c->buckets[i];
+                c->buckets[i] = moved->next;
+                moved->next = buckets[moved->hash & (count - 1)];
+                buckets[moved->hash & (count - 1)] = moved;
+            }
+        if (buckets) { /* else: longer chains */
+            free(c->buckets);
+            c->buckets = buckets;
+            c->bucket_count = count;
+        }
+    }
+    struct code **bucket = &c->buckets[code->hash & (c->bucket_count - 1)];
+    code->next = *bucket;
+    *bucket = code;
+    c->code_count++;
+}
+
+static void table_release(struct codegen *c, struct code *code)
+{
+    if (--code->references)
+        return;
+    struct code **link = &c->buckets[code->hash & (c->bucket_count - 1)];
+    while (*link != code)
+        link = &(*link)->next;
+    *link = code->next;
+    c->code_count--;
+    jit_unlink(c->jit, code->linked);
+    free(code->structure);
+    free(code);
+}
+
+/* ---- compiling what is new ---- */
+
+struct job {
+    struct code *code; /* its function is still missing */
+    const struct kernel *kernel;
+    char symbol[24];
+    LLVMMemoryBufferRef object;
+    struct error error;
+};
+
+struct work {
+    struct job *jobs;
+    uint32_t count;
+    atomic_uint next;
+};
+
+struct worker {
+    struct work *work;
+    struct machine *machine;
+};
+
+static void *run_jobs(void *user)
+{
+    struct worker *w = user;
+    for (;;) {
+        uint32_t i = atomic_fetch_add(&w->work->next, 1);
+        if (i >= w->work->count)
+            return NULL;
+        struct job *job = &w->work->jobs[i];
+        machine_compile(w->machine, job->kernel, job->symbol, &job->object, &job->error);
+    }
+}
+
+static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
+{
+    struct work work = {.jobs = jobs, .count = count};
+    struct worker workers[WORKERS_MAX];
+    pthread_t threads[WORKERS_MAX];
+    bool started[WORKERS_MAX] = {false};
+    uint32_t wanted = c->target->thread_count ? c->target->thread_count : 1;
+
+    /* A thread costs some tens of microseconds and its first compilation more: worth it from a few structures on. */
+    if (wanted > count / 2)
+        wanted = count / 2;
+    if (wanted > WORKERS_MAX)
+        wanted = WORKERS_MAX;
+    while (c->machine_count < wanted) {
+        struct error ignored = {0};
+        if (!machine_create(&c->machines[c->machine_count], c->target, c->debug, &ignored))
+            break;
+        c->machine_count++;
+    }
+    if (wanted > c->machine_count)
+        wanted = c->machine_count;
+    for (uint32_t i = 0; i < c->machine_count; i++)
+        workers[i] = (struct worker){&work, &c->machines[i]};
+    for (uint32_t i = 1; i < wanted; i++)
+        started[i] = !pthread_create(&threads[i], NULL, run_jobs, &workers[i]);
+    run_jobs(&workers[0]);
+    for (uint32_t i = 1; i < wanted; i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < c->machine_count; i++) {
+        c->times.emit_ms += c->machines[i].times.emit_ms;
+        c->times.passes_ms += c->machines[i].times.passes_ms;
+        c->times.codegen_ms += c->machines[i].times.codegen_ms;
+        c->times.structures += c->machines[i].times.structures;
+        c->machines[i].times = (struct codegen_times){0};
+    }
+}
+
+static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struct error *e)
+{
+    double start = codegen_clock();
+    bool ok = true;
+    for (uint32_t i = 0; i < count; i++) {
+        struct job *job = &jobs[i];
+        if (!job->object) {
+            if (ok)
+                *e = job->error;
+            ok = false;
+        } else if (!ok) {
+            LLVMDisposeMemoryBuffer(job->object);
+        } else {
+            job->code->linked = jit_link(c->jit, job->object, job->symbol, job->kernel->name, &job->code->function, e);
+            ok = job->code->linked != NULL;
+        }
+    }
+    c->times.codegen_ms += codegen_clock() - start;
+    return ok;
+}
+
+/* Fills in unit->codes with entries of the table, new ones without a function, and lists those as jobs. */
+static bool find_codes(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit *unit,
+                       struct job *jobs, uint32_t *job_count, struct error *e)
+{
+    struct arena scratch = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        char *structure = kernel_structure(kernels[i], &scratch);
+        if (!structure) {
+            ok = error_out_of_memory(e);
+            break;
+        }
+        uint64_t hash = hash_text(structure);
+        struct code *code = table_find(c, hash, structure);
+        if (!code) {
+            code = calloc(1, sizeof *code);
+            if (!code || !(code->structure = strdup(structure))) {
+                free(code);
+                ok = error_out_of_memory(e);
+                break;
+            }
+            code->hash = hash;
+            table_insert(c, code);
+            struct job *job = &jobs[(*job_count)++];
+            *job = (struct job){.code = code, .kernel = kernels[i]};
+            snprintf(job->symbol, sizeof job->symbol, "k%llu", (unsigned long long)c->serial++);
+        }
+        code->references++;
+        unit->codes[unit->count++] = code;
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+bool codegen_compile(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit **unit,
+                     kernel_function *functions, struct error *e)
+{
+    *unit = NULL;
+    struct codegen_unit *u = calloc(1, sizeof *u + count * sizeof *u->codes);
+    struct job *jobs = calloc(count + 1, sizeof *jobs);
+    if (!u || !jobs) {
+        free(u);
+        free(jobs);
+        return error_out_of_memory(e);
+    }
+    u->codegen = c;
+
+    pthread_mutex_lock(&c->lock);
+    uint32_t job_count = 0;
+    bool ok = find_codes(c, count, kernels, u, jobs, &job_count, e);
+    if (ok && job_count) {
+        compile_jobs(c, jobs, job_count);
+        ok = link_jobs(c, jobs, job_count, e);
+    }
+    for (uint32_t i = 0; ok && i < count; i++)
+        functions[i] = u->codes[i]->function;
+    if (ok)
+        c->times.kernels += count;
+    pthread_mutex_unlock(&c->lock);
+    free(jobs);
+    if (!ok) {
+        codegen_unit_free(u);
+        return false;
+    }
+    *unit = u;
+    return true;
+}
+
+void codegen_unit_free(struct codegen_unit *u)
+{
+    if (!u)
+        return;
+    pthread_mutex_lock(&u->codegen->lock);
+    for (uint32_t i = 0; i < u->count; i++)
+        table_release(u->codegen, u->codes[i]);
+    pthread_mutex_unlock(&u->codegen->lock);
+    free(u);
+}
+
+void codegen_get_times(struct codegen *c, struct codegen_times *out)
+{
+    pthread_mutex_lock(&c->lock);
+    *out = c->times;
+    pthread_mutex_unlock(&c->lock);
+}

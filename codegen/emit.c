@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * From kernel IR to an LLVM function: the frame of loops.  emit.h explains levels and lanes.
+ *
+ *   for each unit: the PARALLEL variables other than the vector variable
+ *     for each vector (or few vectors) of the vector variable, if that is PARALLEL
+ *       for each phase: loops over the REDUCED variables        emit_reduce.c
+ *       stores                                                  emit_memory.c
+ *
+ * In: a finished kernel and a module.  Out: void name(const struct kernel_args *, int64_t begin, int64_t end) in it.
+ * Only what kernel_structure shows may shape the code; all other numbers are read from the parameters.
+ */
+#include "codegen/emit.h"
+
+#include <string.h>
+
+enum {
+    UNROLL_POINTS_MAX = 16, /* REDUCED points that are unrolled at most */
+    HEAVY_COST = 24         /* instructions per vector, roughly, from which on a loop body is large */
+};
+
+/* ---- positions ---- */
+
+void emit_here(struct emitter *e)
+{
+    LLVMPositionBuilderAtEnd(e->m.b, e->tail);
+}
+
+void emit_at(struct emitter *e, uint32_t level)
+{
+    for (; level <= e->inner_level; level++) {
+        if (e->levels[level].child) {
+            LLVMPositionBuilderBefore(e->m.b, e->levels[level].child);
+            return;
+        }
+    }
+    emit_here(e);
+}
+
+void emit_block(struct emitter *e, LLVMBasicBlockRef block)
+{
+    e->tail = block;
+    emit_here(e);
+}
+
+void emit_open(struct emitter *e, uint32_t level)
+{
+    e->levels[level].serial = ++e->serial;
+    e->levels[level].child = NULL;
+}
+
+void emit_enter(struct emitter *e, uint32_t level, const char *name)
+{
+    emit_here(e);
+    e->levels[level].child = block_enter(&e->m, name);
+    e->tail = LLVMGetInsertBlock(e->m.b);
+}
+
+void emit_leave(struct emitter *e, uint32_t level)
+{
+    e->levels[level].child = NULL;
+}
+
+/* ---- loops ---- */
+
+void emit_loop(struct emitter *e, uint32_t level, uint32_t var, V low, V high, loop_body body, void *user)
+{
+    const struct build *m = &e->m;
+    emit_here(e);
+    LLVMBasicBlockRef before = e->tail, loop = block_append(m, "loop");
+    LLVMBuildBr(m->b, loop);
+    emit_block(e, loop);
+    V i = LLVMBuildPhi(m->b, type_int(m, 64), "i");
+    emit_open(e, level);
+    e->var_value[var] = i;
+    body(e, user);
+    emit_here(e);
+    V next = LLVMBuildAdd(m->b, i, const_int(m, 64, 1), "");
+    LLVMBasicBlockRef latch = e->tail, after = block_append(m, "done");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, high, ""), loop, after);
+    V values[2] = {low, next};
+    LLVMBasicBlockRef from[2] = {before, latch};
+    LLVMAddIncoming(i, values, from, 2);
+    emit_block(e, after);
+}
+
+/* How a strip of a vector loop goes: copies * lanes elements per iteration. */
+struct strip {
+    uint32_t lanes, copies;
+    bool masked, once;
+};
+
+/* From `from` on while a whole step (masked: any element) is left; returns where it stopped. */
+static V emit_strip(struct emitter *e, V from, V high, struct strip s, loop_body body, void *user)
+{
+    const struct build *m = &e->m;
+    T i64 = type_int(m, 64);
+    V step = const_int(m, 64, (int64_t)s.lanes * s.copies), last = high;
+    LLVMIntPredicate holds = LLVMIntSLT;
+
+    emit_here(e);
+    if (!s.masked && s.lanes * s.copies > 1) { /* i + step <= high */
+        last = LLVMBuildSub(m->b, high, step, "");
+        holds = LLVMIntSLE;
+    }
+    LLVMBasicBlockRef before = e->tail, loop = block_append(m, "vector"), after = block_append(m, "vector.done");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, holds, from, last, ""), loop, after);
+    emit_block(e, loop);
+    V i = s.once ? from : LLVMBuildPhi(m->b, i64, "i");
+
+    emit_open(e, e->vector_level);
+    e->lanes = s.lanes;
+    e->copies = s.copies;
+    for (e->copy = 0; e->copy < s.copies; e->copy++)
+        e->vector_base[e->copy] = e->copy ? LLVMBuildAdd(m->b, i, const_int(m, 64, (int64_t)s.lanes * e->copy), "") : i;
+    e->copy = 0;
+    e->mask = NULL;
+    if (s.masked) {
+        V left = LLVMBuildSub(m->b, high, i, "");
+        left = op_intrinsic2(m, "llvm.smin", left, const_int(m, 64, s.lanes));
+        left = splat(m, LLVMBuildTrunc(m->b, left, type_int(m, 32), ""), s.lanes);
+        e->mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, s.lanes), left, "mask");
+    }
+    body(e, user);
+    e->mask = NULL;
+    e->lanes = e->copies = 1;
+
+    emit_here(e);
+    V next = LLVMBuildAdd(m->b, i, step, "");
+    LLVMBasicBlockRef latch = e->tail;
+    if (s.once) {
+        LLVMBuildBr(m->b, after);
+    } else {
+        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, holds, next, last, ""), loop, after);
+        V values[2] = {from, next};
+        LLVMBasicBlockRef blocks[2] = {before, latch};
+        LLVMAddIncoming(i, values, blocks, 2);
+    }
+    emit_block(e, after);
+    V stopped = LLVMBuildPhi(m->b, i64, "");
+    V values[2] = {from, next};
+    LLVMBasicBlockRef blocks[2] = {before, latch};
+    LLVMAddIncoming(stopped, values, blocks, 2);
+    return stopped;
+}
+
+void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_body body, void *user)
+{
+    uint32_t width = e->width;
+    int64_t fixed = LLVMIsAConstantInt(low) && LLVMIsAConstantInt(high)
+                        ? LLVMConstIntGetSExtValue(high) - LLVMConstIntGetSExtValue(low)
+                        : INT64_MAX;
+
+    if (width == 1) {
+        emit_strip(e, low, high, (struct strip){1, 1, false, false}, body, user);
+        return;
+    }
+    if (e->masked_tail && e->heavy && e->m.isa->masks) { /* one body for all: masks cost nothing beside it */
+        emit_strip(e, low, high, (struct strip){width, 1, true, false}, body, user);
+        return;
+    }
+    if (copies > 1 && fixed >= copies * width)
+        low = emit_strip(e, low, high, (struct strip){width, copies, false, false}, body, user);
+    if ((copies == 1 || !e->masked_tail) && fixed >= width)
+        low = emit_strip(e, low, high, (struct strip){width, 1, false, false}, body, user);
+    if (e->masked_tail)
+        emit_strip(e, low, high, (struct strip){width, 1, true, copies == 1}, body, user);
+    else
+        emit_strip(e, low, high, (struct strip){1, 1, false, false}, body, user);
+}
+
+/* ---- units ---- */
+
+struct units {
+    uint32_t count, vars[KERNEL_VARS_MAX]; /* PARALLEL variables other than the vector variable, outermost first */
+    V slots[KERNEL_VARS_MAX], block_slot;
+    V *store_values;
+};
+
+static V blocks_of(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->var_number[e->k->vector_var]);
+    emit_at(e, LEVEL_ENTRY);
+    size = LLVMBuildAdd(m->b, size, const_int(m, 64, KERNEL_BLOCK - 1), "");
+    return LLVMBuildLShr(m->b, size, const_int(m, 64, 12), "blocks");
+}
+
+/* Elements [first, last) of the vector variable, by blocks. */
+static void emit_range(struct emitter *e, struct units *u, V first, V last)
+{
+    const struct build *m = &e->m;
+    V block = const_int(m, 64, KERNEL_BLOCK), size = number_value(e, e->var_number[e->k->vector_var]);
+    emit_here(e);
+    V low = LLVMBuildMul(m->b, first, block, "");
+    V high = op_intrinsic2(m, "llvm.smin", LLVMBuildMul(m->b, last, block, ""), size);
+    emit_enter(e, LEVEL_UNIT, "range");
+    emit_vector_loop(e, low, high, e->copies_parallel, emit_point, u->store_values);
+    emit_leave(e, LEVEL_UNIT);
+}
+
+/* unit -> the variables' values, into their slots. */
+static void split_unit(struct emitter *e, struct units *u, V unit)
+{
+    const struct build *m = &e->m;
+    T i64 = type_int(m, 64);
+    if (e->vector_parallel) {
+        V blocks = blocks_of(e);
+        u->block_slot = alloca_entry(m, i64, "block");
+        emit_here(e);
+        LLVMBuildStore(m->b, LLVMBuildURem(m->b, unit, blocks, ""), u->block_slot);
+        unit = LLVMBuildUDiv(m->b, unit, blocks, "");
+    }
+    for (uint32_t i = u->count; i-- > 0;) {
+        V size = number_value(e, e->var_number[u->vars[i]]);
+        u->slots[i] = alloca_entry(m, i64, "var");
+        emit_here(e);
+        LLVMBuildStore(m->b, i ? LLVMBuildURem(m->b, unit, size, "") : unit, u->slots[i]);
+        if (i)
+            unit = LLVMBuildUDiv(m->b, unit, size, "");
+    }
+}
+
+/* slot = carry added; returns the carry out of a counter of that size. */
+static V count_up(struct emitter *e, V slot, V size, V carry)
+{
+    const struct build *m = &e->m;
+    T i64 = type_int(m, 64);
+    emit_here(e);
+    V next = LLVMBuildAdd(m->b, LLVMBuildLoad2(m->b, i64, slot, ""), carry, "");
+    V full = LLVMBuildICmp(m->b, LLVMIntEQ, next, size, "");
+    LLVMBuildStore(m->b, LLVMBuildSelect(m->b, full, const_int(m, 64, 0), next, ""), slot);
+    return LLVMBuildZExt(m->b, full, i64, "");
+}
+
+static void next_unit(struct emitter *e, struct units *u)
+{
+    V carry = const_int(&e->m, 64, 1);
+    if (e->vector_parallel)
+        carry = count_up(e, u->block_slot, blocks_of(e), carry);
+    for (uint32_t i = u->count; i-- > 0;)
+        carry = count_up(e, u->slots[i], number_value(e, e->var_number[u->vars[i]]), carry);
+}
+
+static void unit_body(struct emitter *e, struct units *u)
+{
+    const struct build *m = &e->m;
+    T i64 = type_int(m, 64);
+    emit_open(e, LEVEL_UNIT);
+    for (uint32_t i = 0; i < u->count; i++)
+        e->var_value[u->vars[i]] = LLVMBuildLoad2(m->b, i64, u->slots[i], "v");
+    if (e->vector_parallel) {
+        V block = LLVMBuildLoad2(m->b, i64, u->block_slot, "block");
+        emit_range(e, u, block, LLVMBuildAdd(m->b, block, const_int(m, 64, 1), ""));
+    } else {
+        emit_point(e, u->store_values);
+    }
+}
+
+static void emit_units(struct emitter *e, struct units *u, V begin, V end)
+{
+    const struct build *m = &e->m;
+    LLVMBasicBlockRef start = block_append(m, "start"), done = block_append(m, "return");
+
+    e->levels[LEVEL_ENTRY].child = LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, begin, end, ""), start, done);
+    emit_block(e, start);
+    if (!u->count) { /* blocks of one variable are one range; without any variable there is one unit */
+        emit_open(e, LEVEL_UNIT);
+        if (e->vector_parallel)
+            emit_range(e, u, begin, end);
+        else
+            emit_point(e, u->store_values);
+    } else {
+        split_unit(e, u, begin);
+        emit_here(e);
+        LLVMBasicBlockRef loop = block_append(m, "unit");
+        LLVMBuildBr(m->b, loop);
+        emit_block(e, loop);
+        V unit = LLVMBuildPhi(m->b, type_int(m, 64), "unit");
+        unit_body(e, u);
+        next_unit(e, u);
+        emit_here(e);
+        V next = LLVMBuildAdd(m->b, unit, const_int(m, 64, 1), "");
+        LLVMBasicBlockRef latch = e->tail, after = block_append(m, "units.done");
+        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
+        V values[2] = {begin, next};
+        LLVMBasicBlockRef from[2] = {start, latch};
+        LLVMAddIncoming(unit, values, from, 2);
+        emit_block(e, after);
+    }
+    emit_here(e);
+    LLVMBuildBr(m->b, done);
+    e->levels[LEVEL_ENTRY].child = NULL;
+    emit_block(e, done);
+    LLVMBuildRetVoid(m->b);
+}
+
+/* ---- shape of the code ---- */
+
+/* Rough instructions per vector of an operation, as far as it weighs against loop overhead. */
+static uint32_t weight(const struct kexpr *x)
+{
+    switch (x->op) {
+    case K_EXP:
+    case K_EXPM1:
+    case K_LOG:
+    case K_LOG1P:
+    case K_TANH:
+    case K_ERF:
+    case K_SIGMOID:
+    case K_SIN:
+    case K_COS:
+    case K_TAN:
+    case K_POW:
+        return HEAVY_COST;
+    case K_DIV:
+    case K_SQRT:
+    case K_RECIPROCAL:
+    case K_MIN:
+    case K_MAX:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+/* Lanes of a full vector: as many as of the widest type in use, but float32's where types mix. */
+static uint32_t choose_width(const struct emitter *e)
+{
+    const struct kernel *k = e->k;
+    size_t widest = 0, narrowest = 8;
+    bool plain = true; /* no index lanes, which are 32 bits wide */
+
+    if (k->vector_var == KEXPR_NONE)
+        return 1;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        size_t size = ktype_size(k->exprs[i].type);
+        if (k->exprs[i].type == KT_BOOL || !e->expr_lanes[i])
+            continue;
+        widest = size > widest ? size : widest;
+        narrowest = size < narrowest ? size : narrowest;
+        plain = plain && k->exprs[i].op != K_INDEX;
+    }
+    for (uint32_t i = 0; i < e->form_count; i++) {
+        const struct form *f = &e->forms[i];
+        plain = plain && !f->derived_lanes && (f->vector_term < 0 || number_is(e, f->number + 1 + (uint32_t)f->vector_term, 1));
+    }
+    uint32_t width = e->m.isa->vector_bits / 32;
+    if (widest == 1 && plain)
+        width *= 4;
+    else if (narrowest == 8 && widest == 8)
+        width /= 2;
+    if (k->scratch_slots && e->vector_parallel && width > KERNEL_LANES)
+        width = KERNEL_LANES;
+    return width;
+}
+
+static void choose_shape(struct emitter *e)
+{
+    const struct kernel *k = e->k;
+    uint32_t cost = 0, reduces = 0;
+    bool wide = true; /* every element in memory has 32 or 64 bits */
+    int64_t points = 1;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        cost += weight(&k->exprs[i]);
+        reduces += k->exprs[i].op == K_REDUCE;
+        if (k->exprs[i].keep >= 0) {
+            size_t size = ktype_size(k->exprs[i].type);
+            e->row_element = size > e->row_element ? size : e->row_element;
+            wide = wide && size >= 4;
+        }
+    }
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        wide = wide && dtype_size(k->tensors[i].type) >= 4;
+    e->heavy = cost >= HEAVY_COST;
+    e->width = choose_width(e);
+    e->masked_tail = e->width > 1 && (e->m.isa->masks || (e->m.isa->masks32 && wide));
+    e->copies_reduced = e->width == 1 ? 0 : e->heavy ? 1 : COPIES_MAX;
+    /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
+    e->copies_parallel = e->width > 1 && !e->heavy && reduces && reduces <= 2 && !k->scratch_slots ? COPIES_MAX : 1;
+
+    e->unroll_from = k->reduced_count;
+    while (e->unroll_from > 0) {
+        uint32_t var = k->parallel_count + e->unroll_from - 1;
+        const struct knumber *size = &e->numbers.items[e->var_number[var]];
+        if (size->slot >= 0 || var == k->vector_var || points * size->value > UNROLL_POINTS_MAX)
+            break;
+        points *= size->value;
+        e->unroll_from--;
+    }
+    if (points > 4)
+        e->copies_parallel = 1;
+}
+
+/* ---- the function ---- */
+
+static V emit_signature(struct emitter *e, const char *name)
+{
+    struct build *m = &e->m;
+    T params[3] = {type_ptr(m), type_int(m, 64), type_int(m, 64)};
+    T type = LLVMFunctionType(LLVMVoidTypeInContext(m->context), params, 3, false);
+    V function = LLVMAddFunction(m->module, name, type);
+    function_set_attributes(m, function);
+    return function;
+}
+
+static V load_field(struct emitter *e, size_t offset, const char *name)
+{
+    const struct build *m = &e->m;
+    V index = const_int(m, 64, (int64_t)offset);
+    V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 8), LLVMGetParam(m->function, 0), &index, 1, "");
+    return LLVMBuildLoad2(m->b, type_ptr(m), address, name);
+}
+
+bool emit_kernel(const struct build *m, const struct kernel *k, const char *name, struct error *error)
+{
+    struct arena arena = {0};
+    struct units units = {0};
+    struct emitter *e = arena_alloc(&arena, sizeof *e);
+
+    if (!e)
+        return error_out_of_memory(error);
+    e->m = *m;
+    e->k = k;
+    e->lanes = e->copies = 1;
+    if (!emit_analyze(e, error)) {
+        arena_free(&e->arena);
+        arena_free(&arena);
+        return false;
+    }
+    choose_shape(e);
+    units.store_values = arena_array(&e->arena, (size_t)k->store_count * COPIES_MAX + 1, sizeof(V));
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        if (i != k->vector_var)
+            units.vars[units.count++] = i;
+
+    bool ok = units.store_values || error_out_of_memory(error);
+    if (ok) {
+        e->m.function = emit_signature(e, name);
+        emit_block(e, LLVMAppendBasicBlockInContext(m->context, e->m.function, "entry"));
+        emit_open(e, LEVEL_ENTRY);
+        e->args_tensors = load_field(e, offsetof(struct kernel_args, tensors), "tensors");
+        e->args_params = load_field(e, offsetof(struct kernel_args, params), "params");
+        e->scratch = load_field(e, offsetof(struct kernel_args, scratch), "scratch");
+        emit_units(e, &units, LLVMGetParam(e->m.function, 1), LLVMGetParam(e->m.function, 2));
+    }
+    arena_free(&e->arena);
+    arena_free(&arena);
+    return ok;
+}

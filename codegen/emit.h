@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The emitter's state, shared by emit*.c.  Read emit.c first.
+ *
+ * Levels.  A kernel becomes a nest of loops: 0 the function's entry, 1 a unit, then (vectors along a PARALLEL variable) the
+ * vectors of that variable, then one level per REDUCED variable.  Every variable, form and expression has the level of the
+ * innermost variable that it depends on, and is emitted there: before the loops further in.  That is done on demand: the first
+ * use of a value emits it at the end of its level's straight-line code, just before the branch (`child`) into the loop that is
+ * being filled.  A level's serial number changes with every new iteration that code is emitted for, which makes cached values
+ * of the level and of the levels inside it invalid.  Expressions are emitted without control flow of their own, so that this
+ * works.
+ *
+ * Lanes.  A value depends on the vector variable (then it has `lanes` lanes) or not (then it is a scalar, made a vector where
+ * it meets one).  Loops may do several vectors per iteration: `copies`, each with its own values.
+ */
+#ifndef WEBNN_CODEGEN_EMIT_H_
+#define WEBNN_CODEGEN_EMIT_H_
+
+#include "codegen/llvm.h"
+
+enum {
+    COPIES_MAX = 4,           /* vectors per iteration */
+    PART_SCALAR = COPIES_MAX, /* accumulators: one per copy, and one for single elements */
+    PARTS = COPIES_MAX + 1,
+    LEVELS_MAX = KERNEL_VARS_MAX + 3,
+    LEVEL_ENTRY = 0,
+    LEVEL_UNIT = 1
+};
+
+/** An affine form of the kernel. */
+struct form {
+    const struct kaffine *affine;
+    uint32_t number;     /* of its offset; those of its coefficients follow */
+    uint8_t level;       /* of the whole form */
+    bool lanes;          /* depends on the vector variable */
+    bool derived_lanes;  /* through a derived variable */
+    int32_t vector_term; /* index of the vector variable's term, -1: none */
+};
+
+struct cached {
+    V value;
+    uint32_t serial; /* of its level; 0: empty */
+};
+
+struct level {
+    V child; /* the branch into the loop that is being filled; NULL: code goes to the end */
+    uint32_t serial;
+};
+
+/** Accumulators of one REDUCE or SCAN: stack slots, by part. */
+struct accumulator {
+    V value[PARTS], index[PARTS]; /* index: of arg-min and arg-max */
+    V total[PARTS], rest[PARTS];  /* long float sums: what earlier blocks added up to, and what rounding lost of it */
+};
+
+struct emitter {
+    struct build m;
+    const struct kernel *k;
+    struct arena arena;
+    struct knumbers numbers;
+
+    /* what the kernel is like */
+    struct form *forms;
+    uint32_t form_count;
+    uint32_t var_form[KERNEL_VARS_MAX], var_number[KERNEL_VARS_MAX]; /* DIVMOD: form; others: number of the size */
+    uint32_t *expr_form, *store_form;                                /* guards' forms follow */
+    uint8_t var_level[KERNEL_VARS_MAX], *expr_level;
+    bool var_lanes[KERNEL_VARS_MAX], *expr_lanes;
+    bool vector_parallel, vector_reduced; /* what the vector variable is */
+    uint32_t point_level, reduced_level, inner_level, vector_level;
+    uint32_t width; /* lanes of a full vector */
+    uint32_t copies_parallel, copies_reduced;
+    bool heavy;           /* loop bodies large enough that copies bring nothing */
+    bool masked_tail;     /* the rest of a row by a masked vector, else one by one */
+    uint32_t unroll_from; /* REDUCED variables from here on are unrolled */
+    size_t row_element;   /* bytes of the largest kept type */
+
+    /* where we are */
+    LLVMBasicBlockRef tail; /* the block at whose end code of the innermost open level goes */
+    struct level levels[LEVELS_MAX];
+    uint32_t serial;
+    uint32_t lanes, copies, copy;
+    V mask; /* lanes that exist, NULL: all */
+    V vector_base[COPIES_MAX];
+    uint32_t phase;
+
+    /* values */
+    V args_tensors, args_params, scratch, dummy;
+    V *params;
+    V tensors[KERNEL_TENSORS_MAX];
+    struct cached *form_cache;                             /* [form * LEVELS_MAX + level] */
+    struct cached *expr_cache, *splat_cache;               /* [expr * COPIES_MAX + copy] */
+    V var_value[KERNEL_VARS_MAX];                          /* loop variables */
+    struct cached var_cache[KERNEL_VARS_MAX * COPIES_MAX]; /* derived ones */
+    struct accumulator *accumulators;                      /* by expression */
+};
+
+/* ---- emit.c ---- */
+
+/** Moves the position to the end of a level's straight-line code. */
+void emit_at(struct emitter *e, uint32_t level);
+/** Moves the position to the end of the innermost code. */
+void emit_here(struct emitter *e);
+/** Starts a block: it becomes the innermost one. */
+void emit_block(struct emitter *e, LLVMBasicBlockRef block);
+/** Opens a level for new iterations. */
+void emit_open(struct emitter *e, uint32_t level);
+/** Ends the straight-line code of a level by a branch into a loop; emit_leave after the loop goes on with it. */
+void emit_enter(struct emitter *e, uint32_t level, const char *name);
+void emit_leave(struct emitter *e, uint32_t level);
+
+typedef void (*loop_body)(struct emitter *e, void *user);
+/** for (var = low; var < high; var++) body, at level; the caller has entered from the parent level. */
+void emit_loop(struct emitter *e, uint32_t level, uint32_t var, V low, V high, loop_body body, void *user);
+/** The vector variable from low to high in vectors, copies of them at a time, and the rest masked or one by one. */
+void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_body body, void *user);
+
+/* ---- emit_index.c: numbers, variables, forms ---- */
+
+bool emit_analyze(struct emitter *e, struct error *error);
+V number_value(struct emitter *e, uint32_t number);
+bool number_is(const struct emitter *e, uint32_t number, int64_t value);
+/** The part of a form that is the same for all lanes, without the vector variable: i64. */
+V form_uniform(struct emitter *e, uint32_t form);
+V var_scalar(struct emitter *e, uint32_t var); /* i64 */
+
+enum form_kind { FORM_UNIFORM, FORM_UNIT, FORM_REVERSE, FORM_LANES };
+/** A form for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
+struct place {
+    enum form_kind kind;
+    V base;  /* i64 */
+    V lanes; /* FORM_LANES: <lanes x i32> */
+};
+struct place form_place(struct emitter *e, uint32_t form);
+/** base plus lanes in i64 lanes (one lane: a scalar). */
+V place_value(struct emitter *e, const struct place *p);
+uint32_t form_level(const struct emitter *e, uint32_t form);
+/** Row-major index over the REDUCED variables, i64, without the lanes of a REDUCED vector variable. */
+V reduced_index(struct emitter *e);
+
+/* ---- emit_memory.c: tensors and kept rows ---- */
+
+V emit_load(struct emitter *e, uint32_t expr);
+void emit_store(struct emitter *e, uint32_t store, V value);
+V emit_row_load(struct emitter *e, uint32_t expr);
+void emit_row_store(struct emitter *e, uint32_t expr, V value);
+V const_scalar(const struct emitter *e, enum ktype type, union scalar bits);
+T type_of(const struct emitter *e, enum ktype type);
+T row_type(const struct emitter *e, enum ktype type);
+
+/* ---- emit_expr.c: expressions ---- */
+
+/** The value of an expression in the current phase and copy. */
+V expr_value(struct emitter *e, uint32_t expr);
+/** The same with as many lanes as asked for. */
+V expr_value_lanes(struct emitter *e, uint32_t expr, uint32_t lanes);
+bool expr_is_vector(const struct emitter *e, uint32_t expr);
+bool ktype_is_signed(enum ktype t);
+/** One operation on equally wide operands. */
+V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c);
+
+/* ---- emit_reduce.c: phases ---- */
+
+/** All phases and all stores of the current point (or points: lanes, copies). */
+void emit_point(struct emitter *e, void *unused);
+/** A SCAN at the current point. */
+V emit_scan(struct emitter *e, uint32_t expr);
+
+#endif

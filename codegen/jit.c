@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The last step of just-in-time compilation: links objects into this process with ORC's LLJIT, one resource tracker each.
+ *
+ * The symbol table is a bare one: nothing of the process can be found from it, so code that refers to anything outside itself
+ * fails to link.  Under the address sanitizer alone the process is searched, for the sanitizer's run-time.
+ */
+#include "codegen/llvm.h"
+
+#include <llvm-c/Error.h>
+#include <llvm-c/ExecutionEngine.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Object.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/OrcEE.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct jit {
+    LLVMOrcLLJITRef lljit;
+    LLVMOrcExecutionSessionRef session;
+    LLVMOrcJITDylibRef library;
+    const struct debug_options *debug;
+};
+
+struct jit_code {
+    LLVMOrcResourceTrackerRef tracker;
+};
+
+static bool llvm_failed(LLVMErrorRef error, const char *what, struct error *e)
+{
+    if (!error)
+        return false;
+    char *text = LLVMGetErrorMessage(error);
+    error_set(e, WNNStatus_UnknownError, "%s: %s", what, text);
+    LLVMDisposeErrorMessage(text);
+    return true;
+}
+
+/* Linking by RuntimeDyld: its listener is what the C API has for debuggers. */
+static LLVMOrcObjectLayerRef create_object_layer(void *user, LLVMOrcExecutionSessionRef session, const char *triple)
+{
+    const struct jit *j = user;
+    (void)triple;
+    LLVMOrcObjectLayerRef layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+    if (j->debug && j->debug->flags & DEBUG_GDB)
+        LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, LLVMCreateGDBRegistrationListener());
+    return layer;
+}
+
+struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e)
+{
+    struct jit *j = calloc(1, sizeof *j);
+    if (!j) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    (void)t;
+    j->debug = d;
+    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+    LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, create_object_layer, j);
+    LLVMErrorRef error = LLVMOrcCreateLLJIT(&j->lljit, builder);
+    if (llvm_failed(error, "creating the JIT", e)) {
+        free(j);
+        return NULL;
+    }
+    j->session = LLVMOrcLLJITGetExecutionSession(j->lljit);
+    j->library = LLVMOrcExecutionSessionCreateBareJITDylib(j->session, "kernels");
+    if (d && d->flags & DEBUG_SANITIZE) {
+        LLVMOrcDefinitionGeneratorRef process = NULL;
+        error =
+            LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);
+        if (llvm_failed(error, "searching the process", e)) {
+            jit_free(j);
+            return NULL;
+        }
+        LLVMOrcJITDylibAddGenerator(j->library, process);
+    }
+    return j;
+}
+
+void jit_free(struct jit *j)
+{
+    if (!j)
+        return;
+    if (j->lljit)
+        llvm_failed(LLVMOrcDisposeLLJIT(j->lljit), "", &(struct error){0});
+    free(j);
+}
+
+/* /tmp/perf-<pid>.map: "start size name" in hexadecimal; perf reads it to name samples. */
+static void perf_note(LLVMMemoryBufferRef object, const char *symbol, const char *name, uint64_t address)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char *text = NULL, path[64];
+    uint64_t size = 0;
+    LLVMBinaryRef binary = LLVMCreateBinary(object, NULL, &text);
+    if (binary) {
+        LLVMSymbolIteratorRef s = LLVMObjectFileCopySymbolIterator(binary);
+        for (; !LLVMObjectFileIsSymbolIteratorAtEnd(binary, s); LLVMMoveToNextSymbol(s)) {
+            const char *found = LLVMGetSymbolName(s);
+            if (found && !strcmp(found, symbol))
+                size = LLVMGetSymbolSize(s);
+        }
+        LLVMDisposeSymbolIterator(s);
+        LLVMDisposeBinary(binary);
+    } else {
+        LLVMDisposeMessage(text);
+    }
+    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    pthread_mutex_lock(&lock);
+    FILE *f = fopen(path, "a");
+    if (f) {
+        fprintf(f, "%llx %llx webnn_%s_%s\n", (unsigned long long)address, (unsigned long long)size, symbol, name);
+        fclose(f);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct found {
+    struct error *error;
+    uint64_t address;
+};
+
+static void found_symbol(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, size_t count, void *user)
+{
+    struct found *f = user;
+    if (!llvm_failed(error, "linking a kernel", f->error) && count == 1)
+        f->address = result[0].Sym.Address;
+}
+
+struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char *symbol, const char *name,
+                          kernel_function *function, struct error *e)
+{
+    *function = NULL;
+    struct jit_code *c = calloc(1, sizeof *c);
+    if (!c) {
+        error_out_of_memory(e);
+        LLVMDisposeMemoryBuffer(object);
+        return NULL;
+    }
+    LLVMMemoryBufferRef copy = NULL;
+    if (j->debug && j->debug->flags & DEBUG_PERF)
+        copy = LLVMCreateMemoryBufferWithMemoryRangeCopy(LLVMGetBufferStart(object), LLVMGetBufferSize(object), symbol);
+    c->tracker = LLVMOrcJITDylibCreateResourceTracker(j->library);
+    struct found found = {.error = e};
+    LLVMErrorRef error = LLVMOrcLLJITAddObjectFileWithRT(j->lljit, c->tracker, object);
+    if (!llvm_failed(error, "adding a kernel", e)) {
+        LLVMOrcCJITDylibSearchOrderElement order = {j->library, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
+        LLVMOrcCLookupSetElement wanted = {LLVMOrcLLJITMangleAndIntern(j->lljit, symbol),
+                                           LLVMOrcSymbolLookupFlagsRequiredSymbol};
+        LLVMOrcExecutionSessionLookup(j->session, LLVMOrcLookupKindStatic, &order, 1, &wanted, 1, found_symbol, &found);
+    }
+    if (copy) {
+        if (found.address)
+            perf_note(copy, symbol, name, found.address);
+        LLVMDisposeMemoryBuffer(copy);
+    }
+    if (!found.address) {
+        error_set(e, WNNStatus_UnknownError, "linking a kernel: its function is missing");
+        jit_unlink(j, c);
+        return NULL;
+    }
+    *function = (kernel_function)(uintptr_t)found.address;
+    return c;
+}
+
+void jit_unlink(struct jit *j, struct jit_code *c)
+{
+    (void)j;
+    if (!c)
+        return;
+    llvm_failed(LLVMOrcResourceTrackerRemove(c->tracker), "", &(struct error){0});
+    LLVMOrcReleaseResourceTracker(c->tracker);
+    free(c);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the files of codegen/ share: LLVM's headers (here only), what the instruction set offers, short names for building
+ * instructions, and the stages kernel -> module -> object -> code.
+ *
+ * In: a finished kernel.  Stages: emit_kernel (emit*.c) -> module_optimize, module_compile (module.c) -> jit_link (jit.c).
+ */
+#ifndef WEBNN_CODEGEN_LLVM_H_
+#define WEBNN_CODEGEN_LLVM_H_
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "codegen/codegen.h"
+
+typedef LLVMValueRef V;
+typedef LLVMTypeRef T;
+
+/** What the emitter may use, from the feature string.  Everything it asks of a target. */
+struct isa {
+    uint32_t vector_bits;  /* preferred width */
+    bool fma;              /* llvm.fma is one instruction */
+    bool f16;              /* conversions between half and float are instructions */
+    bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
+    bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
+    bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
+};
+void isa_of_target(const struct target *t, struct isa *isa);
+
+/** A position in a function under construction. */
+struct build {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    const struct isa *isa;
+    bool sanitize;
+    const struct target *target; /* attributes of every function */
+    LLVMValueRef function;
+};
+
+/* ---- build.c: types, constants, instructions ---- */
+
+uint32_t lanes_of(V v); /* 1: a scalar */
+T element_type(V v);
+T type_i1(const struct build *m);
+T type_int(const struct build *m, uint32_t bits);
+T type_f32(const struct build *m);
+T type_f64(const struct build *m);
+T type_ptr(const struct build *m);
+T type_lanes(T element, uint32_t lanes); /* lanes 1: the element type itself */
+T type_like(T element, V like);          /* with as many lanes as like */
+
+V const_int(const struct build *m, uint32_t bits, int64_t value);
+V const_splat(V scalar, uint32_t lanes);
+V const_int_like(const struct build *m, V like, int64_t value); /* like's integer type */
+V const_f_like(const struct build *m, V like, double value);    /* like's floating-point type */
+V const_i32_for(const struct build *m, V like, int64_t value);  /* i32 with like's lanes */
+V const_iota(const struct build *m, uint32_t bits, uint32_t lanes);
+V splat(const struct build *m, V scalar, uint32_t lanes);
+
+V call_intrinsic(const struct build *m, const char *name, T *overloads, uint32_t overload_count, V *args, uint32_t arg_count);
+V op_intrinsic1(const struct build *m, const char *name, V a); /* overloaded on a's type */
+V op_intrinsic2(const struct build *m, const char *name, V a, V b);
+/** a * b + c: fused where that is an instruction, else two roundings.  For the inside of approximations only. */
+V op_mad(const struct build *m, V a, V b, V c);
+V op_select(const struct build *m, V condition, V a, V b);
+V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
+V op_fabs(const struct build *m, V x);
+/** Whether any lane of a condition holds: an i1. */
+V op_any(const struct build *m, V condition);
+/** Whole numbers: nearest even, toward -inf, toward +inf, on floats of any size, without library calls. */
+V op_round_even(const struct build *m, V x);
+V op_floor(const struct build *m, V x);
+V op_ceil(const struct build *m, V x);
+/** Adds the attributes that every function needs. */
+void function_set_attributes(const struct build *m, V function);
+LLVMBasicBlockRef block_append(const struct build *m, const char *name);
+/** A new block after a branch to it; the position moves there.  Returns the branch. */
+V block_enter(const struct build *m, const char *name);
+V alloca_entry(const struct build *m, T type, const char *name);
+
+/* ---- math.c, math_double.c: elementary functions of float32 values with any number of lanes ---- */
+
+V math_exp(const struct build *m, V x);
+V math_expm1(const struct build *m, V x);
+V math_log(const struct build *m, V x);
+V math_log1p(const struct build *m, V x);
+V math_tanh(const struct build *m, V x);
+V math_erf(const struct build *m, V x);
+V math_sigmoid(const struct build *m, V x);
+V math_sin(const struct build *m, V x);
+V math_cos(const struct build *m, V x);
+V math_tan(const struct build *m, V x);
+V math_pow(const struct build *m, V x, V y);
+/** Rounded once also where there is no such instruction. */
+V math_fma(const struct build *m, V a, V b, V c);
+
+/* ---- convert.c: integers and float16 ---- */
+
+V int_divide(const struct build *m, V a, V b, bool is_signed);
+V int_power(const struct build *m, V a, V b, bool is_signed);
+/** i16 lanes holding float16 to float and back (nearest even). */
+V half_to_float(const struct build *m, V h);
+V float_to_half(const struct build *m, V f);
+V float_to_int(const struct build *m, V f, uint32_t bits, bool is_signed); /* truncates, saturates, NaN to 0 */
+
+/* ---- emit.c ---- */
+
+/** Adds a kernel's function to the module.  False: out of memory or a kernel that is not finished. */
+bool emit_kernel(const struct build *m, const struct kernel *k, const char *name, struct error *e);
+
+/* ---- module.c: one thread's compiler ---- */
+
+/** A target machine: not to be shared between threads at the same time. */
+struct machine {
+    LLVMTargetMachineRef tm;
+    char *data_layout;
+    const struct target *target;
+    const struct debug_options *debug;
+    struct isa isa;
+    struct codegen_times times;
+};
+bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
+void machine_destroy(struct machine *m);
+/** Kernel to object file in memory; symbol names the function.  False: e. */
+bool machine_compile(struct machine *m, const struct kernel *k, const char *symbol, LLVMMemoryBufferRef *object,
+                     struct error *e);
+
+/* ---- jit.c ---- */
+
+struct jit;
+struct jit_code;
+struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e);
+void jit_free(struct jit *j);
+/** Takes the object over, also on failure.  NULL: e. */
+struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char *symbol, const char *name,
+                          kernel_function *function, struct error *e);
+void jit_unlink(struct jit *j, struct jit_code *c);
+
+/** Milliseconds of the monotonic clock. */
+double codegen_clock(void);
+
+#endif

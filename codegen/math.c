@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Elementary functions of float32 by polynomials in float32: exp, expm1, log, log1p, tanh, erf, sigmoid.
+ *
+ * Straight-line code for scalars and vectors of any width; NaN, infinities, signed zeros and subnormals come out as IEEE 754
+ * wants. Coefficients: math_fit.py.  Errors, measured over all 2^32 arguments by tests/codegen/test_math.c (in ulp of the exact
+ * result, with and without fused multiply-add):
+ *   see the table `bounds` there, which the test holds them to.
+ */
+#include "codegen/llvm.h"
+
+#include <math.h>
+
+static V add(const struct build *m, V a, V b)
+{
+    return LLVMBuildFAdd(m->b, a, b, "");
+}
+static V sub(const struct build *m, V a, V b)
+{
+    return LLVMBuildFSub(m->b, a, b, "");
+}
+static V mul(const struct build *m, V a, V b)
+{
+    return LLVMBuildFMul(m->b, a, b, "");
+}
+static V num(const struct build *m, V like, double x)
+{
+    return const_f_like(m, like, x);
+}
+static V mad_const(const struct build *m, V a, double b, V c)
+{
+    return op_mad(m, a, num(m, a, b), c);
+}
+static V select_if(const struct build *m, V c, V a, V b)
+{
+    return LLVMBuildSelect(m->b, c, a, b, "");
+}
+static V less(const struct build *m, V a, double b)
+{
+    return LLVMBuildFCmp(m->b, LLVMRealOLT, a, num(m, a, b), "");
+}
+static V more(const struct build *m, V a, double b)
+{
+    return LLVMBuildFCmp(m->b, LLVMRealOGT, a, num(m, a, b), "");
+}
+
+static V polynomial(const struct build *m, V t, const float *c, uint32_t count)
+{
+    V r = num(m, t, c[count - 1]);
+    for (uint32_t i = count - 1; i-- > 0;)
+        r = op_mad(m, r, t, num(m, t, c[i]));
+    return r;
+}
+#define POLYNOMIAL(m, t, c) polynomial(m, t, c, sizeof(c) / sizeof *(c))
+
+/* x within [low, high]; NaN stays. */
+static V clamp(const struct build *m, V x, double low, double high)
+{
+    x = select_if(m, less(m, x, low), num(m, x, low), x);
+    return select_if(m, more(m, x, high), num(m, x, high), x);
+}
+
+/* 2^n for integer lanes -126 <= n <= 127. */
+static V power_of_two(const struct build *m, V n)
+{
+    V bits = LLVMBuildShl(m->b, LLVMBuildAdd(m->b, n, const_int_like(m, n, 127), ""), const_int_like(m, n, 23), "");
+    return op_bits(m, bits, type_f32(m));
+}
+
+/* ---- exponentials ---- */
+
+/* x = n ln 2 + r with |r| <= ln 2 / 2 (a little more without rounding to spare); n is whole, also as integer lanes. */
+struct reduced {
+    V n, r, n_float;
+};
+
+static struct reduced reduce_exp(const struct build *m, V x)
+{
+    /* Adding 1.5 * 2^23 rounds to whole numbers and leaves them in the low bits. */
+    V magic = num(m, x, 0x1.8p23);
+    V shifted = op_mad(m, x, num(m, x, 0x1.715476p+0), magic);
+    struct reduced d;
+    d.n_float = sub(m, shifted, magic);
+    d.n = LLVMBuildSub(m->b, op_bits(m, shifted, type_int(m, 32)), const_i32_for(m, x, 0x4B400000), "");
+    /* The first part of ln 2 has 14 bits, so that its products are exact also without fused multiply-add. */
+    d.r = mad_const(m, d.n_float, -0x1.62ep-1, x);
+    d.r = mad_const(m, d.n_float, -0x1.0bfbe8p-15, d.r);
+    return d;
+}
+
+/* (e^r - 1 - r) / r^2 for |r| <= 0.3467 */
+static const float exp_coefficients[] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.123a0cp-7f, 0x1.6a2452p-10f};
+
+V math_exp(const struct build *m, V x)
+{
+    /* Beyond these the result is 0 or infinite, while n stays small enough for two steps of scaling. */
+    x = clamp(m, x, -104.5, 89);
+    struct reduced d = reduce_exp(m, x);
+    V p = POLYNOMIAL(m, d.r, exp_coefficients);
+    p = op_mad(m, op_mad(m, p, d.r, num(m, x, 1)), d.r, num(m, x, 1));
+    /* 2^n in two factors: one alone cannot reach subnormals or 2^128.  The second multiplication rounds. */
+    V half = LLVMBuildAShr(m->b, d.n, const_i32_for(m, x, 1), "");
+    p = mul(m, p, power_of_two(m, half));
+    return mul(m, p, power_of_two(m, LLVMBuildSub(m->b, d.n, half, "")));
+}
+
+V math_expm1(const struct build *m, V x)
+{
+    V small = LLVMBuildFCmp(m->b, LLVMRealOLT, op_fabs(m, x), num(m, x, 0x1p-24), "");
+    V c = clamp(m, x, -18, 89);
+    struct reduced d = reduce_exp(m, c);
+    V p = POLYNOMIAL(m, d.r, exp_coefficients);
+    p = op_mad(m, mul(m, p, d.r), d.r, d.r); /* e^r - 1 */
+    /* 2^n p + (2^n - 1), with half of it first: 2^128 is too large. */
+    V scale = power_of_two(m, LLVMBuildSub(m->b, d.n, const_i32_for(m, x, 1), ""));
+    V y = op_mad(m, scale, p, sub(m, scale, num(m, x, 0.5)));
+    return select_if(m, small, x, add(m, y, y)); /* also keeps -0 */
+}
+
+V math_sigmoid(const struct build *m, V x)
+{
+    /* 1 / (1 + e^-|x|), or e^-|x| times that for negative x: never overflows, and small results keep their bits. */
+    V e = math_exp(m, LLVMBuildFNeg(m->b, op_fabs(m, x), ""));
+    V top = select_if(m, less(m, x, 0), e, num(m, x, 1));
+    V r = LLVMBuildFDiv(m->b, top, add(m, e, num(m, x, 1)), "");
+    return r;
+}
+
+/* (tanh(x) - x) / x^3 in x^2 for |x| <= 0.626 */
+static const float tanh_coefficients[] = {-0x1.555532p-2f, 0x1.11070cp-3f, -0x1.b83878p-5f, 0x1.520bb6p-6f, -0x1.756364p-8f};
+
+V math_tanh(const struct build *m, V x)
+{
+    V a = op_fabs(m, x), square = mul(m, x, x);
+    V small = op_mad(m, mul(m, POLYNOMIAL(m, square, tanh_coefficients), square), x, x);
+    /* 1 - 2 / (e^2a + 1) */
+    V e = math_exp(m, add(m, a, a));
+    V large = sub(m, num(m, x, 1), LLVMBuildFDiv(m->b, num(m, x, 2), add(m, e, num(m, x, 1)), ""));
+    large = op_intrinsic2(m, "llvm.copysign", large, x);
+    return select_if(m, less(m, a, 0.625), small, large);
+}
+
+/* erf(x) / x - 1 in x^2 for |x| <= 0.951 */
+static const float erf_small[] = {0x1.06eba8p-3f, -0x1.812742p-2f,  0x1.ce2dc8p-4f, -0x1.b8091ap-6f,
+                                  0x1.5493cap-8f, -0x1.a8774ep-11f, 0x1.5707d6p-14f};
+/* log(1 - erf(x)) in x - 1 for 0.949 <= x <= 4 */
+static const float erf_large[] = {-0x1.d97fc0p+0f, -0x1.51c9b0p+1f, -0x1.afabbep-1f, -0x1.547bc6p-5f,
+                                  0x1.492832p-7f,  -0x1.077eb6p-9f, 0x1.2e9a92p-12f, -0x1.6878eap-16f};
+
+V math_erf(const struct build *m, V x)
+{
+    V a = op_fabs(m, x), square = mul(m, x, x);
+    V small = op_mad(m, POLYNOMIAL(m, square, erf_small), x, x);
+    V c = select_if(m, more(m, a, 4), num(m, x, 4), a); /* 1 from 3.92 on */
+    V e = math_exp(m, POLYNOMIAL(m, sub(m, c, num(m, x, 1)), erf_large));
+    V large = op_intrinsic2(m, "llvm.copysign", sub(m, num(m, x, 1), e), x);
+    return select_if(m, less(m, a, 0.95), small, large);
+}
+
+/* ---- logarithms ---- */
+
+/* (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1 */
+static const float log_coefficients[] = {0x1.555544p-2f,  -0x1.ffffdcp-3f, 0x1.99a6c8p-3f,  -0x1.5568acp-3f, 0x1.23170ap-3f,
+                                         -0x1.fa377ep-4f, 0x1.e6e1cep-4f,  -0x1.ea04eep-4f, 0x1.230e64p-4f};
+
+/* x = 2^n (1 + f), for bits of a positive normal number. */
+static V split_exponent(const struct build *m, V bits, V *n)
+{
+    V root = const_int_like(m, bits, 0x3F3504F3); /* sqrt(1/2) */
+    V moved = LLVMBuildSub(m->b, bits, root, "");
+    *n = LLVMBuildAShr(m->b, moved, const_int_like(m, bits, 23), "");
+    V mantissa = LLVMBuildAdd(m->b, LLVMBuildAnd(m->b, moved, const_int_like(m, bits, 0x7FFFFF), ""), root, "");
+    return op_bits(m, mantissa, type_f32(m));
+}
+
+/* n ln 2 + log(1 + f) */
+static V log_sum(const struct build *m, V n, V f)
+{
+    V square = mul(m, f, f), p = POLYNOMIAL(m, f, log_coefficients);
+    V tail = mul(m, mul(m, p, f), square);
+    tail = mad_const(m, n, 0x1.0bfbe8p-15, tail);
+    tail = mad_const(m, square, -0.5, tail);
+    return mad_const(m, n, 0x1.62ep-1, add(m, f, tail));
+}
+
+/* The results that no polynomial gives: log of 0, of negative numbers, of infinity and NaN; y otherwise. */
+static V log_special(const struct build *m, V x, V argument, V y)
+{
+    V zero = LLVMBuildFCmp(m->b, LLVMRealOEQ, argument, num(m, x, 0), "");
+    V positive = LLVMBuildFCmp(m->b, LLVMRealOGE, argument, num(m, x, 0), ""); /* false for NaN */
+    V infinite = LLVMBuildFCmp(m->b, LLVMRealOEQ, argument, num(m, x, INFINITY), "");
+    y = select_if(m, infinite, argument, y);
+    y = select_if(m, zero, num(m, x, -INFINITY), y);
+    return select_if(m, positive, y, num(m, x, NAN));
+}
+
+V math_log(const struct build *m, V x)
+{
+    V subnormal = less(m, x, 0x1p-126);
+    V scaled = select_if(m, subnormal, mul(m, x, num(m, x, 0x1p23)), x), n;
+    V f = sub(m, split_exponent(m, op_bits(m, scaled, type_int(m, 32)), &n), num(m, x, 1));
+    V n_float = LLVMBuildSIToFP(m->b, n, LLVMTypeOf(x), "");
+    n_float = select_if(m, subnormal, sub(m, n_float, num(m, x, 23)), n_float);
+    return log_special(m, x, x, log_sum(m, n_float, f));
+}
+
+V math_log1p(const struct build *m, V x)
+{
+    V one = num(m, x, 1), u = add(m, x, one), n;
+    V mantissa = split_exponent(m, op_bits(m, u, type_int(m, 32)), &n);
+    /* What rounding 1 + x lost, scaled like the mantissa. */
+    V lost = select_if(m, more(m, x, 1), sub(m, one, sub(m, u, x)), sub(m, x, sub(m, u, one)));
+    V low = LLVMBuildSub(m->b, const_i32_for(m, x, 0), n, "");
+    low = op_intrinsic2(m, "llvm.smax", low, const_i32_for(m, x, -126)); /* nothing is left of it there */
+    low = op_intrinsic2(m, "llvm.smin", low, const_i32_for(m, x, 126));
+    V f = op_mad(m, lost, power_of_two(m, low), sub(m, mantissa, one));
+    V y = log_special(m, x, u, log_sum(m, LLVMBuildSIToFP(m->b, n, LLVMTypeOf(x), ""), f));
+    V small = LLVMBuildFCmp(m->b, LLVMRealOLT, op_fabs(m, x), num(m, x, 0x1p-24), "");
+    return select_if(m, small, x, y); /* also keeps -0 */
+}

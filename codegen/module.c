@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Kernel to object file: LLVM module, passes, machine code, and the dumps in between.  What JIT and ahead-of-time share.
+ *
+ * The emitter writes explicit vectors and keeps loop-carried values in stack slots, so the pipeline is short: slots to
+ * registers, common subexpressions, peepholes, branches.  A loop vectoriser and the rest of O2 bring nothing and cost as much
+ * again.
+ */
+#include "codegen/llvm.h"
+
+#include <errno.h>
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The one pass string; docs/debugging.md shows how to replay it with opt on a dumped module. */
+#define PASSES "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)"
+
+double codegen_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* ---- LLVM's fatal errors ---- */
+
+/* LLVM ends the process after a fatal error ("cannot select ...") unless its handler does not return.  Such an error is a bug
+ * of ours, but it must not take the user's program with it: the handler jumps back.  What LLVM had allocated by then is lost.
+ */
+static _Thread_local jmp_buf *fatal_return;
+static _Thread_local char fatal_text[512];
+
+static void fatal_error(const char *reason)
+{
+    if (!fatal_return)
+        return; /* not in our code: LLVM's default */
+    snprintf(fatal_text, sizeof fatal_text, "%s", reason);
+    longjmp(*fatal_return, 1);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void initialize_llvm(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    LLVMInstallFatalErrorHandler(fatal_error);
+}
+
+/* ---- machine ---- */
+
+bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+{
+    *m = (struct machine){.target = t, .debug = d};
+    pthread_once(&once, initialize_llvm);
+    isa_of_target(t, &m->isa);
+
+    LLVMTargetRef target = NULL;
+    char *text = NULL;
+    if (LLVMGetTargetFromTriple(t->triple, &target, &text)) {
+        error_set(e, WNNStatus_NotSupportedError, "no code generator for %s: %s", t->triple, text);
+        LLVMDisposeMessage(text);
+        return false;
+    }
+    m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu ? t->cpu : "", t->features ? t->features : "",
+                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
+    if (!m->tm)
+        return error_set(e, WNNStatus_NotSupportedError, "no code generator for %s", t->triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->tm);
+    m->data_layout = LLVMCopyStringRepOfTargetData(layout);
+    LLVMDisposeTargetData(layout);
+    return true;
+}
+
+void machine_destroy(struct machine *m)
+{
+    if (m->tm)
+        LLVMDisposeTargetMachine(m->tm);
+    if (m->data_layout)
+        LLVMDisposeMessage(m->data_layout);
+    m->tm = NULL;
+    m->data_layout = NULL;
+}
+
+/* ---- dumps ---- */
+
+static void dump_text(const struct machine *m, const struct kernel *k, const char *symbol, const char *suffix, const char *text)
+{
+    if (m->debug->dump_dir) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s_%s%s", m->debug->dump_dir, symbol, k->name[0] ? k->name : "kernel", suffix);
+        FILE *f = fopen(path, "w");
+        if (f) {
+            fputs(text, f);
+            fclose(f);
+        } else {
+            fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
+        }
+        return;
+    }
+    flockfile(stderr); /* whole modules, not lines of several threads */
+    fprintf(stderr, "; ---- %s %s%s\n%s", symbol, k->name, suffix, text);
+    funlockfile(stderr);
+}
+
+static void dump_module(const struct machine *m, const struct kernel *k, const char *symbol, const char *suffix,
+                        LLVMModuleRef module)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_LLVM))
+        return;
+    char *text = LLVMPrintModuleToString(module);
+    dump_text(m, k, symbol, suffix, text);
+    LLVMDisposeMessage(text);
+}
+
+static void dump_assembly(const struct machine *m, const struct kernel *k, const char *symbol, LLVMModuleRef module)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_ASM))
+        return;
+    LLVMModuleRef copy = LLVMCloneModule(module); /* code generation changes a module */
+    LLVMMemoryBufferRef buffer = NULL;
+    char *text = NULL;
+    if (!LLVMTargetMachineEmitToMemoryBuffer(m->tm, copy, LLVMAssemblyFile, &text, &buffer)) {
+        dump_text(m, k, symbol, ".s", LLVMGetBufferStart(buffer));
+        LLVMDisposeMemoryBuffer(buffer);
+    } else {
+        LLVMDisposeMessage(text);
+    }
+    LLVMDisposeModule(copy);
+}
+
+/* ---- compiling ---- */
+
+static void note_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    struct error *e = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+        return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    error_set(e, WNNStatus_UnknownError, "LLVM: %s", text);
+    LLVMDisposeMessage(text);
+}
+
+static bool run_passes(struct machine *m, LLVMModuleRef module, const char *passes, struct error *e)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(module, passes, m->tm, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return true;
+    char *text = LLVMGetErrorMessage(error);
+    error_set(e, WNNStatus_UnknownError, "LLVM passes: %s", text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+static bool wants_verifier(const struct machine *m)
+{
+#ifdef NDEBUG
+    return m->debug && m->debug->flags & DEBUG_VERIFY;
+#else
+    (void)m;
+    return true;
+#endif
+}
+
+static bool verify(const struct machine *m, LLVMModuleRef module, struct error *e)
+{
+    char *text = NULL;
+    if (!wants_verifier(m))
+        return true;
+    bool broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &text);
+    if (broken)
+        error_set(e, WNNStatus_UnknownError, "generated code is malformed: %s", text);
+    LLVMDisposeMessage(text);
+    return !broken;
+}
+
+static bool compile_module(struct machine *m, const struct kernel *k, const char *symbol, LLVMContextRef context,
+                           LLVMModuleRef module, LLVMMemoryBufferRef *object, struct error *e)
+{
+    double start = codegen_clock();
+    struct build b = {.context = context, .module = module, .isa = &m->isa, .target = m->target};
+    b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
+    b.b = LLVMCreateBuilderInContext(context);
+    bool ok = emit_kernel(&b, k, symbol, e);
+    LLVMDisposeBuilder(b.b);
+    if (!ok)
+        return false;
+    dump_module(m, k, symbol, ".ll", module);
+    if (!verify(m, module, e))
+        return false;
+
+    double emitted = codegen_clock();
+    if (!run_passes(m, module, PASSES, e) || (b.sanitize && !run_passes(m, module, "asan", e)))
+        return false;
+    dump_module(m, k, symbol, ".opt.ll", module);
+
+    double passed = codegen_clock();
+    dump_assembly(m, k, symbol, module);
+    char *text = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, LLVMObjectFile, &text, object)) {
+        error_set(e, WNNStatus_UnknownError, "generating code: %s", text);
+        LLVMDisposeMessage(text);
+        return false;
+    }
+    m->times.emit_ms += emitted - start;
+    m->times.passes_ms += passed - emitted;
+    m->times.codegen_ms += codegen_clock() - passed;
+    m->times.structures++;
+    if (e->status) { /* a diagnostic of severity error, after which LLVM went on */
+        LLVMDisposeMemoryBuffer(*object);
+        *object = NULL;
+        return false;
+    }
+    return true;
+}
+
+bool machine_compile(struct machine *m, const struct kernel *k, const char *symbol, LLVMMemoryBufferRef *object,
+                     struct error *e)
+{
+    *object = NULL;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(context, note_diagnostic, e);
+    LLVMContextSetDiscardValueNames(context, !(m->debug && m->debug->flags & DEBUG_DUMP_LLVM));
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(k->name[0] ? k->name : symbol, context);
+    LLVMSetTarget(module, m->target->triple);
+    LLVMSetDataLayout(module, m->data_layout);
+
+    jmp_buf here;
+    bool ok = false;
+    fatal_return = &here;
+    if (!setjmp(here)) {
+        ok = compile_module(m, k, symbol, context, module, object, e);
+        fatal_return = NULL;
+        LLVMDisposeModule(module);
+        LLVMContextDispose(context);
+    } else {
+        fatal_return = NULL; /* the context is in an unknown state: leave it */
+        error_set(e, WNNStatus_UnknownError, "LLVM: %s", fatal_text);
+    }
+    return ok;
+}

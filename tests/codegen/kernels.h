@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Helpers for tests of generated code: buffers with guard bytes, nasty values, and the comparison of every instruction set with
+ * kernel_interpret.
+ */
+#ifndef WEBNN_TESTS_CODEGEN_KERNELS_H_
+#define WEBNN_TESTS_CODEGEN_KERNELS_H_
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen/codegen.h"
+
+enum { GUARD_BYTES = 256, ISA_COUNT = 4 };
+static const char *const isa_names[ISA_COUNT] = {"native", "avx512", "avx2", "baseline"};
+
+struct machine_under_test {
+    const char *name;
+    struct target target;
+    struct arena arena;
+    struct debug_options debug;
+    struct codegen *codegen;
+};
+static struct machine_under_test machines[ISA_COUNT];
+
+static inline struct machine_under_test *machine_get(int i)
+{
+    struct machine_under_test *m = &machines[i];
+    struct error e = {0};
+    if (!m->codegen) {
+        m->name = isa_names[i];
+        const char *text = getenv("CODEGEN_DEBUG");
+        if (text && !debug_parse(&m->debug, text, strlen(text), &e))
+            fail_msg("%s", e.message);
+        if (!codegen_host_target(&m->target, m->name, &m->arena, &e))
+            fail_msg("%s", e.message);
+        m->target.thread_count = 2;
+        m->codegen = codegen_create(&m->target, &m->debug, &e);
+        if (!m->codegen)
+            fail_msg("%s", e.message);
+    }
+    return m;
+}
+
+static inline void machines_free(void)
+{
+    for (int i = 0; i < ISA_COUNT; i++) {
+        codegen_free(machines[i].codegen);
+        arena_free(&machines[i].arena);
+        debug_free(&machines[i].debug);
+        machines[i].codegen = NULL;
+    }
+}
+
+/* Bytes with guard bytes around them, that a stray store would change. */
+static inline void *buffer_create(size_t bytes)
+{
+    unsigned char *p = aligned_alloc(64, (bytes + 2 * GUARD_BYTES + 63) / 64 * 64);
+    assert_non_null(p);
+    memset(p, 0xA5, bytes + 2 * GUARD_BYTES);
+    return p + GUARD_BYTES;
+}
+
+static inline bool buffer_intact(const void *data, size_t bytes)
+{
+    const unsigned char *p = (const unsigned char *)data - GUARD_BYTES;
+    for (size_t i = 0; i < GUARD_BYTES; i++)
+        if (p[i] != 0xA5 || p[GUARD_BYTES + bytes + i] != 0xA5)
+            return false;
+    return true;
+}
+
+static inline void buffer_free(void *data)
+{
+    free((char *)data - GUARD_BYTES);
+}
+
+static uint64_t random_state = 0x9E3779B97F4A7C15u;
+static inline uint64_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+static inline float random_float(float low, float high)
+{
+    return low + (high - low) * (float)((double)(random_bits() >> 40) * 0x1p-24);
+}
+
+static inline float float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+static inline uint32_t bits_of_float(float f)
+{
+    uint32_t b;
+    memcpy(&b, &f, sizeof b);
+    return b;
+}
+
+static const float nasty_floats[] = {0.0f,
+                                     -0.0f,
+                                     1.0f,
+                                     -1.0f,
+                                     0.5f,
+                                     -0.5f,
+                                     1.5f,
+                                     2.5f,
+                                     -2.5f,
+                                     3.0f,
+                                     1e-45f,
+                                     -1e-45f,
+                                     1e-39f,
+                                     -1e-39f,
+                                     0x1p-126f,
+                                     1e-30f,
+                                     65504.0f,
+                                     65519.9f,
+                                     65520.0f,
+                                     2048.5f,
+                                     1e38f,
+                                     -1e38f,
+                                     3.4028235e38f,
+                                     -3.4028235e38f,
+                                     INFINITY,
+                                     -INFINITY,
+                                     NAN,
+                                     127.5f,
+                                     -128.9f,
+                                     255.5f,
+                                     2147483520.0f,
+                                     2147483648.0f,
+                                     -2147483648.0f,
+                                     -2147483904.0f,
+                                     4294967040.0f,
+                                     4294967296.0f,
+                                     9223371487098961920.0f,
+                                     9223372036854775808.0f,
+                                     -9223372036854775808.0f,
+                                     1.8446742974197924e19f,
+                                     1.8446744073709552e19f,
+                                     8388607.5f,
+                                     8388608.0f,
+                                     0.49999997f,
+                                     88.7f,
+                                     -88.7f,
+                                     103.5f,
+                                     -104.0f,
+                                     0.3f,
+                                     -7.7f};
+enum { NASTY_FLOATS = sizeof nasty_floats / sizeof *nasty_floats };
+
+/* Fills a tensor: edge values first, then random ones of all sizes. */
+static inline void fill_nasty(dtype type, void *data, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float f = random_bits() % 3 ? nasty_floats[random_bits() % NASTY_FLOATS] : float_of((uint32_t)random_bits());
+        uint64_t u = random_bits() >> (random_bits() % 64);
+        uint64_t edges[] = {
+            0,    1, UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, UINT64_C(1) << 31, (UINT64_C(1) << 31) - 1, 0x80,
+            0x7F, 2, 3,          (uint64_t)-2};
+        if (random_bits() % 2)
+            u = edges[random_bits() % 12];
+        switch (type) {
+        case WNNOperandDataType_Float32:
+            ((float *)data)[i] = f;
+            break;
+        case WNNOperandDataType_Float16:
+            ((uint16_t *)data)[i] = (uint16_t)(random_bits() % 4 ? f32_to_f16(f) : random_bits());
+            break;
+        default:
+            memcpy((char *)data + (size_t)i * dtype_size(type), &u, dtype_size(type));
+            break;
+        }
+    }
+}
+
+static inline void fill_plain(dtype type, void *data, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (type == WNNOperandDataType_Float32)
+            ((float *)data)[i] = random_float(-3, 3);
+        else if (type == WNNOperandDataType_Float16)
+            ((uint16_t *)data)[i] = f32_to_f16(random_float(-3, 3));
+        else {
+            int64_t v =
+                (int64_t)(random_bits() % 15) -
+                (type == WNNOperandDataType_Uint8 || type == WNNOperandDataType_Uint32 || type == WNNOperandDataType_Uint64
+                     ? 0
+                     : 7);
+            memcpy((char *)data + (size_t)i * dtype_size(type), &v, dtype_size(type));
+        }
+    }
+}
+
+/* Units in the last place between two floats; 0 for two NaN; -0 and +0 are 0 apart only if `zeros` says so. */
+static inline double float_distance(float a, float b, bool zeros)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b) ? 0 : INFINITY;
+    if (a == 0 && b == 0 && !zeros && signbit(a) != signbit(b))
+        return INFINITY;
+    int32_t x = (int32_t)bits_of_float(a), y = (int32_t)bits_of_float(b);
+    if (x < 0)
+        x = INT32_MIN - x;
+    if (y < 0)
+        y = INT32_MIN - y;
+    return fabs((double)x - (double)y);
+}
+
+struct tolerance {
+    double ulps;     /* of float32, or for float16 tensors of float16 */
+    double absolute; /* or this much */
+    bool zeros;      /* the sign of zero may differ */
+};
+
+static inline bool elements_agree(dtype type, const void *a, const void *b, int64_t i, struct tolerance t)
+{
+    size_t size = dtype_size(type);
+    const char *x = (const char *)a + (size_t)i * size, *y = (const char *)b + (size_t)i * size;
+    if (!memcmp(x, y, size))
+        return true;
+    if (type == WNNOperandDataType_Float32) {
+        float f, g;
+        memcpy(&f, x, 4);
+        memcpy(&g, y, 4);
+        return float_distance(f, g, t.zeros) <= t.ulps || fabs((double)f - g) <= t.absolute;
+    }
+    if (type == WNNOperandDataType_Float16) {
+        uint16_t f, g;
+        memcpy(&f, x, 2);
+        memcpy(&g, y, 2);
+        float ff = f16_to_f32(f), gg = f16_to_f32(g);
+        if (isnan(ff) && isnan(gg))
+            return true;
+        return abs((f & 0x7FFF) - (g & 0x7FFF)) <= t.ulps && (f & 0x8000) == (g & 0x8000) && !isnan(ff) && !isnan(gg);
+    }
+    return false;
+}
+
+/* Runs k by code of every instruction set, in several pieces, and compares with the interpreter.  Inputs lie in tensors[i];
+ * written tensors may be preset there.  Frees k. */
+static inline void check_kernel(struct kernel *k, void *const *tensors, struct tolerance tolerance)
+{
+    struct arena a = {0};
+    struct error e = {0};
+    struct knumbers numbers;
+    void *expected[KERNEL_TENSORS_MAX], *actual[KERNEL_TENSORS_MAX];
+
+    if (k->error.status)
+        fail_msg("%s", k->error.message);
+    if (!k->finished)
+        assert_true(kernel_finish(k));
+    if (!kernel_verify(k, stderr)) {
+        kernel_print(k, stderr);
+        fail();
+    }
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        size_t bytes = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
+        expected[i] = actual[i] = tensors[i];
+        if (k->tensors[i].written) {
+            expected[i] = buffer_create(bytes);
+            actual[i] = buffer_create(bytes);
+            memcpy(expected[i], tensors[i], bytes);
+        }
+    }
+    assert_true(kernel_interpret(k, expected));
+    assert_true(kernel_numbers(k, &a, &numbers));
+    void *scratch = buffer_create((size_t)k->scratch_bytes + 64);
+    int64_t units = kernel_units(k);
+
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        struct machine_under_test *m = machine_get(isa);
+        struct codegen_unit *unit;
+        kernel_function function;
+        if (!codegen_compile(m->codegen, 1, &k, &unit, &function, &e)) {
+            kernel_print(k, stderr);
+            fail_msg("%s: %s", m->name, e.message);
+        }
+        for (uint32_t i = 0; i < k->tensor_count; i++)
+            if (k->tensors[i].written)
+                memcpy(actual[i], tensors[i], (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type));
+        struct kernel_args args = {actual, numbers.params, scratch};
+        int64_t cut = units / 3;
+        function(&args, cut, units);
+        function(&args, 0, cut);
+        function(&args, cut, cut);
+        for (uint32_t i = 0; i < k->tensor_count; i++) {
+            size_t bytes = (size_t)k->tensors[i].elements * dtype_size(k->tensors[i].type);
+            if (!k->tensors[i].written)
+                continue;
+            for (int64_t j = 0; j < k->tensors[i].elements; j++) {
+                if (elements_agree(k->tensors[i].type, expected[i], actual[i], j, tolerance))
+                    continue;
+                kernel_print(k, stderr);
+                if (k->tensors[i].type == WNNOperandDataType_Float32)
+                    fail_msg("%s: tensor %u element %lld: expected %.9g, got %.9g", m->name, i, (long long)j,
+                             ((float *)expected[i])[j], ((float *)actual[i])[j]);
+                uint64_t x = 0, y = 0;
+                size_t size = dtype_size(k->tensors[i].type);
+                memcpy(&x, (char *)expected[i] + (size_t)j * size, size);
+                memcpy(&y, (char *)actual[i] + (size_t)j * size, size);
+                fail_msg("%s: tensor %u element %lld: expected %llx, got %llx", m->name, i, (long long)j, (unsigned long long)x,
+                         (unsigned long long)y);
+            }
+            if (!buffer_intact(actual[i], bytes)) {
+                kernel_print(k, stderr);
+                fail_msg("%s: tensor %u: written outside", m->name, i);
+            }
+        }
+        if (!buffer_intact(scratch, (size_t)k->scratch_bytes + 64))
+            fail_msg("%s: written outside the scratch rows", m->name);
+        codegen_unit_free(unit);
+    }
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        if (k->tensors[i].written) {
+            buffer_free(expected[i]);
+            buffer_free(actual[i]);
+        }
+    }
+    buffer_free(scratch);
+    arena_free(&a);
+    kernel_free(k);
+}
+
+static const struct tolerance exact = {0, 0, false};
+
+/* kaffine of one variable times a stride plus an offset. */
+static inline struct kaffine strided(struct kernel *k, uint32_t var, int64_t stride, int64_t offset)
+{
+    return kaffine_add_const(kaffine_scale(k, kaffine_var(k, var), stride), offset);
+}
+
+static inline uint32_t load(struct kernel *k, uint32_t tensor, struct kaffine index)
+{
+    return kernel_load(k, tensor, index, 0, NULL, (union scalar){.u64 = 0});
+}
+
+#endif
