@@ -49,23 +49,6 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     return x;
 }
 
-/* Links a finished graph into its context.  False: the context was lost meanwhile. */
-static bool build_publish(WNNGraph graph)
-{
-    WNNContext context = graph->context;
-
-    pthread_mutex_lock(&context->lock);
-    bool lost = atomic_load(&context->lost);
-    if (!lost) {
-        graph->next = context->first_graph;
-        if (graph->next)
-            graph->next->previous = graph;
-        context->first_graph = graph;
-    }
-    pthread_mutex_unlock(&context->lock);
-    return !lost;
-}
-
 /* Whatever went wrong inside is one kind of error to the caller, unless the context is gone. */
 static void build_set_error(WNNContext context, struct error *e)
 {
@@ -90,7 +73,7 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
         graph_free(g);
     else
         graph->executable = build_executable(context, g, e);
-    if (graph && graph->executable && build_publish(graph))
+    if (graph && graph->executable && graph_publish(graph))
         return graph;
     wnnGraphRelease(graph);
     build_set_error(context, e);

@@ -205,6 +205,8 @@ struct WNNGraphImpl {
 
 /** Describes g's inputs (those that outputs need) and outputs.  NULL: e. */
 WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e);
+/** Makes a finished graph known to its context.  False: the context was lost meanwhile. */
+bool graph_publish(WNNGraph graph);
 /** With the lock held: marks; the executable comes back if it is to be unloaded now. */
 struct executable *graph_destroy_locked(WNNGraph graph);
 void graph_pin(WNNGraph graph);

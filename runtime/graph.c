@@ -84,6 +84,22 @@ WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *
     return graph;
 }
 
+bool graph_publish(WNNGraph graph)
+{
+    WNNContext context = graph->context;
+
+    pthread_mutex_lock(&context->lock);
+    bool lost = atomic_load(&context->lost);
+    if (!lost) {
+        graph->next = context->first_graph;
+        if (graph->next)
+            graph->next->previous = graph;
+        context->first_graph = graph;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return !lost;
+}
+
 uint32_t graph_find_binding(const struct graph_binding *bindings, uint32_t count, WNNStringView name, uint32_t hint)
 {
     size_t length = view_length(name);
