@@ -10,6 +10,7 @@
 #define WEBNN_RUNTIME_ONEDNN_COMPAT_H_
 
 #include <oneapi/dnnl/dnnl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,26 +26,25 @@ typedef const dnnl_memory_desc_t *dnn_const_md;
 /** A float32 descriptor with these strides, or with a layout of the library's choice (strides NULL).  NULL: not possible. */
 static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t *strides)
 {
-#if DNNL_VERSION_MAJOR >= 3
+    dnnl_dims_t d = {0}, s = {0}; /* whole arrays, as the prototypes say */
     dnn_md md = NULL;
-    dnnl_status_t status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, dims, dnnl_f32, strides)
-                                   : dnnl_memory_desc_create_with_tag(&md, rank, dims, dnnl_f32, dnnl_format_tag_any);
-
-    return status == dnnl_success ? md : NULL;
-#else
-    dnn_md md = calloc(1, sizeof *md);
-    dnnl_dims_t all_dims = {0}, all_strides = {0};
     dnnl_status_t status;
 
-    if (!md || rank > DNNL_MAX_NDIMS) {
-        free(md);
+    if (rank > DNNL_MAX_NDIMS)
         return NULL;
-    }
-    memcpy(all_dims, dims, (size_t)rank * sizeof *dims);
+    memcpy(d, dims, (size_t)rank * sizeof *dims);
     if (strides)
-        memcpy(all_strides, strides, (size_t)rank * sizeof *strides);
-    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, all_dims, dnnl_f32, all_strides)
-                     : dnnl_memory_desc_init_by_tag(md, rank, all_dims, dnnl_f32, dnnl_format_tag_any);
+        memcpy(s, strides, (size_t)rank * sizeof *strides);
+#if DNNL_VERSION_MAJOR >= 3
+    status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, d, dnnl_f32, s)
+                     : dnnl_memory_desc_create_with_tag(&md, rank, d, dnnl_f32, dnnl_format_tag_any);
+    return status == dnnl_success ? md : NULL;
+#else
+    md = calloc(1, sizeof *md);
+    if (!md)
+        return NULL;
+    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, d, dnnl_f32, s)
+                     : dnnl_memory_desc_init_by_tag(md, rank, d, dnnl_f32, dnnl_format_tag_any);
     if (status != dnnl_success) {
         free(md);
         return NULL;
@@ -103,15 +103,14 @@ static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engi
                                             const int64_t dilations[2], const int64_t low[2], const int64_t high[2],
                                             const_dnnl_primitive_attr_t attributes)
 {
-#if DNNL_VERSION_MAJOR >= 3
-    if (transposed)
-        return dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
-                                                                src, weights, bias, dst, strides, dilations, low, high,
-                                                                attributes);
-    return dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
-                                                          weights, bias, dst, strides, dilations, low, high, attributes);
-#else
     dnnl_dims_t s = {strides[0], strides[1]}, d = {dilations[0], dilations[1]}, l = {low[0], low[1]}, h = {high[0], high[1]};
+#if DNNL_VERSION_MAJOR >= 3
+    return transposed
+               ? dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                                                  src, weights, bias, dst, s, d, l, h, attributes)
+               : dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct,
+                                                                src, weights, bias, dst, s, d, l, h, attributes);
+#else
     dnnl_convolution_desc_t c; /* the type of both */
     dnnl_status_t status =
         transposed ? dnnl_dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,

@@ -451,7 +451,7 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
     case OP_TANH:
         return add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
     case OP_HARD_SWISH:
-        return add_eltwise(c, dnnl_eltwise_hardswish, 0, 0);
+        return add_eltwise(c, dnnl_eltwise_hardswish, 1.0 / 6, 0.5); /* 3.x asks for them */
     default:
         return false;
     }
