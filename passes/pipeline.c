@@ -24,10 +24,12 @@
 const struct pass pass_pipeline[] = {
     /* name             run                     required */
     {"drop-dead", pass_drop_dead, false, "remove what no output needs"},
+    {"canonicalize", pass_canonicalize, false, "simpler equivalents, one form for equal things"},
     {"fold-constants", pass_fold_constants, false, "compute what depends on constants only"},
     {"merge-common", pass_merge_common, false, "compute equal things once"},
     {"separate-outputs", pass_separate_outputs, true, "bytes of its own for each output"},
     {"fuse-epilogues", pass_fuse_epilogues, false, "library calls with what follows them element by element"},
+    {"fuse-kernels", pass_fuse_kernels, false, "nodes into kernels, by bytes and operations saved"},
     {"finish-clusters", pass_finish_clusters, true, "a cluster for every node, in execution order"},
 };
 /* clang-format on */
