@@ -156,6 +156,24 @@ static bool check_ranks(struct call *c)
     return true;
 }
 
+/* A list without a pointer is absent, whatever its count says; positional ones must be there. */
+static bool check_lists(struct call *c)
+{
+    for (const struct attr_info *a = op_infos[c->op].attrs; a->kind != ATTR_NONE; a++) {
+        char *object = a->positional ? (char *)&c->args : c->options;
+        size_t count;
+
+        if ((a->kind != ATTR_U32_LIST && a->kind != ATTR_F32_LIST && a->kind != ATTR_ENUM_LIST) ||
+            attr_value(a, c->options, &c->args))
+            continue;
+        memcpy(&count, object + a->count_offset, sizeof count);
+        if (a->positional && count)
+            return call_error(c, "%s has %zu items, but is NULL", a->name, count);
+        memset(object + a->count_offset, 0, sizeof count);
+    }
+    return true;
+}
+
 static bool check_results(struct call *c)
 {
     const struct op_info *info = &op_infos[c->op];
@@ -191,7 +209,7 @@ bool call_infer(struct call *c)
             return call_out_of_memory(c);
     }
     c->result_count = 0;
-    return check_arity(c) && check_data_types(c) && check_ranks(c) && info->infer(c) && check_results(c);
+    return check_lists(c) && check_arity(c) && check_data_types(c) && check_ranks(c) && info->infer(c) && check_results(c);
 }
 
 struct node *node_create(struct graph *g, struct node *before, enum op op, const char *label, uint32_t input_count,

@@ -541,10 +541,7 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
             continue;
         fputs(separator, out);
         separator = ", ";
-        if (n->op == OP_SPLIT && n->args.split.equal)
-            fprintf(out, "%u", n->args.split.equal);
-        else
-            attr_print(out, a, n->options, &n->args, FORM_EXACT, rounded_to(n));
+        attr_print(out, a, n->options, &n->args, FORM_EXACT, rounded_to(n));
     }
     if (!(info->flags & OPF_VARIADIC)) {
         for (uint32_t i = positional; i < n->input_count && info->ins[i].name; i++) {

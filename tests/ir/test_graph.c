@@ -215,6 +215,8 @@ static void refused_calls_say_why(void **state)
     /* the limits of operands hold for computed ones */
     assert_string_equal(message_of(OP_ADD, "big", 2, &v[8], NULL, NULL),
                         "add [big]: output has too many elements in u8[65536, 65536], the largest count is 2147483647");
+    union op_args args = {.slice = {1, NULL, 1, (uint32_t[]){1}}};
+    assert_string_equal(message_of(OP_SLICE, "", 1, &v[4], NULL, &args), "slice: starts has 1 items, but is NULL");
     char label[600];
     memset(label, 'x', sizeof label);
     label[sizeof label - 1] = '\0';
