@@ -436,8 +436,13 @@ static void was_read(WNNStatus status, WNNStringView message, void *o, void *unu
 
 static void await(struct outcome *o)
 {
-    if (o->is_promise && !o->settled && o->context)
-        set_status(o, wnnContextWaitAny(o->context, 1, &o->future, UINT64_MAX));
+    WNNStatus status;
+
+    if (!o->is_promise || o->settled || !o->context)
+        return;
+    status = wnnContextWaitAny(o->context, 1, &o->future, UINT64_MAX);
+    if (status || !o->settled)
+        set_error(o, WNNStatus_UnknownError, "the promise was never settled");
 }
 
 static void call_build(struct run *r, const cJSON *call, struct outcome *o)
