@@ -391,7 +391,7 @@ static void name_map_finds_what_was_added(void **state)
 {
     (void)state;
     enum { COUNT = 3000 };
-    static char names[COUNT][8];
+    static char names[COUNT][16];
     struct name_map m = {0};
 
     assert_null(name_map_find(&m, "x", 1));

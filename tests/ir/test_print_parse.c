@@ -247,7 +247,7 @@ static void numbers_keep_their_bits(void **state)
             double d = sign ? -values[i] : values[i];
             char buf[NUMBER_TEXT_MAX];
             struct error error = {0};
-            WNNNumber n;
+            WNNNumber n = WNN_NUMBER_INIT;
             double_print(buf, d);
             struct lexer l = {.text = buf, .length = strlen(buf), .error = &error};
             assert_true(lex_next(&l) && lex_number(&l, &n) && l.token.kind == TOKEN_END);
@@ -317,7 +317,7 @@ static void numbers_of_options_keep_their_kind(void **state)
         options.minValue = numbers[i];
         struct node *n = node_create(g, NULL, OP_CLAMP, "", 1, &x, &options, NULL, &g->error);
         assert_non_null(n);
-        assert_true(graph_add_output(g, "abcdefghi" + i, 1, n->results[0]));
+        assert_true(graph_add_output(g, &"abcdefghi"[i], 1, n->results[0]));
     }
 
     struct error error = {0};
