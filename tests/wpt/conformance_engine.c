@@ -21,16 +21,21 @@ struct building {
     struct error *error;
 };
 
+/** An error with what the library says of it. */
+static bool library_error(struct error *e, WNNStatus status, const char *what, WNNStringView message)
+{
+    if (!message.data)
+        message = WNN_STR("");
+    return error_set(e, status ? status : WNNStatus_UnknownError, "%s: %.*s", what,
+                     (int)(message.length == WNN_STRLEN ? strlen(message.data) : message.length), message.data);
+}
+
 static bool builder_error(struct building *b, const char *what)
 {
     WNNStringView message = WNN_STRING_VIEW_INIT;
     WNNStatus status = wnnGraphBuilderGetError(b->builder, &message);
 
-    if (status == WNNStatus_Success)
-        message = wnnGetLastErrorMessage();
-    return error_set(b->error, status ? status : WNNStatus_UnknownError, "%s: %s: %.*s", what, wnnStatusGetName(status),
-                     (int)(message.length == WNN_STRLEN ? strlen(message.data) : message.length),
-                     message.data ? message.data : "");
+    return library_error(b->error, status, what, status == WNNStatus_Success ? wnnGetLastErrorMessage() : message);
 }
 
 static bool define(struct building *b, const char *name, WNNOperand operand)
@@ -192,11 +197,7 @@ static bool compute(struct test *t, WNNGraph graph, struct error *e)
     for (uint32_t i = 0; i < t->output_count; i++)
         outputs[i] = (WNNNamedBuffer){WNN_STR(t->outputs[i].name), t->outputs[i].data, (size_t)type_bytes(&t->outputs[i].type)};
     WNNStatus status = wnnGraphCompute(graph, count, inputs, t->output_count, outputs);
-    WNNStringView message = wnnGetLastErrorMessage();
-    return status == WNNStatus_Success ||
-           error_set(e, status, "compute: %s: %.*s", wnnStatusGetName(status),
-                     (int)(message.data ? message.length == WNN_STRLEN ? strlen(message.data) : message.length : 0),
-                     message.data ? message.data : "");
+    return status == WNNStatus_Success || library_error(e, status, "compute", wnnGetLastErrorMessage());
 }
 
 bool run_engine(struct test *t, const char *debug, struct error *e)
@@ -211,7 +212,7 @@ bool run_engine(struct test *t, const char *debug, struct error *e)
         options.debug = WNN_STR(debug);
     status = wnnCreateContext(&options, &context);
     if (status)
-        return error_set(e, status, "context: %s", wnnStatusGetName(status));
+        return library_error(e, status, "context", wnnGetLastErrorMessage());
     bool ok = wnnContextCreateGraphBuilder(context, &b.builder) == WNNStatus_Success ||
               error_set(e, WNNStatus_UnknownError, "builder refused");
     ok = ok && build(&b, &graph) && compute(t, graph, e);
