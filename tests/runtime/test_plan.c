@@ -38,6 +38,7 @@ static struct program_step *add(struct program *p, enum step_kind kind, uint32_t
     return s;
 }
 
+/* n of at least 2: a variable of size 1 is no variable, and no parameter. */
 /* The element-wise kernel out[i] = in[i] op constant over n elements; the function that stands in for its code is given apart.
  */
 static struct kernel *elementwise(int64_t n, int64_t scratch)
@@ -128,7 +129,7 @@ static void check_chain(struct plan *plan, int64_t n, float first)
 static void steps_in_order(void **state)
 {
     (void)state;
-    const int64_t sizes[] = {1, 5, KERNEL_BLOCK, KERNEL_BLOCK + 1, 300000};
+    const int64_t sizes[] = {2, 5, KERNEL_BLOCK, KERNEL_BLOCK + 1, 300000};
 
     for (int i = 0; i < 5; i++)
         for (uint32_t threads = 1; threads <= 4; threads++) {
