@@ -28,6 +28,8 @@ struct machine_under_test {
     struct arena arena;
     struct debug_options debug;
     struct codegen *codegen;
+    struct codegen_unit **units; /* kept, so that kernels of one structure share code as they do in a graph */
+    size_t unit_count;
 };
 static struct machine_under_test machines[ISA_COUNT];
 
@@ -53,6 +55,11 @@ static inline struct machine_under_test *machine_get(int i)
 static inline void machines_free(void)
 {
     for (int i = 0; i < ISA_COUNT; i++) {
+        for (size_t u = 0; u < machines[i].unit_count; u++)
+            codegen_unit_free(machines[i].units[u]);
+        free(machines[i].units);
+        machines[i].units = NULL;
+        machines[i].unit_count = 0;
         codegen_free(machines[i].codegen);
         arena_free(&machines[i].arena);
         debug_free(&machines[i].debug);
@@ -320,7 +327,9 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         }
         if (!buffer_intact(scratch, (size_t)k->scratch_bytes + 64))
             fail_msg("%s: written outside the scratch rows", m->name);
-        codegen_unit_free(unit);
+        m->units = realloc(m->units, (m->unit_count + 1) * sizeof *m->units);
+        assert_non_null(m->units);
+        m->units[m->unit_count++] = unit;
     }
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         if (k->tensors[i].written) {
