@@ -5,16 +5,11 @@
  */
 #include "ir/lex.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/print.h"
 #include "ir/text.h"
-
-/* The exact decimal form of the smallest double has 1074 digits behind the point. */
-enum { NUMBER_LENGTH_MAX = 1100 };
 
 /* ---- errors ---- */
 
@@ -248,35 +243,6 @@ char *lex_unescape(struct lexer *l, struct arena *a, size_t *length)
 }
 
 /* ---- numbers ---- */
-
-double digits_to_double(const char *text, size_t length)
-{
-    char buf[NUMBER_LENGTH_MAX + 32];
-    size_t n = 0, at = 0;
-    long exponent = 0;
-    bool point = false;
-
-    /* Without the decimal point, whose character depends on the locale, and with the exponent changed to match. */
-    for (; at < length && (is_digit(text[at]) || text[at] == '.'); at++) {
-        if (text[at] == '.') {
-            point = true;
-        } else if (n < NUMBER_LENGTH_MAX) {
-            buf[n++] = text[at];
-            exponent -= point;
-        }
-    }
-    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
-        bool negative = false;
-        long written = 0;
-        if (++at < length && (text[at] == '+' || text[at] == '-'))
-            negative = text[at++] == '-';
-        for (; at < length && is_digit(text[at]); at++)
-            written = written < 100000 ? written * 10 + (text[at] - '0') : written;
-        exponent += negative ? -written : written;
-    }
-    snprintf(buf + n, sizeof buf - n, "e%ld", exponent);
-    return strtod(buf, NULL);
-}
 
 static bool integer_digits(const char *text, size_t length, uint64_t *value)
 {
