@@ -195,7 +195,6 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
     struct tensor_type type;
     WNNOperand operand;
     char *copy;
-    int added;
 
     name.length = view_length(name);
     snprintf(what, sizeof(what), "input \"%s\"", escape_text(text, sizeof(text), name.data, name.length));
@@ -219,14 +218,16 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
     operand = builder_operand(b, &type, e);
     if (!operand)
         return NULL;
-    /* The name last but one: it could not be taken back, and a failed graph_add_input only happens without memory. */
-    added = name_set_add(&b->input_names, (WNNStringView){copy, name.length});
-    if (added > 0)
-        operand->value = graph_add_input(b->graph, name.data, name.length, &type);
+    if (!name_set_reserve(&b->input_names)) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    operand->value = graph_add_input(b->graph, name.data, name.length, &type);
     if (!operand->value) {
         error_out_of_memory(e);
         return NULL;
     }
+    name_set_add(&b->input_names, (WNNStringView){copy, name.length}); /* cannot fail any more */
     return operand;
 }
 

@@ -52,6 +52,8 @@ struct WNNGraphBuilderImpl {
 size_t view_length(WNNStringView text);
 
 bool name_set_has(const struct name_set *set, WNNStringView name);
+/** Makes sure that the next name_set_add finds memory. */
+bool name_set_reserve(struct name_set *set);
 /** 1: added, 0: was there already, -1: out of memory.  name.data must outlive the set. */
 int name_set_add(struct name_set *set, WNNStringView name);
 void name_set_free(struct name_set *set);

@@ -54,12 +54,17 @@ bool name_set_has(const struct name_set *set, WNNStringView name)
     return set->capacity && find(set, name)->data;
 }
 
+bool name_set_reserve(struct name_set *set)
+{
+    return 2 * (set->count + 1) <= set->capacity || grow(set);
+}
+
 int name_set_add(struct name_set *set, WNNStringView name)
 {
     WNNStringView *slot;
 
     name.length = view_length(name);
-    if (2 * (set->count + 1) > set->capacity && !grow(set))
+    if (!name_set_reserve(set))
         return -1;
     slot = find(set, name);
     if (slot->data)

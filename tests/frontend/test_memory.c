@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Out of memory anywhere in the frontend: every allocation of a session with the builder fails in turn.  The call that needed
+ * it must say UnknownError, nothing may leak or be released twice, the graph must stay valid, and the same call must work when
+ * memory is there again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/builder.h"
+#include "frontend/call.h"
+#include "frontend/fake_runtime.h"
+
+/* The library allocates with calloc and aligned_alloc; the ones here fail on demand.  Sanitizers bring their own. */
+#if !defined(WEBNN_SANITIZE) && defined(__GLIBC__)
+#define CAN_FAIL 1
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static long until_failure = -1; /* negative: never */
+static bool has_failed;
+
+static bool fails(void)
+{
+    if (until_failure < 0 || until_failure-- > 0)
+        return false;
+    has_failed = true; /* once: the next one is granted again */
+    return true;
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __libc_calloc(count, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : __libc_memalign(alignment, size);
+}
+
+/* ---- one session ---- */
+
+static struct WNNContextImpl context;
+static int released;
+
+static void release(void const *data, size_t bytes, void *unused, void *unused2)
+{
+    (void)data, (void)bytes, (void)unused, (void)unused2;
+    released++;
+}
+
+/* The call failed because of memory, once; the graph is as it should be. */
+static void check_failure(WNNGraphBuilder b)
+{
+    assert_true(has_failed);
+    has_failed = false;
+    assert_int_equal(wnnGraphBuilderGetError(b, NULL), WNNStatus_UnknownError);
+    wnnGraphBuilderClearError(b);
+    if (b->graph) {
+        assert_int_equal(b->graph->error.status, WNNStatus_Success);
+        assert_true(graph_verify(b->graph, stderr));
+    }
+}
+
+/* Makes the call, again if it failed: memory fails once. */
+#define TRY(b, operand, call)                                                                                                  \
+    do {                                                                                                                       \
+        operand = call;                                                                                                        \
+        if (wnnOperandIsError(operand)) {                                                                                      \
+            check_failure(b);                                                                                                  \
+            operand = call;                                                                                                    \
+        }                                                                                                                      \
+        assert_false(wnnOperandIsError(operand));                                                                              \
+    } while (0)
+
+static WNNOperand input(WNNGraphBuilder b, const char *name)
+{
+    return wnnGraphBuilderInput(b, WNN_STR(name),
+                                &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, (const uint32_t[]){64, 64}});
+}
+
+/** Builds a graph of a bit of everything.  Whether memory ran out on the way. */
+static bool build_graph(WNNGraphBuilder b, struct constant *shared)
+{
+    static const float lent[2];
+    static char data[4096];
+    struct WNNTensorImpl tensor = {1, &context, {WNNOperandDataType_Int32, 1, {2}}, shared, false};
+    WNNOperandDescriptor d = {WNNOperandDataType_Int8, 1, (const uint32_t[]){4096}};
+    WNNOperandDescriptor two = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}};
+    WNNBufferReleaseCallbackInfo info = {release, NULL, NULL};
+    WNNOperatorOptions labelled = {WNN_STR("a label")};
+    WNNOperand x, y, c, parts[64], t, sum, negative, joined;
+    int releases = released, lends = 1;
+    WNNGraph graph;
+    WNNStatus status;
+    char name[32];
+    bool failed;
+
+    TRY(b, x, input(b, "x"));
+    for (int i = 0; i < 40; i++) { /* more than the first table of names and list of inputs hold */
+        snprintf(name, sizeof(name), "further input %d", i);
+        y = input(b, name);
+        if (wnnOperandIsError(y)) {
+            check_failure(b);
+            y = input(b, name);
+        }
+        assert_false(wnnOperandIsError(y));
+        TRY(b, sum, wnnGraphBuilderAdd(b, x, y, &labelled));
+        x = sum;
+    }
+    TRY(b, c, wnnGraphBuilderConstant(b, &d, data, sizeof(data)));
+    c = wnnGraphBuilderConstantLent(b, &two, lent, sizeof(lent), info);
+    if (wnnOperandIsError(c)) {
+        check_failure(b);
+        lends++;
+        c = wnnGraphBuilderConstantLent(b, &two, lent, sizeof(lent), info);
+    }
+    assert_int_equal(released - releases, lends - 1); /* a refused one was given back */
+    TRY(b, c, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(2)));
+    TRY(b, t, wnnGraphBuilderConstantTensor(b, &tensor));
+    TRY(b, negative, wnnGraphBuilderNeg(b, t, NULL));
+    TRY(b, y, wnnGraphBuilderTranspose(b, x, NULL));
+    TRY(b, joined, wnnGraphBuilderConcat(b, 3, ((WNNOperand[]){x, y, x}), 1, NULL));
+    status = wnnGraphBuilderSplitEqual(b, x, 64, NULL, parts);
+    if (status) {
+        assert_int_equal(status, WNNStatus_UnknownError);
+        assert_true(wnnOperandIsError(parts[63]));
+        check_failure(b);
+        assert_int_equal(wnnGraphBuilderSplitEqual(b, x, 64, NULL, parts), WNNStatus_Success);
+    }
+    status = wnnGraphBuilderBuild(
+        b, 3, (WNNNamedOperand[]){{WNN_STR("y"), joined}, {WNN_STR("t"), negative}, {WNN_STR("part"), parts[3]}}, &graph);
+    if (status) {
+        assert_int_equal(status, WNNStatus_UnknownError);
+        check_failure(b);
+        assert_false(b->has_built);
+        assert_int_equal(b->graph->output_count, 0);
+        assert_int_equal(
+            wnnGraphBuilderBuild(b, 2, (WNNNamedOperand[]){{WNN_STR("y"), joined}, {WNN_STR("t"), negative}}, &graph),
+            WNNStatus_Success);
+    }
+    failed = until_failure < 0;
+    until_failure = -1; /* the verifier allocates, too */
+    assert_true(graph_verify(context.built, stderr));
+    return failed;
+}
+
+static void every_allocation_of_a_session_can_fail(void **state)
+{
+    struct constant *shared = constant_create((const int32_t[]){3, 4}, 8);
+    long n = 0;
+    bool failed;
+
+    (void)state;
+    do {
+        WNNGraphBuilder b;
+        WNNStatus status;
+
+        context = fake_context();
+        released = 0;
+        has_failed = false;
+        until_failure = n++;
+        status = wnnContextCreateGraphBuilder(&context, &b);
+        if (status) {
+            assert_true(has_failed);
+            assert_int_equal(status, WNNStatus_UnknownError);
+            assert_null(b);
+            assert_int_equal(context.references, 1);
+            has_failed = false;
+            assert_int_equal(wnnContextCreateGraphBuilder(&context, &b), WNNStatus_Success);
+        }
+        failed = build_graph(b, shared);
+        wnnGraphBuilderRelease(b);
+        fake_context_end(&context);
+        assert_int_equal(context.references, 1);
+        assert_int_equal(shared->references, 1);
+        assert_true(released >= 1);
+    } while (failed);
+    assert_true(n > 12); /* the arenas and tables alone grow more often than that */
+    constant_release(shared);
+}
+
+static void every_allocation_of_a_call_can_fail(void **state)
+{
+    const struct webnn_value two[2] = {webnn_value_number(wnnNumber(32)), webnn_value_number(wnnNumber(128))};
+    WNNGraphBuilder b;
+    WNNOperand x;
+    long n = 0;
+    bool failed;
+
+    (void)state;
+    context = fake_context();
+    assert_int_equal(wnnContextCreateGraphBuilder(&context, &b), WNNStatus_Success);
+    x = input(b, "x");
+    do {
+        struct webnn_call *call;
+        WNNStatus status = WNNStatus_UnknownError;
+
+        has_failed = false;
+        until_failure = n++;
+        call = webnn_call_create(WNN_STR("reshape"));
+        if (call) {
+            webnn_call_argument(call, 0, webnn_value_operand(x));
+            webnn_call_argument(call, 1, webnn_value_list(2, two));
+            webnn_call_option(call, WNN_STR("label"), webnn_value_string(WNN_STR("r")), false);
+            status = webnn_call_invoke(call, b);
+        }
+        failed = has_failed;
+        until_failure = -1;
+        assert_int_equal(status, failed ? WNNStatus_UnknownError : WNNStatus_Success);
+        assert_true(graph_verify(b->graph, stderr));
+        webnn_call_destroy(call);
+    } while (failed);
+    assert_true(n > 2);
+    wnnGraphBuilderRelease(b);
+    assert_int_equal(context.references, 1);
+}
+#endif
+
+int main(void)
+{
+#ifdef CAN_FAIL
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_of_a_session_can_fail),
+        cmocka_unit_test(every_allocation_of_a_call_can_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+#else
+    printf("allocations cannot be made to fail here: skipped\n");
+    return 77;
+#endif
+}
