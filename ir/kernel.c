@@ -697,6 +697,15 @@ static uint32_t simplify(struct kernel *k, enum kop op, enum ktype type, const u
         if (type == a->type)
             return args[0];
         break;
+    case K_AND: /* constants are 0 or 1 */
+    case K_OR:
+        for (uint32_t i = 0; i < 2; i++) {
+            if (is_const(k, args[i]))
+                return (op == K_AND) == (k->exprs[args[i]].bits.u8 != 0) ? args[1 - i] : args[i];
+        }
+        if (args[0] == args[1])
+            return args[0];
+        break;
     case K_NOT:
         if (a->op == K_NOT)
             return a->args[0];

@@ -48,8 +48,8 @@ static bool check_form(struct verifier *v, struct kaffine a, const char *what, u
     return true;
 }
 
-/** a - factor * b in a fixed buffer; false if it does not fit. */
-static bool subtract(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms, struct kaffine *out)
+/** The terms of a - factor * b, a's offset, in a fixed buffer. */
+static struct kaffine subtract(struct kaffine a, struct kaffine b, int64_t factor, struct kterm *terms)
 {
     uint32_t n = 0, i = 0, j = 0;
 
@@ -68,8 +68,46 @@ static bool subtract(struct kaffine a, struct kaffine b, int64_t factor, struct 
         if (t.coefficient)
             terms[n++] = t;
     }
-    *out = (struct kaffine){a.offset - factor * b.offset, n, terms};
-    return n <= KERNEL_VARS_MAX;
+    return (struct kaffine){a.offset, n, terms};
+}
+
+/** 1 or -1 if b's terms are a's times that, else 0. */
+static int same_terms(struct kaffine a, struct kaffine b)
+{
+    int sign = 0;
+
+    if (a.count != b.count)
+        return 0;
+    for (uint32_t i = 0; i < a.count; i++) {
+        int s = a.terms[i].coefficient == b.terms[i].coefficient    ? 1
+                : a.terms[i].coefficient == -b.terms[i].coefficient ? -1
+                                                                    : 0;
+        if (a.terms[i].var != b.terms[i].var || !s || (sign && s != sign))
+            return 0;
+        sign = s;
+    }
+    return sign;
+}
+
+/** The range of a form's terms where all guards over the same terms hold. */
+static void terms_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
+                        int64_t *low, int64_t *high)
+{
+    a.offset = 0;
+    kaffine_range(k, a, low, high);
+    for (uint32_t g = 0; g < guard_count; g++) {
+        int sign = same_terms(a, guards[g].form);
+        int64_t first = -guards[g].form.offset, last = guards[g].bound - 1 - guards[g].form.offset;
+        if (!sign)
+            continue;
+        if (sign < 0) {
+            int64_t t = first;
+            first = -last;
+            last = -t;
+        }
+        *low = first > *low ? first : *low;
+        *high = last < *high ? last : *high;
+    }
 }
 
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
@@ -85,17 +123,21 @@ void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t gu
      */
     for (uint32_t g = 0; g < guard_count; g++) {
         struct kaffine form = guards[g].form, rest;
-        int64_t c, factor;
-        if (!form.count || guards[g].bound <= 0)
+        int64_t c, factor, first, last;
+        if (!form.count || a.count > KERNEL_VARS_MAX || form.count > KERNEL_VARS_MAX)
             continue;
         c = kaffine_coefficient(a, form.terms[0].var);
         factor = c / form.terms[0].coefficient;
-        if (!factor || c % form.terms[0].coefficient || !subtract(a, form, factor, terms[buffer], &rest) ||
-            rest.count + form.count > a.count)
+        if (!factor || c % form.terms[0].coefficient)
+            continue;
+        rest = subtract(a, form, factor, terms[buffer]);
+        if (rest.count + form.count > a.count)
             continue;
         a = rest;
         buffer ^= 1;
-        *(factor > 0 ? &guard_high : &guard_low) += factor * (guards[g].bound - 1);
+        terms_range(k, form, guard_count, guards, &first, &last);
+        guard_low += factor * (factor > 0 ? first : last);
+        guard_high += factor * (factor > 0 ? last : first);
     }
     kaffine_range(k, a, low, high);
     *low += guard_low;

@@ -220,9 +220,9 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
         uint32_t y = line(l, option(l, n, o->alpha), a, option(l, n, o->beta));
         return kernel_op2(k, K_MAX, kernel_op2(k, K_MIN, y, f32(l, 1)), f32(l, 0));
     }
-    case OP_HARD_SWISH: {
+    case OP_HARD_SWISH: { /* divided first: x * 6 could overflow */
         uint32_t y = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, a, f32(l, 3)), f32(l, 6));
-        return kernel_op2(k, K_DIV, kernel_op2(k, K_MUL, a, kernel_op2(k, K_MAX, y, f32(l, 0))), f32(l, 6));
+        return kernel_op2(k, K_MUL, a, kernel_op2(k, K_DIV, kernel_op2(k, K_MAX, y, f32(l, 0)), f32(l, 6)));
     }
     case OP_LEAKY_RELU: {
         uint32_t y = kernel_op2(k, K_MUL, option(l, n, NODE_OPTIONS(n, WNNLeakyReluOptions)->alpha), a);

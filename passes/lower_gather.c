@@ -113,7 +113,6 @@ static struct kaffine nearest(struct lowering *l, struct kaffine at, int64_t in,
 struct neighbours {
     struct kaffine low, high;
     uint32_t weight; /* of high; 0 where the coordinate is whole or was clamped */
-    bool exact;      /* the weight is always 0 */
 };
 
 static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, int64_t out, struct neighbours *x)
@@ -124,10 +123,10 @@ static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, i
     const struct kaffine place = form_divmod(l, numerator, 2 * out, in + 1);
     uint32_t floor, rest, zero, last, between, one;
 
-    *x = (struct neighbours){.low = at, .high = at, .exact = in == out || in == 1};
+    *x = (struct neighbours){.low = at, .high = at, .weight = kernel_f32(k, 0)};
     if (in == 1)
         x->low = x->high = kaffine_const(0);
-    if (x->exact)
+    if (in == out || in == 1)
         return true;
     floor = kernel_index(k, kaffine_add_const(place, -1));
     rest = kernel_index(k, form_divmod(l, numerator, 1, 2 * out));
@@ -146,14 +145,12 @@ static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, i
     return true;
 }
 
-/** a * (1 - t) + b * t, and a itself where t is 0: an infinity in b does not count then. */
+/** a * (1 - t) + b * t, also where t is 0: an infinity gives NaN, as the formula says. */
 static uint32_t mix(struct lowering *l, uint32_t a, uint32_t b, uint32_t t)
 {
     struct kernel *k = l->k;
-    uint32_t y =
-        kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, a, kernel_op2(k, K_SUB, kernel_f32(k, 1), t)), kernel_op2(k, K_MUL, b, t));
 
-    return kernel_op3(k, K_SELECT, kernel_op2(k, K_EQ, t, kernel_f32(k, 0)), a, y);
+    return kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, a, kernel_op2(k, K_SUB, kernel_f32(k, 1), t)), kernel_op2(k, K_MUL, b, t));
 }
 
 uint32_t lower_resample(struct lowering *l, const struct node *n, const struct map *m)
@@ -185,9 +182,8 @@ uint32_t lower_resample(struct lowering *l, const struct node *n, const struct m
             corners[i][j] = kernel_cast(k, KT_F32, corners[i][j]);
         }
     }
-    for (int i = 0; i < 2 && !columns.exact; i++)
-        corners[i][0] = mix(l, corners[i][0], corners[i][1], columns.weight);
-    r = rows.exact ? corners[0][0] : mix(l, corners[0][0], corners[1][0], rows.weight);
+    r = mix(l, mix(l, corners[0][0], corners[0][1], columns.weight), mix(l, corners[1][0], corners[1][1], columns.weight),
+            rows.weight);
     if (!dtype_is_float(to->type))
         r = kernel_cast(k, ktype_of(to->type), kernel_op1(k, K_ROUND_EVEN, r));
     return r;

@@ -6,10 +6,13 @@
 
 #include "passes/lower.h"
 
-/** A value already evaluated. */
+/**
+ * A value already evaluated.  An element is known by its row-major index, however the map says it: as one form per dimension
+ * or, behind a reshape, as the index itself.
+ */
 struct lower_memo {
     const struct value *value;
-    struct map map;
+    struct map map; /* linear */
     uint32_t expr;
     struct lower_memo *next; /* same slot */
 };
@@ -123,8 +126,7 @@ static uint64_t memo_hash(const struct value *v, const struct map *m)
 {
     uint64_t h = (uint64_t)v->index * 0x9E3779B97F4A7C15u;
 
-    for (uint32_t d = 0; d < (m->linear ? 1 : m->rank); d++)
-        h = form_hash(h, m->forms[d]);
+    h = form_hash(h, m->forms[0]);
     for (uint32_t i = 0; i < m->guard_count; i++)
         h = form_hash(h, m->guards[i].form);
     return h ^ h >> 32;
@@ -183,13 +185,17 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
 {
     const uint32_t position = lower_position(l, v);
     struct lower_memo *known;
+    struct map key;
     uint32_t e;
 
     if (l->unfusable || l->k->error.status)
         return KEXPR_NONE;
     if (position == UINT32_MAX)
         return load(l, v, m);
-    known = memo_find(l, v, m);
+    key = map_like(m, v->type.rank);
+    key.linear = true;
+    key.forms[0] = map_linear(l, m, &v->type);
+    known = memo_find(l, v, &key);
     if (known)
         return known->expr;
     e = lower_node(l, v->producer, v->result, m);
@@ -198,7 +204,7 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
     if (v->type.type == WNNOperandDataType_Float16)
         e = kernel_op1(l->k, K_ROUND_F16, e);
     l->evaluated[position] += (double)l->parallel_points * (map_varies(l, m) ? (double)l->reduced_points : 1);
-    memo_add(l, v, m, e);
+    memo_add(l, v, &key, e);
     return e;
 }
 
