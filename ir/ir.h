@@ -297,7 +297,8 @@ struct print_options {
     bool constants;       /* print constants' data inline (@bytes), else large ones as @weights("name") */
 };
 
-/** Prints the textual form (a superset of .webnn text: docs/textual-ir.md).  What is printed parses back to the same graph. */
+/** Prints the textual form (a superset of .webnn text: docs/textual-ir.md).  What is printed parses back to the same graph.
+ * options may be NULL: all false. */
 void graph_print(const struct graph *g, FILE *out, const struct print_options *options);
 
 /** Finds the bytes of a constant by its weights key; false with an error if it is not there. */

@@ -97,18 +97,21 @@ static bool name_take(struct names *n, const struct value *v, struct name name)
     return true;
 }
 
+/* v<index> or c<index>, with as many underscores behind as it takes. */
 static void name_generate(struct names *n, const struct value *v)
 {
-    char text[64];
-    int length = snprintf(text, sizeof text, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
+    char stem[16];
+    size_t length = (size_t)snprintf(stem, sizeof stem, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
 
     if (has_name(n, v))
         return;
-    /* Underscores until the name is free; whoever used up that many asked for it and gets a clash. */
-    for (; length < 48; text[length++] = '_') {
-        text[length] = '\0';
-        char *name = arena_string(&n->arena, text, (size_t)length);
-        if (name && name_take(n, v, (struct name){name, (size_t)length}))
+    for (size_t underscores = 0; underscores <= n->taken.count; underscores++) {
+        char *name = arena_alloc(&n->arena, length + underscores + 1);
+        if (!name)
+            return;
+        memcpy(name, stem, length);
+        memset(name + length, '_', underscores);
+        if (name_take(n, v, (struct name){name, length + underscores}))
             return;
     }
 }
