@@ -150,7 +150,7 @@ static bool to_list(const struct webnn_value *v, size_t *count, const struct web
 /** Converts one value (not a list) to what the attribute, or an item of it, is.  NULL or what is wrong. */
 static const char *convert(const struct attr_info *a, const struct webnn_value *v, void *out)
 {
-    int64_t i;
+    int64_t i = 0;
     uint32_t u;
     int32_t s;
     double d;

@@ -68,14 +68,14 @@ static bool nd_shape(struct call *c, uint32_t dims[2 * RANK_MAX], uint32_t *rank
 
 bool infer_gather_nd(struct call *c)
 {
-    uint32_t dims[2 * RANK_MAX], rank;
+    uint32_t dims[2 * RANK_MAX], rank = 0;
 
     return nd_shape(c, dims, &rank) && infer_results(c, 1) && infer_result(c, 0, rank, dims);
 }
 
 bool infer_scatter_nd(struct call *c)
 {
-    uint32_t dims[2 * RANK_MAX], rank;
+    uint32_t dims[2 * RANK_MAX], rank = 0;
 
     return nd_shape(c, dims, &rank) && check_shape(c, 2, rank, dims) && infer_result_like(c, 0);
 }

@@ -148,7 +148,7 @@ bool parse_integer(struct parser *p, int64_t lowest, int64_t highest, int64_t *v
 
 bool parse_uint32(struct parser *p, uint32_t *value)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!parse_integer(p, 0, UINT32_MAX, &n))
         return false;

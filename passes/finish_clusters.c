@@ -277,9 +277,9 @@ static bool order_clusters(struct finish *f, struct member_list *lists, uint32_t
 static bool arrange(struct finish *f)
 {
     struct graph *g = f->g;
-    struct member_list *lists;
+    struct member_list *lists = NULL;
     struct node **members;
-    uint32_t count, *order;
+    uint32_t count = 0, *order;
     struct node *at = g->first;
     bool moved = false;
 

@@ -342,7 +342,7 @@ static bool choose_space(struct lowering *l, const struct attempt *a, uint32_t *
  */
 static bool attempt_kernel(struct lowering *l, const struct attempt *a, uint32_t *culprit)
 {
-    uint32_t leader, stores = 0;
+    uint32_t leader = 0, stores = 0;
 
     *culprit = UINT32_MAX;
     memset(a->stored, 0, a->count * sizeof *a->stored);

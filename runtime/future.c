@@ -336,11 +336,10 @@ WNNStatus future_take(WNNContext context, struct future *f, void **result, struc
     if (result)
         *result = f->result;
     f->result = NULL;
+    f->references--; /* the caller's; the table's goes with the end */
     future_finish(context, f);
-    WNNStatus status = e->status;
-    future_release(f);
     pthread_mutex_unlock(&context->lock);
-    return status;
+    return e->status;
 }
 
 /* ---- public functions ---- */
