@@ -304,7 +304,7 @@ WNNStatus webnn_call_argument(struct webnn_call *call, size_t index, struct webn
     uint32_t operands = op_positional_inputs(call->op);
     const struct attr_info *a;
     WNNStatus status;
-    int64_t parts;
+    int64_t parts = 0;
 
     if (call->error.status)
         return error_publish(&call->error);
