@@ -120,10 +120,11 @@ V math_expm1(const struct build *m, V x)
 V math_sigmoid(const struct build *m, V x)
 {
     /* 1 / (1 + e^-|x|), or e^-|x| times that for negative x: never overflows, and small results keep their bits. */
-    V e = math_exp(m, LLVMBuildFNeg(m->b, op_fabs(m, x), ""));
-    V top = select_if(m, less(m, x, 0), e, num(m, x, 1));
-    V r = LLVMBuildFDiv(m->b, top, add(m, e, num(m, x, 1)), "");
-    return r;
+    V e = math_exp(m, LLVMBuildFNeg(m->b, op_fabs(m, x), "")), one = num(m, x, 1), sum = add(m, e, one);
+    V y = LLVMBuildFDiv(m->b, select_if(m, less(m, x, 0), e, one), sum, "");
+    /* What rounding the sum lost, divided by it; where that is not near 1, half of the correction is better than none. */
+    V lost = sub(m, sub(m, sum, one), e);
+    return op_mad(m, y, lost, y);
 }
 
 /* (tanh(x) - x) / x^3 in x^2 for |x| <= 0.626 */
@@ -136,8 +137,7 @@ V math_tanh(const struct build *m, V x)
     /* 1 - 2 / (e^2a + 1) */
     V e = math_exp(m, add(m, a, a));
     V large = sub(m, num(m, x, 1), LLVMBuildFDiv(m->b, num(m, x, 2), add(m, e, num(m, x, 1)), ""));
-    large = op_intrinsic2(m, "llvm.copysign", large, x);
-    return select_if(m, less(m, a, 0.625), small, large);
+    return op_intrinsic2(m, "llvm.copysign", select_if(m, less(m, a, 0.625), small, large), x); /* also -0 */
 }
 
 /* erf(x) / x - 1 in x^2 for |x| <= 0.951 */
