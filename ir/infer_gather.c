@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/** Concatenates part of one shape to another.  False if the rank gets too large. */
+/** Appends part of a shape; dims has room for the dimensions of two operands, the rank is checked with the result. */
 static void append_dims(uint32_t *dims, uint32_t *rank, const uint32_t *from, uint32_t count)
 {
     memcpy(dims + *rank, from, count * sizeof(*from));

@@ -61,7 +61,7 @@ bool check_axes(struct call *c, const char *name, size_t count, const uint32_t *
 
 /** If the list is absent, sets it to these values (any number, also 0); else checks that its size is count. */
 bool list_default(struct call *c, struct list_option list, size_t count, const uint32_t *values);
-/** Likewise, with the same value in each place. */
+/** Likewise, with the same value in each place; count is at most RANK_MAX. */
 bool list_default_fill(struct call *c, struct list_option list, size_t count, uint32_t value);
 /** If the list of axes is absent, sets it to first, first + 1, ... rank - 1; else does check_axes. */
 bool axes_default(struct call *c, struct list_option axes, uint32_t first, uint32_t rank);
