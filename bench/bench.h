@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-bench: how long graphs take to build and to run, through the public API.
+ *
+ * In: cases, each a graph in the textual form (bench/cases.txt, bench/networks.c), or a folder with a manifest.  Out: a table
+ * or JSON.  The same cases are what `webnn-bench --check` holds against the reference interpreter, so that nothing is timed
+ * that is not right.
+ */
+#ifndef WEBNN_BENCH_BENCH_H_
+#define WEBNN_BENCH_BENCH_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "webnn/webnn.h"
+
+struct graph;
+
+/* ---- cases (bench_case.c) ---- */
+
+/** A graph as text. */
+struct bench_case {
+    char level[16]; /* "kernel", "operator" or "model" */
+    char name[64];
+    char *text; /* owned */
+};
+
+struct bench_cases {
+    size_t count, capacity;
+    struct bench_case *items;
+};
+
+/** Reads a file of lines "LEVEL NAME: inputs {...} nodes {...} outputs {...}"; # starts a comment line.  False: message. */
+bool bench_cases_read(const char *path, struct bench_cases *cases, char *message, size_t size);
+/** Takes over text. */
+bool bench_cases_add(struct bench_cases *cases, const char *level, const char *name, char *text);
+void bench_cases_free(struct bench_cases *cases);
+
+/** Parses a case; @weights("n") is noise with the variance 1 / n.  NULL: message. */
+struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t size);
+/** Makes the builder calls that g describes, and builds. */
+WNNStatus bench_case_build(struct graph *g, WNNContext context, WNNGraph *graph, char *message, size_t size);
+/** Multiply-adds count two, other operators one for each element of their results; bytes: inputs, weights and outputs once. */
+void bench_case_cost(const struct graph *g, double *flops, double *bytes);
+/** Deterministic noise between -1 and 1 (integers: 0 or 1). */
+void bench_noise(WNNOperandDataType type, size_t bytes, uint32_t seed, void *data);
+
+/* ---- networks (networks.c) ---- */
+
+/** The networks whose ONNX twins ONNX Runtime is timed with, as text; NULL after the last. */
+extern const char *const bench_network_names[];
+/** Owned by the caller; NULL: no such network, or no memory. */
+char *bench_network_text(const char *name);
+
+/* ---- measuring (measure.c) ---- */
+
+struct bench_times {
+    size_t runs;
+    double median, p10, p90, min; /* milliseconds */
+};
+
+/** Seconds of a clock that only goes forward. */
+double bench_now(void);
+/** Calls run(user) at least `warm` times, then for that many seconds and at least 5 times.  False: run failed. */
+bool bench_measure(bool (*run)(void *user), void *user, double seconds, struct bench_times *out);
+/** Peak resident memory of the process in MiB. */
+double bench_peak_rss(void);
+
+struct bench_peaks {
+    double gflops;     /* fused multiply-adds in registers, all threads */
+    double copy, read; /* GB/s over 64 MiB for each thread; a copy counts both directions */
+    char processor[96];
+};
+
+/** What the machine can do right now. */
+void bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Cases: from text to builder calls, and what they cost. */
+#define _GNU_SOURCE /* asprintf */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/call.h"
+#include "frontend/io/file.h"
+#include "ir/ir.h"
+
+/* ---- lists of cases ---- */
+
+bool bench_cases_add(struct bench_cases *cases, const char *level, const char *name, char *text)
+{
+    struct bench_case *c;
+
+    if (cases->count == cases->capacity) {
+        size_t capacity = cases->capacity ? 2 * cases->capacity : 32;
+        struct bench_case *items = realloc(cases->items, capacity * sizeof *items);
+
+        if (!items) {
+            free(text);
+            return false;
+        }
+        cases->items = items;
+        cases->capacity = capacity;
+    }
+    c = &cases->items[cases->count++];
+    snprintf(c->level, sizeof c->level, "%s", level);
+    snprintf(c->name, sizeof c->name, "%s", name);
+    c->text = text;
+    return true;
+}
+
+void bench_cases_free(struct bench_cases *cases)
+{
+    for (size_t i = 0; i < cases->count; i++)
+        free(cases->items[i].text);
+    free(cases->items);
+    *cases = (struct bench_cases){0};
+}
+
+bool bench_cases_read(const char *path, struct bench_cases *cases, char *message, size_t size)
+{
+    char *data, *line;
+    size_t length;
+    int number = 0;
+    bool ok;
+
+    if (!file_read(path, &data, &length, message, size))
+        return false;
+    ok = true;
+    for (line = data; ok && *line; number++) {
+        char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end, level[16], name[64], *text;
+        int body = 0;
+
+        *end = 0;
+        if (*line && *line != '#') {
+            text = NULL;
+            if (sscanf(line, "%15s %63[^:]: %n", level, name, &body) != 2 || !body)
+                ok = file_error(message, size, "%s:%d: not a line LEVEL NAME: GRAPH", path, number + 1);
+            else if (asprintf(&text, "webnn_graph \"%s\" v1 { %s }", name, line + body) < 0 ||
+                     !bench_cases_add(cases, level, name, text))
+                ok = file_error(message, size, "out of memory");
+        }
+        line = next;
+    }
+    free(data);
+    return ok;
+}
+
+/* ---- noise ---- */
+
+void bench_noise(WNNOperandDataType type, size_t bytes, uint32_t seed, void *data)
+{
+    size_t n = bytes / dtype_size(type);
+    uint32_t state = seed * 2654435761u + 12345;
+
+    for (size_t i = 0; i < n; i++) {
+        state = state * 1664525u + 1013904223u;
+        float f = (float)(int32_t)state / 2147483648.0f;
+
+        switch ((int)type) {
+        case WNNOperandDataType_Float32:
+            ((float *)data)[i] = f;
+            break;
+        case WNNOperandDataType_Float16:
+            ((uint16_t *)data)[i] = f32_to_f16(f);
+            break;
+        default:
+            memset((char *)data + i * dtype_size(type), 0, dtype_size(type));
+            ((char *)data)[i * dtype_size(type)] = (char)(state >> 31);
+            break;
+        }
+    }
+}
+
+/** @weights("n"): uniform noise whose variance is 1 / n, so that activations of deep networks stay in range. */
+static bool noise_lookup(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
+                         struct error *e)
+{
+    uint32_t *seed = user;
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(type));
+    double variance = strtod(key, NULL);
+
+    if (!c)
+        return error_out_of_memory(e);
+    bench_noise(type->type, c->bytes, ++*seed, (void *)c->data);
+    if (type->type == WNNOperandDataType_Float32 && variance > 0)
+        for (int64_t i = 0; i < type_elements(type); i++)
+            ((float *)c->data)[i] *= (float)sqrt(3 / variance);
+    *constant = c;
+    return true;
+}
+
+struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t size)
+{
+    struct error e = {0};
+    uint32_t seed = 0;
+    struct graph *g = graph_parse(c->text, strlen(c->text), noise_lookup, &seed, &e);
+
+    if (!g)
+        file_error(message, size, "%s: %s", c->name, e.message);
+    return g;
+}
+
+/* ---- builder calls ---- */
+
+/** Operands of the graph's values while it is replayed; scratch of the call being made. */
+struct replay {
+    WNNGraphBuilder builder;
+    WNNOperand *operands; /* by value index */
+    struct webnn_value *items;
+    size_t item_capacity;
+};
+
+static struct webnn_value *replay_items(struct replay *r, size_t count)
+{
+    if (count > r->item_capacity) {
+        struct webnn_value *items = realloc(r->items, count * sizeof *items);
+
+        if (!items)
+            return NULL;
+        r->items = items;
+        r->item_capacity = count;
+    }
+    return r->items;
+}
+
+static struct webnn_value text_value(const char *text)
+{
+    return webnn_value_string((WNNStringView){text, strlen(text)});
+}
+
+static WNNStatus replay_attribute(struct replay *r, struct webnn_call *call, const struct attr_info *a, const struct node *n)
+{
+    const void *p = attr_value(a, n->options, &n->args);
+    size_t count = attr_count(a, n->options, &n->args);
+    struct webnn_value v = {0};
+
+    switch (a->kind) {
+    case ATTR_NONE:
+        return WNNStatus_Success;
+    case ATTR_U32:
+        v = webnn_value_number(wnnNumber(*(const uint32_t *)p));
+        break;
+    case ATTR_I32:
+        v = webnn_value_number(wnnNumber(*(const int32_t *)p));
+        break;
+    case ATTR_F64:
+        v = webnn_value_number(wnnNumber(*(const double *)p));
+        break;
+    case ATTR_BOOL:
+        v = webnn_value_bool(*(const bool *)p);
+        break;
+    case ATTR_NUMBER:
+        v = webnn_value_number(*(const WNNNumber *)p);
+        break;
+    case ATTR_DATA_TYPE:
+        v = text_value(dtype_name(*(const dtype *)p));
+        break;
+    case ATTR_ENUM:
+        v = text_value(enum_value_name(a->enumeration, *(const uint32_t *)p));
+        break;
+    case ATTR_U32_LIST:
+    case ATTR_F32_LIST:
+    case ATTR_ENUM_LIST: {
+        struct webnn_value *items = replay_items(r, count + 1);
+
+        if (!p && !a->positional)
+            return WNNStatus_Success;
+        if (!items)
+            return WNNStatus_UnknownError;
+        for (size_t i = 0; i < count; i++)
+            items[i] = a->kind == ATTR_U32_LIST   ? webnn_value_number(wnnNumber(((const uint32_t *)p)[i]))
+                       : a->kind == ATTR_F32_LIST ? webnn_value_number(wnnNumber(((const float *)p)[i]))
+                                                  : text_value(enum_value_name(a->enumeration, ((const uint32_t *)p)[i]));
+        v = webnn_value_list(count, items);
+        break;
+    }
+    }
+    return webnn_call_set(call, (WNNStringView){a->name, strlen(a->name)}, v);
+}
+
+static WNNStatus replay_operands(struct replay *r, struct webnn_call *call, const struct node *n)
+{
+    const struct op_info *info = &op_infos[n->op];
+    WNNStatus status = WNNStatus_Success;
+
+    if (info->flags & OPF_VARIADIC) {
+        struct webnn_value *items = replay_items(r, n->input_count);
+
+        if (!items)
+            return WNNStatus_UnknownError;
+        for (uint32_t i = 0; i < n->input_count; i++)
+            items[i] = webnn_value_operand(r->operands[n->inputs[i].value->index]);
+        return webnn_call_argument(call, 0, webnn_value_list(n->input_count, items));
+    }
+    for (uint32_t i = 0; i < n->input_count && !status; i++)
+        if (n->inputs[i].value)
+            status = webnn_call_set(call, (WNNStringView){info->ins[i].name, strlen(info->ins[i].name)},
+                                    webnn_value_operand(r->operands[n->inputs[i].value->index]));
+    return status;
+}
+
+static WNNStatus replay_node(struct replay *r, const struct node *n)
+{
+    const struct op_info *info = &op_infos[n->op];
+    struct webnn_call *call = webnn_call_create((WNNStringView){info->name, strlen(info->name)});
+    WNNStatus status = call ? replay_operands(r, call, n) : WNNStatus_UnknownError;
+
+    for (const struct attr_info *a = info->attrs; !status && a->kind != ATTR_NONE; a++)
+        status = replay_attribute(r, call, a, n);
+    if (!status)
+        status = webnn_call_invoke(call, r->builder);
+    for (uint32_t i = 0; !status && i < n->result_count; i++)
+        r->operands[n->results[i]->index] = webnn_call_result(call, i);
+    webnn_call_destroy(call);
+    return status;
+}
+
+/** An input or a constant, when it is first needed. */
+static void replay_source(struct replay *r, const struct value *v)
+{
+    WNNOperandDescriptor d = {v->type.type, v->type.rank, v->type.dims};
+
+    if (r->operands[v->index] || v->kind == VALUE_RESULT)
+        return;
+    if (v->kind == VALUE_INPUT)
+        r->operands[v->index] = wnnGraphBuilderInput(r->builder, (WNNStringView){v->name, strlen(v->name)}, &d);
+    else
+        r->operands[v->index] = wnnGraphBuilderConstant(r->builder, &d, v->constant->data, v->constant->bytes);
+}
+
+static WNNStatus replay_graph(struct replay *r, struct graph *g, WNNGraph *graph)
+{
+    WNNNamedOperand *outputs = calloc(g->output_count, sizeof *outputs);
+    WNNStatus status = outputs ? WNNStatus_Success : WNNStatus_UnknownError;
+
+    for (uint32_t i = 0; i < g->input_count; i++)
+        replay_source(r, g->inputs[i]);
+    graph_for_each (g, n) {
+        for (uint32_t i = 0; i < n->input_count; i++)
+            if (n->inputs[i].value)
+                replay_source(r, n->inputs[i].value);
+        if (!status)
+            status = replay_node(r, n);
+    }
+    for (uint32_t i = 0; !status && i < g->output_count; i++)
+        outputs[i] =
+            (WNNNamedOperand){{g->outputs[i].name, strlen(g->outputs[i].name)}, r->operands[g->outputs[i].value->index]};
+    if (!status)
+        status = wnnGraphBuilderBuild(r->builder, g->output_count, outputs, graph);
+    free(outputs);
+    return status;
+}
+
+WNNStatus bench_case_build(struct graph *g, WNNContext context, WNNGraph *graph, char *message, size_t size)
+{
+    struct replay r = {.operands = calloc(g->value_count + 1, sizeof *r.operands)};
+    WNNStatus status = r.operands ? wnnContextCreateGraphBuilder(context, &r.builder) : WNNStatus_UnknownError;
+
+    *graph = NULL;
+    if (!status)
+        status = replay_graph(&r, g, graph);
+    if (status) {
+        WNNStringView text = wnnGetLastErrorMessage();
+
+        file_error(message, size, "%s: %.*s", wnnStatusGetName(status), (int)text.length, text.data);
+    }
+    wnnGraphBuilderRelease(r.builder); /* and with it the operands */
+    free(r.operands);
+    free(r.items);
+    return status;
+}
+
+/* ---- cost ---- */
+
+/** Elements of the second operand that each element of the result (or, transposed, of the first operand) is multiplied with. */
+static double product_terms(const struct node *n)
+{
+    const struct tensor_type *a = &n->inputs[0].value->type, *b = &n->inputs[1].value->type;
+
+    switch ((int)n->op) {
+    case OP_MATMUL:
+        return a->dims[a->rank - 1];
+    case OP_GEMM:
+        return a->dims[NODE_OPTIONS(n, WNNGemmOptions)->aTranspose ? 0 : 1];
+    case OP_CONV2D: {
+        const struct tensor_type *out = &n->results[0]->type;
+        bool nhwc = NODE_OPTIONS(n, WNNConv2dOptions)->inputLayout == WNNInputOperandLayout_Nhwc;
+
+        return (double)type_elements(b) / out->dims[nhwc ? 3 : 1];
+    }
+    default: {
+        bool nhwc = NODE_OPTIONS(n, WNNConvTranspose2dOptions)->inputLayout == WNNInputOperandLayout_Nhwc;
+
+        return (double)type_elements(b) / a->dims[nhwc ? 3 : 1] * (double)type_elements(a) /
+               (double)type_elements(&n->results[0]->type);
+    }
+    }
+}
+
+void bench_case_cost(const struct graph *g, double *flops, double *bytes)
+{
+    *flops = *bytes = 0;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        *bytes += (double)type_bytes(&g->inputs[i]->type);
+    for (uint32_t i = 0; i < g->output_count; i++)
+        *bytes += (double)type_bytes(&g->outputs[i].value->type);
+    graph_for_each (g, n) {
+        uint32_t flags = op_infos[n->op].flags;
+        double elements = (double)type_elements(&n->results[0]->type);
+
+        for (uint32_t i = 0; i < n->input_count; i++) {
+            const struct value *v = n->inputs[i].value;
+
+            if (v && v->kind == VALUE_CONSTANT)
+                *bytes += (double)type_bytes(&v->type);
+        }
+        if (flags & OPF_LIBRARY)
+            *flops += 2 * elements * product_terms(n);
+        else if (flags & (OPF_REDUCTION | OPF_POOL))
+            *flops += (double)type_elements(&n->inputs[0].value->type);
+        else if (!(flags & OPF_MOVEMENT))
+            *flops += elements;
+    }
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-bench: see usage() below, and bench/README.md.
+ *
+ * In: the command line.  Out: a table or JSON on stdout; 1 if a case failed or was found wrong, 2 for wrong usage.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "frontend/io/file.h"
+#include "frontend/io/manifest.h"
+#include "ir/interpret.h"
+#include "ir/ir.h"
+
+enum { BINDINGS_MAX = 8, MODELS_MAX = 16 };
+
+struct options {
+    const char *levels, *pattern, *file, *debug, *print;
+    const char *models[MODELS_MAX];
+    int model_count;
+    uint32_t threads;
+    double seconds;
+    bool json, check, list, peaks;
+};
+
+static int usage(FILE *out, int status)
+{
+    fputs("usage: webnn-bench [OPTION ...]\n"
+          "  --level L,...    kernel, operator, model (default: all)\n"
+          "  --case TEXT      only cases whose name contains TEXT\n"
+          "  --model FOLDER   a network with a manifest.json (docs/manifest.md) instead of the built-in cases; repeatable\n"
+          "  --threads N      threads of a computation (default: 1)\n"
+          "  --seconds S      time for measuring each case (default: 1)\n"
+          "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"
+          "  --file FILE      case lines to read instead of bench/cases.txt\n"
+          "  --json           one JSON document instead of the table\n"
+          "  --no-peaks       do not measure the machine's peaks\n"
+          "  --check          time nothing: compare every case with the reference interpreter (large networks: with an\n"
+          "                   unoptimised build of themselves)\n"
+          "  --list           names only\n"
+          "  --print NAME     the graph of a case as text\n",
+          out);
+    return status;
+}
+
+/* ---- a built graph with buffers ---- */
+
+struct subject {
+    WNNContext context;
+    WNNGraph graph;
+    size_t input_count, output_count;
+    WNNNamedBuffer inputs[BINDINGS_MAX], outputs[BINDINGS_MAX];
+};
+
+static bool say_last_error(char *message, size_t size, const char *what)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return file_error(message, size, "%s: %.*s", what, (int)text.length, text.data);
+}
+
+static bool open_context(struct subject *s, const struct options *o, const char *debug, char *message, size_t size)
+{
+    WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
+
+    c.threadCount = o->threads;
+    c.debug = debug ? (WNNStringView){debug, strlen(debug)} : c.debug;
+    return wnnCreateContext(&c, &s->context) == WNNStatus_Success || say_last_error(message, size, "context");
+}
+
+static void *descriptor_buffer(const WNNOperandDescriptor *d, size_t *bytes)
+{
+    *bytes = wnnOperandDataTypeGetByteSize(d->dataType);
+    for (size_t i = 0; i < d->rank; i++)
+        *bytes *= d->shape[i];
+    return aligned_alloc(64, (*bytes + 63) / 64 * 64);
+}
+
+/** Buffers for everything, inputs full of noise. */
+static bool bind_buffers(struct subject *s, char *message, size_t size)
+{
+    WNNNamedOperandDescriptor d;
+
+    s->input_count = wnnGraphGetInputCount(s->graph);
+    s->output_count = wnnGraphGetOutputCount(s->graph);
+    if (s->input_count > BINDINGS_MAX || s->output_count > BINDINGS_MAX) {
+        s->input_count = s->output_count = 0;
+        return file_error(message, size, "more than %d inputs or outputs", BINDINGS_MAX);
+    }
+    for (size_t i = 0; i < s->input_count + s->output_count; i++) {
+        bool input = i < s->input_count;
+        size_t k = input ? i : i - s->input_count;
+        WNNNamedBuffer *b = input ? &s->inputs[k] : &s->outputs[k];
+
+        if (input ? wnnGraphGetInput(s->graph, k, &d) : wnnGraphGetOutput(s->graph, k, &d))
+            return say_last_error(message, size, "bindings");
+        b->name = d.name;
+        b->data = descriptor_buffer(&d.descriptor, &b->byteLength);
+        if (!b->data)
+            return file_error(message, size, "out of memory");
+        if (input)
+            bench_noise(d.descriptor.dataType, b->byteLength, (uint32_t)i + 1, b->data);
+        else
+            memset(b->data, 0, b->byteLength);
+    }
+    return true;
+}
+
+static void subject_close(struct subject *s)
+{
+    for (size_t i = 0; i < BINDINGS_MAX; i++) {
+        free(s->inputs[i].data);
+        free(s->outputs[i].data);
+    }
+    wnnGraphRelease(s->graph);
+    wnnContextRelease(s->context);
+    *s = (struct subject){0};
+}
+
+static bool run_once(void *user)
+{
+    struct subject *s = user;
+
+    return wnnGraphCompute(s->graph, s->input_count, s->inputs, s->output_count, s->outputs) == WNNStatus_Success;
+}
+
+/* ---- timing ---- */
+
+struct result {
+    const char *level, *name;
+    double build_ms, first_ms, flops, bytes, rss;
+    struct bench_times times;
+    char error[512];
+};
+
+/** Builds (by g, or by the manifest), runs, measures. */
+static bool time_graph(const struct options *o, struct graph *g, const struct manifest *m, struct result *r)
+{
+    struct subject s = {0};
+    double start;
+    bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error);
+
+    start = bench_now();
+    ok = ok && (m ? manifest_build(m, s.context, &s.graph, r->error, sizeof r->error)
+                  : bench_case_build(g, s.context, &s.graph, r->error, sizeof r->error)) == WNNStatus_Success;
+    r->build_ms = (bench_now() - start) * 1e3;
+    ok = ok && bind_buffers(&s, r->error, sizeof r->error);
+    start = bench_now();
+    ok = ok && (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
+    r->first_ms = (bench_now() - start) * 1e3;
+    ok = ok && (bench_measure(run_once, &s, o->seconds, &r->times) || say_last_error(r->error, sizeof r->error, "compute"));
+    r->rss = bench_peak_rss();
+    subject_close(&s);
+    return ok;
+}
+
+/* ---- checking ---- */
+
+/** Above this the interpreter, which is plain double arithmetic, takes too long. */
+static const double interpret_flops_max = 6e8;
+
+static double element(WNNOperandDataType type, const void *data, int64_t i)
+{
+    union scalar x = {0};
+
+    memcpy(&x, (const char *)data + (size_t)i * dtype_size(type), dtype_size(type));
+    return scalar_to_double(x, type);
+}
+
+/** Largest difference as a part of the largest number. */
+static bool close_enough(const struct tensor_type *t, const void *got, const void *want, char *message, size_t size)
+{
+    double scale = 0, worst = 0;
+
+    for (int64_t i = 0; i < type_elements(t); i++) {
+        scale = fmax(scale, fabs(element(t->type, want, i)));
+        worst = fmax(worst, fabs(element(t->type, got, i) - element(t->type, want, i)));
+        if (isnan(element(t->type, got, i)) != isnan(element(t->type, want, i)))
+            return file_error(message, size, "element %lld: NaN on one side only", (long long)i);
+    }
+    return worst <= 1e-4 * scale || file_error(message, size, "differs by %g, numbers go up to %g", worst, scale);
+}
+
+static bool check_by_unoptimised(const struct options *o, struct graph *g, const struct subject *s, char *message, size_t size)
+{
+    struct subject plain = {0};
+    bool ok = open_context(&plain, o, "no-passes", message, size) &&
+              bench_case_build(g, plain.context, &plain.graph, message, size) == WNNStatus_Success &&
+              bind_buffers(&plain, message, size) && (run_once(&plain) || say_last_error(message, size, "compute"));
+
+    for (size_t i = 0; ok && i < s->output_count; i++)
+        ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, message, size);
+    subject_close(&plain);
+    return ok;
+}
+
+static bool within_bounds(const struct tensor_type *t, const void *got, const void *want, const double *bounds, char *message,
+                          size_t size)
+{
+    for (int64_t i = 0; i < type_elements(t); i++) {
+        double x = element(t->type, got, i), y = element(t->type, want, i);
+
+        if (x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= bounds[i])
+            continue;
+        return file_error(message, size, "element %lld is %.9g, not %.9g within %g", (long long)i, x, y, bounds[i]);
+    }
+    return true;
+}
+
+static bool check_by_interpreter(struct graph *g, const struct subject *s, char *message, size_t size)
+{
+    const void *inputs[BINDINGS_MAX] = {NULL};
+    void *outputs[BINDINGS_MAX] = {NULL};
+    double *bounds[BINDINGS_MAX] = {NULL};
+    struct error e = {0};
+    bool ok = true;
+
+    for (size_t i = 0; i < s->input_count; i++)
+        inputs[i] = s->inputs[i].data;
+    for (size_t i = 0; i < s->output_count; i++) {
+        outputs[i] = malloc(s->outputs[i].byteLength);
+        bounds[i] = malloc((size_t)type_elements(&g->outputs[i].value->type) * sizeof(double));
+        ok &= outputs[i] && bounds[i];
+    }
+    ok = ok ? graph_interpret_bounds(g, inputs, outputs, bounds, &e) || file_error(message, size, "interpreter: %s", e.message)
+            : file_error(message, size, "out of memory");
+    for (size_t i = 0; ok && i < s->output_count; i++)
+        ok = within_bounds(&g->outputs[i].value->type, s->outputs[i].data, outputs[i], bounds[i], message, size);
+    for (size_t i = 0; i < s->output_count; i++) {
+        free(outputs[i]);
+        free(bounds[i]);
+    }
+    return ok;
+}
+
+static bool check_graph(const struct options *o, struct graph *g, struct result *r)
+{
+    struct subject s = {0};
+    bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error) &&
+              bench_case_build(g, s.context, &s.graph, r->error, sizeof r->error) == WNNStatus_Success &&
+              bind_buffers(&s, r->error, sizeof r->error) &&
+              (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
+
+    if (ok)
+        ok = r->flops <= interpret_flops_max ? check_by_interpreter(g, &s, r->error, sizeof r->error)
+                                             : check_by_unoptimised(o, g, &s, r->error, sizeof r->error);
+    subject_close(&s);
+    return ok;
+}
+
+/* ---- output ---- */
+
+static void print_quoted(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            printf("\\u%04x", *text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_header(const struct options *o, const struct bench_peaks *p)
+{
+    if (o->json) {
+        printf("{\"version\": \"%s\", \"threads\": %u, \"seconds\": %g, \"debug\": ", wnnGetVersion(), o->threads, o->seconds);
+        print_quoted(o->debug ? o->debug : "");
+        printf(", \"processor\": ");
+        print_quoted(p->processor);
+        printf(", \"peak_gflops\": %.1f, \"peak_copy_gbs\": %.1f, \"peak_read_gbs\": %.1f, \"cases\": [", p->gflops, p->copy,
+               p->read);
+        return;
+    }
+    printf("webnn %s, %u thread%s%s%s\n", wnnGetVersion(), o->threads, o->threads == 1 ? "" : "s", o->debug ? ", " : "",
+           o->debug ? o->debug : "");
+    if (o->peaks)
+        printf("%s: %.1f GFLOP/s, copy %.1f GB/s, read %.1f GB/s\n", p->processor, p->gflops, p->copy, p->read);
+    if (!o->check)
+        printf("\n%-9s %-28s %9s %9s %10s %10s %10s %8s %8s %7s\n", "level", "case", "build ms", "first ms", "median ms", "p10",
+               "p90", "GFLOP/s", "GB/s", "MiB");
+}
+
+static void print_result(const struct options *o, const struct result *r, bool ok, bool first)
+{
+    const struct bench_times *t = &r->times;
+    double per_ms = ok && t->median > 0 ? 1e-6 / t->median : 0;
+
+    if (o->json) {
+        printf("%s\n  {\"level\": \"%s\", \"name\": ", first ? "" : ",", r->level);
+        print_quoted(r->name);
+        if (!ok) {
+            printf(", \"error\": ");
+            print_quoted(r->error);
+        } else if (!o->check) {
+            printf(", \"build_ms\": %.3f, \"first_ms\": %.3f, \"median_ms\": %.5f, \"p10_ms\": %.5f, \"p90_ms\": %.5f, "
+                   "\"min_ms\": %.5f, \"runs\": %zu, \"gflops\": %.3f, \"gbs\": %.3f, \"rss_mib\": %.1f",
+                   r->build_ms, r->first_ms, t->median, t->p10, t->p90, t->min, t->runs, r->flops * per_ms, r->bytes * per_ms,
+                   r->rss);
+        }
+        printf("}");
+    } else if (!ok) {
+        printf("%-9s %-28s %s\n", r->level, r->name, r->error);
+    } else if (o->check) {
+        printf("%-9s %-28s ok\n", r->level, r->name);
+    } else {
+        printf("%-9s %-28s %9.2f %9.3f %10.4f %10.4f %10.4f %8.2f %8.2f %7.0f\n", r->level, r->name, r->build_ms, r->first_ms,
+               t->median, t->p10, t->p90, r->flops * per_ms, r->bytes * per_ms, r->rss);
+    }
+    fflush(stdout);
+}
+
+/* ---- command line ---- */
+
+static bool parse_options(int argc, char **argv, struct options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+        if (!strcmp(a, "--json")) {
+            o->json = true;
+        } else if (!strcmp(a, "--check")) {
+            o->check = true;
+        } else if (!strcmp(a, "--list")) {
+            o->list = true;
+        } else if (!strcmp(a, "--no-peaks")) {
+            o->peaks = false;
+        } else if (!value) {
+            return false;
+        } else {
+            i++;
+            if (!strcmp(a, "--level"))
+                o->levels = value;
+            else if (!strcmp(a, "--case"))
+                o->pattern = value;
+            else if (!strcmp(a, "--model") && o->model_count < MODELS_MAX)
+                o->models[o->model_count++] = value;
+            else if (!strcmp(a, "--threads"))
+                o->threads = (uint32_t)strtoul(value, NULL, 10);
+            else if (!strcmp(a, "--seconds"))
+                o->seconds = strtod(value, NULL);
+            else if (!strcmp(a, "--debug"))
+                o->debug = value;
+            else if (!strcmp(a, "--file"))
+                o->file = value;
+            else if (!strcmp(a, "--print"))
+                o->print = value;
+            else
+                return false;
+        }
+    }
+    return o->threads >= 1 && o->threads <= 1024 && o->seconds > 0;
+}
+
+static bool wanted(const struct options *o, const struct bench_case *c)
+{
+    return (!o->levels || strstr(o->levels, c->level)) && (!o->pattern || strstr(c->name, o->pattern));
+}
+
+static bool run_case(const struct options *o, const struct bench_case *c, struct result *r)
+{
+    struct graph *g = bench_case_parse(c, r->error, sizeof r->error);
+    bool ok = false;
+
+    r->level = c->level;
+    r->name = c->name;
+    if (g) {
+        bench_case_cost(g, &r->flops, &r->bytes);
+        ok = o->check ? check_graph(o, g, r) : time_graph(o, g, NULL, r);
+        graph_free(g);
+    }
+    return ok;
+}
+
+static bool run_model(const struct options *o, const char *folder, struct result *r)
+{
+    struct manifest *m = NULL;
+    const char *slash;
+    bool ok = manifest_open(folder, &m, r->error, sizeof r->error) && time_graph(o, NULL, m, r);
+
+    manifest_close(m);
+    slash = strrchr(folder, '/');
+    r->level = "model";
+    r->name = slash && slash[1] ? slash + 1 : folder;
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.threads = 1, .seconds = 1, .peaks = true, .file = BENCH_DIR "/cases.txt"};
+    struct bench_cases cases = {0};
+    struct bench_peaks peaks = {0};
+    char message[512] = "out of memory";
+    bool ok, first = true;
+    int status = 0;
+
+    if (argc > 1 && !strcmp(argv[1], "--help"))
+        return usage(stdout, 0);
+    if (!parse_options(argc, argv, &o))
+        return usage(stderr, 2);
+    o.peaks &= !o.check && !o.list && !o.print;
+    ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
+    for (size_t i = 0; ok && !o.model_count && bench_network_names[i]; i++) {
+        char *text = bench_network_text(bench_network_names[i]);
+
+        ok = text && bench_cases_add(&cases, "model", bench_network_names[i], text);
+    }
+    if (!ok) {
+        fprintf(stderr, "webnn-bench: %s\n", message);
+        bench_cases_free(&cases);
+        return 1;
+    }
+    if (o.peaks)
+        bench_measure_peaks(o.threads, &peaks);
+    if (!o.list && !o.print)
+        print_header(&o, &peaks);
+    for (size_t i = 0; i < cases.count; i++) {
+        const struct bench_case *c = &cases.items[i];
+        struct result r = {0};
+
+        if (o.print && !strcmp(o.print, c->name))
+            printf("%s\n", c->text);
+        if (o.print || !wanted(&o, c))
+            continue;
+        if (o.list) {
+            printf("%-9s %s\n", c->level, c->name);
+            continue;
+        }
+        ok = run_case(&o, c, &r);
+        status |= !ok;
+        print_result(&o, &r, ok, first);
+        first = false;
+    }
+    for (int i = 0; i < o.model_count && !o.list && !o.print; i++) {
+        struct result r = {0};
+
+        ok = run_model(&o, o.models[i], &r);
+        status |= !ok;
+        print_result(&o, &r, ok, first);
+        first = false;
+    }
+    if (o.json && !o.list && !o.print)
+        printf("\n]}\n");
+    bench_cases_free(&cases);
+    return status;
+}
