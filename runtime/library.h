@@ -50,14 +50,14 @@ bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t coun
 bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input);
 
 struct library_step_info {
-    uint32_t input_count;         /* values the step reads at run time, each once; constants excluded */
+    uint32_t input_count; /* values the step reads at run time, each once; constants excluded */
     const struct value *const *inputs;
     const struct value *output;
-    int32_t in_place;             /* index of the input that must lie in the output's memory (sum), -1: none */
-    int64_t scratch_bytes;        /* what library_step_run needs, 64-byte aligned */
-    int64_t packed_bytes;         /* weights held by the step */
-    double flops, bytes;          /* of one run: 2 per multiply-add; operands read once, output written once */
-    const char *implementation;   /* the library's name of it, for profiles */
+    int32_t in_place;           /* index of the input that must lie in the output's memory (sum), -1: none */
+    int64_t scratch_bytes;      /* what library_step_run needs, 64-byte aligned */
+    int64_t packed_bytes;       /* weights held by the step */
+    double flops, bytes;        /* of one run: 2 per multiply-add; operands read once, output written once */
+    const char *implementation; /* the library's name of it, for profiles */
 };
 
 /**
