@@ -170,6 +170,8 @@ static V load_gather(struct emitter *e, T element, V pointer, const struct place
     T types[2] = {vector, pointers};
     V index = p->lanes, base = pointer;
 
+    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
+        mask = splat(m, mask, e->lanes);
     if (native) {
         base = offset_pointer(e, element, pointer, p->base);
     } else { /* lane by lane without branches: lanes that do not exist read element 0 */
