@@ -2,8 +2,8 @@
 /*
  * Native code from kernel IR, through LLVM's C API.  The only folder that includes LLVM headers; this header includes none.
  *
- * In: finished kernels (ir/kernel.h).  Out: kernel_function pointers (JIT), later objects and assembly (AOT); both share everything
- * up to the finished module.  Read codegen/emit.c first.
+ * In: finished kernels (ir/kernel.h).  Out: kernel_function pointers (JIT), later objects and assembly (AOT); both share
+ * everything up to the finished module.  Read codegen/emit.c first.
  */
 #ifndef WEBNN_CODEGEN_CODEGEN_H_
 #define WEBNN_CODEGEN_CODEGEN_H_
@@ -26,8 +26,8 @@ bool codegen_host_target(struct target *t, const char *isa, struct arena *a, str
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e);
 void codegen_free(struct codegen *c);
 
-/** Compiles kernels: each distinct structure once, structures compiled before not at all.  functions[i] runs kernels[i] with the
- * parameters of kernel_numbers.  False: e, and nothing is kept. */
+/** Compiles kernels: each distinct structure once, structures compiled before not at all.  functions[i] runs kernels[i] with
+ * the parameters of kernel_numbers.  False: e, and nothing is kept. */
 bool codegen_compile(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit **unit,
                      kernel_function *functions, struct error *e);
 void codegen_unit_free(struct codegen_unit *u);

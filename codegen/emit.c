@@ -16,7 +16,7 @@
 
 enum {
     UNROLL_POINTS_MAX = 16, /* REDUCED points that are unrolled at most */
-    HEAVY_COST = 24         /* instructions per vector, roughly, from which on a loop body is large */
+    HEAVY_COST = 24         /* instructions of an exponential, roughly: copies of a loop body that large bring little */
 };
 
 /* ---- positions ---- */
@@ -155,16 +155,15 @@ void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_bo
         emit_strip(e, low, high, (struct strip){1, 1, false, false}, body, user);
         return;
     }
-    if (e->masked_tail && e->heavy && e->m.isa->masks) { /* one body for all: masks cost nothing beside it */
-        emit_strip(e, low, high, (struct strip){width, 1, true, false}, body, user);
-        return;
-    }
-    if (copies > 1 && fixed >= copies * width)
+    if (e->double_lanes && fixed >= 2 * width)
+        low = emit_strip(e, low, high, (struct strip){2 * width, 1, false, false}, body, user);
+    else if (copies > 1 && fixed >= copies * width)
         low = emit_strip(e, low, high, (struct strip){width, copies, false, false}, body, user);
-    if ((copies == 1 || !e->masked_tail) && fixed >= width)
+    bool several = copies > 1 || e->double_lanes;
+    if ((!several || !e->masked_tail) && fixed >= width)
         low = emit_strip(e, low, high, (struct strip){width, 1, false, false}, body, user);
     if (e->masked_tail)
-        emit_strip(e, low, high, (struct strip){width, 1, true, copies == 1}, body, user);
+        emit_strip(e, low, high, (struct strip){width, 1, true, !several}, body, user);
     else
         emit_strip(e, low, high, (struct strip){1, 1, false, false}, body, user);
 }
@@ -297,7 +296,7 @@ static void emit_units(struct emitter *e, struct units *u, V begin, V end)
 
 /* ---- shape of the code ---- */
 
-/* Rough instructions per vector of an operation, as far as it weighs against loop overhead. */
+/* Rough instructions per vector of an operation. */
 static uint32_t weight(const struct kexpr *x)
 {
     switch (x->op) {
@@ -308,11 +307,12 @@ static uint32_t weight(const struct kexpr *x)
     case K_TANH:
     case K_ERF:
     case K_SIGMOID:
+        return HEAVY_COST;
     case K_SIN:
     case K_COS:
     case K_TAN:
-    case K_POW:
-        return HEAVY_COST;
+    case K_POW: /* called */
+        return 4 * HEAVY_COST;
     case K_DIV:
     case K_SQRT:
     case K_RECIPROCAL:
@@ -322,6 +322,34 @@ static uint32_t weight(const struct kexpr *x)
     default:
         return 1;
     }
+}
+
+static uint32_t add_weight(const struct emitter *e, uint32_t expr, uint32_t phase, bool *counted)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    uint32_t sum = weight(x);
+    if (counted[expr] || (x->keep >= 0 && x->phase < phase) || (!x->varying && x->op != K_REDUCE))
+        return 0;
+    counted[expr] = true;
+    for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
+        if (e->k->exprs[x->args[i]].op != K_REDUCE)
+            sum += add_weight(e, x->args[i], phase, counted);
+    return sum;
+}
+
+uint32_t emit_phase_copies(struct emitter *e, uint32_t phase)
+{
+    const struct kernel *k = e->k;
+    bool *counted = e->counted;
+    uint32_t sum = 0;
+    memset(counted, 0, k->expr_count * sizeof *counted);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].phase == phase && (k->exprs[i].op == K_REDUCE || k->exprs[i].keep >= 0))
+            sum += add_weight(e, i, phase, counted);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (k->stores[i].varying && k->stores[i].phase == phase)
+            sum += add_weight(e, k->stores[i].expr, phase, counted);
+    return e->width == 1 ? 0 : sum >= 3 * HEAVY_COST ? 1 : sum >= HEAVY_COST ? 2 : COPIES_MAX;
 }
 
 /* Lanes of a full vector: as many as of the widest type in use, but float32's where types mix. */
@@ -359,11 +387,12 @@ static void choose_shape(struct emitter *e)
 {
     const struct kernel *k = e->k;
     uint32_t cost = 0, reduces = 0;
-    bool wide = true; /* every element in memory has 32 or 64 bits */
+    bool calls = false, wide = true; /* wide: every element in memory has 32 or 64 bits */
     int64_t points = 1;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         cost += weight(&k->exprs[i]);
+        calls |= weight(&k->exprs[i]) > HEAVY_COST;
         reduces += k->exprs[i].op == K_REDUCE;
         if (k->exprs[i].keep >= 0) {
             size_t size = ktype_size(k->exprs[i].type);
@@ -373,12 +402,17 @@ static void choose_shape(struct emitter *e)
     }
     for (uint32_t i = 0; i < k->tensor_count; i++)
         wide = wide && dtype_size(k->tensors[i].type) >= 4;
-    e->heavy = cost >= HEAVY_COST;
+    bool heavy = cost >= HEAVY_COST;
     e->width = choose_width(e);
     e->masked_tail = e->width > 1 && (e->m.isa->masks || (e->m.isa->masks32 && wide));
-    e->copies_reduced = e->width == 1 ? 0 : e->heavy ? 1 : COPIES_MAX;
+    e->copies_reduced = COPIES_MAX;
     /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
-    e->copies_parallel = e->width > 1 && !e->heavy && reduces && reduces <= 2 && !k->scratch_slots ? COPIES_MAX : 1;
+    e->copies_parallel = e->width > 1 && !heavy && reduces && reduces <= 2 && !k->scratch_slots ? COPIES_MAX : 1;
+
+    /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Twice the
+     * lanes are two chains, interleaved as LLVM splits every operation. */
+    e->double_lanes = e->vector_parallel && !k->phase_count && e->m.isa->masks && e->width == e->m.isa->vector_bits / 32 &&
+                      cost >= 2 * HEAVY_COST && !calls;
 
     e->unroll_from = k->reduced_count;
     while (e->unroll_from > 0) {

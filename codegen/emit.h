@@ -68,12 +68,12 @@ struct emitter {
     bool var_lanes[KERNEL_VARS_MAX], *expr_lanes;
     bool vector_parallel, vector_reduced; /* what the vector variable is */
     uint32_t point_level, reduced_level, inner_level, vector_level;
-    uint32_t width; /* lanes of a full vector */
-    uint32_t copies_parallel, copies_reduced;
-    bool heavy;           /* loop bodies large enough that copies bring nothing */
-    bool masked_tail;     /* the rest of a row by a masked vector, else one by one */
-    uint32_t unroll_from; /* REDUCED variables from here on are unrolled */
-    size_t row_element;   /* bytes of the largest kept type */
+    uint32_t width;                           /* lanes of a full vector */
+    uint32_t copies_parallel, copies_reduced; /* the latter: of the current phase */
+    bool double_lanes;                        /* element-wise loops take two vectors as one of twice the lanes */
+    bool masked_tail;                         /* the rest of a row by a masked vector, else one by one */
+    uint32_t unroll_from;                     /* REDUCED variables from here on are unrolled */
+    size_t row_element;                       /* bytes of the largest kept type */
 
     /* where we are */
     LLVMBasicBlockRef tail; /* the block at whose end code of the innermost open level goes */
@@ -93,6 +93,7 @@ struct emitter {
     V var_value[KERNEL_VARS_MAX];                          /* loop variables */
     struct cached var_cache[KERNEL_VARS_MAX * COPIES_MAX]; /* derived ones */
     struct accumulator *accumulators;                      /* by expression */
+    bool *counted;                                         /* marks, by expression */
 };
 
 /* ---- emit.c ---- */
@@ -114,6 +115,9 @@ typedef void (*loop_body)(struct emitter *e, void *user);
 void emit_loop(struct emitter *e, uint32_t level, uint32_t var, V low, V high, loop_body body, void *user);
 /** The vector variable from low to high in vectors, copies of them at a time, and the rest masked or one by one. */
 void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_body body, void *user);
+
+/** How many vectors along a REDUCED variable a phase takes at a time. */
+uint32_t emit_phase_copies(struct emitter *e, uint32_t phase);
 
 /* ---- emit_index.c: numbers, variables, forms ---- */
 

@@ -144,9 +144,11 @@ static bool allocate(struct emitter *e)
     e->expr_cache = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->expr_cache);
     e->splat_cache = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->splat_cache);
     e->accumulators = arena_array(a, k->expr_count + 1, sizeof *e->accumulators);
-    return kernel_numbers(k, a, &e->numbers) && (e->params = arena_array(a, e->numbers.param_count + 1, sizeof *e->params)) &&
-           e->forms && e->form_cache && e->expr_form && e->store_form && e->expr_level && e->expr_lanes && e->expr_cache &&
-           e->splat_cache && e->accumulators;
+    e->counted = arena_array(a, k->expr_count + 1, sizeof *e->counted);
+    return kernel_numbers(k, a, &e->numbers) && e->counted &&
+           (e->params = arena_array(a, e->numbers.param_count + 1, sizeof *e->params)) && e->forms && e->form_cache &&
+           e->expr_form && e->store_form && e->expr_level && e->expr_lanes && e->expr_cache && e->splat_cache &&
+           e->accumulators;
 }
 
 bool emit_analyze(struct emitter *e, struct error *error)

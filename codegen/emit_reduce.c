@@ -531,6 +531,7 @@ static void emit_phase(struct emitter *e, struct nest *n)
     if (!any)
         return;
 
+    e->copies_reduced = emit_phase_copies(e, e->phase);
     n->fold_at = find_fold(e);
     bool blocks = n->fold_at != KEXPR_NONE;
     for (uint32_t i = 0; i < k->expr_count; i++) {

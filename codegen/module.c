@@ -70,7 +70,7 @@ bool machine_create(struct machine *m, const struct target *t, const struct debu
         return false;
     }
     m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu ? t->cpu : "", t->features ? t->features : "",
-                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
+                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
     if (!m->tm)
         return error_set(e, WNNStatus_NotSupportedError, "no code generator for %s", t->triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->tm);
