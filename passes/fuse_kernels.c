@@ -402,15 +402,6 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     return members[0];
 }
 
-#if defined(__GNUC__)
-/* Until passes/lower.c is there; the strong definition wins. */
-__attribute__((weak)) bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count)
-{
-    (void)t;
-    (void)nodes;
-    return count == 0;
-}
-#endif
 
 /* ---- visiting ---- */
 

@@ -23,14 +23,21 @@
 /* clang-format off */
 const struct pass pass_pipeline[] = {
     /* name             run                     required */
-    {"drop-dead", pass_drop_dead, false, "remove what no output needs"},
-    {"canonicalize", pass_canonicalize, false, "simpler equivalents, one form for equal things"},
-    {"fold-constants", pass_fold_constants, false, "compute what depends on constants only"},
-    {"merge-common", pass_merge_common, false, "compute equal things once"},
-    {"separate-outputs", pass_separate_outputs, true, "bytes of its own for each output"},
-    {"fuse-epilogues", pass_fuse_epilogues, false, "library calls with what follows them element by element"},
-    {"fuse-kernels", pass_fuse_kernels, false, "nodes into kernels, by bytes and operations saved"},
-    {"finish-clusters", pass_finish_clusters, true, "a cluster for every node, in execution order"},
+    {"drop-dead",        pass_drop_dead,        false, "remove what no output needs"},
+    {"canonicalize",     pass_canonicalize,     false, "simpler equivalents, one form for equal things"},
+    {"fold-constants",   pass_fold_constants,   false, "compute what depends on constants only"},
+    {"merge-common",     pass_merge_common,     false, "compute equal things once"},
+    {"fold-batch-norm",  pass_fold_batch_norm,  false, "what is affine per channel into the convolution before it"},
+    {"legalize",         pass_legalize,         true,  "what the library cannot take as it is, said so that it can"},
+    {"propagate-layout", pass_propagate_layout, false, "the layout that convolutions prefer, with the fewest bytes transposed"},
+    {"canonicalize",     pass_canonicalize,     false, "what legalising and layout left"},
+    {"fold-constants",   pass_fold_constants,   false, "likewise"},
+    {"merge-common",     pass_merge_common,     false, "likewise"},
+    {"drop-dead",        pass_drop_dead,        false, "likewise"},
+    {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
+    {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},
+    {"fuse-kernels",     pass_fuse_kernels,     false, "nodes into kernels, by bytes and operations saved"},
+    {"finish-clusters",  pass_finish_clusters,  true,  "a cluster for every node, in execution order"},
 };
 /* clang-format on */
 const uint32_t pass_pipeline_length = sizeof pass_pipeline / sizeof *pass_pipeline;
