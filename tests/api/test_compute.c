@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Building and computing through the public functions, as a user meets them: values that IEEE 754 cares about, outputs that
+ * share an operand or are views, tensors and dispatch, asynchronous builds, many threads, several contexts.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "webnn/webnn.h"
+
+static WNNContext new_context(uint32_t threads)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext c;
+
+    o.threadCount = threads;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
+    return c;
+}
+
+static WNNGraphBuilder new_builder(WNNContext c)
+{
+    WNNGraphBuilder b;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
+    return b;
+}
+
+static WNNOperand input(WNNGraphBuilder b, char const *name, uint32_t count)
+{
+    return wnnGraphBuilderInput(b, WNN_STR(name), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, &count});
+}
+
+static WNNGraph build(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs)
+{
+    WNNGraph g;
+
+    if (wnnGraphBuilderBuild(b, count, outputs, &g) != WNNStatus_Success)
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphBuilderRelease(b);
+    return g;
+}
+
+static WNNStatus compute(WNNGraph g, void *x, size_t x_bytes, void *y, size_t y_bytes)
+{
+    return wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), x, x_bytes}, 1, &(WNNNamedBuffer){WNN_STR("y"), y, y_bytes});
+}
+
+/* ---- values ---- */
+
+static void special_values(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderRelu(b, input(b, "x", 9), NULL)});
+    const float x[9] = {-1, 2, -0.0f, 0, NAN, INFINITY, -INFINITY, 1e-42f, -1e-42f};
+    float y[9];
+
+    assert_int_equal(compute(g, (void *)x, sizeof x, y, sizeof y), WNNStatus_Success);
+    assert_true(y[0] == 0 && y[1] == 2 && y[2] == 0 && y[3] == 0 && isnan(y[4]) && isinf(y[5]) && y[6] == 0);
+    assert_true(y[7] == 1e-42f && y[8] == 0);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+static void scalars_and_constants(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Int32, 0, NULL});
+    WNNOperand k = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int32, wnnNumber(40));
+    WNNGraph g = build(b, 2,
+                       (WNNNamedOperand[]){{WNN_STR("y"), wnnGraphBuilderAdd(b, x, k, NULL)},
+                                           {WNN_STR("z"), wnnGraphBuilderMul(b, k, k, NULL)}}); /* depends on no input */
+    int32_t in = 2, out = 0, folded = 0;
+
+    assert_int_equal(wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), &in, 4}, 2,
+                                     (WNNNamedBuffer[]){{WNN_STR("z"), &folded, 4}, {WNN_STR("y"), &out, 4}}),
+                     WNNStatus_Success);
+    assert_int_equal(out, 42);
+    assert_int_equal(folded, 1600);
+    wnnGraphRelease(g);
+
+    /* No input at all. */
+    b = new_builder(c);
+    k = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(0.5));
+    g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderNeg(b, k, NULL)});
+    float y;
+    assert_int_equal(wnnGraphGetInputCount(g), 0);
+    assert_int_equal(wnnGraphCompute(g, 0, NULL, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, 4}), WNNStatus_Success);
+    assert_true(y == -0.5f);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* One operand under two names, an output that is a view of an input, one that is a view of another output, and one whose
+ * operand is used on: each has its bytes. */
+static void outputs_have_their_own_bytes(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    WNNOperand x = input(b, "x", 6), r = wnnGraphBuilderRelu(b, x, NULL);
+    uint32_t shape[2] = {2, 3};
+    WNNGraph g = build(b, 6,
+                       (WNNNamedOperand[]){{WNN_STR("a"), r},
+                                           {WNN_STR("b"), r},
+                                           {WNN_STR("c"), wnnGraphBuilderReshape(b, r, 2, shape, NULL)},
+                                           {WNN_STR("d"), wnnGraphBuilderReshape(b, x, 2, shape, NULL)},
+                                           {WNN_STR("e"), wnnGraphBuilderIdentity(b, x, NULL)},
+                                           {WNN_STR("f"), wnnGraphBuilderNeg(b, r, NULL)}});
+    float in[6] = {-1, 2, -3, 4, -5, 6}, out[6][6];
+    WNNNamedBuffer buffers[6];
+    char names[6][2] = {"a", "b", "c", "d", "e", "f"};
+
+    memset(out, 0, sizeof out);
+    for (int i = 0; i < 6; i++)
+        buffers[i] = (WNNNamedBuffer){WNN_STR(names[i]), out[i], sizeof out[i]};
+    assert_int_equal(wnnGraphCompute(g, 1, &(WNNNamedBuffer){WNN_STR("x"), in, sizeof in}, 6, buffers), WNNStatus_Success);
+    for (int i = 0; i < 6; i++) {
+        float relu = in[i] > 0 ? in[i] : 0;
+        assert_true(out[0][i] == relu && out[1][i] == relu && out[2][i] == relu);
+        assert_true(out[3][i] == in[i] && out[4][i] == in[i] && out[5][i] == -relu);
+    }
+    WNNNamedOperandDescriptor d;
+    assert_int_equal(wnnGraphGetOutput(g, 2, &d), WNNStatus_Success);
+    assert_int_equal(d.descriptor.rank, 2);
+    assert_int_equal(d.descriptor.shape[1], 3);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* ---- tensors ---- */
+
+static WNNTensor new_tensor(WNNContext c, uint32_t count)
+{
+    WNNTensor t;
+
+    assert_int_equal(wnnContextCreateTensor(c, &(WNNTensorDescriptor){WNNOperandDataType_Float32, 1, &count, true, true}, &t),
+                     WNNStatus_Success);
+    return t;
+}
+
+static void dispatch(WNNContext c, WNNGraph g, WNNTensor x, WNNTensor y)
+{
+    assert_int_equal(wnnContextDispatch(c, g, 1, &(WNNNamedTensor){WNN_STR("x"), x}, 1, &(WNNNamedTensor){WNN_STR("y"), y}),
+                     WNNStatus_Success);
+}
+
+/* A pipeline of dispatches over two tensors; the first is large enough to be mapped. */
+static void pipeline(void **state)
+{
+    (void)state;
+    enum { N = 2 << 20 };
+    WNNContext c = new_context(2);
+    WNNGraphBuilder b = new_builder(c);
+    WNNOperand x = input(b, "x", N), one = wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1));
+    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderAdd(b, x, one, NULL)});
+    WNNTensor t = new_tensor(c, N), u = new_tensor(c, N);
+    float *data = malloc(N * sizeof *data);
+
+    for (int i = 0; i < N; i++)
+        data[i] = (float)i;
+    assert_int_equal(wnnContextWriteTensor(c, t, data, N * sizeof *data), WNNStatus_Success);
+    for (int i = 0; i < 5; i++) {
+        dispatch(c, g, t, u);
+        dispatch(c, g, u, t);
+    }
+    wnnGraphDestroy(g); /* what was submitted completes */
+    wnnTensorDestroy(u);
+    assert_int_equal(wnnContextReadTensor(c, t, data, N * sizeof *data), WNNStatus_Success);
+    for (int i = 0; i < N; i++)
+        assert_true(data[i] == (float)i + 10);
+    free(data);
+    wnnTensorRelease(t);
+    wnnTensorRelease(u);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+static void constant_tensors(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1), other = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    uint32_t shape[1] = {3};
+    float values[3] = {10, 20, 30}, x[3] = {1, 2, 3}, y[3];
+    WNNTensor k, destroyed;
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, shape};
+
+    assert_int_equal(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &k), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateConstantTensor(c, &d, values, sizeof values, &destroyed), WNNStatus_Success);
+    WNNOperand sum = wnnGraphBuilderAdd(b, input(b, "x", 3), wnnGraphBuilderConstantTensor(b, k), NULL);
+    WNNOperand late = wnnGraphBuilderAdd(b, sum, wnnGraphBuilderConstantTensor(b, destroyed), NULL);
+    wnnTensorDestroy(destroyed); /* used by `late` only */
+    (void)late;
+    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), sum});
+    wnnTensorDestroy(k); /* legal after build */
+    wnnTensorRelease(k);
+    wnnTensorRelease(destroyed);
+    assert_int_equal(compute(g, x, sizeof x, y, sizeof y), WNNStatus_Success);
+    assert_true(y[0] == 11 && y[2] == 33);
+    wnnGraphRelease(g);
+    wnnContextRelease(other);
+    wnnContextRelease(c);
+}
+
+/* ---- asynchronous builds ---- */
+
+struct built {
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    int calls;
+    WNNStatus status;
+    WNNGraph graph;
+    char message[300];
+};
+
+#define BUILT_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, WNNStatus_Success, NULL, ""}
+
+static void on_built(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct built *r = userdata1;
+
+    (void)userdata2;
+    pthread_mutex_lock(&r->lock);
+    r->calls++;
+    r->status = status;
+    r->graph = graph;
+    snprintf(r->message, sizeof r->message, "%.*s", (int)message.length, message.data);
+    pthread_cond_broadcast(&r->done);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void wait_built(struct built *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (r->calls == 0)
+        pthread_cond_wait(&r->done, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void builds_in_every_mode(void **state)
+{
+    (void)state;
+    const WNNCallbackMode modes[] = {WNNCallbackMode_WaitAnyOnly, WNNCallbackMode_AllowProcessEvents,
+                                     WNNCallbackMode_AllowSpontaneous};
+
+    for (int i = 0; i < 3; i++) {
+        WNNContext c = new_context(1);
+        WNNGraphBuilder b = new_builder(c);
+        struct built r = BUILT_INIT;
+        WNNNamedOperand y = {WNN_STR("y"), wnnGraphBuilderAbs(b, input(b, "x", 2), NULL)};
+        float x[2] = {-3, 4}, out[2];
+
+        WNNFuture f = wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){modes[i], on_built, &r, NULL});
+        wnnGraphBuilderRelease(b);
+        if (modes[i] == WNNCallbackMode_WaitAnyOnly)
+            assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+        while (modes[i] == WNNCallbackMode_AllowProcessEvents && r.calls == 0)
+            wnnContextProcessEvents(c);
+        wait_built(&r);
+        assert_int_equal(r.status, WNNStatus_Success);
+        assert_int_equal(compute(r.graph, x, sizeof x, out, sizeof out), WNNStatus_Success);
+        assert_true(out[0] == 3 && out[1] == 4);
+        wnnGraphRelease(r.graph);
+        wnnContextRelease(c);
+    }
+}
+
+static void refused_build(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    struct built r = BUILT_INIT;
+    WNNNamedOperand y = {WNN_STR(""), wnnGraphBuilderAbs(b, input(b, "x", 2), NULL)};
+
+    WNNFuture f = wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){WNNCallbackMode_WaitAnyOnly, on_built, &r, NULL});
+    assert_int_equal(r.calls, 0);
+    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    assert_int_equal(r.status, WNNStatus_TypeError);
+    assert_null(r.graph);
+    assert_true(strlen(r.message) > 0);
+    y.name = WNN_STR("y"); /* the builder still builds */
+    WNNGraph g = build(b, 1, &y);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* A chain of distinct kernels: softmax over rows of different lengths. */
+static WNNOperand long_chain(WNNGraphBuilder b, WNNOperand x, uint32_t links)
+{
+    for (uint32_t i = 0; i < links; i++) {
+        uint32_t shape[2] = {i % 2 ? 60 : 30, i % 2 ? 120 : 240};
+        x = wnnGraphBuilderSoftmax(b, wnnGraphBuilderReshape(b, x, 2, shape, NULL), i % 2, NULL);
+    }
+    return x;
+}
+
+static void losing_cancels_builds(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    struct built r[3] = {BUILT_INIT, BUILT_INIT, BUILT_INIT};
+
+    for (int i = 0; i < 3; i++) {
+        WNNGraphBuilder b = new_builder(c);
+        WNNNamedOperand y = {WNN_STR("y"), long_chain(b, input(b, "x", 7200), 30)};
+        wnnGraphBuilderBuildAsync(b, 1, &y, (WNNBuildCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_built, &r[i], NULL});
+        wnnGraphBuilderRelease(b);
+    }
+    wnnContextDestroy(c); /* reports at once, though the first build may be running */
+    for (int i = 0; i < 3; i++) {
+        wait_built(&r[i]); /* a build that was done already may still be calling back */
+        assert_int_equal(r[i].calls, 1);
+        if (r[i].status == WNNStatus_Success) /* it was faster */
+            wnnGraphRelease(r[i].graph);
+        else
+            assert_int_equal(r[i].status, WNNStatus_InvalidStateError);
+    }
+    WNNGraphBuilder b;
+    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_InvalidStateError);
+    wnnContextRelease(c);
+}
+
+/* ---- lent constants ---- */
+
+struct lent {
+    int released;
+    void const *data;
+    size_t bytes;
+};
+
+static void on_release(void const *data, size_t bytes, void *userdata1, void *userdata2)
+{
+    struct lent *l = userdata1;
+
+    (void)userdata2;
+    l->released++;
+    l->data = data;
+    l->bytes = bytes;
+}
+
+static void lent_constants(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    uint32_t shape[2] = {16, 16}, row[2] = {1, 16};
+    float weights[256], vector[16], x[16], y[16];
+    struct lent packed = {0}, read = {0}, unused = {0};
+
+    for (int i = 0; i < 256; i++)
+        weights[i] = i / 16 == i % 16 ? 2 : 0;
+    for (int i = 0; i < 16; i++)
+        vector[i] = x[i] = (float)i;
+    WNNOperandDescriptor md = {WNNOperandDataType_Float32, 2, shape}, vd = {WNNOperandDataType_Float32, 2, row};
+    WNNOperand in = wnnGraphBuilderInput(b, WNN_STR("x"), &vd);
+    WNNOperand w =
+        wnnGraphBuilderConstantLent(b, &md, weights, sizeof weights, (WNNBufferReleaseCallbackInfo){on_release, &packed, NULL});
+    WNNOperand v =
+        wnnGraphBuilderConstantLent(b, &vd, vector, sizeof vector, (WNNBufferReleaseCallbackInfo){on_release, &read, NULL});
+    wnnGraphBuilderConstantLent(b, &vd, vector, sizeof vector, (WNNBufferReleaseCallbackInfo){on_release, &unused, NULL});
+    WNNOperand s = wnnGraphBuilderSin(b, wnnGraphBuilderAdd(b, in, v, NULL), NULL);
+    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderMatmul(b, s, w, NULL)});
+    assert_int_equal(unused.released, 1);
+    assert_true(packed.released <= 1 && read.released <= 1);
+    assert_int_equal(compute(g, x, sizeof x, y, sizeof y), WNNStatus_Success);
+    for (int i = 0; i < 16; i++)
+        assert_true(fabs(y[i] - 2 * sin(2.0 * i)) < 1e-5);
+    wnnGraphRelease(g);
+    assert_int_equal(packed.released, 1);
+    assert_int_equal(read.released, 1);
+    assert_ptr_equal(read.data, vector);
+    assert_int_equal(read.bytes, sizeof vector);
+    wnnContextRelease(c);
+}
+
+/* ---- several threads and contexts ---- */
+
+/* Products and element-wise work over rows, so that library and generated kernels take turns. */
+static WNNGraph worker_graph(WNNContext c, uint32_t size)
+{
+    WNNGraphBuilder b = new_builder(c);
+    uint32_t shape[2] = {size, size};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, shape};
+    size_t count = (size_t)size * size;
+    float *w = malloc(count * sizeof *w);
+
+    for (size_t i = 0; i < count; i++)
+        w[i] = (float)(i % 7) / (float)size;
+    WNNOperand y = wnnGraphBuilderInput(b, WNN_STR("x"), &d), k = wnnGraphBuilderConstant(b, &d, w, count * sizeof *w);
+    for (int i = 0; i < 3; i++)
+        y = wnnGraphBuilderSoftmax(b, wnnGraphBuilderTanh(b, wnnGraphBuilderMatmul(b, y, k, NULL), NULL), 1, NULL);
+    free(w);
+    return build(b, 1, &(WNNNamedOperand){WNN_STR("y"), y});
+}
+
+struct worker {
+    WNNGraph graph;
+    uint32_t size;
+    int runs, seed;
+    float *first; /* the result of the first run: every other must have the same bits */
+};
+
+static void *work(void *data)
+{
+    struct worker *w = data;
+    size_t count = (size_t)w->size * w->size, bytes = count * sizeof(float);
+    float *x = malloc(bytes), *y = malloc(bytes);
+
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)((i + (size_t)w->seed) % 13) / 13;
+    for (int i = 0; i < w->runs; i++) {
+        assert_int_equal(compute(w->graph, x, bytes, y, bytes), WNNStatus_Success);
+        if (!w->first) {
+            w->first = malloc(bytes);
+            memcpy(w->first, y, bytes);
+        }
+        assert_memory_equal(w->first, y, bytes);
+    }
+    free(x);
+    free(y);
+    return NULL;
+}
+
+static double run_workers(struct worker *workers, int count)
+{
+    pthread_t threads[8];
+    struct timespec start, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
+}
+
+/* Eight threads, one graph, different inputs: the same bits as alone. */
+static void many_threads_one_graph(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(2);
+    WNNGraph g = worker_graph(c, 48);
+    struct worker workers[8];
+
+    for (int i = 0; i < 8; i++) {
+        workers[i] = (struct worker){g, 48, 1, i, NULL};
+        run_workers(&workers[i], 1);
+        workers[i].runs = 50;
+    }
+    run_workers(workers, 8);
+    for (int i = 0; i < 8; i++)
+        free(workers[i].first);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/*
+ * The same number of computations by four contexts at once takes no longer than by one.  The best of several attempts counts:
+ * other processes may take the processors at any moment; a tenth is left for starting and joining the threads.
+ */
+static void four_contexts(void **state)
+{
+    (void)state;
+    enum { RUNS = 120, SIZE = 128 };
+    WNNContext contexts[4];
+    struct worker workers[4], alone;
+    double one = 1e9, four = 1e9;
+
+    for (int i = 0; i < 4; i++) {
+        contexts[i] = new_context(2);
+        workers[i] = (struct worker){worker_graph(contexts[i], SIZE), SIZE, RUNS / 4, 0, NULL};
+    }
+    alone = workers[0];
+    alone.runs = RUNS;
+    for (int attempt = 0; attempt < 20 && (attempt < 3 || four > one * 1.1); attempt++) {
+        double t = run_workers(&alone, 1);
+        one = t < one ? t : one;
+        t = run_workers(workers, 4);
+        four = t < four ? t : four;
+    }
+    print_message("%d computations: one context %.1f ms, four contexts %.1f ms\n", RUNS, one * 1e3, four * 1e3);
+    assert_true(four <= one * 1.1);
+    free(alone.first);
+    for (int i = 0; i < 4; i++) {
+        free(workers[i].first);
+        wnnGraphRelease(workers[i].graph);
+        wnnContextRelease(contexts[i]);
+    }
+}
+
+/* Graphs, tensors and contexts made and given back by many threads. */
+static void *live_and_die(void *data)
+{
+    (void)data;
+    for (int i = 0; i < 5; i++) {
+        WNNContext c = new_context(1);
+        WNNGraphBuilder b = new_builder(c);
+        WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderTanh(b, input(b, "x", 8), NULL)});
+        WNNTensor x = new_tensor(c, 8), y = new_tensor(c, 8);
+        float out[8];
+        dispatch(c, g, x, y);
+        if (i % 2)
+            assert_int_equal(wnnContextReadTensor(c, y, out, sizeof out), WNNStatus_Success);
+        wnnContextRelease(c); /* the others keep it alive */
+        wnnTensorRelease(x);
+        wnnGraphRelease(g);
+        wnnTensorRelease(y);
+    }
+    return NULL;
+}
+
+static void contexts_come_and_go(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, live_and_die, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(special_values),
+        cmocka_unit_test(scalars_and_constants),
+        cmocka_unit_test(outputs_have_their_own_bytes),
+        cmocka_unit_test(pipeline),
+        cmocka_unit_test(constant_tensors),
+        cmocka_unit_test(builds_in_every_mode),
+        cmocka_unit_test(refused_build),
+        cmocka_unit_test(losing_cancels_builds),
+        cmocka_unit_test(lent_constants),
+        cmocka_unit_test(many_threads_one_graph),
+        cmocka_unit_test(four_contexts),
+        cmocka_unit_test(contexts_come_and_go),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
