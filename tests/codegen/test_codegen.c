@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The compiler around the emitter: targets, sharing of structures, lifetime of code, threads, dumps, debugging aids, errors.
+ */
+#include "codegen/kernels.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct codegen *create(const char *isa, const char *debug_text, struct target *t, struct debug_options *d,
+                              struct arena *a)
+{
+    struct error e = {0};
+    memset(t, 0, sizeof *t);
+    memset(d, 0, sizeof *d);
+    if (debug_text && !debug_parse(d, debug_text, strlen(debug_text), &e))
+        fail_msg("%s", e.message);
+    if (!codegen_host_target(t, isa, a, &e))
+        fail_msg("%s", e.message);
+    t->thread_count = 2;
+    struct codegen *c = codegen_create(t, d, &e);
+    if (!c)
+        fail_msg("%s", e.message);
+    return c;
+}
+
+/* y = x * factor + x, through op. */
+static struct kernel *make(int64_t n, float factor, enum kop op)
+{
+    struct kernel *k = kernel_create();
+    kernel_tensor(k, WNNOperandDataType_Float32, n, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, n, true, NULL);
+    uint32_t v = kernel_var(k, KVAR_PARALLEL, n), x = load(k, 0, kaffine_var(k, v));
+    uint32_t y = kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, x, kernel_f32(k, factor)), x);
+    kernel_store(k, 1, kaffine_var(k, v), kernel_op1(k, op, y), 0, NULL);
+    snprintf(k->name, sizeof k->name, "scaled_%s", kop_name(op));
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+static void run(kernel_function f, const struct kernel *k, float *x, float *y)
+{
+    struct arena a = {0};
+    struct knumbers numbers;
+    void *tensors[2] = {x, y};
+    assert_true(kernel_numbers(k, &a, &numbers));
+    f(&(struct kernel_args){tensors, numbers.params, NULL}, 0, kernel_units(k));
+    arena_free(&a);
+}
+
+static void host_targets(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error e = {0};
+    struct target t = {0};
+    uint32_t last = 0;
+    static const char *const isas[] = {"baseline", "avx2", "avx512"};
+    for (int i = 0; i < 3; i++) {
+        assert_true(codegen_host_target(&t, isas[i], &a, &e));
+        assert_non_null(t.triple);
+        assert_true(t.vector_bits >= 128 && t.vector_bits <= 512 && t.vector_bits >= last);
+        last = t.vector_bits;
+    }
+    assert_true(codegen_host_target(&t, NULL, &a, &e));
+    assert_int_equal(t.vector_bits, last);
+    assert_false(codegen_host_target(&t, "mmx", &a, &e));
+    assert_int_equal(e.status, WNNStatus_TypeError);
+    assert_non_null(strstr(e.message, "mmx"));
+    arena_free(&a);
+}
+
+/* Sizes are parameters: kernels that differ in nothing else share code, within a call and across calls, while one of them
+ * lives. */
+static void structures_are_shared(void **state)
+{
+    (void)state;
+    struct target t;
+    struct debug_options d;
+    struct arena a = {0};
+    struct error e = {0};
+    struct codegen *c = create(NULL, NULL, &t, &d, &a);
+    struct codegen_times times;
+    struct kernel *k[4] = {make(100, 2, K_ABS), make(33, 2, K_ABS), make(100, 3, K_ABS), make(100, 2, K_NEG)};
+    struct codegen_unit *first, *second;
+    kernel_function f[4], g[2];
+    float x[100], y[100];
+
+    assert_true(codegen_compile(c, 4, k, &first, f, &e));
+    codegen_get_times(c, &times);
+    assert_int_equal(times.structures, 3); /* the constant is part of the code, the size is not */
+    assert_int_equal(times.kernels, 4);
+    assert_true(times.codegen_ms > 0 && times.emit_ms > 0 && times.passes_ms > 0);
+    assert_ptr_equal(f[0], f[1]);
+    assert_ptr_not_equal(f[0], f[2]);
+
+    struct kernel *again[2] = {make(7, 2, K_NEG), make(9, 2, K_ABS)};
+    assert_true(codegen_compile(c, 2, again, &second, g, &e));
+    codegen_get_times(c, &times);
+    assert_int_equal(times.structures, 3);
+    assert_ptr_equal(g[0], f[3]);
+    codegen_unit_free(first); /* the code lives on in the second unit */
+    for (int i = 0; i < 100; i++)
+        x[i] = (float)(i - 5), y[i] = -77;
+    run(g[1], again[1], x, y);
+    for (int i = 0; i < 100; i++)
+        assert_float_equal(y[i], i < 9 ? fabsf(x[i] * 3) : -77, 0);
+    codegen_unit_free(second);
+
+    /* Everything is gone: it is compiled anew. */
+    assert_true(codegen_compile(c, 1, k, &first, f, &e));
+    codegen_get_times(c, &times);
+    assert_int_equal(times.structures, 4);
+    codegen_unit_free(first);
+
+    assert_true(codegen_compile(c, 0, NULL, &first, NULL, &e));
+    codegen_unit_free(first);
+    codegen_unit_free(NULL);
+    for (int i = 0; i < 4; i++)
+        kernel_free(k[i]);
+    for (int i = 0; i < 2; i++)
+        kernel_free(again[i]);
+    codegen_free(c);
+    codegen_free(NULL);
+    arena_free(&a);
+}
+
+/* Many structures at once: compiled by several threads, each with its own code. */
+static void many_at_once(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    struct target t;
+    struct debug_options d;
+    struct arena a = {0};
+    struct error e = {0};
+    struct codegen *c = create(NULL, NULL, &t, &d, &a);
+    struct kernel *k[N];
+    kernel_function f[N];
+    struct codegen_unit *unit;
+    float x[50], y[50];
+    for (int i = 0; i < N; i++)
+        k[i] = make(50, (float)(i + 1), K_NEG);
+    assert_true(codegen_compile(c, N, k, &unit, f, &e));
+    for (int i = 0; i < 50; i++)
+        x[i] = (float)i;
+    for (int i = 0; i < N; i++) {
+        run(f[i], k[i], x, y);
+        for (int j = 0; j < 50; j++)
+            assert_float_equal(y[j], -(x[j] * (float)(i + 1) + x[j]), 0);
+        kernel_free(k[i]);
+    }
+    codegen_unit_free(unit);
+    codegen_free(c);
+    arena_free(&a);
+}
+
+struct client {
+    struct codegen *codegen;
+    int seed;
+    bool ok;
+};
+
+static void *client_main(void *user)
+{
+    struct client *client = user;
+    client->ok = true;
+    for (int i = 0; i < 6; i++) {
+        struct kernel *k = make(20, (float)((client->seed + i) % 5), K_ABS);
+        struct codegen_unit *unit;
+        struct error e = {0};
+        kernel_function f;
+        float x[20], y[20];
+        for (int j = 0; j < 20; j++)
+            x[j] = (float)j;
+        client->ok = client->ok && codegen_compile(client->codegen, 1, &k, &unit, &f, &e);
+        if (client->ok) {
+            run(f, k, x, y);
+            for (int j = 0; j < 20; j++)
+                client->ok = client->ok && y[j] == (float)(j * ((client->seed + i) % 5) + j);
+            codegen_unit_free(unit);
+        }
+        kernel_free(k);
+    }
+    return NULL;
+}
+
+/* One codegen used by several threads, which compile, run and free the same structures. */
+static void shared_by_threads(void **state)
+{
+    (void)state;
+    struct target t;
+    struct debug_options d;
+    struct arena a = {0};
+    struct codegen *c = create(NULL, NULL, &t, &d, &a);
+    pthread_t threads[3];
+    struct client clients[3];
+    for (int i = 0; i < 3; i++) {
+        clients[i] = (struct client){c, i, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, client_main, &clients[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(clients[i].ok);
+    }
+    codegen_free(c);
+    arena_free(&a);
+}
+
+/* dump=DIR: LLVM IR before and after the passes, and assembly, as files. */
+static void dumps(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/webnn-dump-XXXXXX", text[128];
+    assert_non_null(mkdtemp(dir));
+    snprintf(text, sizeof text, "dump-llvm,dump-asm,dump=%s", dir);
+    struct target t;
+    struct debug_options d;
+    struct arena a = {0};
+    struct error e = {0};
+    struct codegen *c = create(NULL, text, &t, &d, &a);
+    struct kernel *k = make(64, 2, K_ABS);
+    struct codegen_unit *unit;
+    kernel_function f;
+    assert_true(codegen_compile(c, 1, &k, &unit, &f, &e));
+    static const char *const suffixes[] = {".ll", ".opt.ll", ".s"}, *const words[] = {"define void @k0", "llvm.fabs", "k0:"};
+    int found = 0;
+    DIR *listing = opendir(dir);
+    assert_non_null(listing);
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        char path[600], content[200000];
+        snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        if (entry->d_name[0] == '.')
+            continue;
+        for (int i = 0; i < 3; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "k0_scaled_abs%s", suffixes[i]);
+            if (strcmp(name, entry->d_name) != 0)
+                continue;
+            FILE *file = fopen(path, "r");
+            content[fread(content, 1, sizeof content - 1, file)] = '\0';
+            fclose(file);
+            assert_non_null(strstr(content, words[i]));
+            found |= 1 << i;
+        }
+        unlink(path);
+    }
+    closedir(listing);
+    assert_int_equal(found, 7);
+    rmdir(dir);
+    kernel_free(k);
+    codegen_unit_free(unit);
+    codegen_free(c);
+    debug_free(&d);
+    arena_free(&a);
+}
+
+/* perf: a line with the function's address and a size in /tmp/perf-<pid>.map; gdb: the listener is there and does no harm. */
+static void profilers_and_debuggers(void **state)
+{
+    (void)state;
+    struct target t;
+    struct debug_options d;
+    struct arena a = {0};
+    struct error e = {0};
+    struct codegen *c = create(NULL, "perf,gdb", &t, &d, &a);
+    struct kernel *k = make(64, 2, K_ABS);
+    struct codegen_unit *unit;
+    kernel_function f;
+    char path[64], line[256];
+    unsigned long long start = 0, size = 0;
+    char name[128] = "";
+    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    assert_true(codegen_compile(c, 1, &k, &unit, &f, &e));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    unlink(path);
+    assert_int_equal(sscanf(line, "%llx %llx %127s", &start, &size, name), 3);
+    assert_true(start == (uintptr_t)f && size > 16 && size < 10000);
+    assert_non_null(strstr(name, "scaled_abs"));
+    kernel_free(k);
+    codegen_unit_free(unit);
+    codegen_free(c);
+    debug_free(&d);
+    arena_free(&a);
+}
+
+/* A target that LLVM does not know, or a feature string that it must not choke on. */
+static void unknown_targets(void **state)
+{
+    (void)state;
+    struct debug_options d = {0};
+    struct error e = {0};
+    struct target t = {.triple = "nonsense-unknown-none", .cpu = "", .features = "", .vector_bits = 128};
+    assert_null(codegen_create(&t, &d, &e));
+    assert_int_equal(e.status, WNNStatus_NotSupportedError);
+    assert_non_null(strstr(e.message, "nonsense"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_targets),    cmocka_unit_test(structures_are_shared),
+        cmocka_unit_test(many_at_once),    cmocka_unit_test(shared_by_threads),
+        cmocka_unit_test(dumps),           cmocka_unit_test(profilers_and_debuggers),
+        cmocka_unit_test(unknown_targets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
