@@ -87,7 +87,8 @@ static void networks_keep_their_results(void **state)
         simplify(g);
         if (moving_transposes(g) > nets[i].transposes) {
             char *text = print_to_string(g);
-            print_error("%s: %u transposes, at most %u expected\n%s", nets[i].name, moving_transposes(g), nets[i].transposes, text);
+            print_error("%s: %u transposes, at most %u expected\n%s", nets[i].name, moving_transposes(g), nets[i].transposes,
+                        text);
             free(text);
             fail();
         }
@@ -117,7 +118,8 @@ static void leaves_alone_what_it_cannot_improve(void **state)
         "nodes { y = conv2d(x, w, inputLayout=\"nhwc\"); } outputs { y; }",
         "inputs { x: f32[4, 6]; } nodes { t = transpose(x); y = exp(t); } outputs { y; }",
         "inputs { x: f32[1, 2, 4, 4]; } nodes { p = maxPool2d(x, windowDimensions=[2, 2]); y = relu(p); } outputs { y; }",
-        "inputs { x: f32[2, 3]; y: f32[3, 2]; } nodes { t = transpose(x); m = matmul(x, t); z = softmax(m, axis=0); } outputs { z; }",
+        "inputs { x: f32[2, 3]; y: f32[3, 2]; } nodes { t = transpose(x); m = matmul(x, t); z = softmax(m, axis=0); } outputs "
+        "{ z; }",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct graph *g = parse_body(bodies[i]);
@@ -131,7 +133,8 @@ static void without_a_preference_convolutions_stay(void **state)
     (void)state;
     struct target indifferent = fake_target;
     struct pass_options o = {.target = &indifferent};
-    struct graph *g = parse_body("inputs { x: f32[1, 3, 4, 4]; w: f32[4, 3, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[1, 3, 4, 4]; w: f32[4, 3, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }");
 
     indifferent.prefers_nhwc = false;
     assert_false(pass_propagate_layout(g, &o));
@@ -180,9 +183,11 @@ static void operators_follow(void **state)
 
         snprintf(body, sizeof body,
                  "inputs { x: f32[1, 5, 4, 3]; y: f32[1, 5, 4, 3]; }"
-                 "consts { row: f32[5] @values([1, 2, 3, 4, 5]); lower: f32[3, 5] @values([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);"
+                 "consts { row: f32[5] @values([1, 2, 3, 4, 5]); lower: f32[3, 5] @values([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "
+                 "12, 13, 14, 15]);"
                  "  cond: u8[4, 1, 5] @values([0, 1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 1, 1]);"
-                 "  five: f32[5] @values([1, 2, 3, 4, 5]); qs: f32[1, 1, 1, 5] @values([1, 0.5, 0.25, 2, 4]); qz: i8[1, 1, 1, 5] @scalar(3); }"
+                 "  five: f32[5] @values([1, 2, 3, 4, 5]); qs: f32[1, 1, 1, 5] @values([1, 0.5, 0.25, 2, 4]); qz: i8[1, 1, 1, "
+                 "5] @scalar(3); }"
                  "nodes { t = transpose(x, permutation=[0, 2, 3, 1]); full = transpose(y, permutation=[0, 2, 3, 1]); %s"
                  "  u = transpose(a, permutation=[0, 3, 1, 2]); }"
                  "outputs { u; }",
@@ -209,8 +214,9 @@ static void reshapes_follow(void **state)
         const char *shape, *back;
         bool follows;
     } cases[] = {
-        {"[2, 12, 20]", "permutation=[0, 2, 1]", true},       /* height and width merge */
-        {"[2, 6, 2, 5, 4]", "permutation=[0, 3, 4, 1, 2]", false}, /* splits width, which was last in memory of the other form */
+        {"[2, 12, 20]", "permutation=[0, 2, 1]", true}, /* height and width merge */
+        {"[2, 6, 2, 5, 4]", "permutation=[0, 3, 4, 1, 2]",
+         false}, /* splits width, which was last in memory of the other form */
     };
 
     (void)state;
@@ -234,7 +240,8 @@ static void reshapes_follow(void **state)
 static void long_chains_are_quick(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }");
     struct value *v = g->outputs[0].value;
     enum { LENGTH = 20000 };
 

@@ -21,7 +21,8 @@ static const struct rule rules[] = {
     {X "nodes { a = tile(x, repetitions=[1, 1]); z = exp(a); } outputs { z; }", true, "exp(x)", "tile"},
     {X "nodes { a = cast(x, dataType=\"float32\"); z = exp(a); } outputs { z; }", true, "exp(x)", "cast"},
     {X "nodes { a = slice(x, starts=[0, 0], sizes=[2, 3]); z = exp(a); } outputs { z; }", true, "exp(x)", "slice"},
-    {X "nodes { a = pad(x, beginningPadding=[0, 0], endingPadding=[0, 0]); z = exp(a); } outputs { z; }", true, "exp(x)", "pad"},
+    {X "nodes { a = pad(x, beginningPadding=[0, 0], endingPadding=[0, 0]); z = exp(a); } outputs { z; }", true, "exp(x)",
+     "pad"},
     {X "nodes { a = concat([x], axis=1); z = exp(a); } outputs { z; }", true, "exp(x)", "concat"},
     {X "nodes { a = transpose(x, permutation=[0, 1]); z = exp(a); } outputs { z; }", true, "exp(x)", "transpose"},
     {X "nodes { a = identity(x); } outputs { a; }", true, NULL, "identity"},
@@ -42,27 +43,27 @@ static const struct rule rules[] = {
     {X "nodes { a = concat([x, y], axis=0); b = concat([a, x], axis=0); z = exp(b); } outputs { z; a; }", false, NULL, NULL},
     {X "nodes { [a, b] = split(x, splits=[1, 2], axis=1); c = concat([a, b], axis=1); z = exp(c); } outputs { z; }", true,
      "exp(x)", "split"},
-    {X "nodes { [a, b] = split(x, splits=[1, 2], axis=1); c = concat([b, a], axis=1); z = exp(c); } outputs { z; }", false, NULL,
-     NULL},
+    {X "nodes { [a, b] = split(x, splits=[1, 2], axis=1); c = concat([b, a], axis=1); z = exp(c); } outputs { z; }", false,
+     NULL, NULL},
     /* casts */
     {"inputs { x: f16[4]; } nodes { a = cast(x, dataType=\"float32\"); b = cast(a, dataType=\"int32\"); } outputs { b; }", true,
      "cast(x, ", "a ="},
     {"inputs { x: f16[4]; } nodes { a = cast(x, dataType=\"float32\"); b = cast(a, dataType=\"float16\"); z = neg(b); }"
      " outputs { z; }",
      true, "neg(x)", "cast"},
-    {"inputs { x: f32[4]; } nodes { a = cast(x, dataType=\"float16\"); b = cast(a, dataType=\"float32\"); } outputs { b; }", false,
-     NULL, NULL},
+    {"inputs { x: f32[4]; } nodes { a = cast(x, dataType=\"float16\"); b = cast(a, dataType=\"float32\"); } outputs { b; }",
+     false, NULL, NULL},
     {"inputs { x: u8[4]; } nodes { a = cast(x, dataType=\"float32\"); b = cast(a, dataType=\"int8\"); } outputs { b; }", false,
      NULL, NULL}, /* 200 saturates through a float, wraps directly */
-    {"inputs { x: i8[4]; } nodes { a = cast(x, dataType=\"int32\"); b = cast(a, dataType=\"uint8\"); } outputs { b; }", true, NULL,
-     "a ="},
-    {"inputs { x: i8[4]; } nodes { a = cast(x, dataType=\"uint32\"); b = cast(a, dataType=\"int64\"); } outputs { b; }", false, NULL,
-     NULL}, /* -1 becomes 4294967295 */
+    {"inputs { x: i8[4]; } nodes { a = cast(x, dataType=\"int32\"); b = cast(a, dataType=\"uint8\"); } outputs { b; }", true,
+     NULL, "a ="},
+    {"inputs { x: i8[4]; } nodes { a = cast(x, dataType=\"uint32\"); b = cast(a, dataType=\"int64\"); } outputs { b; }", false,
+     NULL, NULL}, /* -1 becomes 4294967295 */
     /* neutral numbers */
     {X "consts { k: f32[] @scalar(0); } nodes { z = add(x, k); } outputs { z; }", false, NULL, NULL}, /* -0 + 0 */
     {X "consts { k: f32[] @scalar(-0); } nodes { a = add(x, k); z = exp(a); } outputs { z; }", true, "exp(x)", "add"},
-    {"inputs { x: i32[4]; } consts { k: i32[] @scalar(0); } nodes { a = add(k, x); z = neg(a); } outputs { z; }", true, "neg(x)",
-     "add"},
+    {"inputs { x: i32[4]; } consts { k: i32[] @scalar(0); } nodes { a = add(k, x); z = neg(a); } outputs { z; }", true,
+     "neg(x)", "add"},
     {X "consts { k: f32[] @scalar(0); } nodes { a = sub(x, k); z = exp(a); } outputs { z; }", true, "exp(x)", "sub"},
     {X "consts { k: f32[3] @scalar(1); } nodes { a = mul(k, x); z = exp(a); } outputs { z; }", true, "exp(x)", "mul"},
     {X "consts { k: f32[5, 2, 3] @scalar(1); } nodes { z = mul(k, x); } outputs { z; }", true, "mul(x, k)", NULL}, /* widens */
@@ -85,13 +86,13 @@ static const struct rule rules[] = {
     {X "nodes { a = clamp(x, minValue=-Infinity, maxValue=Infinity); z = exp(a); } outputs { z; }", true, "exp(x)", "clamp"},
     {X "consts { k: f32[] @scalar(6); } nodes { a = relu(x); z = min(a, k); } outputs { z; }", true,
      "clamp(x, minValue=0.0, maxValue=6.0)", "relu"},
-    {X "nodes { a = clamp(x, minValue=-1, maxValue=1); b = clamp(a, minValue=2, maxValue=3); z = exp(b); } outputs { z; }", true,
-     "minValue=2.0, maxValue=2.0", NULL},
+    {X "nodes { a = clamp(x, minValue=-1, maxValue=1); b = clamp(a, minValue=2, maxValue=3); z = exp(b); } outputs { z; }",
+     true, "minValue=2.0, maxValue=2.0", NULL},
     {X "nodes { a = clamp(x, minValue=0.0, maxValue=6.0); z = relu(a); } outputs { z; }", true, "clamp(x", "relu"},
     {X "nodes { z = clamp(x, minValue=-0); } outputs { z; }", false, NULL, NULL},
     {X "consts { k: f32[] @scalar(NaN); } nodes { z = max(x, k); } outputs { z; }", false, NULL, NULL},
-    {"inputs { x: u8[9]; } nodes { a = clamp(x, minValue=0, maxValue=300); z = cast(a, dataType=\"int32\"); } outputs { z; }", true,
-     "cast(x", "clamp"},
+    {"inputs { x: u8[9]; } nodes { a = clamp(x, minValue=0, maxValue=300); z = cast(a, dataType=\"int32\"); } outputs { z; }",
+     true, "cast(x", "clamp"},
     {"inputs { x: i8[9]; } consts { k: i8[] @scalar(3); } nodes { z = max(k, x); } outputs { z; }", true, "clamp(x, minValue=3",
      "max("},
     /* pairs */
@@ -122,7 +123,8 @@ static const struct rule rules[] = {
      " nodes { a = pad(x, beginningPadding=[0, 0, 0, 1], endingPadding=[0, 0, 1, 2]); z = conv2d(a, w); } outputs { z; }",
      false, NULL, NULL},
     {"inputs { x: f32[1, 2, 5, 5]; } consts { w: f32[3, 2, 3, 3] @scalar(1); }"
-     " nodes { a = pad(x, beginningPadding=[0, 0, 0, 1], endingPadding=[0, 0, 1, 2], value=1); z = conv2d(a, w); } outputs { z; }",
+     " nodes { a = pad(x, beginningPadding=[0, 0, 0, 1], endingPadding=[0, 0, 1, 2], value=1); z = conv2d(a, w); } outputs { "
+     "z; }",
      false, NULL, NULL},
 };
 
@@ -136,7 +138,8 @@ static void every_rule_is_exact(void **state)
 
         if (changed != r->changes) {
             char *text = print_to_string(g);
-            print_error("%s\n%s, and should%s:\n%s", r->body, changed ? "changed" : "did not change", r->changes ? "" : " not", text);
+            print_error("%s\n%s, and should%s:\n%s", r->body, changed ? "changed" : "did not change", r->changes ? "" : " not",
+                        text);
             free(text);
             fail();
         }
@@ -169,9 +172,10 @@ static void long_chains_collapse(void **state)
 static void folds_what_is_derived_from_constants(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { x: f32[2]; } consts { p: f32[2] @values([1, 2]); q: f32[2] @scalar(2); }"
-                                 "nodes { s = add(p, q); t = mul(s, q); [u, v] = split(t, splits=[1, 1]); w = concat([v, u], axis=0);"
-                                 "  y = mul(x, w); } outputs { y; u; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[2]; } consts { p: f32[2] @values([1, 2]); q: f32[2] @scalar(2); }"
+                   "nodes { s = add(p, q); t = mul(s, q); [u, v] = split(t, splits=[1, 1]); w = concat([v, u], axis=0);"
+                   "  y = mul(x, w); } outputs { y; u; }");
 
     assert_true(check_pass(g, pass_fold_constants, true));
     assert_int_equal(count_nodes(g, OP_MUL), 1);
@@ -210,10 +214,11 @@ static void a_folded_reshape_shares_its_bytes(void **state)
 static void merges_equal_nodes_and_constants(void **state)
 {
     (void)state;
-    struct graph *g = parse_body(
-        "inputs { x: f32[2]; y: f32[2]; } consts { p: f32[2] @values([1, 2]); q: f32[2] @values([1, 2]); n: f32[2] @values([1, -2]); }"
-        "nodes { a = add(x, y); b = add(y, x); c = exp(a); d = exp(b); e = mul(c, p); f = mul(d, q); h = mul(d, n);"
-        "  i = sub(x, y); j = sub(y, x); } outputs { e; f; h; i; j; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[2]; y: f32[2]; } consts { p: f32[2] @values([1, 2]); q: f32[2] @values([1, 2]); n: f32[2] "
+                   "@values([1, -2]); }"
+                   "nodes { a = add(x, y); b = add(y, x); c = exp(a); d = exp(b); e = mul(c, p); f = mul(d, q); h = mul(d, n);"
+                   "  i = sub(x, y); j = sub(y, x); } outputs { e; f; h; i; j; }");
 
     assert_true(check_pass(g, pass_merge_common, true));
     assert_int_equal(count_nodes(g, OP_ADD), 1);
@@ -226,11 +231,12 @@ static void merges_equal_nodes_and_constants(void **state)
 static void attributes_tell_nodes_apart(void **state)
 {
     (void)state;
-    struct graph *g = parse_body("inputs { x: f32[2, 2, 2, 2]; }"
-                                 "nodes { a = elu(x, alpha=1); b = elu(x, alpha=2); c = softmax(x, axis=1); d = softmax(x, axis=2);"
-                                 "  e = clamp(x, minValue=1); f = clamp(x, minValue=2); h = resample2d(x, sizes=[4, 4]);"
-                                 "  i = resample2d(x, sizes=[4, 4], mode=\"linear\"); j = cast(x, dataType=\"float16\");"
-                                 "  k = cast(x, dataType=\"int32\"); } outputs { a; b; c; d; e; f; h; i; j; k; }");
+    struct graph *g =
+        parse_body("inputs { x: f32[2, 2, 2, 2]; }"
+                   "nodes { a = elu(x, alpha=1); b = elu(x, alpha=2); c = softmax(x, axis=1); d = softmax(x, axis=2);"
+                   "  e = clamp(x, minValue=1); f = clamp(x, minValue=2); h = resample2d(x, sizes=[4, 4]);"
+                   "  i = resample2d(x, sizes=[4, 4], mode=\"linear\"); j = cast(x, dataType=\"float16\");"
+                   "  k = cast(x, dataType=\"int32\"); } outputs { a; b; c; d; e; f; h; i; j; k; }");
 
     assert_false(check_pass(g, pass_merge_common, true));
     graph_free(g);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* legalize, fold-batch-norm, and the pipeline: every network keeps its results with all passes, with each one skipped, with
+ * none. */
+#include "nets.h"
+#include "pass_support.h"
+
+/* ---- legalize ---- */
+
+static void half_floats_become_casts_around_the_library(void **state)
+{
+    (void)state;
+    struct graph *g = parse_body("inputs { x: f16[4, 6]; } consts { w: f16[6, 2] @scalar(0.5); c: f16[2] @scalar(1.5); }"
+                                 "nodes { a = matmul(x, w); b = gemm(x, w, c=c); d = add(a, b); } outputs { d; }");
+
+    assert_true(check_pass_tame(g, pass_legalize, false));
+    graph_for_each (g, n)
+        if (op_infos[n->op].flags & OPF_LIBRARY)
+            assert_int_equal(n->inputs[0].value->type.type, WNNOperandDataType_Float32);
+    assert_int_equal(g->last->results[0]->type.type, WNNOperandDataType_Float16);
+    graph_free(g);
+}
+
+static bool takes_matmul_only(void *user, const struct node *n)
+{
+    return fake_takes_node(user, n) && n->op == OP_MATMUL;
+}
+
+static bool takes_nothing(void *user, const struct node *n)
+{
+    (void)user;
+    (void)n;
+    return false;
+}
+
+static void gemm_by_matmul(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "inputs { x: f32[6, 4]; w: f32[2, 6]; c: f32[2]; } nodes { y = gemm(x, w, c=c, alpha=0.5, beta=2, aTranspose=true, "
+        "bTranspose=true); }"
+        "outputs { y; }",
+        "inputs { x: f16[4, 6]; w: f16[6, 2]; c: f16[4, 1]; } nodes { y = gemm(x, w, c=c); } outputs { y; }",
+        "inputs { x: f32[4, 6]; w: f32[6, 2]; } nodes { y = gemm(x, w, alpha=3); } outputs { y; }",
+    };
+    struct target t = fake_target;
+    struct pass_options o = {.target = &t};
+
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct graph *g = parse_body(bodies[i]);
+        t.takes_node = takes_matmul_only;
+        assert_true(check_pass_at(g, pass_legalize, &o, false, false, __FILE__, __LINE__));
+        assert_int_equal(count_nodes(g, OP_GEMM), 0);
+        assert_int_equal(count_nodes(g, OP_MATMUL), 1);
+        graph_free(g);
+        g = parse_body(bodies[i]);
+        t.takes_node = takes_nothing;
+        assert_false(check_pass_at(g, pass_legalize, &o, true, false, __FILE__, __LINE__));
+        assert_ptr_equal(g->first, g->last); /* what was tried is gone */
+        graph_free(g);
+    }
+}
+
+/* ---- fold-batch-norm ---- */
+
+#define STATISTICS                                                                                                             \
+    "m: f32[4] " RAMP4B "; v: f32[4] @values([0.5, 1, 2, 0.25]); s: f32[4] " RAMP4 "; k: f32[4] " RAMP4 ";"                    \
+    " w4: f32[4, 1, 1, 4] " RAMP16 "; pc: f32[4, 1, 1] " RAMP4B "; w: f32[4, 4, 1, 1] " RAMP16 ";"
+
+static void folds_into_convolutions(void **state)
+{
+    static const struct {
+        const char *nodes;
+        bool folds;
+    } cases[] = {
+        {"c = conv2d(x, w); y = batchNormalization(c, m, v);", true},
+        {"c = conv2d(x, w, bias=k); y = batchNormalization(c, m, v, scale=s, bias=k, epsilon=0.1);", true},
+        {"c = conv2d(x, w4, bias=k, filterLayout=\"ihwo\"); y = batchNormalization(c, m, v);", true},
+        {"c = conv2d(x, w2, groups=2); y = batchNormalization(c, m, v);", true},
+        {"c = conv2d(x, w, inputLayout=\"nhwc\"); y = batchNormalization(c, m, v, axis=3);", true},
+        {"c = convTranspose2d(x, w); y = batchNormalization(c, m, v);", true},
+        {"c = convTranspose2d(x, w3, groups=2); y = batchNormalization(c, m, v);", true},
+        {"c = convTranspose2d(x, w4, filterLayout=\"ohwi\"); y = batchNormalization(c, m, v);", true},
+        {"c = convTranspose2d(x, w5, filterLayout=\"hwoi\", groups=2); y = batchNormalization(c, m, v);", true},
+        {"c = conv2d(x, w); a = mul(c, pc); y = add(pc, a);", true},
+        {"c = conv2d(x, w); y = batchNormalization(c, m, v, axis=2);", false}, /* rows are as many as channels */
+        {"c = conv2d(x, w); y = add(c, k);", false},                           /* columns */
+        {"c = conv2d(x, w); z = batchNormalization(c, m, v); y = add(z, c);", false},
+        {"c = conv2d(x, w); y = batchNormalization(c, m, zero, epsilon=0);", false}, /* infinite factors */
+        {"c = conv2d(x, w, bias=dyn); y = batchNormalization(c, m, v);", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[2048];
+        struct graph *g;
+        bool changed;
+
+        snprintf(body, sizeof body,
+                 "inputs { x: f32[1, 4, 4, 4]; dyn: f32[4]; } consts { " STATISTICS " zero: f32[4] @scalar(0);"
+                 " w5: f32[1, 1, 2, 4] @values([1, 2, 3, 4, 5, 6, 7, 8]); w2: f32[4, 2, 1, 1] @values([1, 2, 3, 4, 5, 6, 7, "
+                 "8]); w3: f32[4, 2, 1, 1] @values([1, 2, 3, 4, 5, 6, 7, 8]); }"
+                 "nodes { %s } outputs { y; }",
+                 cases[i].nodes);
+        g = parse_body(body);
+        changed = check_pass_at(g, pass_fold_batch_norm, &fake_options, false, false, __FILE__, __LINE__);
+        if (changed != cases[i].folds)
+            fail_msg("%s for %s", changed ? "folded" : "not folded", cases[i].nodes);
+        if (changed)
+            assert_ptr_equal(g->first, g->last);
+        graph_free(g);
+    }
+}
+
+/* ---- the pipeline ---- */
+
+static struct pass_options options_with(struct debug_options *d)
+{
+    return (struct pass_options){.target = &fake_target, .debug = d};
+}
+
+/* Runs the pipeline on every network and compares; every node must end in a cluster. */
+static void run_networks(struct debug_options *d)
+{
+    struct pass_options o = options_with(d);
+
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        struct graph *g = parse_body(nets[i].body);
+        void **inputs = calloc(g->input_count + 1, sizeof *inputs);
+        struct run before, after;
+
+        for (uint32_t k = 0; k < g->input_count; k++)
+            inputs[k] = random_data(&g->inputs[k]->type, false);
+        before = run_graph(g, (const void *const *)inputs, true);
+        if (!passes_run(g, &o))
+            fail_msg("%s: %s", nets[i].name, g->error.message);
+        assert_verifies(g);
+        graph_for_each (g, n)
+            assert_non_null(n->cluster);
+        after = run_graph(g, (const void *const *)inputs, false);
+        if (!same_results(&before, &after, false)) {
+            char *text = print_to_string(g);
+            print_error("%s, skip=%s\n%s", nets[i].name, d->skip ? d->skip : "", text);
+            free(text);
+            fail();
+        }
+        run_free(&before);
+        run_free(&after);
+        for (uint32_t k = 0; k < g->input_count; k++)
+            free(inputs[k]);
+        free(inputs);
+        graph_free(g);
+    }
+}
+
+static void with_all_passes(void **state)
+{
+    struct debug_options d = {.flags = DEBUG_VERIFY};
+
+    (void)state;
+    run_networks(&d);
+}
+
+static void with_each_pass_skipped(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < pass_pipeline_length; i++) {
+        struct debug_options d = {.flags = DEBUG_VERIFY, .skip = pass_pipeline[i].name};
+        run_networks(&d);
+    }
+}
+
+static void with_no_optional_pass(void **state)
+{
+    struct debug_options d = {.flags = DEBUG_VERIFY | DEBUG_NO_PASSES};
+
+    (void)state;
+    run_networks(&d);
+}
+
+static void stopped_after_each_pass(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < pass_pipeline_length; i++) {
+        struct debug_options d = {.stop_after = pass_pipeline[i].name};
+        run_networks(&d);
+    }
+}
+
+static void a_network_in_nchw_is_a_few_clusters(void **state)
+{
+    (void)state;
+    struct debug_options d = {.flags = 0};
+    struct pass_options o = options_with(&d);
+    struct graph *g = parse_body(nets[1].body);
+
+    assert_true(passes_run(g, &o));
+    /* The image's transpose, three convolutions with everything between them, pooling, a product, softmax; views are free. */
+    uint32_t kernels = 0, products = 0;
+    for (struct cluster *c = g->first_cluster; c; c = c->next) {
+        kernels += c->kind == CLUSTER_KERNEL;
+        products += c->kind == CLUSTER_LIBRARY;
+    }
+    if (products != 4 || kernels > 3) {
+        char *text = print_to_string(g);
+        print_error("%s", text);
+        free(text);
+        fail_msg("%u products, %u kernels", products, kernels);
+    }
+    graph_free(g);
+}
+
+static void misspelt_passes_are_errors(void **state)
+{
+    (void)state;
+    struct debug_options bad[] = {{.skip = "fuse-kernels+fuse-kernel"}, {.stop_after = "nothing"}, {.print_after = "a,b"}};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct pass_options o = options_with(&bad[i]);
+        struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
+        assert_false(passes_run(g, &o));
+        assert_int_equal(g->error.status, WNNStatus_TypeError);
+        graph_free(g);
+    }
+}
+
+static bool cancelled_at_once(void *user)
+{
+    ++*(int *)user;
+    return true;
+}
+
+static void builds_can_be_cancelled(void **state)
+{
+    (void)state;
+    int asked = 0;
+    struct pass_options o = {.target = &fake_target, .cancelled = cancelled_at_once, .user = &asked};
+    struct graph *g = parse_body("inputs { x: f32[4]; } nodes { y = exp(x); } outputs { y; }");
+
+    assert_false(passes_run(g, &o));
+    assert_int_equal(g->error.status, WNNStatus_InvalidStateError);
+    assert_int_equal(asked, 1);
+    graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_floats_become_casts_around_the_library),
+        cmocka_unit_test(gemm_by_matmul),
+        cmocka_unit_test(folds_into_convolutions),
+        cmocka_unit_test(with_all_passes),
+        cmocka_unit_test(with_each_pass_skipped),
+        cmocka_unit_test(with_no_optional_pass),
+        cmocka_unit_test(stopped_after_each_pass),
+        cmocka_unit_test(a_network_in_nchw_is_a_few_clusters),
+        cmocka_unit_test(misspelt_passes_are_errors),
+        cmocka_unit_test(builds_can_be_cancelled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
