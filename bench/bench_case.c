@@ -324,11 +324,24 @@ static double product_terms(const struct node *n)
     }
 }
 
+/** All bytes of a source, but of a table that is only gathered from those that are gathered. */
+static double bytes_read(const struct value *v)
+{
+    double gathered = 0;
+
+    value_for_each_use(v, u) {
+        if (!(op_infos[u->node->op].flags & OPF_GATHER) || u->slot)
+            return (double)type_bytes(&v->type);
+        gathered += (double)type_bytes(&u->node->results[0]->type);
+    }
+    return fmin(gathered, (double)type_bytes(&v->type));
+}
+
 void bench_case_cost(const struct graph *g, double *flops, double *bytes)
 {
     *flops = *bytes = 0;
     for (uint32_t i = 0; i < g->input_count; i++)
-        *bytes += (double)type_bytes(&g->inputs[i]->type);
+        *bytes += bytes_read(g->inputs[i]);
     for (uint32_t i = 0; i < g->output_count; i++)
         *bytes += (double)type_bytes(&g->outputs[i].value->type);
     graph_for_each (g, n) {
@@ -339,7 +352,7 @@ void bench_case_cost(const struct graph *g, double *flops, double *bytes)
             const struct value *v = n->inputs[i].value;
 
             if (v && v->kind == VALUE_CONSTANT)
-                *bytes += (double)type_bytes(&v->type);
+                *bytes += bytes_read(v);
         }
         if (flags & OPF_LIBRARY)
             *flops += 2 * elements * product_terms(n);
