@@ -152,6 +152,154 @@ static void run_networks(struct debug_options *d)
     }
 }
 
+/* ---- plans: clusters lowered, stored where planned, and run by the kernel interpreter ---- */
+
+struct plan_run {
+    struct graph *g;
+    struct storage_plan plan;
+    struct kernel_list *lists; /* by cluster index */
+    char *arena;
+    void **inputs, **outputs;
+};
+
+/* As the runtime asks: every kernel of the cluster must read its input before the output is written there. */
+static bool kernels_may_share(void *user, const struct cluster *c, const struct value *input, const struct value *output)
+{
+    const struct kernel_list *list = &((struct plan_run *)user)->lists[c->index];
+    bool written = false, may = c->kind == CLUSTER_KERNEL;
+
+    for (uint32_t i = 0; i < list->count && may; i++) {
+        const struct kernel *k = list->kernels[i];
+        uint32_t reads = UINT32_MAX, writes = UINT32_MAX;
+        for (uint32_t t = 0; t < k->tensor_count; t++) {
+            if (k->tensors[t].user == output && k->tensors[t].written)
+                writes = t;
+            else if (k->tensors[t].user == input)
+                reads = t;
+        }
+        may = reads == UINT32_MAX || (!written && (writes == UINT32_MAX || kernel_may_share(k, reads, writes)));
+        written |= writes != UINT32_MAX;
+    }
+    return may;
+}
+
+static void *address_of(struct plan_run *r, const struct value *v)
+{
+    const struct storage *s = &r->plan.values[v->index];
+
+    switch (s->kind) {
+    case STORAGE_INPUT:
+        return (char *)r->inputs[s->slot] + s->offset;
+    case STORAGE_OUTPUT:
+        return (char *)r->outputs[s->slot] + s->offset;
+    case STORAGE_CONSTANT:
+        return (char *)s->base->constant->data + s->offset;
+    case STORAGE_ARENA:
+        return r->arena + s->offset;
+    case STORAGE_NONE:
+        break;
+    }
+    return NULL;
+}
+
+/* A library cluster, node by node; values inside it in memory of their own. */
+static void run_library(struct plan_run *r, const struct cluster_nodes *nodes)
+{
+    void **inside = calloc(r->g->value_count, sizeof *inside);
+
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        const struct node *n = nodes->nodes[i];
+        const void *in[OP_OPERANDS_MAX] = {NULL};
+        struct error e = {0};
+
+        for (uint32_t k = 0; k < n->input_count; k++) {
+            const struct value *v = n->inputs[k].value;
+            if (v)
+                in[k] = inside[v->index] ? inside[v->index] : address_of(r, v);
+        }
+        inside[n->results[0]->index] = malloc((size_t)type_bytes(&n->results[0]->type));
+        if (!node_interpret(n, in, &inside[n->results[0]->index], &e))
+            fail_msg("%s", e.message);
+    }
+    assert_int_equal(nodes->output_count, 1);
+    memcpy(address_of(r, nodes->outputs[0]), inside[nodes->outputs[0]->index], (size_t)type_bytes(&nodes->outputs[0]->type));
+    for (uint32_t i = 0; i < r->g->value_count; i++)
+        free(inside[i]);
+    free(inside);
+}
+
+static void run_kernels(struct plan_run *r, const struct kernel_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        void *tensors[KERNEL_TENSORS_MAX];
+        for (uint32_t t = 0; t < list->kernels[i]->tensor_count; t++) {
+            tensors[t] = address_of(r, list->kernels[i]->tensors[t].user);
+            assert_non_null(tensors[t]);
+        }
+        assert_true(kernel_interpret(list->kernels[i], tensors));
+    }
+}
+
+static void run_plan(struct graph *g, void **inputs, void **outputs)
+{
+    struct plan_run r = {.g = g, .inputs = inputs, .outputs = outputs};
+    struct arena arena = {0};
+
+    r.lists = calloc(g->cluster_count, sizeof *r.lists);
+    for (struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct error e = {0};
+        if (c->kind == CLUSTER_KERNEL && !lower_cluster(g, c, &fake_target, &r.lists[c->index], &e))
+            fail_msg("%s", e.message);
+    }
+    assert_true(storage_plan_create(g, kernels_may_share, &r, &r.plan));
+    r.arena = malloc((size_t)r.plan.arena_bytes + 1);
+    memset(r.arena, 0xff, (size_t)r.plan.arena_bytes + 1); /* NaN, if it is read before it is written */
+    for (struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct cluster_nodes nodes;
+        assert_true(cluster_collect(g, c, &arena, &nodes));
+        if (c->kind == CLUSTER_LIBRARY)
+            run_library(&r, &nodes);
+        else if (c->kind == CLUSTER_KERNEL)
+            run_kernels(&r, &r.lists[c->index]);
+        kernel_list_free(&r.lists[c->index]);
+    }
+    free(r.lists);
+    free(r.arena);
+    arena_free(&arena);
+}
+
+static void plans_compute_what_graphs_say(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
+        struct debug_options d = {.flags = i % 2 ? DEBUG_NO_PASSES : 0};
+        struct pass_options o = options_with(&d);
+        struct graph *g = parse_body(nets[i / 2].body);
+        void **inputs = calloc(g->input_count + 1, sizeof *inputs);
+        struct run before, after;
+
+        for (uint32_t k = 0; k < g->input_count; k++)
+            inputs[k] = random_data(&g->inputs[k]->type, false);
+        before = run_graph(g, (const void *const *)inputs, true);
+        after = run_graph(g, (const void *const *)inputs, true);
+        if (!passes_run(g, &o))
+            fail_msg("%s", g->error.message);
+        run_plan(g, inputs, after.outputs);
+        if (!same_results(&before, &after, false)) {
+            char *text = print_to_string(g);
+            print_error("%s\n%s", nets[i / 2].name, text);
+            free(text);
+            fail();
+        }
+        run_free(&before);
+        run_free(&after);
+        for (uint32_t k = 0; k < g->input_count; k++)
+            free(inputs[k]);
+        free(inputs);
+        graph_free(g);
+    }
+}
+
 static void with_all_passes(void **state)
 {
     struct debug_options d = {.flags = DEBUG_VERIFY};
@@ -248,6 +396,7 @@ int main(void)
         cmocka_unit_test(half_floats_become_casts_around_the_library),
         cmocka_unit_test(gemm_by_matmul),
         cmocka_unit_test(folds_into_convolutions),
+        cmocka_unit_test(plans_compute_what_graphs_say),
         cmocka_unit_test(with_all_passes),
         cmocka_unit_test(with_each_pass_skipped),
         cmocka_unit_test(with_no_optional_pass),
