@@ -183,6 +183,24 @@ static bool verify(const struct machine *m, LLVMModuleRef module, struct error *
     return !broken;
 }
 
+/*
+ * The sanitizer's pass registers a module's global variables in a constructor.  Kernels have none, the JIT runs no constructors,
+ * and the section bounds that this one names exist in linked images only.
+ */
+static void drop_sanitizer_constructor(LLVMModuleRef module)
+{
+    static const char *const names[] = {"llvm.global_ctors", "llvm.used", "___asan_globals_registered", "__start_asan_globals",
+                                        "__stop_asan_globals"};
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        V global = LLVMGetNamedGlobal(module, names[i]);
+        V constructor = i == 1 ? LLVMGetNamedFunction(module, "asan.module_ctor") : NULL;
+        if (global && !LLVMGetFirstUse(global))
+            LLVMDeleteGlobal(global);
+        if (constructor) /* after what names it, before what it uses */
+            LLVMDeleteFunction(constructor);
+    }
+}
+
 static bool compile_module(struct machine *m, const struct kernel *k, const char *symbol, LLVMContextRef context,
                            LLVMModuleRef module, LLVMMemoryBufferRef *object, struct error *e)
 {
@@ -201,6 +219,8 @@ static bool compile_module(struct machine *m, const struct kernel *k, const char
     double emitted = codegen_clock();
     if (!run_passes(m, module, PASSES, e) || (b.sanitize && !run_passes(m, module, "asan", e)))
         return false;
+    if (b.sanitize)
+        drop_sanitizer_constructor(module);
     dump_module(m, k, symbol, ".opt.ll", module);
 
     double passed = codegen_clock();

@@ -75,6 +75,9 @@ WNNStatus wnnCreateContext(WNNContextOptions const *options, WNNContext *context
     c->accelerated = o->accelerated;
     c->lost_info = o->lost;
     if (debug_init(&c->debug, o->debug.data, view_length(o->debug), &e)) {
+#if defined(WEBNN_SANITIZE)
+        c->debug.flags |= DEBUG_SANITIZE; /* generated code is part of what such a build checks */
+#endif
         c->timeline = timeline_create();
         if (!c->timeline)
             error_out_of_memory(&e);

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -389,6 +391,45 @@ static void lent_constants(void **state)
     wnnContextRelease(c);
 }
 
+/* ---- checked code ---- */
+
+#if defined(WEBNN_SANITIZE)
+
+/* A buffer that is shorter than it says: the address sanitizer must stop generated code. */
+static void generated_code_is_checked(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1);
+    WNNGraphBuilder b = new_builder(c);
+    WNNGraph g = build(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderRelu(b, input(b, "x", 40), NULL)});
+    float *x = calloc(39, sizeof *x), y[40];
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) /* the report that is wanted */
+            _exit(0);
+        (void)!compute(g, x, 40 * sizeof *x, y, sizeof y);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    free(x);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+#else
+
+static void generated_code_is_checked(void **state)
+{
+    (void)state;
+    skip(); /* only sanitizer builds do */
+}
+
+#endif
+
 /* ---- several threads and contexts ---- */
 
 /* Products and element-wise work over rows, so that library and generated kernels take turns. */
@@ -549,6 +590,7 @@ int main(void)
         cmocka_unit_test(refused_build),
         cmocka_unit_test(losing_cancels_builds),
         cmocka_unit_test(lent_constants),
+        cmocka_unit_test(generated_code_is_checked),
         cmocka_unit_test(many_threads_one_graph),
         cmocka_unit_test(four_contexts),
         cmocka_unit_test(contexts_come_and_go),

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -262,6 +264,52 @@ static void stops_between_steps(void **state)
     plan_free(plan);
 }
 
+/* ---- checking ---- */
+
+#if defined(WEBNN_SANITIZE)
+
+/* Writes one element too many: past its own value, but still inside the arena. */
+static void write_beyond(const struct kernel_args *args, int64_t begin, int64_t end)
+{
+    negate(args, begin, end);
+    ((float *)args->tensors[1])[args->params[0]] = 0;
+}
+
+static void gaps_are_poisoned(void **state)
+{
+    (void)state;
+    struct program p = new_program(2, 0, 4096);
+    const struct place input = {PLACE_INPUT, 0, 0, 24}, arena = {PLACE_ARENA, 0, 64, 24}, output = {PLACE_OUTPUT, 0, 0, 24};
+    const kernel_function functions[] = {write_beyond, negate};
+    float in[6] = {0}, out[6];
+    int status;
+
+    add(&p, STEP_KERNEL, 2, (struct place[]){input, arena})->kernel = elementwise(6, 0);
+    add(&p, STEP_KERNEL, 2, (struct place[]){arena, output})->kernel = elementwise(6, 0);
+    struct plan *plan = make(&p, functions, 1);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) /* the report that is wanted */
+            _exit(0);
+        run(plan, in, out);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    plan_free(plan);
+}
+
+#else
+
+static void gaps_are_poisoned(void **state)
+{
+    (void)state;
+    skip(); /* only sanitizer builds do */
+}
+
+#endif
+
 /* ---- printing ---- */
 
 static void printing(void **state)
@@ -301,9 +349,9 @@ static void printing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_in_order),  cmocka_unit_test(buffers),         cmocka_unit_test(parts),
-        cmocka_unit_test(units_are_split), cmocka_unit_test(concurrent_runs), cmocka_unit_test(stops_between_steps),
-        cmocka_unit_test(printing),
+        cmocka_unit_test(steps_in_order),    cmocka_unit_test(buffers),         cmocka_unit_test(parts),
+        cmocka_unit_test(units_are_split),   cmocka_unit_test(concurrent_runs), cmocka_unit_test(stops_between_steps),
+        cmocka_unit_test(gaps_are_poisoned), cmocka_unit_test(printing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
