@@ -97,9 +97,10 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
         const struct node *mark = n->prev;
         struct value *v;
 
-        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || takes(t, n))
+        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY))
             continue;
-        if (n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16)
+        /* Asking the library is what costs: only those that another form could help. */
+        if ((n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16) || takes(t, n))
             continue;
         v = find_form(g, t, n);
         if (v && v->type.type != n->results[0]->type.type)
