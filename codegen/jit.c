@@ -50,6 +50,25 @@ static LLVMOrcObjectLayerRef create_object_layer(void *user, LLVMOrcExecutionSes
     return layer;
 }
 
+/* The sanitizer's constructor, which nobody calls here (the run-time is up already), names the bounds of a table of globals
+ * that a linker would define. */
+static bool define_sanitizer_symbols(struct jit *j, struct error *e)
+{
+    static char none[2];
+    static const char *const names[] = {"__start_asan_globals", "__stop_asan_globals"};
+    LLVMOrcCSymbolMapPair symbols[2];
+    for (int i = 0; i < 2; i++) {
+        symbols[i].Name = LLVMOrcLLJITMangleAndIntern(j->lljit, names[i]);
+        symbols[i].Sym =
+            (LLVMJITEvaluatedSymbol){(LLVMOrcExecutorAddress)(uintptr_t)&none[i], {LLVMJITSymbolGenericFlagsExported, 0}};
+    }
+    LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(symbols, 2);
+    LLVMErrorRef error = LLVMOrcJITDylibDefine(j->library, unit);
+    if (error)
+        LLVMOrcDisposeMaterializationUnit(unit);
+    return !llvm_failed(error, "defining symbols", e);
+}
+
 struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e)
 {
     struct jit *j = calloc(1, sizeof *j);
@@ -72,11 +91,13 @@ struct jit *jit_create(const struct target *t, const struct debug_options *d, st
         LLVMOrcDefinitionGeneratorRef process = NULL;
         error =
             LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);
-        if (llvm_failed(error, "searching the process", e)) {
+        bool ok = !llvm_failed(error, "searching the process", e);
+        if (ok)
+            LLVMOrcJITDylibAddGenerator(j->library, process);
+        if (!ok || !define_sanitizer_symbols(j, e)) {
             jit_free(j);
             return NULL;
         }
-        LLVMOrcJITDylibAddGenerator(j->library, process);
     }
     return j;
 }

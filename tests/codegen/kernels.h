@@ -19,7 +19,15 @@
 
 #include "codegen/codegen.h"
 
-enum { GUARD_BYTES = 256, ISA_COUNT = 4 };
+/* Under the address sanitizer kernels are compiled with it and buffers have their exact size. */
+#ifdef WEBNN_SANITIZE
+enum { GUARD_BYTES = 0 };
+#define DEFAULT_DEBUG "sanitize"
+#else
+enum { GUARD_BYTES = 256 };
+#define DEFAULT_DEBUG NULL
+#endif
+enum { ISA_COUNT = 4 };
 static const char *const isa_names[ISA_COUNT] = {"native", "avx512", "avx2", "baseline"};
 
 struct machine_under_test {
@@ -39,7 +47,7 @@ static inline struct machine_under_test *machine_get(int i)
     struct error e = {0};
     if (!m->codegen) {
         m->name = isa_names[i];
-        const char *text = getenv("CODEGEN_DEBUG");
+        const char *text = getenv("CODEGEN_DEBUG") ? getenv("CODEGEN_DEBUG") : DEFAULT_DEBUG;
         if (text && !debug_parse(&m->debug, text, strlen(text), &e))
             fail_msg("%s", e.message);
         if (!codegen_host_target(&m->target, m->name, &m->arena, &e))
@@ -70,7 +78,7 @@ static inline void machines_free(void)
 /* Bytes with guard bytes around them, that a stray store would change. */
 static inline void *buffer_create(size_t bytes)
 {
-    unsigned char *p = aligned_alloc(64, (bytes + 2 * GUARD_BYTES + 63) / 64 * 64);
+    unsigned char *p = GUARD_BYTES ? aligned_alloc(64, (bytes + 2 * GUARD_BYTES + 63) / 64 * 64) : malloc(bytes + !bytes);
     assert_non_null(p);
     memset(p, 0xA5, bytes + 2 * GUARD_BYTES);
     return p + GUARD_BYTES;
@@ -79,8 +87,8 @@ static inline void *buffer_create(size_t bytes)
 static inline bool buffer_intact(const void *data, size_t bytes)
 {
     const unsigned char *p = (const unsigned char *)data - GUARD_BYTES;
-    for (size_t i = 0; i < GUARD_BYTES; i++)
-        if (p[i] != 0xA5 || p[GUARD_BYTES + bytes + i] != 0xA5)
+    for (int i = 0; i < GUARD_BYTES; i++)
+        if (p[i] != 0xA5 || p[GUARD_BYTES + bytes + (size_t)i] != 0xA5)
             return false;
     return true;
 }

@@ -6,7 +6,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct codegen *create(const char *isa, const char *debug_text, struct target *t, struct debug_options *d,
@@ -289,6 +289,51 @@ static void profilers_and_debuggers(void **state)
     arena_free(&a);
 }
 
+#ifdef WEBNN_SANITIZE
+enum { HAVE_ASAN = 1 };
+#else
+enum { HAVE_ASAN = 0 };
+#endif
+
+/* sanitize: the address sanitizer finds a kernel that leaves its buffer, and finds nothing otherwise.  In a child, which it
+ * ends. */
+static void sanitizer(void **state)
+{
+    (void)state;
+    if (!HAVE_ASAN)
+        skip();
+    for (int wrong = 0; wrong < 3; wrong++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child) {
+            struct target t;
+            struct debug_options d;
+            struct arena a = {0};
+            struct error e = {0};
+            struct codegen_unit *unit;
+            kernel_function f;
+            if (!freopen("/dev/null", "w", stderr))
+                _exit(5);
+            struct codegen *c = create(NULL, "sanitize", &t, &d, &a);
+            struct kernel *k = make(100, 2, K_ABS);
+            if (!codegen_compile(c, 1, &k, &unit, &f, &e))
+                _exit(3);
+            float *x = malloc(wrong == 1 ? 99 * 4 : 100 * 4), *y = malloc(wrong == 2 ? 99 * 4 : 100 * 4);
+            for (int i = 0; i < 99; i++)
+                x[i] = (float)i;
+            run(f, k, x, y);
+            _exit(y[98] == 98 * 3 ? 0 : 4);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        assert_true(WIFEXITED(status));
+        if (wrong)
+            assert_true(WEXITSTATUS(status) != 0 && WEXITSTATUS(status) < 3);
+        else
+            assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
 /* A target that LLVM does not know, or a feature string that it must not choke on. */
 static void unknown_targets(void **state)
 {
@@ -307,7 +352,7 @@ int main(void)
         cmocka_unit_test(host_targets),    cmocka_unit_test(structures_are_shared),
         cmocka_unit_test(many_at_once),    cmocka_unit_test(shared_by_threads),
         cmocka_unit_test(dumps),           cmocka_unit_test(profilers_and_debuggers),
-        cmocka_unit_test(unknown_targets),
+        cmocka_unit_test(unknown_targets), cmocka_unit_test(sanitizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
