@@ -116,7 +116,7 @@ static struct plan *chain(int64_t n, uint32_t threads)
 
 static void check_chain(struct plan *plan, int64_t n, float first)
 {
-    float *in = malloc((size_t)n * 4), *out = malloc((size_t)(n + 1) * 4);
+    float *in = calloc((size_t)n, 4), *out = calloc((size_t)(n + 1), 4);
 
     for (int64_t i = 0; i < n; i++)
         in[i] = first + (float)(i % 1000);
