@@ -116,19 +116,24 @@ static bool can_follow(const struct node *n, const struct permutation *p)
 static void cut_into_pieces(const struct tensor_type *from, const struct tensor_type *to, uint8_t *from_piece,
                             uint8_t *to_piece)
 {
+    /* The compiler does not know that no rank is above RANK_MAX. */
+    const uint32_t from_rank = from->rank < RANK_MAX ? from->rank : RANK_MAX;
+    const uint32_t to_rank = to->rank < RANK_MAX ? to->rank : RANK_MAX;
     uint32_t i = 0, k = 0;
 
     for (uint8_t piece = 0;; piece++) {
         uint64_t a = 1, b = 1;
 
         /* Both shapes have the same number of elements, so that they run out together. */
-        while (i < from->rank && from->dims[i] == 1)
+        while (i < from_rank && from->dims[i] == 1)
             from_piece[i++] = UINT8_MAX;
-        while (k < to->rank && to->dims[k] == 1)
+        while (k < to_rank && to->dims[k] == 1)
             to_piece[k++] = UINT8_MAX;
-        if (i == from->rank || k == to->rank)
+        if (i == from_rank || k == to_rank)
             return;
         do {
+            if (a <= b ? i == from_rank : k == to_rank)
+                return;
             if (a <= b) {
                 a *= from->dims[i];
                 from_piece[i] = from->dims[i] == 1 ? UINT8_MAX : piece;
@@ -244,7 +249,7 @@ bool layout_backward(const struct node *n, const struct permutation *result, str
     if (n->op == OP_RESHAPE)
         return through_reshape(result_type(n), operand_type(n), result, operand);
     if (n->op == OP_TRANSPOSE) {
-        for (uint32_t j = 0; j < result_type(n)->rank; j++)
+        for (uint32_t j = 0; j < result_type(n)->rank && j < RANK_MAX; j++)
             operand->at[j] = (uint8_t)NODE_OPTIONS(n, WNNTransposeOptions)->permutation[result->at[j]];
         return true;
     }
