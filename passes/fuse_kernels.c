@@ -27,10 +27,10 @@
 
 enum {
     GROUP_NODES_MAX = 64,
-    GROUP_VALUES_MAX = KERNEL_TENSORS_MAX / 2, /* boundary values: streams that a core follows and registers for addresses */
-    SEARCH_MAX = 1024,                         /* inputs looked at in one search for a path */
-    VIEWS_MAX = 4,                             /* views in a row that are looked through */
-    SIBLINGS_MAX = 4                           /* other readers of an input that are considered */
+    GROUP_STREAMS_MAX = 24, /* tensors at the boundary, written ones twice: what a core follows, and registers for addresses */
+    SEARCH_MAX = 1024,      /* inputs looked at in one search for a path */
+    VIEWS_MAX = 4,          /* views in a row that are looked through */
+    SIBLINGS_MAX = 4        /* other readers of an input that are considered */
 };
 
 struct group {
@@ -40,6 +40,8 @@ struct group {
     int64_t place;
     struct group *next, *prev; /* in the order of places */
     double bytes;              /* moved to and from memory */
+    bool uniform;              /* element-wise nodes with results of one shape only: a kernel is sure to be possible */
+    bool unasked;              /* joined without asking, for that reason */
     uint32_t seen, member;     /* number of the search that found it, of the one it was to be a member of */
 };
 
@@ -184,13 +186,13 @@ static double value_bytes(const struct value *v)
     return (double)type_bytes(&v->type);
 }
 
-/* Bytes that a kernel of these nodes moves; *values: tensors at its boundary. */
-static double weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uint32_t *values)
+/* Bytes that a kernel of these nodes moves; *streams: 1 for each tensor at its boundary, 2 for those it writes. */
+static double weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uint32_t *streams)
 {
     double bytes = 0;
 
     f->weighing++;
-    *values = 0;
+    *streams = 0;
     for (uint32_t i = 0; i < count; i++)
         f->node_in[nodes[i]->index] = f->weighing;
     for (uint32_t i = 0; i < count; i++) {
@@ -204,7 +206,7 @@ static double weigh(struct fuse *f, struct node *const *nodes, uint32_t count, u
                 f->value_in[v->index] = f->weighing;
                 f->value_uses[v->index] = 0;
                 f->value_bytes[v->index] = 0;
-                *values += !(v->producer && f->node_in[v->producer->index] == f->weighing);
+                *streams += !(v->producer && f->node_in[v->producer->index] == f->weighing);
             }
             f->value_uses[v->index]++;
             if (v->producer && f->node_in[v->producer->index] == f->weighing)
@@ -225,7 +227,7 @@ static double weigh(struct fuse *f, struct node *const *nodes, uint32_t count, u
             uint32_t inside = f->value_in[v->index] == f->weighing ? f->value_uses[v->index] : 0;
             if (f->uses[v->index] > inside) {
                 bytes += value_bytes(v);
-                ++*values;
+                *streams += 2;
             }
         }
     }
@@ -368,14 +370,31 @@ static bool join(struct fuse *f, struct group *const *members, uint32_t member_c
     return true;
 }
 
+/*
+ * Whether all members are element-wise and of one shape.  The lowering need not be asked then, each time anew about ever more
+ * nodes, but once when the group is complete.
+ */
+static bool is_uniform(struct group *const *members, uint32_t count)
+{
+    const struct tensor_type *t = &members[0]->nodes[0]->results[0]->type;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tensor_type *other = &members[i]->nodes[0]->results[0]->type;
+        if (!members[i]->uniform || other->rank != t->rank || memcmp(other->dims, t->dims, t->rank * sizeof *t->dims) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Joins `reader` with `other`, through the views between them, if all four rules allow it.  NULL: they do not. */
 static struct group *try_join(struct fuse *f, struct group *reader, struct group *other, struct group *const *views,
                               uint32_t view_count)
 {
     struct group *members[2 + VIEWS_MAX] = {reader, other};
-    uint32_t member_count = 2 + view_count, values;
+    uint32_t member_count = 2 + view_count, streams;
     struct candidate c = {.count = 0};
     double bytes, repeated, before = 0;
+    bool uniform;
 
     for (uint32_t i = 0; i < view_count; i++)
         members[2 + i] = views[i];
@@ -390,18 +409,19 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
         }
     }
     candidate_sort(f, &c);
-    bytes = weigh(f, c.nodes, c.count, &values);
-    if (values > GROUP_VALUES_MAX || bytes >= before)
+    bytes = weigh(f, c.nodes, c.count, &streams);
+    if (streams > GROUP_STREAMS_MAX || bytes >= before)
         return NULL;
     repeated = weigh_repeated_work(f, &c);
     if (repeated < 0 || bytes + repeated + weigh_lost_threads(f, &c) >= before)
         return NULL;
-    if (!lower_can_join(f->o->target, c.nodes, c.count) || !join(f, members, member_count, &c))
+    uniform = is_uniform(members, member_count);
+    if ((!uniform && !lower_can_join(f->o->target, c.nodes, c.count)) || !join(f, members, member_count, &c))
         return NULL;
     members[0]->bytes = bytes;
+    members[0]->uniform = members[0]->unasked = uniform;
     return members[0];
 }
-
 
 /* ---- visiting ---- */
 
@@ -453,7 +473,7 @@ static struct group *producer_group(struct fuse *f, const struct value *v, struc
 
 static void join_producers(struct fuse *f, const struct node *n)
 {
-    for (uint32_t i = 0; i < n->input_count && i < GROUP_VALUES_MAX; i++) {
+    for (uint32_t i = 0; i < n->input_count && i < GROUP_STREAMS_MAX; i++) {
         struct group *views[VIEWS_MAX], *g = f->group_of[n->index], *producer;
         uint32_t view_count;
 
@@ -466,7 +486,7 @@ static void join_producers(struct fuse *f, const struct node *n)
 /* Groups that read what n reads: one walk over the bytes instead of two. */
 static void join_siblings(struct fuse *f, const struct node *n)
 {
-    for (uint32_t i = 0; i < n->input_count && i < GROUP_VALUES_MAX; i++) {
+    for (uint32_t i = 0; i < n->input_count && i < GROUP_STREAMS_MAX; i++) {
         uint32_t considered = 0;
 
         if (!n->inputs[i].value || n->inputs[i].value->kind == VALUE_CONSTANT)
@@ -484,7 +504,7 @@ static void join_siblings(struct fuse *f, const struct node *n)
 static bool visit(struct fuse *f, struct node *n)
 {
     struct group *g = group_create(f, 1);
-    uint32_t values;
+    uint32_t streams;
 
     if (!g)
         return false;
@@ -496,7 +516,8 @@ static bool visit(struct fuse *f, struct node *n)
         return true;
     }
     g->kind = GROUP_KERNEL;
-    g->bytes = weigh(f, g->nodes, 1, &values);
+    g->uniform = op_infos[n->op].flags & OPF_ELEMENTWISE;
+    g->bytes = weigh(f, g->nodes, 1, &streams);
     join_producers(f, n);
     join_siblings(f, n);
     return !f->g->error.status;
@@ -548,10 +569,27 @@ static bool prepare(struct fuse *f)
     return true;
 }
 
+/*
+ * A cluster of these nodes, or of each half of them if the lowering, asked only now, cannot make one kernel.  Halves of a group
+ * in topological order cannot need each other, nor anything else that needs the group's other half.
+ */
+static bool make_clusters(struct fuse *f, struct node **nodes, uint32_t count, bool unasked)
+{
+    struct cluster *c;
+
+    if (count < 2)
+        return true;
+    if (unasked && !lower_can_join(f->o->target, nodes, count))
+        return make_clusters(f, nodes, count / 2, true) && make_clusters(f, nodes + count / 2, count - count / 2, true);
+    c = cluster_create(f->g, CLUSTER_KERNEL);
+    for (uint32_t i = 0; c && i < count; i++)
+        nodes[i]->cluster = c;
+    return c != NULL;
+}
+
 static bool fuse(struct fuse *f)
 {
-    bool changed = false;
-    uint32_t visited = 0;
+    uint32_t visited = 0, before = f->g->cluster_count;
 
     if (!prepare(f))
         return false;
@@ -561,19 +599,10 @@ static bool fuse(struct fuse *f)
         if (!(n->cluster ? visit_clustered(f, n) : visit(f, n)))
             return false;
     }
-    for (const struct group *g = f->first; g; g = g->next) {
-        struct cluster *c;
-
-        if (g->kind != GROUP_KERNEL || g->count < 2)
-            continue;
-        c = cluster_create(f->g, CLUSTER_KERNEL);
-        if (!c)
-            return changed;
-        for (uint32_t i = 0; i < g->count; i++)
-            g->nodes[i]->cluster = c;
-        changed = true;
-    }
-    return changed;
+    for (const struct group *g = f->first; g; g = g->next)
+        if (g->kind == GROUP_KERNEL && !make_clusters(f, g->nodes, g->count, g->unasked))
+            break;
+    return f->g->cluster_count > before;
 }
 
 bool pass_fuse_kernels(struct graph *g, const struct pass_options *o)

@@ -230,6 +230,23 @@ static void no_cycles_through_the_library(void **state)
     graph_free(g);
 }
 
+/* More operations than one kernel should have: several kernels, not none. */
+static void large_groups_are_split(void **state)
+{
+    (void)state;
+    struct graph *g = parse_body("inputs { x: f32[64, 64]; } nodes { y = gelu(x); } outputs { y; }");
+    struct value *v = g->inputs[0];
+
+    for (int i = 0; i < 256; i++)
+        v = node_create(g, NULL, OP_GELU, "", 1, &v, NULL, NULL, &g->error)->results[0];
+    graph_add_output(g, "v", 1, v);
+    pass_fuse_kernels(g, &fake_options);
+    assert_false(pass_fuse_kernels(g, &fake_options));
+    pass_finish_clusters(g, &fake_options);
+    assert_true(g->cluster_count >= 256 / 64 && g->cluster_count <= 256 / 8);
+    graph_free(g);
+}
+
 /* ---- random graphs: the order exists ---- */
 
 static void random_graphs_have_an_order(void **state)
@@ -329,6 +346,7 @@ int main(void)
         cmocka_unit_test(normalizations_take_their_neighbours),
         cmocka_unit_test(copies_for_outputs_join),
         cmocka_unit_test(no_cycles_through_the_library),
+        cmocka_unit_test(large_groups_are_split),
         cmocka_unit_test(random_graphs_have_an_order),
         cmocka_unit_test(large_graphs_take_linear_time),
     };
