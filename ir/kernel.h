@@ -108,6 +108,7 @@ enum kop {
 };
 
 enum kreduce {
+    /* sums start at +0, products at 1 */
     KR_SUM, KR_PRODUCT, KR_MIN, KR_MAX, /* min and max: NaN wins */
     KR_ARG_MIN, KR_ARG_MAX,            /* KT_I64: row-major index over the REDUCED variables of the first extreme; NaN wins */
     KR_DOT,                            /* sum of args[0] * args[1], each step one fused multiply-add (integers: wrapping) */

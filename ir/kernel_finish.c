@@ -81,16 +81,19 @@ static const struct kguard *rebuild_guards(struct rebuild *r, uint32_t count, co
     return g;
 }
 
-/** A reduction over one point. */
+/** A reduction over one point.  Sums start at 0, so that -0 alone gives 0. */
 static uint32_t reduce_one(struct kernel *k, const struct kexpr *e, const uint32_t args[3])
 {
+    const uint32_t zero = kernel_const(k, e->type, (union scalar){.u64 = 0});
+
     switch (e->reduce) {
     case KR_ARG_MIN:
     case KR_ARG_MAX:
         return kernel_const(k, KT_I64, (union scalar){.i64 = 0});
     case KR_DOT:
-        return kernel_op2(k, K_MUL, args[0], args[1]);
+        return kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, args[0], args[1]), zero);
     case KR_SUM:
+        return kernel_op2(k, K_ADD, args[0], zero);
     case KR_PRODUCT:
     case KR_MIN:
     case KR_MAX:

@@ -110,19 +110,19 @@ static void terms_range(const struct kernel *k, struct kaffine a, uint32_t guard
     }
 }
 
-void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
-                           int64_t *low, int64_t *high)
+/**
+ * The range of a form, guards considered one after the other from `start` on.  A form that contains a guard's as a multiple is
+ * bounded by the guard instead of the variables: it is factor * guard + rest, where rest no longer has the guard's variables.
+ */
+static void range_from(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
+                       uint32_t start, int64_t *low, int64_t *high)
 {
     struct kterm terms[2][KERNEL_VARS_MAX * 2];
     int64_t guard_low = 0, guard_high = 0;
     uint32_t buffer = 0;
 
-    /*
-     * A form that contains a guard's as a multiple is bounded by the guard instead of the variables: write it as
-     * factor * guard + rest, where rest no longer has the guard's variables.
-     */
-    for (uint32_t g = 0; g < guard_count; g++) {
-        struct kaffine form = guards[g].form, rest;
+    for (uint32_t i = 0; i < guard_count; i++) {
+        struct kaffine form = guards[(start + i) % guard_count].form, rest;
         int64_t c, factor, first, last;
         if (!form.count || a.count > KERNEL_VARS_MAX || form.count > KERNEL_VARS_MAX)
             continue;
@@ -142,6 +142,19 @@ void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t gu
     kaffine_range(k, a, low, high);
     *low += guard_low;
     *high += guard_high;
+}
+
+void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
+                           int64_t *low, int64_t *high)
+{
+    kaffine_range(k, a, low, high);
+    /* Guards may share variables, and which of them is used up first decides what is left for the others: all bounds hold. */
+    for (uint32_t start = 0; start < guard_count; start++) {
+        int64_t first, last;
+        range_from(k, a, guard_count, guards, start, &first, &last);
+        *low = first > *low ? first : *low;
+        *high = last < *high ? last : *high;
+    }
 }
 
 static void check_address(struct verifier *v, const char *what, uint32_t id, uint32_t tensor, struct kaffine index,

@@ -33,7 +33,8 @@ static uint32_t lower_concat(struct lowering *l, const struct node *n, const str
         }
         start += size;
     }
-    return y;
+    /* A place that is outside everywhere is one that a guard keeps from being looked at. */
+    return y == KEXPR_NONE ? kernel_const(k, ktype_of(n->results[0]->type.type), (union scalar){.u64 = 0}) : y;
 }
 
 /** Edge and reflection: the place that an index beyond an edge stands for, as data. */

@@ -124,12 +124,17 @@ uint32_t lower_reduce(struct lowering *l, enum kreduce kind, uint32_t a, const s
         return kernel_reduce(l->k, kind, a);
     if (kind == KR_ARG_MIN || kind == KR_ARG_MAX)
         return kernel_const(l->k, KT_I64, (union scalar){.u64 = 0});
+    /* sums start at 0: that of -0 alone is 0 */
+    if (kind == KR_SUM)
+        return kernel_op2(l->k, K_ADD, a, kernel_const(l->k, l->k->exprs[a].type, (union scalar){.u64 = 0}));
     return a;
 }
 
 uint32_t lower_dot(struct lowering *l, uint32_t a, uint32_t b, const struct reduced_space *s)
 {
-    return s->points > 1 ? kernel_dot(l->k, a, b) : kernel_op2(l->k, K_MUL, a, b);
+    if (s->points > 1)
+        return kernel_dot(l->k, a, b);
+    return lower_reduce(l, KR_SUM, kernel_op2(l->k, K_MUL, a, b), s);
 }
 
 /** A reduction's result is one value per point: its place must not depend on a REDUCED variable. */

@@ -247,6 +247,12 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
     const struct kexpr *x;
     uint32_t e;
 
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t low, high;
+        kaffine_range(l->k, guards[i].form, &low, &high);
+        if (high < 0 || low >= guards[i].bound)
+            return kernel_const(l->k, ktype_of(v->type.type), fill);
+    }
     if (!map_guard(l, &inner, count, guards))
         return KEXPR_NONE;
     e = lower_value(l, v, &inner);
