@@ -63,7 +63,8 @@ struct library *library_create(const char *isa, uint32_t thread_count, struct er
 struct dnn_answer {
     uint64_t hash;
     bool taken;
-    bool pack; /* run-time weights must be reordered first */
+    bool pack; /* weights are reordered */
+    bool by_gemm;
     uint32_t size;
     struct dnn_problem problem;
 };
@@ -122,7 +123,8 @@ static struct dnn_answer **answer_slot(struct library *l, uint64_t hash, const s
     }
 }
 
-static bool answer_find(struct library *l, uint64_t hash, const struct dnn_problem *p, bool *taken, bool *pack)
+/** Completes a problem by the answer to it that is known. */
+static bool answer_find(struct library *l, uint64_t hash, struct dnn_problem *p, bool *taken)
 {
     struct dnn_answer *a = NULL;
 
@@ -131,14 +133,16 @@ static bool answer_find(struct library *l, uint64_t hash, const struct dnn_probl
         a = *answer_slot(l, hash, p, problem_size(p));
     if (a) {
         *taken = a->taken;
-        *pack = a->pack;
+        p->weights.free = a->pack;
+        p->by_gemm = a->by_gemm;
     }
     pthread_mutex_unlock(&l->mutex);
     return a != NULL;
 }
 
 /** Failing to remember costs time only. */
-static void answer_remember(struct library *l, uint64_t hash, const struct dnn_problem *p, bool taken, bool pack)
+static void answer_remember(struct library *l, uint64_t hash, const struct dnn_problem *p, bool taken,
+                            const struct dnn_problem *way)
 {
     uint32_t size = problem_size(p);
     struct dnn_answer *a = malloc(offsetof(struct dnn_answer, problem) + size), **slot;
@@ -148,7 +152,8 @@ static void answer_remember(struct library *l, uint64_t hash, const struct dnn_p
     a->hash = hash;
     a->size = size;
     a->taken = taken;
-    a->pack = pack;
+    a->pack = way->weights.free;
+    a->by_gemm = way->by_gemm;
     memcpy(&a->problem, p, size);
     pthread_mutex_lock(&l->mutex);
     if (l->answer_count == ANSWERS_MAX)
@@ -234,7 +239,7 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
         /* Which implementation fits, and how it divides its work, depends on the number of threads. */
         int saved = threads_enter(l->threads);
 
-        status = p->kind == DNN_MATMUL ? dnn_matmul(&pd, l->engine, src, weights, bias, dst, attributes)
+        status = p->kind == DNN_MATMUL ? dnn_matmul(&pd, l->engine, p->by_gemm != 0, src, weights, bias, dst, attributes)
                                        : dnn_convolution(&pd, l->engine, p->kind == DNN_TRANSPOSED_CONVOLUTION, src, weights,
                                                          bias, dst, p->strides, p->dilations, p->low, p->high, attributes);
         threads_leave(saved);
@@ -270,24 +275,35 @@ static bool try_problem(struct library *l, const struct dnn_problem *p)
     return good;
 }
 
+/** A product of one row with one matrix reads each weight once: what counts is how fast, not how they are packed. */
+static bool is_vector_product(const struct dnn_problem *p)
+{
+    return p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
+}
+
 bool dnn_resolve(struct library *l, struct dnn_cluster *c)
 {
-    struct dnn_problem *p = &c->problem;
+    struct dnn_problem *p = &c->problem, way = *p;
     uint64_t hash = hash_bytes(p, problem_size(p));
-    bool taken, pack = p->weights.free;
+    bool taken;
 
     if (l->refuses)
         return false;
-    if (!answer_find(l, hash, p, &taken, &pack)) {
-        struct dnn_problem packed = *p;
-
-        taken = try_problem(l, p);
-        packed.weights.free = 1;
-        if (!taken && !p->weights.free)
-            taken = pack = try_problem(l, &packed);
-        answer_remember(l, hash, p, taken, pack);
+    if (answer_find(l, hash, p, &taken))
+        return taken;
+    way.by_gemm = is_vector_product(p);
+    way.weights.free = p->weights.free && !way.by_gemm;
+    taken = try_problem(l, &way);
+    if (!taken && way.by_gemm) {
+        way = *p;
+        taken = try_problem(l, &way);
     }
-    p->weights.free = pack;
+    if (!taken && !way.weights.free) { /* run-time weights that must be reordered first */
+        way.weights.free = 1;
+        taken = try_problem(l, &way);
+    }
+    answer_remember(l, hash, p, taken, &way);
+    *p = way;
     return taken;
 }
 

@@ -40,6 +40,7 @@ struct dnn_post {
 struct dnn_problem {
     int32_t kind; /* dnn_kind */
     int32_t post_count;
+    int64_t by_gemm; /* a product of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
     struct dnn_layout src, weights, bias, dst;
     int64_t strides[2], dilations[2], low[2], high[2];
     struct dnn_post posts[DNN_POSTS_MAX];
@@ -82,7 +83,7 @@ struct library {
 };
 
 /**
- * Finds the way the library computes a cluster: may set weights.free.  False: it cannot, or only by a reference
+ * Finds the way the library computes a cluster: may set weights.free and by_gemm.  False: it cannot, or only by a reference
  * implementation.  Answers are remembered.
  */
 bool dnn_resolve(struct library *l, struct dnn_cluster *c);

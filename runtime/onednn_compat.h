@@ -122,16 +122,49 @@ static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engi
 #endif
 }
 
-static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, dnn_const_md src, dnn_const_md weights,
-                                       dnn_const_md bias, dnn_const_md dst, const_dnnl_primitive_attr_t attributes)
+/** The implementation's name; "" if it has none. */
+static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
+{
+    const char *name = NULL;
+
+    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
+}
+
+/** A matrix product.  by_gemm: by the implementation over the library's gemm, NULL if that cannot do it. */
+static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool by_gemm, dnn_const_md src,
+                                       dnn_const_md weights, dnn_const_md bias, dnn_const_md dst,
+                                       const_dnnl_primitive_attr_t attributes)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    return dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes);
+    dnnl_status_t status = dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes);
+
+    while (status == dnnl_success && by_gemm && !strstr(dnn_pd_name(*pd), "gemm"))
+        status = dnnl_primitive_desc_next_impl(*pd);
+    if (status != dnnl_success && *pd) {
+        dnnl_primitive_desc_destroy(*pd);
+        *pd = NULL;
+    }
+    return status;
 #else
     dnnl_matmul_desc_t m;
+    dnnl_primitive_desc_iterator_t i;
     dnnl_status_t status = dnnl_matmul_desc_init(&m, src, weights, bias, dst);
 
-    return status == dnnl_success ? dnnl_primitive_desc_create(pd, &m, attributes, engine, NULL) : status;
+    if (status == dnnl_success)
+        status = dnnl_primitive_desc_iterator_create(&i, &m, attributes, engine, NULL);
+    if (status != dnnl_success)
+        return status;
+    for (;;) {
+        *pd = dnnl_primitive_desc_iterator_fetch(i);
+        if (!*pd || !by_gemm || strstr(dnn_pd_name(*pd), "gemm"))
+            break;
+        dnnl_primitive_desc_destroy(*pd);
+        *pd = NULL;
+        if (dnnl_primitive_desc_iterator_next(i) != dnnl_success)
+            break;
+    }
+    dnnl_primitive_desc_iterator_destroy(i);
+    return *pd ? dnnl_success : dnnl_unimplemented;
 #endif
 }
 
@@ -139,14 +172,6 @@ static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t 
 static inline dnn_const_md dnn_pd_md(const_dnnl_primitive_desc_t pd, dnnl_query_t what, int index)
 {
     return dnnl_primitive_desc_query_md(pd, what, index);
-}
-
-/** The implementation's name; "" if it has none. */
-static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
-{
-    const char *name = NULL;
-
-    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
 }
 
 #endif

@@ -90,10 +90,11 @@ static void *aligned_bytes(size_t bytes)
     return aligned_alloc(ALIGNMENT, (size_t)align_up((int64_t)bytes + !bytes));
 }
 
+enum { LARGE_PAGE = 2 << 20 };
+
 /** Memory for weights.  Products with few rows read them at the speed of memory, which large pages raise by half. */
 static void *weights_bytes(size_t bytes)
 {
-    enum { LARGE_PAGE = 2 << 20 };
     void *p;
 
     if (bytes < LARGE_PAGE)
@@ -377,6 +378,23 @@ static bool pack_constant(struct library *l, struct library_step *s, dnn_const_m
     return done;
 }
 
+/** Weights that are right as they are, but read from memory in every run: a copy in large pages, if there are any to gain. */
+static bool copy_constant(struct library_step *s, struct argument *a, struct constant *c)
+{
+    a->source = FROM_CONSTANT;
+    if (c->bytes < LARGE_PAGE) {
+        a->data = c->data;
+        hold_constant(s, c);
+        return true;
+    }
+    s->packed = weights_bytes(c->bytes);
+    if (s->packed)
+        memcpy(s->packed, c->data, c->bytes);
+    a->data = s->packed;
+    s->packed_bytes += (int64_t)c->bytes;
+    return s->packed != NULL;
+}
+
 /** Adds the weights in the layout that the primitive wants. */
 static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *product,
                         const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
@@ -390,8 +408,11 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
     if (!given || !a) {
         done = false;
     } else if (dnnl_memory_desc_equal(given, wanted)) {
-        argument_from_value(s, a, c->weights.value);
         done = true;
+        if (c->problem.by_gemm && c->weights.value->kind == VALUE_CONSTANT)
+            done = copy_constant(s, a, c->weights.value->constant);
+        else
+            argument_from_value(s, a, c->weights.value);
     } else if (c->weights.value->kind == VALUE_CONSTANT) {
         done = pack_constant(l, s, given, wanted, c->weights.value);
         a->source = FROM_CONSTANT;
