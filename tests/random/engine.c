@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A sample through the public API: operators by name with the attributes that their rows list, build, compute. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/call.h"
+#include "random.h"
+
+static void error_add(struct error *e, WNNStatus status, const char *what)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+    size_t length = !text.data ? 0 : text.length == WNN_STRLEN ? strlen(text.data) : text.length;
+
+    error_set(e, status ? status : WNNStatus_UnknownError, "%s: %.*s", what, (int)length, length ? text.data : "");
+}
+
+void variant_init(struct variant *v, const char *name)
+{
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    char debug[sizeof v->name + 32] = "verify", list[sizeof v->name];
+
+    *v = (struct variant){.library = true, .threads = 1};
+    if (strlen(name) >= sizeof v->name)
+        random_die("the variant's name is too long");
+    strcpy(v->name, name);
+    strcpy(list, name);
+    for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {
+        if (!strncmp(item, "threads=", 8)) {
+            v->threads = (uint32_t)atoi(item + 8);
+        } else if (strcmp(item, "default")) {
+            strcat(strcat(debug, ","), item);
+            v->library &= strcmp(item, "no-library") != 0;
+        }
+    }
+#ifdef WEBNN_SANITIZE
+    strcat(debug, ",sanitize");
+#endif
+    options.threadCount = v->threads;
+    options.debug = WNN_STR(debug);
+    if (wnnCreateContext(&options, &v->context) != WNNStatus_Success) {
+        struct error e = {0};
+        error_add(&e, WNNStatus_UnknownError, v->name);
+        random_die(e.message);
+    }
+}
+
+void variant_release(struct variant *v)
+{
+    wnnContextRelease(v->context);
+    v->context = NULL;
+}
+
+/* ---- building ---- */
+
+static WNNStringView item_name(const struct attr_info *a, const void *at)
+{
+    uint32_t u;
+
+    memcpy(&u, at, sizeof u);
+    return WNN_STR(a->kind == ATTR_DATA_TYPE ? dtype_name((dtype)u) : enum_value_name(a->enumeration, u));
+}
+
+/* One number, flag or name, or one item of a list. */
+static struct webnn_value item_value(const struct attr_info *a, const void *at)
+{
+    uint32_t u;
+    int32_t i;
+    double f;
+    float f32;
+    bool b;
+    WNNNumber n;
+
+    switch (a->kind) {
+    case ATTR_U32:
+    case ATTR_U32_LIST:
+        memcpy(&u, at, sizeof u);
+        return webnn_value_number(wnnNumber(u));
+    case ATTR_I32:
+        memcpy(&i, at, sizeof i);
+        return webnn_value_number(wnnNumber(i));
+    case ATTR_F64:
+        memcpy(&f, at, sizeof f);
+        return webnn_value_number(wnnNumber(f));
+    case ATTR_F32_LIST:
+        memcpy(&f32, at, sizeof f32);
+        return webnn_value_number(wnnNumber((double)f32));
+    case ATTR_BOOL:
+        memcpy(&b, at, sizeof b);
+        return webnn_value_bool(b);
+    case ATTR_NUMBER:
+        memcpy(&n, at, sizeof n);
+        return webnn_value_number(n);
+    case ATTR_DATA_TYPE:
+    case ATTR_ENUM:
+    case ATTR_ENUM_LIST:
+        return webnn_value_string(item_name(a, at));
+    case ATTR_NONE:
+        break;
+    }
+    return (struct webnn_value){WEBNN_VALUE_NONE, {NULL}};
+}
+
+static bool is_list(const struct attr_info *a)
+{
+    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
+}
+
+static WNNStatus set_attr(struct webnn_call *call, const struct attr_info *a, const struct node *n, size_t *place)
+{
+    const char *at = attr_value(a, n->options, &n->args);
+    size_t count = attr_count(a, n->options, &n->args);
+    struct webnn_value *items = random_alloc(count, sizeof *items), value;
+
+    for (size_t i = 0; i < count; i++)
+        items[i] = item_value(a, at + i * 4);
+    value = is_list(a) ? webnn_value_list(count, items) : items[0];
+    if (is_list(a) && !at && !a->positional)
+        value.kind = WEBNN_VALUE_NONE;
+    WNNStatus status = a->positional ? webnn_call_argument(call, (*place)++, value)
+                                     : webnn_call_option(call, WNN_STR(a->name), value, false);
+    free(items);
+    return status;
+}
+
+static WNNStatus set_operands(struct webnn_call *call, const struct node *n, const WNNOperand *operands, size_t *place)
+{
+    const struct op_info *info = &op_infos[n->op];
+    struct webnn_value *items = random_alloc(n->input_count, sizeof *items);
+    WNNStatus status = WNNStatus_Success;
+
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i].value)
+            items[i] = webnn_value_operand(operands[n->inputs[i].value->index]);
+    if (info->flags & OPF_VARIADIC)
+        status = webnn_call_argument(call, (*place)++, webnn_value_list(n->input_count, items));
+    for (uint32_t i = 0; !status && !(info->flags & OPF_VARIADIC) && i < n->input_count; i++) {
+        if (!info->ins[i].optional)
+            status = webnn_call_argument(call, (*place)++, items[i]);
+        else if (n->inputs[i].value)
+            status = webnn_call_option(call, WNN_STR(info->ins[i].name), items[i], false);
+    }
+    free(items);
+    return status;
+}
+
+static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand *operands, struct error *e)
+{
+    struct webnn_call *call = webnn_call_create(WNN_STR(op_infos[n->op].name));
+    size_t place = 0;
+    WNNStatus status;
+
+    if (!call)
+        random_die("webnn_call_create");
+    status = set_operands(call, n, operands, &place);
+    for (const struct attr_info *a = op_infos[n->op].attrs; !status && a->kind != ATTR_NONE; a++)
+        status = set_attr(call, a, n, &place);
+    if (!status)
+        status = webnn_call_option(call, WNN_STR("label"), webnn_value_string(WNN_STR(n->label)), false);
+    if (!status)
+        status = webnn_call_invoke(call, builder);
+    if (!status && webnn_call_result_count(call) != n->result_count)
+        error_set(e, WNNStatus_UnknownError, "%s returns %zu operands", op_infos[n->op].name, webnn_call_result_count(call));
+    for (uint32_t i = 0; !status && !e->status && i < n->result_count; i++)
+        operands[n->results[i]->index] = webnn_call_result(call, i);
+    if (status)
+        error_add(e, status, op_infos[n->op].name);
+    webnn_call_destroy(call);
+    return !e->status;
+}
+
+static bool same_type(WNNOperand operand, const struct tensor_type *t)
+{
+    return wnnOperandGetDataType(operand) == t->type && wnnOperandGetRank(operand) == t->rank &&
+           (!t->rank || !memcmp(wnnOperandGetShape(operand), t->dims, t->rank * sizeof t->dims[0]));
+}
+
+static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *operands, WNNGraph *graph, struct error *e)
+{
+    const struct graph *g = s->g;
+
+    for (uint32_t i = 0; i < g->input_count; i++) {
+        const struct value *v = g->inputs[i];
+        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
+        operands[v->index] = wnnGraphBuilderInput(builder, WNN_STR(v->name), &descriptor);
+    }
+    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
+        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
+        operands[v->index] = wnnGraphBuilderConstant(builder, &descriptor, s->data[v->index], (size_t)type_bytes(&v->type));
+    }
+    graph_for_each (g, n) {
+        if (!call_node(builder, n, operands, e))
+            return false;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            if (!same_type(operands[n->results[i]->index], &n->results[i]->type))
+                return error_set(e, WNNStatus_UnknownError, "%s: the builder infers another type", op_infos[n->op].name);
+    }
+    WNNNamedOperand *outputs = random_alloc(g->output_count, sizeof *outputs);
+    for (uint32_t i = 0; i < g->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(g->outputs[i].name), operands[g->outputs[i].value->index]};
+    WNNStatus status = wnnGraphBuilderBuild(builder, g->output_count, outputs, graph);
+    free(outputs);
+    if (status)
+        error_add(e, status, "build");
+    return !status;
+}
+
+/* ---- computing ---- */
+
+/* Whether an output depends on v: only such inputs are inputs of the built graph. */
+static bool is_reached(const struct value *v)
+{
+    if (v->output_uses)
+        return true;
+    value_for_each_use(v, u)
+    {
+        for (uint32_t i = 0; i < u->node->result_count; i++)
+            if (is_reached(u->node->results[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Buffers of exactly the right size, so that sanitizers see what goes beyond. */
+static bool compute(WNNGraph graph, const struct sample *s, void **outputs, struct error *e)
+{
+    const struct graph *g = s->g;
+    WNNNamedBuffer *in = random_alloc(g->input_count, sizeof *in), *out = random_alloc(g->output_count, sizeof *out);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < g->input_count; i++) {
+        const struct value *v = g->inputs[i];
+        if (is_reached(v))
+            in[count++] = (WNNNamedBuffer){WNN_STR(v->name), s->data[v->index], (size_t)type_bytes(&v->type)};
+    }
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        out[i] = (WNNNamedBuffer){WNN_STR(g->outputs[i].name), outputs[i], (size_t)type_bytes(&g->outputs[i].value->type)};
+        memset(outputs[i], 0xA5, out[i].byteLength); /* what nobody writes shows */
+    }
+    WNNStatus status = wnnGraphCompute(graph, count, in, g->output_count, out);
+    free(in);
+    free(out);
+    if (status)
+        error_add(e, status, "compute");
+    return !status;
+}
+
+/* The second time the arena holds what the first one left. */
+static bool compute_again(WNNGraph graph, const struct sample *s, void **outputs, struct error *e)
+{
+    const struct graph *g = s->g;
+    void **again = random_alloc(g->output_count, sizeof *again);
+
+    for (uint32_t i = 0; i < g->output_count; i++)
+        again[i] = random_alloc((size_t)type_bytes(&g->outputs[i].value->type), 1);
+    bool good = compute(graph, s, again, e);
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        if (good && memcmp(outputs[i], again[i], (size_t)type_bytes(&g->outputs[i].value->type)))
+            good = error_set(e, WNNStatus_UnknownError, "output %s differs when computed again", g->outputs[i].name);
+        free(again[i]);
+    }
+    free(again);
+    return good;
+}
+
+bool engine_run(struct variant *v, const struct sample *s, void **outputs, struct error *e)
+{
+    WNNOperand *operands = random_alloc(s->g->value_count, sizeof *operands);
+    WNNGraphBuilder builder = NULL;
+    WNNGraph graph = NULL;
+
+    if (wnnContextCreateGraphBuilder(v->context, &builder) != WNNStatus_Success)
+        random_die("no builder");
+    bool good = build(builder, s, operands, &graph, e) && compute(graph, s, outputs, e) && compute_again(graph, s, outputs, e);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(builder);
+    free(operands);
+    return good;
+}

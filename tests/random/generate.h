@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Drawing: what generate.c offers to generate_operator.c.
+ *
+ * Every function that takes or gives a value keeps the sample evaluated, so that it is known at once whether anything can be
+ * asked of a new node's results: a node of whose elements more than one in a hundred lies near a jump is taken back, and drawn
+ * again with other operands.
+ */
+#ifndef WEBNN_TESTS_RANDOM_GENERATE_H_
+#define WEBNN_TESTS_RANDOM_GENERATE_H_
+
+#include "random.h"
+
+struct generator {
+    struct sample *s;
+    uint64_t state;
+    int64_t budget; /* elements of a tensor, about */
+    bool odd;       /* NaN, infinities, extremes may appear in inputs */
+    uint32_t count, capacity;
+    struct value **values; /* all that may be used */
+    struct value *hint;    /* what the next operator should use if it can; may be NULL */
+};
+
+uint64_t draw_bits(struct generator *r);
+/** Below n (n > 0). */
+uint32_t draw(struct generator *r, uint32_t n);
+/** From low to high. */
+uint32_t draw_from(struct generator *r, uint32_t low, uint32_t high);
+/** True with a probability of percent. */
+bool chance(struct generator *r, uint32_t percent);
+/** From -1 to 1. */
+double draw_unit(struct generator *r);
+/** A permutation of 0 .. count - 1. */
+void draw_permutation(struct generator *r, uint32_t count, uint32_t *out);
+/** A divisor of n. */
+uint32_t draw_divisor(struct generator *r, uint32_t n);
+dtype draw_type(struct generator *r, dtype_set set);
+/** A size for one of `left` more dimensions, so that all together stay within elements. */
+uint32_t draw_size(struct generator *r, int64_t elements);
+struct tensor_type draw_shape(struct generator *r, dtype type, uint32_t rank_min, uint32_t rank_max);
+/** Numbers for options. */
+double draw_option(struct generator *r);
+WNNNumber draw_number(struct generator *r, dtype type);
+
+/** What a new input or constant is filled with. */
+enum content {
+    CONTENT_ANY,
+    CONTENT_SMALL,    /* around zero: weights */
+    CONTENT_POSITIVE, /* scales, variances */
+    CONTENT_INDEX     /* indices into a dimension of `range`, some beyond it */
+};
+
+/** A new input or constant. */
+struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range);
+/** Some value of those types and ranks: an existing one, one made to fit by a cast or a reshape, or a new leaf. */
+struct value *draw_operand(struct generator *r, dtype_set types, uint32_t rank_min, uint32_t rank_max);
+/** A value of exactly that type: likewise. */
+struct value *draw_typed(struct generator *r, const struct tensor_type *t, enum content content);
+/** A value that can be broadcast with `with`, in one or both directions. */
+struct value *draw_partner(struct generator *r, dtype type, const struct tensor_type *with);
+
+/** Appends a node; its results become usable.  NULL: invalid, too large, or nothing to ask of it. */
+struct node *append(struct generator *r, enum op op, uint32_t count, struct value *const *inputs, const void *options,
+                    const union op_args *args);
+
+/** Appends one random application of op; its (random) result is the hint of the next.  False: it did not work out. */
+bool draw_operator(struct generator *r, enum op op);
+
+#endif

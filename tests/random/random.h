@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Differential random tests: graphs drawn from the operator table, run by the engine through the public API in many variants, and
+ * held against the reference interpreter's values and error bounds.
+ *
+ *   sample.c              a graph with its inputs' data and every value computed by the interpreter; how samples are edited
+ *   generate.c            drawing numbers, shapes, data and operands
+ *   generate_operator.c   drawing one application of each operator
+ *   engine.c              the way through the public API, in variants
+ *   check.c               everything that is asked of one sample
+ *   shrink.c              making a failing sample small
+ *   main.c                options, counts, reports
+ */
+#ifndef WEBNN_TESTS_RANDOM_RANDOM_H_
+#define WEBNN_TESTS_RANDOM_RANDOM_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ir/interpret.h"
+#include "ir/ir.h"
+
+/** Out of memory, or a mistake of the test itself. */
+_Noreturn void random_die(const char *what);
+void *random_alloc(size_t count, size_t size);
+
+/* ---- samples ---- */
+
+/** A graph and what the interpreter says of each of its values, by value->index; inputs' data stand there, too. */
+struct sample {
+    struct graph *g;
+    uint32_t capacity;
+    void **data;     /* NULL: a value that is not (or no longer) defined */
+    double **bounds; /* NULL: exact */
+};
+
+void sample_init(struct sample *s);
+void sample_free(struct sample *s);
+void sample_set_data(struct sample *s, const struct value *v, void *data, double *bounds);
+/** Computes a node's results.  False if the interpreter refuses, with a message on stderr. */
+bool sample_evaluate_node(struct sample *s, const struct node *n);
+/** Elements of which nothing can be asked. */
+int64_t sample_unknown(const struct sample *s, const struct value *v);
+/** The textual form, all data included; the caller frees it. */
+char *sample_text(const struct sample *s);
+
+enum edit_kind {
+    EDIT_NONE,
+    EDIT_DROP_OUTPUT,   /* output `index` */
+    EDIT_DROP_DEAD,     /* nodes that no output needs */
+    EDIT_CUT,           /* result `slot` of node `index` becomes an input of the same content */
+    EDIT_BYPASS,        /* results of node `index` become its input `slot`, if the types agree */
+    EDIT_DROP_OPERAND,  /* optional operand `slot` of node `index` */
+    EDIT_PLAIN_OPTIONS, /* node `index` with default options */
+    EDIT_INPUT,         /* constant number `index` becomes an input */
+    EDIT_SIZE,          /* every dimension (and list item that is one) of size `from` becomes `to` */
+    EDIT_ONES           /* input number `index` is filled with ones */
+};
+
+struct edit {
+    enum edit_kind kind;
+    uint32_t index, slot;
+    uint32_t from, to;
+};
+
+/** A copy of s with one change, without unused inputs and constants.  False: the edit does not apply. */
+bool sample_edit(const struct sample *s, const struct edit *e, struct sample *out);
+
+/* ---- generating ---- */
+
+struct generate_options {
+    uint64_t seed;
+    uint32_t nodes; /* about how many */
+};
+
+void sample_generate(struct sample *s, const struct generate_options *o);
+
+/* ---- variants ---- */
+
+struct variant {
+    char name[96];   /* debug switches, and threads=N */
+    uint32_t threads;
+    bool library;    /* convolutions and products may be the library's */
+    uint64_t graphs; /* run so far */
+    struct WNNContextImpl *context;
+};
+
+/** name is a comma-separated list of debug switches and threads=N; "default" for none. */
+void variant_init(struct variant *v, const char *name);
+void variant_release(struct variant *v);
+
+/** Builds and computes the sample, twice over the same buffers.  False with e: an error that the API reported, or two results. */
+bool engine_run(struct variant *v, const struct sample *s, void **outputs, struct error *e);
+
+/* ---- checking ---- */
+
+enum { CHECK_REPORT = 512 };
+
+struct check_counts {
+    uint64_t elements, unknown, exempt; /* compared or not; exempt: NaN at relu or clamp as a library epilogue */
+    uint64_t refused;                   /* graphs with operators that the engine does not have yet */
+};
+
+/** What does not depend on a variant: verifier, print and parse, the interpreter's driver.  False: report says what. */
+bool check_sample(struct sample *s, char report[CHECK_REPORT]);
+/** Runs and compares.  counts may be NULL.  False: report says what. */
+bool check_variant(const struct sample *s, struct variant *v, struct check_counts *counts, char report[CHECK_REPORT]);
+
+/** Replaces s by a smaller sample that fails, too, in the variant (NULL: check_sample fails), in about that many seconds. */
+void sample_shrink(struct sample *s, struct variant *v, double seconds);
+
+#endif
