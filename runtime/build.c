@@ -160,6 +160,7 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
     struct error e;
 
     error_clear(&e);
+    wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
     if (!t) {
         graph_free(g);
         error_out_of_memory(&e);
@@ -178,6 +179,7 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
     }
     if (f)
         future_give_back(context, f);
+    wnnContextRelease(context);
     return result;
 }
 
@@ -189,7 +191,9 @@ WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBui
     if (!f)
         return result;
     error_publish(e);
+    wnnContextAddRef(context);
     future_fail(context, f, e);
     future_give_back(context, f);
+    wnnContextRelease(context);
     return result;
 }

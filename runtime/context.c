@@ -207,8 +207,11 @@ void context_lose(WNNContext context, const char *message)
 
 void wnnContextDestroy(WNNContext context)
 {
-    if (context)
-        context_lose(context, "the context was destroyed");
+    if (!context)
+        return;
+    wnnContextAddRef(context); /* callbacks may give back the last reference that the caller knows of */
+    context_lose(context, "the context was destroyed");
+    wnnContextRelease(context);
 }
 
 /* ---- tasks ---- */

@@ -135,6 +135,7 @@ void wnnTensorDestroy(WNNTensor tensor)
     WNNContext context = tensor->context;
     error_clear(&e);
     error_set(&e, WNNStatus_InvalidStateError, "readTensor: the tensor was destroyed before the read was observed");
+    wnnContextAddRef(context);
     pthread_mutex_lock(&context->lock);
     if (!tensor->destroyed)
         tensor_destroy_locked(tensor, &e, &after, &buffer, &data);
@@ -143,6 +144,7 @@ void wnnTensorDestroy(WNNTensor tensor)
         context->engine->functions->buffer_free(context->engine, buffer);
     constant_release(data);
     after_run(context, &after);
+    wnnContextRelease(context);
 }
 
 /* ---- creation ---- */
@@ -353,8 +355,10 @@ WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor co
     struct error e;
 
     error_clear(&e);
-    WNNTensor t = tensor_prepare(context, descriptor, &e);
-    return tensor_complete_async(context, t, callbackInfo, &e);
+    wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
+    WNNFuture f = tensor_complete_async(context, tensor_prepare(context, descriptor, &e), callbackInfo, &e);
+    wnnContextRelease(context);
+    return f;
 }
 
 WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDescriptor const *descriptor, void const *data,
@@ -363,8 +367,11 @@ WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDesc
     struct error e;
 
     error_clear(&e);
-    WNNTensor t = tensor_prepare_constant(context, descriptor, data, byteLength, &e);
-    return tensor_complete_async(context, t, callbackInfo, &e);
+    wnnContextAddRef(context);
+    WNNFuture f =
+        tensor_complete_async(context, tensor_prepare_constant(context, descriptor, data, byteLength, &e), callbackInfo, &e);
+    wnnContextRelease(context);
+    return f;
 }
 
 /* ---- reading ---- */
@@ -538,6 +545,7 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
         error_publish(&e);
         return result;
     }
+    wnnContextAddRef(context);
     result.id = f->id;
     f->callback.read = callbackInfo.callback;
     f->userdata1 = callbackInfo.userdata1;
@@ -548,6 +556,7 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
         future_fail(context, f, &e);
     }
     future_give_back(context, f);
+    wnnContextRelease(context);
     return result;
 }
 

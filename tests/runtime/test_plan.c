@@ -19,6 +19,9 @@
 
 /* ---- programs by hand ---- */
 
+/* A place outside of loops. */
+#define AT(KIND, SLOT, OFFSET, BYTES) {.kind = KIND, .slot = SLOT, .offset = OFFSET, .bytes = BYTES}
+
 static struct program new_program(uint32_t steps, uint32_t constants, int64_t arena_bytes)
 {
     struct program p = {.arena_bytes = arena_bytes, .arena_lower_bound = arena_bytes};
@@ -102,15 +105,15 @@ static struct plan *chain(int64_t n, uint32_t threads)
 {
     int64_t bytes = n * 4;
     struct program p = new_program(4, 1, 64 + bytes);
-    const struct place input = {PLACE_INPUT, 0, 0, bytes}, arena = {PLACE_ARENA, 0, 64, bytes},
-                       output = {PLACE_OUTPUT, 0, 0, bytes};
+    const struct place input = AT(PLACE_INPUT, 0, 0, bytes), arena = AT(PLACE_ARENA, 0, 64, bytes),
+                       output = AT(PLACE_OUTPUT, 0, 0, bytes);
     const kernel_function functions[] = {negate, add_one};
 
     p.constants[p.constant_count++] = constant_create((float[]){7, 8}, 8);
     add(&p, STEP_KERNEL, 2, (struct place[]){input, arena})->kernel = elementwise(n, 0);
     add(&p, STEP_KERNEL, 2, (struct place[]){arena, arena})->kernel = elementwise(n, 0);
     add(&p, STEP_COPY, 2, (struct place[]){arena, output});
-    add(&p, STEP_COPY, 2, (struct place[]){{PLACE_CONSTANT, 0, 4, 4}, {PLACE_OUTPUT, 0, bytes, 4}});
+    add(&p, STEP_COPY, 2, (struct place[]){AT(PLACE_CONSTANT, 0, 4, 4), AT(PLACE_OUTPUT, 0, bytes, 4)});
     return make(&p, functions, threads);
 }
 
@@ -201,7 +204,7 @@ static void units_are_split(void **state)
     struct kernel *k = elementwise(N, 1000);
 
     k->flops = 1e9;
-    add(&p, STEP_KERNEL, 2, (struct place[]){{PLACE_INPUT, 0, 0, N * 4}, {PLACE_OUTPUT, 0, 0, N * 4}})->kernel = k;
+    add(&p, STEP_KERNEL, 2, (struct place[]){AT(PLACE_INPUT, 0, 0, N * 4), AT(PLACE_OUTPUT, 0, 0, N * 4)})->kernel = k;
     struct plan *plan = make(&p, functions, 3);
     float *in = malloc(N * 4), *out = calloc(N, 4);
     for (int i = 0; i < N; i++)
@@ -250,7 +253,7 @@ static void stops_between_steps(void **state)
 {
     (void)state;
     struct program p = new_program(2, 0, 0);
-    const struct place input = {PLACE_INPUT, 0, 0, 16}, output = {PLACE_OUTPUT, 0, 0, 16};
+    const struct place input = AT(PLACE_INPUT, 0, 0, 16), output = AT(PLACE_OUTPUT, 0, 0, 16);
     const kernel_function functions[] = {stop_kernel, add_one};
     float in[4] = {1, 2, 3, 4}, out[4] = {0};
     struct error e = {0};
@@ -279,7 +282,8 @@ static void gaps_are_poisoned(void **state)
 {
     (void)state;
     struct program p = new_program(2, 0, 4096);
-    const struct place input = {PLACE_INPUT, 0, 0, 24}, arena = {PLACE_ARENA, 0, 64, 24}, output = {PLACE_OUTPUT, 0, 0, 24};
+    const struct place input = AT(PLACE_INPUT, 0, 0, 24), arena = AT(PLACE_ARENA, 0, 64, 24),
+                       output = AT(PLACE_OUTPUT, 0, 0, 24);
     const kernel_function functions[] = {write_beyond, negate};
     float in[6] = {0}, out[6];
     int status;
@@ -320,8 +324,9 @@ static void printing(void **state)
     FILE *f = fmemopen(text, sizeof text - 1, "w");
 
     p.constants[p.constant_count++] = constant_create(NULL, 12);
-    add(&p, STEP_KERNEL, 2, (struct place[]){{PLACE_INPUT, 1, 0, 16}, {PLACE_ARENA, 0, 64, 16}})->kernel = elementwise(4, 0);
-    add(&p, STEP_COPY, 2, (struct place[]){{PLACE_CONSTANT, 0, 4, 8}, {PLACE_OUTPUT, 0, 8, 8}});
+    add(&p, STEP_KERNEL, 2, (struct place[]){AT(PLACE_INPUT, 1, 0, 16), AT(PLACE_ARENA, 0, 64, 16)})->kernel =
+        elementwise(4, 0);
+    add(&p, STEP_COPY, 2, (struct place[]){AT(PLACE_CONSTANT, 0, 4, 8), AT(PLACE_OUTPUT, 0, 8, 8)});
     program_print(&p, f);
     fclose(f);
     assert_string_equal(text, "plan: 2 steps, arena 128 bytes (lower bound 128), 1 constants with 12 bytes\n"
