@@ -147,7 +147,7 @@ static struct value *merge_concats(struct graph *g, struct node *n)
 
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);
-        bool merge = inner && inner->args.concat.axis == n->args.concat.axis && value_use_count(inner->results[0]) == 1;
+        bool merge = inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0]);
         count += merge ? inner->input_count : 1;
         any |= merge;
     }
@@ -161,7 +161,7 @@ static struct value *merge_concats(struct graph *g, struct node *n)
     count = 0;
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);
-        if (inner && inner->args.concat.axis == n->args.concat.axis && value_use_count(inner->results[0]) == 1) {
+        if (inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0])) {
             for (uint32_t k = 0; k < inner->input_count; k++)
                 inputs[count++] = inner->inputs[k].value;
         } else {

@@ -185,7 +185,7 @@ static bool is_foldable(const struct node *conv)
 {
     return conv && (conv->op == OP_CONV2D || conv->op == OP_CONV_TRANSPOSE2D) && !conv->cluster &&
            conv->results[0]->type.type == WNNOperandDataType_Float32 && is_constant(conv->inputs[1].value) &&
-           (!conv->inputs[2].value || is_constant(conv->inputs[2].value)) && value_use_count(conv->results[0]) == 1;
+           (!conv->inputs[2].value || is_constant(conv->inputs[2].value)) && value_only_use(conv->results[0]);
 }
 
 static bool fold(struct graph *g, struct node *n, uint32_t slot, struct arena *a)

@@ -11,24 +11,16 @@
  *
  * Runs once over the nodes; every node joins at most one cluster.
  */
-#include <string.h>
-
-#include "passes/passes.h"
+#include "passes/support.h"
 
 enum { EPILOGUE_MAX = 16 }; /* more than any library's list of post-operations */
-
-/* The node that reads v, if exactly one input slot does and v is no output. */
-static const struct use *only_use(const struct value *v)
-{
-    return v->output_uses || !v->uses || v->uses->next ? NULL : v->uses;
-}
 
 static void join_operands(const struct target *t, struct node *anchor, struct cluster *c)
 {
     for (uint32_t i = 0; i < anchor->input_count; i++) {
         struct node *movement = anchor->inputs[i].value ? anchor->inputs[i].value->producer : NULL;
 
-        if (movement && !movement->cluster && movement->op == OP_TRANSPOSE && only_use(movement->results[0]) &&
+        if (movement && !movement->cluster && movement->op == OP_TRANSPOSE && value_only_use(movement->results[0]) &&
             t->takes_operand(t->user, anchor, i, movement))
             movement->cluster = c;
     }
@@ -40,7 +32,7 @@ static void join_epilogue(const struct target *t, struct node *anchor, struct cl
 
     for (uint32_t count = 1; count < EPILOGUE_MAX; count++) {
         const struct value *carried = nodes[count - 1]->results[0];
-        const struct use *u = only_use(carried);
+        const struct use *u = value_only_use(carried);
         struct node *next = u ? u->node : NULL;
 
         if (!next || next->cluster || !(op_infos[next->op].flags & OPF_ELEMENTWISE) ||

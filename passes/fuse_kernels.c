@@ -41,6 +41,7 @@ struct group {
     struct group *next, *prev; /* in the order of places */
     double bytes;              /* moved to and from memory */
     bool uniform;              /* element-wise nodes with results of one shape only: a kernel is sure to be possible */
+    bool closed;               /* a concat with what computes its inputs: a kernel per input, to which nothing can be added */
     bool unasked;              /* joined without asking, for that reason */
     uint32_t seen, member;     /* number of the search that found it, of the one it was to be a member of */
 };
@@ -186,6 +187,12 @@ static double value_bytes(const struct value *v)
     return (double)type_bytes(&v->type);
 }
 
+/* Whether a result of the nodes being weighed is needed elsewhere: it has more uses than were met among them. */
+static bool read_outside(const struct fuse *f, const struct value *v)
+{
+    return f->uses[v->index] > (f->value_in[v->index] == f->weighing ? f->value_uses[v->index] : 0);
+}
+
 /* Bytes that a kernel of these nodes moves; *streams: 1 for each tensor at its boundary, 2 for those it writes. */
 static double weigh(struct fuse *f, struct node *const *nodes, uint32_t count, uint32_t *streams)
 {
@@ -221,17 +228,24 @@ static double weigh(struct fuse *f, struct node *const *nodes, uint32_t count, u
             }
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < nodes[i]->result_count; k++) {
-            const struct value *v = nodes[i]->results[k];
-            uint32_t inside = f->value_in[v->index] == f->weighing ? f->value_uses[v->index] : 0;
-            if (f->uses[v->index] > inside) {
-                bytes += value_bytes(v);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < nodes[i]->result_count; k++)
+            if (read_outside(f, nodes[i]->results[k])) {
+                bytes += value_bytes(nodes[i]->results[k]);
                 *streams += 2;
             }
-        }
-    }
     return bytes;
+}
+
+/* How many results of the nodes weighed last are needed outside. */
+static uint32_t written_values(const struct fuse *f, struct node *const *nodes, uint32_t count)
+{
+    uint32_t written = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < nodes[i]->result_count; k++)
+            written += read_outside(f, nodes[i]->results[k]);
+    return written;
 }
 
 /* Elements that one point of a reducing node's space runs over, and how many points there are. */
@@ -396,6 +410,8 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     double bytes, repeated, before = 0;
     bool uniform;
 
+    if (reader->closed || other->closed)
+        return NULL;
     for (uint32_t i = 0; i < view_count; i++)
         members[2 + i] = views[i];
     for (uint32_t i = 0; i < member_count; i++) {
@@ -501,6 +517,41 @@ static void join_siblings(struct fuse *f, const struct node *n)
     }
 }
 
+/*
+ * A concat that is no view is lowered to one kernel per input, which copies it, or computes it where it belongs if the cluster
+ * has the nodes for it: a group joins if all it is for is one of the inputs.  Each of these kernels is the one that the group
+ * would have been.
+ */
+static void join_parts(struct fuse *f, struct node *n)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        struct value *v = n->inputs[i].value;
+        struct group *g = f->group_of[n->index], *other = v->producer ? f->group_of[v->producer->index] : NULL;
+        struct group *members[2] = {other, g};
+        struct candidate c = {.count = 0};
+        uint32_t streams;
+        double bytes;
+
+        if (!other || other == g || other->kind != GROUP_KERNEL || other->closed || f->uses[v->index] != 1)
+            continue;
+        weigh(f, other->nodes, other->count, &streams);
+        if (written_values(f, other->nodes, other->count) != 1 || !candidate_add_group(&c, other) ||
+            !candidate_add_group(&c, g))
+            continue;
+        if (g->place < other->place) {
+            members[0] = g;
+            members[1] = other;
+        }
+        candidate_sort(f, &c);
+        bytes = weigh(f, c.nodes, c.count, &streams);
+        if (!join(f, members, 2, &c))
+            continue;
+        members[0]->bytes = bytes;
+        members[0]->uniform = members[0]->unasked = false;
+        members[0]->closed = true;
+    }
+}
+
 static bool visit(struct fuse *f, struct node *n)
 {
     struct group *g = group_create(f, 1);
@@ -518,6 +569,8 @@ static bool visit(struct fuse *f, struct node *n)
     g->kind = GROUP_KERNEL;
     g->uniform = op_infos[n->op].flags & OPF_ELEMENTWISE;
     g->bytes = weigh(f, g->nodes, 1, &streams);
+    if (n->op == OP_CONCAT)
+        join_parts(f, n);
     join_producers(f, n);
     join_siblings(f, n);
     return !f->g->error.status;

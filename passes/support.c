@@ -96,6 +96,11 @@ bool concat_is_contiguous(const struct node *n)
     return n->op == OP_CONCAT && outermost(&n->results[0]->type, n->args.concat.axis);
 }
 
+const struct use *value_only_use(const struct value *v)
+{
+    return v->output_uses || !v->uses || v->uses->next ? NULL : v->uses;
+}
+
 /* ---- constants ---- */
 
 bool value_is_splat(const struct value *v, union scalar *s)

@@ -22,6 +22,9 @@ int64_t node_view_offset(const struct node *n, uint32_t result);
 /** Whether a concat's inputs lie one behind the other in its output: every dimension before the axis is 1. */
 bool concat_is_contiguous(const struct node *n);
 
+/** The input slot that reads v, if it is the only one and v is no output; NULL: there are others, or none. */
+const struct use *value_only_use(const struct value *v);
+
 /* ---- constants ---- */
 
 /** Whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */

@@ -230,6 +230,20 @@ static void no_cycles_through_the_library(void **state)
     graph_free(g);
 }
 
+/* A concat that is no view: what computes one input only writes it where it belongs. */
+static void concat_inputs_are_computed_in_place(void **state)
+{
+    (void)state;
+    struct graph *g =
+        fuse("inputs { x: f32[1, 4, 4, 8]; y: f32[1, 8, 8, 8]; }"
+             "nodes { r = resample2d(x, axes=[1, 2], sizes=[8, 8]); a = neg(r); b = exp(y); c = concat([a, y, b], axis=3);"
+             "  d = sin(b); e = relu(c); } outputs { e; d; }");
+
+    assert_together(g, CLUSTER_KERNEL, "r a c");
+    assert_apart(g, "b", "c"); /* read by sin, too */
+    graph_free(g);
+}
+
 /* More operations than one kernel should have: several kernels, not none. */
 static void large_groups_are_split(void **state)
 {
@@ -346,6 +360,7 @@ int main(void)
         cmocka_unit_test(normalizations_take_their_neighbours),
         cmocka_unit_test(copies_for_outputs_join),
         cmocka_unit_test(no_cycles_through_the_library),
+        cmocka_unit_test(concat_inputs_are_computed_in_place),
         cmocka_unit_test(large_groups_are_split),
         cmocka_unit_test(random_graphs_have_an_order),
         cmocka_unit_test(large_graphs_take_linear_time),

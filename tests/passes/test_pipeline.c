@@ -268,34 +268,155 @@ static void run_plan(struct graph *g, void **inputs, void **outputs)
     arena_free(&arena);
 }
 
+/* The plan made with these switches computes what the graph says. */
+static void check_plan(struct graph *g, struct debug_options *d, const char *what)
+{
+    struct pass_options o = options_with(d);
+    void **inputs = calloc(g->input_count + 1, sizeof *inputs);
+    char *text = print_to_string(g);
+    struct run before, after;
+
+    for (uint32_t k = 0; k < g->input_count; k++)
+        inputs[k] = random_data(&g->inputs[k]->type, false);
+    before = run_graph(g, (const void *const *)inputs, true);
+    after = run_graph(g, (const void *const *)inputs, true);
+    if (!passes_run(g, &o))
+        fail_msg("%s: %s\n%s", what, g->error.message, text);
+    run_plan(g, inputs, after.outputs);
+    if (!same_results(&before, &after, false)) {
+        char *now = print_to_string(g);
+        print_error("%s, before:\n%safter:\n%s", what, text, now);
+        free(now);
+        fail();
+    }
+    free(text);
+    run_free(&before);
+    run_free(&after);
+    for (uint32_t k = 0; k < g->input_count; k++)
+        free(inputs[k]);
+    free(inputs);
+}
+
 static void plans_compute_what_graphs_say(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
         struct debug_options d = {.flags = i % 2 ? DEBUG_NO_PASSES : 0};
-        struct pass_options o = options_with(&d);
         struct graph *g = parse_body(nets[i / 2].body);
-        void **inputs = calloc(g->input_count + 1, sizeof *inputs);
-        struct run before, after;
 
-        for (uint32_t k = 0; k < g->input_count; k++)
-            inputs[k] = random_data(&g->inputs[k]->type, false);
-        before = run_graph(g, (const void *const *)inputs, true);
-        after = run_graph(g, (const void *const *)inputs, true);
-        if (!passes_run(g, &o))
-            fail_msg("%s", g->error.message);
-        run_plan(g, inputs, after.outputs);
-        if (!same_results(&before, &after, false)) {
-            char *text = print_to_string(g);
-            print_error("%s\n%s", nets[i / 2].name, text);
-            free(text);
-            fail();
+        check_plan(g, &d, nets[i / 2].name);
+        graph_free(g);
+    }
+}
+
+/* A random node on random earlier values; NULL if these do not fit it. */
+static struct node *random_node(struct graph *g, struct value **values, uint32_t count)
+{
+    static const enum op ops[] = {OP_ADD,        OP_MUL,         OP_SUB,     OP_TANH,   OP_RELU,  OP_NEG,    OP_TRANSPOSE,
+                                  OP_SOFTMAX,    OP_MATMUL,      OP_RESHAPE, OP_SLICE,  OP_SPLIT, OP_CONCAT, OP_PAD,
+                                  OP_REDUCE_MAX, OP_REDUCE_MEAN, OP_REVERSE, OP_EXPAND, OP_MAX,   OP_CLAMP,  OP_CUMULATIVE_SUM,
+                                  OP_IDENTITY,   OP_TILE,        OP_SIGMOID};
+    enum op op = ops[random_bits() % (sizeof ops / sizeof *ops)];
+    struct value *in[3];
+    const struct tensor_type *t;
+    uint32_t lists[2][RANK_MAX] = {{0}}, axis;
+    WNNReduceOptions reduce = WNN_REDUCE_OPTIONS_INIT;
+    WNNSplitOptions split = WNN_SPLIT_OPTIONS_INIT;
+    const void *options = NULL;
+    union op_args args;
+    struct error e = {0};
+    uint32_t inputs = op == OP_CONCAT ? 1 + (uint32_t)(random_bits() % 3) : op_positional_inputs(op);
+
+    for (uint32_t i = 0; i < 3; i++)
+        in[i] = values[count - 1 - random_bits() % (count < 12 ? count : 12)];
+    t = &in[0]->type;
+    if (t->rank == 0)
+        return NULL;
+    axis = (uint32_t)(random_bits() % t->rank);
+    memset(&args, 0, sizeof args);
+    for (uint32_t d = 0; d < t->rank; d++) {
+        lists[0][d] = (uint32_t)(random_bits() % t->dims[d]);
+        lists[1][d] = t->dims[d] - lists[0][d];
+    }
+    if (op == OP_CONCAT) {
+        args.concat.axis = axis;
+    } else if (op == OP_SOFTMAX || op == OP_CUMULATIVE_SUM) {
+        args.softmax.axis = axis;
+    } else if (op == OP_SLICE) {
+        args.slice.startsCount = args.slice.sizesCount = t->rank;
+        args.slice.starts = lists[0];
+        args.slice.sizes = lists[1];
+    } else if (op == OP_SPLIT) {
+        args.split.equal = 2;
+        split.axis = axis;
+        options = &split;
+    } else if (op == OP_PAD) {
+        args.pad.beginningPaddingCount = args.pad.endingPaddingCount = t->rank;
+        args.pad.beginningPadding = lists[0];
+        args.pad.endingPadding = lists[0];
+    } else if (op == OP_RESHAPE) {
+        /* Two dimensions become one or one two, at random. */
+        uint32_t rank = 0;
+        for (uint32_t d = 0; d < t->rank; d++) {
+            if (d == axis && t->dims[d] % 2 == 0 && t->rank < 5) {
+                lists[0][rank++] = 2;
+                lists[0][rank++] = t->dims[d] / 2;
+            } else if (d == axis + 1 && t->dims[axis] % 2) {
+                lists[0][rank - 1] *= t->dims[d];
+            } else {
+                lists[0][rank++] = t->dims[d];
+            }
         }
-        run_free(&before);
-        run_free(&after);
-        for (uint32_t k = 0; k < g->input_count; k++)
-            free(inputs[k]);
-        free(inputs);
+        args.reshape.newShapeCount = rank;
+        args.reshape.newShape = lists[0];
+    } else if (op == OP_EXPAND) {
+        args.expand.newShapeCount = t->rank + 1;
+        lists[0][0] = 2;
+        memcpy(&lists[0][1], t->dims, t->rank * sizeof *t->dims);
+        args.expand.newShape = lists[0];
+    } else if (op == OP_TILE) {
+        args.tile.repetitionsCount = t->rank;
+        for (uint32_t d = 0; d < t->rank; d++)
+            lists[0][d] = d == axis ? 2 : 1;
+        args.tile.repetitions = lists[0];
+    } else if (op == OP_REDUCE_MAX || op == OP_REDUCE_MEAN) {
+        reduce.axesCount = 1;
+        reduce.axes = &axis;
+        reduce.keepDimensions = random_bits() % 2;
+        options = &reduce;
+    }
+    if (type_elements(t) > 600 || t->rank > 5)
+        return NULL;
+    return node_create(g, NULL, op, "", inputs, in, options, &args, &e);
+}
+
+static void random_plans_compute_what_graphs_say(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 150; round++) {
+        struct debug_options d = {.flags = round % 10 == 9 ? DEBUG_NO_PASSES : 0};
+        struct graph *g = graph_create();
+        struct value *values[80];
+        uint32_t count = 0, outputs = 0;
+
+        for (uint32_t i = 0; i < 3; i++) {
+            static const struct tensor_type types[] = {{WNNOperandDataType_Float32, 2, {4, 6}},
+                                                       {WNNOperandDataType_Float32, 3, {2, 4, 6}},
+                                                       {WNNOperandDataType_Float32, 1, {6}}};
+            values[count++] = graph_add_input(g, &"xyz"[i], 1, &types[i]);
+        }
+        for (int tries = 0; tries < 400 && count < 40; tries++) {
+            struct node *n = random_node(g, values, count);
+            for (uint32_t i = 0; n && i < n->result_count && count < 40; i++)
+                values[count++] = n->results[i];
+        }
+        for (uint32_t i = 3; i < count; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "o%u", i);
+            if ((!values[i]->uses || random_bits() % 8 == 0) && outputs++ < 6)
+                graph_add_output(g, name, strlen(name), values[i]);
+        }
+        check_plan(g, &d, "random graph");
         graph_free(g);
     }
 }
@@ -397,6 +518,7 @@ int main(void)
         cmocka_unit_test(gemm_by_matmul),
         cmocka_unit_test(folds_into_convolutions),
         cmocka_unit_test(plans_compute_what_graphs_say),
+        cmocka_unit_test(random_plans_compute_what_graphs_say),
         cmocka_unit_test(with_all_passes),
         cmocka_unit_test(with_each_pass_skipped),
         cmocka_unit_test(with_no_optional_pass),
