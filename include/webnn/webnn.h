@@ -319,7 +319,11 @@ typedef struct WNNFuture {
     uint64_t id;
 } WNNFuture;
 
-/** When a callback may run (after webgpu.h). */
+/**
+ * When a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function here, wait,
+ * destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that nobody can wait
+ * for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline thread after it.
+ */
 typedef enum WNNCallbackMode {
     WNNCallbackMode_WaitAnyOnly = 1,        /**< only inside wnnContextWaitAny on its future */
     WNNCallbackMode_AllowProcessEvents = 2, /**< also inside wnnContextProcessEvents */
@@ -389,7 +393,8 @@ typedef struct WNNContextOptions {
     bool accelerated;                /**< ask for a massively parallel device; the CPU engine serves either way */
     uint32_t threadCount;            /**< threads per computation; 0: OMP_NUM_THREADS, else all processors */
     WNNStringView debug;             /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
-    WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost) */
+    WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost); as there is no
+                                          future to wait for, modes other than AllowSpontaneous: by wnnContextProcessEvents */
 } WNNContextOptions;
 
 #define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
@@ -426,13 +431,14 @@ WNN_EXPORT WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor ten
 /** Submits a copy of data (taken before the call returns) into a writable tensor (MLContext.writeTensor). */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data,
                                                         size_t byteLength);
-/** Submits one computation of graph and returns (MLContext.dispatch). */
+/** Submits one computation of graph and returns (MLContext.dispatch).  If the computation fails later (no memory), the context
+ * is lost: going on with wrong contents would be worse. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
                                                      WNNNamedTensor const *inputs, size_t outputCount,
                                                      WNNNamedTensor const *outputs);
 
 /** Waits until one of the futures has completed and its callback has run, or timeoutNS passed (UINT64_MAX: no limit).
- * Success, TimedOut, or TypeError if a future is unknown to the context. */
+ * Success (also if one had completed before), TimedOut, or TypeError if there is no future or one is unknown to the context. */
 WNN_EXPORT WNNStatus wnnContextWaitAny(WNNContext context, size_t futureCount, WNNFuture const *futures, uint64_t timeoutNS);
 /** Runs the callbacks of everything completed whose mode allows it, then returns. */
 WNN_EXPORT void wnnContextProcessEvents(WNNContext context);
