@@ -15,6 +15,7 @@
 #include <string.h>
 
 enum {
+    FEW_ROWS = 4,           /* too few for a tile */
     UNROLL_POINTS_MAX = 16, /* REDUCED points that are unrolled at most */
     HEAVY_COST = 24         /* instructions of an exponential, roughly: copies of a loop body that large bring little */
 };
@@ -87,7 +88,7 @@ void emit_loop(struct emitter *e, uint32_t level, uint32_t var, V low, V high, l
 /* How a strip of a vector loop goes: copies * lanes elements per iteration. */
 struct strip {
     uint32_t lanes, copies;
-    bool masked, once;
+    bool masked, once, tile;
 };
 
 /* From `from` on while a whole step (masked: any element) is left; returns where it stopped. */
@@ -95,11 +96,12 @@ static V emit_strip(struct emitter *e, V from, V high, struct strip s, loop_body
 {
     const struct build *m = &e->m;
     T i64 = type_int(m, 64);
-    V step = const_int(m, 64, (int64_t)s.lanes * s.copies), last = high;
+    uint32_t length = s.tile ? s.lanes : s.lanes * s.copies;
+    V step = const_int(m, 64, length), last = high;
     LLVMIntPredicate holds = LLVMIntSLT;
 
     emit_here(e);
-    if (!s.masked && s.lanes * s.copies > 1) { /* i + step <= high */
+    if (!s.masked && length > 1) { /* i + step <= high */
         last = LLVMBuildSub(m->b, high, step, "");
         holds = LLVMIntSLE;
     }
@@ -111,19 +113,23 @@ static V emit_strip(struct emitter *e, V from, V high, struct strip s, loop_body
     emit_open(e, e->vector_level);
     e->lanes = s.lanes;
     e->copies = s.copies;
+    e->tile = s.tile;
     for (e->copy = 0; e->copy < s.copies; e->copy++)
-        e->vector_base[e->copy] = e->copy ? LLVMBuildAdd(m->b, i, const_int(m, 64, (int64_t)s.lanes * e->copy), "") : i;
+        e->vector_base[e->copy] =
+            e->copy && !s.tile ? LLVMBuildAdd(m->b, i, const_int(m, 64, (int64_t)s.lanes * e->copy), "") : i;
     e->copy = 0;
     e->mask = NULL;
     if (s.masked) {
         V left = LLVMBuildSub(m->b, high, i, "");
         left = op_intrinsic2(m, "llvm.smin", left, const_int(m, 64, s.lanes));
+        e->tile_lanes = left;
         left = splat(m, LLVMBuildTrunc(m->b, left, type_int(m, 32), ""), s.lanes);
         e->mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, s.lanes), left, "mask");
     }
     body(e, user);
-    e->mask = NULL;
+    e->mask = e->tile_lanes = NULL;
     e->lanes = e->copies = 1;
+    e->tile = false;
 
     emit_here(e);
     V next = LLVMBuildAdd(m->b, i, step, "");
@@ -152,27 +158,27 @@ void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_bo
                         : INT64_MAX;
 
     if (width == 1) {
-        emit_strip(e, low, high, (struct strip){1, 1, false, false}, body, user);
+        emit_strip(e, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
         return;
     }
     if (e->double_lanes && fixed >= 2 * width)
-        low = emit_strip(e, low, high, (struct strip){2 * width, 1, false, false}, body, user);
+        low = emit_strip(e, low, high, (struct strip){.lanes = 2 * width, .copies = 1}, body, user);
     else if (copies > 1 && fixed >= copies * width)
-        low = emit_strip(e, low, high, (struct strip){width, copies, false, false}, body, user);
+        low = emit_strip(e, low, high, (struct strip){.lanes = width, .copies = copies}, body, user);
     bool several = copies > 1 || e->double_lanes;
     if ((!several || !e->masked_tail) && fixed >= width)
-        low = emit_strip(e, low, high, (struct strip){width, 1, false, false}, body, user);
+        low = emit_strip(e, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
     if (e->masked_tail)
-        emit_strip(e, low, high, (struct strip){width, 1, true, !several}, body, user);
+        emit_strip(e, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body, user);
     else
-        emit_strip(e, low, high, (struct strip){1, 1, false, false}, body, user);
+        emit_strip(e, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
 }
 
 /* ---- units ---- */
 
 struct units {
     uint32_t count, vars[KERNEL_VARS_MAX]; /* PARALLEL variables other than the vector variable, outermost first */
-    V slots[KERNEL_VARS_MAX], block_slot;
+    V slots[KERNEL_VARS_MAX], block_slot, tile_slot;
     V *store_values;
 };
 
@@ -185,8 +191,47 @@ static V blocks_of(struct emitter *e)
     return LLVMBuildLShr(m->b, size, const_int(m, 64, 12), "blocks");
 }
 
-/* Elements [first, last) of the vector variable, by blocks. */
-static void emit_range(struct emitter *e, struct units *u, V first, V last)
+/* Rows [u, u + rows) of the tile variable, elements [low, high) of the vector variable. */
+static void emit_tiles(struct emitter *e, struct units *u, V low, V high, V rows)
+{
+    const struct build *m = &e->m;
+    uint32_t width = e->width;
+    V first = e->var_value[e->tile_var];
+    struct strip strip = {.lanes = width, .copies = width, .tile = true};
+
+    emit_here(e);
+    V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, width), "full");
+    e->tile_base = first;
+    V rest = emit_strip(e, low, LLVMBuildSelect(m->b, full, high, low, ""), strip, emit_point, u->store_values);
+    if (e->masked_tail) { /* part of a tile; a few rows alone are better gathered and scattered */
+        strip.masked = true;
+        emit_here(e);
+        V few = LLVMBuildICmp(m->b, LLVMIntSLE, rows, const_int(m, 64, FEW_ROWS), "few");
+        e->tile_rows = rows;
+        rest = emit_strip(e, rest, LLVMBuildSelect(m->b, few, rest, high, ""), strip, emit_point, u->store_values);
+        e->tile_rows = NULL;
+    }
+    struct strip line = {.lanes = e->masked_tail ? width : 1, .copies = 1, .masked = e->masked_tail};
+    emit_here(e);
+    LLVMBasicBlockRef before = e->tail, loop = block_append(m, "row");
+    V end = LLVMBuildAdd(m->b, first, rows, "");
+    LLVMBuildBr(m->b, loop);
+    emit_block(e, loop);
+    V row = LLVMBuildPhi(m->b, type_int(m, 64), "row");
+    e->var_value[e->tile_var] = row;
+    emit_strip(e, rest, high, line, emit_point, u->store_values);
+    emit_here(e);
+    V next = LLVMBuildAdd(m->b, row, const_int(m, 64, 1), "");
+    LLVMBasicBlockRef latch = e->tail, after = block_append(m, "rows.done");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
+    V values[2] = {first, next};
+    LLVMBasicBlockRef from[2] = {before, latch};
+    LLVMAddIncoming(row, values, from, 2);
+    emit_block(e, after);
+}
+
+/* Elements [first, last) of the vector variable, by blocks; with tiles for several rows. */
+static void emit_range(struct emitter *e, struct units *u, V first, V last, V rows)
 {
     const struct build *m = &e->m;
     V block = const_int(m, 64, KERNEL_BLOCK), size = number_value(e, e->var_number[e->k->vector_var]);
@@ -194,30 +239,33 @@ static void emit_range(struct emitter *e, struct units *u, V first, V last)
     V low = LLVMBuildMul(m->b, first, block, "");
     V high = op_intrinsic2(m, "llvm.smin", LLVMBuildMul(m->b, last, block, ""), size);
     emit_enter(e, LEVEL_UNIT, "range");
-    emit_vector_loop(e, low, high, e->copies_parallel, emit_point, u->store_values);
+    if (rows)
+        emit_tiles(e, u, low, high, rows);
+    else
+        emit_vector_loop(e, low, high, e->copies_parallel, emit_point, u->store_values);
     emit_leave(e, LEVEL_UNIT);
 }
 
-/* unit -> the variables' values, into their slots. */
-static void split_unit(struct emitter *e, struct units *u, V unit)
+/* One digit of a unit's number, into a new slot; returns what is left of the number. */
+static V split_digit(struct emitter *e, V unit, V size, V *slot)
 {
     const struct build *m = &e->m;
-    T i64 = type_int(m, 64);
-    if (e->vector_parallel) {
-        V blocks = blocks_of(e);
-        u->block_slot = alloca_entry(m, i64, "block");
-        emit_here(e);
-        LLVMBuildStore(m->b, LLVMBuildURem(m->b, unit, blocks, ""), u->block_slot);
-        unit = LLVMBuildUDiv(m->b, unit, blocks, "");
-    }
-    for (uint32_t i = u->count; i-- > 0;) {
-        V size = number_value(e, e->var_number[u->vars[i]]);
-        u->slots[i] = alloca_entry(m, i64, "var");
-        emit_here(e);
-        LLVMBuildStore(m->b, i ? LLVMBuildURem(m->b, unit, size, "") : unit, u->slots[i]);
-        if (i)
-            unit = LLVMBuildUDiv(m->b, unit, size, "");
-    }
+    *slot = alloca_entry(m, type_int(m, 64), "digit");
+    emit_here(e);
+    LLVMBuildStore(m->b, LLVMBuildURem(m->b, unit, size, ""), *slot);
+    return LLVMBuildUDiv(m->b, unit, size, "");
+}
+
+/* unit -> the variables' values, into their slots.  Fastest is the tile variable, then blocks of the vector variable, then the
+ * others from the last to the first.  (Any order would do: units are independent.) */
+static void split_unit(struct emitter *e, struct units *u, V unit)
+{
+    if (e->tile_var != KEXPR_NONE)
+        unit = split_digit(e, unit, number_value(e, e->var_number[e->tile_var]), &u->tile_slot);
+    if (e->vector_parallel)
+        unit = split_digit(e, unit, blocks_of(e), &u->block_slot);
+    for (uint32_t i = u->count; i-- > 0;)
+        unit = split_digit(e, unit, number_value(e, e->var_number[u->vars[i]]), &u->slots[i]);
 }
 
 /* slot = carry added; returns the carry out of a counter of that size. */
@@ -232,28 +280,42 @@ static V count_up(struct emitter *e, V slot, V size, V carry)
     return LLVMBuildZExt(m->b, full, i64, "");
 }
 
-static void next_unit(struct emitter *e, struct units *u)
+static void next_unit(struct emitter *e, struct units *u, V count)
 {
-    V carry = const_int(&e->m, 64, 1);
+    V carry = count;
+    if (e->tile_var != KEXPR_NONE)
+        carry = count_up(e, u->tile_slot, number_value(e, e->var_number[e->tile_var]), carry);
     if (e->vector_parallel)
         carry = count_up(e, u->block_slot, blocks_of(e), carry);
     for (uint32_t i = u->count; i-- > 0;)
         carry = count_up(e, u->slots[i], number_value(e, e->var_number[u->vars[i]]), carry);
 }
 
-static void unit_body(struct emitter *e, struct units *u)
+/* Emits the unit, or as many as make a tile; returns how many. */
+static V unit_body(struct emitter *e, struct units *u, V unit, V end)
 {
     const struct build *m = &e->m;
     T i64 = type_int(m, 64);
+    V count = const_int(m, 64, 1), rows = NULL;
+
     emit_open(e, LEVEL_UNIT);
     for (uint32_t i = 0; i < u->count; i++)
         e->var_value[u->vars[i]] = LLVMBuildLoad2(m->b, i64, u->slots[i], "v");
+    if (e->tile_var != KEXPR_NONE) {
+        V size = number_value(e, e->var_number[e->tile_var]);
+        emit_here(e);
+        V first = LLVMBuildLoad2(m->b, i64, u->tile_slot, "u");
+        e->var_value[e->tile_var] = first;
+        rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, size, first, ""), LLVMBuildSub(m->b, end, unit, ""));
+        count = rows = op_intrinsic2(m, "llvm.smin", rows, const_int(m, 64, e->width));
+    }
     if (e->vector_parallel) {
         V block = LLVMBuildLoad2(m->b, i64, u->block_slot, "block");
-        emit_range(e, u, block, LLVMBuildAdd(m->b, block, const_int(m, 64, 1), ""));
+        emit_range(e, u, block, LLVMBuildAdd(m->b, block, const_int(m, 64, 1), ""), rows);
     } else {
         emit_point(e, u->store_values);
     }
+    return count;
 }
 
 static void emit_units(struct emitter *e, struct units *u, V begin, V end)
@@ -263,10 +325,11 @@ static void emit_units(struct emitter *e, struct units *u, V begin, V end)
 
     e->levels[LEVEL_ENTRY].child = LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, begin, end, ""), start, done);
     emit_block(e, start);
-    if (!u->count) { /* blocks of one variable are one range; without any variable there is one unit */
+    if (!u->count &&
+        e->tile_var == KEXPR_NONE) { /* blocks of one variable are one range; without any variable there is one unit */
         emit_open(e, LEVEL_UNIT);
         if (e->vector_parallel)
-            emit_range(e, u, begin, end);
+            emit_range(e, u, begin, end, NULL);
         else
             emit_point(e, u->store_values);
     } else {
@@ -276,10 +339,10 @@ static void emit_units(struct emitter *e, struct units *u, V begin, V end)
         LLVMBuildBr(m->b, loop);
         emit_block(e, loop);
         V unit = LLVMBuildPhi(m->b, type_int(m, 64), "unit");
-        unit_body(e, u);
-        next_unit(e, u);
+        V count = unit_body(e, u, unit, end);
+        next_unit(e, u, count);
         emit_here(e);
-        V next = LLVMBuildAdd(m->b, unit, const_int(m, 64, 1), "");
+        V next = LLVMBuildAdd(m->b, unit, count, "");
         LLVMBasicBlockRef latch = e->tail, after = block_append(m, "units.done");
         LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
         V values[2] = {begin, next};
@@ -349,7 +412,7 @@ uint32_t emit_phase_copies(struct emitter *e, uint32_t phase)
     for (uint32_t i = 0; i < k->store_count; i++)
         if (k->stores[i].varying && k->stores[i].phase == phase)
             sum += add_weight(e, k->stores[i].expr, phase, counted);
-    return e->width == 1 ? 0 : sum >= 3 * HEAVY_COST ? 1 : sum >= HEAVY_COST ? 2 : COPIES_MAX;
+    return e->width == 1 ? 0 : sum >= 3 * HEAVY_COST ? 1 : sum >= HEAVY_COST ? 2 : SUM_COPIES;
 }
 
 /* Lanes of a full vector: as many as of the widest type in use, but float32's where types mix. */
@@ -405,14 +468,14 @@ static void choose_shape(struct emitter *e)
     bool heavy = cost >= HEAVY_COST;
     e->width = choose_width(e);
     e->masked_tail = e->width > 1 && (e->m.isa->masks || (e->m.isa->masks32 && wide));
-    e->copies_reduced = COPIES_MAX;
+    e->copies_reduced = SUM_COPIES;
     /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
-    e->copies_parallel = e->width > 1 && !heavy && reduces && reduces <= 2 && !k->scratch_slots ? COPIES_MAX : 1;
+    e->copies_parallel = e->width > 1 && !heavy && reduces && reduces <= 2 && !k->scratch_slots ? SUM_COPIES : 1;
 
     /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Twice the
      * lanes are two chains, interleaved as LLVM splits every operation. */
     e->double_lanes = e->vector_parallel && !k->phase_count && e->m.isa->masks && e->width == e->m.isa->vector_bits / 32 &&
-                      cost >= 2 * HEAVY_COST && !calls;
+                      cost >= 2 * HEAVY_COST && !calls && e->tile_var == KEXPR_NONE;
 
     e->unroll_from = k->reduced_count;
     while (e->unroll_from > 0) {
@@ -466,7 +529,7 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
     choose_shape(e);
     units.store_values = arena_array(&e->arena, (size_t)k->store_count * COPIES_MAX + 1, sizeof(V));
     for (uint32_t i = 0; i < k->parallel_count; i++)
-        if (i != k->vector_var)
+        if (i != k->vector_var && i != e->tile_var)
             units.vars[units.count++] = i;
 
     bool ok = units.store_values || error_out_of_memory(error);

@@ -19,9 +19,10 @@
 #include "codegen/llvm.h"
 
 enum {
-    COPIES_MAX = 4,           /* vectors per iteration */
-    PART_SCALAR = COPIES_MAX, /* accumulators: one per copy, and one for single elements */
-    PARTS = COPIES_MAX + 1,
+    COPIES_MAX = 16,          /* vectors per iteration: as many as a tile has rows */
+    SUM_COPIES = 4,           /* at most where there are accumulators */
+    PART_SCALAR = SUM_COPIES, /* accumulators: one per copy, and one for single elements */
+    PARTS = SUM_COPIES + 1,
     LEVELS_MAX = KERNEL_VARS_MAX + 3,
     LEVEL_ENTRY = 0,
     LEVEL_UNIT = 1
@@ -82,6 +83,10 @@ struct emitter {
     uint32_t lanes, copies, copy;
     V mask; /* lanes that exist, NULL: all */
     V vector_base[COPIES_MAX];
+    uint32_t tile_var;       /* emit_tile.c: the other variable, KEXPR_NONE: no tiles */
+    bool tile;               /* copies are along tile_var */
+    V tile_base;             /* its first value */
+    V tile_rows, tile_lanes; /* how many rows and lanes exist; NULL: all */
     uint32_t phase;
 
     /* values */
@@ -148,6 +153,11 @@ V emit_load(struct emitter *e, uint32_t expr);
 void emit_store(struct emitter *e, uint32_t store, V value);
 V emit_row_load(struct emitter *e, uint32_t expr);
 void emit_row_store(struct emitter *e, uint32_t expr, V value);
+T storage_type(const struct emitter *e, dtype type); /* of an element in memory: float16 as 16 bits */
+V tensor_pointer(struct emitter *e, uint32_t tensor);
+V masked_load(struct emitter *e, T vector, V pointer, V mask, uint32_t align);
+V load_vector(struct emitter *e, T vector, V pointer, uint32_t align);
+void store_row(struct emitter *e, V value, V address, V mask, uint32_t align);
 V const_scalar(const struct emitter *e, enum ktype type, union scalar bits);
 T type_of(const struct emitter *e, enum ktype type);
 T row_type(const struct emitter *e, enum ktype type);
@@ -162,6 +172,18 @@ bool expr_is_vector(const struct emitter *e, uint32_t expr);
 bool ktype_is_signed(enum ktype t);
 /** One operation on equally wide operands. */
 V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c);
+
+/* ---- emit_tile.c: tensors that are contiguous along another variable than the vectors' ---- */
+
+/** The variable along which tiles pay, KEXPR_NONE: none. */
+uint32_t tile_find(const struct emitter *e);
+bool tile_turns_load(const struct emitter *e, uint32_t expr);
+bool tile_turns_store(const struct emitter *e, uint32_t store);
+/** Values of all copies at once. */
+void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX]);
+void tile_store(struct emitter *e, uint32_t store, const V *values);
+/** In a partial tile, for a form that depends on the tile's rows: whether the current copy exists; else NULL. */
+V tile_row_exists(struct emitter *e, uint32_t form);
 
 /* ---- emit_reduce.c: phases ---- */
 

@@ -219,12 +219,23 @@ static V compute(struct emitter *e, uint32_t expr)
     return emit_operation(&e->m, x->op, x->type, from, args[0], args[1], args[2]);
 }
 
+/* Where the current copy's value is cached. */
+static uint32_t cache_index(const struct emitter *e, uint32_t expr)
+{
+    bool by_copy = expr_is_vector(e, expr) || (e->tile && e->expr_level[expr] >= e->vector_level);
+    return expr * COPIES_MAX + (by_copy ? e->copy : 0);
+}
+
 V expr_value(struct emitter *e, uint32_t expr)
 {
-    uint32_t copy = expr_is_vector(e, expr) ? e->copy : 0;
-    struct cached *c = &e->expr_cache[expr * COPIES_MAX + copy];
+    struct cached *c = &e->expr_cache[cache_index(e, expr)];
     uint32_t serial = e->levels[e->expr_level[expr]].serial;
-    if (c->serial != serial) {
+    if (c->serial != serial && tile_turns_load(e, expr)) {
+        V values[COPIES_MAX];
+        tile_load(e, expr, values);
+        for (uint32_t i = 0; i < e->copies; i++)
+            e->expr_cache[expr * COPIES_MAX + i] = (struct cached){values[i], serial};
+    } else if (c->serial != serial) {
         V value = compute(e, expr);
         *c = (struct cached){value, serial};
     }
@@ -236,7 +247,7 @@ V expr_value_lanes(struct emitter *e, uint32_t expr, uint32_t lanes)
     V value = expr_value(e, expr);
     if (lanes_of(value) == lanes || lanes == 1)
         return value;
-    struct cached *c = &e->splat_cache[expr * COPIES_MAX];
+    struct cached *c = &e->splat_cache[cache_index(e, expr)];
     uint32_t level = e->expr_level[expr], serial = e->levels[level].serial;
     if (c->serial != serial || lanes_of(c->value) != lanes) {
         emit_at(e, level);

@@ -172,6 +172,9 @@ bool emit_analyze(struct emitter *e, struct error *error)
             e->var_level[i] = (uint8_t)(e->reduced_level + i - k->parallel_count);
         e->var_lanes[i] = i == k->vector_var;
     }
+    e->tile_var = tile_find(e);
+    if (e->tile_var != KEXPR_NONE) /* what depends on it is emitted for every row of a tile */
+        e->var_level[e->tile_var] = (uint8_t)e->vector_level;
     for (uint32_t i = 0; i < k->expr_count; i++)
         analyze_expr(e, i);
     for (uint32_t i = 0; i < k->store_count; i++)
@@ -308,6 +311,8 @@ static V add_term(struct emitter *e, V sum, uint32_t number, V coefficient, V va
 static bool term_is_uniform(const struct emitter *e, const struct form *f, uint32_t i)
 {
     uint32_t var = f->affine->terms[i].var;
+    if (e->tile && var == e->tile_var)
+        return false;
     return !(e->lanes > 1 && e->var_lanes[var]) && var != e->k->vector_var;
 }
 
@@ -349,6 +354,15 @@ struct place form_place(struct emitter *e, uint32_t form)
     struct place p = {.kind = FORM_UNIFORM, .base = form_uniform(e, form)};
     V lanes = NULL;
 
+    for (uint32_t i = 0; e->tile && i < f->affine->count; i++) {
+        uint32_t number = f->number + 1 + i;
+        if (f->affine->terms[i].var != e->tile_var)
+            continue;
+        V coefficient = number_value(e, number);
+        emit_at(e, f->level);
+        V row = LLVMBuildAdd(e->m.b, e->tile_base, const_int(&e->m, 64, e->copy), "");
+        p.base = add_term(e, p.base, number, coefficient, row);
+    }
     if (f->vector_term >= 0) {
         uint32_t number = f->number + 1 + (uint32_t)f->vector_term;
         V coefficient = number_value(e, number), base = e->vector_base[e->lanes > 1 ? e->copy : 0];

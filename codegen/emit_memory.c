@@ -27,12 +27,12 @@ V const_scalar(const struct emitter *e, enum ktype type, union scalar bits)
 }
 
 /* The type in memory: float16 as 16 bits. */
-static T storage_type(const struct emitter *e, dtype type)
+T storage_type(const struct emitter *e, dtype type)
 {
     return type == WNNOperandDataType_Float16 ? type_int(&e->m, 16) : type_of(e, ktype_of(type));
 }
 
-static V tensor_pointer(struct emitter *e, uint32_t tensor)
+V tensor_pointer(struct emitter *e, uint32_t tensor)
 {
     if (!e->tensors[tensor]) {
         emit_at(e, LEVEL_ENTRY);
@@ -118,14 +118,14 @@ static void guards_value(struct emitter *e, uint32_t form, uint32_t count, uint3
 
 /* ---- loads ---- */
 
-static V masked_load(struct emitter *e, T vector, V pointer, V mask, uint32_t align)
+V masked_load(struct emitter *e, T vector, V pointer, V mask, uint32_t align)
 {
     T types[2] = {vector, type_ptr(&e->m)};
     V args[4] = {pointer, const_int(&e->m, 32, align), mask, LLVMConstNull(vector)};
     return call_intrinsic(&e->m, "llvm.masked.load", types, 2, args, 4);
 }
 
-static V load_vector(struct emitter *e, T vector, V pointer, uint32_t align)
+V load_vector(struct emitter *e, T vector, V pointer, uint32_t align)
 {
     V x = LLVMBuildLoad2(e->m.b, vector, pointer, "");
     LLVMSetAlignment(x, align);
@@ -199,8 +199,10 @@ V emit_load(struct emitter *e, uint32_t expr)
     guards_value(e, e->expr_form[expr] + 1, x->guard_count, level, &scalar, &lanes);
     struct place p = form_place(e, e->expr_form[expr]);
     if (scalar && p.kind != FORM_UNIFORM)
-        dummy_pointer(e);
+        dummy_pointer(e); /* a row that may not exist comes with a mask */
+    V row = tile_row_exists(e, e->expr_form[expr]);
     emit_at(e, level);
+    scalar = and_conditions(e, scalar, row);
 
     V exists = expr_is_vector(e, expr) ? e->mask : NULL, guard = and_conditions(e, lanes, scalar);
     if (p.kind == FORM_UNIFORM) {
@@ -227,7 +229,7 @@ V emit_load(struct emitter *e, uint32_t expr)
 
 /* ---- stores ---- */
 
-static void store_row(struct emitter *e, V value, V address, V mask, uint32_t align)
+void store_row(struct emitter *e, V value, V address, V mask, uint32_t align)
 {
     const struct build *m = &e->m;
     if (!mask) {
@@ -266,7 +268,9 @@ void emit_store(struct emitter *e, uint32_t store, V value)
     emit_here(e);
     /* Points of a vector: those along the vector variable, if any part of the store depends on it. */
     bool vector = p.kind != FORM_UNIFORM || lanes || lanes_of(value) > 1;
-    V mask = vector ? and_conditions(e, lanes, e->mask) : NULL;
+    V row = tile_row_exists(e, e->store_form[store]);
+    emit_here(e);
+    V mask = vector ? and_conditions(e, and_conditions(e, lanes, e->mask), row) : NULL;
 
     if (dtype == WNNOperandDataType_Float16)
         value = float_to_half(m, value);

@@ -243,10 +243,14 @@ static void evaluate_stores(struct emitter *e, struct nest *n, bool varying)
 
 static void write_stores(struct emitter *e, struct nest *n, bool varying)
 {
+    for (uint32_t i = 0; i < e->k->store_count; i++) {
+        if (tile_turns_store(e, i))
+            tile_store(e, i, &n->values[i * COPIES_MAX]);
+    }
     for (e->copy = 0; e->copy < e->copies; e->copy++) {
         for (uint32_t i = 0; i < e->k->store_count; i++) {
             const struct kstore *s = &e->k->stores[i];
-            if (s->varying == varying && s->phase == e->phase)
+            if (s->varying == varying && s->phase == e->phase && !tile_turns_store(e, i))
                 emit_store(e, i, n->values[i * COPIES_MAX + e->copy]);
         }
     }
@@ -290,7 +294,7 @@ static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V
 /* All vector copies together. */
 static V join_copies(struct emitter *e, const struct kexpr *x, V slots[PARTS], T element)
 {
-    V v[COPIES_MAX];
+    V v[SUM_COPIES];
     uint32_t n = e->copies_reduced;
     for (uint32_t p = 0; p < n; p++)
         v[p] = slot_load(e, slots, p, element);

@@ -184,8 +184,8 @@ static bool verify(const struct machine *m, LLVMModuleRef module, struct error *
 }
 
 /*
- * The sanitizer's pass registers a module's global variables in a constructor.  Kernels have none, the JIT runs no constructors,
- * and the section bounds that this one names exist in linked images only.
+ * The sanitizer's pass registers a module's global variables in a constructor.  Kernels have none, the JIT runs no
+ * constructors, and the section bounds that this one names exist in linked images only.
  */
 static void drop_sanitizer_constructor(LLVMModuleRef module)
 {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Tiles: kernels that read along one PARALLEL variable and write along another, such as changes of layout.
+ *
+ * Let vectors run along v, and let some tensor be contiguous along another variable, u, instead.  A tile is as many values of u
+ * as a vector has lanes, each of them one copy of the vector.  A tensor that is contiguous along u is then loaded or stored by
+ * whole vectors along u, one per lane of v, and turned by shuffles in registers; everything else is as for ordinary copies.  At
+ * the edges rows and lanes that do not exist are masked.
+ */
+#include "codegen/emit.h"
+
+/* ---- which ---- */
+
+static int32_t term_of(const struct form *f, uint32_t var)
+{
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (f->affine->terms[i].var == var)
+            return (int32_t)i;
+    return -1;
+}
+
+/* Whether a form has u with coefficient 1 and the vector variable with one that is not 1 or -1. */
+static bool is_turned(const struct emitter *e, const struct form *f, uint32_t u)
+{
+    int32_t along = term_of(f, u), across = term_of(f, e->k->vector_var);
+    if (along < 0 || across < 0 || !number_is(e, f->number + 1 + (uint32_t)along, 1))
+        return false;
+    uint32_t number = f->number + 1 + (uint32_t)across;
+    return !number_is(e, number, 1) && !number_is(e, number, -1);
+}
+
+uint32_t tile_find(const struct emitter *e)
+{
+    const struct kernel *k = e->k;
+    uint32_t best = KEXPR_NONE, most = 0;
+    if (!e->vector_parallel || k->reduced_count || k->var_count > k->parallel_count)
+        return KEXPR_NONE;
+    for (uint32_t u = 0; u < k->parallel_count; u++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; u != k->vector_var && i < k->expr_count; i++)
+            count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && is_turned(e, &e->forms[e->expr_form[i]], u);
+        for (uint32_t i = 0; u != k->vector_var && i < k->store_count; i++)
+            count += !k->stores[i].guard_count && is_turned(e, &e->forms[e->store_form[i]], u);
+        if (count > most) {
+            most = count;
+            best = u;
+        }
+    }
+    return best;
+}
+
+bool tile_turns_load(const struct emitter *e, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    return e->tile && x->op == K_LOAD && !x->guard_count && is_turned(e, &e->forms[e->expr_form[expr]], e->tile_var);
+}
+
+bool tile_turns_store(const struct emitter *e, uint32_t store)
+{
+    return e->tile && !e->k->stores[store].guard_count && is_turned(e, &e->forms[e->store_form[store]], e->tile_var);
+}
+
+V tile_row_exists(struct emitter *e, uint32_t form)
+{
+    if (!e->tile || !e->tile_rows || term_of(&e->forms[form], e->tile_var) < 0)
+        return NULL;
+    emit_at(e, e->vector_level);
+    return LLVMBuildICmp(e->m.b, LLVMIntULT, const_int(&e->m, 64, e->copy), e->tile_rows, "row");
+}
+
+/* ---- turning ---- */
+
+static V shuffle(const struct build *m, V a, V b, const uint32_t *lanes, uint32_t n)
+{
+    V mask[16];
+    for (uint32_t i = 0; i < n; i++)
+        mask[i] = const_int(m, 32, lanes[i]);
+    return LLVMBuildShuffleVector(m->b, a, b, LLVMConstVector(mask, n), "");
+}
+
+/* Interleaves the low or high halves of each block of `block` lanes, as the unpack instructions do. */
+static V unpack(const struct build *m, V a, V b, uint32_t n, uint32_t block, bool high)
+{
+    uint32_t lanes[16];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t from = i / block * block + (high ? block / 2 : 0) + i % block / 2;
+        lanes[i] = i % 2 ? n + from : from;
+    }
+    return shuffle(m, a, b, lanes, n);
+}
+
+/* Every second block of a, then of b, from `first` on. */
+static V every_second(const struct build *m, V a, V b, uint32_t n, uint32_t block, uint32_t first)
+{
+    uint32_t lanes[16], blocks = n / block;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t to = i / block, from = to < blocks / 2 ? 2 * to + first : blocks + 2 * (to - blocks / 2) + first;
+        lanes[i] = from * block + i % block;
+    }
+    return shuffle(m, a, b, lanes, n);
+}
+
+/* rows[i] lane j becomes rows[j] lane i.  First within blocks of 128 bits, where shuffles are cheap, then whole blocks. */
+static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_bytes)
+{
+    uint32_t block = 16 / element_bytes < n ? 16 / element_bytes : n, blocks = n / block;
+    V next[16];
+
+    for (uint32_t step = 1; step < block; step *= 2) {
+        for (uint32_t g = 0; g < n; g += block) {
+            for (uint32_t i = 0; i < block / 2; i++) {
+                next[g + 2 * i] = unpack(m, rows[g + i], rows[g + i + block / 2], n, block, false);
+                next[g + 2 * i + 1] = unpack(m, rows[g + i], rows[g + i + block / 2], n, block, true);
+            }
+        }
+        for (uint32_t i = 0; i < n; i++)
+            rows[i] = next[i];
+    }
+    /* Now row g * block + t has column t of every block, of the rows of group g. */
+    if (blocks == 2) {
+        for (uint32_t t = 0; t < block; t++) {
+            next[t] = every_second(m, rows[t], rows[block + t], n, block, 0);
+            next[block + t] = every_second(m, rows[t], rows[block + t], n, block, 1);
+        }
+    } else if (blocks == 4) {
+        for (uint32_t t = 0; t < block; t++) {
+            V a = rows[t], b = rows[block + t], c = rows[2 * block + t], d = rows[3 * block + t];
+            V even = every_second(m, a, b, n, block, 0), odd = every_second(m, a, b, n, block, 1);
+            V even2 = every_second(m, c, d, n, block, 0), odd2 = every_second(m, c, d, n, block, 1);
+            next[t] = every_second(m, even, even2, n, block, 0);
+            next[2 * block + t] = every_second(m, even, even2, n, block, 1);
+            next[block + t] = every_second(m, odd, odd2, n, block, 0);
+            next[3 * block + t] = every_second(m, odd, odd2, n, block, 1);
+        }
+    }
+    for (uint32_t i = 0; blocks > 1 && i < n; i++)
+        rows[i] = next[i];
+}
+
+/* ---- memory ---- */
+
+/* The address of lane j's vector along u, and in a partial tile its mask. */
+struct line {
+    V address, mask;
+};
+
+static V line_base(struct emitter *e, uint32_t form, V pointer, T element)
+{
+    const struct form *f = &e->forms[form];
+    V index = form_uniform(e, form), coefficient = number_value(e, f->number + 1 + (uint32_t)f->vector_term);
+    emit_at(e, e->vector_level);
+    index = LLVMBuildAdd(e->m.b, index, e->tile_base, "");
+    index = LLVMBuildAdd(e->m.b, index, LLVMBuildMul(e->m.b, e->vector_base[0], coefficient, ""), "");
+    return LLVMBuildGEP2(e->m.b, element, pointer, &index, 1, "line");
+}
+
+static struct line line_at(struct emitter *e, uint32_t form, V base, T element, uint32_t j)
+{
+    const struct form *f = &e->forms[form];
+    const struct build *m = &e->m;
+    V coefficient = number_value(e, f->number + 1 + (uint32_t)f->vector_term);
+    emit_at(e, LEVEL_ENTRY);
+    V offset = LLVMBuildMul(m->b, coefficient, const_int(m, 64, j), "");
+    emit_at(e, e->vector_level);
+    struct line line = {.address = j ? LLVMBuildGEP2(m->b, element, base, &offset, 1, "") : base};
+    if (e->tile_rows) {
+        V rows = splat(m, LLVMBuildTrunc(m->b, e->tile_rows, type_int(m, 32), ""), e->lanes);
+        V exists = LLVMBuildICmp(m->b, LLVMIntULT, const_int(m, 64, j), e->tile_lanes, "");
+        line.mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, e->lanes), rows, "");
+        line.mask = LLVMBuildAnd(m->b, line.mask, splat(m, exists, e->lanes), "");
+    }
+    return line;
+}
+
+void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX])
+{
+    dtype type = e->k->tensors[e->k->exprs[expr].tensor].type;
+    T element = storage_type(e, type), vector = type_lanes(element, e->lanes);
+    uint32_t form = e->expr_form[expr], align = (uint32_t)dtype_size(type);
+    V pointer = tensor_pointer(e, e->k->exprs[expr].tensor), base = line_base(e, form, pointer, element);
+
+    for (uint32_t j = 0; j < e->lanes; j++) {
+        struct line line = line_at(e, form, base, element, j);
+        values[j] =
+            line.mask ? masked_load(e, vector, line.address, line.mask, align) : load_vector(e, vector, line.address, align);
+    }
+    turn(&e->m, values, e->lanes, align);
+    for (uint32_t c = 0; type == WNNOperandDataType_Float16 && c < e->lanes; c++)
+        values[c] = half_to_float(&e->m, values[c]);
+}
+
+void tile_store(struct emitter *e, uint32_t store, const V *values)
+{
+    const struct kstore *s = &e->k->stores[store];
+    dtype type = e->k->tensors[s->tensor].type;
+    T element = storage_type(e, type);
+    uint32_t form = e->store_form[store], align = (uint32_t)dtype_size(type);
+    V pointer = tensor_pointer(e, s->tensor), base = line_base(e, form, pointer, element), rows[16];
+
+    for (uint32_t c = 0; c < e->lanes; c++) {
+        rows[c] = lanes_of(values[c]) == 1 ? splat(&e->m, values[c], e->lanes) : values[c];
+        if (type == WNNOperandDataType_Float16)
+            rows[c] = float_to_half(&e->m, rows[c]);
+    }
+    turn(&e->m, rows, e->lanes, align);
+    for (uint32_t j = 0; j < e->lanes; j++) {
+        struct line line = line_at(e, form, base, element, j);
+        store_row(e, rows[j], line.address, line.mask, align);
+    }
+}
