@@ -157,6 +157,7 @@ struct graph_output {
 enum cluster_kind {
     CLUSTER_KERNEL,  /* generated kernels */
     CLUSTER_LIBRARY, /* a library primitive: anchor plus an epilogue of element-wise nodes */
+    CLUSTER_LOOP,    /* one recurrent node of several steps: a body that is compiled once and run once per step */
     CLUSTER_VIEW     /* no code: results are other views of an input's bytes (reshape, identity, some slices) */
 };
 

@@ -274,7 +274,7 @@ static bool parse_mark(struct parser *p, struct node *n)
     m->place = p->l.token.text;
     for (m->kind = CLUSTER_KERNEL; !lex_is_word(&p->l, cluster_kind_name(m->kind)); m->kind++)
         if (m->kind == CLUSTER_VIEW)
-            return parse_expected(p, "kernel, library or view");
+            return parse_expected(p, "kernel, library, loop or view");
     if (!lex_next(&p->l) || !parse_sign(p, '(') || !parse_uint32(p, &m->index) || !parse_sign(p, ')'))
         return false;
     if (p->last_mark)

@@ -353,6 +353,8 @@ const char *cluster_kind_name(enum cluster_kind kind)
         return "kernel";
     case CLUSTER_LIBRARY:
         return "library";
+    case CLUSTER_LOOP:
+        return "loop";
     case CLUSTER_VIEW:
         break;
     }

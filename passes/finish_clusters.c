@@ -150,6 +150,8 @@ static bool cluster_single(struct finish *f, struct node *n)
     }
     if (op_infos[n->op].flags & OPF_LIBRARY && t && t->takes_node && t->takes_node(t->user, n))
         return give_cluster(f, n, CLUSTER_LIBRARY);
+    if (op_infos[n->op].flags & OPF_RECURRENT)
+        return give_cluster(f, n, CLUSTER_LOOP);
     return give_cluster(f, n, CLUSTER_KERNEL);
 }
 

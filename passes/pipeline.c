@@ -6,13 +6,13 @@
  * order.
  *
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
- *   legalize    what no library and no kernel can do as it stands, said with what they can do
+ *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
  *   clusters    separate-outputs, fuse-epilogues, fuse-kernels, finish-clusters
  *
- * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators, once they
- * are to be made of others, are expanded at the head of "legalize" (pass expand-recurrent), so that what they become is folded
- * and fused.
+ * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators of one step
+ * are expanded at the head of "legalize", so that what they become is folded and fused; those of several steps become loops,
+ * whose bodies are small graphs that go through the same table (docs/recurrent.md).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -28,6 +28,7 @@ const struct pass pass_pipeline[] = {
     {"fold-constants",   pass_fold_constants,   false, "compute what depends on constants only"},
     {"merge-common",     pass_merge_common,     false, "compute equal things once"},
     {"fold-batch-norm",  pass_fold_batch_norm,  false, "what is affine per channel into the convolution before it"},
+    {"expand-recurrent", pass_expand_recurrent, true,  "gru, lstm and their cells: one step as nodes, several left to a loop"},
     {"legalize",         pass_legalize,         true,  "what the library cannot take as it is, said so that it can"},
     {"propagate-layout", pass_propagate_layout, false, "the layout that convolutions prefer, with the fewest bytes transposed"},
     {"canonicalize",     pass_canonicalize,     false, "what legalising and layout left"},

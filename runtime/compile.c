@@ -20,6 +20,10 @@
 #include <time.h>
 
 #include "passes/passes.h"
+#include "runtime/compile_loop.h"
+
+/* Buffers of loops lie behind the arena's, at multiples of this. */
+enum { LOOP_ALIGN = 64 };
 
 /* By cluster->index. */
 struct compiled_cluster {
@@ -27,6 +31,7 @@ struct compiled_cluster {
     struct cluster_nodes nodes;
     struct kernel_list kernels;
     struct library_step *library;
+    struct compiled_loop *loop;
 };
 
 struct compiler {
@@ -96,6 +101,7 @@ static bool may_share(void *user, const struct cluster *c, const struct value *i
         return kernels_share(&cc->kernels, input, output);
     case CLUSTER_LIBRARY:
         return k->en->functions->step_may_share(k->en, cc->nodes.nodes, cc->nodes.count, input);
+    case CLUSTER_LOOP: /* writes results while operands are still read */
     case CLUSTER_VIEW:
         break;
     }
@@ -176,6 +182,7 @@ static void attempt_drop(struct compiler *k)
         kernel_list_free(&k->clusters[i].kernels);
         if (k->clusters[i].library)
             k->en->functions->step_free(k->clusters[i].library);
+        loop_free(k->clusters[i].loop);
     }
     k->cluster_count = 0;
 }
@@ -231,6 +238,20 @@ static enum attempt attempt_clusters(struct compiler *k, bool (*cancelled)(void 
     return ATTEMPT_DONE;
 }
 
+/* Once nothing is attempted again: loops change nothing about what lies where outside of them. */
+static bool compile_loops(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+{
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        struct compiled_cluster *cc = &k->clusters[i];
+        if (cc->cluster->kind != CLUSTER_LOOP)
+            continue;
+        cc->loop = loop_compile(k->en, k->target, cc->nodes.nodes[0], cancelled, user, times, k->e);
+        if (!cc->loop)
+            return false;
+    }
+    return true;
+}
+
 /* ---- steps ---- */
 
 static struct program_step *add_step(struct compiler *k, enum step_kind kind, uint32_t place_count)
@@ -268,8 +289,9 @@ static bool constant_slot(struct compiler *k, const struct value *v, uint32_t *s
     return true;
 }
 
-static bool place_value(struct compiler *k, const struct value *v, struct place *place)
+static bool place_value(void *user, const struct value *v, struct place *place)
 {
+    struct compiler *k = user;
     const struct storage *s = &k->storage.values[v->index];
 
     *place = (struct place){.slot = s->slot, .offset = s->offset, .bytes = type_bytes(&v->type)};
@@ -342,23 +364,54 @@ static bool add_library_step(struct compiler *k, struct compiled_cluster *cc)
     return true;
 }
 
+static bool add_cluster_steps(struct compiler *k, struct compiled_cluster *cc, int64_t loop_base)
+{
+    switch (cc->cluster->kind) {
+    case CLUSTER_KERNEL:
+        return add_kernel_steps(k, cc);
+    case CLUSTER_LIBRARY:
+        return add_library_step(k, cc);
+    case CLUSTER_LOOP:
+        return loop_append(cc->loop, k->out, loop_base, place_value, k, k->e);
+    case CLUSTER_VIEW:
+        break;
+    }
+    return true;
+}
+
 static bool add_steps(struct compiler *k)
 {
     struct program *p = k->out;
-    size_t steps = 0;
+    size_t steps = 0, loops = 0, moves = 0, constants = k->g->value_count;
+    int64_t loop_base = (p->arena_bytes + LOOP_ALIGN - 1) / LOOP_ALIGN * LOOP_ALIGN, loop_bytes = 0;
 
-    for (uint32_t i = 0; i < k->cluster_count; i++)
-        steps += k->clusters[i].cluster->kind == CLUSTER_LIBRARY ? 1 : k->clusters[i].kernels.count;
-    p->steps = arena_array(&p->arena, steps, sizeof *p->steps);
-    p->constants = arena_array(&p->arena, k->g->value_count, sizeof *p->constants);
-    k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
-    if (!p->steps || !p->constants || !k->constant_slots)
-        return error_out_of_memory(k->e);
     for (uint32_t i = 0; i < k->cluster_count; i++) {
-        struct compiled_cluster *cc = &k->clusters[i];
-        if (!(cc->cluster->kind == CLUSTER_LIBRARY ? add_library_step(k, cc) : add_kernel_steps(k, cc)))
-            return false;
+        const struct compiled_cluster *cc = &k->clusters[i];
+        steps += cc->cluster->kind == CLUSTER_LIBRARY ? 1 : cc->kernels.count;
+        if (!cc->loop)
+            continue;
+        struct loop_size size = loop_get_size(cc->loop);
+        steps += size.steps;
+        loops += size.loops;
+        moves += size.moves;
+        constants += size.constants;
+        if (size.arena_bytes > loop_bytes)
+            loop_bytes = size.arena_bytes; /* loops run one after the other and keep nothing */
     }
+    if (loop_bytes) {
+        p->arena_lower_bound += loop_base - p->arena_bytes + loop_bytes;
+        p->arena_bytes = loop_base + loop_bytes;
+    }
+    p->steps = arena_array(&p->arena, steps, sizeof *p->steps);
+    p->loops = arena_array(&p->arena, loops, sizeof *p->loops);
+    p->moves = arena_array(&p->arena, moves, sizeof *p->moves);
+    p->constants = arena_array(&p->arena, constants, sizeof *p->constants);
+    k->constant_slots = arena_array(&k->arena, k->g->value_count, sizeof *k->constant_slots);
+    if (!p->steps || !p->loops || !p->moves || !p->constants || !k->constant_slots)
+        return error_out_of_memory(k->e);
+    for (uint32_t i = 0; i < k->cluster_count; i++)
+        if (!add_cluster_steps(k, &k->clusters[i], loop_base))
+            return false;
     return true;
 }
 
@@ -380,13 +433,12 @@ static bool compile(struct compiler *k, bool (*cancelled)(void *user), void *use
     enum attempt a;
     double start = milliseconds_now();
 
-    k->target = k->en->functions->target(k->en, k->e);
-    if (!k->target || !run_passes(k, cancelled, user))
+    if (!run_passes(k, cancelled, user))
         return false;
     times->passes += milliseconds_now() - start;
     while ((a = attempt_clusters(k, cancelled, user, times)) == ATTEMPT_AGAIN)
         attempt_drop(k);
-    if (a != ATTEMPT_DONE)
+    if (a != ATTEMPT_DONE || !compile_loops(k, cancelled, user, times))
         return false;
     k->out->engine = k->en;
     k->out->input_count = k->g->input_count;
@@ -399,7 +451,19 @@ static bool compile(struct compiler *k, bool (*cancelled)(void *user), void *use
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
                    struct compile_times *times, struct error *e)
 {
-    struct compiler k = {.en = en, .g = g, .e = e, .out = out};
+    const struct target *t = en->functions->target(en, e);
+
+    if (t)
+        return compile_for_target(en, t, g, cancelled, user, out, times, e);
+    memset(out, 0, sizeof *out);
+    memset(times, 0, sizeof *times);
+    return error_set(e, WNNStatus_OperationError, "internal error: an engine without a target");
+}
+
+bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
+                        struct program *out, struct compile_times *times, struct error *e)
+{
+    struct compiler k = {.en = en, .g = g, .target = t, .e = e, .out = out};
 
     memset(out, 0, sizeof *out);
     memset(times, 0, sizeof *times);
@@ -440,6 +504,16 @@ static void place_print(const struct place *place, FILE *out)
     fprintf(out, "+%lld:%lld", (long long)place->offset, (long long)place->bytes);
 }
 
+static void move_print(const struct program_move *m, FILE *out)
+{
+    fprintf(out, "(%+lld", (long long)m->stride);
+    if (m->has_first) {
+        fputs(", first", out);
+        place_print(&m->first, out);
+    }
+    fputc(')', out);
+}
+
 void program_print(const struct program *p, FILE *out)
 {
     long long constants = 0;
@@ -448,10 +522,14 @@ void program_print(const struct program *p, FILE *out)
         constants += (long long)p->constants[i]->bytes;
     fprintf(out, "plan: %u steps, arena %lld bytes (lower bound %lld), %u constants with %lld bytes\n", p->step_count,
             (long long)p->arena_bytes, (long long)p->arena_lower_bound, p->constant_count, constants);
-    for (uint32_t i = 0; i < p->step_count; i++) {
+    for (uint32_t i = 0, loop = 0, move = 0; i < p->step_count; i++) {
         const struct program_step *s = &p->steps[i];
         bool arrow = false;
 
+        if (loop < p->loop_count && p->loops[loop].first == i) {
+            fprintf(out, "  loop of %u steps, %u times:\n", p->loops[loop].count, p->loops[loop].iterations);
+            loop++;
+        }
         fprintf(out, "  %3u %s %s:", i,
                 s->kind == STEP_KERNEL    ? "kernel"
                 : s->kind == STEP_LIBRARY ? "library"
@@ -463,6 +541,8 @@ void program_print(const struct program *p, FILE *out)
                 fputs(" ->", out);
             arrow |= written;
             place_print(&s->places[t], out);
+            if (move < p->move_count && p->moves[move].step == i && p->moves[move].place == t)
+                move_print(&p->moves[move++], out);
         }
         fputc('\n', out);
     }

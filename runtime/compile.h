@@ -19,6 +19,9 @@ struct compile_times {
  */
 bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
                    struct compile_times *times, struct error *e);
+/** The same for other facts than the engine's own. */
+bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
+                        struct program *out, struct compile_times *times, struct error *e);
 void program_free(struct program *p);
 
 /** Steps, places and sizes, for the dump-plan switch. */

@@ -57,11 +57,32 @@ struct program_step {
     struct place *places;
 };
 
+/** Steps that run several times, one iteration after the other.  Loops neither overlap nor nest. */
+struct program_loop {
+    uint32_t first, count; /* steps */
+    uint32_t iterations;
+};
+
+/**
+ * A place of a step in a loop that moves: iteration i finds it i * stride bytes further.  With has_first, iteration 0 finds it
+ * at `first`, iteration i at (i - 1) * stride from where the step says.
+ */
+struct program_move {
+    uint32_t step, place;
+    int64_t stride;
+    bool has_first;
+    struct place first;
+};
+
 struct program {
     struct arena arena;
     struct engine *engine;
     uint32_t step_count;
     struct program_step *steps;
+    uint32_t loop_count;
+    struct program_loop *loops; /* in the order of their steps */
+    uint32_t move_count;
+    struct program_move *moves; /* in the order of steps and places */
     uint32_t constant_count;
     struct constant **constants;        /* a reference each */
     uint32_t input_count, output_count; /* bindings that run needs */

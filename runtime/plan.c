@@ -77,6 +77,22 @@ struct plan_fixup {
     int64_t offset;
 };
 
+/*
+ * A pointer that moves from iteration to iteration.  Where it starts is a pointer of its own behind those of the steps, so that
+ * binding and creation set it like any other, and a run that is stopped in the middle leaves nothing to put right.
+ */
+struct plan_move {
+    uint32_t pointer, base, first; /* first: pointer of iteration 0, or NO_POINTER */
+    int64_t stride;
+};
+
+struct plan_loop {
+    uint32_t first, count, iterations; /* steps */
+    uint32_t move, move_count;
+};
+
+enum { NO_POINTER = UINT32_MAX };
+
 struct execution {
     struct execution *next;
     char *memory; /* arena, library scratch, one scratch per thread */
@@ -93,6 +109,9 @@ struct plan {
     struct plan_profile *profile;
     struct plan_fixup *fixups;
     struct place *places; /* of every pointer */
+    uint32_t loop_count, move_count;
+    struct plan_loop *loops;
+    struct plan_move *moves;
     uint32_t constant_count;
     struct constant **constants;
     size_t memory_bytes, library_scratch, thread_scratch,
@@ -164,6 +183,54 @@ static void plan_add_library(struct plan *plan, struct plan_step *s, struct plan
     snprintf(profile->implementation, sizeof profile->implementation, "%s", info.implementation ? info.implementation : "");
 }
 
+/* The place of a pointer, which the caller's binding may have to set. */
+static void plan_add_place(struct plan *plan, uint32_t pointer, const struct place *place)
+{
+    plan->places[pointer] = *place;
+    if (place->kind == PLACE_INPUT || place->kind == PLACE_OUTPUT)
+        plan->fixups[plan->fixup_count++] =
+            (struct plan_fixup){pointer, place->kind == PLACE_OUTPUT, place->slot, place->offset};
+}
+
+/* Pointers of program p: those of the steps, then two for each place that moves. */
+static void plan_count_pointers(struct plan *plan, const struct program *p)
+{
+    for (uint32_t i = 0; i < p->step_count; i++)
+        plan->pointer_count += p->steps[i].place_count;
+    plan->pointer_count += 2 * p->move_count;
+}
+
+static void plan_add_move(struct plan *plan, const struct program *p, const struct program_move *from, uint32_t extra)
+{
+    struct plan_move *m = &plan->moves[plan->move_count++];
+
+    *m = (struct plan_move){plan->steps[from->step].first + from->place, extra, NO_POINTER, from->stride};
+    plan_add_place(plan, m->base, &p->steps[from->step].places[from->place]);
+    if (!from->has_first)
+        return;
+    m->first = extra + 1;
+    plan_add_place(plan, m->first, &from->first);
+}
+
+static void plan_add_loops(struct plan *plan, const struct program *p)
+{
+    uint32_t extra = plan->pointer_count - 2 * p->move_count;
+
+    for (uint32_t i = 0; i < p->loop_count; i++) {
+        const struct program_loop *from = &p->loops[i];
+        struct plan_loop *l = &plan->loops[plan->loop_count++];
+
+        *l = (struct plan_loop){from->first, from->count, from->iterations, plan->move_count, 0};
+        for (; plan->move_count < p->move_count && p->moves[plan->move_count].step < l->first + l->count; extra += 2)
+            plan_add_move(plan, p, &p->moves[plan->move_count], extra);
+        l->move_count = plan->move_count - l->move;
+        for (uint32_t s = l->first; s < l->first + l->count; s++) {
+            plan->profile[s].flops *= l->iterations;
+            plan->profile[s].bytes *= l->iterations;
+        }
+    }
+}
+
 static bool plan_add_steps(struct plan *plan, const struct program *p, const kernel_function *functions,
                            size_t *library_scratch, size_t *thread_scratch)
 {
@@ -177,11 +244,7 @@ static bool plan_add_steps(struct plan *plan, const struct program *p, const ker
         s->count = from->place_count;
         memcpy(profile->name, from->name, sizeof profile->name);
         for (uint32_t t = 0; t < from->place_count; t++, pointer++) {
-            const struct place *place = &from->places[t];
-            plan->places[pointer] = *place;
-            if (place->kind == PLACE_INPUT || place->kind == PLACE_OUTPUT)
-                plan->fixups[plan->fixup_count++] =
-                    (struct plan_fixup){pointer, place->kind == PLACE_OUTPUT, place->slot, place->offset};
+            plan_add_place(plan, pointer, &from->places[t]);
         }
         switch (from->kind) {
         case STEP_KERNEL:
@@ -205,17 +268,19 @@ static bool plan_fill(struct plan *plan, const struct program *p, const kernel_f
 {
     size_t library_scratch = 0, thread_scratch = 0;
 
-    for (uint32_t i = 0; i < p->step_count; i++)
-        plan->pointer_count += p->steps[i].place_count;
+    plan_count_pointers(plan, p);
     plan->step_count = p->step_count;
     plan->steps = arena_array(&plan->arena, p->step_count, sizeof *plan->steps);
     plan->profile = arena_array(&plan->arena, p->step_count, sizeof *plan->profile);
     plan->places = arena_array(&plan->arena, plan->pointer_count, sizeof *plan->places);
     plan->fixups = arena_array(&plan->arena, plan->pointer_count, sizeof *plan->fixups);
+    plan->loops = arena_array(&plan->arena, p->loop_count, sizeof *plan->loops);
+    plan->moves = arena_array(&plan->arena, p->move_count, sizeof *plan->moves);
     plan->constants = arena_array(&plan->arena, p->constant_count, sizeof *plan->constants);
-    if (!plan->steps || !plan->profile || !plan->places || !plan->fixups || !plan->constants ||
+    if (!plan->loops || !plan->moves || !plan->steps || !plan->profile || !plan->places || !plan->fixups || !plan->constants ||
         !plan_add_steps(plan, p, functions, &library_scratch, &thread_scratch))
         return false;
+    plan_add_loops(plan, p);
 
     plan->library_scratch = align_up((size_t)p->arena_bytes, MEMORY_ALIGNMENT);
     plan->thread_scratch = align_up(plan->library_scratch + library_scratch, MEMORY_ALIGNMENT);
@@ -392,7 +457,7 @@ static void poison_around(const struct plan *plan, const struct execution *x, co
 #if defined(PLAN_POISON)
     ASAN_POISON_MEMORY_REGION(x->memory, plan->library_scratch);
     for (uint32_t i = s->first; i < s->first + s->count; i++)
-        if (plan->places[i].kind == PLACE_ARENA)
+        if ((uintptr_t)x->pointers[i] - (uintptr_t)x->memory < plan->library_scratch) /* of a loop: now in the arena */
             ASAN_UNPOISON_MEMORY_REGION(x->pointers[i], (size_t)plan->places[i].bytes);
 #else
     (void)plan;
@@ -429,11 +494,11 @@ static unsigned long long nanoseconds_now(void)
     return (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
 }
 
-static bool run_steps(struct plan *plan, struct execution *x, const atomic_bool *stop, struct error *e)
+/* Steps [first, end), *start being when they begin. */
+static bool run_range(struct plan *plan, struct execution *x, uint32_t first, uint32_t end, const atomic_bool *stop,
+                      unsigned long long *start, struct error *e)
 {
-    unsigned long long start = plan->profiling ? nanoseconds_now() : 0;
-
-    for (uint32_t i = 0; i < plan->step_count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         if (stop && atomic_load_explicit(stop, memory_order_relaxed))
             return error_set(e, WNNStatus_InvalidStateError, "the computation was stopped");
         if (plan->poisoning)
@@ -442,11 +507,45 @@ static bool run_steps(struct plan *plan, struct execution *x, const atomic_bool 
             return error_set(e, WNNStatus_OperationError, "the library failed in step %u, %s", i, plan->profile[i].name);
         if (plan->profiling) {
             unsigned long long now = nanoseconds_now();
-            atomic_fetch_add_explicit(&plan->profile[i].nanoseconds, now - start, memory_order_relaxed);
-            start = now;
+            atomic_fetch_add_explicit(&plan->profile[i].nanoseconds, now - *start, memory_order_relaxed);
+            *start = now;
         }
     }
     return true;
+}
+
+/* Points the places that move to where iteration i finds them. */
+static void loop_move(const struct plan *plan, struct execution *x, const struct plan_loop *l, uint32_t i)
+{
+    for (uint32_t k = l->move; k < l->move + l->move_count; k++) {
+        const struct plan_move *m = &plan->moves[k];
+        bool other = m->first != NO_POINTER;
+
+        if (other && i == 0)
+            x->pointers[m->pointer] = x->pointers[m->first];
+        else
+            x->pointers[m->pointer] = (char *)x->pointers[m->base] + m->stride * ((int64_t)i - other);
+    }
+}
+
+static bool run_steps(struct plan *plan, struct execution *x, const atomic_bool *stop, struct error *e)
+{
+    unsigned long long start = plan->profiling ? nanoseconds_now() : 0;
+    uint32_t done = 0;
+
+    for (uint32_t k = 0; k < plan->loop_count; k++) {
+        const struct plan_loop *l = &plan->loops[k];
+
+        if (!run_range(plan, x, done, l->first, stop, &start, e))
+            return false;
+        for (uint32_t i = 0; i < l->iterations; i++) {
+            loop_move(plan, x, l, i);
+            if (!run_range(plan, x, l->first, l->first + l->count, stop, &start, e))
+                return false;
+        }
+        done = l->first + l->count;
+    }
+    return run_range(plan, x, done, plan->step_count, stop, &start, e);
 }
 
 static void bind(const struct plan *plan, struct execution *x, const struct engine_binding *inputs,

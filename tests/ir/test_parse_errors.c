@@ -82,7 +82,7 @@ static const struct {
     {GRAPH("inputs { x: f32[2]; } nodes { y = relu(x, label=l); }"), "2:49: a string expected, found 'l'", WNNStatus_DataError},
     {GRAPH("inputs { x: f32[2]; } nodes { y = relu(x, label=\"a\\u{0}\"); }"), "2:50: a label with a NUL in it",
      WNNStatus_DataError},
-    {GRAPH("inputs { x: f32[2]; } nodes { y = relu(x) @cpu(1); }"), "2:44: kernel, library or view expected, found 'cpu'",
+    {GRAPH("inputs { x: f32[2]; } nodes { y = relu(x) @cpu(1); }"), "2:44: kernel, library, loop or view expected, found 'cpu'",
      WNNStatus_DataError},
     {GRAPH("inputs { x: f32[2]; } nodes { y = relu(x) @kernel(1); }"), "2:44: cluster 1 in a graph of 1 nodes",
      WNNStatus_DataError},
