@@ -96,6 +96,8 @@ static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes)
     if (atomic_load(&fake_out_of_memory))
         return NULL;
     struct engine_buffer *b = calloc(1, sizeof *b + bytes);
+    if (!b)
+        return NULL;
     b->bytes = bytes;
     atomic_fetch_add(&fake_buffers, 1);
     return b;
