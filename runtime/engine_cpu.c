@@ -200,6 +200,25 @@ static uint32_t program_kernels(const struct program *p, struct kernel **kernels
     return count;
 }
 
+/* What the code of one program cost, for the time-passes switch; other builds of the context at the same time count, too. */
+static bool cpu_compile(struct engine_cpu *cpu, uint32_t count, struct kernel *const *kernels, struct codegen_unit **unit,
+                        kernel_function *functions, struct error *e)
+{
+    struct codegen_times before, after;
+
+    if (count == 0)
+        return true;
+    codegen_get_times(cpu->codegen, &before);
+    bool ok = codegen_compile(cpu->codegen, count, kernels, unit, functions, e);
+    if (!ok || !(cpu->base.debug->flags & DEBUG_TIME_PASSES))
+        return ok;
+    codegen_get_times(cpu->codegen, &after);
+    fprintf(stderr, "# %u kernels, %u structures compiled: emit %.3f ms, LLVM passes %.3f ms, LLVM code %.3f ms\n",
+            after.kernels - before.kernels, after.structures - before.structures, after.emit_ms - before.emit_ms,
+            after.passes_ms - before.passes_ms, after.codegen_ms - before.codegen_ms);
+    return true;
+}
+
 static struct executable *cpu_load(struct engine *en, struct program *p, struct error *e)
 {
     struct engine_cpu *cpu = cpu_of(en);
@@ -214,7 +233,7 @@ static struct executable *cpu_load(struct engine *en, struct program *p, struct 
         error_out_of_memory(e);
     if (ok) {
         uint32_t count = program_kernels(p, kernels);
-        ok = count == 0 || codegen_compile(cpu->codegen, count, kernels, &x->unit, functions, e);
+        ok = cpu_compile(cpu, count, kernels, &x->unit, functions, e);
     }
     if (ok) {
         x->plan = plan_create(p, functions, en->thread_count, en->debug, e);
