@@ -16,6 +16,7 @@ enum {
     SPLIT_ROUNDS = 16,          /* each round splits one variable; reshapes have at most RANK_MAX dimensions */
     KEEP_BYTES_MAX = 64 * 1024, /* kept rows of one thread should stay in a core's cache */
     KEEP_COST_MIN = 8,          /* cheaper expressions are computed again */
+    RUN_MIN = 8,                /* consecutive elements that are worth a vector */
     LANES = 16                  /* assumed by the choice of the vector variable */
 };
 
@@ -204,6 +205,22 @@ static bool rebuild_same(struct kernel *k)
     return !k->error.status;
 }
 
+/**
+ * Whether a split at `factor` would leave runs of consecutive stores too short for vectors (an image enlarged twice): there a
+ * division per element is cheaper.
+ */
+static bool split_shortens_runs(const struct kernel *k, uint32_t var, int64_t factor)
+{
+    if (factor >= RUN_MIN)
+        return false;
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const int64_t c = kaffine_coefficient(k->stores[i].index, var);
+        if ((c == 1 || c == -1) && k->vars[var].size >= RUN_MIN)
+            return true;
+    }
+    return false;
+}
+
 /** Finds a variable whose split at `factor` makes a division exact. */
 static bool find_split(const struct kernel *k, uint32_t *var, int64_t *factor)
 {
@@ -219,7 +236,7 @@ static bool find_split(const struct kernel *k, uint32_t *var, int64_t *factor)
                     continue;
                 *factor = boundaries[b] / c;
                 *var = d->base.terms[t].var;
-                if (size > *factor && size % *factor == 0)
+                if (size > *factor && size % *factor == 0 && !split_shortens_runs(k, *var, *factor))
                     return true;
             }
         }

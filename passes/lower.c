@@ -352,7 +352,6 @@ static bool attempt_kernel(struct lowering *l, const struct attempt *a, uint32_t
         for (uint32_t i = 0; i < a->count && stores < OUTPUTS_MAX; i++) {
             const struct value *v = a->outputs[i];
             struct map m;
-            uint32_t e, tensor;
             if (a->excluded[i] || (pass == 0) != (i == leader))
                 continue;
             if (!place_output(l, v, &m)) {
@@ -360,13 +359,10 @@ static bool attempt_kernel(struct lowering *l, const struct attempt *a, uint32_t
                     continue;
                 l->unfusable = true;
             }
-            e = lower_value(l, v, &m);
-            tensor = l->unfusable || l->k->error.status ? UINT32_MAX : lower_tensor(l, v, true);
-            if (tensor == UINT32_MAX || e == KEXPR_NONE) {
+            if (!lower_store(l, v, &m, lower_value(l, v, &m))) {
                 *culprit = l->k->error.status == WNNStatus_UnknownError ? UINT32_MAX : i;
                 return false;
             }
-            kernel_store(l->k, tensor, map_linear(l, &m, &v->type), e, 0, NULL);
             a->stored[i] = true;
             stores++;
         }
@@ -447,14 +443,10 @@ static bool lower_concat_parts(const struct node_table *t, const struct node *n,
                 x = lower_value(&l, v, &at);
                 to = map_spread(&l, &at, &v->type);
                 to.forms[axis] = kaffine_add_const(to.forms[axis], start);
-                good = x != KEXPR_NONE;
-                if (good)
-                    kernel_store(l.k, lower_tensor(&l, n->results[0], true), map_linear(&l, &to, &n->results[0]->type), x, 0,
-                                 NULL);
+                good = lower_store(&l, n->results[0], &to, x);
             } else {
                 l.unfusable = seen != NULL;
             }
-            good = good && !l.k->error.status;
         }
         if (!conclude(&l, good, n, list, e))
             return false;
@@ -473,16 +465,11 @@ static bool lower_scatter(const struct node_table *t, const struct node *n, stru
             name_kernel(l.k, n);
             if (step == 0) {
                 const struct value *v = n->inputs[0].value;
-                uint32_t x;
                 space_of_value(&l, v);
-                x = lower_value(&l, v, &l.bases[0]);
-                good = x != KEXPR_NONE;
-                if (good)
-                    kernel_store(l.k, lower_tensor(&l, n->results[0], true), map_linear(&l, &l.bases[0], &v->type), x, 0, NULL);
+                good = lower_store(&l, n->results[0], &l.bases[0], lower_value(&l, v, &l.bases[0]));
             } else {
                 good = lower_scatter_updates(&l, n);
             }
-            good = good && !l.k->error.status;
         }
         if (!conclude(&l, good, n, list, e))
             return false;

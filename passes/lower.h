@@ -87,6 +87,8 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
 uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard *guards);
 /** The tensor argument that stands for a value. */
 uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written);
+/** Stores e as v's element at m; false if nodes make no kernel (unfusable), or after an error. */
+bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** Position of the node that computes v, if that is in the cluster; else UINT32_MAX. */
 uint32_t lower_position(const struct lowering *l, const struct value *v);
 /** An option cast to a data type, as a constant of its kernel type. */

@@ -66,7 +66,6 @@ bool lower_scatter_updates(struct lowering *l, const struct node *n)
     const uint32_t axis = elements ? NODE_OPTIONS(n, WNNScatterOptions)->axis : 0;
     struct map from = {.rank = t->rank}, place = {.rank = index_rank}, to = {.rank = rank};
     struct kernel *k = l->k;
-    uint32_t e;
 
     for (int pass = KVAR_PARALLEL; pass <= KVAR_REDUCED; pass++) {
         for (uint32_t d = 0; d < t->rank; d++) {
@@ -91,9 +90,7 @@ bool lower_scatter_updates(struct lowering *l, const struct node *n)
             to.forms[d] = index_form(l, indices, &place, result->type.dims[d]);
         }
     }
-    e = lower_value(l, updates, &from);
-    kernel_store(k, lower_tensor(l, result, true), map_linear(l, &to, &result->type), e, 0, NULL);
-    return !k->error.status && !l->unfusable;
+    return lower_store(l, result, &to, lower_value(l, updates, &from));
 }
 
 /* ---- resample2d ---- */

@@ -46,6 +46,16 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
     return kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
 }
 
+bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
+{
+    const uint32_t tensor = e == KEXPR_NONE || l->unfusable || l->k->error.status ? UINT32_MAX : lower_tensor(l, v, true);
+
+    if (tensor == UINT32_MAX)
+        return false;
+    kernel_store(l->k, tensor, map_linear(l, m, &v->type), e, 0, NULL);
+    return !l->k->error.status;
+}
+
 union scalar lower_scalar(WNNNumber n, dtype t)
 {
     union scalar s = number_cast(n, t);

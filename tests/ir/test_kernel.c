@@ -213,25 +213,30 @@ static void softmax_has_three_phases_and_keeps_exponentials(void **state)
 
 static void splits_variables_instead_of_dividing(void **state)
 {
+    /* y = transpose of x[rows, columns], read as one row: y[l] = x[l % rows, l / rows] */
+    static const int64_t shapes[][2] = {{16, 10}, {3, 10}};
     (void)state;
-    /* y[12] = transpose of x[3, 4], read as a row: y[l] = x[l % 3, l / 3] */
-    struct kernel *k = kernel_create();
-    uint32_t x = kernel_tensor(k, F32, 12, false, NULL), y = kernel_tensor(k, F32, 12, true, NULL);
-    struct kaffine l = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 12));
-    struct kaffine at = kaffine_add(k, kaffine_scale(k, kernel_divmod(k, l, 1, 3), 4), kernel_divmod(k, l, 3, 0));
-    float from[12], to[12];
-    void *tensors[2] = {from, to};
+    for (int shape = 0; shape < 2; shape++) {
+        const int64_t rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
+        struct kernel *k = kernel_create();
+        uint32_t x = kernel_tensor(k, F32, n, false, NULL), y = kernel_tensor(k, F32, n, true, NULL);
+        struct kaffine l = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, n));
+        struct kaffine at = kaffine_add(k, kaffine_scale(k, kernel_divmod(k, l, 1, rows), columns), kernel_divmod(k, l, rows, 0));
+        float from[160], to[160];
+        void *tensors[2] = {from, to};
 
-    kernel_store(k, y, l, kernel_load(k, x, at, 0, NULL, (union scalar){.u64 = 0}), 0, NULL);
-    finished(k);
-    assert_int_equal(k->var_count, 2);
-    assert_int_equal(k->parallel_count, 2);
-    for (int i = 0; i < 12; i++)
-        from[i] = (float)i;
-    assert_true(kernel_interpret(k, tensors));
-    for (int i = 0; i < 12; i++)
-        assert_true(to[i] == from[i % 3 * 4 + i / 3]);
-    kernel_free(k);
+        kernel_store(k, y, l, kernel_load(k, x, at, 0, NULL, (union scalar){.u64 = 0}), 0, NULL);
+        finished(k);
+        /* ... but runs of three would be too short for vectors: there the divisions stay */
+        assert_int_equal(k->parallel_count, shape ? 1 : 2);
+        assert_int_equal(k->var_count, shape ? 3 : 2);
+        for (int i = 0; i < n; i++)
+            from[i] = (float)i;
+        assert_true(kernel_interpret(k, tensors));
+        for (int i = 0; i < n; i++)
+            assert_true(to[i] == from[i % rows * columns + i / rows]);
+        kernel_free(k);
+    }
 }
 
 static void divmod_simplifies(void **state)
