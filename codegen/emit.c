@@ -359,8 +359,7 @@ static void emit_units(struct emitter *e, struct units *u, V begin, V end)
 
 /* ---- shape of the code ---- */
 
-/* Rough instructions per vector of an operation. */
-static uint32_t weight(const struct kexpr *x)
+uint32_t emit_weight(const struct kexpr *x)
 {
     switch (x->op) {
     case K_EXP:
@@ -390,7 +389,7 @@ static uint32_t weight(const struct kexpr *x)
 static uint32_t add_weight(const struct emitter *e, uint32_t expr, uint32_t phase, bool *counted)
 {
     const struct kexpr *x = &e->k->exprs[expr];
-    uint32_t sum = weight(x);
+    uint32_t sum = emit_weight(x);
     if (counted[expr] || (x->keep >= 0 && x->phase < phase) || (!x->varying && x->op != K_REDUCE))
         return 0;
     counted[expr] = true;
@@ -454,8 +453,8 @@ static void choose_shape(struct emitter *e)
     int64_t points = 1;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
-        cost += weight(&k->exprs[i]);
-        calls |= weight(&k->exprs[i]) > HEAVY_COST;
+        cost += emit_weight(&k->exprs[i]);
+        calls |= emit_weight(&k->exprs[i]) > HEAVY_COST;
         reduces += k->exprs[i].op == K_REDUCE;
         if (k->exprs[i].keep >= 0) {
             size_t size = ktype_size(k->exprs[i].type);

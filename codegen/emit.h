@@ -121,6 +121,8 @@ void emit_loop(struct emitter *e, uint32_t level, uint32_t var, V low, V high, l
 /** The vector variable from low to high in vectors, copies of them at a time, and the rest masked or one by one. */
 void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_body body, void *user);
 
+/** Rough number of instructions per vector of an operation. */
+uint32_t emit_weight(const struct kexpr *x);
 /** How many vectors along a REDUCED variable a phase takes at a time. */
 uint32_t emit_phase_copies(struct emitter *e, uint32_t phase);
 

@@ -9,6 +9,10 @@
  */
 #include "codegen/emit.h"
 
+/* A tile has the code of its expressions once per row.  More than this per vector is not worth that: there the gathers of the
+ * ordinary way no longer weigh much. */
+enum { TILE_COST_MAX = 48 };
+
 /* ---- which ---- */
 
 static int32_t term_of(const struct form *f, uint32_t var)
@@ -32,8 +36,10 @@ static bool is_turned(const struct emitter *e, const struct form *f, uint32_t u)
 uint32_t tile_find(const struct emitter *e)
 {
     const struct kernel *k = e->k;
-    uint32_t best = KEXPR_NONE, most = 0;
-    if (!e->vector_parallel || k->reduced_count || k->var_count > k->parallel_count)
+    uint32_t best = KEXPR_NONE, most = 0, cost = 0;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        cost += emit_weight(&k->exprs[i]);
+    if (cost > TILE_COST_MAX || !e->vector_parallel || k->reduced_count || k->var_count > k->parallel_count)
         return KEXPR_NONE;
     for (uint32_t u = 0; u < k->parallel_count; u++) {
         uint32_t count = 0;

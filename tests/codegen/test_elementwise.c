@@ -176,6 +176,46 @@ static void all_halves(void **state)
         buffer_free(tensors[i]);
 }
 
+/* Float16 in, one operation in float32, float16 out: where LLVM may be tempted to compute in float16. */
+static void half_operations(void **state)
+{
+    (void)state;
+    static const struct {
+        enum kop op;
+        uint32_t arity;
+    } ops[] = {{K_ADD, 2},  {K_SUB, 2},        {K_MUL, 2},  {K_DIV, 2},   {K_MIN, 2},  {K_MAX, 2},
+               {K_NEG, 1},  {K_ABS, 1},        {K_SIGN, 1}, {K_FLOOR, 1}, {K_CEIL, 1}, {K_ROUND_EVEN, 1},
+               {K_SQRT, 1}, {K_RECIPROCAL, 1}, {K_FMA, 3},  {K_LT, 2},    {K_EQ, 2}};
+    enum { N = 6007 };
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+        for (int constant = 0; constant < 2; constant++) {
+            struct kernel *k = kernel_create();
+            void *tensors[4];
+            uint32_t args[3] = {0, 0, 0};
+            snprintf(k->name, sizeof k->name, "half_%s", kop_name(ops[o].op));
+            for (int i = 0; i < 4; i++) {
+                tensors[i] = buffer_create(N * 2);
+                fill_nasty(WNNOperandDataType_Float16, tensors[i], N);
+                kernel_tensor(k, WNNOperandDataType_Float16, N, i == 3, NULL);
+            }
+            uint32_t v = kernel_var(k, KVAR_PARALLEL, N), r;
+            for (uint32_t i = 0; i < 3; i++)
+                args[i] = load(k, i, kaffine_var(k, v));
+            if (constant && ops[o].arity > 1)
+                args[1] = kernel_f32(k, ops[o].op == K_DIV ? 3.0f : 0.0f);
+            r = ops[o].arity == 1   ? kernel_op1(k, ops[o].op, args[0])
+                : ops[o].arity == 2 ? kernel_op2(k, ops[o].op, args[0], args[1])
+                                    : kernel_op3(k, ops[o].op, args[0], args[1], args[2]);
+            if (k->exprs[r].type == KT_BOOL)
+                r = kernel_cast(k, KT_F32, r);
+            kernel_store(k, 3, kaffine_var(k, v), r, 0, NULL);
+            check_kernel(k, tensors, exact);
+            for (int i = 0; i < 4; i++)
+                buffer_free(tensors[i]);
+        }
+    }
+}
+
 /* Logic and selection; tails of every length around the vector widths, for float32, bytes and float16. */
 static void tails(void **state)
 {
@@ -216,9 +256,10 @@ static void several_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arithmetic),     cmocka_unit_test(float_only),     cmocka_unit_test(fma_rounds_once),
-        cmocka_unit_test(integer_powers), cmocka_unit_test(all_byte_pairs), cmocka_unit_test(casts),
-        cmocka_unit_test(all_halves),     cmocka_unit_test(tails),          cmocka_unit_test(several_units),
+        cmocka_unit_test(arithmetic),     cmocka_unit_test(float_only),      cmocka_unit_test(fma_rounds_once),
+        cmocka_unit_test(integer_powers), cmocka_unit_test(all_byte_pairs),  cmocka_unit_test(casts),
+        cmocka_unit_test(all_halves),     cmocka_unit_test(half_operations), cmocka_unit_test(tails),
+        cmocka_unit_test(several_units),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     machines_free();
