@@ -165,7 +165,8 @@ static struct kernel *softmax_kernel(int64_t rows, int64_t columns)
 {
     struct kernel *k = kernel_create();
     uint32_t x = kernel_tensor(k, F32, rows * columns, false, NULL), y = kernel_tensor(k, F32, rows * columns, true, NULL);
-    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows)), r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, columns));
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows)),
+                   r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, columns));
     struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, columns), r);
     uint32_t v = kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0});
     uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, v, kernel_reduce(k, KR_MAX, v)));
@@ -221,7 +222,8 @@ static void splits_variables_instead_of_dividing(void **state)
         struct kernel *k = kernel_create();
         uint32_t x = kernel_tensor(k, F32, n, false, NULL), y = kernel_tensor(k, F32, n, true, NULL);
         struct kaffine l = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, n));
-        struct kaffine at = kaffine_add(k, kaffine_scale(k, kernel_divmod(k, l, 1, rows), columns), kernel_divmod(k, l, rows, 0));
+        struct kaffine at =
+            kaffine_add(k, kaffine_scale(k, kernel_divmod(k, l, 1, rows), columns), kernel_divmod(k, l, rows, 0));
         float from[160], to[160];
         void *tensors[2] = {from, to};
 

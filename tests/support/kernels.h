@@ -34,7 +34,8 @@ GRAPHS_UNUSED static double kernels_uniform(double low, double high)
 /** One random element; nasty: NaN, infinities, signed zeros, subnormals and extreme integers among them. */
 GRAPHS_UNUSED static void kernels_random_element(dtype t, bool nasty, void *to)
 {
-    static const float specials[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1e-40f, -3e-42f, 6e-8f, 65504.0f, 1e18f, 1.0f, -1.0f};
+    static const float specials[] = {NAN,     INFINITY, -INFINITY, 0.0f,  -0.0f, 1e-40f,
+                                     -3e-42f, 6e-8f,    65504.0f,  1e18f, 1.0f,  -1.0f};
     static const uint64_t extremes[] = {0, 1, UINT64_MAX, INT64_MAX, 0x8000000000000000u, 0x7FFFFFFF, 0x80000000, 127, 128};
     const bool special = nasty && kernels_random() % 8 == 0;
 
@@ -79,8 +80,8 @@ GRAPHS_UNUSED static bool kernels_agree(const struct tensor_type *t, const void 
         if (bounds[i] == INFINITY || isnan(bounds[i]) || (isnan(a) && isnan(b)) || a == b)
             continue;
         if (!dtype_is_float(t->type) && bounds[i] == 0) { /* 64-bit integers do not fit a double */
-            if (!memcmp((const char *)got + (size_t)i * dtype_size(t->type), (const char *)wanted + (size_t)i * dtype_size(t->type),
-                        dtype_size(t->type)))
+            if (!memcmp((const char *)got + (size_t)i * dtype_size(t->type),
+                        (const char *)wanted + (size_t)i * dtype_size(t->type), dtype_size(t->type)))
                 continue;
         } else if (fabs(a - b) <= bounds[i] * (1 + 1e-12)) {
             continue;
@@ -92,8 +93,8 @@ GRAPHS_UNUSED static bool kernels_agree(const struct tensor_type *t, const void 
 }
 
 /** Lowers cluster c and runs its kernels on the values' buffers (allocated on demand, by value->index). */
-GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct cluster *c, const struct target *target, void **buffers,
-                                              kernel_runner run, uint32_t *kernel_count)
+GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct cluster *c, const struct target *target,
+                                              void **buffers, kernel_runner run, uint32_t *kernel_count)
 {
     struct kernel_list list;
     struct error e = {0};
