@@ -535,8 +535,9 @@ static void join_parts(struct fuse *f, struct node *n)
         if (!other || other == g || other->kind != GROUP_KERNEL || other->closed || f->uses[v->index] != 1)
             continue;
         weigh(f, other->nodes, other->count, &streams);
-        if (written_values(f, other->nodes, other->count) != 1 || !candidate_add_group(&c, other) ||
-            !candidate_add_group(&c, g))
+        /* Asked also about a node alone: a scatter or a loop is not one kernel. */
+        if (written_values(f, other->nodes, other->count) != 1 || !lower_can_join(f->o->target, other->nodes, other->count) ||
+            !candidate_add_group(&c, other) || !candidate_add_group(&c, g))
             continue;
         if (g->place < other->place) {
             members[0] = g;

@@ -235,12 +235,14 @@ static void concat_inputs_are_computed_in_place(void **state)
 {
     (void)state;
     struct graph *g =
-        fuse("inputs { x: f32[1, 4, 4, 8]; y: f32[1, 8, 8, 8]; }"
-             "nodes { r = resample2d(x, axes=[1, 2], sizes=[8, 8]); a = neg(r); b = exp(y); c = concat([a, y, b], axis=3);"
+        fuse("inputs { x: f32[1, 4, 4, 8]; y: f32[1, 8, 8, 8]; i: i32[1, 8, 8, 8]; }"
+             "nodes { r = resample2d(x, axes=[1, 2], sizes=[8, 8]); a = neg(r); b = exp(y);"
+             "  s = scatterElements(y, i, y, axis=3); c = concat([a, y, b, s], axis=3);"
              "  d = sin(b); e = relu(c); } outputs { e; d; }");
 
     assert_together(g, CLUSTER_KERNEL, "r a c");
     assert_apart(g, "b", "c"); /* read by sin, too */
+    assert_apart(g, "s", "c"); /* two kernels */
     graph_free(g);
 }
 
