@@ -251,15 +251,17 @@ struct value *recurrent_block(struct recurrent_builder *b, struct value *rows, u
     return make_transpose(b->g, b->before, b->r->node, recurrent_reshape(b, v, 3, dims), order);
 }
 
-/** state times the blocks of the gate at `place`: [batch, hidden]. */
-static struct value *block_product(struct recurrent_builder *b, const struct recurrent_operands *o, uint32_t place,
-                                   struct value *state)
+/**
+ * A vector or a state in the shape that a product of blocks has: [batch, hidden / width, 1, width].  All nodes of a step having
+ * one shape, the lowering sees at once that they belong into one kernel.
+ */
+static struct value *in_blocks(struct recurrent_builder *b, const struct recurrent_operands *o, struct value *v)
 {
-    const struct recurrent *r = b->r;
-    const uint32_t row[4] = {r->batch, 1, 1, r->hidden}, dims[2] = {r->batch, r->hidden};
+    const uint32_t hidden = b->r->hidden, width = o->block_width, dims[4] = {b->r->batch, hidden / width, 1, width};
 
-    state = recurrent_reshape(b, state, 4, row);
-    return recurrent_reshape(b, op2(b, OP_MATMUL, state, o->blocks[place]), 2, dims);
+    if (!v || !width)
+        return v;
+    return v->type.rank == 1 ? recurrent_reshape(b, v, 3, dims + 1) : recurrent_reshape(b, v, 4, dims);
 }
 
 /** state times the rows of `count` gates from place `first` on, cut into out[place]. */
@@ -267,11 +269,13 @@ static void products(struct recurrent_builder *b, const struct recurrent_operand
                      struct value *state, struct value **out)
 {
     const uint32_t hidden = b->r->hidden;
+    const uint32_t row[4] = {b->r->batch, 1, 1, hidden};
     struct value *all;
 
     if (o->block_width) {
+        state = recurrent_reshape(b, state, 4, row);
         for (uint32_t place = first; place < first + count; place++)
-            out[place] = block_product(b, o, place, state);
+            out[place] = op2(b, OP_MATMUL, state, o->blocks[place]);
         return;
     }
     all = product(b, state, recurrent_part(b, o->rows, first * hidden, count * hidden), NULL);
@@ -285,7 +289,7 @@ static struct value *gate_sum(struct recurrent_builder *b, const struct recurren
 {
     const uint32_t hidden = b->r->hidden;
 
-    return add(b, make_slice(b, o->projected, 1, place * hidden, hidden), from_state[place]);
+    return add(b, in_blocks(b, o, make_slice(b, o->projected, 1, place * hidden, hidden)), from_state[place]);
 }
 
 /* ---- cells ---- */
@@ -335,9 +339,19 @@ static void lstm_cell(struct recurrent_builder *b, const struct recurrent_operan
 
 void recurrent_cell(struct recurrent_builder *b, const struct recurrent_operands *o, struct value **hidden, struct value **cell)
 {
+    const uint32_t dims[2] = {b->r->batch, b->r->hidden};
+    struct recurrent_operands own = *o;
+
     *hidden = *cell = NULL;
+    own.hidden = in_blocks(b, o, o->hidden);
+    own.cell = in_blocks(b, o, o->cell);
+    own.recurrent_bias = in_blocks(b, o, o->recurrent_bias);
+    for (uint32_t i = 0; i < RECURRENT_PEEPHOLES; i++)
+        own.peephole[i] = in_blocks(b, o, o->peephole[i]);
     if (b->r->lstm)
-        lstm_cell(b, o, hidden, cell);
+        lstm_cell(b, &own, hidden, cell);
     else
-        gru_cell(b, o, hidden);
+        gru_cell(b, &own, hidden);
+    *hidden = *hidden ? recurrent_reshape(b, *hidden, 2, dims) : NULL;
+    *cell = *cell ? recurrent_reshape(b, *cell, 2, dims) : NULL;
 }
