@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 #include "frontend/io/file.h"
 #include "ir/ir.h"
 
@@ -133,14 +133,14 @@ struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t
 struct replay {
     WNNGraphBuilder builder;
     WNNOperand *operands; /* by value index */
-    struct webnn_value *items;
+    WNNMethodValue *items;
     size_t item_capacity;
 };
 
-static struct webnn_value *replay_items(struct replay *r, size_t count)
+static WNNMethodValue *replay_items(struct replay *r, size_t count)
 {
     if (count > r->item_capacity) {
-        struct webnn_value *items = realloc(r->items, count * sizeof *items);
+        WNNMethodValue *items = realloc(r->items, count * sizeof *items);
 
         if (!items)
             return NULL;
@@ -150,34 +150,34 @@ static struct webnn_value *replay_items(struct replay *r, size_t count)
     return r->items;
 }
 
-static struct webnn_value text_value(const char *text)
+static WNNMethodValue text_value(const char *text)
 {
-    return webnn_value_string((WNNStringView){text, strlen(text)});
+    return wnnMethodValueString((WNNStringView){text, strlen(text)});
 }
 
-static WNNStatus replay_attribute(struct replay *r, struct webnn_call *call, const struct attr_info *a, const struct node *n)
+static WNNStatus replay_attribute(struct replay *r, WNNMethodCall call, const struct attr_info *a, const struct node *n)
 {
     const void *p = attr_value(a, n->options, &n->args);
     size_t count = attr_count(a, n->options, &n->args);
-    struct webnn_value v = {0};
+    WNNMethodValue v = {0};
 
     switch (a->kind) {
     case ATTR_NONE:
         return WNNStatus_Success;
     case ATTR_U32:
-        v = webnn_value_number(wnnNumber(*(const uint32_t *)p));
+        v = wnnMethodValueNumber(wnnNumber(*(const uint32_t *)p));
         break;
     case ATTR_I32:
-        v = webnn_value_number(wnnNumber(*(const int32_t *)p));
+        v = wnnMethodValueNumber(wnnNumber(*(const int32_t *)p));
         break;
     case ATTR_F64:
-        v = webnn_value_number(wnnNumber(*(const double *)p));
+        v = wnnMethodValueNumber(wnnNumber(*(const double *)p));
         break;
     case ATTR_BOOL:
-        v = webnn_value_bool(*(const bool *)p);
+        v = wnnMethodValueBool(*(const bool *)p);
         break;
     case ATTR_NUMBER:
-        v = webnn_value_number(*(const WNNNumber *)p);
+        v = wnnMethodValueNumber(*(const WNNNumber *)p);
         break;
     case ATTR_DATA_TYPE:
         v = text_value(dtype_name(*(const dtype *)p));
@@ -188,57 +188,57 @@ static WNNStatus replay_attribute(struct replay *r, struct webnn_call *call, con
     case ATTR_U32_LIST:
     case ATTR_F32_LIST:
     case ATTR_ENUM_LIST: {
-        struct webnn_value *items = replay_items(r, count + 1);
+        WNNMethodValue *items = replay_items(r, count + 1);
 
         if (!p && !a->positional)
             return WNNStatus_Success;
         if (!items)
             return WNNStatus_UnknownError;
         for (size_t i = 0; i < count; i++)
-            items[i] = a->kind == ATTR_U32_LIST   ? webnn_value_number(wnnNumber(((const uint32_t *)p)[i]))
-                       : a->kind == ATTR_F32_LIST ? webnn_value_number(wnnNumber(((const float *)p)[i]))
+            items[i] = a->kind == ATTR_U32_LIST   ? wnnMethodValueNumber(wnnNumber(((const uint32_t *)p)[i]))
+                       : a->kind == ATTR_F32_LIST ? wnnMethodValueNumber(wnnNumber(((const float *)p)[i]))
                                                   : text_value(enum_value_name(a->enumeration, ((const uint32_t *)p)[i]));
-        v = webnn_value_list(count, items);
+        v = wnnMethodValueList(count, items);
         break;
     }
     }
-    return webnn_call_set(call, (WNNStringView){a->name, strlen(a->name)}, v);
+    return wnnMethodCallSet(call, (WNNStringView){a->name, strlen(a->name)}, v);
 }
 
-static WNNStatus replay_operands(struct replay *r, struct webnn_call *call, const struct node *n)
+static WNNStatus replay_operands(struct replay *r, WNNMethodCall call, const struct node *n)
 {
     const struct op_info *info = &op_infos[n->op];
     WNNStatus status = WNNStatus_Success;
 
     if (info->flags & OPF_VARIADIC) {
-        struct webnn_value *items = replay_items(r, n->input_count);
+        WNNMethodValue *items = replay_items(r, n->input_count);
 
         if (!items)
             return WNNStatus_UnknownError;
         for (uint32_t i = 0; i < n->input_count; i++)
-            items[i] = webnn_value_operand(r->operands[n->inputs[i].value->index]);
-        return webnn_call_argument(call, 0, webnn_value_list(n->input_count, items));
+            items[i] = wnnMethodValueOperand(r->operands[n->inputs[i].value->index]);
+        return wnnMethodCallArgument(call, 0, wnnMethodValueList(n->input_count, items));
     }
     for (uint32_t i = 0; i < n->input_count && !status; i++)
         if (n->inputs[i].value)
-            status = webnn_call_set(call, (WNNStringView){info->ins[i].name, strlen(info->ins[i].name)},
-                                    webnn_value_operand(r->operands[n->inputs[i].value->index]));
+            status = wnnMethodCallSet(call, (WNNStringView){info->ins[i].name, strlen(info->ins[i].name)},
+                                    wnnMethodValueOperand(r->operands[n->inputs[i].value->index]));
     return status;
 }
 
 static WNNStatus replay_node(struct replay *r, const struct node *n)
 {
     const struct op_info *info = &op_infos[n->op];
-    struct webnn_call *call = webnn_call_create((WNNStringView){info->name, strlen(info->name)});
+    WNNMethodCall call = wnnMethodCallCreate((WNNStringView){info->name, strlen(info->name)});
     WNNStatus status = call ? replay_operands(r, call, n) : WNNStatus_UnknownError;
 
     for (const struct attr_info *a = info->attrs; !status && a->kind != ATTR_NONE; a++)
         status = replay_attribute(r, call, a, n);
     if (!status)
-        status = webnn_call_invoke(call, r->builder);
+        status = wnnMethodCallInvoke(call, r->builder);
     for (uint32_t i = 0; !status && i < n->result_count; i++)
-        r->operands[n->results[i]->index] = webnn_call_result(call, i);
-    webnn_call_destroy(call);
+        r->operands[n->results[i]->index] = wnnMethodCallResult(call, i);
+    wnnMethodCallDestroy(call);
     return status;
 }
 

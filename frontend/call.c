@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calling a builder method by name; see frontend/call.h.  The operator's row says which C type every argument has, and libffi
+ * Calling a builder method by name; see webnn/webnn_call.h.  The operator's row says which C type every argument has, and libffi
  * does the rest.
  */
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 
 #include <ffi.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 /* builder, operands, three for each list, options, outputs */
 enum { PARAMETERS_MAX = 1 + OP_OPERANDS_MAX + 4 + 2 };
 
-struct webnn_call {
+struct WNNMethodCallImpl {
     enum op op;
     struct arena arena; /* lists, the label */
     struct error error;
@@ -44,19 +44,19 @@ static const method_function methods[OP_COUNT] = {
 
 /* ---- life ---- */
 
-static WNNStatus refuse(struct webnn_call *call, const char *argument, const char *text)
+static WNNStatus refuse(WNNMethodCall call, const char *argument, const char *text)
 {
     error_set(&call->error, WNNStatus_TypeError, "%s: %s %s", op_infos[call->op].name, argument, text);
     return error_publish(&call->error);
 }
 
-static WNNStatus no_memory(struct webnn_call *call)
+static WNNStatus no_memory(WNNMethodCall call)
 {
     error_out_of_memory(&call->error);
     return error_publish(&call->error);
 }
 
-static void set_defaults(struct webnn_call *call)
+static void set_defaults(WNNMethodCall call)
 {
     const struct op_info *info = &op_infos[call->op];
 
@@ -65,11 +65,11 @@ static void set_defaults(struct webnn_call *call)
         call->operand_count = op_positional_inputs(call->op);
 }
 
-struct webnn_call *webnn_call_create(WNNStringView method)
+WNNMethodCall wnnMethodCallCreate(WNNStringView method)
 {
     size_t length = view_length(method);
     enum op op = op_parse(method.data ? method.data : "", length);
-    struct webnn_call *call;
+    WNNMethodCall call;
     struct error e = {0};
 
     if (op == OP_COUNT) {
@@ -90,14 +90,14 @@ struct webnn_call *webnn_call_create(WNNStringView method)
     return call;
 }
 
-void webnn_call_destroy(struct webnn_call *call)
+void wnnMethodCallDestroy(WNNMethodCall call)
 {
     if (call)
         arena_free(&call->arena);
     free(call);
 }
 
-void webnn_call_reset(struct webnn_call *call)
+void wnnMethodCallReset(WNNMethodCall call)
 {
     enum op op = call->op;
 
@@ -110,12 +110,12 @@ void webnn_call_reset(struct webnn_call *call)
 /* ---- conversion of values, as Web IDL does ---- */
 
 /** [EnforceRange]: truncates, refuses what is not finite or does not fit. */
-static bool to_integer(const struct webnn_value *v, int64_t low, int64_t high, int64_t *out)
+static bool to_integer(const WNNMethodValue *v, int64_t low, int64_t high, int64_t *out)
 {
     const WNNNumber *n = &v->as.number;
     double d;
 
-    if (v->kind != WEBNN_VALUE_NUMBER)
+    if (v->kind != WNNMethodValueKind_Number)
         return false;
     switch (n->type) {
     case WNNNumberType_Int64:
@@ -140,15 +140,15 @@ static bool to_integer(const struct webnn_value *v, int64_t low, int64_t high, i
 }
 
 /** The items of a list, or why not. */
-static bool to_list(const struct webnn_value *v, size_t *count, const struct webnn_value **items)
+static bool to_list(const WNNMethodValue *v, size_t *count, const WNNMethodValue **items)
 {
     *count = v->as.list.count;
     *items = v->as.list.items;
-    return v->kind == WEBNN_VALUE_LIST && (!*count || *items);
+    return v->kind == WNNMethodValueKind_List && (!*count || *items);
 }
 
 /** Converts one value (not a list) to what the attribute, or an item of it, is.  NULL or what is wrong. */
-static const char *convert(const struct attr_info *a, const struct webnn_value *v, void *out)
+static const char *convert(const struct attr_info *a, const WNNMethodValue *v, void *out)
 {
     int64_t i = 0;
     uint32_t u;
@@ -173,7 +173,7 @@ static const char *convert(const struct attr_info *a, const struct webnn_value *
         return NULL;
     case ATTR_F64:
     case ATTR_F32_LIST:
-        if (v->kind != WEBNN_VALUE_NUMBER || !isfinite(number_to_double(v->as.number)))
+        if (v->kind != WNNMethodValueKind_Number || !isfinite(number_to_double(v->as.number)))
             return "is no finite number";
         d = number_to_double(v->as.number);
         f = (float)d;
@@ -185,24 +185,24 @@ static const char *convert(const struct attr_info *a, const struct webnn_value *
             memcpy(out, &f, sizeof(f));
         return NULL;
     case ATTR_BOOL:
-        if (v->kind != WEBNN_VALUE_BOOL)
+        if (v->kind != WNNMethodValueKind_Bool)
             return "is no boolean";
         memcpy(out, &v->as.boolean, sizeof(bool));
         return NULL;
     case ATTR_NUMBER:
-        if (v->kind != WEBNN_VALUE_NUMBER || !v->as.number.type)
+        if (v->kind != WNNMethodValueKind_Number || !v->as.number.type)
             return "is no number";
         memcpy(out, &v->as.number, sizeof(WNNNumber));
         return NULL;
     case ATTR_DATA_TYPE:
-        u = v->kind == WEBNN_VALUE_STRING ? dtype_parse(v->as.string.data, view_length(v->as.string)) : 0;
+        u = v->kind == WNNMethodValueKind_String ? dtype_parse(v->as.string.data, view_length(v->as.string)) : 0;
         if (!u)
             return "is no data type";
         memcpy(out, &u, sizeof(u));
         return NULL;
     case ATTR_ENUM:
     case ATTR_ENUM_LIST:
-        e = v->kind == WEBNN_VALUE_STRING ? enum_value_parse(a->enumeration, v->as.string.data, view_length(v->as.string)) : -1;
+        e = v->kind == WNNMethodValueKind_String ? enum_value_parse(a->enumeration, v->as.string.data, view_length(v->as.string)) : -1;
         if (e < 0)
             return "is none of the option's values";
         u = (uint32_t)e;
@@ -220,10 +220,10 @@ static bool is_list(const struct attr_info *a)
 }
 
 /** Sets an attribute in the option struct or the positional arguments. */
-static WNNStatus set_attr(struct webnn_call *call, const struct attr_info *a, const struct webnn_value *v)
+static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const WNNMethodValue *v)
 {
     char *base = a->positional ? (char *)&call->args : call->options.bytes;
-    const struct webnn_value *items;
+    const WNNMethodValue *items;
     const char *wrong;
     uint32_t *list; /* every kind of list has 4-byte items */
     size_t count;
@@ -260,7 +260,7 @@ static const struct attr_info *positional_attr(enum op op, size_t index)
     return NULL;
 }
 
-size_t webnn_call_argument_count(const struct webnn_call *call)
+size_t wnnMethodCallArgumentCount(WNNMethodCall call)
 {
     size_t count = op_positional_inputs(call->op);
 
@@ -269,7 +269,7 @@ size_t webnn_call_argument_count(const struct webnn_call *call)
     return count;
 }
 
-char const *webnn_call_argument_name(const struct webnn_call *call, size_t index)
+char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
 {
     uint32_t operands = op_positional_inputs(call->op);
     const struct attr_info *a;
@@ -280,9 +280,9 @@ char const *webnn_call_argument_name(const struct webnn_call *call, size_t index
     return a ? a->name : NULL;
 }
 
-static WNNStatus set_operands(struct webnn_call *call, const struct webnn_value *v)
+static WNNStatus set_operands(WNNMethodCall call, const WNNMethodValue *v)
 {
-    const struct webnn_value *items;
+    const WNNMethodValue *items;
     size_t count;
 
     if (!to_list(v, &count, &items))
@@ -291,7 +291,7 @@ static WNNStatus set_operands(struct webnn_call *call, const struct webnn_value 
     if (!call->variadic)
         return no_memory(call);
     for (size_t i = 0; i < count; i++) {
-        if (items[i].kind != WEBNN_VALUE_OPERAND)
+        if (items[i].kind != WNNMethodValueKind_Operand)
             return refuse(call, op_infos[call->op].ins[0].name, "is no list of operands");
         call->variadic[i] = items[i].as.operand;
     }
@@ -299,7 +299,7 @@ static WNNStatus set_operands(struct webnn_call *call, const struct webnn_value 
     return WNNStatus_Success;
 }
 
-WNNStatus webnn_call_argument(struct webnn_call *call, size_t index, struct webnn_value value)
+WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value)
 {
     uint32_t operands = op_positional_inputs(call->op);
     const struct attr_info *a;
@@ -308,14 +308,14 @@ WNNStatus webnn_call_argument(struct webnn_call *call, size_t index, struct webn
 
     if (call->error.status)
         return error_publish(&call->error);
-    if (index >= webnn_call_argument_count(call))
+    if (index >= wnnMethodCallArgumentCount(call))
         return refuse(call, "the method", "has no further argument");
-    if (value.kind == WEBNN_VALUE_NONE)
+    if (value.kind == WNNMethodValueKind_None)
         return WNNStatus_Success;
     if (index < operands) {
         if (op_infos[call->op].flags & OPF_VARIADIC) {
             status = set_operands(call, &value);
-        } else if (value.kind != WEBNN_VALUE_OPERAND) {
+        } else if (value.kind != WNNMethodValueKind_Operand) {
             status = refuse(call, op_infos[call->op].ins[index].name, "is no operand");
         } else {
             call->positional[index] = value.as.operand;
@@ -323,7 +323,7 @@ WNNStatus webnn_call_argument(struct webnn_call *call, size_t index, struct webn
         }
     } else {
         a = positional_attr(call->op, index - operands);
-        if (call->op == OP_SPLIT && value.kind == WEBNN_VALUE_NUMBER) {
+        if (call->op == OP_SPLIT && value.kind == WNNMethodValueKind_Number) {
             if (!to_integer(&value, 0, UINT32_MAX, &parts))
                 return refuse(call, a->name, "is no integer from 0 to 4294967295");
             call->args.split.splits = NULL;
@@ -344,19 +344,19 @@ static bool same(const char *name, WNNStringView text)
     return strlen(name) == text.length && !memcmp(name, text.data, text.length);
 }
 
-WNNStatus webnn_call_option(struct webnn_call *call, WNNStringView name, struct webnn_value value, bool ignore_unknown)
+WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignore_unknown)
 {
     const struct op_info *info = &op_infos[call->op];
 
     if (call->error.status)
         return error_publish(&call->error);
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
-    if (value.kind == WEBNN_VALUE_NONE)
+    if (value.kind == WNNMethodValueKind_None)
         return WNNStatus_Success;
     if (same("label", name)) {
         WNNStringView label;
 
-        if (value.kind != WEBNN_VALUE_STRING)
+        if (value.kind != WNNMethodValueKind_String)
             return refuse(call, "label", "is no string");
         label.length = view_length(value.as.string);
         label.data = arena_string(&call->arena, value.as.string.data, label.length);
@@ -367,7 +367,7 @@ WNNStatus webnn_call_option(struct webnn_call *call, WNNStringView name, struct 
     }
     for (const struct operand_info *in = info->ins; in->name; in++)
         if (in->optional && same(in->name, name)) {
-            if (value.kind != WEBNN_VALUE_OPERAND)
+            if (value.kind != WNNMethodValueKind_Operand)
                 return refuse(call, in->name, "is no operand");
             memcpy(call->options.bytes + in->option_offset, &value.as.operand, sizeof(WNNOperand));
             return WNNStatus_Success;
@@ -380,15 +380,15 @@ WNNStatus webnn_call_option(struct webnn_call *call, WNNStringView name, struct 
     return refuse(call, "the option dictionary", "has no member of that name");
 }
 
-WNNStatus webnn_call_set(struct webnn_call *call, WNNStringView name, struct webnn_value value)
+WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WNNMethodValue value)
 {
-    size_t count = webnn_call_argument_count(call);
+    size_t count = wnnMethodCallArgumentCount(call);
 
     name = (WNNStringView){name.data ? name.data : "", view_length(name)};
     for (size_t i = 0; i < count; i++)
-        if (same(webnn_call_argument_name(call, i), name))
-            return webnn_call_argument(call, i, value);
-    return webnn_call_option(call, name, value, false);
+        if (same(wnnMethodCallArgumentName(call, i), name))
+            return wnnMethodCallArgument(call, i, value);
+    return wnnMethodCallOption(call, name, value, false);
 }
 
 /* ---- the call itself ---- */
@@ -412,7 +412,7 @@ static ffi_type *size_type(void)
 }
 
 /** Room for the results of a sequence: as many as the method writes. */
-static size_t sequence_count(const struct webnn_call *call)
+static size_t sequence_count(WNNMethodCall call)
 {
     size_t rows = 0;
 
@@ -423,12 +423,12 @@ static size_t sequence_count(const struct webnn_call *call)
     return rows;
 }
 
-bool webnn_call_is_sequence(const struct webnn_call *call)
+bool wnnMethodCallIsSequence(WNNMethodCall call)
 {
     return op_infos[call->op].flags & OPF_SEQUENCE;
 }
 
-static WNNStatus call_method(struct webnn_call *call, WNNGraphBuilder builder)
+static WNNStatus call_method(WNNMethodCall call, WNNGraphBuilder builder)
 {
     const struct op_info *info = &op_infos[call->op];
     void *options = call->options.bytes, *outputs;
@@ -459,7 +459,7 @@ static WNNStatus call_method(struct webnn_call *call, WNNGraphBuilder builder)
         }
     }
     add_parameter(&p, &ffi_type_pointer, &options);
-    if (webnn_call_is_sequence(call)) {
+    if (wnnMethodCallIsSequence(call)) {
         capacity = sequence_count(call);
         /* More parts than there can be: the method refuses and writes nothing. */
         if (capacity > TENSOR_COUNT_MAX)
@@ -470,10 +470,10 @@ static WNNStatus call_method(struct webnn_call *call, WNNGraphBuilder builder)
     if (!call->results)
         return no_memory(call);
     outputs = call->results;
-    if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, p.count, webnn_call_is_sequence(call) ? &ffi_type_uint32 : &ffi_type_pointer,
+    if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, p.count, wnnMethodCallIsSequence(call) ? &ffi_type_uint32 : &ffi_type_pointer,
                      p.types) != FFI_OK)
         return refuse(call, "the method", "cannot be called");
-    if (webnn_call_is_sequence(call)) {
+    if (wnnMethodCallIsSequence(call)) {
         ffi_arg status = 0; /* narrow integers come back widened */
 
         ffi_call(&cif, function, &status, p.values);
@@ -490,25 +490,25 @@ static WNNStatus call_method(struct webnn_call *call, WNNGraphBuilder builder)
     return WNNStatus_Success;
 }
 
-WNNStatus webnn_call_invoke(struct webnn_call *call, WNNGraphBuilder builder)
+WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder)
 {
-    size_t count = webnn_call_argument_count(call);
+    size_t count = wnnMethodCallArgumentCount(call);
 
     if (call->error.status)
         return error_publish(&call->error);
     for (size_t i = 0; i < count; i++)
         if (!call->is_set[i])
-            return refuse(call, webnn_call_argument_name(call, i), "is missing");
+            return refuse(call, wnnMethodCallArgumentName(call, i), "is missing");
     call->result_count = 0;
     return call_method(call, builder);
 }
 
-size_t webnn_call_result_count(const struct webnn_call *call)
+size_t wnnMethodCallResultCount(WNNMethodCall call)
 {
     return call->result_count;
 }
 
-WNNOperand webnn_call_result(const struct webnn_call *call, size_t index)
+WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index)
 {
     return index < call->result_count ? call->results[index] : NULL;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 #include "frontend/io/file.h"
 
 struct manifest {
@@ -223,7 +223,7 @@ static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSO
 }
 
 /* A JSON value as an argument; text that names an operand is that operand.  items holds a list's elements (malloc'ed). */
-static bool to_value(const cJSON *json, const struct operand_table *t, struct webnn_value *value, struct webnn_value **items)
+static bool to_value(const cJSON *json, const struct operand_table *t, WNNMethodValue *value, WNNMethodValue **items)
 {
     const char *text = cJSON_GetStringValue(json);
     const cJSON *element;
@@ -233,18 +233,18 @@ static bool to_value(const cJSON *json, const struct operand_table *t, struct we
     *items = NULL;
     if (text) {
         operand = table_find(t, text);
-        *value = operand ? webnn_value_operand(*operand) : webnn_value_string(WNN_STR(text));
+        *value = operand ? wnnMethodValueOperand(*operand) : wnnMethodValueString(WNN_STR(text));
     } else if (cJSON_IsBool(json)) {
-        *value = webnn_value_bool(cJSON_IsTrue(json));
+        *value = wnnMethodValueBool(cJSON_IsTrue(json));
     } else if (cJSON_IsNumber(json)) {
-        *value = webnn_value_number(wnnNumber(json->valuedouble));
+        *value = wnnMethodValueNumber(wnnNumber(json->valuedouble));
     } else if (cJSON_IsArray(json)) {
         *items = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof **items);
         if (!*items)
             return false;
         cJSON_ArrayForEach(element, json)
         {
-            struct webnn_value *nested;
+            WNNMethodValue *nested;
 
             if (!to_value(element, t, &(*items)[n++], &nested) || nested) {
                 free(nested);
@@ -253,7 +253,7 @@ static bool to_value(const cJSON *json, const struct operand_table *t, struct we
                 return false;
             }
         }
-        *value = webnn_value_list(n, *items);
+        *value = wnnMethodValueList(n, *items);
     } else {
         return false;
     }
@@ -270,18 +270,18 @@ static bool is_description(const char *key)
     return false;
 }
 
-static WNNStatus set_arguments(struct webnn_call *call, const cJSON *layer, const struct operand_table *t)
+static WNNStatus set_arguments(WNNMethodCall call, const cJSON *layer, const struct operand_table *t)
 {
     const cJSON *inputs = member(layer, "inputs"), *x;
-    struct webnn_value value, *items;
+    WNNMethodValue value, *items;
     WNNStatus status = WNNStatus_Success;
     size_t position = 0;
 
-    if (webnn_call_argument_count(call) && !strcmp(webnn_call_argument_name(call, 0), "inputs")) {
+    if (wnnMethodCallArgumentCount(call) && !strcmp(wnnMethodCallArgumentName(call, 0), "inputs")) {
         /* concat takes its operands as one list. */
         if (!to_value(inputs, t, &value, &items))
             return WNNStatus_DataError;
-        status = webnn_call_argument(call, 0, value);
+        status = wnnMethodCallArgument(call, 0, value);
         free(items);
     } else {
         cJSON_ArrayForEach(x, inputs)
@@ -291,7 +291,7 @@ static WNNStatus set_arguments(struct webnn_call *call, const cJSON *layer, cons
                 return WNNStatus_DataError;
             }
             if (!status)
-                status = webnn_call_argument(call, position++, value);
+                status = wnnMethodCallArgument(call, position++, value);
         }
     }
     cJSON_ArrayForEach(x, layer)
@@ -300,7 +300,7 @@ static WNNStatus set_arguments(struct webnn_call *call, const cJSON *layer, cons
             continue;
         if (!to_value(x, t, &value, &items))
             return WNNStatus_DataError;
-        status = webnn_call_set(call, WNN_STR(x->string), value);
+        status = wnnMethodCallSet(call, WNN_STR(x->string), value);
         free(items);
     }
     return status;
@@ -310,7 +310,7 @@ static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_tabl
 {
     const char *op = text_or(layer, "op", ""), *id = text_or(layer, "id", NULL);
     const cJSON *outputs = member(layer, "outputs"), *name;
-    struct webnn_call *call = webnn_call_create(WNN_STR(op));
+    WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op));
     WNNStringView text;
     WNNStatus status;
     size_t i = 0;
@@ -320,25 +320,25 @@ static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_tabl
         return file_error(message, size, "layer %s: there is no operator %s", id ? id : "", op);
     status = set_arguments(call, layer, t);
     if (!status)
-        status = webnn_call_set(call, WNN_STR("label"), webnn_value_string(WNN_STR(id ? id : op)));
+        status = wnnMethodCallSet(call, WNN_STR("label"), wnnMethodValueString(WNN_STR(id ? id : op)));
     if (!status)
-        status = webnn_call_invoke(call, b);
+        status = wnnMethodCallInvoke(call, b);
     if (status == WNNStatus_DataError) {
         ok = file_error(message, size, "layer %s: an argument of %s is not what the operator takes", id ? id : "", op);
     } else if (status) {
         text = wnnGetLastErrorMessage();
         ok = file_error(message, size, "layer %s: %.*s", id ? id : "", (int)text.length, text.data);
     } else if (id) {
-        ok = table_add(t, id, webnn_call_result(call, 0), message, size);
+        ok = table_add(t, id, wnnMethodCallResult(call, 0), message, size);
     } else {
         cJSON_ArrayForEach(name, outputs)
         {
-            if (ok && cJSON_IsString(name) && i < webnn_call_result_count(call))
-                ok = table_add(t, name->valuestring, webnn_call_result(call, i), message, size);
+            if (ok && cJSON_IsString(name) && i < wnnMethodCallResultCount(call))
+                ok = table_add(t, name->valuestring, wnnMethodCallResult(call, i), message, size);
             i++;
         }
     }
-    webnn_call_destroy(call);
+    wnnMethodCallDestroy(call);
     return ok;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Networks described layer by layer: a folder with a manifest.json and one .npy file per weight (docs/manifest.md).
  *
- * In: the folder.  Out: builder calls by the operators' names (frontend/call.h), and the test cases that come with the network.
+ * In: the folder.  Out: builder calls by the operators' names (webnn/webnn_call.h), and the test cases that come with the network.
  */
 #ifndef WEBNN_FRONTEND_IO_MANIFEST_H_
 #define WEBNN_FRONTEND_IO_MANIFEST_H_

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "frontend/builder.h"
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 #include "frontend/fake_runtime.h"
 
 /*
@@ -126,48 +126,48 @@ static WNNOperandDataType type_of(enum op op, uint32_t slot, WNNOperandDataType 
 }
 
 /** Sets all operands and positional arguments of the sample; the optional operands, too. */
-static struct webnn_call *prepare(enum op op, WNNOperandDataType first)
+static WNNMethodCall prepare(enum op op, WNNOperandDataType first)
 {
     struct sample s = sample_of(op);
-    struct webnn_call *call = webnn_call_create(WNN_STR(op_infos[op].name));
-    struct webnn_value operands[OP_OPERANDS_MAX], items[8];
+    WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[op].name));
+    WNNMethodValue operands[OP_OPERANDS_MAX], items[8];
     const char *p = s.operands;
     uint32_t slot = 0;
     size_t index = op_positional_inputs(op);
 
     assert_non_null(call);
     for (; *p; slot++) {
-        operands[slot] = webnn_value_operand(operand_of(p, type_of(op, slot, first)));
+        operands[slot] = wnnMethodValueOperand(operand_of(p, type_of(op, slot, first)));
         if (wnnOperandIsError(operands[slot].as.operand))
             fail_msg("%s: %s", op_infos[op].name, wnnGetLastErrorMessage().data);
         p += strcspn(p, " ");
         p += *p == ' ';
     }
     if (op_infos[op].flags & OPF_VARIADIC) {
-        assert_int_equal(webnn_call_argument(call, 0, webnn_value_list(slot, operands)), WNNStatus_Success);
+        assert_int_equal(wnnMethodCallArgument(call, 0, wnnMethodValueList(slot, operands)), WNNStatus_Success);
     } else {
         assert_int_equal(slot, op_input_slots(op));
         for (uint32_t i = 0; i < slot; i++)
-            assert_int_equal(webnn_call_set(call, WNN_STR(op_infos[op].ins[i].name), operands[i]), WNNStatus_Success);
+            assert_int_equal(wnnMethodCallSet(call, WNN_STR(op_infos[op].ins[i].name), operands[i]), WNNStatus_Success);
     }
     for (p = s.arguments; *p; index++) {
-        struct webnn_value v;
+        WNNMethodValue v;
         size_t count = 0;
 
         if (*p == '[') {
             for (p++; p[-1] != ']'; p++)
-                items[count++] = webnn_value_number(wnnNumber(strtod(p, (char **)&p)));
-            v = webnn_value_list(count, items);
+                items[count++] = wnnMethodValueNumber(wnnNumber(strtod(p, (char **)&p)));
+            v = wnnMethodValueList(count, items);
         } else if (*p == 'f') {
-            v = webnn_value_string((WNNStringView){p, strcspn(p, " ")});
+            v = wnnMethodValueString((WNNStringView){p, strcspn(p, " ")});
             p += strcspn(p, " ");
         } else {
-            v = webnn_value_number(wnnNumberInt64(strtol(p, (char **)&p, 10)));
+            v = wnnMethodValueNumber(wnnNumberInt64(strtol(p, (char **)&p, 10)));
         }
-        assert_int_equal(webnn_call_argument(call, index, v), WNNStatus_Success);
+        assert_int_equal(wnnMethodCallArgument(call, index, v), WNNStatus_Success);
         p += *p == ' ';
     }
-    assert_int_equal(index, webnn_call_argument_count(call));
+    assert_int_equal(index, wnnMethodCallArgumentCount(call));
     return call;
 }
 
@@ -176,12 +176,12 @@ static void every_method_is_its_operator(void **state)
 {
     (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
-        struct webnn_call *call = prepare((enum op)op, WNNOperandDataType_Undefined);
+        WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
         size_t rows = 0;
         struct node *n;
 
-        webnn_call_option(call, WNN_STR("label"), webnn_value_string(WNN_STR("it")), false);
-        if (webnn_call_invoke(call, b))
+        wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR("it")), false);
+        if (wnnMethodCallInvoke(call, b))
             fail_msg("%s", wnnGetLastErrorMessage().data);
         n = b->graph->last;
         assert_int_equal(n->op, op);
@@ -192,56 +192,56 @@ static void every_method_is_its_operator(void **state)
             rows++;
         if (op == OP_GRU || op == OP_LSTM)
             rows--; /* without returnSequence */
-        assert_int_equal(webnn_call_result_count(call), op == OP_SPLIT ? 2 : rows);
-        assert_int_equal(webnn_call_result_count(call), n->result_count);
+        assert_int_equal(wnnMethodCallResultCount(call), op == OP_SPLIT ? 2 : rows);
+        assert_int_equal(wnnMethodCallResultCount(call), n->result_count);
         for (uint32_t i = 0; i < n->result_count; i++)
-            assert_ptr_equal(webnn_call_result(call, i)->value, n->results[i]);
-        webnn_call_destroy(call);
+            assert_ptr_equal(wnnMethodCallResult(call, i)->value, n->results[i]);
+        wnnMethodCallDestroy(call);
     }
     assert_true(graph_verify(b->graph, stderr));
 }
 
 /** A value that the attribute takes, different from its default. */
-static struct webnn_value value_for(const struct attr_info *a, const struct webnn_value *items)
+static WNNMethodValue value_for(const struct attr_info *a, const WNNMethodValue *items)
 {
     switch (a->kind) {
     case ATTR_BOOL:
-        return webnn_value_bool(true);
+        return wnnMethodValueBool(true);
     case ATTR_ENUM:
-        return webnn_value_string(WNN_STR(enum_value_name(a->enumeration, 1)));
+        return wnnMethodValueString(WNN_STR(enum_value_name(a->enumeration, 1)));
     case ATTR_DATA_TYPE:
-        return webnn_value_string(WNN_STR("int64"));
+        return wnnMethodValueString(WNN_STR("int64"));
     case ATTR_U32_LIST:
     case ATTR_F32_LIST:
-        return webnn_value_list(2, items);
+        return wnnMethodValueList(2, items);
     case ATTR_ENUM_LIST:
-        return webnn_value_list(3, items + 2);
+        return wnnMethodValueList(3, items + 2);
     default:
-        return webnn_value_number(wnnNumber(3));
+        return wnnMethodValueNumber(wnnNumber(3));
     }
 }
 
 /* Every option of every operator can be set by name and arrives in its place. */
 static void every_option_has_its_place(void **state)
 {
-    const struct webnn_value items[5] = {webnn_value_number(wnnNumber(4)), webnn_value_number(wnnNumber(5)),
-                                         webnn_value_string(WNN_STR("tanh")), webnn_value_string(WNN_STR("relu")),
-                                         webnn_value_string(WNN_STR("sigmoid"))};
+    const WNNMethodValue items[5] = {wnnMethodValueNumber(wnnNumber(4)), wnnMethodValueNumber(wnnNumber(5)),
+                                         wnnMethodValueString(WNN_STR("tanh")), wnnMethodValueString(WNN_STR("relu")),
+                                         wnnMethodValueString(WNN_STR("sigmoid"))};
     int set = 0;
 
     (void)state;
     for (int op = 0; op < OP_COUNT; op++)
         for (const struct attr_info *a = op_infos[op].attrs; a->kind; a++) {
-            struct webnn_call *call = prepare((enum op)op, WNNOperandDataType_Undefined);
-            struct webnn_value v = value_for(a, items);
+            WNNMethodCall call = prepare((enum op)op, WNNOperandDataType_Undefined);
+            WNNMethodValue v = value_for(a, items);
             WNNStatus status;
 
             if (a->positional) {
-                webnn_call_destroy(call);
+                wnnMethodCallDestroy(call);
                 continue;
             }
-            assert_int_equal(webnn_call_option(call, WNN_STR(a->name), v, false), WNNStatus_Success);
-            status = webnn_call_invoke(call, b);
+            assert_int_equal(wnnMethodCallOption(call, WNN_STR(a->name), v, false), WNNStatus_Success);
+            status = wnnMethodCallInvoke(call, b);
             if (status == WNNStatus_Success) {
                 const struct node *n = b->graph->last;
                 const void *at = attr_value(a, n->options, &n->args);
@@ -262,106 +262,106 @@ static void every_option_has_its_place(void **state)
                 assert_int_equal(status, WNNStatus_TypeError);
                 assert_non_null(strstr(wnnGetLastErrorMessage().data, ": "));
             }
-            webnn_call_destroy(call);
+            wnnMethodCallDestroy(call);
         }
     assert_true(set > 40);
 }
 
 static void conversions(void **state)
 {
-    struct webnn_call *c;
-    const struct webnn_value one = webnn_value_number(wnnNumber(1));
-    const struct webnn_value bad_items[2] = {one, webnn_value_bool(true)};
+    WNNMethodCall c;
+    const WNNMethodValue one = wnnMethodValueNumber(wnnNumber(1));
+    const WNNMethodValue bad_items[2] = {one, wnnMethodValueBool(true)};
     const struct {
         const char *op, *name;
-        struct webnn_value value;
+        WNNMethodValue value;
         const char *message; /* NULL: accepted */
     } rows[] = {
-        {"softmax", "axis", webnn_value_number(wnnNumber(1.9)), NULL}, /* truncated */
-        {"softmax", "axis", webnn_value_number(wnnNumber(-0.5)), NULL},
-        {"softmax", "axis", webnn_value_number(wnnNumber(-1)), "softmax: axis is no integer from 0 to 4294967295"},
-        {"softmax", "axis", webnn_value_number(wnnNumber(4294967296.0)), "softmax: axis is no integer from 0 to 4294967295"},
-        {"softmax", "axis", webnn_value_number(wnnNumber(__builtin_nan(""))),
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumber(1.9)), NULL}, /* truncated */
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumber(-0.5)), NULL},
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumber(-1)), "softmax: axis is no integer from 0 to 4294967295"},
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumber(4294967296.0)), "softmax: axis is no integer from 0 to 4294967295"},
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumber(__builtin_nan(""))),
          "softmax: axis is no integer from 0 to 4294967295"},
-        {"softmax", "axis", webnn_value_number(wnnNumber(1e30)), "softmax: axis is no integer from 0 to 4294967295"},
-        {"softmax", "axis", webnn_value_number(wnnNumberUint64(UINT64_MAX)),
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumber(1e30)), "softmax: axis is no integer from 0 to 4294967295"},
+        {"softmax", "axis", wnnMethodValueNumber(wnnNumberUint64(UINT64_MAX)),
          "softmax: axis is no integer from 0 to 4294967295"},
-        {"softmax", "axis", webnn_value_string(WNN_STR("1")), "softmax: axis is no integer from 0 to 4294967295"},
+        {"softmax", "axis", wnnMethodValueString(WNN_STR("1")), "softmax: axis is no integer from 0 to 4294967295"},
         {"softmax", "input", one, "softmax: input is no operand"},
         {"softmax", "axle", one, "softmax: the option dictionary has no member of that name"},
-        {"triangular", "diagonal", webnn_value_number(wnnNumber(-3)), NULL},
-        {"triangular", "diagonal", webnn_value_number(wnnNumber(2147483648.0)),
+        {"triangular", "diagonal", wnnMethodValueNumber(wnnNumber(-3)), NULL},
+        {"triangular", "diagonal", wnnMethodValueNumber(wnnNumber(2147483648.0)),
          "triangular: diagonal is no integer of 32 bits"},
         {"triangular", "upper", one, "triangular: upper is no boolean"},
-        {"linear", "alpha", webnn_value_number(wnnNumberInt64(-7)), NULL},
-        {"linear", "alpha", webnn_value_number(wnnNumber(__builtin_inf())), "linear: alpha is no finite number"},
-        {"clamp", "minValue", webnn_value_number(wnnNumber(-__builtin_inf())), NULL},
-        {"clamp", "minValue", webnn_value_bool(true), "clamp: minValue is no number"},
-        {"cast", "dataType", webnn_value_string(WNN_STR("int4")), "cast: dataType is no data type"},
-        {"pad", "mode", webnn_value_string(WNN_STR("symmetric")), "pad: mode is none of the option's values"},
+        {"linear", "alpha", wnnMethodValueNumber(wnnNumberInt64(-7)), NULL},
+        {"linear", "alpha", wnnMethodValueNumber(wnnNumber(__builtin_inf())), "linear: alpha is no finite number"},
+        {"clamp", "minValue", wnnMethodValueNumber(wnnNumber(-__builtin_inf())), NULL},
+        {"clamp", "minValue", wnnMethodValueBool(true), "clamp: minValue is no number"},
+        {"cast", "dataType", wnnMethodValueString(WNN_STR("int4")), "cast: dataType is no data type"},
+        {"pad", "mode", wnnMethodValueString(WNN_STR("symmetric")), "pad: mode is none of the option's values"},
         {"transpose", "permutation", one, "transpose: permutation is no list"},
-        {"transpose", "permutation", webnn_value_list(2, bad_items),
+        {"transpose", "permutation", wnnMethodValueList(2, bad_items),
          "transpose: permutation is no integer from 0 to 4294967295"},
-        {"resample2d", "scales", webnn_value_list(2, bad_items), "resample2d: scales is no finite number"},
+        {"resample2d", "scales", wnnMethodValueList(2, bad_items), "resample2d: scales is no finite number"},
         {"conv2d", "bias", one, "conv2d: bias is no operand"},
         {"conv2d", "label", one, "conv2d: label is no string"},
         {"concat", "inputs", one, "concat: inputs is no list of operands"},
-        {"concat", "inputs", webnn_value_list(2, bad_items), "concat: inputs is no list of operands"},
-        {"split", "splits", webnn_value_number(wnnNumber(2)), NULL},
-        {"split", "splits", webnn_value_bool(true), "split: splits is no list"},
+        {"concat", "inputs", wnnMethodValueList(2, bad_items), "concat: inputs is no list of operands"},
+        {"split", "splits", wnnMethodValueNumber(wnnNumber(2)), NULL},
+        {"split", "splits", wnnMethodValueBool(true), "split: splits is no list"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        c = webnn_call_create(WNN_STR(rows[i].op));
-        assert_int_equal(webnn_call_set(c, WNN_STR(rows[i].name), rows[i].value),
+        c = wnnMethodCallCreate(WNN_STR(rows[i].op));
+        assert_int_equal(wnnMethodCallSet(c, WNN_STR(rows[i].name), rows[i].value),
                          rows[i].message ? WNNStatus_TypeError : WNNStatus_Success);
         if (rows[i].message) {
             assert_string_equal(wnnGetLastErrorMessage().data, rows[i].message);
-            assert_int_equal(webnn_call_invoke(c, b), WNNStatus_TypeError); /* and it stays so */
+            assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_TypeError); /* and it stays so */
             assert_string_equal(wnnGetLastErrorMessage().data, rows[i].message);
         }
-        webnn_call_destroy(c);
+        wnnMethodCallDestroy(c);
     }
-    assert_null(webnn_call_create(WNN_STR("conv3d")));
+    assert_null(wnnMethodCallCreate(WNN_STR("conv3d")));
     assert_string_equal(wnnGetLastErrorMessage().data, "there is no operator \"conv3d\"");
-    assert_null(webnn_call_create((WNNStringView){NULL, 0}));
+    assert_null(wnnMethodCallCreate((WNNStringView){NULL, 0}));
     assert_int_equal(b->graph->node_count, 0);
 }
 
 static void arguments_by_position(void **state)
 {
-    struct webnn_call *c = webnn_call_create((WNNStringView){"slicex", 5});
-    const struct webnn_value two[2] = {webnn_value_number(wnnNumber(1)), webnn_value_number(wnnNumber(1))};
+    WNNMethodCall c = wnnMethodCallCreate((WNNStringView){"slicex", 5});
+    const WNNMethodValue two[2] = {wnnMethodValueNumber(wnnNumber(1)), wnnMethodValueNumber(wnnNumber(1))};
 
     (void)state;
-    assert_int_equal(webnn_call_argument_count(c), 3);
-    assert_string_equal(webnn_call_argument_name(c, 0), "input");
-    assert_string_equal(webnn_call_argument_name(c, 2), "sizes");
-    assert_null(webnn_call_argument_name(c, 3));
-    assert_int_equal(webnn_call_invoke(c, b), WNNStatus_TypeError);
+    assert_int_equal(wnnMethodCallArgumentCount(c), 3);
+    assert_string_equal(wnnMethodCallArgumentName(c, 0), "input");
+    assert_string_equal(wnnMethodCallArgumentName(c, 2), "sizes");
+    assert_null(wnnMethodCallArgumentName(c, 3));
+    assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_TypeError);
     assert_string_equal(wnnGetLastErrorMessage().data, "slice: input is missing");
-    webnn_call_reset(c);
-    assert_int_equal(webnn_call_argument(c, 0, webnn_value_operand(operand_of("2x3", WNNOperandDataType_Int8))),
+    wnnMethodCallReset(c);
+    assert_int_equal(wnnMethodCallArgument(c, 0, wnnMethodValueOperand(operand_of("2x3", WNNOperandDataType_Int8))),
                      WNNStatus_Success);
-    assert_int_equal(webnn_call_argument(c, 1, webnn_value_list(2, two)), WNNStatus_Success);
-    assert_int_equal(webnn_call_argument(c, 2, webnn_value_list(2, two)), WNNStatus_Success);
-    assert_int_equal(webnn_call_option(c, WNN_STR("unknown"), two[0], true), WNNStatus_Success); /* as JavaScript does */
-    assert_int_equal(webnn_call_invoke(c, b), WNNStatus_Success);
-    assert_int_equal(wnnOperandGetShape(webnn_call_result(c, 0))[1], 1);
-    assert_null(webnn_call_result(c, 1));
-    assert_int_equal(webnn_call_argument(c, 3, two[0]), WNNStatus_TypeError);
-    webnn_call_destroy(c);
+    assert_int_equal(wnnMethodCallArgument(c, 1, wnnMethodValueList(2, two)), WNNStatus_Success);
+    assert_int_equal(wnnMethodCallArgument(c, 2, wnnMethodValueList(2, two)), WNNStatus_Success);
+    assert_int_equal(wnnMethodCallOption(c, WNN_STR("unknown"), two[0], true), WNNStatus_Success); /* as JavaScript does */
+    assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_Success);
+    assert_int_equal(wnnOperandGetShape(wnnMethodCallResult(c, 0))[1], 1);
+    assert_null(wnnMethodCallResult(c, 1));
+    assert_int_equal(wnnMethodCallArgument(c, 3, two[0]), WNNStatus_TypeError);
+    wnnMethodCallDestroy(c);
     /* An error of the method itself, also when the builder holds an older one of another kind. */
     context.is_lost = true;
     assert_true(wnnOperandIsError(wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Int8, wnnNumber(1))));
     context.is_lost = false;
     c = prepare(OP_SOFTMAX, WNNOperandDataType_Undefined);
-    webnn_call_argument(c, 1, webnn_value_number(wnnNumber(2)));
-    assert_int_equal(webnn_call_invoke(c, b), WNNStatus_TypeError);
+    wnnMethodCallArgument(c, 1, wnnMethodValueNumber(wnnNumber(2)));
+    assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_TypeError);
     assert_string_equal(wnnGetLastErrorMessage().data, "softmax: axis 2 is out of range, input has rank 2");
-    assert_int_equal(webnn_call_invoke(c, NULL), WNNStatus_TypeError);
-    webnn_call_destroy(c);
+    assert_int_equal(wnnMethodCallInvoke(c, NULL), WNNStatus_TypeError);
+    wnnMethodCallDestroy(c);
 }
 
 static const WNNTensorLimits *limits_of(enum op op, size_t *count)
@@ -382,19 +382,19 @@ static void limits_and_builder_agree(void **state)
         context.unsupported = narrowed ? DT_BIT(Float16) | DT_BIT(Int8) : 0;
         for (int op = 0; op < OP_COUNT; op++)
             for (int t = 1; t < DTYPE_COUNT; t++) {
-                struct webnn_call *call = prepare((enum op)op, (WNNOperandDataType)t);
+                WNNMethodCall call = prepare((enum op)op, (WNNOperandDataType)t);
                 size_t count;
                 bool listed = limits_of((enum op)op, &count)[0].dataTypes & WNN_DATA_TYPE_BIT(t);
                 WNNStatus status;
 
                 if (op == OP_CAST) /* or its result is what narrowing refuses */
-                    webnn_call_argument(call, 1, webnn_value_string(WNN_STR("float32")));
-                status = webnn_call_invoke(call, b);
+                    wnnMethodCallArgument(call, 1, wnnMethodValueString(WNN_STR("float32")));
+                status = wnnMethodCallInvoke(call, b);
                 if ((status == WNNStatus_Success) != listed)
                     fail_msg("%s: %s is %slisted, but the builder says: %s", op_infos[op].name,
                              wnnOperandDataTypeGetName((WNNOperandDataType)t), listed ? "" : "not ",
                              wnnGetLastErrorMessage().data);
-                webnn_call_destroy(call);
+                wnnMethodCallDestroy(call);
             }
     }
 }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "frontend/builder.h"
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 #include "frontend/fake_runtime.h"
 
 /* The library allocates with calloc and aligned_alloc; the ones here fail on demand.  Sanitizers bring their own. */
@@ -188,7 +188,7 @@ static void every_allocation_of_a_session_can_fail(void **state)
 
 static void every_allocation_of_a_call_can_fail(void **state)
 {
-    const struct webnn_value two[2] = {webnn_value_number(wnnNumber(32)), webnn_value_number(wnnNumber(128))};
+    const WNNMethodValue two[2] = {wnnMethodValueNumber(wnnNumber(32)), wnnMethodValueNumber(wnnNumber(128))};
     WNNGraphBuilder b;
     WNNOperand x;
     long n = 0;
@@ -199,23 +199,23 @@ static void every_allocation_of_a_call_can_fail(void **state)
     assert_int_equal(wnnContextCreateGraphBuilder(&context, &b), WNNStatus_Success);
     x = input(b, "x");
     do {
-        struct webnn_call *call;
+        WNNMethodCall call;
         WNNStatus status = WNNStatus_UnknownError;
 
         has_failed = false;
         until_failure = n++;
-        call = webnn_call_create(WNN_STR("reshape"));
+        call = wnnMethodCallCreate(WNN_STR("reshape"));
         if (call) {
-            webnn_call_argument(call, 0, webnn_value_operand(x));
-            webnn_call_argument(call, 1, webnn_value_list(2, two));
-            webnn_call_option(call, WNN_STR("label"), webnn_value_string(WNN_STR("r")), false);
-            status = webnn_call_invoke(call, b);
+            wnnMethodCallArgument(call, 0, wnnMethodValueOperand(x));
+            wnnMethodCallArgument(call, 1, wnnMethodValueList(2, two));
+            wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR("r")), false);
+            status = wnnMethodCallInvoke(call, b);
         }
         failed = has_failed;
         until_failure = -1;
         assert_int_equal(status, failed ? WNNStatus_UnknownError : WNNStatus_Success);
         assert_true(graph_verify(b->graph, stderr));
-        webnn_call_destroy(call);
+        wnnMethodCallDestroy(call);
     } while (failed);
     assert_true(n > 2);
     wnnGraphBuilderRelease(b);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 #include "random.h"
 
 static void error_add(struct error *e, WNNStatus status, const char *what)
@@ -61,7 +61,7 @@ static WNNStringView item_name(const struct attr_info *a, const void *at)
 }
 
 /* One number, flag or name, or one item of a list. */
-static struct webnn_value item_value(const struct attr_info *a, const void *at)
+static WNNMethodValue item_value(const struct attr_info *a, const void *at)
 {
     uint32_t u;
     int32_t i;
@@ -74,30 +74,30 @@ static struct webnn_value item_value(const struct attr_info *a, const void *at)
     case ATTR_U32:
     case ATTR_U32_LIST:
         memcpy(&u, at, sizeof u);
-        return webnn_value_number(wnnNumber(u));
+        return wnnMethodValueNumber(wnnNumber(u));
     case ATTR_I32:
         memcpy(&i, at, sizeof i);
-        return webnn_value_number(wnnNumber(i));
+        return wnnMethodValueNumber(wnnNumber(i));
     case ATTR_F64:
         memcpy(&f, at, sizeof f);
-        return webnn_value_number(wnnNumber(f));
+        return wnnMethodValueNumber(wnnNumber(f));
     case ATTR_F32_LIST:
         memcpy(&f32, at, sizeof f32);
-        return webnn_value_number(wnnNumber((double)f32));
+        return wnnMethodValueNumber(wnnNumber((double)f32));
     case ATTR_BOOL:
         memcpy(&b, at, sizeof b);
-        return webnn_value_bool(b);
+        return wnnMethodValueBool(b);
     case ATTR_NUMBER:
         memcpy(&n, at, sizeof n);
-        return webnn_value_number(n);
+        return wnnMethodValueNumber(n);
     case ATTR_DATA_TYPE:
     case ATTR_ENUM:
     case ATTR_ENUM_LIST:
-        return webnn_value_string(item_name(a, at));
+        return wnnMethodValueString(item_name(a, at));
     case ATTR_NONE:
         break;
     }
-    return (struct webnn_value){WEBNN_VALUE_NONE, {NULL}};
+    return (WNNMethodValue){WNNMethodValueKind_None, {NULL}};
 }
 
 static bool is_list(const struct attr_info *a)
@@ -105,39 +105,39 @@ static bool is_list(const struct attr_info *a)
     return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
 }
 
-static WNNStatus set_attr(struct webnn_call *call, const struct attr_info *a, const struct node *n, size_t *place)
+static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const struct node *n, size_t *place)
 {
     const char *at = attr_value(a, n->options, &n->args);
     size_t count = attr_count(a, n->options, &n->args);
-    struct webnn_value *items = random_alloc(count, sizeof *items), value;
+    WNNMethodValue *items = random_alloc(count, sizeof *items), value;
 
     for (size_t i = 0; i < count; i++)
         items[i] = item_value(a, at + i * 4);
-    value = is_list(a) ? webnn_value_list(count, items) : items[0];
+    value = is_list(a) ? wnnMethodValueList(count, items) : items[0];
     if (is_list(a) && !at && !a->positional)
-        value.kind = WEBNN_VALUE_NONE;
-    WNNStatus status = a->positional ? webnn_call_argument(call, (*place)++, value)
-                                     : webnn_call_option(call, WNN_STR(a->name), value, false);
+        value.kind = WNNMethodValueKind_None;
+    WNNStatus status = a->positional ? wnnMethodCallArgument(call, (*place)++, value)
+                                     : wnnMethodCallOption(call, WNN_STR(a->name), value, false);
     free(items);
     return status;
 }
 
-static WNNStatus set_operands(struct webnn_call *call, const struct node *n, const WNNOperand *operands, size_t *place)
+static WNNStatus set_operands(WNNMethodCall call, const struct node *n, const WNNOperand *operands, size_t *place)
 {
     const struct op_info *info = &op_infos[n->op];
-    struct webnn_value *items = random_alloc(n->input_count, sizeof *items);
+    WNNMethodValue *items = random_alloc(n->input_count, sizeof *items);
     WNNStatus status = WNNStatus_Success;
 
     for (uint32_t i = 0; i < n->input_count; i++)
         if (n->inputs[i].value)
-            items[i] = webnn_value_operand(operands[n->inputs[i].value->index]);
+            items[i] = wnnMethodValueOperand(operands[n->inputs[i].value->index]);
     if (info->flags & OPF_VARIADIC)
-        status = webnn_call_argument(call, (*place)++, webnn_value_list(n->input_count, items));
+        status = wnnMethodCallArgument(call, (*place)++, wnnMethodValueList(n->input_count, items));
     for (uint32_t i = 0; !status && !(info->flags & OPF_VARIADIC) && i < n->input_count; i++) {
         if (!info->ins[i].optional)
-            status = webnn_call_argument(call, (*place)++, items[i]);
+            status = wnnMethodCallArgument(call, (*place)++, items[i]);
         else if (n->inputs[i].value)
-            status = webnn_call_option(call, WNN_STR(info->ins[i].name), items[i], false);
+            status = wnnMethodCallOption(call, WNN_STR(info->ins[i].name), items[i], false);
     }
     free(items);
     return status;
@@ -145,26 +145,26 @@ static WNNStatus set_operands(struct webnn_call *call, const struct node *n, con
 
 static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand *operands, struct error *e)
 {
-    struct webnn_call *call = webnn_call_create(WNN_STR(op_infos[n->op].name));
+    WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[n->op].name));
     size_t place = 0;
     WNNStatus status;
 
     if (!call)
-        random_die("webnn_call_create");
+        random_die("wnnMethodCallCreate");
     status = set_operands(call, n, operands, &place);
     for (const struct attr_info *a = op_infos[n->op].attrs; !status && a->kind != ATTR_NONE; a++)
         status = set_attr(call, a, n, &place);
     if (!status)
-        status = webnn_call_option(call, WNN_STR("label"), webnn_value_string(WNN_STR(n->label)), false);
+        status = wnnMethodCallOption(call, WNN_STR("label"), wnnMethodValueString(WNN_STR(n->label)), false);
     if (!status)
-        status = webnn_call_invoke(call, builder);
-    if (!status && webnn_call_result_count(call) != n->result_count)
-        error_set(e, WNNStatus_UnknownError, "%s returns %zu operands", op_infos[n->op].name, webnn_call_result_count(call));
+        status = wnnMethodCallInvoke(call, builder);
+    if (!status && wnnMethodCallResultCount(call) != n->result_count)
+        error_set(e, WNNStatus_UnknownError, "%s returns %zu operands", op_infos[n->op].name, wnnMethodCallResultCount(call));
     for (uint32_t i = 0; !status && !e->status && i < n->result_count; i++)
-        operands[n->results[i]->index] = webnn_call_result(call, i);
+        operands[n->results[i]->index] = wnnMethodCallResult(call, i);
     if (status)
         error_add(e, status, op_infos[n->op].name);
-    webnn_call_destroy(call);
+    wnnMethodCallDestroy(call);
     return !e->status;
 }
 

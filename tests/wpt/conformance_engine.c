@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "conformance.h"
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 
 struct names {
     const char *name;
@@ -60,36 +60,36 @@ static WNNOperand lookup(const struct building *b, const char *name)
 }
 
 /** A JSON value as the call takes it: strings are operands if there is one of that name, else numbers or names. */
-static bool value_read(struct building *b, const cJSON *json, struct webnn_value *v)
+static bool value_read(struct building *b, const cJSON *json, WNNMethodValue *v)
 {
     WNNNumber number;
 
     if (cJSON_IsBool(json)) {
-        *v = webnn_value_bool(cJSON_IsTrue(json));
+        *v = wnnMethodValueBool(cJSON_IsTrue(json));
     } else if (cJSON_IsString(json) && lookup(b, json->valuestring)) {
-        *v = webnn_value_operand(lookup(b, json->valuestring));
+        *v = wnnMethodValueOperand(lookup(b, json->valuestring));
     } else if (number_read(json, &number)) {
-        *v = webnn_value_number(number);
+        *v = wnnMethodValueNumber(number);
     } else if (cJSON_IsString(json)) {
-        *v = webnn_value_string(WNN_STR(json->valuestring));
+        *v = wnnMethodValueString(WNN_STR(json->valuestring));
     } else if (cJSON_IsArray(json)) {
         size_t count = (size_t)cJSON_GetArraySize(json), i = 0;
-        struct webnn_value *items = arena_array(&b->test->memory, count + 1, sizeof *items);
+        WNNMethodValue *items = arena_array(&b->test->memory, count + 1, sizeof *items);
         const cJSON *item;
         if (!items)
             return error_out_of_memory(b->error);
         cJSON_ArrayForEach(item, json) if (!value_read(b, item, &items[i++])) return false;
-        *v = webnn_value_list(count, items);
+        *v = wnnMethodValueList(count, items);
     } else {
         return test_error(b->error, "value cannot be read", json->string ? json->string : "(in a list)");
     }
     return true;
 }
 
-static bool call_operator(struct building *b, struct webnn_call *call, const cJSON *json)
+static bool call_operator(struct building *b, WNNMethodCall call, const cJSON *json)
 {
     const cJSON *argument, *item, *outputs = cJSON_GetObjectItemCaseSensitive(json, "outputs");
-    struct webnn_value value;
+    WNNMethodValue value;
     size_t place = 0;
 
     cJSON_ArrayForEach(argument, cJSON_GetObjectItemCaseSensitive(json, "arguments"))
@@ -98,7 +98,7 @@ static bool call_operator(struct building *b, struct webnn_call *call, const cJS
         if (strcmp(given->string, "options")) {
             if (!value_read(b, given, &value))
                 return false;
-            if (webnn_call_argument(call, place++, value))
+            if (wnnMethodCallArgument(call, place++, value))
                 return test_error(b->error, "argument refused", given->string);
             continue;
         }
@@ -106,20 +106,20 @@ static bool call_operator(struct building *b, struct webnn_call *call, const cJS
         {
             if (!value_read(b, item, &value))
                 return false;
-            if (webnn_call_option(call, WNN_STR(item->string), value, false))
+            if (wnnMethodCallOption(call, WNN_STR(item->string), value, false))
                 return test_error(b->error, "option refused", item->string);
         }
     }
-    if (webnn_call_invoke(call, b->builder))
+    if (wnnMethodCallInvoke(call, b->builder))
         return builder_error(b, "call refused");
     if (cJSON_IsString(outputs))
-        return define(b, outputs->valuestring, webnn_call_result(call, 0));
+        return define(b, outputs->valuestring, wnnMethodCallResult(call, 0));
     size_t i = 0;
     cJSON_ArrayForEach(item, outputs)
     {
-        if (i >= webnn_call_result_count(call))
+        if (i >= wnnMethodCallResultCount(call))
             return test_error(b->error, "output that the method does not return", item->valuestring);
-        if (!define(b, item->valuestring, webnn_call_result(call, i++)))
+        if (!define(b, item->valuestring, wnnMethodCallResult(call, i++)))
             return false;
     }
     return true;
@@ -128,12 +128,12 @@ static bool call_operator(struct building *b, struct webnn_call *call, const cJS
 static bool add_operator(struct building *b, const cJSON *json)
 {
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
-    struct webnn_call *call = name ? webnn_call_create(WNN_STR(name)) : NULL;
+    WNNMethodCall call = name ? wnnMethodCallCreate(WNN_STR(name)) : NULL;
 
     if (!call)
         return test_error(b->error, "no such operator", name ? name : "(no name)");
     bool ok = call_operator(b, call, json);
-    webnn_call_destroy(call);
+    wnnMethodCallDestroy(call);
     return ok;
 }
 

@@ -4,7 +4,7 @@
  * specification demands.  In: a JSON file (format: README.md beside the data).  Out: counts and every case that differs; exit
  * status 1 if one does, 77 if the file is not there.
  *
- * Plays the part of a JavaScript binding on top of the public C functions: converts values as Web IDL does (frontend/call.h),
+ * Plays the part of a JavaScript binding on top of the public C functions: converts values as Web IDL does (webnn/webnn_call.h),
  * compares typed arrays with data types, keeps promises as futures.
  */
 #include <cjson/cJSON.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/call.h"
+#include "webnn/webnn_call.h"
 
 enum {
     CONTEXTS_MAX = 8,
@@ -49,7 +49,7 @@ struct run {
     WNNOperand operands[OPERANDS_MAX];
     WNNTensor tensors[TENSORS_MAX];
     WNNGraph graphs[GRAPHS_MAX];
-    struct webnn_value values[VALUES_MAX]; /* of the call being made */
+    WNNMethodValue values[VALUES_MAX]; /* of the call being made */
     size_t value_count;
 };
 
@@ -154,17 +154,17 @@ static WNNNumber bigint(const char *text)
     return text[0] == '-' ? wnnNumberInt64(strtoll(text, NULL, 10)) : wnnNumberUint64(strtoull(text, NULL, 10));
 }
 
-static struct webnn_value to_value(struct run *r, const cJSON *json)
+static WNNMethodValue to_value(struct run *r, const cJSON *json)
 {
     double number;
 
     if (cJSON_IsNumber(json))
-        return webnn_value_number(wnnNumber(json->valuedouble));
+        return wnnMethodValueNumber(wnnNumber(json->valuedouble));
     if (cJSON_IsBool(json))
-        return webnn_value_bool(cJSON_IsTrue(json));
+        return wnnMethodValueBool(cJSON_IsTrue(json));
     if (cJSON_IsString(json))
-        return special_number(json->valuestring, &number) ? webnn_value_number(wnnNumber(number))
-                                                          : webnn_value_string(WNN_STR(json->valuestring));
+        return special_number(json->valuestring, &number) ? wnnMethodValueNumber(wnnNumber(number))
+                                                          : wnnMethodValueString(WNN_STR(json->valuestring));
     if (cJSON_IsArray(json)) {
         size_t count = (size_t)cJSON_GetArraySize(json), first = r->value_count, i = 0;
         const cJSON *item;
@@ -175,13 +175,13 @@ static struct webnn_value to_value(struct run *r, const cJSON *json)
         }
         r->value_count += count;
         cJSON_ArrayForEach(item, json) r->values[first + i++] = to_value(r, item);
-        return webnn_value_list(count, &r->values[first]);
+        return wnnMethodValueList(count, &r->values[first]);
     }
     if (member(json, "operand"))
-        return webnn_value_operand(r->operands[index_of(json, "operand", OPERANDS_MAX, 0)]);
+        return wnnMethodValueOperand(r->operands[index_of(json, "operand", OPERANDS_MAX, 0)]);
     if (member(json, "bigint"))
-        return webnn_value_number(bigint(text_of(json, "bigint")));
-    return webnn_value_string((WNNStringView){"[object Object]", 15}); /* {"object": ...}: not what any argument is */
+        return wnnMethodValueNumber(bigint(text_of(json, "bigint")));
+    return wnnMethodValueString((WNNStringView){"[object Object]", 15}); /* {"object": ...}: not what any argument is */
 }
 
 /* ---- types ---- */
@@ -373,7 +373,7 @@ static void call_input_or_constant(struct run *r, const cJSON *call, struct outc
 
 static void call_operator(struct run *r, const cJSON *call, struct outcome *o)
 {
-    struct webnn_call *c = webnn_call_create(WNN_STR(text_of(call, "method")));
+    WNNMethodCall c = wnnMethodCallCreate(WNN_STR(text_of(call, "method")));
     const cJSON *item;
     WNNStatus status = WNNStatus_Success;
     size_t i = 0;
@@ -385,24 +385,24 @@ static void call_operator(struct run *r, const cJSON *call, struct outcome *o)
     r->value_count = 0;
     cJSON_ArrayForEach(item, member(call, "args"))
     {
-        if (!status && i < webnn_call_argument_count(c)) /* JavaScript ignores arguments that the method does not have */
-            status = webnn_call_argument(c, i, to_value(r, item));
+        if (!status && i < wnnMethodCallArgumentCount(c)) /* JavaScript ignores arguments that the method does not have */
+            status = wnnMethodCallArgument(c, i, to_value(r, item));
         i++;
     }
     cJSON_ArrayForEach(item, member(call, "options")) if (!status)
     {
-        struct webnn_value v =
-            strcmp(item->string, "label") ? to_value(r, item) : webnn_value_string(WNN_STR(item->valuestring));
+        WNNMethodValue v =
+            strcmp(item->string, "label") ? to_value(r, item) : wnnMethodValueString(WNN_STR(item->valuestring));
 
-        status = webnn_call_option(c, WNN_STR(item->string), v, true);
+        status = wnnMethodCallOption(c, WNN_STR(item->string), v, true);
     }
     if (!status)
-        status = webnn_call_invoke(c, builder_of(r, call));
+        status = wnnMethodCallInvoke(c, builder_of(r, call));
     set_status(o, status);
-    o->operand_count = status ? 0 : webnn_call_result_count(c);
+    o->operand_count = status ? 0 : wnnMethodCallResultCount(c);
     for (i = 0; i < o->operand_count && i < OPERANDS_MAX; i++)
-        o->operands[i] = webnn_call_result(c, i);
-    webnn_call_destroy(c);
+        o->operands[i] = wnnMethodCallResult(c, i);
+    wnnMethodCallDestroy(c);
 }
 
 /* ---- promises ---- */

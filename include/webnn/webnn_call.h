@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/**
+ * @file webnn_call.h
+ * Calling a builder method by its name, with arguments that are known at run time only: for readers of models, bindings and
+ * test runners, so that nobody needs a switch over ninety-five operators.
+ *
+ *     WNNMethodCall call = wnnMethodCallCreate(WNN_STR("conv2d"));
+ *     wnnMethodCallArgument(call, 0, wnnMethodValueOperand(input));
+ *     wnnMethodCallArgument(call, 1, wnnMethodValueOperand(filter));
+ *     wnnMethodCallOption(call, WNN_STR("groups"), wnnMethodValueNumber(wnnNumber(2)), false);
+ *     status = wnnMethodCallInvoke(call, builder);
+ *     output = wnnMethodCallResult(call, 0);
+ *     wnnMethodCallDestroy(call);
+ *
+ * Names are the specification's.  Values are converted as its IDL does: numbers to integers by truncation and with a range
+ * check, names to enumeration values; what cannot be converted is a TypeError.  The first status other than Success is the
+ * call's: later calls return it again, and nothing is invoked, until wnnMethodCallReset.
+ */
+#ifndef WEBNN_WEBNN_CALL_H_
+#define WEBNN_WEBNN_CALL_H_
+
+#include "webnn/webnn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One call under preparation.  Not thread-safe: one thread at a time. */
+typedef struct WNNMethodCallImpl *WNNMethodCall;
+
+/** Which member of a WNNMethodValue holds its value. */
+typedef enum WNNMethodValueKind {
+    WNNMethodValueKind_None = 0, /**< as if the argument or option had not been given */
+    WNNMethodValueKind_Operand = 1,
+    WNNMethodValueKind_Number = 2,
+    WNNMethodValueKind_Bool = 3,
+    WNNMethodValueKind_String = 4,
+    WNNMethodValueKind_List = 5,
+    WNNMethodValueKind_Force32 = 0x7FFFFFFF
+} WNNMethodValueKind;
+
+/** A value of any kind.  Lists and strings are the caller's; they need to live only during the function that takes them. */
+typedef struct WNNMethodValue {
+    WNNMethodValueKind kind;
+    union {
+        WNNOperand operand;
+        WNNNumber number;
+        bool boolean;
+        WNNStringView string;
+        struct {
+            size_t count;
+            struct WNNMethodValue const *items;
+        } list;
+    } as;
+} WNNMethodValue;
+
+static inline WNNMethodValue wnnMethodValueOperand(WNNOperand operand)
+{
+    WNNMethodValue v;
+    v.kind = WNNMethodValueKind_Operand;
+    v.as.operand = operand;
+    return v;
+}
+
+static inline WNNMethodValue wnnMethodValueNumber(WNNNumber number)
+{
+    WNNMethodValue v;
+    v.kind = WNNMethodValueKind_Number;
+    v.as.number = number;
+    return v;
+}
+
+static inline WNNMethodValue wnnMethodValueBool(bool boolean)
+{
+    WNNMethodValue v;
+    v.kind = WNNMethodValueKind_Bool;
+    v.as.boolean = boolean;
+    return v;
+}
+
+static inline WNNMethodValue wnnMethodValueString(WNNStringView string)
+{
+    WNNMethodValue v;
+    v.kind = WNNMethodValueKind_String;
+    v.as.string = string;
+    return v;
+}
+
+static inline WNNMethodValue wnnMethodValueList(size_t count, WNNMethodValue const *items)
+{
+    WNNMethodValue v;
+    v.kind = WNNMethodValueKind_List;
+    v.as.list.count = count;
+    v.as.list.items = items;
+    return v;
+}
+
+/** A call with every option at its default.  NULL: there is no such method (TypeError), or no memory (UnknownError). */
+WNN_EXPORT WNNMethodCall wnnMethodCallCreate(WNNStringView method);
+WNN_EXPORT void wnnMethodCallDestroy(WNNMethodCall WNN_NULLABLE call);
+/** Back to what wnnMethodCallCreate gave, so that one call can be reused. */
+WNN_EXPORT void wnnMethodCallReset(WNNMethodCall call);
+
+/** The positional arguments of the method, in order: operands (concat: one list of them), then the others. */
+WNN_EXPORT size_t wnnMethodCallArgumentCount(WNNMethodCall call);
+/** The specification's name of the index-th positional argument, NULL beyond the last.  Static storage. */
+WNN_EXPORT char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index);
+/** Sets the index-th positional argument.  split's is a list, or a number of equal parts.  TypeError: not what it takes. */
+WNN_EXPORT WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value);
+/** Sets a member of the option dictionary, operands and "label" included.  A name that it does not have is ignored, as
+ * JavaScript does, if ignoreUnknown, else a TypeError. */
+WNN_EXPORT WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignoreUnknown);
+/** Sets an argument or option by its name, whichever it is.  TypeError: there is none of that name. */
+WNN_EXPORT WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WNNMethodValue value);
+
+/** Calls the method on builder.  TypeError if a positional argument has not been set; else what the method says. */
+WNN_EXPORT WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder);
+/** What the method returned: one operand, or a sequence; 0 and NULL before a successful invoke.  The builder's. */
+WNN_EXPORT size_t wnnMethodCallResultCount(WNNMethodCall call);
+WNN_EXPORT WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index);
+/** Whether the method returns a sequence. */
+WNN_EXPORT bool wnnMethodCallIsSequence(WNNMethodCall call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEBNN_WEBNN_CALL_H_ */
