@@ -9,14 +9,16 @@
 
 enum { CHUNK = 1 << 16 };
 
-/* Largest error in ulp of the exact result.  Found over all 2^32 arguments, rounded up: the worst of all instruction sets. */
+/* Largest error in ulp of the exact result: the worst of all instruction sets over 33 million arguments (every 131st float),
+ * and a few hundredths for the arguments between them.  Without fused multiply-add errors are larger: sigmoid 1.97
+ * against 1.79. */
 static const struct function {
     enum kop op;
     double (*reference)(double);
     double bound;
 } functions[] = {
-    {K_EXP, exp, 1.2},   {K_EXPM1, expm1, 1.5}, {K_LOG, log, 0.8},   {K_LOG1P, log1p, 1.4}, {K_SIN, sin, 0.501},
-    {K_COS, cos, 0.501}, {K_TAN, tan, 0.501},   {K_TANH, tanh, 1.4}, {K_ERF, erf, 1.1},     {K_SIGMOID, NULL, 1.9},
+    {K_EXP, exp, 1.25},  {K_EXPM1, expm1, 1.65}, {K_LOG, log, 0.85},   {K_LOG1P, log1p, 1.45}, {K_SIN, sin, 0.501},
+    {K_COS, cos, 0.501}, {K_TAN, tan, 0.501},    {K_TANH, tanh, 1.45}, {K_ERF, erf, 1.25},     {K_SIGMOID, NULL, 2.05},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
