@@ -126,7 +126,7 @@ double interpret_bound_rounded(dtype type, double exact, double distance);
 /**
  * The distance within which a sum of count terms (or products) lies whose magnitudes add up to magnitude and, with every
  * operand at the far end of its bound, to far: operands' errors, and float32 roundings in any order.  certain: operands have no
- * errors.
+ * errors.  Terms that are not finite count in exact only.
  */
 double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain);
 

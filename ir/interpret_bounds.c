@@ -21,18 +21,24 @@ double interpret_bound_rounded(dtype type, double exact, double distance)
     double value = interpret_round(type, exact);
     double low = interpret_round(type, exact - distance), high = interpret_round(type, exact + distance);
     double below = low == value ? 0 : value - low, above = high == value ? 0 : high - value;
-    return below > above ? below : above;
+    double bound = below > above ? below : above;
+    /* What is not known exactly and rounds to zero is a zero of either sign. */
+    double smallest = type == WNNOperandDataType_Float16 ? 0x1p-24 : 0x1p-149;
+    return value == 0 && bound < smallest ? smallest : bound;
 }
 
 double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain)
 {
-    if (!isfinite(exact)) /* an operand is NaN or infinite, and so is the sum in any order */
-        return certain ? 0 : INFINITY;
+    /* An operand is NaN or infinite, and so is the sum in any order, unless what is finite may become the other infinity. */
+    if (!isfinite(exact))
+        return certain && (isnan(exact) || far <= FLT_MAX) ? 0 : INFINITY;
     if (!(far <= FLT_MAX)) /* some order may overflow on the way */
         return INFINITY;
     /* gamma_n of Higham's analysis; one rounding more for products, subnormal products each at most half a step off */
     double n = (double)count + 1, gamma = n < 0x1p22 ? n * 0x1p-24 / (1 - n * 0x1p-24) : 1;
     double rounding = count <= 1 && certain ? 0 : gamma * far + n * 0x1p-150;
+    if (exact == 0 && rounding == 0)
+        return 0x1p-150; /* -0, or +0 to which it was added: nobody says which */
     return certain ? rounding : (far - magnitude) + rounding;
 }
 
@@ -45,9 +51,9 @@ bool interpret_magnitudes(struct interpretation *t, const double *values, const 
     if (!out->near || !out->far)
         return false;
     for (int64_t k = 0; k < count; k++) {
-        out->near[k] = fabs(values[k]);
+        out->near[k] = isfinite(values[k]) ? fabs(values[k]) : 0;
         if (bounds)
-            out->far[k] = fabs(values[k]) + bounds[k];
+            out->far[k] = out->near[k] + bounds[k];
     }
     return true;
 }

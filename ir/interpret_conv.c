@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * conv2d, convTranspose2d, gemm and matmul: sums of products.  Everything is brought to nchw and oihw (or iohw) on the way in,
- * so that each product is written once.  Padding adds nothing to a sum, not even where a weight is infinite.
+ * so that each product is written once.  Padding adds nothing to a sum; where a weight beside it is infinite or NaN, an
+ * implementation that adds zero times the weight is right, too.
  */
 #include "ir/interpret.h"
 
+#include <float.h>
 #include <string.h>
 
 /** Both are linear in each operand: `product` adds the products of two operands to out, which starts as zeros. */
@@ -147,6 +149,40 @@ static void merge_rows(struct convolution *c)
 
 static const uint32_t nhwc_as_nchw[] = {0, 3, 1, 2};
 
+/**
+ * Bounds of sums become infinite where a weight that is infinite or NaN lies beside padding: such a sum has fewer products with
+ * such weights than the channel's filter has such weights.
+ */
+static bool doubt_padding(struct interpretation *t, const struct linear *l, const struct convolution *c, const double *filter,
+                          bool transposed, double *bounds)
+{
+    const int64_t taps = c->filter[0] * c->filter[1], channels = c->groups * c->out_channels, plane = c->out[0] * c->out[1];
+    double *ones, *odd, *met, *most;
+    int64_t first = 0;
+
+    while (first < l->b_count && isfinite(filter[first]))
+        first++;
+    if (first == l->b_count)
+        return true;
+    if (!(ones = interpret_memory(t, l->a_count, sizeof *ones)) || !(odd = interpret_memory(t, l->b_count, sizeof *odd)) ||
+        !(met = interpret_memory(t, l->out_count, sizeof *met)) || !(most = interpret_memory(t, channels, sizeof *most)))
+        return false;
+    for (int64_t k = 0; k < l->a_count; k++)
+        ones[k] = 1;
+    for (int64_t k = first; k < l->b_count; k++) {
+        /* oihw or iohw */
+        int64_t outer = k / taps / (transposed ? c->out_channels : c->in_channels), inner = k / taps % c->out_channels;
+        int64_t channel = transposed ? outer / c->in_channels * c->out_channels + inner : outer;
+        odd[k] = !isfinite(filter[k]);
+        most[channel] += odd[k];
+    }
+    l->product(l->sizes, ones, odd, met);
+    for (int64_t k = 0; k < l->out_count; k++)
+        if (met[k] < most[k / plane % channels])
+            bounds[k] = INFINITY;
+    return true;
+}
+
 /** Runs a convolution whose filter is in the order (oihw, iohw) that its product wants after `filter_permutation`. */
 static bool run_convolution(struct interpretation *t, struct convolution *c, bool nhwc, const uint32_t *filter_permutation,
                             void (*product)(const void *, const double *, const double *, double *))
@@ -184,6 +220,8 @@ static bool run_convolution(struct interpretation *t, struct convolution *c, boo
             bounds[k] = interpret_bound_sum(s.exact[k], s.near[k] + fabs(add), s.far[k] + fabs(add) + uncertain, l.terms,
                                             s.certain && !bias_bounds);
     }
+    if (bounds && !doubt_padding(t, &l, c, filter, product == convolve_transposed, bounds))
+        return false;
     interpret_narrow(t, 0, s.exact, bounds, permutation);
     return true;
 }
@@ -350,6 +388,8 @@ bool interpret_gemm(struct interpretation *t)
             if (bounds) {
                 double near = fabs(alpha) * s.near[k] + fabs(more), far = fabs(alpha) * s.far[k] + fabs(more) + uncertain;
                 bounds[k] = interpret_bound_sum(s.exact[k], near, far, plain ? 1 : l.terms, s.certain && !t->inputs[2].bound);
+                if (isfinite(s.exact[k]) && !(s.far[k] <= FLT_MAX)) /* a small alpha comes too late for float32 */
+                    bounds[k] = INFINITY;
             }
         }
     interpret_narrow(t, 0, s.exact, bounds, NULL);

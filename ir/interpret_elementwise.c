@@ -597,9 +597,9 @@ bool interpret_batch_normalization(struct interpretation *t)
     const struct tensor_type *type = t->inputs[0].type;
     struct formula f = {.op = OP_BATCH_NORMALIZATION, .type = type->type, .result = type->type, .count = 5};
     const struct interpret_input *from[SOURCES_MAX];
-    /* absent scale and bias are 1 and 0 */
+    /* absent scale and bias are what changes nothing: adding +0 would change -0 */
     const struct tensor_type scalar = {.type = WNNOperandDataType_Float32};
-    const float one = 1, zero = 0;
+    const float one = 1, zero = -0.0f;
     const struct interpret_input scale = {.type = &scalar, .data = &one}, bias = {.type = &scalar, .data = &zero};
     struct walk w;
 

@@ -5,6 +5,7 @@
  */
 #include "ir/interpret.h"
 
+#include <float.h>
 #include <string.h>
 
 static const double ULP = 0x1p-23, TINY = 0x1p-149;
@@ -38,7 +39,8 @@ static void normalise_row(const double *x, const double *x_bounds, int64_t n, do
     variance /= (double)n;
     const double root = sqrt(variance + epsilon);
     for (int64_t k = 0; k < n; k++) {
-        double scale = a->scale ? a->scale[k * a->stride] : 1, bias = a->bias ? a->bias[k * a->stride] : 0;
+        double scale = a->scale ? a->scale[k * a->stride] : 1,
+               bias = a->bias ? a->bias[k * a->stride] : -0.0; /* changes nothing, not even a zero */
         y[k] = scale * ((x[k] - mean) / root) + bias;
     }
     if (!distances)
@@ -46,10 +48,11 @@ static void normalise_row(const double *x, const double *x_bounds, int64_t n, do
 
     /* How far mean, differences, variance and factor may be off: operands' errors and roundings, step by step. */
     const double gamma = ((double)n + 2) * ULP / 2;
-    double mean_off = uncertain / (double)n + gamma * size / (double)n + TINY, variance_off = 0;
+    double mean_off = uncertain / (double)n + gamma * size / (double)n + TINY, variance_off = 0, squares = 0;
     for (int64_t k = 0; k < n; k++) {
         double d = fabs(x[k] - mean), off = bound_at(x_bounds, k) + mean_off + ULP * d;
         variance_off += 2 * d * off + off * off;
+        squares += (d + off) * (d + off);
     }
     variance_off = variance_off / (double)n + gamma * variance + ULP * (variance + epsilon) + TINY;
     double factor = 1 / root, low = variance - variance_off + epsilon;
@@ -64,6 +67,8 @@ static void normalise_row(const double *x, const double *x_bounds, int64_t n, do
         distances[k] = result + 2 * ULP * (scale * value + bias) + TINY;
         if (!isfinite(y[k])) /* NaN or an infinity came in, and reaches the whole row whatever the order */
             distances[k] = isfinite(mean) || uncertain > 0 ? INFINITY : 0;
+        else if (!(squares + size + uncertain <= FLT_MAX)) /* float32 overflows on the way */
+            distances[k] = INFINITY;
     }
 }
 

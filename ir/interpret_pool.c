@@ -44,8 +44,8 @@ static void window_add(struct window *w, const struct pooling *p, union lane x, 
     w->bound = fmax(w->bound, bound);
     if (p->op != OP_MAX_POOL2D) {
         w->sum += x.f;
-        w->near += fabs(x.f);
-        w->far += fabs(x.f) + bound;
+        w->near += isfinite(x.f) ? fabs(x.f) : 0;
+        w->far += (isfinite(x.f) ? fabs(x.f) : 0) + bound;
         w->squares += x.f * x.f;
         w->squares_far += (fabs(x.f) + bound) * (fabs(x.f) + bound);
     } else if (dtype_is_float(p->type)) {
@@ -58,7 +58,7 @@ static void window_add(struct window *w, const struct pooling *p, union lane x, 
 
 static void window_result(const struct window *w, const struct pooling *p, bool certain, union lane *y, double *distance)
 {
-    double d;
+    double d = 0;
 
     switch (p->op) {
     case OP_MAX_POOL2D:
@@ -79,7 +79,7 @@ static void window_result(const struct window *w, const struct pooling *p, bool 
         assert(!"pooling");
     }
     if (!isfinite(y->f) && p->op != OP_MAX_POOL2D)
-        *distance = w->bound > 0 ? INFINITY : 0;
+        *distance = w->bound > 0 || (p->op == OP_AVERAGE_POOL2D && isinf(y->f) && d > 0) ? INFINITY : 0;
 }
 
 static void pool_plane(const struct pooling *p, const union lane *in, const double *in_bounds, union lane *out, double *bounds)

@@ -5,6 +5,7 @@
  */
 #include "ir/interpret.h"
 
+#include <float.h>
 #include <string.h>
 
 /** A number and how far a correct implementation's may be off. */
@@ -14,6 +15,8 @@ struct approx {
 
 static struct approx rounded(double v, double e)
 {
+    if (!(fabs(v) + e <= FLT_MAX)) /* where float32 overflows, infinities may meet on the way */
+        return (struct approx){v, INFINITY};
     return (struct approx){v, e + 0x1p-24 * (fabs(v) + e) + 0x1p-149};
 }
 
@@ -96,7 +99,8 @@ static struct approx dot(struct operand weights, int64_t row, int64_t count, con
         far += (fabs(w.v) + w.e) * (fabs(x[k].v) + x[k].e);
         certain &= x[k].e == 0;
     }
-    return (struct approx){v, interpret_bound_sum(v, near, far, count, certain)};
+    /* what a sum of one product leaves to the operator's last rounding happens here, too */
+    return (struct approx){v, interpret_bound_sum(v, near, far, count, certain && !isfinite(v))};
 }
 
 /** x * W' of gate, element j. */

@@ -69,9 +69,9 @@ static double sum_row(const struct row *r, enum op op, int64_t terms, double *di
     double y = 0, near = 0, far = 0;
 
     for (int64_t k = 0; k < r->n; k++) {
-        double x = r->x[k], e = row_bound(r, k), size = fabs(x);
+        double x = r->x[k], e = row_bound(r, k), size = isfinite(x) ? fabs(x) : 0;
         bool square = op == OP_REDUCE_SUM_SQUARE || op == OP_REDUCE_L2;
-        y += square ? x * x : op == OP_REDUCE_L1 ? size : x;
+        y += square ? x * x : op == OP_REDUCE_L1 ? fabs(x) : x;
         near += square ? size * size : size;
         far += square ? (size + e) * (size + e) : size + e;
     }
@@ -134,7 +134,7 @@ static double log_sum_row(const struct row *r, double *distance)
 
 static double reduce_row(enum op op, const struct row *r, double *distance)
 {
-    double y, d;
+    double y, d = 0;
 
     switch (op) {
     case OP_REDUCE_L1:
@@ -168,7 +168,7 @@ static double reduce_row(enum op op, const struct row *r, double *distance)
         y = NAN;
     }
     if (!isfinite(y))
-        *distance = largest_bound(r) > 0 ? INFINITY : 0;
+        *distance = largest_bound(r) > 0 || (op == OP_REDUCE_MEAN && d > 0) ? INFINITY : 0;
     return y;
 }
 
@@ -312,8 +312,9 @@ bool interpret_cumulative_sum(struct interpretation *t)
             bool certain_before = certain;
             if (is_float) {
                 sum.f += input[k].f;
-                near += fabs(input[k].f);
-                far += fabs(input[k].f) + e;
+                double size = isfinite(input[k].f) ? fabs(input[k].f) : 0;
+                near += size;
+                far += size + e;
             } else {
                 sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)input[k].i);
             }

@@ -149,7 +149,8 @@ static bool element_agrees(dtype type, const void *got, const void *wanted, doub
         return true;
     if (dtype_is_float(type)) {
         double x = scalar_to_double(a, type), y = scalar_to_double(b, type);
-        return (isnan(x) && isnan(y)) || (bound > 0 && fabs(x - y) <= bound * (1 + 0x1p-40)); /* the bound is a rounded number */
+        return (isnan(x) && isnan(y)) ||
+               (bound > 0 && fabs(x - y) <= bound * (1 + 0x1p-40)); /* the bound is a rounded number */
     }
     if (type == WNNOperandDataType_Uint64)
         return (double)(a.u64 > b.u64 ? a.u64 - b.u64 : b.u64 - a.u64) <= bound;
@@ -173,8 +174,8 @@ static void element_print(char *text, size_t size, dtype type, const void *data)
         snprintf(text, size, "%.0f", scalar_to_double(s, type));
 }
 
-static bool output_agrees(const struct sample *s, const struct graph_output *output, const char *got, struct check_counts *counts,
-                          char report[CHECK_REPORT])
+static bool output_agrees(const struct sample *s, const struct graph_output *output, const char *got,
+                          struct check_counts *counts, char report[CHECK_REPORT])
 {
     const struct value *v = output->value;
     const char *wanted = s->data[v->index];

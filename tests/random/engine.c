@@ -211,8 +211,7 @@ static bool is_reached(const struct value *v)
 {
     if (v->output_uses)
         return true;
-    value_for_each_use(v, u)
-    {
+    value_for_each_use (v, u) {
         for (uint32_t i = 0; i < u->node->result_count; i++)
             if (is_reached(u->node->results[i]))
                 return true;

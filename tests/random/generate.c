@@ -2,8 +2,8 @@
 /*
  * Random numbers, shapes, data, operands and whole graphs.  In: a seed.  Out: an evaluated sample.
  *
- * Half of a graph's operators are drawn one by one from all rows of the table, the others as patterns: chains that networks have
- * and that passes look for.  Operands prefer what was computed last, so that chains form.
+ * Half of a graph's operators are drawn one by one from all rows of the table, the others as patterns: chains that networks
+ * have and that passes look for.  Operands prefer what was computed last, so that chains form.
  */
 #include "generate.h"
 
@@ -125,9 +125,31 @@ enum style { STYLE_GRID, STYLE_NORMAL, STYLE_POSITIVE, STYLE_WIDE, STYLE_BITS, S
 
 static union scalar draw_float(struct generator *r, dtype type, enum style style)
 {
-    static const double odd[] = {NAN,  INFINITY, -INFINITY, 0.0,       -0.0,      1e-45,     -1e-45,    1e-40,   6e-8,    -6e-8,
-                                 3e-5, 65504.0,  -65504.0,  65520.0,   3.4028234663852886e38, -3.4028234663852886e38, 16777217.0,
-                                 2147483648.0,   -2147483904.0,        9.3e18,    -9.3e18,   0.5,       2.5,     -1.5,    127.5};
+    static const double odd[] = {NAN,
+                                 INFINITY,
+                                 -INFINITY,
+                                 0.0,
+                                 -0.0,
+                                 1e-45,
+                                 -1e-45,
+                                 1e-40,
+                                 6e-8,
+                                 -6e-8,
+                                 3e-5,
+                                 65504.0,
+                                 -65504.0,
+                                 65520.0,
+                                 3.4028234663852886e38,
+                                 -3.4028234663852886e38,
+                                 16777217.0,
+                                 2147483648.0,
+                                 -2147483904.0,
+                                 9.3e18,
+                                 -9.3e18,
+                                 0.5,
+                                 2.5,
+                                 -1.5,
+                                 127.5};
     union scalar s = {.u64 = 0};
     double x = 2 * draw_unit(r);
 
@@ -207,7 +229,7 @@ static union scalar draw_index(struct generator *r, dtype type, uint32_t range, 
 
 static enum style draw_style(struct generator *r, enum content content)
 {
-    static const enum style usual[] = {STYLE_GRID,   STYLE_GRID, STYLE_GRID, STYLE_NORMAL, STYLE_NORMAL,
+    static const enum style usual[] = {STYLE_GRID,   STYLE_GRID, STYLE_GRID, STYLE_NORMAL,  STYLE_NORMAL,
                                        STYLE_NORMAL, STYLE_FEW,  STYLE_WIDE, STYLE_POSITIVE};
 
     if (content == CONTENT_POSITIVE)
@@ -227,7 +249,7 @@ static void *draw_data(struct generator *r, const struct tensor_type *t, enum co
     bool beyond = chance(r, 30);
 
     for (int64_t i = 0; i < type_elements(t); i++) {
-        union scalar s = content == CONTENT_INDEX   ? draw_index(r, t->type, range, beyond)
+        union scalar s = content == CONTENT_INDEX  ? draw_index(r, t->type, range, beyond)
                          : dtype_is_float(t->type) ? draw_float(r, t->type, style)
                                                    : draw_integer(r, t->type, style);
         memcpy(data + (size_t)i * size, &s, size);
@@ -285,7 +307,9 @@ static struct value *reshaped(struct generator *r, struct value *v, uint32_t ran
     int64_t left = type_elements(&v->type);
 
     for (uint32_t d = 0; d < rank; d++) {
-        uint32_t divisor = d + 1 == rank ? (uint32_t)left : d < v->type.rank && left % v->type.dims[d] == 0 ? v->type.dims[d] : 1;
+        uint32_t divisor = d + 1 == rank                                     ? (uint32_t)left
+                           : d < v->type.rank && left % v->type.dims[d] == 0 ? v->type.dims[d]
+                                                                             : 1;
         dims[d] = divisor;
         left /= divisor;
     }
@@ -501,11 +525,12 @@ static const uint8_t patterns[][8] = {
 
 static enum op draw_op(struct generator *r, uint32_t step)
 {
-    static const uint8_t activations[] = {OP_RELU,    OP_RELU, OP_CLAMP,      OP_CLAMP,       OP_SIGMOID,  OP_TANH,
-                                          OP_GELU,    OP_ELU,  OP_LEAKY_RELU, OP_HARD_SWISH,  OP_SOFTPLUS, OP_HARD_SIGMOID,
-                                          OP_LINEAR,  OP_EXP,  OP_SOFTSIGN,   OP_SQRT,        OP_ABS,      OP_ROUND_EVEN,
-                                          OP_IDENTITY};
-    static const uint8_t binaries[] = {OP_ADD, OP_ADD, OP_ADD, OP_SUB, OP_MUL, OP_MUL, OP_DIV, OP_MAX, OP_MIN, OP_PRELU, OP_POW};
+    static const uint8_t activations[] = {OP_RELU,     OP_RELU,         OP_CLAMP,      OP_CLAMP,      OP_SIGMOID,
+                                          OP_TANH,     OP_GELU,         OP_ELU,        OP_LEAKY_RELU, OP_HARD_SWISH,
+                                          OP_SOFTPLUS, OP_HARD_SIGMOID, OP_LINEAR,     OP_EXP,        OP_SOFTSIGN,
+                                          OP_SQRT,     OP_ABS,          OP_ROUND_EVEN, OP_IDENTITY};
+    static const uint8_t binaries[] = {OP_ADD, OP_ADD, OP_ADD, OP_SUB,   OP_MUL, OP_MUL,
+                                       OP_DIV, OP_MAX, OP_MIN, OP_PRELU, OP_POW};
 
     switch (step) {
     case ACTIVATE:

@@ -265,8 +265,8 @@ static bool draw_instance_normalization(struct drawing *d)
     draw_simple_options(d);
     for (uint32_t i = 1; i < 3; i++)
         if (chance(d->r, 60))
-            d->inputs[i] = draw_like(d, 1, &type0(d)->dims[d->o.instance.layout == WNNInputOperandLayout_Nchw ? 1 : 3],
-                                     CONTENT_SMALL);
+            d->inputs[i] =
+                draw_like(d, 1, &type0(d)->dims[d->o.instance.layout == WNNInputOperandLayout_Nchw ? 1 : 3], CONTENT_SMALL);
     d->count = 3;
     return true;
 }

@@ -166,8 +166,14 @@ static void add_variant(struct options *o, const char *name)
 
 static void add_all_variants(struct options *o)
 {
-    static const char *const names[] = {"default",           "threads=2", "no-passes", "no-library", "isa=avx2", "isa=baseline",
-                                        "no-passes,no-library", "no-library,threads=2"};
+    static const char *const names[] = {"default",
+                                        "threads=2",
+                                        "no-passes",
+                                        "no-library",
+                                        "isa=avx2",
+                                        "isa=baseline",
+                                        "no-passes,no-library",
+                                        "no-library,threads=2"};
     char name[96];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -285,9 +291,9 @@ int main(int argc, char **argv)
     pairs = pairs_seen(&allowed);
     if (o.stats)
         print_statistics();
-    printf("%" PRIu64 " graphs from seed %" PRIu64 ": %" PRIu64 " failed; %u of %d operators, %u of %u pairs with a data type; %" PRIu64
-           " elements compared, %" PRIu64 " near a jump, %" PRIu64 " behind library epilogues that drop NaN; %" PRIu64
-           " runs refused; %ld s\n",
+    printf("%" PRIu64 " graphs from seed %" PRIu64 ": %" PRIu64
+           " failed; %u of %d operators, %u of %u pairs with a data type; %" PRIu64 " elements compared, %" PRIu64
+           " near a jump, %" PRIu64 " behind library epilogues that drop NaN; %" PRIu64 " runs refused; %ld s\n",
            done, o.seed, failed, operators_seen(), OP_COUNT, pairs, allowed, counts.elements, counts.unknown, counts.exempt,
            counts.refused, (long)(now.tv_sec - start.tv_sec));
     for (uint32_t i = 0; i < o.variant_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Differential random tests: graphs drawn from the operator table, run by the engine through the public API in many variants, and
- * held against the reference interpreter's values and error bounds.
+ * Differential random tests: graphs drawn from the operator table, run by the engine through the public API in many variants,
+ * and held against the reference interpreter's values and error bounds.
  *
  *   sample.c              a graph with its inputs' data and every value computed by the interpreter; how samples are edited
  *   generate.c            drawing numbers, shapes, data and operands
@@ -78,7 +78,7 @@ void sample_generate(struct sample *s, const struct generate_options *o);
 /* ---- variants ---- */
 
 struct variant {
-    char name[96];   /* debug switches, and threads=N */
+    char name[96]; /* debug switches, and threads=N */
     uint32_t threads;
     bool library;    /* convolutions and products may be the library's */
     uint64_t graphs; /* run so far */
@@ -89,7 +89,8 @@ struct variant {
 void variant_init(struct variant *v, const char *name);
 void variant_release(struct variant *v);
 
-/** Builds and computes the sample, twice over the same buffers.  False with e: an error that the API reported, or two results. */
+/** Builds and computes the sample, twice over the same buffers.  False with e: an error that the API reported, or two results.
+ */
 bool engine_run(struct variant *v, const struct sample *s, void **outputs, struct error *e);
 
 /* ---- checking ---- */

@@ -198,7 +198,7 @@ static struct value *copy_value(struct copying *c, const struct value *old)
         for (const struct value *k = c->from->g->first_constant; k != old; k = k->next_constant)
             number++;
         v = c->edit->kind == EDIT_INPUT && c->edit->index == number ? add_input(c, old, c->from->data[old->index])
-                                                                     : add_constant(c, old, c->from->data[old->index]);
+                                                                    : add_constant(c, old, c->from->data[old->index]);
     } else {
         while (c->from->g->inputs[number] != old)
             number++;
@@ -292,7 +292,8 @@ static void mark_needed(struct copying *c)
         bool needed = c->edit->kind != EDIT_DROP_DEAD;
         for (uint32_t i = 0; i < n->result_count; i++) {
             needed |= n->results[i]->output_uses > 0;
-            value_for_each_use(n->results[i], u) needed |= c->needed[u->node->index];
+            value_for_each_use (n->results[i], u)
+                needed |= c->needed[u->node->index];
         }
         c->needed[n->index] = needed;
     }
