@@ -2,8 +2,8 @@
 /*
  * Recurrent operators said by other operators: one cell, the projection of a whole sequence, and the graphs of a loop.
  *
- * In: gru, gruCell, lstm, lstmCell nodes.  Out: nodes in the same graph (passes/expand_recurrent.c, where there is one step), or
- * small graphs of their own that an engine runs once before the loop and once per step (passes/recurrent_loop.c).
+ * In: gru, gruCell, lstm, lstmCell nodes.  Out: nodes in the same graph (passes/expand_recurrent.c, where there is one step),
+ * or small graphs of their own that an engine runs once before the loop and once per step (passes/recurrent_loop.c).
  * docs/recurrent.md says why.  Read recurrent_cell.c first: it holds the formulas.
  */
 #ifndef WEBNN_PASSES_RECURRENT_H_
@@ -27,7 +27,8 @@ struct recurrent {
 
 void recurrent_describe(const struct node *n, struct recurrent *r);
 
-/** Where new nodes go, and which node they make up for.  Functions below give NULL when memory ran out or an operand is NULL. */
+/** Where new nodes go, and which node they make up for.  Functions below give NULL when memory ran out or an operand is NULL.
+ */
 struct recurrent_builder {
     struct graph *g;
     struct node *before; /* NULL: at the end */
@@ -36,9 +37,9 @@ struct recurrent_builder {
 
 /** Operands of one direction, in the builder's graph. */
 struct recurrent_operands {
-    struct value *projected;       /* [batch, gates * hidden]: the input's share of the gates, biases added where they may be */
-    struct value *hidden, *cell;   /* [batch, hidden]: states before the step */
-    struct value *recurrent_bias;  /* [hidden], of the new gate, for gru with resetAfter; may be NULL */
+    struct value *projected;      /* [batch, gates * hidden]: the input's share of the gates, biases added where they may be */
+    struct value *hidden, *cell;  /* [batch, hidden]: states before the step */
+    struct value *recurrent_bias; /* [hidden], of the new gate, for gru with resetAfter; may be NULL */
     struct value *peephole[RECURRENT_PEEPHOLES]; /* [hidden] each, input, output, forget gate; NULL: absent */
     /* recurrentWeight, in one of two forms: */
     struct value *rows;                        /* [gates * hidden, hidden], as it is given */
@@ -48,7 +49,8 @@ struct recurrent_operands {
 };
 
 /** One step: the new states (*cell only for lstm). */
-void recurrent_cell(struct recurrent_builder *b, const struct recurrent_operands *o, struct value **hidden, struct value **cell);
+void recurrent_cell(struct recurrent_builder *b, const struct recurrent_operands *o, struct value **hidden,
+                    struct value **cell);
 
 /** x [rows, inputs] times weight [gates * hidden, inputs], biases [gates * hidden] (NULL: absent) added as far as they may. */
 struct value *recurrent_project(struct recurrent_builder *b, struct value *x, struct value *weight, struct value *bias,
@@ -74,7 +76,8 @@ struct loop_bytes {
     int64_t offset, bytes;
 };
 
-/** Iteration i finds it `stride * i` bytes behind `at`; with `first`, iteration 0 there and iteration i at `stride * (i - 1)`. */
+/** Iteration i finds it `stride * i` bytes behind `at`; with `first`, iteration 0 there and iteration i at `stride * (i - 1)`.
+ */
 struct loop_operand {
     struct loop_bytes at, first;
     bool has_first;
@@ -91,8 +94,8 @@ struct loop_copy {
 struct loop_graph {
     struct graph *graph; /* owned */
     struct loop_operand inputs[LOOP_OPERANDS_MAX], outputs[LOOP_OPERANDS_MAX];
-    bool no_library;         /* its product is one generated kernel with everything after it */
-    uint32_t copy_count;     /* made after the graph has run, in every iteration: the state for the next one */
+    bool no_library;     /* its product is one generated kernel with everything after it */
+    uint32_t copy_count; /* made after the graph has run, in every iteration: the state for the next one */
     struct loop_copy copies[LOOP_COPIES_MAX];
 };
 

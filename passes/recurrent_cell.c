@@ -223,9 +223,9 @@ static struct value *early_bias(struct recurrent_builder *b, struct value *bias)
     if (r->lstm || !r->reset_after)
         return bias;
     memset(&args, 0, sizeof args); /* axis 0; the new gate is the last one in either layout */
-    return make_node(
-        b->g, b->before, OP_CONCAT, r->node, 2,
-        (struct value *[]){recurrent_part(b, bias, 0, 2 * r->hidden), graph_add_scalar(b->g, &rest, wnnNumber(0))}, NULL, &args);
+    return make_node(b->g, b->before, OP_CONCAT, r->node, 2,
+                     (struct value *[]){recurrent_part(b, bias, 0, 2 * r->hidden), graph_add_scalar(b->g, &rest, wnnNumber(0))},
+                     NULL, &args);
 }
 
 struct value *recurrent_project(struct recurrent_builder *b, struct value *x, struct value *weight, struct value *bias,
@@ -257,10 +257,11 @@ struct value *recurrent_block(struct recurrent_builder *b, struct value *rows, u
  */
 static struct value *in_blocks(struct recurrent_builder *b, const struct recurrent_operands *o, struct value *v)
 {
-    const uint32_t hidden = b->r->hidden, width = o->block_width, dims[4] = {b->r->batch, hidden / width, 1, width};
+    const uint32_t width = o->block_width;
 
     if (!v || !width)
         return v;
+    const uint32_t dims[4] = {b->r->batch, b->r->hidden / width, 1, width};
     return v->type.rank == 1 ? recurrent_reshape(b, v, 3, dims + 1) : recurrent_reshape(b, v, 4, dims);
 }
 

@@ -263,8 +263,7 @@ static bool make_step(struct loop_maker *m, uint32_t d)
     if (!r->lstm && r->reset_after)
         o.recurrent_bias = import_vector(lg, r->recurrent_bias, d * rows + 2 * (int64_t)r->hidden, r->hidden);
     for (uint32_t i = 0; r->peephole && i < RECURRENT_PEEPHOLES; i++)
-        o.peephole[i] =
-            import_vector(lg, r->peephole, ((int64_t)d * RECURRENT_PEEPHOLES + i) * (int64_t)r->hidden, r->hidden);
+        o.peephole[i] = import_vector(lg, r->peephole, ((int64_t)d * RECURRENT_PEEPHOLES + i) * (int64_t)r->hidden, r->hidden);
     if (!o.projected || !make_weights(m, d, &o) || lg->graph->error.status)
         return false;
     recurrent_cell(&b, &o, &hidden, &cell);
@@ -303,9 +302,9 @@ static bool make_loop(struct loop_maker *m)
             continue;
         if (l->before.graph->error.status)
             *m->e = l->before.graph->error;
-        return l->step[d].graph->error.status ? error_set(m->e, l->step[d].graph->error.status, "%s",
-                                                          l->step[d].graph->error.message)
-                                              : error_out_of_memory(m->e);
+        return l->step[d].graph->error.status
+                   ? error_set(m->e, l->step[d].graph->error.status, "%s", l->step[d].graph->error.message)
+                   : error_out_of_memory(m->e);
     }
     return true;
 }

@@ -3,8 +3,8 @@
  * Compiles the graphs of a recurrent node (passes/recurrent.h), each like a graph of its own, and joins their programs.
  *
  * Inputs and outputs of those programs are places of the program around them: of a value there, of a buffer of the loop's, or
- * zeros.  Buffers and arenas lie behind the outer program's arena: buffers first, then one region that the inner programs, which
- * run one after the other, all use.
+ * zeros.  Buffers and arenas lie behind the outer program's arena: buffers first, then one region that the inner programs,
+ * which run one after the other, all use.
  */
 #include "runtime/compile_loop.h"
 
