@@ -3,9 +3,10 @@
  * Elementary functions of float32 by polynomials in float32: exp, expm1, log, log1p, tanh, erf, sigmoid.
  *
  * Straight-line code for scalars and vectors of any width; NaN, infinities, signed zeros and subnormals come out as IEEE 754
- * wants. Coefficients: math_fit.py.  Errors, measured over all 2^32 arguments by tests/codegen/test_math.c (in ulp of the exact
- * result, with and without fused multiply-add):
- *   see the table `bounds` there, which the test holds them to.
+ * wants.  Coefficients: math_fit.py.  Largest errors in ulp of the exact result, with fused multiply-add and without (held to
+ * by tests/codegen/test_math.c):
+ *
+ *   exp 0.87, 1.17   expm1 1.45, 1.55   log 0.79   log1p 1.36   tanh 1.36   erf 0.97, 1.15   sigmoid 1.79, 1.97
  */
 #include "codegen/llvm.h"
 
