@@ -424,8 +424,8 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
             return false;
         post.algorithm = dnnl_binary_div;
         break;
-    case OP_RELU:
-        return add_eltwise(c, dnnl_eltwise_relu, 0, 0);
+    case OP_RELU: /* eltwise_relu makes -0 of negative numbers in convolutions by gemm */
+        return add_eltwise(c, dnnl_eltwise_clip, 0, INFINITY);
     case OP_CLAMP: {
         const WNNClampOptions *o = n->options;
 

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "passes/passes.h"
 #include "random.h"
 
 static bool fail(char report[CHECK_REPORT], const char *format, ...) PRINTF_LIKE(2, 3);
@@ -200,18 +199,6 @@ static bool output_agrees(const struct sample *s, const struct graph_output *out
                 output->name, type_print(type, sizeof type, &v->type), first, a, b, bounds[first], bad, n);
 }
 
-/* Operators that no pass makes into others yet, so that the engine refuses them. */
-static bool refused(const struct sample *s)
-{
-    for (uint32_t i = 0; i < pass_pipeline_length; i++)
-        if (!strcmp(pass_pipeline[i].name, "expand-recurrent"))
-            return false;
-    graph_for_each (s->g, n)
-        if (op_infos[n->op].flags & OPF_RECURRENT)
-            return true;
-    return false;
-}
-
 bool check_variant(const struct sample *s, struct variant *v, struct check_counts *counts, char report[CHECK_REPORT])
 {
     const struct graph *g = s->g;
@@ -220,10 +207,6 @@ bool check_variant(const struct sample *s, struct variant *v, struct check_count
     bool good = true;
 
     counts = counts ? counts : &ignored;
-    if (refused(s)) {
-        counts->refused++;
-        return true;
-    }
     void **outputs = random_alloc(g->output_count, sizeof *outputs);
     for (uint32_t i = 0; i < g->output_count; i++)
         outputs[i] = random_alloc((size_t)type_bytes(&g->outputs[i].value->type), 1);

@@ -80,6 +80,8 @@ static WNNMethodValue item_value(const struct attr_info *a, const void *at)
         return wnnMethodValueNumber(wnnNumber(i));
     case ATTR_F64:
         memcpy(&f, at, sizeof f);
+        if (isinf(f)) /* the method's cast made it so of a finite number: infinite ones are refused */
+            f = copysign(1e300, f);
         return wnnMethodValueNumber(wnnNumber(f));
     case ATTR_F32_LIST:
         memcpy(&f32, at, sizeof f32);

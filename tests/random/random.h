@@ -99,7 +99,6 @@ enum { CHECK_REPORT = 512 };
 
 struct check_counts {
     uint64_t elements, unknown, exempt; /* compared or not; exempt: NaN at relu or clamp as a library epilogue */
-    uint64_t refused;                   /* graphs with operators that the engine does not have yet */
 };
 
 /** What does not depend on a variant: verifier, print and parse, the interpreter's driver.  False: report says what. */
