@@ -17,7 +17,7 @@ all: setup
 	cmake --build --preset release
 
 setup:
-	@cmake/setup.sh
+	@.ci/setup.sh
 
 demo: all
 	@mkdir -p out
@@ -29,7 +29,7 @@ else
 endif
 
 test: setup
-	cmake/test.sh
+	.ci/test.sh
 
 bench: all
 	build/release/bin/webnn-bench
