@@ -413,6 +413,77 @@ static void jumps_are_uncertain(void **state)
     }
 }
 
+/** The bounds of graphs of one node whose operands are given as text; every element is as wanted: infinite or not. */
+static void check_unknown(const char *nodes, bool unknown)
+{
+    char body[600];
+    float r[16];
+    double bounds[16];
+
+    snprintf(body, sizeof body,
+             "consts { big: f32[1, 3] @values([3e38, -2e38, 1]); one: f32[3, 1] @values([1, 1, 1]); m: f32[3, 1] @values([-3, "
+             "-3, 1]);"
+             " odd: f32[1, 3] @values([Infinity, -3e38, -3e38]); x: f32[1, 1, 2, 2] @values([1, 2, 3, 4]);"
+             " w: f32[1, 1, 2, 2] @values([1, Infinity, 1, 1]); inner: f32[1, 1, 2, 2] @values([1, 1, 1, 1]); }"
+             " nodes { %s } outputs { r; }",
+             nodes);
+    struct graph *g = parse_body(body);
+    const int64_t n = type_elements(&g->outputs[0].value->type);
+    assert_true(n <= 16);
+    run(g, NULL, r, bounds);
+    for (int64_t k = 0; k < n; k++)
+        if (isinf(bounds[k]) != unknown)
+            fail_msg("bound %g of element %d: %s", bounds[k], (int)k, nodes);
+    graph_free(g);
+}
+
+/** Where float32 leaves its range on the way, nothing can be asked, whatever the exact result is. */
+static void float32_overflow_on_the_way_is_uncertain(void **state)
+{
+    (void)state;
+    check_unknown("r = reduceSum(one);", false);
+    check_unknown("r = reduceSum(big);", true);
+    check_unknown("r = reduceSum(odd);", true); /* Infinity, or NaN if the others are added first */
+    check_unknown("r = reduceMean(odd);", true);
+    check_unknown("r = matmul(odd, one);", true);
+    check_unknown("r = matmul(big, m);", true);
+    check_unknown("r = gemm(big, m, alpha=1e-30);", true); /* alpha comes too late */
+    check_unknown("r = gemm(big, one, alpha=1e-30);", true);
+    check_unknown("r = layerNormalization(big);", true); /* its variance */
+    check_unknown("r = layerNormalization(one, axes=[0]);", false);
+}
+
+/** 0 times an infinite weight is NaN, but padding may also be left out. */
+static void infinite_weights_beside_padding_are_uncertain(void **state)
+{
+    (void)state;
+    check_unknown("r = conv2d(x, w);", false);
+    check_unknown("r = conv2d(x, inner, padding=[0, 0, 1, 0]);", false);
+    check_unknown("s = conv2d(x, w, padding=[0, 0, 0, 1]); r = slice(s, [0, 0, 0, 1], [1, 1, 1, 1]);", true);
+    check_unknown("s = conv2d(x, w, padding=[0, 0, 1, 0]); r = slice(s, [0, 0, 0, 1], [1, 1, 1, 1]);", false);
+}
+
+/** Starting at +0 or at the first term makes a difference for zeros only. */
+static void zero_sums_have_either_sign(void **state)
+{
+    (void)state;
+    static const char *const nodes[] = {"r = reduceSum(z);", "r = matmul(z, one);", "r = gemm(z, one, alpha=-0);",
+                                        "r = reduceSum(z, axes=[]);", "h = cast(z, \"float16\"); r = reduceSum(h);"};
+
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        char body[300];
+        float r[4] = {0};
+        double bounds[4];
+        snprintf(body, sizeof body,
+                 "consts { z: f32[1, 1] @values([-0.0]); one: f32[1, 1] @values([1]); } nodes { %s } outputs { r; }", nodes[i]);
+        struct graph *g = parse_body(body);
+        run(g, NULL, r, bounds);
+        if (!(bounds[0] > 0 && bounds[0] <= 0x1p-24))
+            fail_msg("bound %g: %s", bounds[0], body);
+        graph_free(g);
+    }
+}
+
 static void float16_results_allow_one_step(void **state)
 {
     (void)state;
@@ -446,6 +517,9 @@ int main(void)
         cmocka_unit_test(float_functions_stay_within_bounds),
         cmocka_unit_test(exact_operators_allow_nothing),
         cmocka_unit_test(jumps_are_uncertain),
+        cmocka_unit_test(float32_overflow_on_the_way_is_uncertain),
+        cmocka_unit_test(infinite_weights_beside_padding_are_uncertain),
+        cmocka_unit_test(zero_sums_have_either_sign),
         cmocka_unit_test(float16_results_allow_one_step),
     };
 
