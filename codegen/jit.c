@@ -13,6 +13,7 @@
 #include <llvm-c/Object.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/OrcEE.h>
+#include <llvm-c/Support.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,13 @@ static bool llvm_failed(LLVMErrorRef error, const char *what, struct error *e)
     error_set(e, WNNStatus_UnknownError, "%s: %s", what, text);
     LLVMDisposeErrorMessage(text);
     return true;
+}
+
+/* What fails comes back from the call that failed, too; the session's own reporter would print it. */
+static void report_nothing(void *user, LLVMErrorRef error)
+{
+    (void)user;
+    LLVMConsumeError(error);
 }
 
 /* Linking by RuntimeDyld: its listener is what the C API has for debuggers. */
@@ -78,6 +86,11 @@ struct jit *jit_create(const struct target *t, const struct debug_options *d, st
     }
     (void)t;
     j->debug = d;
+    if (d && d->flags & DEBUG_SANITIZE && !LLVMSearchForAddressOfSymbol("__asan_init")) {
+        error_set(e, WNNStatus_NotSupportedError, "debug switch sanitize: the program is not built with the address sanitizer");
+        free(j);
+        return NULL;
+    }
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, create_object_layer, j);
     LLVMErrorRef error = LLVMOrcCreateLLJIT(&j->lljit, builder);
@@ -86,6 +99,7 @@ struct jit *jit_create(const struct target *t, const struct debug_options *d, st
         return NULL;
     }
     j->session = LLVMOrcLLJITGetExecutionSession(j->lljit);
+    LLVMOrcExecutionSessionSetErrorReporter(j->session, report_nothing, NULL);
     j->library = LLVMOrcExecutionSessionCreateBareJITDylib(j->session, "kernels");
     if (d && d->flags & DEBUG_SANITIZE) {
         LLVMOrcDefinitionGeneratorRef process = NULL;

@@ -110,6 +110,21 @@ static void dump_text(const struct machine *m, const struct kernel *k, const cha
     funlockfile(stderr);
 }
 
+static void dump_kernel(const struct machine *m, const struct kernel *k, const char *symbol)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_KERNELS))
+        return;
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f) {
+        kernel_print(k, f);
+        if (fclose(f) == 0)
+            dump_text(m, k, symbol, ".kernel", text);
+    }
+    free(text);
+}
+
 static void dump_module(const struct machine *m, const struct kernel *k, const char *symbol, const char *suffix,
                         LLVMModuleRef module)
 {
@@ -204,6 +219,7 @@ static void drop_sanitizer_constructor(LLVMModuleRef module)
 static bool compile_module(struct machine *m, const struct kernel *k, const char *symbol, LLVMContextRef context,
                            LLVMModuleRef module, LLVMMemoryBufferRef *object, struct error *e)
 {
+    dump_kernel(m, k, symbol);
     double start = codegen_clock();
     struct build b = {.context = context, .module = module, .isa = &m->isa, .target = m->target};
     b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;

@@ -209,13 +209,13 @@ static void shared_by_threads(void **state)
     arena_free(&a);
 }
 
-/* dump=DIR: LLVM IR before and after the passes, and assembly, as files. */
+/* dump=DIR: kernel IR, LLVM IR before and after the passes, and assembly, as files. */
 static void dumps(void **state)
 {
     (void)state;
     char dir[] = "/tmp/webnn-dump-XXXXXX", text[128];
     assert_non_null(mkdtemp(dir));
-    snprintf(text, sizeof text, "dump-llvm,dump-asm,dump=%s", dir);
+    snprintf(text, sizeof text, "dump-kernels,dump-llvm,dump-asm,dump=%s", dir);
     struct target t;
     struct debug_options d;
     struct arena a = {0};
@@ -225,7 +225,8 @@ static void dumps(void **state)
     struct codegen_unit *unit;
     kernel_function f;
     assert_true(codegen_compile(c, 1, &k, &unit, &f, &e));
-    static const char *const suffixes[] = {".ll", ".opt.ll", ".s"}, *const words[] = {"define void @k0", "llvm.fabs", "k0:"};
+    static const char *const suffixes[] = {".kernel", ".ll", ".opt.ll", ".s"}, *const words[] = {"abs", "define void @k0",
+                                                                                                 "llvm.fabs", "k0:"};
     int found = 0;
     DIR *listing = opendir(dir);
     assert_non_null(listing);
@@ -234,7 +235,7 @@ static void dumps(void **state)
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
         if (entry->d_name[0] == '.')
             continue;
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             char name[64];
             snprintf(name, sizeof name, "k0_scaled_abs%s", suffixes[i]);
             if (strcmp(name, entry->d_name) != 0)
@@ -248,7 +249,7 @@ static void dumps(void **state)
         unlink(path);
     }
     closedir(listing);
-    assert_int_equal(found, 7);
+    assert_int_equal(found, 15);
     rmdir(dir);
     kernel_free(k);
     codegen_unit_free(unit);
