@@ -2,8 +2,7 @@
 /*
  * Graphs of one recurrent operator with every option: RECURRENT_CASES of them, numbered, as text for parse_body.
  *
- * Options are digits of the number in mixed radix after a multiplication that mixes it, so that a run over all numbers meets
- * every value of every option with every value of every other.
+ * Options are drawn from a generator that the number seeds; nothing enumerates the combinations, so a rare one may be missing.
  */
 #ifndef WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
 #define WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
