@@ -109,8 +109,12 @@ static V every_second(const struct build *m, V a, V b, uint32_t n, uint32_t bloc
 /* rows[i] lane j becomes rows[j] lane i.  First within blocks of 128 bits, where shuffles are cheap, then whole blocks. */
 static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_bytes)
 {
-    uint32_t block = 16 / element_bytes < n ? 16 / element_bytes : n, blocks = n / block;
+    uint32_t block = 16 / element_bytes < n ? 16 / element_bytes : n;
     V next[16];
+
+    if (block < n / 4) /* 64-bit elements as wide as 16 of 32 bits */
+        block = n / 4;
+    const uint32_t blocks = n / block;
 
     for (uint32_t step = 1; step < block; step *= 2) {
         for (uint32_t g = 0; g < n; g += block) {

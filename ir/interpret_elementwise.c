@@ -366,6 +366,8 @@ static double tolerance(const struct formula *f, const union lane *x, double y)
     case OP_TAN:
     case OP_TANH:
         return INTERPRET_FUNCTION_ULPS * (ulp * fabs(y) + tiny);
+    case OP_PRELU: /* +0 and a product that is too small are +0, exactly they may round to -0 */
+        return y != 0 && fabs(y) < tiny ? tiny / 2 : 0;
     case OP_POW:
         return INTERPRET_POW_ULPS * (ulp * fabs(y) + tiny);
     case OP_ELU: /* one function, one product, one sum */

@@ -119,9 +119,39 @@ static void guarded(void **state)
     }
 }
 
+/* [m, n] -> [n, m] with a cast: vectors have lanes for the narrower type, and the wider one's are turned, too. */
+static void elements_of_two_sizes(void **state)
+{
+    (void)state;
+    static const dtype pairs[][2] = {{WNNOperandDataType_Float32, WNNOperandDataType_Int64},
+                                     {WNNOperandDataType_Int64, WNNOperandDataType_Float32},
+                                     {WNNOperandDataType_Uint8, WNNOperandDataType_Int64},
+                                     {WNNOperandDataType_Float16, WNNOperandDataType_Int64}};
+    for (int p = 0; p < 4; p++) {
+        for (int turned = 0; turned < 2; turned++) { /* the load or the store along the slower variable */
+            for (int64_t m = 9; m <= 49; m += 8) {
+                const int64_t n = 70 - m;
+                struct kernel *k = kernel_create();
+                struct fixture f = {.k = k, .type = pairs[p][0]};
+                uint32_t in = tensor(&f, m * n, false);
+                f.type = pairs[p][1];
+                uint32_t out = tensor(&f, m * n, true);
+                uint32_t i = kernel_var(k, KVAR_PARALLEL, turned ? m : n), j = kernel_var(k, KVAR_PARALLEL, turned ? n : m);
+                uint32_t row = turned ? i : j, column = turned ? j : i;
+                uint32_t x = load(k, in, kaffine_add(k, strided(k, row, n, 0), kaffine_var(k, column)));
+                if (ktype_of(pairs[p][0]) != ktype_of(pairs[p][1]))
+                    x = kernel_cast(k, ktype_of(pairs[p][1]), x);
+                kernel_store(k, out, kaffine_add(k, strided(k, column, m, 0), kaffine_var(k, row)), x, 0, NULL);
+                finish(&f);
+            }
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_edge), cmocka_unit_test(fused), cmocka_unit_test(guarded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_edge), cmocka_unit_test(fused), cmocka_unit_test(guarded),
+                                       cmocka_unit_test(elements_of_two_sizes)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     machines_free();
     return failed;
