@@ -50,8 +50,19 @@ static void on_death(void)
 }
 #endif
 
-static void watch_crashes(void)
+/* Interrupted, a long run ends with its counts. */
+static volatile sig_atomic_t stopped;
+
+static void on_stop(int number)
 {
+    (void)number;
+    stopped = 1;
+}
+
+static void watch_signals(void)
+{
+    signal(SIGINT, on_stop);
+    signal(SIGTERM, on_stop);
 #ifdef WEBNN_SANITIZE
     __sanitizer_set_death_callback(on_death);
 #else
@@ -283,9 +294,9 @@ int main(int argc, char **argv)
     struct timespec start, now;
 
     read_options(&o, argc, argv);
-    watch_crashes();
+    watch_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
-    for (; done < o.count && failed < o.failures; done++) {
+    for (; done < o.count && failed < o.failures && !stopped; done++) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (o.seconds > 0 && (double)(now.tv_sec - start.tv_sec) >= o.seconds)
             break;
