@@ -28,13 +28,13 @@ struct WNNTensorImpl {
     bool is_destroyed;
 };
 
-static struct WNNContextImpl fake_context(void)
+static inline struct WNNContextImpl fake_context(void)
 {
     return (struct WNNContextImpl){.references = 1};
 }
 
 /** Frees what the context holds; its references must all be back but one. */
-static void fake_context_end(struct WNNContextImpl *c)
+static inline void fake_context_end(struct WNNContextImpl *c)
 {
     graph_free(c->built);
     c->built = NULL;
