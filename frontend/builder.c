@@ -549,6 +549,9 @@ WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder b, size_t outputCount, WNNNa
 
     if (!b) {
         no_builder("build");
+        if (callbackInfo.callback) /* no context to wait in: it reports at once */
+            callbackInfo.callback(WNNStatus_TypeError, NULL, wnnGetLastErrorMessage(), callbackInfo.userdata1,
+                                  callbackInfo.userdata2);
         return (WNNFuture){0};
     }
     g = take_graph(b, outputCount, outputs, &e);

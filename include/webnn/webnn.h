@@ -320,9 +320,10 @@ typedef struct WNNFuture {
 } WNNFuture;
 
 /**
- * When a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function here, wait,
- * destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that nobody can wait
- * for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline thread after it.
+ * When a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function here,
+ * wait, destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that nobody
+ * can wait for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline thread
+ * after it. Values that are none of these count as AllowProcessEvents.
  */
 typedef enum WNNCallbackMode {
     WNNCallbackMode_WaitAnyOnly = 1,        /**< only inside wnnContextWaitAny on its future */
@@ -403,36 +404,50 @@ typedef struct WNNContextOptions {
 
 /** Creates a context (ML.createContext).  NotSupportedError if no engine fits.  *context is NULL unless Success. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnCreateContext(WNNContextOptions const *WNN_NULLABLE options, WNNContext *context);
+/** Takes another reference.  This and Release: any thread; NULL does nothing; the same for every type below. */
 WNN_EXPORT void wnnContextAddRef(WNNContext context);
+/** Gives a reference back.  Builders, graphs and tensors keep their context alive; with the last reference of all of these the
+ * context goes, after the work already submitted. */
 WNN_EXPORT void wnnContextRelease(WNNContext WNN_NULLABLE context);
 /** Loses the context: destroys its graphs and tensors, ends what is pending with InvalidStateError.  Idempotent, never waits.
  */
 WNN_EXPORT void wnnContextDestroy(WNNContext context);
+/** Whether the context was destroyed, or lost for another reason.  It never comes back. */
 WNN_EXPORT bool wnnContextIsLost(WNNContext context);
+/** MLContext.accelerated: what the options asked for. */
 WNN_EXPORT bool wnnContextGetAccelerated(WNNContext context);
+/** What the options asked for. */
 WNN_EXPORT WNNPowerPreference wnnContextGetPowerPreference(WNNContext context);
 
 /** Creates a tensor of zeros (MLContext.createTensor): InvalidStateError on a lost context, TypeError for a bad descriptor. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensor(WNNContext context, WNNTensorDescriptor const *descriptor,
                                                          WNNTensor *tensor);
+/** The same, reported through a callback, errors included.  descriptor is read before the call returns. */
 WNN_EXPORT WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor const *descriptor,
                                                  WNNCreateTensorCallbackInfo callbackInfo);
-/** Creates a constant tensor holding a copy of data (MLContext.createConstantTensor). */
+/** Creates a constant tensor holding a copy of data (MLContext.createConstantTensor): InvalidStateError on a lost context,
+ * TypeError for a bad descriptor or a byteLength that is not exactly its. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateConstantTensor(WNNContext context, WNNOperandDescriptor const *descriptor,
                                                                  void const *data, size_t byteLength, WNNTensor *tensor);
+/** The same, reported through a callback, errors included.  descriptor and data are read before the call returns. */
 WNN_EXPORT WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDescriptor const *descriptor,
                                                          void const *data, size_t byteLength,
                                                          WNNCreateTensorCallbackInfo callbackInfo);
-/** Copies a tensor's contents to data once all work submitted before is done (MLContext.readTensor).  Waits. */
+/** Copies a tensor's contents to data once all work submitted before is done (MLContext.readTensor).  Waits.  TypeError for a
+ * tensor of another context, destroyed or not readable, or a byteLength that is not exactly the tensor's; InvalidStateError
+ * if the context or the tensor is destroyed meanwhile. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data, size_t byteLength);
 /** The same without waiting: data must stay valid until the callback ran. */
 WNN_EXPORT WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *data, size_t byteLength,
                                                WNNReadTensorCallbackInfo callbackInfo);
-/** Submits a copy of data (taken before the call returns) into a writable tensor (MLContext.writeTensor). */
+/** Submits a copy of data (taken before the call returns) into a writable tensor (MLContext.writeTensor).  TypeError as for
+ * reading. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data,
                                                         size_t byteLength);
 /** Submits one computation of graph and returns (MLContext.dispatch).  If the computation fails later (no memory), the context
- * is lost: going on with wrong contents would be worse. */
+ * is lost: going on with wrong contents would be worse.  InvalidStateError for a destroyed graph; TypeError for a graph or
+ * tensor of another context, names other than the graph's, and a tensor that is given twice, destroyed, constant, or of
+ * another data type or shape. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
                                                      WNNNamedTensor const *inputs, size_t outputCount,
                                                      WNNNamedTensor const *outputs);
@@ -484,45 +499,65 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetOperatorSupportLimits(WNNContext 
                                                                      size_t capacity, WNNTensorLimits *limits, size_t *count);
 /** The operators' names, such as "conv2d", by an index below the count; NULL beyond.  Static storage. */
 WNN_EXPORT size_t wnnGetOperatorCount(void);
+/** See wnnGetOperatorCount. */
 WNN_EXPORT char const *wnnGetOperatorName(size_t index);
 
 /* ------------------------------------------------------------------------------------------------ WNNTensor */
 
+/** Takes another reference. */
 WNN_EXPORT void wnnTensorAddRef(WNNTensor tensor);
+/** Gives a reference back; with the last one memory goes behind the work already submitted, pending reads included. */
 WNN_EXPORT void wnnTensorRelease(WNNTensor WNN_NULLABLE tensor);
 /** MLTensor.destroy: pending reads end with InvalidStateError; memory goes behind the work already submitted. */
 WNN_EXPORT void wnnTensorDestroy(WNNTensor tensor);
+/** MLTensor.dataType.  This and the following answer for destroyed tensors, too. */
 WNN_EXPORT WNNOperandDataType wnnTensorGetDataType(WNNTensor tensor);
+/** The number of dimensions. */
 WNN_EXPORT size_t wnnTensorGetRank(WNNTensor tensor);
+/** MLTensor.shape: as many sizes as the rank; the tensor's. */
 WNN_EXPORT uint32_t const *wnnTensorGetShape(WNNTensor tensor);
+/** The bytes that reading and writing transfer. */
 WNN_EXPORT size_t wnnTensorGetByteLength(WNNTensor tensor);
+/** MLTensor.readable */
 WNN_EXPORT bool wnnTensorGetReadable(WNNTensor tensor);
+/** MLTensor.writable */
 WNN_EXPORT bool wnnTensorGetWritable(WNNTensor tensor);
+/** MLTensor.constant */
 WNN_EXPORT bool wnnTensorGetConstant(WNNTensor tensor);
 
 /* ------------------------------------------------------------------------------------------------ WNNGraph */
 
+/** Takes another reference. */
 WNN_EXPORT void wnnGraphAddRef(WNNGraph graph);
+/** Gives a reference back; with the last one the graph goes behind the work already submitted. */
 WNN_EXPORT void wnnGraphRelease(WNNGraph WNN_NULLABLE graph);
 /** MLGraph.destroy: later dispatches are refused, those submitted complete. */
 WNN_EXPORT void wnnGraphDestroy(WNNGraph graph);
+/** The number of inputs: those that the outputs depend on, whatever was optimised away. */
 WNN_EXPORT size_t wnnGraphGetInputCount(WNNGraph graph);
+/** The number of outputs given to build. */
 WNN_EXPORT size_t wnnGraphGetOutputCount(WNNGraph graph);
 /** TypeError if index is out of range.  Inputs stand in the order they were made, outputs in the order given to build. */
 WNN_EXPORT WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *input);
+/** See wnnGraphGetInput. */
 WNN_EXPORT WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output);
 /** Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output,
- * are refused with a TypeError.  Runs on the calling thread when the timeline is idle. */
+ * are refused with a TypeError, as are names and byte lengths other than the graph's; InvalidStateError for a destroyed graph
+ * or a lost context.  Buffers need no alignment.  Runs on the calling thread when the timeline is idle. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs,
                                                   size_t outputCount, WNNNamedBuffer const *outputs);
 
 /* ------------------------------------------------------------------------------------------------ WNNOperand */
 
+/** Takes a reference on the operand's builder. */
 WNN_EXPORT void wnnOperandAddRef(WNNOperand operand);
+/** Gives a reference on the operand's builder back. */
 WNN_EXPORT void wnnOperandRelease(WNNOperand WNN_NULLABLE operand);
-/** Undefined for an error operand. */
+/** MLOperand.dataType; Undefined for an error operand.  This and the following answer after build, too. */
 WNN_EXPORT WNNOperandDataType wnnOperandGetDataType(WNNOperand operand);
+/** The number of dimensions; 0 for an error operand. */
 WNN_EXPORT size_t wnnOperandGetRank(WNNOperand operand);
+/** MLOperand.shape: as many sizes as the rank; the builder's. */
 WNN_EXPORT uint32_t const *wnnOperandGetShape(WNNOperand operand);
 /** Whether the call that returned this operand failed. */
 WNN_EXPORT bool wnnOperandIsError(WNNOperand operand);
@@ -531,16 +566,21 @@ WNN_EXPORT bool wnnOperandIsError(WNNOperand operand);
 
 /** MLGraphBuilder(context).  InvalidStateError if the context is lost. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *builder);
+/** Takes another reference. */
 WNN_EXPORT void wnnGraphBuilderAddRef(WNNGraphBuilder builder);
+/** Gives a reference back; with the last one the builder goes, and its operands with it.  Built graphs do not need it. */
 WNN_EXPORT void wnnGraphBuilderRelease(WNNGraphBuilder WNN_NULLABLE builder);
 
 /** The first error since the builder was made or cleared: Success and an empty message if there is none.
  * The message is valid until the next call on the builder. */
 WNN_EXPORT WNNStatus wnnGraphBuilderGetError(WNNGraphBuilder builder, WNNStringView *WNN_NULLABLE message);
+/** Forgets the first error; the next one is the first again. */
 WNN_EXPORT void wnnGraphBuilderClearError(WNNGraphBuilder builder);
 
+/** input(name, descriptor).  TypeError for an empty name, one that another input has, or a bad descriptor. */
 WNN_EXPORT WNNOperand wnnGraphBuilderInput(WNNGraphBuilder builder, WNNStringView name, WNNOperandDescriptor const *descriptor);
-/** constant(descriptor, buffer): copies data before it returns. */
+/** constant(descriptor, buffer): copies data before it returns.  TypeError for a bad descriptor or a byteLength that is not
+ * exactly its. */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstant(WNNGraphBuilder builder, WNNOperandDescriptor const *descriptor, void const *data,
                                               size_t byteLength);
 /** constant(descriptor, buffer) without a copy: data must stay unchanged until release is called, which happens exactly
@@ -549,13 +589,18 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder builder, WNNOp
                                                   void const *data, size_t byteLength, WNNBufferReleaseCallbackInfo release);
 /** constant(dataType, value): a scalar, value cast to dataType. */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNNOperandDataType dataType, WNNNumber value);
-/** constant(tensor): tensor must come from wnnContextCreateConstantTensor of the same context. */
+/** constant(tensor): tensor must come from wnnContextCreateConstantTensor of the same context, and must not be destroyed before
+ * build has been called. */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder builder, WNNTensor tensor);
 
 /** Compiles the graph up to outputs and waits (MLGraphBuilder.build).  A builder builds once; a call refused with TypeError
- * leaves it unbuilt. */
+ * leaves it unbuilt: no outputs, an empty name or one given twice, an output that is an input, a constant, an error operand or
+ * another builder's.  InvalidStateError if the builder has built or the context is lost, also meanwhile; OperationError if the
+ * graph cannot be compiled.  *graph is NULL unless Success. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderBuild(WNNGraphBuilder builder, size_t outputCount,
                                                        WNNNamedOperand const *outputs, WNNGraph *graph);
+/** The same on the context's timeline, reported through a callback, errors included.  outputs are read before it returns, and
+ * the builder may be released. */
 WNN_EXPORT WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder builder, size_t outputCount, WNNNamedOperand const *outputs,
                                                WNNBuildCallbackInfo callbackInfo);
 

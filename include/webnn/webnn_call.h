@@ -97,6 +97,7 @@ static inline WNNMethodValue wnnMethodValueList(size_t count, WNNMethodValue con
 
 /** A call with every option at its default.  NULL: there is no such method (TypeError), or no memory (UnknownError). */
 WNN_EXPORT WNNMethodCall wnnMethodCallCreate(WNNStringView method);
+/** Frees a call.  What it returned stays the builder's. */
 WNN_EXPORT void wnnMethodCallDestroy(WNNMethodCall WNN_NULLABLE call);
 /** Back to what wnnMethodCallCreate gave, so that one call can be reused. */
 WNN_EXPORT void wnnMethodCallReset(WNNMethodCall call);
@@ -117,6 +118,7 @@ WNN_EXPORT WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WN
 WNN_EXPORT WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder);
 /** What the method returned: one operand, or a sequence; 0 and NULL before a successful invoke.  The builder's. */
 WNN_EXPORT size_t wnnMethodCallResultCount(WNNMethodCall call);
+/** See wnnMethodCallResultCount. */
 WNN_EXPORT WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index);
 /** Whether the method returns a sequence. */
 WNN_EXPORT bool wnnMethodCallIsSequence(WNNMethodCall call);

@@ -594,10 +594,17 @@ static void build_fails(void **state)
     finish(&f);
 }
 
+static void note_build(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
+{
+    (void)graph, (void)message, (void)userdata2;
+    *(WNNStatus *)userdata1 = status;
+}
+
 static void build_async(void **state)
 {
     struct fixture f;
     WNNNamedOperand output = {WNN_STR("y"), NULL};
+    WNNStatus status = WNNStatus_Success;
     WNNBuildCallbackInfo info = WNN_BUILD_CALLBACK_INFO_INIT;
 
     (void)state;
@@ -610,7 +617,10 @@ static void build_async(void **state)
     assert_int_equal(f.context.async_builds, 1);
     assert_int_equal(wnnGraphBuilderBuildAsync(f.b, 1, &output, info).id, 2);
     assert_int_equal(f.context.failed_builds, 2);
+    info.callback = note_build;
+    info.userdata1 = &status;
     assert_int_equal(wnnGraphBuilderBuildAsync(NULL, 1, &output, info).id, 0);
+    assert_int_equal(status, WNNStatus_TypeError);
     finish(&f);
 }
 
