@@ -385,8 +385,8 @@ static double tolerance(const struct formula *f, const union lane *x, double y)
         return 2 * (ulp * (alpha * a + beta) + tiny);
     case OP_HARD_SWISH:
         return a * (3 * ulp * (a < 3 ? (3 + a) / 6 : 1) + ulp * 3 / 6) + tiny;
-    case OP_LEAKY_RELU:
-        return alpha == 1 || alpha == 0 ? 0 : ulp * fabs(y) + tiny;
+    case OP_LEAKY_RELU: /* x > 0 ? x : alpha * x is right, too, and has other zeros */
+        return (alpha == 1 || alpha == 0) && y != 0 ? 0 : ulp * fabs(y) + tiny;
     case OP_BATCH_NORMALIZATION: { /* the usual rewriting as x * factor + offset is allowed, too */
         double root = sqrt(x[2].f + f->parameters[0].f), scale = fabs(x[3].f) / root;
         double size = (a + fabs(x[1].f)) * scale + fabs(x[4].f);

@@ -225,7 +225,11 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
         return kernel_op2(k, K_MUL, a, kernel_op2(k, K_DIV, kernel_op2(k, K_MAX, y, f32(l, 0)), f32(l, 6)));
     }
     case OP_LEAKY_RELU: {
-        uint32_t y = kernel_op2(k, K_MUL, option(l, n, NODE_OPTIONS(n, WNNLeakyReluOptions)->alpha), a);
+        const WNNLeakyReluOptions *o = n->options;
+        uint32_t alpha = option(l, n, o->alpha), y;
+        if (isinf(o->alpha)) /* counts also where x > 0 */
+            return positive_part_plus(l, a, kernel_op2(k, K_MUL, alpha, kernel_op2(k, K_MIN, a, zero_of(l, a))));
+        y = kernel_op2(k, K_MUL, alpha, a);
         return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, a, zero_of(l, a)), y, a);
     }
     case OP_LINEAR: {

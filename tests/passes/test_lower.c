@@ -74,6 +74,8 @@ static const struct operator_case cases[] = {
     {FLOATS, "inputs { a: T[20]; } nodes { y = elu(a, alpha=0.3); } outputs { y; }"},
     {FLOATS, "inputs { a: T[20]; } nodes { y = hardSigmoid(a, alpha=0.7, beta=-0.1); } outputs { y; }"},
     {FLOATS, "inputs { a: T[20]; } nodes { y = leakyRelu(a, alpha=1.7); } outputs { y; }"},
+    {FLOATS, "inputs { a: T[20]; } nodes { y = leakyRelu(a, alpha=0); } outputs { y; }"},
+    {"f16", "inputs { a: T[20]; } nodes { y = leakyRelu(a, alpha=Infinity); } outputs { y; }"}, /* 70000 as float16 */
     {FLOATS, "inputs { a: T[20]; } nodes { y = linear(a, alpha=-0.7, beta=0.1); } outputs { y; }"},
     {ALL, "inputs { a: T[20]; } nodes { y = clamp(a, minValue=1, maxValue=3); } outputs { y; }"},
     {ALL, "inputs { a: T[20]; } nodes { y = clamp(a, minValue=-2.5); } outputs { y; }"},
