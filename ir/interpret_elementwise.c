@@ -9,6 +9,7 @@
 #include "ir/interpret.h"
 
 #include <assert.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,8 +367,8 @@ static double tolerance(const struct formula *f, const union lane *x, double y)
     case OP_TAN:
     case OP_TANH:
         return INTERPRET_FUNCTION_ULPS * (ulp * fabs(y) + tiny);
-    case OP_PRELU: /* +0 and a product that is too small are +0, exactly they may round to -0 */
-        return y != 0 && fabs(y) < tiny ? tiny / 2 : 0;
+    case OP_PRELU: /* x > 0 ? x : slope * x is right, too, and has other zeros */
+        return fabs(y) < tiny ? tiny / 2 : 0;
     case OP_POW:
         return INTERPRET_POW_ULPS * (ulp * fabs(y) + tiny);
     case OP_ELU: /* one function, one product, one sum */
@@ -380,8 +381,11 @@ static double tolerance(const struct formula *f, const union lane *x, double y)
         return a * (INTERPRET_FUNCTION_ULPS + 3) * ulp + tiny;
     case OP_SOFTSIGN:
         return 2 * (ulp * fabs(y) + tiny);
-    case OP_HARD_SIGMOID:
     case OP_LINEAR:
+        if (alpha * a > FLT_MAX)
+            return INFINITY;
+        return 2 * (ulp * (alpha * a + beta) + tiny);
+    case OP_HARD_SIGMOID:
         return 2 * (ulp * (alpha * a + beta) + tiny);
     case OP_HARD_SWISH:
         return a * (3 * ulp * (a < 3 ? (3 + a) / 6 : 1) + ulp * 3 / 6) + tiny;
@@ -389,7 +393,9 @@ static double tolerance(const struct formula *f, const union lane *x, double y)
         return (alpha == 1 || alpha == 0) && y != 0 ? 0 : ulp * fabs(y) + tiny;
     case OP_BATCH_NORMALIZATION: { /* the usual rewriting as x * factor + offset is allowed, too */
         double root = sqrt(x[2].f + f->parameters[0].f), scale = fabs(x[3].f) / root;
-        double size = (a + fabs(x[1].f)) * scale + fabs(x[4].f);
+        double size = (a + fabs(x[1].f)) * scale + fabs(x[4].f), most = fmax(fabs(x[3].f), fmax(1 / root, 1));
+        if (!(fmax(size, (a + fabs(x[1].f)) * most) <= FLT_MAX)) /* some order overflows on the way */
+            return INFINITY;
         return 8 * (ulp * size + tiny);
     }
     case OP_DEQUANTIZE_LINEAR: /* the specification's emulation casts both to float before it subtracts */

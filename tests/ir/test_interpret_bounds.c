@@ -424,7 +424,8 @@ static void check_unknown(const char *nodes, bool unknown)
              "consts { big: f32[1, 3] @values([3e38, -2e38, 1]); one: f32[3, 1] @values([1, 1, 1]); m: f32[3, 1] @values([-3, "
              "-3, 1]);"
              " odd: f32[1, 3] @values([Infinity, -3e38, -3e38]); x: f32[1, 1, 2, 2] @values([1, 2, 3, 4]);"
-             " w: f32[1, 1, 2, 2] @values([1, Infinity, 1, 1]); inner: f32[1, 1, 2, 2] @values([1, 1, 1, 1]); }"
+             " w: f32[1, 1, 2, 2] @values([1, Infinity, 1, 1]); inner: f32[1, 1, 2, 2] @values([1, 1, 1, 1]);"
+             " top: f32[1, 1] @values([3e38]); c: f32[1] @values([1]); q: f32[1] @values([0.25]); }"
              " nodes { %s } outputs { r; }",
              nodes);
     struct graph *g = parse_body(body);
@@ -450,6 +451,8 @@ static void float32_overflow_on_the_way_is_uncertain(void **state)
     check_unknown("r = gemm(big, m, alpha=1e-30);", true); /* alpha comes too late */
     check_unknown("r = gemm(big, one, alpha=1e-30);", true);
     check_unknown("r = layerNormalization(big);", true); /* its variance */
+    check_unknown("f = reduceMax(big); r = linear(f, alpha=1.2, beta=-1e38);", true);
+    check_unknown("r = batchNormalization(top, c, q, scale=q, epsilon=0);", true);
     check_unknown("r = layerNormalization(one, axes=[0]);", false);
 }
 
