@@ -4,7 +4,7 @@
 
     bench/compare.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [--script FILE] [NAME ...]
 
---ort     a folder in which the npm package onnxruntime-node is installed
+--ort     a folder in which the Node.js package onnxruntime-node is installed
 --models  a folder with NAME.onnx, written by the make_models.py beside the script
 --script  ort_bench.mjs (default: bench/ort_bench.mjs in $WEBNN_SHARED, or in ../shared beside the repository)
 --rounds  how often each engine has its turn (default 3); --seconds per turn (default 2); --threads "1 2"

@@ -179,24 +179,23 @@ void context_lose(WNNContext context, const char *message)
 {
     struct after after = {0};
     struct garbage garbage;
-    struct error e;
+    const struct error *e = &context->lost_error;
     bool complete = false;
 
-    error_clear(&e);
-    error_set(&e, WNNStatus_InvalidStateError, "%s", message);
     garbage.count = 0;
     pthread_mutex_lock(&context->lock);
     if (atomic_load(&context->lost)) {
         pthread_mutex_unlock(&context->lock);
         return;
     }
+    error_set(&context->lost_error, WNNStatus_InvalidStateError, "%s", message);
     atomic_store(&context->lost, true);
     after.lost = context->lost_info.mode == WNNCallbackMode_AllowSpontaneous;
     context->lost_undelivered = !after.lost; /* there is no future to wait for: wnnContextProcessEvents delivers it */
-    futures_cancel_all(context, &e, &after);
+    futures_cancel_all(context, e, &after);
     /* Nothing new can come: objects are made under the lock, and refused from now on. */
     while (!complete) {
-        complete = context_destroy_some(context, &e, &after, &garbage);
+        complete = context_destroy_some(context, e, &after, &garbage);
         pthread_mutex_unlock(&context->lock);
         garbage_free(context->engine, &garbage);
         pthread_mutex_lock(&context->lock);

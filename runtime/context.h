@@ -87,7 +87,8 @@ struct WNNContextImpl {
     struct engine *engine;
     struct timeline *timeline;
     WNNContextLostCallbackInfo lost_info;
-    atomic_bool lost; /* written under the lock */
+    atomic_bool lost;        /* written under the lock */
+    struct error lost_error; /* why; does not change any more once lost is set */
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a future was settled or has run, or a waiting caller's task is done */

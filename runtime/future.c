@@ -231,11 +231,10 @@ static void future_run(WNNContext context, struct future *f)
 
 void context_report_lost(WNNContext context)
 {
-    static char const message[] = "the context was destroyed";
     WNNContextLostCallbackInfo *info = &context->lost_info;
 
     if (info->callback)
-        info->callback(context, (WNNStringView){message, sizeof message - 1}, info->userdata1, info->userdata2);
+        info->callback(context, WNN_STR(context->lost_error.message), info->userdata1, info->userdata2);
 }
 
 void after_run(WNNContext context, struct after *after)
@@ -291,7 +290,7 @@ void futures_abandon(WNNContext context)
         future_run(context, f);
     }
     if (context->lost_undelivered && context->lost_info.callback)
-        context->lost_info.callback(NULL, WNN_STR("the context was destroyed"), context->lost_info.userdata1,
+        context->lost_info.callback(NULL, WNN_STR(context->lost_error.message), context->lost_info.userdata1,
                                     context->lost_info.userdata2);
 }
 

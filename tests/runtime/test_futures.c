@@ -497,6 +497,7 @@ static void failed_dispatch_loses(void **state)
     wait_for_calls(&read, 1);
     assert_int_equal(read.status, WNNStatus_InvalidStateError);
     wait_for_calls(&lost, 1);
+    assert_string_equal(lost.message, "the context was lost: a dispatch failed: the fake engine failed");
     wnnTensorRelease(a);
     wnnTensorRelease(x);
     wnnGraphRelease(g);
