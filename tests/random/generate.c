@@ -66,6 +66,8 @@ uint32_t draw_divisor(struct generator *r, uint32_t n)
 
 dtype draw_type(struct generator *r, dtype_set set)
 {
+    if (r->wanted && set >> r->wanted & 1 && chance(r, 70))
+        return r->wanted;
     if (set & DT_BIT(Float32) && chance(r, 35))
         return WNNOperandDataType_Float32;
     for (;;) {
@@ -585,16 +587,49 @@ static void draw_outputs(struct generator *r)
         }
 }
 
+static void generator_init(struct generator *r, struct sample *draft, uint64_t seed)
+{
+    *r = (struct generator){.s = draft, .state = seed * UINT64_C(0xd1342543de82ef95) + 1, .capacity = VALUES_LIMIT};
+    draw_bits(r);
+    r->values = random_alloc(VALUES_LIMIT, sizeof *r->values);
+}
+
+/* The draft without what no output needs.  False: there are no outputs. */
+static bool finish_draft(struct generator *r, struct sample *s)
+{
+    static const struct edit copy = {EDIT_NONE, 0, 0, 0, 0};
+
+    draw_outputs(r);
+    bool good = r->s->g->output_count && sample_edit(r->s, &copy, s);
+    sample_free(r->s);
+    return good;
+}
+
+bool sample_generate_operator(struct sample *s, const struct generate_options *o, enum op op, dtype wanted)
+{
+    struct sample draft;
+    struct generator r;
+    bool good;
+
+    generator_init(&r, &draft, o->seed);
+    r.wanted = wanted;
+    r.budget = 100;
+    sample_init(&draft);
+    draw_operator(&r, op);
+    good = finish_draft(&r, s);
+    free(r.values);
+    return good;
+}
+
 void sample_generate(struct sample *s, const struct generate_options *o)
 {
     static const int64_t budgets[] = {24, 100, 100, 400, 400, 400, 1500, 1500, 5000, 20000};
-    static const struct edit copy = {EDIT_NONE, 0, 0, 0, 0};
     struct sample draft;
-    struct generator r = {.s = &draft, .state = o->seed * UINT64_C(0xd1342543de82ef95) + 1, .capacity = VALUES_LIMIT};
+    struct generator r;
     uint32_t wanted;
+    bool good;
 
-    draw_bits(&r);
-    r.values = random_alloc(VALUES_LIMIT, sizeof *r.values);
+    generator_init(&r, &draft, o->seed);
     do {
         sample_init(&draft);
         r.count = 0;
@@ -611,10 +646,7 @@ void sample_generate(struct sample *s, const struct generate_options *o)
                 draw_operator(&r, (enum op)draw(&r, OP_COUNT));
             }
         }
-        draw_outputs(&r);
-        if (!draft.g->output_count || !sample_edit(&draft, &copy, s))
-            s->g = NULL;
-        sample_free(&draft);
-    } while (!s->g);
+        good = finish_draft(&r, s);
+    } while (!good);
     free(r.values);
 }

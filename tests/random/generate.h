@@ -19,6 +19,7 @@ struct generator {
     uint32_t count, capacity;
     struct value **values; /* all that may be used */
     struct value *hint;    /* what the next operator should use if it can; may be NULL */
+    dtype wanted;          /* the data type to draw more often than not where it is allowed; Undefined: none */
 };
 
 uint64_t draw_bits(struct generator *r);

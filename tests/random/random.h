@@ -9,7 +9,8 @@
  *   engine.c              the way through the public API, in variants
  *   check.c               everything that is asked of one sample
  *   shrink.c              making a failing sample small
- *   main.c                options, counts, reports
+ *   main.c                random-graphs: options, counts, reports
+ *   coverage.c            coverage-operators: every operator with every data type of every operand
  */
 #ifndef WEBNN_TESTS_RANDOM_RANDOM_H_
 #define WEBNN_TESTS_RANDOM_RANDOM_H_
@@ -74,6 +75,9 @@ struct generate_options {
 };
 
 void sample_generate(struct sample *s, const struct generate_options *o);
+/** One application of op, and little else; where data types are free, `wanted` more often than not.  o->nodes does not count.
+ * False: it did not work out, another seed may. */
+bool sample_generate_operator(struct sample *s, const struct generate_options *o, enum op op, dtype wanted);
 
 /* ---- variants ---- */
 

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * docs-operators HEADER FILE [--write]
+ *
+ * docs/operators.md from what the library is made of: ir/ops.def (operands, ranks, options and their defaults), what a context
+ * tells through wnnContextGetOperatorSupportLimits (data types), and the docstrings in include/webnn/webnn.h (what an operator
+ * does, and the section of the specification).  With --write FILE is written, else it must be exactly that.  Fails, too, if an
+ * operator has no docstring, or one that names no section.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ir.h"
+#include "ir/op.h"
+
+static char *header;
+static WNNContext context;
+static int failures;
+
+static _Noreturn void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0, n;
+    FILE *out = f ? open_memstream(&text, &size) : NULL;
+    char buffer[4096];
+
+    if (!out)
+        die(path);
+    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
+        fwrite(buffer, 1, n, out);
+    fclose(f);
+    if (fclose(out))
+        die(path);
+    return text;
+}
+
+/* ---- docstrings ---- */
+
+struct docstring {
+    char text[2048];   /* one line, without the section */
+    char section[128]; /* "" if there is none */
+};
+
+/* The comment that ends right before `end`, its lines joined.  False: something else stands there. */
+static bool comment_before(const char *end, char *text, size_t size)
+{
+    const char *start, *p;
+    size_t n = 0;
+
+    while (end > header && (end[-1] == '\n' || end[-1] == ' '))
+        end--;
+    if (end - header < 7 || memcmp(end - 2, "*/", 2))
+        return false;
+    end -= 2;
+    for (start = end; start > header && memcmp(start, "/*", 2); start--)
+        ;
+    if (memcmp(start, "/**", 3))
+        return false;
+    for (p = start + 3; p < end && n + 1 < size; p++) {
+        bool space = *p == ' ' || *p == '\n';
+        if (p[-1] == '\n' && !memcmp(p, " *", 2)) { /* the margin of a line */
+            p++;
+            continue;
+        }
+        if (!space || (n && text[n - 1] != ' '))
+            text[n++] = space ? ' ' : *p;
+    }
+    while (n && text[n - 1] == ' ')
+        n--;
+    text[n] = '\0';
+    return n > 0;
+}
+
+static struct docstring docstring_of(const struct op_info *row)
+{
+    struct docstring d = {{0}, {0}};
+    char call[80], *open;
+    const char *at;
+    size_t length;
+
+    snprintf(call, sizeof call, " wnnGraphBuilder%s(", row->method);
+    at = strstr(header, call);
+    while (at && at > header && at[-1] != '\n')
+        at--;
+    if (!at || strncmp(at, "WNN_EXPORT ", 11)) {
+        fprintf(stderr, "%s: webnn.h does not declare%s...)\n", row->name, call);
+        failures++;
+    } else if (!comment_before(at, d.text, sizeof d.text)) {
+        fprintf(stderr, "%s: no docstring before%s...)\n", row->name, call);
+        failures++;
+    } else {
+        length = strlen(d.text);
+        open = strrchr(d.text, '(');
+        if (open && d.text[length - 1] == ')' && (size_t)(d.text + length - open) < sizeof d.section) {
+            memcpy(d.section, open + 1, (size_t)(d.text + length - open) - 2);
+            *open = '\0';
+        } else {
+            fprintf(stderr, "%s: the docstring does not end with the section in parentheses\n", row->name);
+            failures++;
+        }
+    }
+    return d;
+}
+
+/* ---- cells ---- */
+
+/* Text with what Markdown would take for its own. */
+static void put_text(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (strchr("|*<>_\\`[]", text[i]))
+            fputc('\\', out);
+        fputc(text[i], out);
+    }
+}
+
+static void put_summary(FILE *out, const char *text)
+{
+    const char *end = strstr(text, ". ");
+    size_t length = end ? (size_t)(end - text) : strlen(text);
+
+    while (length && strchr(" .", text[length - 1]))
+        length--;
+    put_text(out, text, length);
+}
+
+static dtype_set types_of(enum op op, uint32_t place)
+{
+    WNNTensorLimits limits[WNN_TENSOR_LIMITS_MAX];
+    size_t count;
+    WNNStringView name = WNN_STR(op_infos[op].name);
+
+    if (wnnContextGetOperatorSupportLimits(context, name, WNN_TENSOR_LIMITS_MAX, limits, &count) != WNNStatus_Success ||
+        place >= count)
+        die(op_infos[op].name);
+    return (dtype_set)limits[place].dataTypes;
+}
+
+static void put_types(FILE *out, dtype_set types)
+{
+    const char *comma = "";
+
+    if (types == DT_ANY)
+        fputs("any", out);
+    for (int t = 1; types != DT_ANY && t < DTYPE_COUNT; t++)
+        if (types >> t & 1) {
+            fprintf(out, "%s%s", comma, dtype_name((dtype)t));
+            comma = ", ";
+        }
+}
+
+static void put_operand(FILE *out, enum op op, const struct operand_info *o, uint32_t place, bool variadic)
+{
+    const struct op_info *row = &op_infos[op];
+
+    fprintf(out, "`%s`%s%s: ", o->name, variadic ? " (list)" : "", o->optional ? " (optional)" : "");
+    if (o->types & DT_AS_FLAG)
+        fprintf(out, "as `%s`", row->ins[o->types & ~DT_AS_FLAG].name);
+    else
+        put_types(out, types_of(op, place));
+    if (o->rank_min < 0)
+        fprintf(out, ", rank of `%s`", row->ins[-o->rank_min - 1].name);
+    else if (o->rank_min == o->rank_max)
+        fprintf(out, ", rank %d", o->rank_min);
+    else
+        fprintf(out, ", rank %d to %d", o->rank_min, o->rank_max);
+}
+
+/* The member's default; nothing where it is absent by default. */
+static void put_default(FILE *out, const struct attr_info *a, const void *options)
+{
+    const char *at = (const char *)options + a->offset;
+    WNNNumber n;
+    uint32_t u;
+    int32_t i;
+    double f;
+    bool b;
+
+    switch (a->kind) {
+    case ATTR_U32:
+        memcpy(&u, at, sizeof u);
+        fprintf(out, " = %u", u);
+        break;
+    case ATTR_I32:
+        memcpy(&i, at, sizeof i);
+        fprintf(out, " = %d", i);
+        break;
+    case ATTR_F64:
+        memcpy(&f, at, sizeof f);
+        fprintf(out, " = %.15g", f);
+        break;
+    case ATTR_BOOL:
+        memcpy(&b, at, sizeof b);
+        fprintf(out, " = %s", b ? "true" : "false");
+        break;
+    case ATTR_NUMBER:
+        memcpy(&n, at, sizeof n);
+        if (n.type == WNNNumberType_Float64)
+            fprintf(out, " = %.15g", n.value.float64);
+        break;
+    case ATTR_DATA_TYPE:
+    case ATTR_ENUM:
+        memcpy(&u, at, sizeof u);
+        fprintf(out, " = \"%s\"", a->kind == ATTR_ENUM ? enum_value_name(a->enumeration, u) : dtype_name((dtype)u));
+        break;
+    case ATTR_NONE:
+    case ATTR_U32_LIST:
+    case ATTR_F32_LIST:
+    case ATTR_ENUM_LIST:
+        break;
+    }
+}
+
+/* Arguments and options that are no operands. */
+static void put_attrs(FILE *out, const struct op_info *row)
+{
+    const char *separator = "";
+
+    for (const struct attr_info *a = row->attrs; a->kind != ATTR_NONE; a++) {
+        bool list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
+
+        fprintf(out, "%s`%s%s", separator, a->name, list ? "[]" : "");
+        if (!a->positional)
+            put_default(out, a, row->options_default);
+        fprintf(out, "`%s", a->positional ? " (argument)" : "");
+        separator = "; ";
+    }
+}
+
+/* ---- tables ---- */
+
+/* How the CPU engine runs it; coverage-operators (tests/random/coverage.c) holds the clusters it sees against this. */
+static const char *runs_as(const struct op_info *row)
+{
+    if (row->flags & OPF_LIBRARY)
+        return "library";
+    return row->flags & OPF_RECURRENT ? "steps" : "kernel";
+}
+
+/* The operand with the most data types of its own, the first of equals: where's is trueValue, quantizeLinear's zeroPoint. */
+static uint32_t widest_operand(enum op op)
+{
+    uint32_t best = 0;
+    int most = 0;
+
+    for (uint32_t i = 0; op_infos[op].ins[i].name; i++) {
+        int count = op_infos[op].ins[i].types & DT_AS_FLAG ? 0 : __builtin_popcount(types_of(op, i));
+        if (count > most) {
+            most = count;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void put_head(FILE *out)
+{
+    WNNSupportLimits limits;
+
+    if (wnnContextGetSupportLimits(context, &limits) != WNNStatus_Success)
+        die("wnnContextGetSupportLimits");
+    fprintf(
+        out,
+        "# Operators\n\n"
+        "All %d operators of the specification, with all their options and every data type that it allows.  Made by\n"
+        "`docs-operators --write` from `ir/ops.def`, from what `wnnContextGetOperatorSupportLimits` says and from the\n"
+        "docstrings in `include/webnn/webnn.h`; the test `docs-operators` fails if this file is not exactly that.  The test\n"
+        "`coverage-operators` runs every operator with every data type of every operand and compares with the reference\n"
+        "interpreter.\n\n"
+        "Limits: rank %u, %d elements per operand, %d inputs of a concat and outputs of a split.  What each operator does\n"
+        "where the specification leaves room stands in `docs/semantics.md`.\n\n",
+        OP_COUNT, limits.input.rankRange.max, ELEMENT_COUNT_MAX, TENSOR_COUNT_MAX);
+    fputs("## Data types, and how the CPU engine runs it\n\n"
+          "Data types are those of the named operand; other operands follow it, or are listed further down.  Nothing is ever "
+          "run\n"
+          "by the reference interpreter.\n\n"
+          "- *kernel*: a kernel generated by LLVM, one for as many neighbours as fuse with it.  Where it moves no bytes (most\n"
+          "  reshapes, some slices and splits) a view without code, where constants decide it folded when the graph is built.\n"
+          "- *library*: a oneDNN primitive with its neighbours as epilogue wherever one gives the specified result without\n"
+          "  oneDNN's reference implementations, otherwise a generated kernel.  float16 through float32, rounded once.\n"
+          "- *steps*: one step as products (*library*) and a kernel for the gates; several steps as a loop over that, the "
+          "input's\n"
+          "  share of all steps as one product (`docs/recurrent.md`).\n\n",
+          out);
+}
+
+static void put_types_table(FILE *out)
+{
+    fputs("| operator | operand |", out);
+    for (int t = 1; t < DTYPE_COUNT; t++)
+        fprintf(out, " %s |", dtype_name((dtype)t));
+    fputs(" runs as |\n|---|---|", out);
+    for (int t = 1; t < DTYPE_COUNT; t++)
+        fputs(":-:|", out);
+    fputs("---|\n", out);
+    for (enum op op = 0; op < OP_COUNT; op++) {
+        uint32_t operand = widest_operand(op);
+        fprintf(out, "| %s | %s |", op_infos[op].name, op_infos[op].ins[operand].name);
+        for (int t = 1; t < DTYPE_COUNT; t++)
+            fputs(types_of(op, operand) >> t & 1 ? " x |" : " |", out);
+        fprintf(out, " %s |\n", runs_as(&op_infos[op]));
+    }
+}
+
+static void put_operator(FILE *out, enum op op)
+{
+    const struct op_info *row = &op_infos[op];
+    struct docstring d = docstring_of(row);
+    uint32_t place = 0;
+
+    fprintf(out, "| %s | ", row->name);
+    put_summary(out, d.text);
+    fputs(" | ", out);
+    for (uint32_t i = 0; row->ins[i].name; i++, place++) {
+        fputs(i ? "; " : "", out);
+        put_operand(out, op, &row->ins[i], place, row->flags & OPF_VARIADIC);
+    }
+    fputs(" | ", out);
+    put_attrs(out, row);
+    fputs(" | ", out);
+    for (uint32_t i = 0; row->outs[i].name; i++, place++) {
+        fputs(i ? "; " : "", out);
+        put_operand(out, op, &row->outs[i], place, row->flags & OPF_SEQUENCE && !row->outs[1].name);
+    }
+    fprintf(out, " | %s |\n", d.section);
+}
+
+static void put_all(FILE *out)
+{
+    put_head(out);
+    put_types_table(out);
+    fputs(
+        "\n## Operands and options\n\n"
+        "Options with their defaults; one without is absent unless given, and `include/webnn/webnn.h` says what that means.\n\n"
+        "| operator | what | operands | arguments and options | results | section |\n|---|---|---|---|---|---|\n",
+        out);
+    for (enum op op = 0; op < OP_COUNT; op++)
+        put_operator(out, op);
+}
+
+/* ---- comparing ---- */
+
+static void compare(const char *path, const char *have, const char *want)
+{
+    int line = 1;
+
+    while (*have && *want) {
+        size_t m = strcspn(have, "\n"), n = strcspn(want, "\n");
+        if (m != n || memcmp(have, want, n))
+            break;
+        have += m + (have[m] != '\0');
+        want += n + (want[n] != '\0');
+        line++;
+    }
+    if (!*have && !*want)
+        return;
+    fprintf(stderr, "%s is out of date, line %d:\n- %.*s\n+ %.*s\nRun docs-operators with --write.\n", path, line,
+            (int)strcspn(have, "\n"), have, (int)strcspn(want, "\n"), want);
+    failures++;
+}
+
+int main(int argc, char **argv)
+{
+    char *text = NULL, *file = NULL;
+    size_t size = 0;
+    FILE *out;
+
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
+        fputs("usage: docs-operators HEADER FILE [--write]\n", stderr);
+        return 2;
+    }
+    header = read_file(argv[1]);
+    if (wnnCreateContext(NULL, &context) != WNNStatus_Success)
+        die("wnnCreateContext");
+    out = open_memstream(&text, &size);
+    if (!out)
+        die("memory");
+    put_all(out);
+    if (fclose(out))
+        die("memory");
+    if (argc == 3) {
+        file = read_file(argv[2]);
+        compare(argv[2], file, text);
+    } else {
+        out = fopen(argv[2], "wb");
+        if (!out || fwrite(text, 1, size, out) != size || fclose(out))
+            die(argv[2]);
+    }
+    wnnContextRelease(context);
+    free(header);
+    free(text);
+    free(file);
+    return failures ? 1 : 0;
+}
