@@ -15,6 +15,8 @@ struct approx {
 
 static struct approx rounded(double v, double e)
 {
+    if (isinf(v) && isfinite(e)) /* a sum with an infinity */
+        return (struct approx){v, 0};
     if (!(fabs(v) + e <= FLT_MAX)) /* where float32 overflows, infinities may meet on the way */
         return (struct approx){v, INFINITY};
     return (struct approx){v, e + 0x1p-24 * (fabs(v) + e) + 0x1p-149};
@@ -49,6 +51,9 @@ static double activation(WNNRecurrentNetworkActivation kind, double x)
 static struct approx activate(WNNRecurrentNetworkActivation kind, struct approx x)
 {
     double y = activation(kind, x.v);
+
+    if (!isfinite(x.e)) /* may even be NaN */
+        return (struct approx){y, INFINITY};
     double below = y - activation(kind, x.v - x.e), above = activation(kind, x.v + x.e) - y;
     double own = kind == WNNRecurrentNetworkActivation_Relu ? 0 : (INTERPRET_FUNCTION_ULPS + 2) * 0x1p-23 * fabs(y) + 0x1p-126;
 
@@ -95,8 +100,10 @@ static struct approx dot(struct operand weights, int64_t row, int64_t count, con
     for (int64_t k = 0; k < count; k++) {
         struct approx w = at(weights, row * count + k);
         v += w.v * x[k].v;
-        near += fabs(w.v * x[k].v);
-        far += (fabs(w.v) + w.e) * (fabs(x[k].v) + x[k].e);
+        if (isfinite(w.v * x[k].v) || !(w.e == 0 && x[k].e == 0)) {
+            near += fabs(w.v * x[k].v);
+            far += (fabs(w.v) + w.e) * (fabs(x[k].v) + x[k].e);
+        }
         certain &= x[k].e == 0;
     }
     /* what a sum of one product leaves to the operator's last rounding happens here, too */

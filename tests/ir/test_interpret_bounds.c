@@ -416,7 +416,7 @@ static void jumps_are_uncertain(void **state)
 /** The bounds of graphs of one node whose operands are given as text; every element is as wanted: infinite or not. */
 static void check_unknown(const char *nodes, bool unknown)
 {
-    char body[600];
+    char body[1200];
     float r[16];
     double bounds[16];
 
@@ -425,7 +425,9 @@ static void check_unknown(const char *nodes, bool unknown)
              "-3, 1]);"
              " odd: f32[1, 3] @values([Infinity, -3e38, -3e38]); x: f32[1, 1, 2, 2] @values([1, 2, 3, 4]);"
              " w: f32[1, 1, 2, 2] @values([1, Infinity, 1, 1]); inner: f32[1, 1, 2, 2] @values([1, 1, 1, 1]);"
-             " top: f32[1, 1] @values([3e38]); c: f32[1] @values([1]); q: f32[1] @values([0.25]); }"
+             " steep: f32[1, 2] @values([3e38, Infinity]); flat: f32[1, 2] @values([1, Infinity]);"
+             " rows: f32[3, 2] @values([-3, 1, -3, 1, -3, 1]); c1: f32[1, 1] @values([1]); top: f32[1, 1] @values([3e38]); c: "
+             "f32[1] @values([1]); q: f32[1] @values([0.25]); }"
              " nodes { %s } outputs { r; }",
              nodes);
     struct graph *g = parse_body(body);
@@ -446,6 +448,8 @@ static void float32_overflow_on_the_way_is_uncertain(void **state)
     check_unknown("r = reduceSum(big);", true);
     check_unknown("r = reduceSum(odd);", true); /* Infinity, or NaN if the others are added first */
     check_unknown("r = reduceMean(odd);", true);
+    check_unknown("r = gruCell(steep, rows, one, c1, 1);", true);
+    check_unknown("r = gruCell(flat, rows, one, c1, 1);", false);
     check_unknown("r = matmul(odd, one);", true);
     check_unknown("r = matmul(big, m);", true);
     check_unknown("r = gemm(big, m, alpha=1e-30);", true); /* alpha comes too late */
