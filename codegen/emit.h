@@ -145,7 +145,6 @@ struct place {
 struct place form_place(struct emitter *e, uint32_t form);
 /** base plus lanes in i64 lanes (one lane: a scalar). */
 V place_value(struct emitter *e, const struct place *p);
-uint32_t form_level(const struct emitter *e, uint32_t form);
 /** Row-major index over the REDUCED variables, i64, without the lanes of a REDUCED vector variable. */
 V reduced_index(struct emitter *e);
 

@@ -343,11 +343,6 @@ V form_uniform(struct emitter *e, uint32_t form)
     return sum;
 }
 
-uint32_t form_level(const struct emitter *e, uint32_t form)
-{
-    return e->forms[form].level;
-}
-
 struct place form_place(struct emitter *e, uint32_t form)
 {
     const struct form *f = &e->forms[form];
