@@ -98,6 +98,18 @@ void bench_noise(WNNOperandDataType type, size_t bytes, uint32_t seed, void *dat
     }
 }
 
+/** Noise over all of an 8-bit type. */
+static void byte_noise(uint32_t seed, const struct constant *c)
+{
+    uint8_t *bytes = (uint8_t *)c->data;
+    uint32_t state = seed * 2654435761u + 1;
+
+    for (size_t i = 0; i < c->bytes; i++) {
+        state = state * 1664525u + 1013904223u;
+        bytes[i] = (uint8_t)(state >> 24);
+    }
+}
+
 /** @weights("n"): uniform noise whose variance is 1 / n, so that activations of deep networks stay in range. */
 static bool noise_lookup(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
                          struct error *e)
@@ -108,7 +120,10 @@ static bool noise_lookup(void *user, const char *key, const struct tensor_type *
 
     if (!c)
         return error_out_of_memory(e);
-    bench_noise(type->type, c->bytes, ++*seed, (void *)c->data);
+    if (dtype_size(type->type) == 1)
+        byte_noise(++*seed, c);
+    else
+        bench_noise(type->type, c->bytes, ++*seed, (void *)c->data);
     if (type->type == WNNOperandDataType_Float32 && variance > 0)
         for (int64_t i = 0; i < type_elements(type); i++)
             ((float *)c->data)[i] *= (float)sqrt(3 / variance);

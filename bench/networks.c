@@ -261,6 +261,41 @@ static net_value lstm_speech(struct net *n)
     return linear(n, x, HIDDEN, 64);
 }
 
+/** x quantized to 8 bits and back. */
+static net_value quantized(struct net *n, net_value x, double scale, int zero)
+{
+    net_value s = ++n->values, z = ++n->values;
+
+    fprintf(n->consts, "v%d: f32[1, 1, 1, 1] @scalar(%.9g); v%d: u8[1, 1, 1, 1] @scalar(%d); ", s, scale, z, zero);
+    return node(n, "dequantizeLinear(v%d, v%d, v%d)", node(n, "quantizeLinear(v%d, v%d, v%d)", x, s, z), s, z);
+}
+
+/** A 3x3 convolution whose weights have 8 bits and a scale for each output channel. */
+static net_value quantized_conv(struct net *n, net_value x, uint32_t channels)
+{
+    net_value w = ++n->values, z = ++n->values, s = WEIGHT(n, 3, channels, 1, 1, 1), b = WEIGHT(n, 100, channels);
+    double scale = 0.01 / 24; /* 24 is the root of 64 * 3 * 3 */
+
+    fprintf(n->consts, "v%d: i8[%u, %u, 3, 3] @weights(\"1\"); v%d: i8[%u, 1, 1, 1] @scalar(0); ", w, channels, channels, z,
+            channels);
+    s = node(n, "linear(v%d, alpha=%.9g, beta=%.9g)", node(n, "abs(v%d)", s), scale, scale);
+    return node(n, "conv2d(v%d, v%d, bias=v%d, padding=[1, 1, 1, 1])", x, node(n, "dequantizeLinear(v%d, v%d, v%d)", w, s, z),
+                b);
+}
+
+static net_value qdq_resblock(struct net *n)
+{
+    net_value x = quantized(n, 0, 0.03, 128);
+
+    for (int i = 0; i < 4; i++) {
+        net_value y = quantized(n, node(n, "relu(v%d)", quantized_conv(n, x, 64)), 0.02, 0);
+
+        y = quantized(n, quantized_conv(n, y, 64), 0.03, 128);
+        x = quantized(n, node(n, "relu(v%d)", node(n, "add(v%d, v%d)", y, x)), 0.03, 0);
+    }
+    return x;
+}
+
 static const struct {
     const char *name, *inputs;
     net_value (*make)(struct net *n);
@@ -273,11 +308,12 @@ static const struct {
     {"row_norms", "v0: f32[1, 12, 512, 512];", row_norms},
     {"unet_tiny", "v0: f32[1, 3, 256, 256];", unet_tiny},
     {"lstm_speech", "v0: f32[100, 1, 128];", lstm_speech},
+    {"qdq_resblock", "v0: f32[1, 64, 56, 56];", qdq_resblock},
 };
 enum { NETWORKS = sizeof networks / sizeof *networks };
 
-const char *const bench_network_names[] = {"mobilenetv2", "resnet50",  "bert_encoder", "mlp_batch1", "elementwise_chain",
-                                           "row_norms",   "unet_tiny", "lstm_speech",  NULL};
+const char *const bench_network_names[] = {"mobilenetv2", "resnet50",  "bert_encoder", "mlp_batch1",   "elementwise_chain",
+                                           "row_norms",   "unet_tiny", "lstm_speech",  "qdq_resblock", NULL};
 
 char *bench_network_text(const char *name)
 {

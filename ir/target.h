@@ -29,6 +29,12 @@ struct target {
      * nodes[0..count-1]; carried is the input slot of `next` that receives the cluster's result so far.
      */
     bool (*takes_epilogue)(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried);
+    /**
+     * Whether the library computes these nodes in integer arithmetic that is exact: dequantizeLinear of an 8-bit input and of
+     * constant 8-bit weights, the node that multiplies them, what follows element by element, and perhaps a quantizeLinear at
+     * the end; in execution order.  NULL: never.
+     */
+    bool (*takes_quantized)(void *user, struct node *const *nodes, uint32_t count);
     void *user;
 };
 

@@ -10,6 +10,7 @@
  * What is not folded:
  *   - a result beyond FOLD_FREE_BYTES that is more than FOLD_GROWTH times as large as the inputs: expand and tile cost nothing
  * as index maps but would outgrow the model as constants (a cast to a wider type or a dequantization passes);
+ *   - weights of products that may be computed in integers: pass_fuse_quantized decides, and folds the others;
  *   - more than FOLD_WORK elements read in one node: a product of two large constants would take the interpreter minutes.
  */
 #include <string.h>
@@ -47,7 +48,7 @@ static bool worth_folding(const struct node *n)
     return (out <= FOLD_FREE_BYTES || out / FOLD_GROWTH <= in) && work_of(n) <= FOLD_WORK;
 }
 
-static bool all_inputs_constant(const struct node *n)
+bool node_is_constant(const struct node *n)
 {
     bool any = false;
 
@@ -98,8 +99,7 @@ static void fold_compute(struct graph *g, struct node *n, struct arena *a, struc
     }
 }
 
-/* False: out of memory or failed, noted in g. */
-static bool fold(struct graph *g, struct node *n)
+bool node_fold(struct graph *g, struct node *n)
 {
     struct arena a = {0};
     struct value **folded = arena_array(&a, n->result_count, sizeof *folded);
@@ -124,11 +124,13 @@ bool pass_fold_constants(struct graph *g, const struct pass_options *o)
     bool changed = false;
 
     graph_for_each_safe (g, n) {
-        if (n->cluster || !all_inputs_constant(n) || !worth_folding(n))
+        if (n->cluster || !node_is_constant(n) || !worth_folding(n))
+            continue;
+        if (node_is_quantized_weight(n, o->target) && !pass_is_skipped(o, "fuse-quantized"))
             continue;
         if (o->cancelled && o->cancelled(o->user))
             return changed; /* the driver asks again and reports it */
-        if (!fold(g, n))
+        if (!node_fold(g, n))
             return changed;
         changed = true;
     }

@@ -37,6 +37,9 @@ struct pass {
 extern const struct pass pass_pipeline[];
 extern const uint32_t pass_pipeline_length;
 
+/** Whether the debug options say that a pass of this name is not to run. */
+bool pass_is_skipped(const struct pass_options *o, const char *name);
+
 /** Runs the pipeline.  False: g->error. */
 bool passes_run(struct graph *g, const struct pass_options *o);
 
@@ -49,6 +52,7 @@ bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);   /* i
 bool pass_expand_recurrent(struct graph *g, const struct pass_options *o);  /* required: gru, lstm, their cells */
 bool pass_legalize(struct graph *g, const struct pass_options *o);          /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
+bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);    /* library clusters of integers */
 bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);    /* makes library clusters */
 bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);      /* makes kernel clusters */
 bool pass_separate_outputs(struct graph *g, const struct pass_options *o);  /* required: each output has bytes of its own */

@@ -8,7 +8,7 @@
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
- *   clusters    separate-outputs, fuse-epilogues, fuse-kernels, finish-clusters
+ *   clusters    separate-outputs, fuse-quantized, fuse-epilogues, fuse-kernels, finish-clusters
  *
  * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators of one step
  * are expanded at the head of "legalize", so that what they become is folded and fused; those of several steps become loops,
@@ -36,6 +36,7 @@ const struct pass pass_pipeline[] = {
     {"merge-common",     pass_merge_common,     false, "likewise"},
     {"drop-dead",        pass_drop_dead,        false, "likewise"},
     {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
+    {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
     {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},
     {"fuse-kernels",     pass_fuse_kernels,     false, "nodes into kernels, by bytes and operations saved"},
     {"finish-clusters",  pass_finish_clusters,  true,  "a cluster for every node, in execution order"},
@@ -107,6 +108,11 @@ static void print_graph(const struct graph *g, uint32_t position, const struct d
     graph_print(g, out ? out : stderr, &options);
     if (out)
         fclose(out);
+}
+
+bool pass_is_skipped(const struct pass_options *o, const char *name)
+{
+    return o->debug && (o->debug->flags & DEBUG_NO_PASSES || list_has(o->debug->skip, name));
 }
 
 /* Whether the pass at `position` is to run at all; *stopped: an optional pass named by stop-after has run. */

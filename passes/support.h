@@ -32,6 +32,13 @@ bool value_is_splat(const struct value *v, union scalar *s);
 /** Likewise, as a double; exact for every type but the largest 64-bit integers. */
 bool value_splat_number(const struct value *v, double *number);
 
+/** Whether all inputs are constants, and there are any. */
+bool node_is_constant(const struct node *n);
+/** Replaces such a node by the constants that it computes.  False: out of memory or failed, noted in g. */
+bool node_fold(struct graph *g, struct node *n);
+/** Whether n dequantizes what is only the second factor of products that t's library may compute in integers. */
+bool node_is_quantized_weight(const struct node *n, const struct target *t);
+
 /* ---- constructions: NULL with the graph's error set if memory ran out ---- */
 
 /** The first result of a new node before `before`, which makes up for its having been derived from `origin` by taking its

@@ -87,6 +87,7 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
         cpu->target.takes_node = library_takes_node;
         cpu->target.takes_operand = library_takes_operand;
         cpu->target.takes_epilogue = library_takes_epilogue;
+        cpu->target.takes_quantized = library_has_exact_integers(cpu->library) ? library_takes_quantized : NULL;
         cpu->target.user = cpu->library;
     }
     return true;

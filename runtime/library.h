@@ -3,7 +3,7 @@
  * The library for convolutions and matrix products: oneDNN behind an interface that names none of its types.  The only files
  * that include its headers are runtime/onednn*.c; they compile against oneDNN 2.6 and 3.x (runtime/onednn_compat.h).
  *
- * In: a library cluster (anchor node, the transposes it reads through, its epilogue).  Out: a step that runs on row-major
+ * In: a library cluster (anchor node, the transposes or dequantizations it reads through, its epilogue).  Out: a step that runs on row-major
  * buffers.
  *
  * The order of calls while a graph is built:
@@ -41,6 +41,12 @@ void library_free(struct library *l);
 bool library_takes_node(void *user, const struct node *n);
 bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement);
 bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried);
+
+/**
+ * struct target's takes_quantized; NULL there if the processor's int8 arithmetic is not exact (library_has_exact_integers).
+ */
+bool library_takes_quantized(void *user, struct node *const *nodes, uint32_t count);
+bool library_has_exact_integers(const struct library *l);
 
 /**
  * Whether `input`, a boundary input of the cluster that dies there, could lie in the output's memory: true for a residual that

@@ -54,6 +54,10 @@ struct library *library_create(const char *isa, uint32_t thread_count, struct er
         library_free(l);
         return NULL;
     }
+    /* Without VNNI sums of two u8 * s8 products saturate to 16 bits: wrong results. */
+    unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
+    l->exact = (has & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni ||
+               (has & dnnl_cpu_isa_avx2_vnni) == dnnl_cpu_isa_avx2_vnni;
     return l;
 }
 
@@ -188,9 +192,9 @@ dnnl_primitive_attr_t dnn_create_attributes(void)
     return a;
 }
 
-static dnn_md layout_md(const struct dnn_layout *l)
+static dnn_md layout_md(const struct dnn_layout *l, int32_t type)
 {
-    return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides);
+    return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides, (dnnl_data_type_t)type);
 }
 
 static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attributes)
@@ -213,7 +217,7 @@ static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attr
             status = dnn_append_sum(posts);
             break;
         case DNN_POST_BINARY: {
-            dnn_md md = layout_md(&x->operand);
+            dnn_md md = layout_md(&x->operand, dnnl_f32);
 
             status = md ? dnnl_post_ops_append_binary(posts, (dnnl_alg_kind_t)x->algorithm, md) : dnnl_out_of_memory;
             dnn_md_free(md);
@@ -227,15 +231,17 @@ static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attr
     return status == dnnl_success;
 }
 
-dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p)
+dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales)
 {
     dnnl_primitive_desc_t pd = NULL;
     dnnl_primitive_attr_t attributes = dnn_create_attributes();
-    dnn_md src = layout_md(&p->src), weights = layout_md(&p->weights), dst = layout_md(&p->dst);
-    dnn_md bias = p->bias.rank ? layout_md(&p->bias) : NULL;
+    dnn_md src = layout_md(&p->src, p->src_type), weights = layout_md(&p->weights, p->weights_type);
+    dnn_md dst = layout_md(&p->dst, p->dst_type), bias = p->bias.rank ? layout_md(&p->bias, dnnl_f32) : NULL;
     dnnl_status_t status = dnnl_out_of_memory;
 
-    if (attributes && src && weights && dst && (bias || !p->bias.rank) && append_posts(p, attributes)) {
+    if (attributes && src && weights && dst && (bias || !p->bias.rank) && append_posts(p, attributes) &&
+        (!scales ||
+         dnn_set_quantization(attributes, dnn_scale_count(p), (int)p->scale_mask, scales, p->src_zero) == dnnl_success)) {
         /* Which implementation fits, and how it divides its work, depends on the number of threads. */
         int saved = threads_enter(l->threads);
 
@@ -253,22 +259,45 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
     return status == dnnl_success ? pd : NULL;
 }
 
-/** Binary post-ops of full shape with channels last: oneDNN 2.6's convolution by gemm reads them at wrong places. */
+/** Binary post-ops of full shape with channels last (of integers, of any shape): oneDNN 2.6's convolution by gemm reads them at
+ * wrong places. */
 static bool posts_misread(const struct dnn_problem *p, const char *implementation)
 {
+    bool integers = p->src_type != dnnl_f32;
+
     if (p->kind != DNN_CONVOLUTION || p->dst.strides[1] != 1 || !strstr(implementation, "gemm"))
         return false;
     for (int32_t i = 0; i < p->post_count; i++)
-        if (p->posts[i].kind == DNN_POST_BINARY && !memcmp(&p->posts[i].operand, &p->dst, sizeof p->dst))
+        if (p->posts[i].kind == DNN_POST_BINARY && (integers || !memcmp(&p->posts[i].operand, &p->dst, sizeof p->dst)))
             return true;
     return false;
 }
 
-/** Whether there is an implementation worth using. */
-static bool try_problem(struct library *l, const struct dnn_problem *p)
+/**
+ * Some int8 convolutions with post-ops have a descriptor but no primitive: their code outgrows the library's buffer.  The
+ * primitive made here stays in the library's cache, where the step finds it.
+ */
+static bool primitive_exists(struct library *l, const struct dnn_problem *p, const_dnnl_primitive_desc_t pd)
 {
-    dnnl_primitive_desc_t pd = dnn_create_pd(l, p);
-    bool good = pd && !strstr(dnn_pd_name(pd), "ref") && !posts_misread(p, dnn_pd_name(pd));
+    dnnl_primitive_t primitive = NULL;
+
+    if (p->src_type == dnnl_f32)
+        return true;
+
+    int saved = threads_enter(l->threads);
+    bool exists = dnnl_primitive_create(&primitive, pd) == dnnl_success;
+
+    threads_leave(saved);
+    if (exists)
+        dnnl_primitive_destroy(primitive);
+    return exists;
+}
+
+/** Whether there is an implementation worth using. */
+static bool try_problem(struct library *l, const struct dnn_problem *p, const float *scales)
+{
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales);
+    bool good = pd && !strstr(dnn_pd_name(pd), "ref") && !posts_misread(p, dnn_pd_name(pd)) && primitive_exists(l, p, pd);
 
     if (pd)
         dnnl_primitive_desc_destroy(pd);
@@ -278,30 +307,34 @@ static bool try_problem(struct library *l, const struct dnn_problem *p)
 /** A product of one row with one matrix reads each weight once: what counts is how fast, not how they are packed. */
 static bool is_vector_product(const struct dnn_problem *p)
 {
-    return p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
+    return p->src_type == dnnl_f32 && p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
 }
 
 bool dnn_resolve(struct library *l, struct dnn_cluster *c)
 {
     struct dnn_problem *p = &c->problem, way = *p;
     uint64_t hash = hash_bytes(p, problem_size(p));
-    bool taken;
+    bool taken, integers = c->quantization.weight_scale;
+    float *scales = NULL;
 
-    if (l->refuses)
+    if (l->refuses || (integers && !l->exact))
         return false;
     if (answer_find(l, hash, p, &taken))
         return taken;
+    if (integers && !(scales = dnn_output_scales(c)))
+        return false;
     way.by_gemm = is_vector_product(p);
     way.weights.free = p->weights.free && !way.by_gemm;
-    taken = try_problem(l, &way);
+    taken = try_problem(l, &way, scales);
     if (!taken && way.by_gemm) {
         way = *p;
-        taken = try_problem(l, &way);
+        taken = try_problem(l, &way, scales);
     }
     if (!taken && !way.weights.free) { /* run-time weights that must be reordered first */
         way.weights.free = 1;
-        taken = try_problem(l, &way);
+        taken = try_problem(l, &way, scales);
     }
+    free(scales);
     answer_remember(l, hash, p, taken, &way);
     *p = way;
     return taken;
@@ -341,6 +374,19 @@ bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t coun
     memcpy(all, nodes, count * sizeof *nodes);
     all[count] = (struct node *)next;
     return takes(user, all, count + 1, NULL);
+}
+
+bool library_has_exact_integers(const struct library *l)
+{
+    return l->exact && !l->refuses;
+}
+
+bool library_takes_quantized(void *user, struct node *const *nodes, uint32_t count)
+{
+    struct dnn_cluster c;
+
+    return count <= DNN_NODES_MAX && dnn_describe(nodes, count, NULL, &c) && c.quantization.weight_scale &&
+           dnn_resolve(user, &c);
 }
 
 bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input)

@@ -19,7 +19,7 @@
 
 enum { DNN_POSTS_MAX = 8, DNN_NODES_MAX = 24 };
 
-/** A float32 operand as the library sees it: its own order of dimensions, the strides say how it lies.  Rank 0: absent. */
+/** An operand as the library sees it: its own order of dimensions, the strides say how it lies.  Rank 0: absent. */
 struct dnn_layout {
     int32_t rank;
     int32_t free; /* the library may choose (packed weights); strides then say how the unpacked operand lies */
@@ -40,6 +40,9 @@ struct dnn_post {
 struct dnn_problem {
     int32_t kind; /* dnn_kind */
     int32_t post_count;
+    int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32 */
+    int32_t src_zero;                         /* products of integers: the source's zero point */
+    int64_t scale_mask;                       /* and which dimensions of the destination the output scales go along */
     int64_t by_gemm; /* a product of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
     struct dnn_layout src, weights, bias, dst;
     int64_t strides[2], dilations[2], low[2], high[2];
@@ -48,13 +51,22 @@ struct dnn_problem {
 
 /** Where an operand comes from, and what is done to it before the product. */
 struct dnn_operand {
-    const struct value *value; /* NULL: absent */
+    const struct value *value; /* NULL: absent, or of a binary post-op: the number `scale` */
     float scale;               /* gemm's beta; 1 otherwise */
     int64_t repeat;            /* every element this many times: gemm's c of one number per row; 1 otherwise */
 };
 
+/** What the integers of a product stand for. */
+struct dnn_quantization {
+    const struct value *weight_scale, *weight_zero; /* constants: one number, or one per block of output channels */
+    uint32_t channel_axis;                          /* the weights' dimension of output channels */
+    float src_scale;
+    float dst_scale; /* of the result, if the output scales contain it; 1 otherwise */
+};
+
 struct dnn_cluster {
     struct dnn_problem problem;
+    struct dnn_quantization quantization; /* weight_scale NULL: the product is one of floats */
     struct dnn_operand src, weights, bias, posts[DNN_POSTS_MAX];
     /* A gemm's c that is one number per row, which no post-op does fast: the destination is filled with it and summed to. */
     struct dnn_operand fill;
@@ -69,6 +81,28 @@ struct dnn_cluster {
  */
 bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value *sum, struct dnn_cluster *out);
 
+/* Parts of a description, for the files that describe. */
+bool dnn_add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand);
+bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta);
+/** A binary post-op with a number. */
+bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number);
+/** The library's dimension of output channels in the destination. */
+int dnn_channel(const struct dnn_problem *p);
+
+/* ---- integers (onednn_quantize.c) ---- */
+
+/** After the anchor has been described: its operands are results of the dequantizeLinear nodes[0..before-1]. */
+bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct dnn_cluster *c);
+/** The quantizeLinear at a cluster's end. */
+bool dnn_describe_quantize(const struct node *n, struct dnn_cluster *c);
+
+/* Constants of a described product of integers, for free().  NULL: out of memory. */
+float *dnn_output_scales(const struct dnn_cluster *c); /* dnn_scale_count of them */
+float *dnn_scaled_bias(const struct dnn_cluster *c);
+/** Zero point subtracted, dense in the order of problem.weights' dimensions. */
+int8_t *dnn_integer_weights(const struct dnn_cluster *c);
+int64_t dnn_scale_count(const struct dnn_problem *p);
+
 /* ---- the library ---- */
 
 struct dnn_answer;
@@ -77,6 +111,7 @@ struct library {
     dnnl_engine_t engine;
     uint32_t threads;
     bool refuses; /* the process' instruction set is above the cap asked for */
+    bool exact;   /* int8 products are: there are instructions that do not saturate sums of two products to 16 bits */
     pthread_mutex_t mutex;
     uint32_t answer_count, answer_capacity; /* capacity: a power of two, or 0 */
     struct dnn_answer **answers;            /* by hash of the problem, open addressing */
@@ -87,8 +122,8 @@ struct library {
  * implementation.  Answers are remembered.
  */
 bool dnn_resolve(struct library *l, struct dnn_cluster *c);
-/** The primitive descriptor of a resolved problem.  NULL: none. */
-dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p);
+/** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
+dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
 /** An attribute object that asks for the caller's scratch memory; NULL: out of memory. */
 dnnl_primitive_attr_t dnn_create_attributes(void);
 

@@ -23,8 +23,8 @@ typedef dnnl_memory_desc_t *dnn_md; /* on the heap, so that ownership is as in 3
 typedef const dnnl_memory_desc_t *dnn_const_md;
 #endif
 
-/** A float32 descriptor with these strides, or with a layout of the library's choice (strides NULL).  NULL: not possible. */
-static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t *strides)
+/** A descriptor with these strides, or with a layout of the library's choice (strides NULL).  NULL: not possible. */
+static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t *strides, dnnl_data_type_t type)
 {
     dnnl_dims_t d = {0}, s = {0}; /* whole arrays, as the prototypes say */
     dnn_md md = NULL;
@@ -36,15 +36,15 @@ static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t 
     if (strides)
         memcpy(s, strides, (size_t)rank * sizeof *strides);
 #if DNNL_VERSION_MAJOR >= 3
-    status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, d, dnnl_f32, s)
-                     : dnnl_memory_desc_create_with_tag(&md, rank, d, dnnl_f32, dnnl_format_tag_any);
+    status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, d, type, s)
+                     : dnnl_memory_desc_create_with_tag(&md, rank, d, type, dnnl_format_tag_any);
     return status == dnnl_success ? md : NULL;
 #else
     md = calloc(1, sizeof *md);
     if (!md)
         return NULL;
-    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, d, dnnl_f32, s)
-                     : dnnl_memory_desc_init_by_tag(md, rank, d, dnnl_f32, dnnl_format_tag_any);
+    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, d, type, s)
+                     : dnnl_memory_desc_init_by_tag(md, rank, d, type, dnnl_format_tag_any);
     if (status != dnnl_success) {
         free(md);
         return NULL;
@@ -94,6 +94,25 @@ static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
     return dnnl_post_ops_append_sum(posts, 1.0f, 0, dnnl_data_type_undef);
 #else
     return dnnl_post_ops_append_sum(posts, 1.0f);
+#endif
+}
+
+/**
+ * Makes a product of integers give scales[..] * (sum of (src - src_zero) * weights + bias): mask says which dimensions of the
+ * destination the scales go along.  3.x scales every operand by itself and not the bias: integers are for 2.x only.
+ */
+static inline dnnl_status_t dnn_set_quantization(dnnl_primitive_attr_t attributes, int64_t count, int mask, const float *scales,
+                                                 int32_t src_zero)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero;
+    return dnnl_unimplemented;
+#else
+    dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, count, mask, scales);
+
+    return status == dnnl_success && src_zero
+               ? dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &src_zero)
+               : status;
 #endif
 }
 

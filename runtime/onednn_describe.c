@@ -12,6 +12,8 @@
  *   - binary max and min: the second operand wins against NaN;
  *   - two eltwise post-ops of one kind with different parameters: both get the first one's.
  * relu and clamp turn NaN into the bound, which docs/semantics.md grants.
+ *
+ * Products of dequantized integers are described as those of the floats first; onednn_quantize.c then says what is different.
  */
 #include "runtime/onednn.h"
 
@@ -67,7 +69,7 @@ static struct view operand_view(struct node *const *nodes, uint32_t before, cons
     for (uint32_t k = before; k-- > 0;) {
         const WNNTransposeOptions *o = nodes[k]->options;
 
-        if (nodes[k]->results[0] != w.value)
+        if (nodes[k]->op != OP_TRANSPOSE || nodes[k]->results[0] != w.value)
             continue;
         for (uint32_t i = 0; i < w.rank; i++)
             order[i] = o->permutation[order[i]];
@@ -252,7 +254,7 @@ static bool describe_product(struct view a, struct view b, const struct tensor_t
 
 /* ---- post-ops ---- */
 
-static bool add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand)
+bool dnn_add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operand operand)
 {
     struct dnn_problem *p = &c->problem;
 
@@ -263,7 +265,7 @@ static bool add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_ope
     return true;
 }
 
-static bool add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta)
+bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta)
 {
     struct dnn_post post = {
         .kind = DNN_POST_ELTWISE, .algorithm = (int32_t)algorithm, .alpha = (float)alpha, .beta = (float)beta};
@@ -276,7 +278,15 @@ static bool add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double
         if (x->kind == DNN_POST_ELTWISE && x->algorithm == post.algorithm && (x->alpha != post.alpha || x->beta != post.beta))
             return false;
     }
-    return add_post(c, post, (struct dnn_operand){NULL, 1, 1});
+    return dnn_add_post(c, post, (struct dnn_operand){NULL, 1, 1});
+}
+
+bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number)
+{
+    struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm};
+
+    post.operand = layout_single(c->problem.dst.rank, -1, 1);
+    return dnn_add_post(c, post, (struct dnn_operand){NULL, number, 1});
 }
 
 enum span { SPAN_NUMBER, SPAN_CHANNEL, SPAN_FULL, SPAN_OTHER };
@@ -300,14 +310,14 @@ static enum span operand_span(const struct tensor_type *t, const struct tensor_t
     return !any ? SPAN_NUMBER : only_channel ? SPAN_CHANNEL : all ? SPAN_FULL : SPAN_OTHER;
 }
 
-static int library_channel(const struct dnn_problem *p)
+int dnn_channel(const struct dnn_problem *p)
 {
     return p->kind == DNN_MATMUL ? p->dst.rank - 1 : 1;
 }
 
 static struct dnn_layout layout_of_span(const struct dnn_problem *p, enum span s)
 {
-    int channel = library_channel(p);
+    int channel = dnn_channel(p);
 
     if (s == SPAN_FULL)
         return p->dst;
@@ -330,26 +340,29 @@ static uint32_t graph_channel(const struct node *anchor)
 static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
 {
     struct dnn_problem *p = &c->problem;
-    int channel = library_channel(p);
+    int channel = dnn_channel(p);
     struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
+    bool integers = p->src_type != dnnl_f32;
 
     if (s == SPAN_OTHER)
         return false;
-    if (!p->post_count && !p->bias.rank && (s == SPAN_CHANNEL || (s == SPAN_NUMBER && p->dst.dims[channel] == 1))) {
+    /* In integers a bias of the primitive would be divided by the output scale first; an operator of its own is exact. */
+    if (!integers && !p->post_count && !p->bias.rank &&
+        (s == SPAN_CHANNEL || (s == SPAN_NUMBER && p->dst.dims[channel] == 1))) {
         p->bias = p->kind == DNN_MATMUL ? layout_of_span(p, SPAN_CHANNEL) : layout_single(1, 0, p->dst.dims[channel]);
         c->bias = x;
         return true;
     }
     if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT &&
-        add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale))
+        dnn_add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale))
         return true;
     if (x.value == c->sum && s == SPAN_FULL && !p->post_count) {
         post.kind = DNN_POST_SUM;
         post.algorithm = 0;
-        return add_post(c, post, x);
+        return dnn_add_post(c, post, x);
     }
     post.operand = layout_of_span(p, s);
-    return add_post(c, post, x);
+    return dnn_add_post(c, post, x);
 }
 
 static bool describe_gemm(struct node *const *nodes, uint32_t before, const struct node *n, struct dnn_cluster *c)
@@ -370,7 +383,7 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
     if (!isfinite(o->alpha) || !isfinite(beta) || !describe_product(v[0], v[1], out, c))
         return false;
     /* beta -0: the product keeps the sign of a zero. */
-    if (o->alpha != 1 && !add_eltwise(c, dnnl_eltwise_linear, o->alpha, -0.0))
+    if (o->alpha != 1 && !dnn_add_eltwise(c, dnnl_eltwise_linear, o->alpha, -0.0))
         return false;
     if (!addend)
         return true;
@@ -381,10 +394,10 @@ static bool describe_gemm(struct node *const *nodes, uint32_t before, const stru
 
         if (c->problem.post_count) { /* a sum must come first: below AVX-512 another place makes the whole a reference */
             add.operand = c->problem.dst;
-            return add_post(c, add, rows);
+            return dnn_add_post(c, add, rows);
         }
         c->fill = rows;
-        return add_post(c, sum, (struct dnn_operand){NULL, 1, 1});
+        return dnn_add_post(c, sum, (struct dnn_operand){NULL, 1, 1});
     }
     if (addend == c->sum && beta != 1)
         return false;
@@ -425,37 +438,37 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
         post.algorithm = dnnl_binary_div;
         break;
     case OP_RELU: /* eltwise_relu makes -0 of negative numbers in convolutions by gemm */
-        return add_eltwise(c, dnnl_eltwise_clip, 0, INFINITY);
+        return dnn_add_eltwise(c, dnnl_eltwise_clip, 0, INFINITY);
     case OP_CLAMP: {
         const WNNClampOptions *o = n->options;
 
-        return add_eltwise(c, dnnl_eltwise_clip, number_to_double(o->minValue), number_to_double(o->maxValue));
+        return dnn_add_eltwise(c, dnnl_eltwise_clip, number_to_double(o->minValue), number_to_double(o->maxValue));
     }
     case OP_LEAKY_RELU: {
         double alpha = NODE_OPTIONS(n, WNNLeakyReluOptions)->alpha;
 
         /* With 0 the library would take it for a relu, which loses NaN. */
-        return isfinite(alpha) && (float)alpha != 0 && add_eltwise(c, dnnl_eltwise_relu, alpha, 0);
+        return isfinite(alpha) && (float)alpha != 0 && dnn_add_eltwise(c, dnnl_eltwise_relu, alpha, 0);
     }
     case OP_LINEAR: {
         const WNNLinearOptions *o = n->options;
 
-        return isfinite(o->alpha) && isfinite(o->beta) && add_eltwise(c, dnnl_eltwise_linear, o->alpha, o->beta);
+        return isfinite(o->alpha) && isfinite(o->beta) && dnn_add_eltwise(c, dnnl_eltwise_linear, o->alpha, o->beta);
     }
     case OP_NEG:
-        return add_eltwise(c, dnnl_eltwise_linear, -1, -0.0);
+        return dnn_add_eltwise(c, dnnl_eltwise_linear, -1, -0.0);
     case OP_ABS:
-        return add_eltwise(c, dnnl_eltwise_abs, 0, 0);
+        return dnn_add_eltwise(c, dnnl_eltwise_abs, 0, 0);
     case OP_SQRT:
-        return add_eltwise(c, dnnl_eltwise_sqrt, 0, 0);
+        return dnn_add_eltwise(c, dnnl_eltwise_sqrt, 0, 0);
     case OP_TANH:
-        return add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
+        return dnn_add_eltwise(c, dnnl_eltwise_tanh, 0, 0);
     case OP_HARD_SWISH:
-        return add_eltwise(c, dnnl_eltwise_hardswish, 1.0 / 6, 0.5); /* 3.x asks for them */
+        return dnn_add_eltwise(c, dnnl_eltwise_hardswish, 1.0 / 6, 0.5); /* 3.x asks for them */
     default:
         return false;
     }
-    return add_post(c, post, (struct dnn_operand){other, 1, 1});
+    return dnn_add_post(c, post, (struct dnn_operand){other, 1, 1});
 }
 
 /* ---- clusters ---- */
@@ -508,23 +521,35 @@ static bool sums_only(const struct dnn_cluster *c)
 
 bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value *sum, struct dnn_cluster *out)
 {
-    uint32_t anchor = 0;
+    uint32_t anchor = 0, dequantizations = 0;
 
     memset(out, 0, sizeof *out);
     out->sum = sum;
-    while (anchor < count && nodes[anchor]->op == OP_TRANSPOSE)
-        anchor++;
+    while (anchor < count && (nodes[anchor]->op == OP_TRANSPOSE || nodes[anchor]->op == OP_DEQUANTIZE_LINEAR))
+        dequantizations += nodes[anchor++]->op == OP_DEQUANTIZE_LINEAR;
     if (anchor == count || nodes[anchor]->result_count != 1 ||
         nodes[anchor]->results[0]->type.type != WNNOperandDataType_Float32)
         return false;
     out->anchor = nodes[anchor];
     out->output = nodes[anchor]->results[0];
-    if (!describe_anchor(nodes, anchor, nodes[anchor], out))
+    out->problem.src_type = out->problem.weights_type = out->problem.dst_type = dnnl_f32;
+    if (dequantizations) {
+        out->problem.src_type = dnnl_u8; /* or s8, but no float */
+        if (dequantizations != anchor || !describe_anchor(nodes, 0, nodes[anchor], out) ||
+            !dnn_describe_dequantized(nodes, anchor, out))
+            return false;
+    } else if (!describe_anchor(nodes, anchor, nodes[anchor], out)) {
         return false;
+    }
     for (uint32_t i = anchor + 1; i < count; i++) {
         const struct node *n = nodes[i];
         uint32_t carried = 0;
 
+        if (n->op == OP_QUANTIZE_LINEAR) {
+            if (i + 1 != count || !dnn_describe_quantize(n, out))
+                return false;
+            continue;
+        }
         if (n->result_count != 1 || n->input_count < 1 || n->input_count > 2)
             return false;
         while (carried < n->input_count && n->inputs[carried].value != out->output)

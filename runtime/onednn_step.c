@@ -58,6 +58,8 @@ struct library_step {
     char implementation[64];
     /* owned */
     void *packed, *scaled;
+    float *bias;
+    float numbers[DNN_POSTS_MAX]; /* operands of post-ops that are no values */
     uint32_t constant_count;
     struct constant *constants[INPUTS_MAX];
 };
@@ -189,9 +191,9 @@ static bool argument_from_operand(struct library_step *s, struct argument *a, co
 }
 
 static bool add_plain_argument(struct library_step *s, struct primitive_call *c, int id, const struct dnn_layout *l,
-                               const struct dnn_operand *x)
+                               int32_t type, const struct dnn_operand *x)
 {
-    struct argument *a = add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides));
+    struct argument *a = add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides, (dnnl_data_type_t)type));
 
     return a && argument_from_operand(s, a, x);
 }
@@ -350,7 +352,7 @@ static void call_free(struct primitive_call *c)
 }
 
 /** Reorders constant weights once, into memory of the step. */
-static bool pack_constant(struct library *l, struct library_step *s, dnn_const_md from, dnn_const_md to, const struct value *v)
+static bool pack_constant(struct library *l, struct library_step *s, dnn_const_md from, dnn_const_md to, const void *data)
 {
     struct library_step once = {.library = l, .call_count = 1};
     struct library_bindings *b = NULL;
@@ -361,7 +363,6 @@ static bool pack_constant(struct library *l, struct library_step *s, dnn_const_m
 
     s->packed = weights_bytes(bytes);
     if (s->packed && create_reorder(l, &once, &once.calls[0], from, to)) {
-        const void *data = v->constant->data;
         int saved = threads_enter(l->threads);
 
         once.calls[0].args[0].source = FROM_INPUT;
@@ -401,7 +402,7 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
 {
     const struct dnn_layout *w = &c->problem.weights;
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
-    dnn_md given = dnn_md_create(w->rank, w->dims, w->strides);
+    dnn_md given = dnn_md_create(w->rank, w->dims, w->strides, dnnl_f32);
     struct argument *a = wanted ? add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
     bool done = false;
 
@@ -414,7 +415,7 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
         else
             argument_from_value(s, a, c->weights.value);
     } else if (c->weights.value->kind == VALUE_CONSTANT) {
-        done = pack_constant(l, s, given, wanted, c->weights.value);
+        done = pack_constant(l, s, given, wanted, c->weights.value->constant->data);
         a->source = FROM_CONSTANT;
         a->data = s->packed;
     } else {
@@ -431,10 +432,72 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
     return done;
 }
 
+/** Adds weights of integers, which are packed always: every implementation has a layout of its own. */
+static bool add_integer_weights(struct library *l, struct library_step *s, struct primitive_call *product,
+                                const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
+{
+    const struct dnn_layout *w = &c->problem.weights;
+    dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
+    int64_t strides[RANK_MAX], size = 1;
+    int8_t *integers = dnn_integer_weights(c);
+    struct argument *a = wanted ? add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
+    dnn_md given;
+    bool done;
+
+    for (int i = w->rank; i-- > 0; size *= w->dims[i])
+        strides[i] = size;
+    given = dnn_md_create(w->rank, w->dims, strides, dnnl_s8);
+    done = integers && a && given && pack_constant(l, s, given, wanted, integers);
+    if (done) {
+        a->source = FROM_CONSTANT;
+        a->data = s->packed;
+    }
+    dnn_md_free(given);
+    free(integers);
+    return done;
+}
+
+/** Adds a bias as the primitive wants it: of integers, in units of the sum. */
+static bool add_bias(struct library_step *s, struct primitive_call *product, const struct dnn_cluster *c)
+{
+    const struct dnn_layout *l = &c->problem.bias;
+    struct argument *a;
+
+    if (!c->quantization.weight_scale)
+        return add_plain_argument(s, product, DNNL_ARG_BIAS, l, dnnl_f32, &c->bias);
+    a = add_argument(product, DNNL_ARG_BIAS, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+    s->bias = dnn_scaled_bias(c);
+    if (!a || !s->bias)
+        return false;
+    a->source = FROM_CONSTANT;
+    a->data = s->bias;
+    s->packed_bytes += dnn_elements(l) * (int64_t)sizeof(float);
+    return true;
+}
+
+/** Adds the operand of post-op i: a value, or a number that the step holds. */
+static bool add_post_operand(struct library_step *s, struct primitive_call *product, const struct dnn_cluster *c, int32_t i)
+{
+    const struct dnn_layout *l = &c->problem.posts[i].operand;
+    int id = DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1;
+    struct argument *a;
+
+    if (c->posts[i].value)
+        return add_plain_argument(s, product, id, l, dnnl_f32, &c->posts[i]);
+    a = add_argument(product, id, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+    if (!a)
+        return false;
+    s->numbers[i] = c->posts[i].scale;
+    a->source = FROM_CONSTANT;
+    a->data = &s->numbers[i];
+    return true;
+}
+
 static bool add_output(struct library_step *s, struct primitive_call *product, const struct dnn_cluster *c)
 {
     const struct dnn_layout *d = &c->problem.dst;
-    struct argument *a = add_argument(product, DNNL_ARG_DST, dnn_md_create(d->rank, d->dims, d->strides));
+    struct argument *a =
+        add_argument(product, DNNL_ARG_DST, dnn_md_create(d->rank, d->dims, d->strides, (dnnl_data_type_t)c->problem.dst_type));
 
     if (!a)
         return false;
@@ -462,15 +525,19 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
     const struct dnn_problem *p = &c->problem;
     struct primitive_call *product = &s->calls[1]; /* the first is for the reorder */
 
-    if (!add_plain_argument(s, product, DNNL_ARG_SRC, &p->src, &c->src) || !add_weights(l, s, product, pd, c) ||
-        (p->bias.rank && !add_plain_argument(s, product, DNNL_ARG_BIAS, &p->bias, &c->bias)))
+    if (!add_plain_argument(s, product, DNNL_ARG_SRC, &p->src, p->src_type, &c->src) ||
+        !(c->quantization.weight_scale ? add_integer_weights : add_weights)(l, s, product, pd, c) ||
+        (p->bias.rank && !add_bias(s, product, c)))
         return false;
     for (int32_t i = 0; i < p->post_count; i++)
-        if (p->posts[i].kind == DNN_POST_BINARY &&
-            !add_plain_argument(s, product, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, &p->posts[i].operand,
-                                &c->posts[i]))
+        if (p->posts[i].kind == DNN_POST_BINARY && !add_post_operand(s, product, c, i))
             return false;
     return add_output(s, product, c) && add_scratchpad(s, product, pd) && create_primitive(l, product, pd);
+}
+
+static double type_size(int32_t type)
+{
+    return type == dnnl_f32 ? sizeof(float) : 1;
 }
 
 static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
@@ -479,7 +546,7 @@ static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
     const struct dnn_layout *w = &p->weights;
     double weights = (double)dnn_elements(w), src = (double)dnn_elements(&p->src), dst = (double)dnn_elements(&p->dst);
     int grouped = w->rank == 5;
-    double elements = src + weights + dst + (p->bias.rank ? (double)dnn_elements(&p->bias) : 0);
+    double elements = p->bias.rank ? (double)dnn_elements(&p->bias) : 0; /* float32 */
 
     switch ((enum dnn_kind)p->kind) {
     case DNN_CONVOLUTION: /* each output element: one filter */
@@ -496,7 +563,8 @@ static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
         elements += p->posts[i].kind == DNN_POST_BINARY ? (double)dnn_elements(&p->posts[i].operand)
                     : p->posts[i].kind == DNN_POST_SUM  ? dst
                                                         : 0;
-    s->bytes = elements * sizeof(float);
+    s->bytes = elements * sizeof(float) + src * type_size(p->src_type) + weights * type_size(p->weights_type) +
+               dst * type_size(p->dst_type);
 }
 
 /** A residual that planning has put into the output's memory, NULL: none.  nodes[first..] are the epilogue; a gemm's c counts.
@@ -524,6 +592,7 @@ struct library_step *library_step_create(struct library *l, struct node *const *
     const struct value *sum = shared_residual(nodes, count, shares_output, user);
     dnnl_primitive_desc_t pd = NULL;
     struct dnn_cluster c;
+    float *scales = NULL;
 
     if (!s) {
         error_out_of_memory(e);
@@ -536,7 +605,11 @@ struct library_step *library_step_create(struct library *l, struct node *const *
         goto failed;
     }
     s->output = c.output;
-    pd = dnn_create_pd(l, &c.problem);
+    if (c.quantization.weight_scale && !(scales = dnn_output_scales(&c))) {
+        error_out_of_memory(e);
+        goto failed;
+    }
+    pd = dnn_create_pd(l, &c.problem, scales);
     if (!pd || !add_arguments(l, s, pd, &c)) {
         library_failed(&c, e);
         goto failed;
@@ -551,8 +624,10 @@ struct library_step *library_step_create(struct library *l, struct node *const *
     strncpy(s->implementation, dnn_pd_name(pd), sizeof s->implementation - 1);
     estimate_cost(s, &c);
     dnnl_primitive_desc_destroy(pd);
+    free(scales);
     return s;
 failed:
+    free(scales);
     if (pd)
         dnnl_primitive_desc_destroy(pd);
     library_step_free(s);
@@ -580,6 +655,7 @@ void library_step_free(struct library_step *s)
         call_free(&s->calls[i]);
     for (uint32_t i = 0; i < s->constant_count; i++)
         constant_release(s->constants[i]);
+    free(s->bias);
     free(s->packed);
     free(s->scaled);
     free(s);
