@@ -2,12 +2,14 @@
 # For people in a hurry; everything else is CMake (presets release, debug, asan, clang).
 #
 #   make demo                                  install packages, build, denoise the picture that comes with the project
-#   make demo MODEL=folder [INPUT=file]        run another network: a folder with a manifest.json (docs/manifest.md)
+#   make demo INPUT=picture.png                denoise another picture
+#   make demo MODEL=folder [INPUT=file]        run another network: a folder with a manifest.json (docs/manifest.md); INPUT is
+#                                              a 224 x 224 picture for a classifier with a classes.txt, else .npy files
 #   make test                                  install packages, build, run every test (release, then under sanitizers)
 #   make bench                                 time kernels, operators and networks
 
 MODEL ?=
-INPUT ?= examples/data/still_life_noisy.png
+INPUT ?=
 SHELL := /bin/bash
 
 .PHONY: all setup demo test test-release test-asan bench format clean
@@ -21,11 +23,14 @@ setup:
 
 demo: all
 	@mkdir -p out
-ifeq ($(MODEL),)
-	build/release/bin/denoise $(INPUT) out/denoised.png \
-	    $(if $(filter examples/data/%,$(INPUT)),examples/data/still_life.png)
+ifneq ($(wildcard $(MODEL)/classes.txt),)
+	build/release/bin/classify $(MODEL) $(INPUT)
+else ifneq ($(MODEL),)
+	build/release/bin/run_manifest $(MODEL) $(INPUT)
+else ifneq ($(INPUT),)
+	build/release/bin/denoise $(INPUT) out/denoised.png
 else
-	build/release/bin/run_manifest $(MODEL) $(if $(filter-out examples/data/%,$(INPUT)),$(INPUT))
+	build/release/bin/denoise examples/data/still_life_noisy.png out/denoised.png examples/data/still_life.png
 endif
 
 test: setup
