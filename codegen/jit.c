@@ -86,7 +86,8 @@ struct jit *jit_create(const struct target *t, const struct debug_options *d, st
     }
     (void)t;
     j->debug = d;
-    if (d && d->flags & DEBUG_SANITIZE && !LLVMSearchForAddressOfSymbol("__asan_init")) {
+    /* The search knows the process only once somebody has opened it; that NULL does. */
+    if (d && d->flags & DEBUG_SANITIZE && (LLVMLoadLibraryPermanently(NULL) || !LLVMSearchForAddressOfSymbol("__asan_init"))) {
         error_set(e, WNNStatus_NotSupportedError, "debug switch sanitize: the program is not built with the address sanitizer");
         free(j);
         return NULL;
