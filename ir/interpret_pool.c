@@ -49,8 +49,8 @@ static void window_add(struct window *w, const struct pooling *p, union lane x, 
         w->squares += x.f * x.f;
         w->squares_far += (fabs(x.f) + bound) * (fabs(x.f) + bound);
     } else if (dtype_is_float(p->type)) {
-        if (isnan(x.f) || x.f > w->largest.f)
-            w->largest.f = x.f; /* once NaN nothing is larger */
+        if (isnan(x.f) || x.f > w->largest.f || (x.f == w->largest.f && signbit(w->largest.f))) /* -0 < +0 */
+            w->largest.f = x.f;                                                                 /* once NaN nothing is larger */
     } else if (p->type == WNNOperandDataType_Uint64 ? (uint64_t)x.i > (uint64_t)w->largest.i : x.i > w->largest.i) {
         w->largest = x;
     }

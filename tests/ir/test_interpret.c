@@ -59,6 +59,8 @@ static const struct example elementwise[] = {
     {"a: f32[4] @values([NaN, 1, -0, 0]); b: f32[4] @values([1, NaN, 0, -0]); e: f32[4] @values([NaN, NaN, -0, -0]);",
      "r = min(a, b);"},
     {"a: f32[4] @values([NaN, -0, -Infinity, Infinity]); e: f32[4] @values([NaN, 0, 0, Infinity]);", "r = relu(a);"},
+    {"a: f32[1, 1, 1, 6] @values([-0, 0, 0, -0, -0, -0]); e: f32[1, 1, 1, 3] @values([0, 0, -0]);",
+     "r = maxPool2d(a, windowDimensions=[1, 2], strides=[1, 2]);"},
     {"a: f16[4] @values([NaN, -0, -Infinity, 6e-8]); e: f16[4] @values([0, 0, -1, 1]);", "r = sign(a);"},
     {"a: f32[3] @values([NaN, -Infinity, 7]); e: f32[3] @values([NaN, -1, 5]);", "r = clamp(a, minValue=-1, maxValue=5);"},
     {"a: f32[4] @values([NaN, 0, 1, NaN]); b: f32[4] @values([NaN, -0, 1, 1]); e: u8[4] @values([0, 1, 1, 0]);",

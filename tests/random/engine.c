@@ -19,7 +19,7 @@ void variant_init(struct variant *v, const char *name)
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
     char debug[sizeof v->name + 32] = "verify", list[sizeof v->name];
 
-    *v = (struct variant){.library = true, .threads = 1};
+    *v = (struct variant){.epilogues = true, .threads = 1};
     if (strlen(name) >= sizeof v->name)
         random_die("the variant's name is too long");
     strcpy(v->name, name);
@@ -29,7 +29,7 @@ void variant_init(struct variant *v, const char *name)
             v->threads = (uint32_t)atoi(item + 8);
         } else if (strcmp(item, "default")) {
             strcat(strcat(debug, ","), item);
-            v->library &= strcmp(item, "no-library") != 0;
+            v->epilogues &= strcmp(item, "no-library") && strcmp(item, "no-passes") && strcmp(item, "skip=fuse-epilogues");
         }
     }
 #ifdef WEBNN_SANITIZE

@@ -84,7 +84,7 @@ bool sample_generate_operator(struct sample *s, const struct generate_options *o
 struct variant {
     char name[96]; /* debug switches, and threads=N */
     uint32_t threads;
-    bool library;    /* convolutions and products may be the library's */
+    bool epilogues;  /* convolutions and products may be the library's, with what follows them */
     uint64_t graphs; /* run so far */
     struct WNNContextImpl *context;
 };
