@@ -126,8 +126,11 @@ void sample_shrink(struct sample *s, struct variant *v, double seconds)
 {
     struct shrinking k = {s, v, seconds_now() + seconds};
 
-    while (shrink_outputs(&k) | shrink_nodes(&k) | shrink_sizes(&k))
-        ;
+    for (bool any = true; any;) {
+        any = shrink_outputs(&k);
+        any |= shrink_nodes(&k);
+        any |= shrink_sizes(&k);
+    }
     for (uint32_t i = 0; i < s->g->node_count; i++)
         try_edit(&k, (struct edit){EDIT_PLAIN_OPTIONS, i, 0, 0, 0});
     for (uint32_t i = 0; i < s->g->input_count; i++)
