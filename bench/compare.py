@@ -61,7 +61,6 @@ def main():
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
     a.bench, a.script, a.models = (os.path.abspath(x) for x in (a.bench, a.script, a.models))
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
     listed = subprocess.run([a.bench, "--list", "--level", "model"], capture_output=True, text=True, check=True).stdout
     ours = [line.split()[1] for line in listed.splitlines()]
