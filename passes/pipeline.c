@@ -46,19 +46,6 @@ const uint32_t pass_pipeline_length = sizeof pass_pipeline / sizeof *pass_pipeli
 
 /* ---- lists of pass names in debug options ---- */
 
-static const char list_separators[] = "+,";
-
-static bool list_has(const char *list, const char *name)
-{
-    while (list && *list) {
-        size_t length = strcspn(list, list_separators);
-        if (length == strlen(name) && memcmp(list, name, length) == 0)
-            return true;
-        list += length + (list[length] != '\0');
-    }
-    return false;
-}
-
 static bool pass_exists(const char *name, size_t length)
 {
     for (uint32_t i = 0; i < pass_pipeline_length; i++)
@@ -71,7 +58,7 @@ static bool pass_exists(const char *name, size_t length)
 static bool list_check(const char *what, const char *list, struct error *e)
 {
     while (list && *list) {
-        size_t length = strcspn(list, list_separators);
+        size_t length = strcspn(list, "+");
         char name[64];
         if (!pass_exists(list, length))
             return error_set(e, WNNStatus_TypeError, "debug switch %s: no pass is called \"%s\"", what,
@@ -112,13 +99,13 @@ static void print_graph(const struct graph *g, uint32_t position, const struct d
 
 bool pass_is_skipped(const struct pass_options *o, const char *name)
 {
-    return o->debug && (o->debug->flags & DEBUG_NO_PASSES || list_has(o->debug->skip, name));
+    return o->debug && (o->debug->flags & DEBUG_NO_PASSES || debug_list_has(o->debug->skip, name));
 }
 
 /* Whether the pass at `position` is to run at all; *stopped: an optional pass named by stop-after has run. */
 static bool pass_wanted(const struct pass *p, const struct debug_options *d, bool stopped)
 {
-    return p->required || !(d->flags & DEBUG_NO_PASSES || stopped || list_has(d->skip, p->name));
+    return p->required || !(d->flags & DEBUG_NO_PASSES || stopped || debug_list_has(d->skip, p->name));
 }
 
 static bool verify_after(struct graph *g, const struct pass *p, const struct pass_options *o, const struct debug_options *d)
@@ -161,9 +148,9 @@ bool passes_run(struct graph *g, const struct pass_options *o)
             return false;
         if (changed && !verify_after(g, p, o, d))
             return false;
-        if ((changed && d->flags & DEBUG_PRINT_AFTER_ALL) || list_has(d->print_after, p->name))
+        if ((changed && d->flags & DEBUG_PRINT_AFTER_ALL) || debug_list_has(d->print_after, p->name))
             print_graph(g, i, d);
-        stopped |= list_has(d->stop_after, p->name);
+        stopped |= debug_list_has(d->stop_after, p->name);
     }
     return true;
 }
