@@ -39,11 +39,11 @@ static WNNStatus refuse(const char *text)
     return error_publish(&e);
 }
 
-WNNStatus wnnContextGetSupportLimits(WNNContext context, WNNSupportLimits *limits)
+WNNStatus wnnContextGetOpSupportLimits(WNNContext context, WNNOpSupportLimits *limits)
 {
     if (!context || !limits)
         return refuse(context ? "limits is NULL" : "context is NULL");
-    *limits = (WNNSupportLimits){
+    *limits = (WNNOpSupportLimits){
         .preferredInputLayout = WNNInputOperandLayout_Nhwc, /* what the library's convolutions compute in */
         .maxTensorByteLength = (uint64_t)TENSOR_BYTES_MAX,
         .input = {"input", DT_ANY, {0, RANK_MAX}},

@@ -476,19 +476,19 @@ typedef struct WNNTensorLimits {
 #define WNN_DATA_TYPE_BIT(dataType) (UINT32_C(1) << (dataType))
 
 /** The members of MLOpSupportLimits that are no operators. */
-typedef struct WNNSupportLimits {
+typedef struct WNNOpSupportLimits {
     WNNInputOperandLayout preferredInputLayout;
     uint64_t maxTensorByteLength;
     WNNTensorLimits input;
     WNNTensorLimits constant;
     WNNTensorLimits output;
-} WNNSupportLimits;
+} WNNOpSupportLimits;
 
 /** The largest number of operands and results that wnnContextGetOperatorSupportLimits describes. */
 #define WNN_TENSOR_LIMITS_MAX 11
 
 /** The top level of MLContext.opSupportLimits(). */
-WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetSupportLimits(WNNContext context, WNNSupportLimits *limits);
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetOpSupportLimits(WNNContext context, WNNOpSupportLimits *limits);
 /**
  * One operator's member of MLContext.opSupportLimits(): its operands, optional ones included, then its results, in the order of
  * the specification's tables.  Writes at most capacity of them to limits and their number to *count.  "Same as another

@@ -263,10 +263,10 @@ static uint32_t widest_operand(enum op op)
 
 static void put_head(FILE *out)
 {
-    WNNSupportLimits limits;
+    WNNOpSupportLimits limits;
 
-    if (wnnContextGetSupportLimits(context, &limits) != WNNStatus_Success)
-        die("wnnContextGetSupportLimits");
+    if (wnnContextGetOpSupportLimits(context, &limits) != WNNStatus_Success)
+        die("wnnContextGetOpSupportLimits");
     fprintf(
         out,
         "# Operators\n\n"

@@ -401,13 +401,13 @@ static void limits_and_builder_agree(void **state)
 
 static void limits(void **state)
 {
-    WNNSupportLimits top;
+    WNNOpSupportLimits top;
     WNNTensorLimits few[2] = {{0}};
     const WNNTensorLimits *l;
     size_t count;
 
     (void)state;
-    assert_int_equal(wnnContextGetSupportLimits(&context, &top), WNNStatus_Success);
+    assert_int_equal(wnnContextGetOpSupportLimits(&context, &top), WNNStatus_Success);
     assert_true(top.maxTensorByteLength >= INT32_MAX);
     assert_int_equal(top.input.rankRange.max, RANK_MAX);
     assert_int_equal(top.output.dataTypes, 0x1FE);
@@ -431,7 +431,7 @@ static void limits(void **state)
     assert_int_equal(wnnContextGetOperatorSupportLimits(&context, WNN_STR("gem"), 0, NULL, &count), WNNStatus_TypeError);
     assert_int_equal(wnnContextGetOperatorSupportLimits(NULL, WNN_STR("gemm"), 0, NULL, &count), WNNStatus_TypeError);
     assert_int_equal(wnnContextGetOperatorSupportLimits(&context, WNN_STR("gemm"), 1, NULL, &count), WNNStatus_TypeError);
-    assert_int_equal(wnnContextGetSupportLimits(&context, NULL), WNNStatus_TypeError);
+    assert_int_equal(wnnContextGetOpSupportLimits(&context, NULL), WNNStatus_TypeError);
     assert_int_equal(wnnGetOperatorCount(), 95);
     assert_string_equal(wnnGetOperatorName(0), "argMin");
     assert_null(wnnGetOperatorName(95));
