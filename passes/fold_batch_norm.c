@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Folds what follows a convolution with constant float32 weights and is affine per output channel into the weights and the
- * bias: batchNormalization with constant statistics, mul and add with one constant per channel.
+ * bias: batchNormalization with constant statistics, and add with one constant per channel.
+ *
+ * Not mul: batchNormalization is one operator whose own roundings cover the difference, while a product of its own is rounded
+ * exactly once, and keeps the sign of a product with zero, which scaled weights would lose.  It becomes an epilogue.
  *
  * This is not bit-exact.  Licence: docs/semantics.md keeps float32 accumulators inside a library call and its epilogue, and
  * leaves the order of summation open.  The affine form is computed in double and rounded once into each weight, so that a
  * result differs from the unfolded one by roundings of the size that the sum has anyway.  Float16 results are rounded after
  * every operator, so that float16 convolutions are left alone, and so is everything whose folded weights are not finite.
  *
- * Needs: the convolution's result has this one reader.  Runs in topological order, so that chains (mul, then add) fold in one
- * walk.
+ * Needs: the convolution's result has this one reader.  Runs in topological order, so that chains fold in one walk.
  */
 #include <math.h>
 #include <string.h>
@@ -67,7 +69,7 @@ static bool affine_of_batch_normalization(const struct node *n, uint32_t axis, s
     return true;
 }
 
-static bool affine_of_binary(const struct node *n, uint32_t slot, uint32_t axis, struct affine *f)
+static bool affine_of_add(const struct node *n, uint32_t slot, uint32_t axis, struct affine *f)
 {
     const struct value *number = n->inputs[1 - slot].value;
     bool one = type_elements(&number->type) == 1;
@@ -76,9 +78,8 @@ static bool affine_of_binary(const struct node *n, uint32_t slot, uint32_t axis,
         !type_equal(&n->inputs[slot].value->type, &n->results[0]->type))
         return false;
     for (uint32_t c = 0; c < f->channels; c++) {
-        double x = constant_at(number, one ? 0 : c);
-        f->factor[c] = n->op == OP_MUL ? x : 1;
-        f->shift[c] = n->op == OP_ADD ? x : 0;
+        f->factor[c] = 1;
+        f->shift[c] = constant_at(number, one ? 0 : c);
     }
     return true;
 }
@@ -87,7 +88,7 @@ static bool affine_of(const struct node *n, uint32_t slot, uint32_t axis, struct
 {
     if (n->op == OP_BATCH_NORMALIZATION)
         return slot == 0 && affine_of_batch_normalization(n, axis, f);
-    return (n->op == OP_ADD || n->op == OP_MUL) && affine_of_binary(n, slot, axis, f);
+    return n->op == OP_ADD && affine_of_add(n, slot, axis, f);
 }
 
 /* ---- the convolution ---- */
@@ -219,7 +220,7 @@ bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o)
     bool changed = false;
 
     graph_for_each_safe (g, n) {
-        if (n->op != OP_BATCH_NORMALIZATION && n->op != OP_ADD && n->op != OP_MUL)
+        if (n->op != OP_BATCH_NORMALIZATION && n->op != OP_ADD)
             continue;
         if (o->cancelled && o->cancelled(o->user))
             return changed;

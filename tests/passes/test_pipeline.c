@@ -81,7 +81,8 @@ static void folds_into_convolutions(void **state)
         {"c = convTranspose2d(x, w3, groups=2); y = batchNormalization(c, m, v);", true},
         {"c = convTranspose2d(x, w4, filterLayout=\"ohwi\"); y = batchNormalization(c, m, v);", true},
         {"c = convTranspose2d(x, w5, filterLayout=\"hwoi\", groups=2); y = batchNormalization(c, m, v);", true},
-        {"c = conv2d(x, w); a = mul(c, pc); y = add(pc, a);", true},
+        {"c = conv2d(x, w); y = add(pc, c);", true},
+        {"c = conv2d(x, w); y = mul(c, pc);", false}, /* a product is rounded once and keeps the sign of zero */
         {"c = conv2d(x, w); y = batchNormalization(c, m, v, axis=2);", false}, /* rows are as many as channels */
         {"c = conv2d(x, w); y = add(c, k);", false},                           /* columns */
         {"c = conv2d(x, w); z = batchNormalization(c, m, v); y = add(z, c);", false},
