@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The ONNX reader, inside: what the importers of operators get and what they give.
+ *
+ * In: an ONNX model, parsed by protobuf-c from our own schema (onnx.proto).  Out: public builder calls.
+ *
+ * reader.c (opsets, inputs, initializers, outputs, messages) -> walk.c (scopes, order of nodes, functions, what is constant) ->
+ * one importer per row of the operator tables (operators_*.c, listed in operators.c).  value.c and attribute.c are what importers
+ * call.  Read docs/readers.md first.
+ *
+ * An importer gets a node and makes builder calls:
+ *
+ *     static bool import_elu(struct onnx_node *n)
+ *     {
+ *         WNNEluOptions o = WNN_ELU_OPTIONS_INIT;
+ *
+ *         o.label = n->label;
+ *         o.alpha = onnx_float(n, "alpha", 1.0);
+ *         return onnx_output(n, 0, wnnGraphBuilderElu(n->builder, onnx_operand(n, 0), &o));
+ *     }
+ *
+ * - What it cannot express it refuses: `return onnx_refuse(n, "group %lld is not ...", ...)`.  The message is the reason alone;
+ *   node and operator are added.  The first refusal counts, later ones do nothing, so helpers that failed need no check
+ *   before the end: onnx_operand then returns an error operand, which every builder call refuses.  (Its rank is 0: look at
+ *   n->refused before indexing its shape.)
+ * - Errors of builder calls need no check either: what the builder says becomes the reason.
+ * - Attributes that no importer asked for are refused after it succeeded: nothing is ignored silently.  onnx_ignore names those
+ *   that mean nothing here.
+ * - Results of nodes whose inputs are all constant are computed at once if they are small (walk.c), so importers need no code
+ *   of their own for constants.  Host code is only for what the builder cannot say: empty tensors, int64 index lists, float64.
+ * - Everything allocated by onnx_alloc and everything these functions return lives as long as the reader; nothing is freed by importers.
+ */
+#ifndef WEBNN_FRONTEND_ONNX_ONNX_H_
+#define WEBNN_FRONTEND_ONNX_ONNX_H_
+
+#include "frontend/model/model.h"
+#include "onnx.pb-c.h"
+
+enum { ONNX_RANK_MAX = 8, ONNX_OPSET_NEWEST = 27 };
+
+/** TensorProto.DataType. */
+enum onnx_type {
+    ONNX_UNDEFINED = 0,
+    ONNX_FLOAT = 1,
+    ONNX_UINT8 = 2,
+    ONNX_INT8 = 3,
+    ONNX_UINT16 = 4, /* constants only */
+    ONNX_INT16 = 5,  /* constants only */
+    ONNX_INT32 = 6,
+    ONNX_INT64 = 7,
+    ONNX_STRING = 8, /* refused */
+    ONNX_BOOL = 9,   /* uint8 of 0 and 1 */
+    ONNX_FLOAT16 = 10,
+    ONNX_DOUBLE = 11, /* constants only */
+    ONNX_UINT32 = 12,
+    ONNX_UINT64 = 13,
+    ONNX_BFLOAT16 = 16, /* refused */
+    ONNX_UINT4 = 21,    /* uint8 of 0 to 15, one per element */
+    ONNX_INT4 = 22,     /* int8 of -8 to 7, one per element */
+};
+
+/** The name as ONNX writes it in type constraints, such as "float16"; "type 99" becomes "an unknown type". */
+const char *onnx_type_name(enum onnx_type type);
+/** The operand data type that holds it; Undefined if there is none. */
+WNNOperandDataType onnx_data_type(enum onnx_type type);
+/** The type of an operand of this data type, booleans aside. */
+enum onnx_type onnx_type_of(WNNOperandDataType type);
+/** Bytes per element in onnx_value.data; 0 for types that are not kept. */
+size_t onnx_type_size(enum onnx_type type);
+bool onnx_type_is_float(enum onnx_type type); /* float, float16, double */
+bool onnx_type_is_signed(enum onnx_type type); /* signed integers */
+
+struct onnx_reader;
+struct onnx_scope;
+
+/**
+ * A tensor: an operand, or a constant on the host, or both.  Sizes are known always, because the graph is static.  Importers read
+ * it; they make one by onnx_output and its like.
+ */
+struct onnx_value {
+    enum onnx_type type;
+    size_t rank;
+    int64_t dims[ONNX_RANK_MAX]; /* 0 only in constants */
+    WNNOperand operand;          /* NULL: not made yet; ask onnx_operand */
+    const void *data;            /* constant's elements in C order; NULL: run-time, or constant but not computed (onnx_constant does) */
+    bool is_static;              /* depends on constants only */
+    bool is_input;               /* the operand is an input of the model */
+    const char *refusal;         /* NULL: usable; "": a result of a refused node, not to be reported again; else why it is not */
+};
+
+int64_t onnx_elements(const struct onnx_value *v);
+/** Element i of v->data as a number (nearest for 64-bit integers). */
+double onnx_element(const struct onnx_value *v, size_t i);
+/** Element i of v->data as an integer; floats truncate and saturate. */
+int64_t onnx_element_int(const struct onnx_value *v, size_t i);
+/** Converts and stores element i of v->data's writable form (as returned by onnx_output_constant). */
+void onnx_store(enum onnx_type type, void *data, size_t i, double value);
+void onnx_store_int(enum onnx_type type, void *data, size_t i, int64_t value);
+
+/** The node being imported. */
+struct onnx_node {
+    struct onnx_reader *reader;
+    struct onnx_scope *scope;
+    const Onnx__NodeProto *proto;
+    const struct onnx_operator *row;
+    int64_t version; /* of the operator set that the node belongs to */
+    WNNGraphBuilder builder;
+    WNNStringView label;              /* the node's name: for option structs */
+    const WNNOperatorOptions *options; /* just the label: for calls without options of their own */
+    size_t input_count;                /* as in the file; trailing absent ones cut off */
+    struct onnx_value **inputs;        /* NULL: absent (its name is "") */
+    size_t output_count;
+    struct onnx_value **outputs; /* set by onnx_output...; all must be, but those that onnx_wants denies */
+    bool refused;
+    uint64_t attributes_read; /* bit per attribute of proto; those beyond 63 are refused by the walk */
+};
+
+/** Says why this node cannot be expressed; the first reason counts.  Returns false. */
+bool onnx_refuse(struct onnx_node *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Zeros that live as long as the reader; NULL after refusing (out of memory). */
+void *onnx_alloc(struct onnx_node *n, size_t count, size_t size);
+
+/* ---- attributes (attribute.c) ----
+ * An attribute of another type than asked for refuses the node; the fallback is returned then.  References to attributes of an
+ * enclosing function are resolved. */
+bool onnx_has(struct onnx_node *n, const char *name); /* does not count as reading it */
+int64_t onnx_int(struct onnx_node *n, const char *name, int64_t fallback);
+double onnx_float(struct onnx_node *n, const char *name, double fallback);
+/** NUL-terminated. */
+const char *onnx_string(struct onnx_node *n, const char *name, const char *fallback);
+/** NULL and *count 0 if absent; present and empty is not NULL. */
+const int64_t *onnx_ints(struct onnx_node *n, const char *name, size_t *count);
+const float *onnx_floats(struct onnx_node *n, const char *name, size_t *count);
+/** *count strings, each NUL-terminated; NULL if absent. */
+const char *const *onnx_strings(struct onnx_node *n, const char *name, size_t *count);
+/** The value of a tensor attribute (data is there); NULL if absent or refused. */
+struct onnx_value *onnx_tensor(struct onnx_node *n, const char *name);
+const Onnx__GraphProto *onnx_graph(struct onnx_node *n, const char *name);
+/** Notes that an attribute, if present, means nothing here. */
+void onnx_ignore(struct onnx_node *n, const char *name);
+
+/* ---- inputs (value.c) ---- */
+/** Input i, NULL if absent. */
+struct onnx_value *onnx_input(struct onnx_node *n, size_t i);
+/** The operand of input i; constants become operands here.  Refuses (and returns an error operand) if the input is absent, empty,
+ * or of a type that WebNN does not have. */
+WNNOperand onnx_operand(struct onnx_node *n, size_t i);
+/** The same for an optional operand option: NULL if absent. */
+WNNOperand onnx_operand_optional(struct onnx_node *n, size_t i);
+WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v);
+/** Input i with its data; refuses and returns NULL if it is absent or depends on an input of the model. */
+const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i);
+/** Whether input i is there and its data can be had (computes them). */
+bool onnx_is_constant(struct onnx_node *n, size_t i);
+/** A constant input of any shape as integers (its type must be an integer one); NULL after refusing. */
+const int64_t *onnx_integers(struct onnx_node *n, size_t i, size_t *count);
+/** A constant input of one element as a number; fallback if absent. */
+double onnx_number(struct onnx_node *n, size_t i, double fallback);
+/** Brings an axis that may be negative into 0 to rank - 1; refuses others. */
+bool onnx_axis(struct onnx_node *n, int64_t axis, size_t rank, uint32_t *result);
+/** The same for a list without duplicates; NULL after refusing.  result has count elements, in the given order. */
+const uint32_t *onnx_axes(struct onnx_node *n, const int64_t *axes, size_t count, size_t rank);
+
+/* ---- outputs (value.c) ---- */
+/** Whether somebody named output i. */
+bool onnx_wants(const struct onnx_node *n, size_t i);
+/** Output i is this operand.  False if it is an error operand (the builder's message is the reason) or the node was refused.
+ * Outputs that nobody named are dropped. */
+bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand);
+/** The same where the data type does not tell: ONNX_BOOL, ONNX_INT4, ONNX_UINT4. */
+bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx_type type);
+/** Output i is a value that is there already: nothing is computed. */
+bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v);
+/** Output i is a constant; the caller fills in its data (zeros).  NULL after refusing. */
+void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims);
+
+/* ---- builder calls that importers need often (value.c) ---- */
+/** A scalar constant operand of this data type. */
+WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double value);
+/** A scalar of the data type of `like`. */
+WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value);
+/** A constant operand from memory. */
+WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims, const void *data);
+WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *dims);
+WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, const uint32_t *permutation);
+/** x[..., start : start + size, ...] along one axis, strides 1. */
+WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size);
+/** cast unless it has that data type already. */
+WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type);
+/** An operand that every builder call refuses; for use after onnx_refuse. */
+WNNOperand onnx_error_operand(struct onnx_node *n);
+
+/* ---- graphs within nodes (walk.c) ---- */
+/**
+ * Imports a body in a scope of its own below n's: body's inputs are bound to `inputs` (as many as body names), what it captures
+ * is found in n's scope.  outputs receives the body's outputs (as many as it names).  False: n is refused (or nodes of the body
+ * are, and have been reported).
+ */
+bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t input_count, struct onnx_value *const *inputs,
+                      struct onnx_value **outputs);
+
+/* ---- the tables (operators.c) ---- */
+
+/** One operator of one range of operator set versions. */
+struct onnx_operator {
+    const char *name;
+    int since, until; /* versions of the operator set; until 0: to the newest */
+    uint8_t min_inputs, max_inputs; /* 255: any number */
+    uint8_t max_outputs;
+    uint8_t flags;
+    bool (*import)(struct onnx_node *n);
+    const char *note; /* what is composed or refused, for docs/onnx.md: a short clause; "" if it is one operator of WebNN */
+    const char *domain; /* NULL: ai.onnx */
+};
+
+enum {
+    ONNX_KEEP = 1,      /* not computed when constant: passes want to see the operator (dequantizeLinear) */
+    ONNX_ANY_INPUT = 2, /* runs even if an input is unknown or refused (Shape, If) */
+};
+
+struct onnx_operator_table {
+    const struct onnx_operator *rows;
+    size_t count;
+};
+
+/** All tables; their number to *count.  Rows of one operator follow each other by `since`. */
+const struct onnx_operator_table *const *onnx_operator_tables(size_t *count);
+/** NULL if there is no such operator in that version. */
+const struct onnx_operator *onnx_find_operator(const char *domain, const char *name, int64_t version);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which operators there are.  In: the tables of the operators_*.c files.  Out: lookup by name and version of the operator set.
+ */
+#include "frontend/onnx/operators.h"
+
+#include <string.h>
+
+/* To add a file of operators: its table in operators.h and here. */
+static const struct onnx_operator_table *const tables[] = {
+    &onnx_elementwise_operators,
+};
+
+const struct onnx_operator_table *const *onnx_operator_tables(size_t *count)
+{
+    *count = sizeof(tables) / sizeof(tables[0]);
+    return tables;
+}
+
+const struct onnx_operator *onnx_find_operator(const char *domain, const char *name, int64_t version)
+{
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const struct onnx_operator *row = &tables[t]->rows[i];
+
+            if (strcmp(row->name, name) == 0 && strcmp(row->domain ? row->domain : "", domain) == 0 && version >= row->since &&
+                (!row->until || version <= row->until))
+                return row;
+        }
+    return NULL;
+}

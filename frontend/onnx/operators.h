@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The operator tables, one per operators_*.c file; operators.c joins them.
+ */
+#ifndef WEBNN_FRONTEND_ONNX_OPERATORS_H_
+#define WEBNN_FRONTEND_ONNX_OPERATORS_H_
+
+#include "frontend/onnx/onnx.h"
+
+/** In operators_x.c: ONNX_TABLE(onnx_x_operators, rows); */
+#define ONNX_TABLE(name, rows) const struct onnx_operator_table name = {rows, sizeof(rows) / sizeof((rows)[0])}
+
+/* The first half. */
+extern const struct onnx_operator_table onnx_elementwise_operators; /* unary, binary, comparisons, logic, activations */
+extern const struct onnx_operator_table onnx_constant_operators;    /* Constant, Shape, Range, Cast and what else shapes are made of */
+extern const struct onnx_operator_table onnx_shape_operators;       /* Reshape, Transpose, Concat, Slice, Pad, ... */
+extern const struct onnx_operator_table onnx_gather_operators;      /* Gather..., Scatter..., OneHot */
+extern const struct onnx_operator_table onnx_reduce_operators;      /* Reduce..., ArgMax, CumSum */
+extern const struct onnx_operator_table onnx_control_operators;     /* If, Loop, Scan */
+
+/* The second half. */
+
+#endif
