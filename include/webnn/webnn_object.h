@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What an object that webnnc made says about itself.  Stands alone: C99 or C++, <stddef.h> and <stdint.h>, no library.
+ *
+ * In: nothing.  Out: the description that every object exports as PREFIX_object, and that a shared object exports a second time
+ * under the fixed name WEBNN_OBJECT_SYMBOL, so that wnnContextLoadGraph and other programs find it with dlsym.
+ *
+ * The functions are plain C with natural prototypes.  With inputs of types T1..Tn and outputs of types U1..Um (float for float32,
+ * uint16_t for the bits of float16, intN_t and uintN_t) and `prefix_model` an incomplete struct of the object's own:
+ *
+ *   objects with WEBNN_OBJECT_HAS_MODEL (--library onednn: a model holds primitives and memory)
+ *     int  prefix_create(const struct webnn_object_options *options, prefix_model **model);
+ *     void prefix_destroy(prefix_model *model);
+ *     int  prefix_run(prefix_model *model, const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *
+ *   objects without (--library none)
+ *     int    prefix_run(const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *     size_t prefix_workspace_size(uint32_t threads);
+ *     int    prefix_run_with(void *workspace, const struct webnn_object_parallel *parallel,
+ *                            const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *
+ * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int return
+ * WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type; outputs overlap
+ * nothing.
+ */
+#ifndef WEBNN_WEBNN_OBJECT_H_
+#define WEBNN_WEBNN_OBJECT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Changes whenever anything below changes its meaning or place. */
+#define WEBNN_OBJECT_VERSION 1
+
+/** "WNNO" in the byte order of the target: the first member, so that garbage is told from descriptions. */
+#define WEBNN_OBJECT_MAGIC 0x4F4E4E57u
+
+/** The symbol of a shared object's description: extern const struct webnn_object webnn_object_v1. */
+#define WEBNN_OBJECT_SYMBOL "webnn_object_v1"
+
+/** What functions return. */
+enum {
+    WEBNN_OBJECT_OK = 0,
+    WEBNN_OBJECT_NO_MEMORY = 1,      /**< memory could not be had */
+    WEBNN_OBJECT_UNSUPPORTED = 2,    /**< this processor lacks instructions that the code uses */
+    WEBNN_OBJECT_BAD_WEIGHTS = 3,    /**< the file with weights is missing, or not the one that was written with the object */
+    WEBNN_OBJECT_LIBRARY_FAILED = 4, /**< libwebnn_rt does not fit, or oneDNN failed */
+    WEBNN_OBJECT_BAD_ARGUMENT = 5    /**< a pointer is NULL that must not be */
+};
+
+/** Data types: the numbers of WNNOperandDataType. */
+enum webnn_object_type {
+    WEBNN_OBJECT_FLOAT32 = 1,
+    WEBNN_OBJECT_FLOAT16 = 2, /**< bits, in uint16_t */
+    WEBNN_OBJECT_INT32 = 3,
+    WEBNN_OBJECT_UINT32 = 4,
+    WEBNN_OBJECT_INT64 = 5,
+    WEBNN_OBJECT_UINT64 = 6,
+    WEBNN_OBJECT_INT8 = 7,
+    WEBNN_OBJECT_UINT8 = 8
+};
+
+/** An input or output. */
+struct webnn_object_tensor {
+    const char *name;      /**< the model's, UTF-8 */
+    uint32_t type;         /**< enum webnn_object_type */
+    uint32_t rank;         /**< 0: a scalar */
+    const uint32_t *shape; /**< rank sizes; may be NULL if rank is 0 */
+    uint64_t bytes;
+};
+
+/** How a model is created.  NULL stands for all zeros. */
+struct webnn_object_options {
+    uint32_t threads;    /**< threads of one run; 0: as many as the machine has processors */
+    const char *weights; /**< objects with WEBNN_OBJECT_NEEDS_WEIGHTS: path of the file; NULL: where webnnc wrote it */
+};
+
+/**
+ * A caller's way of running the parts of a kernel in parallel.  run calls part(data, i, parts) once for every i below parts, on
+ * any threads, at most `threads` of them at the same time, and returns when all are done.
+ */
+struct webnn_object_parallel {
+    uint32_t threads;
+    void (*run)(void *user, uint32_t parts, void (*part)(void *data, uint32_t i, uint32_t parts), void *data);
+    void *user;
+};
+
+enum webnn_object_flag {
+    WEBNN_OBJECT_HAS_MODEL = 1,    /**< run takes a model: see above */
+    WEBNN_OBJECT_NEEDS_WEIGHTS = 2 /**< weights lie in a file of their own */
+};
+
+/** Any function; to be cast to its prototype. */
+typedef void (*webnn_object_function)(void);
+
+/** The description.  All that it points to is read-only and lives as long as the object. */
+struct webnn_object {
+    uint32_t magic;       /**< WEBNN_OBJECT_MAGIC */
+    uint32_t version;     /**< WEBNN_OBJECT_VERSION */
+    uint32_t bytes;       /**< sizeof(struct webnn_object) */
+    uint32_t flags;       /**< enum webnn_object_flag */
+    const char *prefix;   /**< of the functions' names */
+    const char *producer; /**< "webnnc 0.1.0" */
+    const char *target;   /**< triple, processor and features, separated by blanks */
+    uint32_t input_count, output_count;
+    const struct webnn_object_tensor *inputs, *outputs; /**< in the order of the arguments */
+    webnn_object_function run;
+    webnn_object_function create, destroy;          /**< NULL without WEBNN_OBJECT_HAS_MODEL */
+    webnn_object_function workspace_size, run_with; /**< NULL with WEBNN_OBJECT_HAS_MODEL */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
