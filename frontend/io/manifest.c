@@ -20,7 +20,7 @@ struct operand_table {
     struct {
         const char *name;
         WNNOperand operand;
-    } * entries;
+    } *entries;
 };
 
 static const cJSON *member(const cJSON *object, const char *key)
@@ -173,6 +173,18 @@ static WNNOperandDataType data_type_named(const char *name)
     return WNNOperandDataType_Undefined;
 }
 
+/** Adds what a builder call returned, or says why it refused. */
+static bool add_operand(struct operand_table *t, const char *kind, const char *name, WNNOperand operand, char *message,
+                        size_t size)
+{
+    WNNStringView text;
+
+    if (!wnnOperandIsError(operand))
+        return table_add(t, name, operand, message, size);
+    text = wnnGetLastErrorMessage();
+    return file_error(message, size, "%s %s: %.*s", kind, name, (int)text.length, text.data);
+}
+
 static bool add_input(WNNGraphBuilder b, const cJSON *input, struct operand_table *t, char *message, size_t size)
 {
     const char *name = text_or(input, "name", "");
@@ -188,7 +200,7 @@ static bool add_input(WNNGraphBuilder b, const cJSON *input, struct operand_tabl
         shape[rank++] = (uint32_t)d->valuedouble;
     }
     descriptor.rank = rank;
-    return table_add(t, name, wnnGraphBuilderInput(b, WNN_STR(name), &descriptor), message, size);
+    return add_operand(t, "input", name, wnnGraphBuilderInput(b, WNN_STR(name), &descriptor), message, size);
 }
 
 static void free_weight(void const *data, size_t length, void *userdata1, void *userdata2)
@@ -199,8 +211,8 @@ static void free_weight(void const *data, size_t length, void *userdata1, void *
     free((void *)data);
 }
 
-static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSON *constant, struct operand_table *t, char *message,
-                         size_t size)
+static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSON *constant, struct operand_table *t,
+                         char *message, size_t size)
 {
     const char *id = text_or(constant, "id", ""), *file = text_or(constant, "file", "");
     WNNBufferReleaseCallbackInfo release = {free_weight, NULL, NULL};
@@ -219,7 +231,8 @@ static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSO
         return false;
     descriptor = npy_descriptor(&array);
     /* The builder owns array.data from here, also if it refuses the constant. */
-    return table_add(t, id, wnnGraphBuilderConstantLent(b, &descriptor, array.data, array.byteLength, release), message, size);
+    return add_operand(t, "constant", id, wnnGraphBuilderConstantLent(b, &descriptor, array.data, array.byteLength, release),
+                       message, size);
 }
 
 /* A JSON value as an argument; text that names an operand is that operand.  items holds a list's elements (malloc'ed). */
@@ -364,51 +377,83 @@ static bool add_everything(const struct manifest *m, WNNGraphBuilder b, struct o
     return true;
 }
 
-WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph *graph, char *message, size_t size)
+/** The ports of the model, in the manifest's order. */
+static bool add_ports(const struct manifest *m, const struct operand_table *t, struct model *model, char *message, size_t size)
 {
-    const cJSON *outputs = member(m->root, "outputs"), *x;
-    size_t count = (size_t)cJSON_GetArraySize(outputs), n = 0;
-    WNNNamedOperand *named = calloc(count + 1, sizeof *named);
-    struct operand_table table = {0, NULL};
-    WNNStatus status = WNNStatus_UnknownError;
-    WNNGraphBuilder b = NULL;
-    WNNStringView text;
-    WNNOperand *operand;
+    const cJSON *x;
 
-    *graph = NULL;
-    if (!named || !table_create(&table, count_names(m))) {
-        file_error(message, size, "out of memory");
-        goto done;
-    }
-    status = wnnContextCreateGraphBuilder(context, &b);
-    if (status) {
-        text = wnnGetLastErrorMessage();
-        file_error(message, size, "%.*s", (int)text.length, text.data);
-        goto done;
-    }
-    status = WNNStatus_DataError;
-    if (!add_everything(m, b, &table, message, size))
-        goto done;
-    cJSON_ArrayForEach(x, outputs)
+    cJSON_ArrayForEach(x, member(m->root, "inputs"))
     {
         const char *name = text_or(x, "name", "");
 
-        operand = table_find(&table, name);
-        if (!operand) {
-            file_error(message, size, "output %s is no layer's result", name);
-            goto done;
-        }
-        named[n++] = (WNNNamedOperand){WNN_STR(name), *operand};
+        if (!model_add_input(model, name, *table_find(t, name), false))
+            return file_error(message, size, "out of memory");
     }
-    status = wnnGraphBuilderBuild(b, n, named, graph);
-    if (status) {
+    cJSON_ArrayForEach(x, member(m->root, "outputs"))
+    {
+        const char *name = text_or(x, "name", "");
+        WNNOperand *operand = table_find(t, name);
+
+        if (!operand)
+            return file_error(message, size, "output %s is no layer's result", name);
+        if (!model_add_output(model, name, *operand, false))
+            return file_error(message, size, "out of memory");
+    }
+    return true;
+}
+
+bool manifest_model(const struct manifest *m, WNNContext context, struct model *model, char *message, size_t size)
+{
+    struct operand_table table = {0, NULL};
+    WNNStringView text;
+    bool ok = false;
+
+    memset(model, 0, sizeof *model);
+    model->name = strdup(manifest_name(m));
+    if (!model->name || !table_create(&table, count_names(m))) {
+        file_error(message, size, "out of memory");
+    } else if (wnnContextCreateGraphBuilder(context, &model->builder)) {
         text = wnnGetLastErrorMessage();
         file_error(message, size, "%.*s", (int)text.length, text.data);
+    } else {
+        ok = add_everything(m, model->builder, &table, message, size) && add_ports(m, &table, model, message, size);
     }
-done:
-    wnnGraphBuilderRelease(b);
     free(table.entries);
-    free(named);
+    if (!ok)
+        model_free(model);
+    return ok;
+}
+
+bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
+                         char **message)
+{
+    struct manifest *m;
+    char text[1024];
+    bool ok;
+
+    (void)options; /* shapes and constants are fixed in a manifest */
+    memset(model, 0, sizeof *model);
+    if (!manifest_open(folder, &m, text, sizeof text))
+        return model_error(message, "%s", text);
+    ok = manifest_model(m, context, model, text, sizeof text) || model_error(message, "%s: %s", folder, text);
+    manifest_close(m);
+    return ok;
+}
+
+WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph *graph, char *message, size_t size)
+{
+    struct model model;
+    WNNStatus status;
+    char *text;
+
+    *graph = NULL;
+    if (!manifest_model(m, context, &model, message, size))
+        return WNNStatus_DataError;
+    status = model_build(&model, graph, &text);
+    if (status)
+        file_error(message, size, "%s", text ? text : "out of memory");
+    free(text);
+    model_free(&model);
     return status;
 }
 

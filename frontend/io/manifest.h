@@ -2,12 +2,14 @@
 /*
  * Networks described layer by layer: a folder with a manifest.json and one .npy file per weight (docs/manifest.md).
  *
- * In: the folder.  Out: builder calls by the operators' names (webnn/webnn_call.h), and the test cases that come with the network.
+ * In: the folder.  Out: builder calls by the operators' names (webnn/webnn_call.h), and the test cases that come with the
+ * network.
  */
 #ifndef WEBNN_FRONTEND_IO_MANIFEST_H_
 #define WEBNN_FRONTEND_IO_MANIFEST_H_
 
 #include "frontend/io/npy.h"
+#include "frontend/model/model.h"
 #include "webnn/webnn.h"
 
 struct manifest;
@@ -25,7 +27,10 @@ const char *manifest_case_text(const struct manifest *manifest, size_t index, co
 double manifest_case_number(const struct manifest *manifest, size_t index, const char *key, double fallback);
 size_t manifest_case_count(const struct manifest *manifest);
 
-/** Makes the builder calls and builds.  Weights are lent to the builder and freed when the graph no longer needs them. */
+/** Makes the builder calls.  Weights are lent to the builder and freed when the graph no longer needs them.  False: message
+ * says why, *model is empty. */
+bool manifest_model(const struct manifest *manifest, WNNContext context, struct model *model, char *message, size_t size);
+/** Makes the builder calls and builds. */
 WNNStatus manifest_build(const struct manifest *manifest, WNNContext context, WNNGraph *graph, char *message, size_t size);
 
 /** One named array of a case. */

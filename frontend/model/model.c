@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What readers of every kind share: messages, lists of ports, and the end of a model's life.  See frontend/model/model.h. */
+#include "frontend/model/model.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool model_error(char **message, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    if (!message || *message)
+        return false;
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    *message = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (*message) {
+        va_start(args, format);
+        vsnprintf(*message, (size_t)length + 1, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+/* ---- ports ---- */
+
+/** Appends to a list whose capacity is the power of two at or above its count. */
+static bool add_port(struct model_port **ports, size_t *count, const char *name, WNNOperand operand, bool is_boolean)
+{
+    struct model_port *port;
+
+    if (!(*count & (*count - 1))) { /* full: 0, 1, 2, 4, ... */
+        size_t capacity = *count ? 2 * *count : 1;
+        struct model_port *grown = capacity <= SIZE_MAX / sizeof *grown ? realloc(*ports, capacity * sizeof *grown) : NULL;
+
+        if (!grown)
+            return false;
+        *ports = grown;
+    }
+    port = &(*ports)[*count];
+    port->name = strdup(name);
+    if (!port->name)
+        return false;
+    port->operand = operand;
+    port->descriptor =
+        (WNNOperandDescriptor){wnnOperandGetDataType(operand), wnnOperandGetRank(operand), wnnOperandGetShape(operand)};
+    port->is_boolean = is_boolean;
+    ++*count;
+    return true;
+}
+
+bool model_add_input(struct model *model, const char *name, WNNOperand operand, bool is_boolean)
+{
+    return add_port(&model->inputs, &model->input_count, name, operand, is_boolean);
+}
+
+bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean)
+{
+    return add_port(&model->outputs, &model->output_count, name, operand, is_boolean);
+}
+
+/* ---- the end ---- */
+
+WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message)
+{
+    WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
+    WNNStringView text;
+    WNNStatus status;
+
+    *graph = NULL;
+    if (message)
+        *message = NULL;
+    if (!outputs) {
+        model_error(message, "out of memory");
+        return WNNStatus_UnknownError;
+    }
+    for (size_t i = 0; i < model->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(model->outputs[i].name), model->outputs[i].operand};
+    status = wnnGraphBuilderBuild(model->builder, model->output_count, outputs, graph);
+    if (status) {
+        text = wnnGetLastErrorMessage();
+        model_error(message, "%.*s", (int)text.length, text.data);
+    }
+    free(outputs);
+    return status;
+}
+
+static void free_ports(size_t count, struct model_port *ports)
+{
+    for (size_t i = 0; i < count; i++)
+        free(ports[i].name);
+    free(ports);
+}
+
+void model_free(struct model *model)
+{
+    free_ports(model->input_count, model->inputs);
+    free_ports(model->output_count, model->outputs);
+    if (model->builder)
+        wnnGraphBuilderRelease(model->builder);
+    free(model->name);
+    memset(model, 0, sizeof *model);
+}

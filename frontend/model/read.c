@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which reader a path is for.
+ *
+ * In: a file or a folder.  Out: the model that the right reader made of it.  Contents decide before endings, because files get
+ * renamed: text begins with its first word, JSON with a brace, and what is neither is ONNX if its name or its first field says
+ * so.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "frontend/io/file.h"
+#include "frontend/model/model.h"
+
+enum kind { KIND_UNKNOWN, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };
+
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n >= m && !strcasecmp(path + n - m, ending);
+}
+
+/** Length of what may stand before the first word of a text: a byte order mark, white space, comments. */
+static size_t skip_space(const char *bytes, size_t length)
+{
+    size_t at = length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3) ? 3 : 0;
+
+    for (; at < length; at++)
+        if (bytes[at] == '#')
+            while (at + 1 < length && bytes[at + 1] != '\n')
+                at++;
+        else if (!strchr(" \t\r\n", bytes[at]) || !bytes[at])
+            break;
+    return at;
+}
+
+/** Whether the text holds a word; for the two kinds of JSON, whose first members may come in any order. */
+static bool mentions(const char *bytes, size_t length, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= length; i++)
+        if (bytes[i] == *word && !memcmp(bytes + i, word, n))
+            return true;
+    return false;
+}
+
+static enum kind kind_of(const char *path, const char *bytes, size_t length)
+{
+    static const char word[] = "webnn_graph";
+    size_t start = skip_space(bytes, length), left = length - start;
+
+    if (left >= sizeof word - 1 && !memcmp(bytes + start, word, sizeof word - 1))
+        return KIND_TEXT;
+    if (left && bytes[start] == '{')
+        return mentions(bytes, length, "\"layers\"") && !mentions(bytes, length, "\"webnn-graph-json\"") ? KIND_MANIFEST
+                                                                                                         : KIND_JSON;
+    if (has_ending(path, ".onnx") || (length > 1 && bytes[0] == 0x08)) /* a ModelProto begins with its ir_version */
+        return KIND_ONNX;
+    if (has_ending(path, ".webnn"))
+        return KIND_TEXT;
+    if (has_ending(path, ".json"))
+        return KIND_JSON;
+    return KIND_UNKNOWN;
+}
+
+static bool read_file(WNNContext context, const char *path, const struct model_options *options, struct model *model,
+                      char **message)
+{
+    char text[512], *bytes, *folder, *slash;
+    size_t length;
+    bool ok = false;
+
+    if (!file_read(path, &bytes, &length, text, sizeof text))
+        return model_error(message, "%s", text);
+    switch (kind_of(path, bytes, length)) {
+    case KIND_ONNX:
+        ok = model_read_onnx(context, path, bytes, length, options, model, message);
+        break;
+    case KIND_TEXT:
+        ok = model_read_text(context, path, bytes, length, options, model, message);
+        break;
+    case KIND_JSON:
+        ok = model_read_json(context, path, bytes, length, options, model, message);
+        break;
+    case KIND_MANIFEST: /* named itself instead of its folder */
+        folder = strdup(path);
+        slash = folder ? strrchr(folder, '/') : NULL;
+        if (slash)
+            *slash = '\0';
+        ok = folder ? model_read_manifest(context, slash ? folder : ".", options, model, message) : false;
+        free(folder);
+        break;
+    case KIND_UNKNOWN:
+        model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", path);
+        break;
+    }
+    free(bytes);
+    return ok;
+}
+
+static bool is_file(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    struct stat s;
+    bool is = path && !stat(path, &s) && S_ISREG(s.st_mode);
+
+    free(path);
+    return is;
+}
+
+bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message)
+{
+    static const struct model_options none;
+    struct stat s;
+    char *file;
+    bool ok;
+
+    memset(model, 0, sizeof *model);
+    *message = NULL;
+    if (!options)
+        options = &none;
+    if (stat(path, &s))
+        return model_error(message, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(s.st_mode))
+        return read_file(context, path, options, model, message);
+    /* A folder with a network in it.  Beside an ONNX file a manifest.json describes test cases. */
+    if (!is_file(path, "model.onnx"))
+        return model_read_manifest(context, path, options, model, message);
+    file = file_join(path, "model.onnx");
+    ok = file && read_file(context, file, options, model, message);
+    free(file);
+    return ok;
+}
