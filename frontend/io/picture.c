@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* 8-bit RGB pictures in PNG files, through libpng's simplified interface. */
+/* 8-bit RGB pictures: PNG files through libpng's simplified interface, and pixels as numbers. */
 #include "frontend/io/picture.h"
 
+#include <errno.h>
 #include <math.h>
 #include <png.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,36 +14,58 @@
 /* Pictures beyond this are refused: 2^28 pixels of floats would not fit a tensor with three channels. */
 static const uint64_t pixels_max = 1u << 28;
 
-bool picture_read(const char *path, struct picture *picture, char *message, size_t size)
+bool picture_create(uint32_t width, uint32_t height, struct picture *picture, char *message, size_t size)
+{
+    memset(picture, 0, sizeof *picture);
+    if (!width || !height || (uint64_t)width * height > pixels_max)
+        return file_error(message, size, "%u x %u pixels are %s", width, height, width && height ? "too many" : "no picture");
+    picture->rgb = calloc((size_t)width * height, 3);
+    if (!picture->rgb)
+        return file_error(message, size, "out of memory");
+    picture->width = width;
+    picture->height = height;
+    return true;
+}
+
+static bool read_png(const char *path, struct picture *picture, char *message, size_t size)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
+    char reason[128];
 
-    memset(picture, 0, sizeof *picture);
     if (!png_image_begin_read_from_file(&image, path))
         return file_error(message, size, "%s: %s", path, image.message);
     image.format = PNG_FORMAT_RGB;
-    if ((uint64_t)image.width * image.height > pixels_max) {
-        file_error(message, size, "%s: %u x %u pixels are too many", path, image.width, image.height);
+    if (!picture_create(image.width, image.height, picture, reason, sizeof reason)) {
         png_image_free(&image);
-        return false;
-    }
-    picture->rgb = malloc(PNG_IMAGE_SIZE(image));
-    if (!picture->rgb) {
-        png_image_free(&image);
-        return file_error(message, size, "%s: out of memory", path);
+        return file_error(message, size, "%s: %s", path, reason);
     }
     if (!png_image_finish_read(&image, NULL, picture->rgb, 0, NULL)) {
         picture_free(picture);
         return file_error(message, size, "%s: %s", path, image.message);
     }
-    picture->width = image.width;
-    picture->height = image.height;
     return true;
+}
+
+bool picture_read(const char *path, struct picture *picture, char *message, size_t size)
+{
+    unsigned char start[3] = {0};
+    FILE *file = fopen(path, "rb");
+    size_t length;
+
+    memset(picture, 0, sizeof *picture);
+    if (!file)
+        return file_error(message, size, "%s: %s", path, strerror(errno));
+    length = fread(start, 1, sizeof start, file);
+    fclose(file);
+    if (length == 3 && start[0] == 0xFF && start[1] == 0xD8 && start[2] == 0xFF)
+        return picture_read_jpeg(path, picture, message, size);
+    return read_png(path, picture, message, size);
 }
 
 bool picture_write(const char *path, const struct picture *picture, char *message, size_t size)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = picture->width, .height = picture->height, .format = PNG_FORMAT_RGB};
+    png_image image = {
+        .version = PNG_IMAGE_VERSION, .width = picture->width, .height = picture->height, .format = PNG_FORMAT_RGB};
 
     if (png_image_write_to_file(&image, path, 0, picture->rgb, 0, NULL))
         return true;
@@ -53,6 +77,40 @@ void picture_free(struct picture *picture)
 {
     free(picture->rgb);
     memset(picture, 0, sizeof *picture);
+}
+
+/* ---- pixels as numbers ---- */
+
+void picture_to_floats(const struct picture *picture, const struct picture_form *form, float *out)
+{
+    size_t pixels = (size_t)picture->width * picture->height, channels = form->grey ? 1 : 3;
+
+    for (size_t c = 0; c < channels; c++)
+        for (size_t i = 0; i < pixels; i++) {
+            const uint8_t *p = &picture->rgb[3 * i];
+            double level = form->grey ? 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2] : p[c];
+
+            out[form->nhwc ? i * channels + c : c * pixels + i] =
+                (float)((level * form->scale - form->mean[c]) / form->deviation[c]);
+        }
+}
+
+static uint8_t level_of(double v)
+{
+    return (uint8_t)(v >= 255 ? 255 : v > 0 ? lrint(v) : 0); /* NaN is not above 0 */
+}
+
+void picture_from_floats(const float *data, const struct picture_form *form, struct picture *picture)
+{
+    size_t pixels = (size_t)picture->width * picture->height, channels = form->grey ? 1 : 3;
+
+    for (size_t i = 0; i < pixels; i++)
+        for (size_t k = 0; k < 3; k++) {
+            size_t c = form->grey ? 0 : k;
+            double v = (double)data[form->nhwc ? i * channels + c : c * pixels + i];
+
+            picture->rgb[3 * i + k] = level_of((v * form->deviation[c] + form->mean[c]) / form->scale);
+        }
 }
 
 void picture_to_nchw(const struct picture *picture, const float mean[3], const float deviation[3], float *out)
@@ -69,9 +127,6 @@ void picture_from_nchw(const float *planes, struct picture *picture)
     size_t pixels = (size_t)picture->width * picture->height;
 
     for (size_t c = 0; c < 3; c++)
-        for (size_t i = 0; i < pixels; i++) {
-            float v = planes[c * pixels + i] * 255.0f;
-
-            picture->rgb[3 * i + c] = (uint8_t)(v >= 255.0f ? 255 : v > 0 ? lrintf(v) : 0);
-        }
+        for (size_t i = 0; i < pixels; i++)
+            picture->rgb[3 * i + c] = level_of((double)(planes[c * pixels + i] * 255.0f));
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* 8-bit RGB pictures in PNG files, through libpng. */
+/*
+ * 8-bit RGB pictures: PNG and JPEG files in, PNG files out, and the way between pixels and the numbers that networks take.
+ *
+ * Read picture.c (files, conversion), picture_jpeg.c, picture_resize.c.
+ */
 #ifndef WEBNN_FRONTEND_IO_PICTURE_H_
 #define WEBNN_FRONTEND_IO_PICTURE_H_
 
@@ -13,10 +17,39 @@ struct picture {
     uint8_t *rgb;
 };
 
-/** Reads a PNG of any kind as RGB (alpha dropped, grey spread).  False: message says why, *picture is empty. */
+/**
+ * Reads a PNG or a JPEG, told by its contents, as RGB (alpha dropped, grey spread, 16 bits reduced to 8; a camera's note about
+ * the orientation is not followed).  False: message says why, *picture is empty.
+ */
 bool picture_read(const char *path, struct picture *picture, char *message, size_t size);
+/** Writes a PNG; a file that could not be written whole is removed. */
 bool picture_write(const char *path, const struct picture *picture, char *message, size_t size);
 void picture_free(struct picture *picture);
+/** A black picture of that size. */
+bool picture_create(uint32_t width, uint32_t height, struct picture *picture, char *message, size_t size);
+/** Reading of JPEG alone. */
+bool picture_read_jpeg(const char *path, struct picture *picture, char *message, size_t size);
+
+/**
+ * Bilinear resizing that looks at all pixels: when it makes smaller, the triangle is as wide as the ratio, so that nothing
+ * aliases (the filter that Pillow calls BILINEAR).  *to is new.
+ */
+bool picture_resize(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, char *message,
+                    size_t size);
+
+/** How pixels become numbers: (level * scale - mean[c]) / deviation[c] for levels 0..255. */
+struct picture_form {
+    bool nhwc; /* a pixel's channels beside each other, not in planes */
+    bool grey; /* one channel: 0.299 red + 0.587 green + 0.114 blue */
+    double scale, mean[3], deviation[3];
+};
+
+#define PICTURE_FORM_INIT ((struct picture_form){false, false, 1.0 / 255, {0, 0, 0}, {1, 1, 1}})
+
+/** width * height * (grey ? 1 : 3) numbers. */
+void picture_to_floats(const struct picture *picture, const struct picture_form *form, float *out);
+/** The way back into a picture of the right size: rounds, clamps to 0..255, NaN becomes 0. */
+void picture_from_floats(const float *data, const struct picture_form *form, struct picture *picture);
 
 /** Planar floats: out[c * height * width + y * width + x] = (rgb / 255 - mean[c]) / deviation[c]. */
 void picture_to_nchw(const struct picture *picture, const float mean[3], const float deviation[3], float *out);

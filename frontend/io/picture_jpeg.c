@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* JPEG files through libjpeg, whose errors leave by longjmp. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "frontend/io/file.h"
+#include "frontend/io/picture.h"
+
+struct jpeg_failure {
+    struct jpeg_error_mgr base;
+    jmp_buf leave;
+    char text[JMSG_LENGTH_MAX];
+};
+
+static void fail_hard(j_common_ptr jpeg)
+{
+    struct jpeg_failure *f = (struct jpeg_failure *)jpeg->err;
+
+    jpeg->err->format_message(jpeg, f->text);
+    longjmp(f->leave, 1);
+}
+
+/* Warnings are about data that decode all the same, but a file that ends too early would silently become half grey. */
+static void note(j_common_ptr jpeg, int level)
+{
+    if (level < 0 && jpeg->err->msg_code == JWRN_JPEG_EOF)
+        fail_hard(jpeg);
+}
+
+/* Everything that may longjmp; what it allocates itself is in *picture. */
+static bool decode(struct jpeg_decompress_struct *jpeg, FILE *file, struct picture *picture, char *text, size_t size)
+{
+    jpeg_create_decompress(jpeg);
+    jpeg_stdio_src(jpeg, file);
+    jpeg_read_header(jpeg, TRUE);
+    jpeg->out_color_space = JCS_RGB;
+    jpeg->dct_method = JDCT_ISLOW;
+    jpeg_start_decompress(jpeg);
+    if (!picture_create(jpeg->output_width, jpeg->output_height, picture, text, size))
+        return false;
+    while (jpeg->output_scanline < jpeg->output_height) {
+        JSAMPROW row = &picture->rgb[(size_t)3 * picture->width * jpeg->output_scanline];
+
+        jpeg_read_scanlines(jpeg, &row, 1);
+    }
+    jpeg_finish_decompress(jpeg);
+    return true;
+}
+
+bool picture_read_jpeg(const char *path, struct picture *picture, char *message, size_t size)
+{
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_failure failure;
+    volatile bool ok = false;
+    FILE *file = fopen(path, "rb");
+
+    memset(picture, 0, sizeof *picture);
+    memset(&jpeg, 0, sizeof jpeg);
+    if (!file)
+        return file_error(message, size, "%s: %s", path, strerror(errno));
+    jpeg.err = jpeg_std_error(&failure.base);
+    failure.base.error_exit = fail_hard;
+    failure.base.emit_message = note;
+    if (!setjmp(failure.leave))
+        ok = decode(&jpeg, file, picture, failure.text, sizeof failure.text);
+    jpeg_destroy_decompress(&jpeg);
+    fclose(file);
+    if (ok)
+        return true;
+    picture_free(picture);
+    return file_error(message, size, "%s: %s", path, failure.text);
+}
