@@ -48,10 +48,21 @@ enum step_kind {
     STEP_COPY     /* places: from, to */
 };
 
+/** KERNEL: what running it takes.  Made from its IR by program_describe, or read from an image, where there is no IR. */
+struct step_run {
+    uint32_t function; /* from an image: index into the table of functions */
+    uint32_t param_count;
+    const int64_t *params; /* in the order of kernel_numbers */
+    int64_t units, scratch_bytes;
+    double flops, bytes;
+    const bool *written; /* by place */
+};
+
 struct program_step {
     enum step_kind kind;
     char name[80];                /* for plans and profiles */
-    struct kernel *kernel;        /* KERNEL: the program's */
+    struct kernel *kernel;        /* KERNEL: the program's; NULL: only `run` is known */
+    struct step_run run;
     struct library_step *library; /* LIBRARY: the program's until load succeeds */
     uint32_t place_count;
     struct place *places;
@@ -88,6 +99,12 @@ struct program {
     uint32_t input_count, output_count; /* bindings that run needs */
     int64_t arena_bytes, arena_lower_bound;
 };
+
+/** Fills in `run` of every kernel step that has IR.  False: out of memory. */
+bool program_describe(struct program *p);
+void program_free(struct program *p);
+/** Steps, places and sizes, for the dump-plan switch. */
+void program_print(const struct program *p, FILE *out);
 
 /* ---- running ---- */
 

@@ -142,29 +142,21 @@ static size_t align_up(size_t n, size_t alignment)
     return (n + alignment - 1) & ~(alignment - 1);
 }
 
-static bool plan_add_kernel(struct plan *plan, struct plan_step *s, struct plan_profile *profile, const struct kernel *k,
+static bool plan_add_kernel(struct plan *plan, struct plan_step *s, struct plan_profile *profile, const struct step_run *run,
                             kernel_function function, size_t *scratch)
 {
-    struct arena scratch_arena = {0};
-    struct knumbers numbers;
-    bool ok = kernel_numbers(k, &scratch_arena, &numbers);
-
-    if (ok) {
-        s->kernel.function = function;
-        s->kernel.params = arena_copy(&plan->arena, numbers.params, numbers.param_count * sizeof *numbers.params);
-        s->kernel.units = kernel_units(k);
-        s->kernel.parts = plan_kernel_parts(k->flops, k->bytes, s->kernel.units, plan->thread_count);
-        plan->needs_team |= s->kernel.parts > 1;
-        ok = s->kernel.params != NULL || numbers.param_count == 0;
-        if ((size_t)k->scratch_bytes > *scratch)
-            *scratch = (size_t)k->scratch_bytes;
-        profile->flops = k->flops;
-        profile->bytes = k->bytes;
-        snprintf(profile->implementation, sizeof profile->implementation, "generated, %u part%s", s->kernel.parts,
-                 s->kernel.parts == 1 ? "" : "s");
-    }
-    arena_free(&scratch_arena);
-    return ok;
+    s->kernel.function = function;
+    s->kernel.params = arena_copy(&plan->arena, run->params, run->param_count * sizeof *run->params);
+    s->kernel.units = run->units;
+    s->kernel.parts = plan_kernel_parts(run->flops, run->bytes, run->units, plan->thread_count);
+    plan->needs_team |= s->kernel.parts > 1;
+    if ((size_t)run->scratch_bytes > *scratch)
+        *scratch = (size_t)run->scratch_bytes;
+    profile->flops = run->flops;
+    profile->bytes = run->bytes;
+    snprintf(profile->implementation, sizeof profile->implementation, "generated, %u part%s", s->kernel.parts,
+             s->kernel.parts == 1 ? "" : "s");
+    return s->kernel.params != NULL || run->param_count == 0;
 }
 
 static void plan_add_library(struct plan *plan, struct plan_step *s, struct plan_profile *profile, struct engine *en,
@@ -248,7 +240,7 @@ static bool plan_add_steps(struct plan *plan, const struct program *p, const ker
         }
         switch (from->kind) {
         case STEP_KERNEL:
-            if (!plan_add_kernel(plan, s, profile, from->kernel, functions[kernel++], thread_scratch))
+            if (!plan_add_kernel(plan, s, profile, &from->run, functions[kernel++], thread_scratch))
                 return false;
             break;
         case STEP_LIBRARY:
@@ -305,7 +297,7 @@ struct plan *plan_create(struct program *p, const kernel_function *functions, ui
     plan->poisoning = true; /* what DEBUG_SANITIZE asks for costs little where the rest is instrumented anyway */
 #endif
     atomic_init(&plan->runs, 0);
-    if (!plan_fill(plan, p, functions)) {
+    if (!program_describe(p) || !plan_fill(plan, p, functions)) {
         arena_free(&plan->arena);
         pthread_mutex_destroy(&plan->lock);
         free(plan);
