@@ -592,6 +592,11 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNN
 /** constant(tensor): tensor must come from wnnContextCreateConstantTensor of the same context, and must not be destroyed before
  * build has been called. */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder builder, WNNTensor tensor);
+/** Copies the value of an operand that depends on constants only to data, as the reference interpreter computes it (not in the
+ * specification; readers of model files take shapes and axes from it).  Takes as long as a naive computation does.  TypeError if
+ * the operand depends on an input, or byteLength is not exactly the operand's; the builder stays as it is, its first error too. */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderGetConstantValue(WNNGraphBuilder builder, WNNOperand operand, void *data,
+                                                                  size_t byteLength);
 
 /** Compiles the graph up to outputs and waits (MLGraphBuilder.build).  A builder builds once; a call refused with TypeError
  * leaves it unbuilt: no outputs, an empty name or one given twice, an output that is an input, a constant, an error operand or
