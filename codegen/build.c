@@ -170,7 +170,7 @@ static V round_by_adding(const struct build *m, V x)
 
 static bool has_rounding(const struct build *m)
 {
-    return m->isa->f16;
+    return m->isa->rounding;
 }
 
 V op_round_even(const struct build *m, V x)

@@ -438,7 +438,7 @@ static uint32_t choose_width(const struct emitter *e)
     uint32_t width = e->m.isa->vector_bits / 32;
     if (widest == 1 && plain)
         width *= 4;
-    else if (narrowest == 8 && widest == 8)
+    else if (narrowest == 8 && widest == 8 && width > 1)
         width /= 2;
     if (k->scratch_slots && e->vector_parallel && width > KERNEL_LANES)
         width = KERNEL_LANES;
@@ -501,11 +501,12 @@ static V emit_signature(struct emitter *e, const char *name)
     return function;
 }
 
+/* Of struct kernel_args, whose members are pointers of the target's size. */
 static V load_field(struct emitter *e, size_t offset, const char *name)
 {
     const struct build *m = &e->m;
-    V index = const_int(m, 64, (int64_t)offset);
-    V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 8), LLVMGetParam(m->function, 0), &index, 1, "");
+    V index = const_int(m, 64, (int64_t)(offset / sizeof(void *)));
+    V address = LLVMBuildInBoundsGEP2(m->b, type_ptr(m), LLVMGetParam(m->function, 0), &index, 1, "");
     return LLVMBuildLoad2(m->b, type_ptr(m), address, name);
 }
 

@@ -22,11 +22,14 @@ struct isa {
     uint32_t vector_bits;  /* preferred width */
     bool fma;              /* llvm.fma is one instruction */
     bool f16;              /* conversions between half and float are instructions */
+    bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
 };
 void isa_of_target(const struct target *t, struct isa *isa);
+/** The same for any processor that LLVM knows, by looking at the code that it generates.  False: e. */
+bool isa_probe(LLVMTargetMachineRef machine, const char *triple, struct isa *isa, struct error *e);
 
 /** A position in a function under construction. */
 struct build {
@@ -122,7 +125,19 @@ struct machine {
     struct codegen_times times;
 };
 bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
+/** The same for code that is not for this process: any target, its facts probed. */
+bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
 void machine_destroy(struct machine *m);
+/** Makes every target known that LLVM was built with. */
+void machine_initialize_all(void);
+/** Runs work; a fatal error of LLVM inside comes back as false with e, and what LLVM had allocated by then is lost. */
+bool machine_protect(bool (*work)(void *user), void *user, struct error *e);
+/** An empty module with the target's layout; LLVM's errors about it go to e. */
+LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e);
+/** Verifies (if switched on) and optimises a module; then machine code or assembly of it.  False: e. */
+bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
+                      struct error *e);
 /** Kernel to object file in memory; symbol names the function.  False: e. */
 bool machine_compile(struct machine *m, const struct kernel *k, const char *symbol, LLVMMemoryBufferRef *object,
                      struct error *e);

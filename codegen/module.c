@@ -45,7 +45,21 @@ static void fatal_error(const char *reason)
     longjmp(*fatal_return, 1);
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+bool machine_protect(bool (*work)(void *user), void *user, struct error *e)
+{
+    jmp_buf here, *before = fatal_return;
+
+    fatal_return = &here;
+    if (!setjmp(here)) {
+        bool ok = work(user);
+        fatal_return = before;
+        return ok;
+    }
+    fatal_return = before;
+    return error_set(e, WNNStatus_UnknownError, "LLVM: %s", fatal_text);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
 
 static void initialize_llvm(void)
 {
@@ -54,14 +68,26 @@ static void initialize_llvm(void)
     LLVMInstallFatalErrorHandler(fatal_error);
 }
 
+static void initialize_all(void)
+{
+    pthread_once(&once, initialize_llvm);
+    LLVMInitializeAllTargetInfos();
+    LLVMInitializeAllTargets();
+    LLVMInitializeAllTargetMCs();
+    LLVMInitializeAllAsmPrinters();
+    LLVMInitializeAllAsmParsers();
+}
+
+void machine_initialize_all(void)
+{
+    pthread_once(&all_once, initialize_all);
+}
+
 /* ---- machine ---- */
 
-bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+static bool create_machine(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
 {
     *m = (struct machine){.target = t, .debug = d};
-    pthread_once(&once, initialize_llvm);
-    isa_of_target(t, &m->isa);
-
     LLVMTargetRef target = NULL;
     char *text = NULL;
     if (LLVMGetTargetFromTriple(t->triple, &target, &text)) {
@@ -69,14 +95,36 @@ bool machine_create(struct machine *m, const struct target *t, const struct debu
         LLVMDisposeMessage(text);
         return false;
     }
+    /* Position-independent code links into everything, but in WebAssembly, where it is for dynamic linking alone. */
+    LLVMRelocMode relocation = strncmp(t->triple, "wasm", 4) ? LLVMRelocPIC : LLVMRelocStatic;
     m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu ? t->cpu : "", t->features ? t->features : "",
-                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+                                    LLVMCodeGenLevelDefault, relocation, LLVMCodeModelSmall);
     if (!m->tm)
         return error_set(e, WNNStatus_NotSupportedError, "no code generator for %s", t->triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->tm);
     m->data_layout = LLVMCopyStringRepOfTargetData(layout);
     LLVMDisposeTargetData(layout);
     return true;
+}
+
+bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+{
+    pthread_once(&once, initialize_llvm);
+    if (!create_machine(m, t, d, e))
+        return false;
+    isa_of_target(t, &m->isa);
+    return true;
+}
+
+bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+{
+    machine_initialize_all();
+    if (!create_machine(m, t, d, e))
+        return false;
+    if (isa_probe(m->tm, t->triple, &m->isa, e))
+        return true;
+    machine_destroy(m);
+    return false;
 }
 
 void machine_destroy(struct machine *m)
@@ -216,71 +264,94 @@ static void drop_sanitizer_constructor(LLVMModuleRef module)
     }
 }
 
-static bool compile_module(struct machine *m, const struct kernel *k, const char *symbol, LLVMContextRef context,
-                           LLVMModuleRef module, LLVMMemoryBufferRef *object, struct error *e)
+bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
 {
-    dump_kernel(m, k, symbol);
+    bool sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
+    double start = codegen_clock();
+
+    if (!verify(m, module, e) || !run_passes(m, module, PASSES, e) || (sanitize && !run_passes(m, module, "asan", e)))
+        return false;
+    if (sanitize)
+        drop_sanitizer_constructor(module);
+    m->times.passes_ms += codegen_clock() - start;
+    return true;
+}
+
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
+                      struct error *e)
+{
+    double start = codegen_clock();
+    char *text = NULL;
+
+    if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, type, &text, out)) {
+        error_set(e, WNNStatus_UnknownError, "generating code: %s", text);
+        LLVMDisposeMessage(text);
+        *out = NULL;
+        return false;
+    }
+    m->times.codegen_ms += codegen_clock() - start;
+    if (!e->status)
+        return true;
+    LLVMDisposeMemoryBuffer(*out); /* a diagnostic of severity error, after which LLVM went on */
+    *out = NULL;
+    return false;
+}
+
+LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e)
+{
+    LLVMContextSetDiagnosticHandler(context, note_diagnostic, e);
+    LLVMContextSetDiscardValueNames(context, !(m->debug && m->debug->flags & DEBUG_DUMP_LLVM));
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, context);
+    LLVMSetTarget(module, m->target->triple);
+    LLVMSetDataLayout(module, m->data_layout);
+    return module;
+}
+
+/* One kernel on its way to an object. */
+struct compilation {
+    struct machine *m;
+    const struct kernel *k;
+    const char *symbol;
+    LLVMMemoryBufferRef *object;
+    struct error *e;
+};
+
+static bool compile_module(const struct compilation *c, LLVMContextRef context, LLVMModuleRef module)
+{
+    struct machine *m = c->m;
+    dump_kernel(m, c->k, c->symbol);
     double start = codegen_clock();
     struct build b = {.context = context, .module = module, .isa = &m->isa, .target = m->target};
     b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
     b.b = LLVMCreateBuilderInContext(context);
-    bool ok = emit_kernel(&b, k, symbol, e);
+    bool ok = emit_kernel(&b, c->k, c->symbol, c->e);
     LLVMDisposeBuilder(b.b);
     if (!ok)
         return false;
-    dump_module(m, k, symbol, ".ll", module);
-    if (!verify(m, module, e))
+    dump_module(m, c->k, c->symbol, ".ll", module);
+    m->times.emit_ms += codegen_clock() - start;
+    if (!machine_optimize(m, module, c->e))
         return false;
-
-    double emitted = codegen_clock();
-    if (!run_passes(m, module, PASSES, e) || (b.sanitize && !run_passes(m, module, "asan", e)))
-        return false;
-    if (b.sanitize)
-        drop_sanitizer_constructor(module);
-    dump_module(m, k, symbol, ".opt.ll", module);
-
-    double passed = codegen_clock();
-    dump_assembly(m, k, symbol, module);
-    char *text = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, LLVMObjectFile, &text, object)) {
-        error_set(e, WNNStatus_UnknownError, "generating code: %s", text);
-        LLVMDisposeMessage(text);
-        return false;
-    }
-    m->times.emit_ms += emitted - start;
-    m->times.passes_ms += passed - emitted;
-    m->times.codegen_ms += codegen_clock() - passed;
+    dump_module(m, c->k, c->symbol, ".opt.ll", module);
+    dump_assembly(m, c->k, c->symbol, module);
     m->times.structures++;
-    if (e->status) { /* a diagnostic of severity error, after which LLVM went on */
-        LLVMDisposeMemoryBuffer(*object);
-        *object = NULL;
-        return false;
-    }
-    return true;
+    return machine_generate(m, module, LLVMObjectFile, c->object, c->e);
+}
+
+static bool compile(void *user)
+{
+    const struct compilation *c = user;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = machine_module(c->m, context, c->k->name[0] ? c->k->name : c->symbol, c->e);
+    bool ok = compile_module(c, context, module);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return ok;
 }
 
 bool machine_compile(struct machine *m, const struct kernel *k, const char *symbol, LLVMMemoryBufferRef *object,
                      struct error *e)
 {
     *object = NULL;
-    LLVMContextRef context = LLVMContextCreate();
-    LLVMContextSetDiagnosticHandler(context, note_diagnostic, e);
-    LLVMContextSetDiscardValueNames(context, !(m->debug && m->debug->flags & DEBUG_DUMP_LLVM));
-    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(k->name[0] ? k->name : symbol, context);
-    LLVMSetTarget(module, m->target->triple);
-    LLVMSetDataLayout(module, m->data_layout);
-
-    jmp_buf here;
-    bool ok = false;
-    fatal_return = &here;
-    if (!setjmp(here)) {
-        ok = compile_module(m, k, symbol, context, module, object, e);
-        fatal_return = NULL;
-        LLVMDisposeModule(module);
-        LLVMContextDispose(context);
-    } else {
-        fatal_return = NULL; /* the context is in an unknown state: leave it */
-        error_set(e, WNNStatus_UnknownError, "LLVM: %s", fatal_text);
-    }
-    return ok;
+    return machine_protect(compile, &(struct compilation){m, k, symbol, object, e}, e);
 }

@@ -493,8 +493,7 @@ static bool check_computable(const struct graph *g, struct error *e)
     return true;
 }
 
-/** All checks of build; then the graph is the caller's and the builder has built.  NULL with an error. */
-static struct graph *take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e)
+struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e)
 {
     struct name_set names = {0};
     struct graph *g = NULL;
@@ -534,7 +533,7 @@ WNNStatus wnnGraphBuilderBuild(WNNGraphBuilder b, size_t outputCount, WNNNamedOp
         return e.status;
     }
     *graph = NULL;
-    g = take_graph(b, outputCount, outputs, &e);
+    g = builder_take_graph(b, outputCount, outputs, &e);
     status = g ? runtime_build(b->context, g, graph, &e) : e.status;
     if (status != WNNStatus_Success)
         builder_fail(b, &e);
@@ -554,7 +553,7 @@ WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder b, size_t outputCount, WNNNa
                                   callbackInfo.userdata2);
         return (WNNFuture){0};
     }
-    g = take_graph(b, outputCount, outputs, &e);
+    g = builder_take_graph(b, outputCount, outputs, &e);
     if (g)
         return runtime_build_async(b->context, g, callbackInfo);
     builder_fail(b, &e);

@@ -48,6 +48,9 @@ struct WNNGraphBuilderImpl {
     WNNStatus last_status; /* of the newest failed call */
 };
 
+/** All checks of build; then the graph is the caller's (its inputs are those that outputs need) and the builder has built.  NULL: e. */
+struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e);
+
 /** Bytes of a string view; a NULL pointer is the empty string. */
 size_t view_length(WNNStringView text);
 
