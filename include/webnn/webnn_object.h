@@ -18,6 +18,9 @@
  *     size_t prefix_workspace_size(uint32_t threads);
  *     int    prefix_run_with(void *workspace, const struct webnn_object_parallel *parallel,
  *                            const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *   and if their weights lie in a file of their own (WEBNN_OBJECT_NEEDS_WEIGHTS)
+ *     int    prefix_set_weights(const void *file, size_t bytes);   the file's bytes, aligned to 64, which must stay
+ *     int    prefix_load_weights(const char *path);                maps it; NULL: where webnnc wrote it.  The first run does so, too
  *
  * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int return
  * WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type; outputs overlap
@@ -111,6 +114,7 @@ struct webnn_object {
     webnn_object_function run;
     webnn_object_function create, destroy;          /**< NULL without WEBNN_OBJECT_HAS_MODEL */
     webnn_object_function workspace_size, run_with; /**< NULL with WEBNN_OBJECT_HAS_MODEL */
+    webnn_object_function set_weights, load_weights; /**< NULL unless the object needs weights and has no model */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The module of an object: kernels, their numbers, data, functions; then passes and output.
+ *
+ *   kernels      each distinct structure once (as in the JIT), internal functions
+ *   numbers      a constant array per step
+ *   functions    object_run.c (the program as code) or object_describe.c (calls of libwebnn_rt)
+ *   description  object_describe.c
+ */
+#include "codegen/object_module.h"
+
+#include <llvm-c/BitWriter.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- small things ---- */
+
+V object_function(struct object_module *o, const char *name, T result, T *params, uint32_t count)
+{
+    char symbol[320];
+
+    snprintf(symbol, sizeof symbol, "%s_%s", o->p->prefix, name);
+    V f = LLVMAddFunction(o->m.module, symbol, LLVMFunctionType(result, params, count, false));
+    function_set_attributes(&o->m, f);
+    return f;
+}
+
+V object_internal(struct object_module *o, const char *name, T result, T *params, uint32_t count)
+{
+    V f = LLVMAddFunction(o->m.module, name, LLVMFunctionType(result, params, count, false));
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    function_set_attributes(&o->m, f);
+    return f;
+}
+
+V object_external(struct object_module *o, const char *name, T result, T *params, uint32_t count, bool variadic)
+{
+    V f = LLVMGetNamedFunction(o->m.module, name);
+    return f ? f : LLVMAddFunction(o->m.module, name, LLVMFunctionType(result, params, count, variadic));
+}
+
+void object_begin(struct object_module *o, V function)
+{
+    o->m.function = function;
+    LLVMPositionBuilderAtEnd(o->m.b, block_append(&o->m, "entry"));
+}
+
+V object_call(const struct object_module *o, V function, V *args, uint32_t count)
+{
+    return LLVMBuildCall2(o->m.b, LLVMGlobalGetValueType(function), function, args, count, "");
+}
+
+V object_global(struct object_module *o, const char *name, V value, uint32_t align, bool writable)
+{
+    V g = LLVMAddGlobal(o->m.module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(g, value);
+    LLVMSetLinkage(g, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(g, !writable);
+    if (align)
+        LLVMSetAlignment(g, align);
+    return g;
+}
+
+V object_bytes(struct object_module *o, const char *name, const void *bytes, size_t length, uint32_t align)
+{
+    return object_global(o, name, LLVMConstStringInContext2(o->m.context, bytes, length, true), align, false);
+}
+
+V object_text(struct object_module *o, const char *text)
+{
+    V g = object_bytes(o, "text", text, strlen(text) + 1, 1);
+    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr); /* equal ones may be one */
+    return g;
+}
+
+V object_offset(const struct object_module *o, V pointer, V bytes)
+{
+    return LLVMBuildGEP2(o->m.b, o->i8, pointer, &bytes, 1, "");
+}
+
+V object_size(const struct object_module *o, uint64_t value)
+{
+    return LLVMConstInt(o->size, value, false);
+}
+
+T *object_run_params(struct object_module *o, uint32_t before, const T *types)
+{
+    uint32_t count = before + o->p->input_count + o->p->output_count;
+    T *params = calloc(count + 1u, sizeof *params);
+    for (uint32_t i = 0; params && i < count; i++)
+        params[i] = i < before ? types[i] : o->ptr;
+    return params;
+}
+
+/* ---- kernels ---- */
+
+struct structure {
+    char *text;
+    V function;
+};
+
+/* A name that every assembler takes. */
+static void kernel_symbol(char *out, size_t size, uint32_t number, const char *name)
+{
+    int n = snprintf(out, size, "k%u_%s", number, name);
+    for (int i = 0; i < n && out[i]; i++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", out[i]))
+            out[i] = '_';
+}
+
+static V params_of(struct object_module *o, const struct kernel *k, struct arena *scratch)
+{
+    struct knumbers numbers;
+
+    if (!kernel_numbers(k, scratch, &numbers))
+        return NULL;
+    V *values = arena_array(scratch, numbers.param_count + 1, sizeof *values);
+    if (!values)
+        return NULL;
+    for (uint32_t i = 0; i < numbers.param_count; i++)
+        values[i] = const_int(&o->m, 64, numbers.params[i]);
+    V g = object_global(o, "numbers", LLVMConstArray2(o->i64, values, numbers.param_count), 8, false);
+    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
+    return g;
+}
+
+/* A hash would save nothing here: an object has tens of structures, seldom hundreds. */
+static bool emit_step_kernel(struct object_module *o, uint32_t step, struct structure *known, uint32_t *count, struct arena *a,
+                             struct error *e)
+{
+    const struct kernel *k = o->p->steps[step].kernel;
+    char *text = kernel_structure(k, a), symbol[96];
+
+    o->params[step] = text ? params_of(o, k, a) : NULL;
+    if (!o->params[step])
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < *count && !o->kernels[step]; i++)
+        if (!strcmp(known[i].text, text))
+            o->kernels[step] = known[i].function;
+    if (o->kernels[step])
+        return true;
+    kernel_symbol(symbol, sizeof symbol, *count, k->name);
+    if (!emit_kernel(&o->m, k, symbol, e))
+        return false;
+    o->kernels[step] = LLVMGetNamedFunction(o->m.module, symbol);
+    LLVMSetLinkage(o->kernels[step], LLVMInternalLinkage);
+    known[(*count)++] = (struct structure){text, o->kernels[step]};
+    return true;
+}
+
+static bool emit_kernels(struct object_module *o, const struct object_options *options, struct error *e)
+{
+    struct arena a = {0};
+    const struct object_program *p = o->p;
+    struct structure *known = arena_array(&a, p->step_count + 1, sizeof *known);
+    uint32_t count = 0, kernels = 0, done = 0;
+    bool ok = known || error_out_of_memory(e);
+
+    for (uint32_t i = 0; i < p->step_count; i++)
+        kernels += p->steps[i].kernel != NULL;
+    for (uint32_t i = 0; ok && i < p->step_count; i++) {
+        if (!p->steps[i].kernel)
+            continue;
+        ok = emit_step_kernel(o, i, known, &count, &a, e);
+        if (options->progress)
+            options->progress(options->user, ++done, kernels);
+    }
+    o->machine->times.kernels = kernels;
+    o->machine->times.structures = count;
+    arena_free(&a);
+    return ok;
+}
+
+/* ---- the module ---- */
+
+static bool emit_all(struct object_module *o, const struct object_options *options, struct error *e)
+{
+    const struct object_program *p = o->p;
+
+    o->kernels = calloc(p->step_count + 1u, sizeof(V));
+    o->params = calloc(p->step_count + 1u, sizeof(V));
+    if (!o->kernels || !o->params)
+        return error_out_of_memory(e);
+    if (!emit_kernels(o, options, e))
+        return false;
+    if (p->constants.length && !p->weights_path)
+        o->constants = object_bytes(o, "constants", p->constants.bytes, p->constants.length, 64);
+    if (p->constants.length && p->weights_path && !p->image.bytes)
+        object_emit_weights(o);
+    if (!(p->image.bytes ? object_emit_library(o) : object_emit_run(o)) || !object_emit_description(o))
+        return error_out_of_memory(e);
+    return true;
+}
+
+struct writing {
+    struct object_module o;
+    const struct object_options *options;
+    LLVMMemoryBufferRef out;
+    struct error *e;
+};
+
+/* LLVM IR: as the passes leave it, like everything else. */
+static bool write_module(struct writing *w)
+{
+    LLVMModuleRef module = w->o.m.module;
+    char *text;
+
+    switch (w->options->kind) {
+    case OBJECT_CODE:
+        return machine_generate(w->o.machine, module, LLVMObjectFile, &w->out, w->e);
+    case OBJECT_ASSEMBLY:
+        return machine_generate(w->o.machine, module, LLVMAssemblyFile, &w->out, w->e);
+    case OBJECT_BITCODE:
+        w->out = LLVMWriteBitcodeToMemoryBuffer(module);
+        return true;
+    case OBJECT_LLVM_IR:
+        text = LLVMPrintModuleToString(module);
+        w->out = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "module");
+        LLVMDisposeMessage(text);
+        return true;
+    }
+    return false;
+}
+
+static bool make_module(struct writing *w)
+{
+    struct object_module *o = &w->o;
+    struct machine *machine = o->machine;
+    double start = codegen_clock();
+    struct build *m = &o->m;
+
+    m->context = LLVMContextCreate();
+    m->module = machine_module(machine, m->context, o->p->prefix, w->e);
+    LLVMContextSetDiscardValueNames(m->context, false); /* globals need theirs in every kind of output */
+    m->b = LLVMCreateBuilderInContext(m->context);
+    m->isa = &machine->isa;
+    m->target = machine->target;
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->tm);
+    o->size = LLVMIntPtrTypeInContext(m->context, layout);
+    LLVMDisposeTargetData(layout);
+    o->ptr = type_ptr(m);
+    o->i8 = type_int(m, 8);
+    o->i32 = type_int(m, 32);
+    o->i64 = type_int(m, 64);
+    bool ok = emit_all(o, w->options, w->e);
+    LLVMDisposeBuilder(m->b);
+    machine->times.emit_ms += codegen_clock() - start;
+    ok = ok && machine_optimize(machine, m->module, w->e) && write_module(w);
+    LLVMDisposeModule(m->module);
+    LLVMContextDispose(m->context);
+    return ok;
+}
+
+static bool make_protected(void *user)
+{
+    return make_module(user);
+}
+
+bool object_create(const struct target *t, const struct debug_options *d, const struct object_program *p,
+                   const struct object_options *options, void **bytes, size_t *length, struct error *e)
+{
+    struct machine machine;
+    struct writing w = {.o = {.p = p, .machine = &machine}, .options = options, .e = e};
+
+    *bytes = NULL;
+    *length = 0;
+    if (!machine_create_ahead(&machine, t, d, e))
+        return false;
+    bool ok = machine_protect(make_protected, &w, e);
+    if (ok) {
+        *length = LLVMGetBufferSize(w.out);
+        *bytes = malloc(*length ? *length : 1);
+        if (*bytes)
+            memcpy(*bytes, LLVMGetBufferStart(w.out), *length);
+        else
+            ok = error_out_of_memory(e);
+    }
+    if (w.out)
+        LLVMDisposeMemoryBuffer(w.out);
+    if (options->times)
+        *options->times = machine.times;
+    free(w.o.kernels);
+    free(w.o.params);
+    machine_destroy(&machine);
+    return ok;
+}
