@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-run: read the files, read the model, build, compute, show.  See webnn_run.h; usage in webnn_run_options.c.
+ *
+ * Times of kernels come from the library itself, by its debug switches `profile` and `trace` (docs/debugging.md), so that every
+ * other program has them, too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tools/webnn_run.h"
+
+/** Everything that has to be given back. */
+struct run {
+    struct run_options options;
+    struct sources sources;
+    struct labels labels;
+    WNNContext context;
+    struct model model;
+    WNNGraph graph;
+    size_t input_count, result_count;
+    struct npy_array *inputs; /* in the graph's order */
+    WNNNamedBuffer *input_buffers, *output_buffers;
+    struct result *results;
+};
+
+static bool last_error(const char *what)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return run_error("%s: %.*s", what, (int)text.length, text.data);
+}
+
+static bool create_context(struct run *r)
+{
+    const struct run_options *o = &r->options;
+    WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
+    size_t size = (o->debug ? strlen(o->debug) : 0) + (o->trace ? strlen(o->trace) : 0) + 32;
+    char *debug = malloc(size);
+    bool ok;
+
+    if (!debug)
+        return run_error("out of memory");
+    snprintf(debug, size, "%s%s%s%s", o->debug ? o->debug : "", o->profile ? ",profile" : "", o->trace ? ",trace=" : "",
+             o->trace ? o->trace : "");
+    c.debug = WNN_STR(debug);
+    c.threadCount = o->threads;
+    ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
+    free(debug);
+    return ok;
+}
+
+static const struct model_port *port_named(const struct model *model, bool input, WNNStringView name)
+{
+    const struct model_port *ports = input ? model->inputs : model->outputs;
+
+    for (size_t i = 0; i < (input ? model->input_count : model->output_count); i++)
+        if (strlen(ports[i].name) == name.length && !memcmp(ports[i].name, name.data, name.length))
+            return &ports[i];
+    return NULL;
+}
+
+/** The graph's inputs, which may be fewer than the model's. */
+static bool bind_inputs(struct run *r)
+{
+    const struct run_options *o = &r->options;
+    char name[256], type[256], note[512];
+    WNNNamedOperandDescriptor d;
+
+    r->input_count = wnnGraphGetInputCount(r->graph);
+    r->inputs = calloc(r->input_count + 1, sizeof *r->inputs);
+    r->input_buffers = calloc(r->input_count + 1, sizeof *r->input_buffers);
+    if (!r->inputs || !r->input_buffers)
+        return run_error("out of memory");
+    for (size_t i = 0; i < r->input_count; i++) {
+        const struct model_port *port;
+
+        if (wnnGraphGetInput(r->graph, i, &d))
+            return last_error("input");
+        port = port_named(&r->model, true, d.name);
+        if (!port)
+            return run_error("the graph has an input that the model has not");
+        if (!sources_take(o, &r->sources, port, &r->inputs[i], note, sizeof note))
+            return false;
+        r->input_buffers[i] = (WNNNamedBuffer){WNN_STR(port->name), r->inputs[i].data, r->inputs[i].byteLength};
+        if (!o->quiet)
+            printf("input '%s' %s %s\n", printable(name, sizeof name, port->name, strlen(port->name)),
+                   describe_type(type, sizeof type, r->inputs[i].dataType, r->inputs[i].rank, r->inputs[i].shape), note);
+    }
+    for (size_t i = 0; i < r->sources.count; i++)
+        if (!r->sources.items[i].used)
+            fprintf(stderr, "webnn-run: note: no output depends on input '%s'\n",
+                    printable(name, sizeof name, r->sources.items[i].name, strlen(r->sources.items[i].name)));
+    return true;
+}
+
+static bool bind_outputs(struct run *r)
+{
+    WNNNamedOperandDescriptor d;
+    size_t count = wnnGraphGetOutputCount(r->graph);
+
+    r->results = calloc(count + 1, sizeof *r->results);
+    r->output_buffers = calloc(count + 1, sizeof *r->output_buffers);
+    if (!r->results || !r->output_buffers)
+        return run_error("out of memory");
+    for (; r->result_count < count; r->result_count++) {
+        struct result *out = &r->results[r->result_count];
+        const struct model_port *port;
+        size_t bytes;
+
+        if (wnnGraphGetOutput(r->graph, r->result_count, &d))
+            return last_error("output");
+        port = port_named(&r->model, false, d.name);
+        if (!port || d.descriptor.rank > NPY_RANK_MAX)
+            return run_error("an output has %zu dimensions, more than %d", d.descriptor.rank, NPY_RANK_MAX);
+        out->name = port->name;
+        out->array = (struct npy_array){.dataType = d.descriptor.dataType, .rank = d.descriptor.rank};
+        bytes = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
+        for (size_t k = 0; k < d.descriptor.rank; k++) {
+            out->array.shape[k] = d.descriptor.shape[k];
+            bytes *= d.descriptor.shape[k]; /* at most 2^31-1 elements */
+        }
+        out->array.byteLength = bytes;
+        out->array.data = calloc(bytes ? bytes : 1, 1);
+        if (!out->array.data)
+            return run_error("out of memory");
+        r->output_buffers[r->result_count] = (WNNNamedBuffer){WNN_STR(out->name), out->array.data, bytes};
+    }
+    return true;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool compute(struct run *r)
+{
+    size_t count = (size_t)r->options.repeat;
+    double *times = malloc(count * sizeof *times);
+    bool ok = times || run_error("out of memory");
+
+    for (size_t i = 0; i < count && ok; i++) {
+        double start = clock_ms();
+
+        ok = wnnGraphCompute(r->graph, r->input_count, r->input_buffers, r->result_count, r->output_buffers) ==
+                 WNNStatus_Success ||
+             last_error("compute");
+        times[i] = clock_ms() - start;
+    }
+    if (ok && !r->options.quiet) {
+        printf("computed in %.3f ms", times[0]);
+        qsort(times, count, sizeof *times, compare_times);
+        if (count > 1)
+            printf(" the first time; %zu times: median %.3f ms, smallest %.3f ms", count, times[count / 2], times[0]);
+        printf("\n");
+    }
+    free(times);
+    return ok;
+}
+
+/** False: a message is out. */
+static bool run(struct run *r)
+{
+    const struct run_options *o = &r->options;
+    double start = clock_ms(), read, built;
+    char *message = NULL, name[256];
+    bool ok = true;
+
+    if (!sources_read(o, &r->sources) || !labels_read(o->labels, &r->labels) || !create_context(r))
+        return false;
+    if (!sources_read_model(o, &r->sources, r->context, &r->model) || !sources_all_used(&r->sources, &r->model))
+        return false;
+    read = clock_ms();
+    if (model_build(&r->model, &r->graph, &message)) {
+        run_error("%s", message ? message : "out of memory");
+        free(message);
+        return false;
+    }
+    built = clock_ms();
+    if (!o->quiet)
+        printf("%s: files read in %.1f ms, built in %.1f ms\n",
+               *r->model.name ? printable(name, sizeof name, r->model.name, strlen(r->model.name)) : o->model, read - start,
+               built - read);
+    if (!bind_inputs(r) || !bind_outputs(r) || !compute(r))
+        return false;
+    for (size_t i = 0; i < r->result_count; i++)
+        result_print(o, &r->labels, &r->results[i]);
+    ok = results_save(o, r->result_count, r->results);
+    return results_compare(o, r->result_count, r->results) && ok;
+}
+
+static void run_close(struct run *r)
+{
+    wnnGraphRelease(r->graph); /* prints the profile */
+    model_free(&r->model);
+    wnnContextRelease(r->context); /* ends the trace */
+    for (size_t i = 0; i < r->input_count && r->inputs; i++)
+        npy_free(&r->inputs[i]);
+    for (size_t i = 0; i < r->result_count && r->results; i++)
+        npy_free(&r->results[i].array);
+    free(r->inputs);
+    free(r->input_buffers);
+    free(r->results);
+    free(r->output_buffers);
+    sources_free(&r->sources);
+    labels_free(&r->labels);
+    run_options_free(&r->options);
+}
+
+int main(int argc, char **argv)
+{
+    struct run r = {0};
+    int status;
+
+    if (run_options_parse(argc, argv, &r.options, &status))
+        status = run(&r) ? 0 : 1;
+    /* What was promised on stdout must have got there. */
+    if (fflush(stdout) || ferror(stdout)) {
+        run_error("standard output cannot be written");
+        status = status ? status : 1;
+    }
+    run_close(&r);
+    return status;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-run's inputs: files of arrays, pictures and raw elements, noise and zeros.
+ *
+ * Files are read before the model, because their shapes bind its symbolic dimensions; pictures to be resized and raw elements
+ * become arrays afterwards, when the model says what it wants.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/io/element.h"
+#include "frontend/io/file.h"
+#if __has_include("frontend/io/npz.h")
+#include "frontend/io/npz.h"
+#define HAS_NPZ 1
+#endif
+#include "frontend/tools/webnn_run.h"
+
+const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_t rank, const uint32_t *shape)
+{
+    size_t n = (size_t)snprintf(buf, size, "%s [", wnnOperandDataTypeGetName(type));
+
+    for (size_t i = 0; i < rank && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%u", i ? ", " : "", shape[i]);
+    if (n < size)
+        snprintf(buf + n, size - n, "]");
+    return buf;
+}
+
+/* ---- reading files ---- */
+
+enum file_kind { FILE_NPY, FILE_NPZ, FILE_PICTURE, FILE_RAW };
+
+/** By the first bytes; false: it cannot be opened. */
+static bool kind_of_file(const char *path, enum file_kind *kind)
+{
+    unsigned char start[8] = {0};
+    FILE *file = fopen(path, "rb");
+
+    if (!file)
+        return false;
+    size_t length = fread(start, 1, sizeof start, file);
+    fclose(file);
+    *kind = FILE_RAW;
+    if (length == 8 && !memcmp(start, "\x93NUMPY", 6))
+        *kind = FILE_NPY;
+    else if (length == 8 && (!memcmp(start, "PK\3\4", 4) || !memcmp(start, "PK\5\6", 4)))
+        *kind = FILE_NPZ;
+    else if (length == 8 && (!memcmp(start, "\x89PNG\r\n\x1a\n", 8) || !memcmp(start, "\xFF\xD8\xFF", 3)))
+        *kind = FILE_PICTURE;
+    return true;
+}
+
+static struct source *source_add(struct sources *s, const char *name, const char *path, enum source_kind kind)
+{
+    struct source *grown = list_grow(s->items, s->count, sizeof *grown), *added;
+    char text[256];
+
+    if (!grown) {
+        run_error("out of memory");
+        return NULL;
+    }
+    s->items = grown;
+    for (size_t i = 0; i < s->count; i++)
+        if (name && s->items[i].name && !strcmp(s->items[i].name, name)) {
+            run_error("input '%s' is given twice", printable(text, sizeof text, name, strlen(name)));
+            return NULL;
+        }
+    added = &s->items[s->count];
+    *added = (struct source){.path = path, .kind = kind};
+    if (name && !(added->name = strdup(name))) {
+        run_error("out of memory");
+        return NULL;
+    }
+    s->count++;
+    return added;
+}
+
+#if HAS_NPZ
+/** NAME=FILE.npz takes the array NAME, or the only one there is; FILE.npz takes all. */
+static bool read_npz(struct sources *s, const struct argument_pair *pair)
+{
+    struct npz npz;
+    char message[512], text[256];
+    size_t taken = 0;
+    bool ok = true;
+
+    if (!npz_read(pair->value, &npz, message, sizeof message))
+        return run_error("%s", message);
+    for (size_t i = 0; i < npz.count && ok; i++) {
+        struct source *source;
+
+        if (pair->name && npz.count > 1 && strcmp(npz.items[i].name, pair->name))
+            continue;
+        source = source_add(s, pair->name ? pair->name : npz.items[i].name, pair->value, SOURCE_ARRAY);
+        ok = source != NULL;
+        if (ok) {
+            source->array = npz.items[i].array; /* moved */
+            npz.items[i].array = (struct npy_array){0};
+            taken++;
+        }
+    }
+    if (ok && !taken)
+        ok = run_error("%s holds no array '%s'", pair->value,
+                       pair->name ? printable(text, sizeof text, pair->name, strlen(pair->name)) : "");
+    npz_free(&npz);
+    return ok;
+}
+
+#endif
+
+static bool read_one(struct sources *s, const struct argument_pair *pair)
+{
+    enum file_kind kind;
+    struct source *source;
+    char message[512];
+    bool ok;
+
+    if (!kind_of_file(pair->value, &kind)) {
+        char *nothing; /* for its message */
+        size_t length;
+
+        ok = file_read(pair->value, &nothing, &length, message, sizeof message);
+        free(nothing);
+        return !ok && run_error("%s", message);
+    }
+#if HAS_NPZ
+    if (kind == FILE_NPZ)
+        return read_npz(s, pair);
+#endif
+    source = source_add(s, pair->name, pair->value,
+                        kind == FILE_NPY       ? SOURCE_ARRAY
+                        : kind == FILE_PICTURE ? SOURCE_PICTURE
+                                               : SOURCE_RAW);
+    if (!source)
+        return false;
+    switch (source->kind) {
+    case SOURCE_ARRAY:
+        ok = npy_read(pair->value, &source->array, message, sizeof message);
+        break;
+    case SOURCE_PICTURE:
+        ok = picture_read(pair->value, &source->picture, message, sizeof message);
+        break;
+    case SOURCE_RAW:
+    default:
+        ok = file_read(pair->value, (char **)&source->raw, &source->raw_length, message, sizeof message);
+        break;
+    }
+    return ok || run_error("%s", message);
+}
+
+bool sources_read(const struct run_options *o, struct sources *s)
+{
+    for (size_t i = 0; i < o->inputs.count; i++)
+        if (!read_one(s, &o->inputs.items[i]))
+            return false;
+    return true;
+}
+
+void sources_free(struct sources *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->items[i].name);
+        free(s->items[i].raw);
+        npy_free(&s->items[i].array);
+        picture_free(&s->items[i].picture);
+    }
+    free(s->items);
+    *s = (struct sources){0};
+}
+
+/* ---- the model ---- */
+
+/** What --constant options brought. */
+struct constants {
+    size_t count;
+    struct npy_array *arrays;
+    struct model_constant *items;
+};
+
+static bool constants_read(const struct run_options *o, struct constants *c)
+{
+    char message[512];
+
+    c->arrays = calloc(o->constants.count + 1, sizeof *c->arrays);
+    c->items = calloc(o->constants.count + 1, sizeof *c->items);
+    if (!c->arrays || !c->items)
+        return run_error("out of memory");
+    for (; c->count < o->constants.count; c->count++) {
+        const struct argument_pair *pair = &o->constants.items[c->count];
+
+        if (!npy_read(pair->value, &c->arrays[c->count], message, sizeof message))
+            return run_error("%s", message);
+        c->items[c->count] = (struct model_constant){pair->name, &c->arrays[c->count]};
+    }
+    return true;
+}
+
+static void constants_free(struct constants *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        npy_free(&c->arrays[i]);
+    free(c->arrays);
+    free(c->items);
+}
+
+static bool has_shape(const struct run_options *o, const char *name)
+{
+    for (size_t i = 0; i < o->shape_count; i++)
+        if (!strcmp(o->shapes[i].name, name))
+            return true;
+    return false;
+}
+
+/** The size of a picture when it gets to the model; false: whatever the model wants. */
+static bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height)
+{
+    *width = o->resize ? o->width : s->picture.width;
+    *height = o->resize ? o->height : s->picture.height;
+    return !o->resize_auto;
+}
+
+/** The shapes of options and arrays, and of pictures if asked for.  Returns how many; out has room for all. */
+static size_t collect_shapes(const struct run_options *o, const struct sources *s, bool pictures, struct model_shape *out)
+{
+    size_t n = o->shape_count;
+
+    if (n)
+        memcpy(out, o->shapes, n * sizeof *out);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct source *source = &s->items[i];
+        uint32_t width, height, channels = o->form.grey ? 1 : 3;
+        struct model_shape shape = {source->name, 4, {0}};
+
+        if (!source->name || has_shape(o, source->name))
+            continue;
+        if (source->kind == SOURCE_ARRAY) {
+            shape.rank = source->array.rank;
+            memcpy(shape.dims, source->array.shape, sizeof source->array.shape);
+        } else if (source->kind == SOURCE_PICTURE && pictures && picture_size(o, source, &width, &height)) {
+            const uint32_t nchw[4] = {1, channels, height, width}, nhwc[4] = {1, height, width, channels};
+
+            memcpy(shape.dims, o->form.nhwc ? nhwc : nchw, sizeof nchw);
+        } else {
+            continue;
+        }
+        out[n++] = shape;
+    }
+    return n;
+}
+
+/** A source without a name is for the only input that there is. */
+static bool name_source(struct sources *s, const struct model *model)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->items[i].name)
+            continue;
+        if (model->input_count != 1)
+            return run_error("%s is for which of the model's %zu inputs?  Say --input NAME=%s", s->items[i].path,
+                             model->input_count, s->items[i].path);
+        for (size_t k = 0; k < s->count; k++)
+            if (s->items[k].name)
+                return run_error("the model has one input, %zu are given", s->count);
+        s->items[i].name = strdup(model->inputs[0].name);
+        if (!s->items[i].name)
+            return run_error("out of memory");
+    }
+    return true;
+}
+
+bool sources_read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model *model)
+{
+    struct model_shape *shapes = calloc(o->shape_count + s->count + 1, sizeof *shapes);
+    struct constants constants = {0};
+    char *message = NULL, *first_message = NULL;
+    bool ok = shapes && constants_read(o, &constants), has_pictures = false;
+    struct model_options m = {.dim_count = o->dim_count,
+                              .dims = o->dims,
+                              .shapes = shapes,
+                              .constant_count = constants.count,
+                              .constants = constants.items,
+                              .weights = o->weights};
+
+    if (!shapes)
+        run_error("out of memory");
+    for (size_t i = 0; i < s->count; i++)
+        has_pictures |= s->items[i].kind == SOURCE_PICTURE;
+    if (ok) {
+        /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions. */
+        m.shape_count = collect_shapes(o, s, false, shapes);
+        ok = model_read(context, o->model, &m, model, &first_message);
+        if (!ok && has_pictures && !o->resize_auto) {
+            m.shape_count = collect_shapes(o, s, true, shapes);
+            ok = model_read(context, o->model, &m, model, &message);
+        }
+        if (!ok)
+            run_error("%s", message ? message : first_message ? first_message : "out of memory");
+        ok = ok && name_source(s, model);
+    }
+    free(first_message);
+    free(message);
+    free(shapes);
+    constants_free(&constants);
+    return ok;
+}
+
+/* ---- arrays for inputs ---- */
+
+static bool array_create(const struct model_port *port, struct npy_array *array)
+{
+    const WNNOperandDescriptor *d = &port->descriptor;
+    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
+
+    *array = (struct npy_array){.dataType = d->dataType, .rank = d->rank};
+    if (d->rank > NPY_RANK_MAX)
+        return run_error("an input has %zu dimensions, more than %d", d->rank, NPY_RANK_MAX);
+    for (size_t i = 0; i < d->rank; i++) {
+        array->shape[i] = d->shape[i];
+        bytes *= d->shape[i]; /* at most 2^31-1 elements */
+    }
+    array->byteLength = bytes;
+    array->data = calloc(bytes ? bytes : 1, 1);
+    return array->data || run_error("out of memory");
+}
+
+/** SplitMix64: the same numbers everywhere. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static void fill_random(struct npy_array *array, uint64_t state)
+{
+    bool is_float = element_is_float(array->dataType);
+
+    for (size_t i = 0; i < npy_elements(array); i++) {
+        double unit = (double)(next_random(&state) >> 11) * 0x1p-53;
+
+        element_set(array->dataType, array->data, i, is_float ? 2 * unit - 1 : unit >= 0.5);
+    }
+}
+
+static bool take_array(const struct model_port *port, struct source *s, struct npy_array *array)
+{
+    const WNNOperandDescriptor *d = &port->descriptor;
+    char name[256], has[256], wants[256];
+
+    if (s->array.dataType != d->dataType || s->array.rank != d->rank ||
+        (d->rank && memcmp(s->array.shape, d->shape, d->rank * sizeof *d->shape)))
+        return run_error("input '%s': %s is %s, the model takes %s",
+                         printable(name, sizeof name, port->name, strlen(port->name)), s->path,
+                         describe_type(has, sizeof has, s->array.dataType, s->array.rank, s->array.shape),
+                         describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape));
+    *array = s->array;
+    s->array = (struct npy_array){0};
+    return true;
+}
+
+static bool take_raw(const struct model_port *port, struct source *s, struct npy_array *array)
+{
+    char name[256], wants[256];
+
+    if (!array_create(port, array))
+        return false;
+    if (array->byteLength != s->raw_length)
+        return run_error("input '%s': %s has %zu bytes, the model takes %zu (%s)",
+                         printable(name, sizeof name, port->name, strlen(port->name)), s->path, s->raw_length,
+                         array->byteLength, describe_type(wants, sizeof wants, array->dataType, array->rank, array->shape));
+    memcpy(array->data, s->raw, s->raw_length);
+    return true;
+}
+
+/** Channels, height and width of a picture's tensor; false: the shape is none. */
+static bool picture_dims(const struct picture_form *form, size_t rank, const uint32_t *shape, uint32_t *channels,
+                         uint32_t *height, uint32_t *width)
+{
+    for (; rank > 3; rank--, shape++)
+        if (*shape != 1)
+            return false;
+    if (rank == 2) {
+        *channels = 1;
+        *height = shape[0];
+        *width = shape[1];
+    } else if (rank == 3) {
+        *channels = shape[form->nhwc ? 2 : 0];
+        *height = shape[form->nhwc ? 0 : 1];
+        *width = shape[form->nhwc ? 1 : 2];
+    } else {
+        return false;
+    }
+    return *channels == 1 || *channels == 3;
+}
+
+static bool take_picture(const struct run_options *o, const struct model_port *port, struct source *s, struct npy_array *array)
+{
+    const WNNOperandDescriptor *d = &port->descriptor;
+    struct picture_form form = o->form;
+    uint32_t width, height, channels, model_width, model_height;
+    char name[256], wants[256], message[256];
+    struct picture resized = {0};
+    const struct picture *p = &s->picture;
+    float *floats;
+
+    printable(name, sizeof name, port->name, strlen(port->name));
+    describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape);
+    if (!picture_dims(&form, d->rank, d->shape, &channels, &model_height, &model_width))
+        return run_error("input '%s' is %s, no picture in layout %s", name, wants, form.nhwc ? "nhwc" : "nchw");
+    if (form.grey && channels != 1)
+        return run_error("input '%s' is %s and takes three channels, but --grey is given", name, wants);
+    form.grey = channels == 1;
+    if (!picture_size(o, s, &width, &height)) {
+        width = model_width;
+        height = model_height;
+    }
+    if (width != model_width || height != model_height)
+        return run_error("input '%s': %s %s %u x %u, the model takes %u x %u (%s); --resize auto makes it fit", name, s->path,
+                         o->resize ? "becomes" : "is", width, height, model_width, model_height, wants);
+    if (width != p->width || height != p->height) {
+        if (!picture_resize(p, width, height, &resized, message, sizeof message))
+            return run_error("%s: %s", s->path, message);
+        p = &resized;
+    }
+    floats = malloc((size_t)width * height * channels * sizeof *floats);
+    if (!floats || !array_create(port, array)) {
+        free(floats);
+        picture_free(&resized);
+        return run_error("out of memory");
+    }
+    picture_to_floats(p, &form, floats);
+    for (size_t i = 0; i < npy_elements(array); i++)
+        element_set(array->dataType, array->data, i, (double)floats[i]);
+    free(floats);
+    picture_free(&resized);
+    return true;
+}
+
+bool sources_take(const struct run_options *o, struct sources *s, const struct model_port *port, struct npy_array *array,
+                  char *note, size_t size)
+{
+    uint64_t state = o->seed;
+    char path[256];
+
+    *array = (struct npy_array){0};
+    for (size_t i = 0; i < s->count; i++) {
+        struct source *source = &s->items[i];
+
+        if (strcmp(source->name, port->name))
+            continue;
+        source->used = true;
+        snprintf(note, size, "from %s", printable(path, sizeof path, source->path, strlen(source->path)));
+        switch (source->kind) {
+        case SOURCE_ARRAY:
+            return take_array(port, source, array);
+        case SOURCE_PICTURE:
+            snprintf(note, size, "from %s (%u x %u pixels)", path, source->picture.width, source->picture.height);
+            return take_picture(o, port, source, array);
+        case SOURCE_RAW:
+            return take_raw(port, source, array);
+        }
+    }
+    snprintf(note, size, o->random ? "not given: noise" : "not given: zeros");
+    if (!array_create(port, array))
+        return false;
+    for (const char *c = port->name; *c; c++) /* inputs get noise of their own */
+        state = state * 31 + (unsigned char)*c;
+    if (o->random)
+        fill_random(array, state);
+    return true;
+}
+
+bool sources_all_used(const struct sources *s, const struct model *model)
+{
+    char name[256], known[256];
+    bool ok = true;
+
+    for (size_t i = 0; i < s->count; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < model->input_count; k++)
+            found |= !strcmp(model->inputs[k].name, s->items[i].name);
+        if (found)
+            continue;
+        ok = run_error("the model has no input '%s'", printable(name, sizeof name, s->items[i].name, strlen(s->items[i].name)));
+        fputs("its inputs are:", stderr);
+        for (size_t k = 0; k < model->input_count; k++)
+            fprintf(stderr, "%s '%s'", k ? "," : "",
+                    printable(known, sizeof known, model->inputs[k].name, strlen(model->inputs[k].name)));
+        fputc('\n', stderr);
+    }
+    return ok;
+}

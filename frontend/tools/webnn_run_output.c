@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* webnn-run's outputs: statistics, the largest elements with their labels, files. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "frontend/io/element.h"
+#include "frontend/io/file.h"
+#if __has_include("frontend/io/npz.h")
+#include "frontend/io/npz.h"
+#define HAS_NPZ 1
+#endif
+#include "frontend/tools/webnn_run.h"
+
+/* ---- labels ---- */
+
+bool labels_read(const char *path, struct labels *l)
+{
+    char message[512];
+    size_t length, n = 0;
+
+    *l = (struct labels){0};
+    if (!path)
+        return true;
+    if (!file_read(path, &l->text, &length, message, sizeof message))
+        return run_error("%s", message);
+    for (size_t i = 0; i < length; i++)
+        n += l->text[i] == '\n' || i + 1 == length;
+    l->lines = malloc((n + 1) * sizeof *l->lines);
+    if (!l->lines)
+        return run_error("out of memory");
+    for (char *p = l->text; p < l->text + length; l->count++) {
+        char *end = memchr(p, '\n', (size_t)(l->text + length - p));
+
+        end = end ? end : l->text + length;
+        l->lines[l->count] = p;
+        if (end > p && end[-1] == '\r')
+            end[-1] = '\0';
+        *end = '\0'; /* file_read leaves room for one */
+        p = end + 1;
+    }
+    return true;
+}
+
+void labels_free(struct labels *l)
+{
+    free(l->text);
+    free(l->lines);
+    *l = (struct labels){0};
+}
+
+/* ---- printing ---- */
+
+/** A number as its data type has it: integers whole, floats with 6 digits. */
+static void print_element(const struct npy_array *a, size_t i)
+{
+    const char *at = (const char *)a->data + i * wnnOperandDataTypeGetByteSize(a->dataType);
+    int64_t whole;
+    uint64_t positive;
+
+    if (a->dataType == WNNOperandDataType_Int64) {
+        memcpy(&whole, at, sizeof whole);
+        printf("%lld", (long long)whole);
+    } else if (a->dataType == WNNOperandDataType_Uint64) {
+        memcpy(&positive, at, sizeof positive);
+        printf("%llu", (unsigned long long)positive);
+    } else {
+        printf(element_is_float(a->dataType) ? "%g" : "%.0f", element_get(a->dataType, a->data, i));
+    }
+}
+
+static void print_statistics(const struct npy_array *a)
+{
+    double low = INFINITY, high = -INFINITY, mean = 0, squares = 0;
+    size_t count = npy_elements(a), numbers = 0, strange = 0;
+
+    /* Welford's running mean and sum of squares: no difference of large numbers. */
+    for (size_t i = 0; i < count; i++) {
+        double x = element_get(a->dataType, a->data, i), delta = x - mean;
+
+        if (!isfinite(x)) {
+            strange++;
+            continue;
+        }
+        numbers++;
+        low = fmin(low, x);
+        high = fmax(high, x);
+        mean += delta / (double)numbers;
+        squares += delta * (x - mean);
+    }
+    if (numbers)
+        printf(": min %g, max %g, mean %g, std %g", low, high, mean, sqrt(squares / (double)numbers));
+    if (strange)
+        printf("%s %zu of %zu not finite", numbers ? "," : ":", strange, count);
+    printf("\n");
+}
+
+static void print_first(const struct npy_array *a, uint64_t first)
+{
+    size_t count = npy_elements(a), n = first < count ? (size_t)first : count;
+
+    if (!n)
+        return;
+    printf("  ");
+    for (size_t i = 0; i < n; i++) {
+        printf(i ? " " : "");
+        print_element(a, i);
+    }
+    printf(n < count ? " ...\n" : "\n");
+}
+
+/** The K largest of a row, ties by the lower index; NaN is never among them. */
+static bool print_top_row(const struct npy_array *a, size_t start, size_t length, uint64_t k, const struct labels *l)
+{
+    bool *taken = calloc(length, sizeof *taken);
+    char label[128];
+
+    if (!taken)
+        return run_error("out of memory");
+    for (; k; k--) {
+        size_t best = SIZE_MAX;
+        double highest = 0;
+
+        for (size_t i = 0; i < length; i++) {
+            double x = element_get(a->dataType, a->data, start + i);
+
+            if (taken[i] || isnan(x) || (best != SIZE_MAX && x <= highest))
+                continue;
+            best = i;
+            highest = x;
+        }
+        if (best == SIZE_MAX)
+            break;
+        taken[best] = true;
+        printf("  %6zu  ", best);
+        print_element(a, start + best);
+        if (best < l->count)
+            printf("  %s", printable(label, sizeof label, l->lines[best], strlen(l->lines[best])));
+        printf("\n");
+    }
+    free(taken);
+    return true;
+}
+
+static void print_top(const struct run_options *o, const struct labels *l, const struct npy_array *a)
+{
+    enum { ROWS_MAX = 16 };
+    size_t count = npy_elements(a), length = a->rank ? a->shape[a->rank - 1] : 1;
+
+    for (size_t row = 0; row < count / length; row++) {
+        if (row == ROWS_MAX) {
+            printf("  ... and %zu more rows\n", count / length - row);
+            break;
+        }
+        if (count / length > 1)
+            printf("  row %zu\n", row);
+        if (!print_top_row(a, row * length, length, o->top, l))
+            break;
+    }
+}
+
+void result_print(const struct run_options *o, const struct labels *l, const struct result *r)
+{
+    char name[256], type[256];
+
+    /* Labels are for outputs with as many elements in a row; the others keep their numbers. */
+    bool fits = o->top && (!l->count || (r->array.rank && r->array.shape[r->array.rank - 1] == l->count));
+
+    if (!o->quiet || fits)
+        printf("output '%s' %s", printable(name, sizeof name, r->name, strlen(r->name)),
+               describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape));
+    if (!o->quiet) {
+        print_statistics(&r->array);
+        print_first(&r->array, o->first);
+    } else if (fits) {
+        printf("\n");
+    }
+    if (fits)
+        print_top(o, l, &r->array);
+}
+
+/* ---- saving ---- */
+
+const struct result *result_find(size_t count, const struct result *results, const char *name, const char *option)
+{
+    char text[256];
+
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(results[i].name, name))
+            return &results[i];
+    run_error("%s: the model has no output '%s'", option, printable(text, sizeof text, name, strlen(name)));
+    fputs("its outputs are:", stderr);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stderr, "%s '%s'", i ? "," : "", printable(text, sizeof text, results[i].name, strlen(results[i].name)));
+    fputc('\n', stderr);
+    return NULL;
+}
+
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n >= m && !strcasecmp(path + n - m, ending);
+}
+
+static bool save_picture(const struct run_options *o, const struct result *r, const char *path)
+{
+    struct picture_form form = PICTURE_FORM_INIT;
+    const uint32_t *shape = r->array.shape;
+    size_t rank = r->array.rank;
+    uint32_t channels = 1, height, width;
+    struct picture picture;
+    char message[512], type[256];
+    float *floats;
+    bool ok;
+
+    for (; rank > 3 && *shape == 1; rank--)
+        shape++;
+    form.nhwc = o->form.nhwc;
+    form.scale = 1 / o->output_scale; /* picture_from_floats divides by it */
+    if (rank == 3)
+        channels = shape[form.nhwc ? 2 : 0];
+    if ((rank != 2 && rank != 3) || (channels != 1 && channels != 3))
+        return run_error("%s: %s is no picture in layout %s", path,
+                         describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape),
+                         form.nhwc ? "nhwc" : "nchw");
+    form.grey = channels == 1;
+    height = shape[rank == 3 && !form.nhwc ? 1 : 0];
+    width = shape[rank == 3 && !form.nhwc ? 2 : 1];
+    if (!picture_create(width, height, &picture, message, sizeof message))
+        return run_error("%s: %s", path, message);
+    floats = malloc(npy_elements(&r->array) * sizeof *floats);
+    if (!floats) {
+        picture_free(&picture);
+        return run_error("out of memory");
+    }
+    for (size_t i = 0; i < npy_elements(&r->array); i++)
+        floats[i] = (float)element_get(r->array.dataType, r->array.data, i);
+    picture_from_floats(floats, &form, &picture);
+    ok = picture_write(path, &picture, message, sizeof message) || run_error("%s", message);
+    free(floats);
+    picture_free(&picture);
+    return ok;
+}
+
+#if HAS_NPZ
+static bool save_npz(size_t count, const struct result *results, const char *path)
+{
+    struct npz_item *items = calloc(count + 1, sizeof *items);
+    char message[512];
+    bool ok;
+
+    if (!items)
+        return run_error("out of memory");
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct npz_item){(char *)results[i].name, results[i].array};
+    ok = npz_write(path, &(struct npz){count, items}, message, sizeof message) || run_error("%s", message);
+    free(items);
+    return ok;
+}
+
+#endif
+
+bool results_save(const struct run_options *o, size_t count, const struct result *results)
+{
+    char message[512];
+
+    for (size_t i = 0; i < o->outputs.count; i++) {
+        const struct argument_pair *pair = &o->outputs.items[i];
+        const struct result *r = pair->name ? result_find(count, results, pair->name, "--output") : NULL;
+        bool ok;
+
+        if (pair->name && !r)
+            return false;
+#if HAS_NPZ
+        if (has_ending(pair->value, ".npz"))
+            ok = save_npz(r ? 1 : count, r ? r : results, pair->value);
+        else
+#endif
+            if (!r)
+            return run_error("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", pair->value);
+        else if (has_ending(pair->value, ".npy"))
+            ok = npy_write(pair->value, &r->array, message, sizeof message) || run_error("%s", message);
+        else if (has_ending(pair->value, ".png"))
+            ok = save_picture(o, r, pair->value);
+        else
+            ok = file_write(pair->value, r->array.data, r->array.byteLength, message, sizeof message) ||
+                 run_error("%s", message);
+        if (!ok)
+            return false;
+        if (!o->quiet)
+            printf("wrote %s\n", pair->value);
+    }
+    return true;
+}
