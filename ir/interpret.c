@@ -117,6 +117,15 @@ void *interpret_memory(struct interpretation *t, int64_t count, size_t size)
 
 /* ---- one node ---- */
 
+/** bounds, or NULL if all are 0: then the operand is certain, as a whole. */
+static const double *drop_zero_bounds(const double *bounds, const struct tensor_type *type)
+{
+    for (int64_t k = 0; bounds && k < type_elements(type); k++)
+        if (bounds[k] != 0)
+            return bounds;
+    return NULL;
+}
+
 bool node_interpret_bounds(const struct node *n, const void *const *inputs, const double *const *input_bounds,
                            void *const *results, double *const *result_bounds, struct error *e)
 {
@@ -132,7 +141,8 @@ bool node_interpret_bounds(const struct node *n, const void *const *inputs, cons
                 continue;
             t.inputs[i].type = &n->inputs[i].value->type;
             t.inputs[i].data = inputs[i];
-            t.inputs[i].bound = result_bounds && input_bounds ? input_bounds[i] : NULL;
+            if (result_bounds && input_bounds)
+                t.inputs[i].bound = drop_zero_bounds(input_bounds[i], t.inputs[i].type);
         }
         for (uint32_t i = 0; i < n->result_count; i++) {
             t.results[i].type = &n->results[i]->type;

@@ -410,8 +410,10 @@ static double lane_distance(bool is_float, union lane a, union lane b)
 {
     if (!is_float)
         return a.i == b.i ? 0 : INFINITY; /* an integer that may be another one: nothing is certain */
-    if (a.f == b.f || (isnan(a.f) && isnan(b.f)))
+    if (isnan(a.f) && isnan(b.f))
         return 0;
+    if (a.f == b.f) /* zeros of both signs are two results: without a distance, rounding would take the first for certain */
+        return a.f == 0 && signbit(a.f) != signbit(b.f) ? 0x1p-150 : 0;
     double d = fabs(a.f - b.f);
     return isnan(d) ? INFINITY : d;
 }

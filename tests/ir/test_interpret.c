@@ -188,6 +188,12 @@ static const struct example others[] = {
     {"a: f32[1, 2] @values([NaN, 1]); e: f32[1, 2] @values([NaN, NaN]);", "r = softmax(a, 1);"},
     {"a: f32[1, 2] @values([-Infinity, 1000]); e: f32[1, 2] @values([0, 1]);", "r = softmax(a, 1);"},
     {"a: f32[2] @values([3, 5]); e: f32[2] @values([0, 0]);", "r = layerNormalization(a, axes=[]);"},
+    /* a bias that is absent is not +0, which would change -0; one that is there does */
+    {"a: f32[1, 2] @values([-0, 0]); m: f32[2] @scalar(0); v: f32[2] @scalar(4); e: f32[1, 2] @values([-0, 0]);",
+     "r = batchNormalization(a, m, v);"},
+    {"a: f32[1, 1, 1, 3] @scalar(-0); e: f32[1, 1, 1, 3] @scalar(-0);", "r = instanceNormalization(a);"},
+    {"a: f32[1, 3] @scalar(-0); e: f32[1, 3] @scalar(-0);", "r = layerNormalization(a);"},
+    {"a: f32[1, 3] @scalar(-0); b: f32[3] @scalar(0); e: f32[1, 3] @scalar(0);", "r = layerNormalization(a, bias=b);"},
     {"a: f32[1, 2, 2] @values([1, 5, 3, 3]); s: f32[2, 2] @values([1, 2, 3, 4]);"
      "e: f32[1, 2, 2] @values([-1.4142135, 4.2426405, 0, 0]);",
      "r = layerNormalization(a, axes=[2, 1], scale=s, epsilon=0);"},

@@ -491,6 +491,34 @@ static void zero_sums_have_either_sign(void **state)
     }
 }
 
+/** The sign stays open where what it is computed from rounds to zero, until an operator decides it. */
+static void zeros_of_open_sign_stay_open(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *node;
+        bool open;
+    } nodes[] = {{"r = roundEven(s);", true}, {"r = ceil(s);", true},           {"r = neg(s);", true},
+                 {"r = mul(s, k);", true},    {"r = mul(s, z);", true},         {"r = relu(s);", false},
+                 {"r = max(s, big);", false}, {"r = cast(s, \"int8\");", false}};
+
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        char body[300];
+        float r[4] = {0};
+        double bounds[4];
+        snprintf(
+            body, sizeof body,
+            "consts { z: f32[1] @scalar(-0); k: f32[1] @scalar(-1e-30); big: f32[1] @scalar(1); } nodes { s = reduceSum(z, "
+            "keepDimensions=true); %s } outputs { r; }",
+            nodes[i].node);
+        struct graph *g = parse_body(body);
+        run(g, NULL, r, bounds);
+        if (nodes[i].open ? !(bounds[0] > 0 && bounds[0] <= 0x1p-148) : bounds[0] != 0)
+            fail_msg("bound %g: %s", bounds[0], body);
+        graph_free(g);
+    }
+}
+
 static void float16_results_allow_one_step(void **state)
 {
     (void)state;
@@ -527,6 +555,7 @@ int main(void)
         cmocka_unit_test(float32_overflow_on_the_way_is_uncertain),
         cmocka_unit_test(infinite_weights_beside_padding_are_uncertain),
         cmocka_unit_test(zero_sums_have_either_sign),
+        cmocka_unit_test(zeros_of_open_sign_stay_open),
         cmocka_unit_test(float16_results_allow_one_step),
     };
 

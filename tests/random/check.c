@@ -3,9 +3,10 @@
  * What is asked of a sample: that it verifies, prints and parses back to the same text, that the interpreter's driver computes
  * what its parts do, and that the engine's outputs lie within the interpreter's bounds in any variant.
  *
- * One exception, docs/semantics.md: relu and clamp as epilogues of library primitives may turn NaN into a bound.  Where NaN can
- * arrive at such a node and something before it is a convolution or a product, what depends on it is not compared in variants
- * with such epilogues (and counted); without the library, or without the pass that makes them, it is compared like the rest.
+ * One exception, docs/semantics.md: relu and clamp as epilogues of library primitives may turn NaN into a bound.  Where NaN
+ * arrives at such a node and something before it is a convolution or a product, the elements that depend on it are not compared
+ * in variants with such epilogues (and counted); without the library, or without the pass that makes them, they are compared
+ * like the rest.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -92,47 +93,103 @@ bool check_sample(struct sample *s, char report[CHECK_REPORT])
 
 /* ---- the exception ---- */
 
-static bool may_hold_nan(const struct sample *s, const struct value *v)
-{
-    size_t size = dtype_size(v->type.type);
+/*
+ * The elements that the exception spoils, as bounds: at relu and clamp behind a product those whose operand is NaN become
+ * INFINITY, and the interpreter carries that to what depends on them.  Activations inside recurrent operators may be such
+ * epilogues, too, and NaN that reaches one reaches the results in the interpreter: there the results that are NaN are spoilt.
+ */
+struct exemption {
+    uint32_t count;
+    double **bounds; /* by value->index; NULL: no element is spoilt */
+};
 
-    if (!dtype_is_float(v->type.type))
-        return false;
-    if (sample_unknown(s, v))
-        return true;
-    for (int64_t i = 0; i < type_elements(&v->type); i++) {
-        union scalar x = {.u64 = 0};
-        memcpy(&x, (const char *)s->data[v->index] + (size_t)i * size, size);
-        if (isnan(scalar_to_double(x, v->type.type)))
-            return true;
-    }
-    return false;
+static void exemption_free(struct exemption *x)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        free(x->bounds[i]);
+    free(x->bounds);
+    x->bounds = NULL;
 }
 
-/* By value->index: what depends on such a node.  The caller frees it. */
-static bool *exempt_values(const struct sample *s)
+static bool is_nan(const struct sample *s, const struct value *v, int64_t i)
 {
-    bool *exempt = random_alloc(s->g->value_count, sizeof *exempt), *product = random_alloc(s->g->value_count, sizeof *product);
+    union scalar x = {.u64 = 0};
+    size_t size = dtype_size(v->type.type);
+
+    memcpy(&x, (const char *)s->data[v->index] + (size_t)i * size, size);
+    return dtype_is_float(v->type.type) && isnan(scalar_to_double(x, v->type.type));
+}
+
+/* Makes the bounds of v's elements infinite where `where` (of as many elements) is NaN. */
+static void spoil(const struct sample *s, struct exemption *x, const struct value *v, const struct value *where)
+{
+    int64_t n = type_elements(&v->type);
+
+    for (int64_t i = 0; i < n; i++) {
+        if (!is_nan(s, where, i))
+            continue;
+        double **bounds = &x->bounds[v->index];
+        if (!*bounds) {
+            *bounds = random_alloc((size_t)n, sizeof **bounds);
+            memcpy(*bounds, s->bounds[v->index], (size_t)n * sizeof **bounds);
+        }
+        (*bounds)[i] = INFINITY;
+    }
+}
+
+/* The node's results' bounds with what is spoilt among its operands. */
+static void carry(const struct sample *s, struct exemption *x, const struct node *n)
+{
+    const void **inputs = random_alloc(n->input_count, sizeof *inputs);
+    const double **input_bounds = random_alloc(n->input_count, sizeof *input_bounds);
+    void **results = random_alloc(n->result_count, sizeof *results);
+    double **bounds = random_alloc(n->result_count, sizeof *bounds);
+    struct error e = {0};
+
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *v = n->inputs[i].value;
+        inputs[i] = v ? s->data[v->index] : NULL;
+        input_bounds[i] = !v ? NULL : x->bounds[v->index] ? x->bounds[v->index] : s->bounds[v->index];
+    }
+    for (uint32_t i = 0; i < n->result_count; i++) {
+        results[i] = random_alloc((size_t)type_bytes(&n->results[i]->type), 1);
+        bounds[i] = x->bounds[n->results[i]->index] = random_alloc((size_t)type_elements(&n->results[i]->type), sizeof(double));
+    }
+    if (!node_interpret_bounds(n, inputs, input_bounds, results, bounds, &e))
+        random_die(e.message);
+    for (uint32_t i = 0; i < n->result_count; i++)
+        free(results[i]);
+    free(inputs);
+    free(input_bounds);
+    free(results);
+    free(bounds);
+}
+
+static struct exemption exempt_elements(const struct sample *s)
+{
+    struct exemption x = {s->g->value_count, random_alloc(s->g->value_count, sizeof *x.bounds)};
+    bool *product = random_alloc(s->g->value_count, sizeof *product); /* a product is among what the value was computed from */
 
     graph_for_each (s->g, n) {
-        bool is_product = op_infos[n->op].flags & (OPF_LIBRARY | OPF_RECURRENT), spoilt = false, nan = false;
+        bool recurrent = op_infos[n->op].flags & OPF_RECURRENT, is_product = op_infos[n->op].flags & OPF_LIBRARY || recurrent;
+        bool spoilt = false;
         for (uint32_t i = 0; i < n->input_count; i++) {
             const struct value *v = n->inputs[i].value;
-            if (!v)
-                continue;
-            is_product |= product[v->index];
-            spoilt |= exempt[v->index];
-            nan |= may_hold_nan(s, v);
+            is_product |= v && product[v->index];
+            spoilt |= v && x.bounds[v->index];
         }
-        if (n->op == OP_RELU || n->op == OP_CLAMP || op_infos[n->op].flags & OPF_RECURRENT)
-            spoilt |= is_product && nan;
+        if (spoilt)
+            carry(s, &x, n);
         for (uint32_t i = 0; i < n->result_count; i++) {
             product[n->results[i]->index] = is_product;
-            exempt[n->results[i]->index] = spoilt;
+            if (recurrent)
+                spoil(s, &x, n->results[i], n->results[i]);
+            else if (is_product && (n->op == OP_RELU || n->op == OP_CLAMP))
+                spoil(s, &x, n->results[i], n->inputs[0].value);
         }
     }
     free(product);
-    return exempt;
+    return x;
 }
 
 /* ---- comparing ---- */
@@ -173,7 +230,8 @@ static void element_print(char *text, size_t size, dtype type, const void *data)
         snprintf(text, size, "%.0f", scalar_to_double(s, type));
 }
 
-static bool output_agrees(const struct sample *s, const struct graph_output *output, const char *got,
+/* spoilt: what exempt_elements says of the output, or NULL. */
+static bool output_agrees(const struct sample *s, const struct graph_output *output, const char *got, const double *spoilt,
                           struct check_counts *counts, char report[CHECK_REPORT])
 {
     const struct value *v = output->value;
@@ -184,11 +242,14 @@ static bool output_agrees(const struct sample *s, const struct graph_output *out
     char a[40], b[40], type[96];
 
     for (int64_t i = 0; i < n; i++) {
-        counts->elements++;
         if (!(bounds[i] < INFINITY)) {
             counts->unknown++;
-        } else if (!element_agrees(v->type.type, got + (size_t)i * size, wanted + (size_t)i * size, bounds[i])) {
-            first = bad++ ? first : i;
+        } else if (spoilt && !(spoilt[i] < INFINITY)) {
+            counts->exempt++;
+        } else {
+            counts->compared++;
+            if (!element_agrees(v->type.type, got + (size_t)i * size, wanted + (size_t)i * size, bounds[i]))
+                first = bad++ ? first : i;
         }
     }
     if (!bad)
@@ -210,19 +271,16 @@ bool check_variant(const struct sample *s, struct variant *v, struct check_count
     void **outputs = random_alloc(g->output_count, sizeof *outputs);
     for (uint32_t i = 0; i < g->output_count; i++)
         outputs[i] = random_alloc((size_t)type_bytes(&g->outputs[i].value->type), 1);
-    bool *exempt = v->epilogues ? exempt_values(s) : NULL;
+    struct exemption exempt = v->epilogues ? exempt_elements(s) : (struct exemption){0, NULL};
     v->graphs++;
     if (!engine_run(v, s, outputs, &e))
         good = fail(report, "%s", e.message);
-    for (uint32_t i = 0; good && i < g->output_count; i++) {
-        if (exempt && exempt[g->outputs[i].value->index])
-            counts->exempt += (uint64_t)type_elements(&g->outputs[i].value->type);
-        else
-            good = output_agrees(s, &g->outputs[i], outputs[i], counts, report);
-    }
+    for (uint32_t i = 0; good && i < g->output_count; i++)
+        good = output_agrees(s, &g->outputs[i], outputs[i], exempt.bounds ? exempt.bounds[g->outputs[i].value->index] : NULL,
+                             counts, report);
     for (uint32_t i = 0; i < g->output_count; i++)
         free(outputs[i]);
     free(outputs);
-    free(exempt);
+    exemption_free(&exempt);
     return good;
 }

@@ -102,7 +102,9 @@ bool engine_run(struct variant *v, const struct sample *s, void **outputs, struc
 enum { CHECK_REPORT = 512 };
 
 struct check_counts {
-    uint64_t elements, unknown, exempt; /* compared or not; exempt: NaN at relu or clamp as a library epilogue */
+    uint64_t compared;
+    uint64_t unknown; /* nothing can be asked: a jump, a pole or the range's end is near */
+    uint64_t exempt;  /* NaN at relu or clamp as a library epilogue */
 };
 
 /** What does not depend on a variant: verifier, print and parse, the interpreter's driver.  False: report says what. */

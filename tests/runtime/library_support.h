@@ -266,7 +266,8 @@ static inline void assert_as_expected(struct subject *s, const struct expectatio
     for (int64_t i = 0; i < x->elements; i++) {
         float w = want->values[i], got = x->output[i];
 
-        if ((isnan(w) && isnan(got)) || w == got || fabs((double)w - got) <= want->bounds[i])
+        bool same = w == got && !signbit(w) == !signbit(got);
+        if ((isnan(w) && isnan(got)) || same || (want->bounds[i] > 0 && fabs((double)w - got) <= want->bounds[i]))
             continue;
         snprintf(text, sizeof text, "element %lld is %.9g, not %.9g within %g (%s)", (long long)i, got, w, want->bounds[i],
                  implementation);
