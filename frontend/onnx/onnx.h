@@ -5,8 +5,8 @@
  * In: an ONNX model, parsed by protobuf-c from our own schema (onnx.proto).  Out: public builder calls.
  *
  * reader.c (opsets, inputs, initializers, outputs, messages) -> walk.c (scopes, order of nodes, functions, what is constant) ->
- * one importer per row of the operator tables (operators_*.c, listed in operators.c).  value.c and attribute.c are what importers
- * call.  Read docs/readers.md first.
+ * one importer per row of the operator tables (operators_*.c, listed in operators.c).  value.c and attribute.c are what
+ * importers call.  Read docs/readers.md first.
  *
  * An importer gets a node and makes builder calls:
  *
@@ -28,7 +28,8 @@
  *   that mean nothing here.
  * - Results of nodes whose inputs are all constant are computed at once if they are small (walk.c), so importers need no code
  *   of their own for constants.  Host code is only for what the builder cannot say: empty tensors, int64 index lists, float64.
- * - Everything allocated by onnx_alloc and everything these functions return lives as long as the reader; nothing is freed by importers.
+ * - Everything allocated by onnx_alloc and everything these functions return lives as long as the reader; nothing is freed by
+ * importers.
  */
 #ifndef WEBNN_FRONTEND_ONNX_ONNX_H_
 #define WEBNN_FRONTEND_ONNX_ONNX_H_
@@ -67,25 +68,26 @@ WNNOperandDataType onnx_data_type(enum onnx_type type);
 enum onnx_type onnx_type_of(WNNOperandDataType type);
 /** Bytes per element in onnx_value.data; 0 for types that are not kept. */
 size_t onnx_type_size(enum onnx_type type);
-bool onnx_type_is_float(enum onnx_type type); /* float, float16, double */
+bool onnx_type_is_float(enum onnx_type type);  /* float, float16, double */
 bool onnx_type_is_signed(enum onnx_type type); /* signed integers */
 
 struct onnx_reader;
 struct onnx_scope;
 
 /**
- * A tensor: an operand, or a constant on the host, or both.  Sizes are known always, because the graph is static.  Importers read
- * it; they make one by onnx_output and its like.
+ * A tensor: an operand, or a constant on the host, or both.  Sizes are known always, because the graph is static.  Importers
+ * read it; they make one by onnx_output and its like.
  */
 struct onnx_value {
     enum onnx_type type;
     size_t rank;
     int64_t dims[ONNX_RANK_MAX]; /* 0 only in constants */
     WNNOperand operand;          /* NULL: not made yet; ask onnx_operand */
-    const void *data;            /* constant's elements in C order; NULL: run-time, or constant but not computed (onnx_constant does) */
-    bool is_static;              /* depends on constants only */
-    bool is_input;               /* the operand is an input of the model */
-    const char *refusal;         /* NULL: usable; "": a result of a refused node, not to be reported again; else why it is not */
+    const void *data;    /* constant's elements in C order; NULL: run-time, or constant but not computed (onnx_constant does) */
+    bool is_static;      /* depends on constants only */
+    bool is_input;       /* the operand is an input of the model, not a result */
+    double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
+    const char *refusal; /* NULL: usable; "": a result of a refused node, not to be reported again; else why it is not */
 };
 
 int64_t onnx_elements(const struct onnx_value *v);
@@ -105,13 +107,14 @@ struct onnx_node {
     const struct onnx_operator *row;
     int64_t version; /* of the operator set that the node belongs to */
     WNNGraphBuilder builder;
-    WNNStringView label;              /* the node's name: for option structs */
+    WNNStringView label;               /* the node's name: for option structs */
     const WNNOperatorOptions *options; /* just the label: for calls without options of their own */
     size_t input_count;                /* as in the file; trailing absent ones cut off */
     struct onnx_value **inputs;        /* NULL: absent (its name is "") */
     size_t output_count;
     struct onnx_value **outputs; /* set by onnx_output...; all must be, but those that onnx_wants denies */
     bool refused;
+    bool is_static;           /* all inputs depend on constants only: so will what onnx_output gets */
     uint64_t attributes_read; /* bit per attribute of proto; those beyond 63 are refused by the walk */
 };
 
@@ -142,8 +145,8 @@ void onnx_ignore(struct onnx_node *n, const char *name);
 /* ---- inputs (value.c) ---- */
 /** Input i, NULL if absent. */
 struct onnx_value *onnx_input(struct onnx_node *n, size_t i);
-/** The operand of input i; constants become operands here.  Refuses (and returns an error operand) if the input is absent, empty,
- * or of a type that WebNN does not have. */
+/** The operand of input i; constants become operands here.  Refuses (and returns an error operand) if the input is absent,
+ * empty, or of a type that WebNN does not have. */
 WNNOperand onnx_operand(struct onnx_node *n, size_t i);
 /** The same for an optional operand option: NULL if absent. */
 WNNOperand onnx_operand_optional(struct onnx_node *n, size_t i);
@@ -180,7 +183,8 @@ WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double valu
 /** A scalar of the data type of `like`. */
 WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value);
 /** A constant operand from memory. */
-WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims, const void *data);
+WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims,
+                                 const void *data);
 WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *dims);
 WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, const uint32_t *permutation);
 /** x[..., start : start + size, ...] along one axis, strides 1. */
@@ -204,18 +208,18 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
 /** One operator of one range of operator set versions. */
 struct onnx_operator {
     const char *name;
-    int since, until; /* versions of the operator set; until 0: to the newest */
+    int since, until;               /* versions of the operator set; until 0: to the newest */
     uint8_t min_inputs, max_inputs; /* 255: any number */
     uint8_t max_outputs;
     uint8_t flags;
     bool (*import)(struct onnx_node *n);
-    const char *note; /* what is composed or refused, for docs/onnx.md: a short clause; "" if it is one operator of WebNN */
+    const char *note;   /* what is composed or refused, for docs/onnx.md: a short clause; "" if it is one operator of WebNN */
     const char *domain; /* NULL: ai.onnx */
 };
 
 enum {
-    ONNX_KEEP = 1,      /* not computed when constant: passes want to see the operator (dequantizeLinear) */
-    ONNX_ANY_INPUT = 2, /* runs even if an input is unknown or refused (Shape, If) */
+    ONNX_KEEP = 1,  /* not computed while reading when constant: passes want to see the operator (DequantizeLinear) */
+    ONNX_HEAVY = 2, /* multiplies: costs about inputs times outputs when computed while reading (MatMul, Conv, LSTM) */
 };
 
 struct onnx_operator_table {

@@ -12,11 +12,12 @@
 
 /* The first half. */
 extern const struct onnx_operator_table onnx_elementwise_operators; /* unary, binary, comparisons, logic, activations */
-extern const struct onnx_operator_table onnx_constant_operators;    /* Constant, Shape, Range, Cast and what else shapes are made of */
-extern const struct onnx_operator_table onnx_shape_operators;       /* Reshape, Transpose, Concat, Slice, Pad, ... */
-extern const struct onnx_operator_table onnx_gather_operators;      /* Gather..., Scatter..., OneHot */
-extern const struct onnx_operator_table onnx_reduce_operators;      /* Reduce..., ArgMax, CumSum */
-extern const struct onnx_operator_table onnx_control_operators;     /* If, Loop, Scan */
+extern const struct onnx_operator_table
+    onnx_constant_operators; /* Constant, Shape, Range, Cast and what else shapes are made of */
+extern const struct onnx_operator_table onnx_shape_operators;   /* Reshape, Transpose, Concat, Slice, Pad, ... */
+extern const struct onnx_operator_table onnx_gather_operators;  /* Gather..., Scatter..., OneHot */
+extern const struct onnx_operator_table onnx_reduce_operators;  /* Reduce..., ArgMax, CumSum */
+extern const struct onnx_operator_table onnx_control_operators; /* If, Loop, Scan */
 
 /* The second half. */
 

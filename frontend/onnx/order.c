@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The order in which a graph's nodes can be imported.  In: nodes as the file has them.  Out: indices, every node behind those
+ * that it reads from, the file's own order if it is one (the format asks for it, not every writer keeps to it).
+ */
+#include <stdlib.h>
+
+#include "frontend/onnx/internal.h"
+
+/** Calls visit for every name that a node reads, also from within its bodies (which may see everything around them). */
+static bool for_each_name(const Onnx__NodeProto *node, bool (*visit)(void *user, const char *name), void *user)
+{
+    for (size_t i = 0; i < node->n_input; i++)
+        if (node->input[i] && *node->input[i] && !visit(user, node->input[i]))
+            return false;
+    for (size_t i = 0; i < node->n_attribute; i++) {
+        const Onnx__AttributeProto *a = node->attribute[i];
+
+        for (size_t g = 0; g < a->n_graphs + (a->g != NULL); g++) {
+            const Onnx__GraphProto *graph = g < a->n_graphs ? a->graphs[g] : a->g;
+
+            for (size_t k = 0; k < graph->n_node; k++)
+                if (!for_each_name(graph->node[k], visit, user))
+                    return false;
+            for (size_t k = 0; k < graph->n_output; k++)
+                if (graph->output[k]->name && !visit(user, graph->output[k]->name))
+                    return false;
+        }
+    }
+    return true;
+}
+
+struct order {
+    const struct onnx_map *producers; /* name to 1 + index */
+    size_t node;                      /* whose names are visited */
+    bool sorted;
+    struct edge {
+        size_t next; /* of the same producer, 1 + index; 0: the last */
+        size_t consumer;
+    } *edges;
+    size_t edge_count, edge_capacity;
+    size_t *first, *waits; /* per node: its consumers, how many values it waits for */
+};
+
+/** Notes what one name says about the order. */
+static bool visit(void *user, const char *name)
+{
+    struct order *o = user;
+    size_t producer = (size_t)(uintptr_t)onnx_map_get(o->producers, name, NULL);
+
+    if (!producer)
+        return true;
+    producer--;
+    if (!o->first) {
+        o->sorted = o->sorted && producer < o->node;
+        return o->sorted;
+    }
+    if (o->edge_count == o->edge_capacity) {
+        size_t capacity = o->edge_capacity ? 2 * o->edge_capacity : 256;
+        struct edge *edges = realloc(o->edges, capacity * sizeof *edges);
+
+        if (!edges)
+            return false;
+        o->edges = edges;
+        o->edge_capacity = capacity;
+    }
+    o->edges[o->edge_count] = (struct edge){o->first[producer], o->node};
+    o->first[producer] = ++o->edge_count;
+    o->waits[o->node]++;
+    return true;
+}
+
+/** Who produces which name.  Duplicates are found when values are bound. */
+static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, struct onnx_map *producers)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < nodes[i]->n_output; k++)
+            if (nodes[i]->output[k] && *nodes[i]->output[k] &&
+                onnx_map_add(producers, nodes[i]->output[k], (void *)(uintptr_t)(i + 1)) < 0)
+                return onnx_fail_memory(r);
+    return true;
+}
+
+/** Nodes that wait for nothing, then those that waited for them, and so on. */
+static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__NodeProto *const *nodes, const char *what,
+                 size_t *order)
+{
+    size_t done = 0, end = 0;
+
+    o->first = calloc(count, sizeof *o->first);
+    o->waits = calloc(count, sizeof *o->waits);
+    if (!o->first || !o->waits)
+        return onnx_fail_memory(r);
+    for (o->node = 0; o->node < count; o->node++)
+        if (!for_each_name(nodes[o->node], visit, o))
+            return onnx_fail_memory(r);
+    for (size_t i = 0; i < count; i++)
+        if (!o->waits[i])
+            order[end++] = i;
+    for (; done < end; done++)
+        for (size_t e = o->first[order[done]]; e; e = o->edges[e - 1].next)
+            if (!--o->waits[o->edges[e - 1].consumer])
+                order[end++] = o->edges[e - 1].consumer;
+    if (end == count)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (o->waits[i])
+            return onnx_fail(r, "%s: node \"%s\" (%s) depends on its own result, or on a node that does", what,
+                             onnx_escape(r, nodes[i]->name), onnx_escape(r, nodes[i]->op_type));
+    return false;
+}
+
+const size_t *onnx_order_nodes(struct onnx_scope *scope, size_t count, Onnx__NodeProto *const *nodes, const char *what)
+{
+    struct onnx_reader *r = scope->reader;
+    struct onnx_map producers = {0};
+    struct order o = {.producers = &producers, .sorted = true};
+    size_t *order = onnx_reader_alloc(r, count + 1, sizeof *order);
+    bool ok = order && map_producers(r, count, nodes, &producers);
+
+    for (size_t i = 0; ok && i < count; i++)
+        order[i] = i;
+    for (; ok && o.sorted && o.node < count; o.node++)
+        for_each_name(nodes[o.node], visit, &o);
+    if (ok && !o.sorted)
+        ok = sort(r, &o, count, nodes, what, order);
+    free(o.edges);
+    free(o.first);
+    free(o.waits);
+    onnx_map_free(&producers);
+    return ok ? order : NULL;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Reads an ONNX model.  In: the bytes of a file, and what the user says about its dimensions and inputs.  Out: a struct model.
+ *
+ * This file sees to what surrounds the nodes: the format, operator sets, the sizes of inputs, outputs, and the one message.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/onnx/internal.h"
+
+/* ---- sizes of inputs ---- */
+
+/** Names of dimensions that are bound so far: by --dim, and by the shapes given for inputs. */
+struct binding {
+    struct onnx_map sizes;  /* uintptr_t */
+    struct onnx_map inputs; /* 1: names of inputs that a shape or constant may be given for */
+    struct onnx_map names;  /* 1: names of dimensions that occur in the file */
+    char *missing;          /* inputs whose shape stays open, one line each */
+};
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
+{
+    return info->type ? info->type->tensor_type : NULL;
+}
+
+static const struct model_shape *given_shape(const struct onnx_reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->options->shape_count; i++)
+        if (!strcmp(r->options->shapes[i].name, name))
+            return &r->options->shapes[i];
+    return NULL;
+}
+
+static const struct model_constant *given_constant(const struct onnx_reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->options->constant_count; i++)
+        if (!strcmp(r->options->constants[i].name, name))
+            return &r->options->constants[i];
+    return NULL;
+}
+
+/** Binds a dimension's name; one that has another size already is an error. */
+static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name, uint32_t size, const char *input)
+{
+    uintptr_t have = (uintptr_t)onnx_map_get(&b->sizes, name, NULL);
+
+    if (have && have != size)
+        return onnx_fail(r, "input \"%s\": dimension \"%s\" is %u here and %zu elsewhere", onnx_escape(r, input),
+                         onnx_escape(r, name), size, (size_t)have);
+    return have || onnx_map_add(&b->sizes, name, (void *)(uintptr_t)size) >= 0 || onnx_fail_memory(r);
+}
+
+/** Holds a given shape against the declared one, and binds the names in it. */
+static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *input, const Onnx__TensorShapeProto *declared,
+                       size_t rank, const uint32_t *dims)
+{
+    if (!declared)
+        return true;
+    if (declared->n_dim != rank)
+        return onnx_fail(r, "input \"%s\" has %zu dimensions, the shape given for it has %zu", onnx_escape(r, input),
+                         declared->n_dim, rank);
+    for (size_t d = 0; d < rank; d++) {
+        const Onnx__TensorShapeProto__Dimension *dim = declared->dim[d];
+
+        /* Some writers say 0 or -1 where they mean any. */
+        if (dim->has_dim_value && dim->dim_value > 0 && (uint64_t)dim->dim_value != dims[d])
+            return onnx_fail(r, "input \"%s\": dimension %zu is %lld, the shape given for it has %u", onnx_escape(r, input), d,
+                             (long long)dim->dim_value, dims[d]);
+        if (dim->dim_param && *dim->dim_param && !bind_size(r, b, dim->dim_param, dims[d], input))
+            return false;
+    }
+    return true;
+}
+
+/** Notes which names there are, and binds what the options say. */
+static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__GraphProto *graph)
+{
+    for (size_t i = 0; i < r->options->dim_count; i++)
+        if (!r->options->dims[i].size)
+            return onnx_fail(r, "dimension \"%s\" cannot be 0", onnx_escape(r, r->options->dims[i].name));
+        else if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, "--dim"))
+            return false;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const char *name = graph->input[i]->name;
+        const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
+        const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
+        const struct model_shape *given;
+        const struct model_constant *constant;
+
+        if (!name || !*name)
+            return onnx_fail(r, "input %zu has no name", i);
+        if (onnx_map_add(&b->inputs, name, (void *)1) < 0)
+            return onnx_fail_memory(r);
+        for (size_t d = 0; shape && d < shape->n_dim; d++)
+            if (shape->dim[d]->dim_param && onnx_map_add(&b->names, shape->dim[d]->dim_param, (void *)1) < 0)
+                return onnx_fail_memory(r);
+        given = given_shape(r, name);
+        constant = given_constant(r, name);
+        if (given && !bind_shape(r, b, name, shape, given->rank, given->dims))
+            return false;
+        if (constant && !bind_shape(r, b, name, shape, constant->array->rank, constant->array->shape))
+            return false;
+    }
+    return true;
+}
+
+/** Options for names that the file does not have are mistakes. */
+static bool check_options(struct onnx_reader *r, const struct binding *b)
+{
+    const struct model_options *o = r->options;
+
+    for (size_t i = 0; i < o->shape_count; i++)
+        if (!onnx_map_get(&b->inputs, o->shapes[i].name, NULL))
+            return onnx_fail(r, "a shape is given for \"%s\", which is no input", onnx_escape(r, o->shapes[i].name));
+    for (size_t i = 0; i < o->constant_count; i++)
+        if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
+            return onnx_fail(r, "a constant is given for \"%s\", which is no input", onnx_escape(r, o->constants[i].name));
+    for (size_t i = 0; i < o->dim_count; i++)
+        if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
+            return onnx_fail(r, "no dimension of an input is called \"%s\"", onnx_escape(r, o->dims[i].name));
+    return true;
+}
+
+/** Notes an input whose shape is not known. */
+static bool add_missing(struct onnx_reader *r, struct binding *b, const char *input, const char *text)
+{
+    size_t size = (b->missing ? strlen(b->missing) : 0) + strlen(text) + 200;
+    char *grown = realloc(b->missing, size);
+
+    if (!grown)
+        return onnx_fail_memory(r);
+    if (!b->missing)
+        *grown = '\0';
+    b->missing = grown;
+    snprintf(grown + strlen(grown), size - strlen(grown), "\n  input \"%s\" %s", onnx_escape(r, input), text);
+    return true;
+}
+
+/** The sizes of an input.  False: failed, or noted as missing (*missing). */
+static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__ValueInfoProto *info, size_t *rank,
+                        uint32_t *dims, bool *missing)
+{
+    const struct model_shape *given = given_shape(r, info->name);
+    const Onnx__TensorShapeProto *shape = tensor_type(info)->shape;
+    char text[400];
+
+    *missing = false;
+    *rank = given ? given->rank : shape ? shape->n_dim : 0;
+    if (*rank > ONNX_RANK_MAX)
+        return onnx_fail(r, "input \"%s\" has %zu dimensions, an operand has at most %d", onnx_escape(r, info->name), *rank,
+                         ONNX_RANK_MAX);
+    if (given) {
+        memcpy(dims, given->dims, *rank * sizeof *dims);
+        return true;
+    }
+    if (!shape) {
+        *missing = true;
+        return add_missing(r, b, info->name, "declares no shape: give --shape for it");
+    }
+    for (size_t d = 0; d < *rank; d++) {
+        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[d];
+        const char *name = dim->dim_param && *dim->dim_param ? dim->dim_param : NULL;
+
+        dims[d] = 0;
+        if (dim->has_dim_value && dim->dim_value > INT32_MAX)
+            return onnx_fail(r, "input \"%s\": dimension %zu is %lld", onnx_escape(r, info->name), d,
+                             (long long)dim->dim_value);
+        if (dim->has_dim_value && dim->dim_value > 0)
+            dims[d] = (uint32_t)dim->dim_value;
+        else if (name)
+            dims[d] = (uint32_t)(uintptr_t)onnx_map_get(&b->sizes, name, NULL);
+        if (dims[d])
+            continue;
+        *missing = true;
+        if (name)
+            snprintf(text, sizeof text, "has a dimension %zu called \"%s\": give --dim or --shape for it", d,
+                     onnx_escape(r, name));
+        else
+            snprintf(text, sizeof text, "has a dimension %zu of no fixed size: give --shape for it", d);
+        return add_missing(r, b, info->name, text);
+    }
+    return true;
+}
+
+/* ---- inputs and outputs ---- */
+
+/** The value of an input that the options make a constant. */
+static struct onnx_value *constant_value(struct onnx_reader *r, const char *name, enum onnx_type type,
+                                         const struct npy_array *a)
+{
+    int64_t dims[ONNX_RANK_MAX] = {0};
+    struct onnx_value *v;
+    void *data;
+
+    if (!onnx_data_type(type) || onnx_data_type(type) != a->dataType) {
+        onnx_fail(r, "input \"%s\" is of type %s, the constant given for it of type %s", onnx_escape(r, name),
+                  onnx_type_name(type), wnnOperandDataTypeGetName(a->dataType));
+        return NULL;
+    }
+    for (size_t d = 0; d < a->rank; d++)
+        dims[d] = a->shape[d];
+    v = onnx_value_create(r, type, a->rank, dims);
+    data = onnx_reader_alloc(r, a->byteLength + 1, 1);
+    if (!v || !data)
+        return NULL;
+    memcpy(data, a->data, a->byteLength);
+    v->data = data;
+    v->is_static = true;
+    return v;
+}
+
+static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__ValueInfoProto *info)
+{
+    struct onnx_reader *r = scope->reader;
+    const Onnx__TypeProto__Tensor *type = tensor_type(info);
+    const struct model_constant *constant = given_constant(r, info->name);
+    enum onnx_type elem = type ? (enum onnx_type)type->elem_type : ONNX_UNDEFINED;
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    int64_t wide[ONNX_RANK_MAX] = {0};
+    struct onnx_value *v;
+    bool found, missing;
+    WNNOperand operand;
+    size_t rank;
+
+    if (onnx_map_get(&scope->values, info->name, &found), found)
+        return true; /* an initializer: its default, which stays */
+    if (!type)
+        return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
+    if (constant) {
+        v = constant_value(r, info->name, elem, constant->array);
+        return v && onnx_bind(scope, info->name, v, "input");
+    }
+    if (onnx_data_type(elem) == WNNOperandDataType_Undefined)
+        return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),
+                         onnx_type_name(elem));
+    if (!input_shape(r, b, info, &rank, dims, &missing))
+        return false;
+    if (missing)
+        return true;
+    operand =
+        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
+    if (wnnOperandIsError(operand)) {
+        WNNStringView message;
+
+        wnnGraphBuilderGetError(r->model->builder, &message);
+        return onnx_fail(r, "%.*s", (int)(message.length > 500 ? 500 : message.length), message.data);
+    }
+    for (size_t d = 0; d < rank; d++)
+        wide[d] = dims[d];
+    v = onnx_value_create(r, elem, rank, wide);
+    if (!v || !model_add_input(r->model, info->name, operand, elem == ONNX_BOOL))
+        return onnx_fail_memory(r);
+    v->operand = operand;
+    v->is_input = true;
+    return onnx_bind(scope, info->name, v, "input");
+}
+
+static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
+{
+    struct onnx_reader *r = scope->reader;
+    struct binding b = {0};
+    bool ok = bind_sizes(r, &b, graph) && check_options(r, &b);
+
+    for (size_t i = 0; ok && i < graph->n_input; i++)
+        ok = add_input(scope, &b, graph->input[i]);
+    if (ok && b.missing)
+        ok = onnx_fail(r, "the graph is static, but%s", b.missing);
+    onnx_map_free(&b.sizes);
+    onnx_map_free(&b.inputs);
+    onnx_map_free(&b.names);
+    free(b.missing);
+    return ok;
+}
+
+/** An output must be the result of an operator: inputs and constants go through an identity. */
+static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, struct onnx_map *seen)
+{
+    struct onnx_reader *r = scope->reader;
+    const char *name = info->name ? info->name : "";
+    Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
+    WNNOperatorOptions options = WNN_OPERATOR_OPTIONS_INIT;
+    struct onnx_node n = {.reader = r, .scope = scope, .proto = &node, .builder = r->model->builder, .options = &options};
+    WNNOperand operand;
+    bool found;
+    struct onnx_value *v = onnx_lookup(scope, name, &found);
+    int added = onnx_map_add(seen, name, (void *)1);
+
+    if (added < 0)
+        return onnx_fail_memory(r);
+    if (!added || !*name)
+        return onnx_fail(r, *name ? "output \"%s\" is named twice" : "an output has no name%s", onnx_escape(r, name));
+    if (!v)
+        return onnx_fail(r, "output \"%s\" is no input, initializer or result of a node", onnx_escape(r, name));
+    node.name = (char *)name;
+    node.op_type = (char *)"output of the model";
+    operand = onnx_value_operand(&n, v);
+    if (n.refused)
+        return !r->failed;
+    if (v->is_input || v->is_static)
+        operand = wnnGraphBuilderIdentity(n.builder, operand, n.options);
+    if (!onnx_output(&n, 0, operand))
+        return !r->failed;
+    return model_add_output(r->model, name, operand, v->type == ONNX_BOOL) || onnx_fail_memory(r);
+}
+
+static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
+{
+    struct onnx_map seen = {0};
+    bool ok = graph->n_output || onnx_fail(scope->reader, "the graph has no outputs");
+
+    for (size_t i = 0; ok && i < graph->n_output; i++)
+        ok = add_output(scope, graph->output[i], &seen);
+    onnx_map_free(&seen);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+/** What must be true before a node is looked at. */
+static bool check_model(struct onnx_reader *r)
+{
+    const Onnx__ModelProto *m = r->proto;
+
+    if (!m->graph)
+        return onnx_fail(r, "the file holds no graph: it is no ONNX model, or cut off");
+    if (!m->n_opset_import && m->ir_version >= 3)
+        return onnx_fail(r, "the model does not say which operator set it uses");
+    for (size_t i = 0; i < m->n_opset_import; i++) {
+        const Onnx__OperatorSetIdProto *o = m->opset_import[i];
+        const char *domain = o->domain && strcmp(o->domain, "ai.onnx") != 0 ? o->domain : "";
+
+        if (!*domain && (o->version < 1 || o->version > ONNX_OPSET_NEWEST))
+            return onnx_fail(r, "the model uses operator set %lld; versions 1 to %d are known", (long long)o->version,
+                             ONNX_OPSET_NEWEST);
+    }
+    return true;
+}
+
+static bool read_graph(struct onnx_reader *r)
+{
+    const Onnx__GraphProto *graph = r->proto->graph;
+    struct onnx_scope scope = {.reader = r, .opset_count = r->proto->n_opset_import, .opsets = r->proto->opset_import};
+    bool ok = onnx_bind_initializers(&scope, graph) && add_inputs(&scope, graph) &&
+              onnx_import_nodes(&scope, graph->n_node, graph->node, "graph") && add_outputs(&scope, graph);
+
+    onnx_map_free(&scope.values);
+    if (ok && r->refusal_count) {
+        char more[60] = "";
+
+        if (r->refusal_count > REFUSALS_MAX)
+            snprintf(more, sizeof more, "\n  and %zu more", r->refusal_count - REFUSALS_MAX);
+        model_error(r->message, "%s: %zu node%s cannot be expressed:%s%s", r->path, r->refusal_count,
+                    r->refusal_count > 1 ? "s" : "", r->refusals, more);
+        return false;
+    }
+    return ok;
+}
+
+bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    static const struct model_options none;
+    struct onnx_reader r = {.path = path, .options = options ? options : &none, .model = model, .message = message};
+    bool ok = false;
+
+    memset(model, 0, sizeof *model);
+    *message = NULL;
+    if (!onnx_wire_check(bytes, length, &onnx__model_proto__descriptor, 0)) {
+        onnx_fail(&r, "messages lie within each other more than %d deep", WIRE_DEPTH_MAX);
+    } else if (r.proto = onnx__model_proto__unpack(NULL, length, bytes), !r.proto) {
+        onnx_fail(&r, "not an ONNX model, or cut off");
+    } else if (wnnContextCreateGraphBuilder(context, &model->builder)) {
+        WNNStringView text = wnnGetLastErrorMessage();
+
+        onnx_fail(&r, "%.*s", (int)text.length, text.data);
+    } else if (check_model(&r)) {
+        r.error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
+        wnnGraphBuilderClearError(model->builder);
+        model->name = strdup(r.proto->graph->name ? r.proto->graph->name : "");
+        ok = model->name ? read_graph(&r) : onnx_fail_memory(&r);
+    }
+    if (r.proto)
+        onnx__model_proto__free_unpacked(r.proto, NULL);
+    while (r.blocks) {
+        struct onnx_block *next = r.blocks->next;
+
+        free(r.blocks);
+        r.blocks = next;
+    }
+    free(r.refusals);
+    if (!ok)
+        model_free(model);
+    return ok;
+}
