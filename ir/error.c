@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Errors: a status with its message, the calling thread's last message, and the escaping of text that the user wrote.
+ * Errors: a status with its message, and the escaping of text that the user wrote.
  *
  * In: what went wrong.  Out: messages that are safe to print on a terminal or in a log: names and labels go through
  * escape_text first, because a label may hold line breaks, terminal escapes or direction marks.
@@ -9,47 +9,6 @@
 #include "ir/text.h"
 
 #include <string.h>
-
-/* ---- statuses and the public functions ---- */
-
-char const *wnnStatusGetName(WNNStatus status)
-{
-    switch (status) {
-    case WNNStatus_Success:
-        return "Success";
-    case WNNStatus_TypeError:
-        return "TypeError";
-    case WNNStatus_InvalidStateError:
-        return "InvalidStateError";
-    case WNNStatus_OperationError:
-        return "OperationError";
-    case WNNStatus_UnknownError:
-        return "UnknownError";
-    case WNNStatus_NotSupportedError:
-        return "NotSupportedError";
-    case WNNStatus_DataError:
-        return "DataError";
-    case WNNStatus_TimedOut:
-        return "TimedOut";
-    case WNNStatus_Force32:
-        break;
-    }
-    return "unknown status";
-}
-
-/* A plain buffer rather than an allocation: there is nothing to free when a thread ends. */
-static _Thread_local char last_message[sizeof((struct error *)0)->message];
-
-WNNStringView wnnGetLastErrorMessage(void)
-{
-    WNNStringView view = {last_message, strlen(last_message)};
-    return view;
-}
-
-char const *wnnGetVersion(void)
-{
-    return WEBNN_VERSION;
-}
 
 /* ---- struct error ---- */
 
@@ -87,13 +46,6 @@ bool error_set(struct error *e, WNNStatus status, const char *format, ...)
 bool error_out_of_memory(struct error *e)
 {
     return error_set(e, WNNStatus_UnknownError, "out of memory");
-}
-
-WNNStatus error_publish(const struct error *e)
-{
-    if (e->status != WNNStatus_Success)
-        memcpy(last_message, e->message, sizeof last_message);
-    return e->status;
 }
 
 /* ---- text ---- */

@@ -177,6 +177,22 @@ bool lex_is_word(const struct lexer *l, const char *word)
     return l->token.kind == TOKEN_NAME && l->token.length == strlen(word) && memcmp(l->token.text, word, l->token.length) == 0;
 }
 
+bool is_plain_name(const char *text, size_t length)
+{
+    static const char *const reserved[] = {"null", "true", "false", "NaN", "Infinity"};
+
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (strlen(reserved[i]) == length && memcmp(text, reserved[i], length) == 0)
+            return false;
+    for (const char *c = text; c < text + length; c++) {
+        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == '/';
+        bool inside = (*c >= '0' && *c <= '9') || *c == '.';
+        if (!letter && !(c == text ? *c == '$' : inside))
+            return false;
+    }
+    return length != 0;
+}
+
 /* ---- strings ---- */
 
 static int hex_digit(char c)
@@ -184,10 +200,23 @@ static int hex_digit(char c)
     return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/* Four hexadecimal digits at s, or -1. */
+static int32_t hex_quad(const char *s, size_t length)
+{
+    int32_t code = 0;
+
+    for (size_t i = 0; i < 4; i++) {
+        if (i == length || hex_digit(s[i]) < 0)
+            return -1;
+        code = code * 16 + hex_digit(s[i]);
+    }
+    return code;
+}
+
 /* One escape behind the backslash at s; returns the bytes consumed, 0 if it is none. */
 static size_t unescape(const char *s, size_t length, char out[4], size_t *written)
 {
-    static const char from[] = "\"\\/nrt", to[] = "\"\\/\n\r\t";
+    static const char from[] = "\"\\/nrtbf", to[] = "\"\\/\n\r\t\b\f";
     const char *simple = length && *s ? strchr(from, *s) : NULL;
 
     *written = 1;
@@ -208,6 +237,20 @@ static size_t unescape(const char *s, size_t length, char out[4], size_t *writte
             return 0;
         *written = utf8_encode(out, code);
         return *written ? i + 1 : 0;
+    }
+    if (length && s[0] == 'u') { /* as JSON has them: UTF-16 */
+        int32_t high = hex_quad(s + 1, length - 1), low;
+        if (high < 0)
+            return 0;
+        if (high < 0xD800 || high > 0xDFFF) {
+            *written = utf8_encode(out, (uint32_t)high);
+            return 5;
+        }
+        low = length >= 11 && s[5] == '\\' && s[6] == 'u' ? hex_quad(s + 7, length - 7) : -1;
+        if (high > 0xDBFF || low < 0xDC00 || low > 0xDFFF)
+            return 0;
+        *written = utf8_encode(out, 0x10000 + ((uint32_t)(high - 0xD800) << 10) + (uint32_t)(low - 0xDC00));
+        return 11;
     }
     return 0;
 }
@@ -231,7 +274,7 @@ char *lex_unescape(struct lexer *l, struct arena *a, size_t *length)
         char piece[4];
         size_t written, consumed = unescape(t->text + at + 1, t->length - at - 1, piece, &written);
         if (consumed == 0) {
-            lex_error_at(l, t->text + at, "unknown escape in a string (\\\" \\\\ \\/ \\n \\r \\t \\xHH \\u{...} are known)");
+            lex_error_at(l, t->text + at, "unknown escape in a string (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH \\u{...} are known)");
             return NULL;
         }
         memcpy(text + used, piece, written);

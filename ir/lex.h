@@ -52,6 +52,9 @@ static inline bool lex_is(const struct lexer *l, char sign)
 /** Whether the current token is that word. */
 bool lex_is_word(const struct lexer *l, const char *word);
 
+/** Whether text is an identifier of the textual form and no reserved word. */
+bool is_plain_name(const char *text, size_t length);
+
 /** A number in all its kinds: digits, NaN, Infinity, with a sign before it; moves behind it. */
 bool lex_number(struct lexer *l, WNNNumber *n);
 

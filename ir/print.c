@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/lex.h"
 #include "ir/name_map.h"
 #include "ir/text.h"
 
@@ -20,22 +21,6 @@ enum {
 };
 
 /* ---- names ---- */
-
-bool is_plain_name(const char *text, size_t length)
-{
-    static const char *const reserved[] = {"null", "true", "false", "NaN", "Infinity"};
-
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (strlen(reserved[i]) == length && memcmp(text, reserved[i], length) == 0)
-            return false;
-    for (const char *c = text; c < text + length; c++) {
-        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == '/';
-        bool inside = (*c >= '0' && *c <= '9') || *c == '.';
-        if (!letter && !(c == text ? *c == '$' : inside))
-            return false;
-    }
-    return length != 0;
-}
 
 static void string_print(FILE *out, const char *text, size_t length)
 {

@@ -20,8 +20,6 @@ const char *number_print(char buf[NUMBER_TEXT_MAX], WNNNumber n);
 double double_shorten(double d, dtype t);
 /** A number token (digits, '.', exponent; no sign) as a double, correctly rounded in every locale. */
 double digits_to_double(const char *text, size_t length);
-/** Whether text is an identifier of the textual form and no reserved word. */
-bool is_plain_name(const char *text, size_t length);
 /** The cluster mark's word: kernel, library, view. */
 const char *cluster_kind_name(enum cluster_kind kind);
 /** The node that a library cluster is built around unless it says otherwise. */

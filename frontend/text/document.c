@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Documents: their pieces, their errors, and the two readers that start with one.  See frontend/text/document.h. */
+#include "frontend/text/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define APPEND(first, last, item)                                                                                              \
+    do {                                                                                                                       \
+        if (!(item))                                                                                                           \
+            error_out_of_memory(&d->error);                                                                                    \
+        else if (last)                                                                                                         \
+            (last)->next = (item), (last) = (item);                                                                            \
+        else                                                                                                                   \
+            (first) = (last) = (item);                                                                                         \
+    } while (0)
+
+struct document_tensor *document_add_tensor(struct document *d, bool constant)
+{
+    struct document_tensor *t = arena_alloc(&d->arena, sizeof *t);
+
+    if (constant)
+        APPEND(d->first_constant, d->last_constant, t);
+    else
+        APPEND(d->first_input, d->last_input, t);
+    return t;
+}
+
+struct document_node *document_add_node(struct document *d)
+{
+    struct document_node *n = arena_alloc(&d->arena, sizeof *n);
+
+    APPEND(d->first_node, d->last_node, n);
+    return n;
+}
+
+struct document_output *document_add_output(struct document *d)
+{
+    struct document_output *o = arena_alloc(&d->arena, sizeof *o);
+
+    APPEND(d->first_output, d->last_output, o);
+    return o;
+}
+
+struct document_argument *document_add_argument(struct document *d, struct document_node *n, const struct document_text *key)
+{
+    struct document_argument *a = arena_alloc(&d->arena, sizeof *a);
+
+    /* Positional ones may be the operands of a concat, any number of them. */
+    if (a && key->text && ++n->argument_count > DOCUMENT_ARGUMENTS_MAX) {
+        document_error(d, key->place, "more than %d arguments", DOCUMENT_ARGUMENTS_MAX);
+        return NULL;
+    }
+    if (a)
+        a->key = *key;
+    APPEND(n->first_argument, n->last_argument, a);
+    return a;
+}
+
+struct document_value *document_value(struct document *d, enum document_value_kind kind, const char *place)
+{
+    struct document_value *v = arena_alloc(&d->arena, sizeof *v);
+
+    if (!v) {
+        error_out_of_memory(&d->error);
+        return NULL;
+    }
+    v->kind = kind;
+    v->place = place;
+    return v;
+}
+
+bool document_error(struct document *d, const char *place, const char *format, ...)
+{
+    char text[sizeof d->error.message];
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (vsnprintf(text, sizeof text, format, arguments) < 0)
+        text[0] = '\0';
+    va_end(arguments);
+    return lex_error_at(&d->lexer, place, "%s", text);
+}
+
+bool document_data_type(struct document *d, const char *text, size_t length, const char *place, WNNOperandDataType *type)
+{
+    static const struct {
+        const char *name, *word;
+        WNNOperandDataType type;
+    } types[] = {
+        {"float32", "f32", WNNOperandDataType_Float32}, {"float16", "f16", WNNOperandDataType_Float16},
+        {"int32", "i32", WNNOperandDataType_Int32},     {"uint32", "u32", WNNOperandDataType_Uint32},
+        {"int64", "i64", WNNOperandDataType_Int64},     {"uint64", "u64", WNNOperandDataType_Uint64},
+        {"int8", "i8", WNNOperandDataType_Int8},        {"uint8", "u8", WNNOperandDataType_Uint8},
+        {"int4", "i4", WNNOperandDataType_Undefined},   {"uint4", "u4", WNNOperandDataType_Undefined},
+    };
+    char buf[80];
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if ((strlen(types[i].name) != length || memcmp(types[i].name, text, length)) &&
+            (strlen(types[i].word) != length || memcmp(types[i].word, text, length)))
+            continue;
+        *type = types[i].type;
+        return *type || document_error(d, place, "the specification no longer has the data types int4 and uint4");
+    }
+    return document_error(d, place, "'%s' is no data type", escape_text(buf, sizeof buf, text, length));
+}
+
+/* ---- the readers ---- */
+
+static bool read_document(WNNContext context, const char *path, const char *bytes, size_t length,
+                          bool (*parse)(struct document *d), const struct model_options *options, struct model *model,
+                          char **message)
+{
+    static const struct model_options none;
+    struct document d = {.path = path, .lexer = {.text = bytes, .length = length}};
+    char buf[512];
+    bool ok;
+
+    memset(model, 0, sizeof *model);
+    d.lexer.error = &d.error;
+    if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) /* a byte order mark */
+        d.lexer.at = 3;
+    ok = parse(&d) && document_build(&d, context, options ? options : &none, model);
+    if (!ok) {
+        model_free(model);
+        /* Without a place if it is nobody's fault. */
+        model_error(message, "%s:%s%s", escape_text(buf, sizeof buf, path, strlen(path)),
+                    d.error.status == WNNStatus_DataError ? "" : " ", d.error.message);
+    }
+    arena_free(&d.arena);
+    return ok;
+}
+
+bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    return read_document(context, path, bytes, length, document_parse_text, options, model, message);
+}
+
+bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    return read_document(context, path, bytes, length, document_parse_json, options, model, message);
+}

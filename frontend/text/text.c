@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * `.webnn` text, versions 1 and 2, with the extensions of our own textual form (docs/formats.md) but for its marks.
+ *
+ * In: text of any content.  Out: a document.  Blocks may come in any order and more than once, and the brace that closes the
+ * graph may stand before the last of them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "frontend/text/document.h"
+
+/* ---- small pieces ---- */
+
+static bool expected(struct document *d, const char *what)
+{
+    char buf[80];
+
+    return lex_error(&d->lexer, "%s expected, found %s", what, lex_describe(&d->lexer, buf, sizeof buf));
+}
+
+static bool read_sign(struct document *d, char sign)
+{
+    char what[] = {'\'', sign, '\'', '\0'};
+
+    return lex_is(&d->lexer, sign) ? lex_next(&d->lexer) : expected(d, what);
+}
+
+static bool accept(struct document *d, char sign, bool *there)
+{
+    *there = lex_is(&d->lexer, sign);
+    return !*there || lex_next(&d->lexer);
+}
+
+/** Behind an item of a list: a comma, or the end.  A comma may stand before the end. */
+static bool read_list_end(struct document *d, char close, bool *end)
+{
+    bool comma;
+
+    if (!accept(d, ',', &comma))
+        return false;
+    *end = lex_is(&d->lexer, close);
+    if (*end)
+        return lex_next(&d->lexer);
+    return comma || expected(d, close == ']' ? "',' or ']'" : "',' or ')'");
+}
+
+/** A string, or a word if words is. */
+static bool read_text(struct document *d, const char *what, bool words, struct document_text *text)
+{
+    const struct token *t = &d->lexer.token;
+    char *copy;
+
+    text->place = t->text;
+    text->length = t->length;
+    if (t->kind == TOKEN_STRING) {
+        copy = lex_unescape(&d->lexer, &d->arena, &text->length);
+        if (!copy)
+            return false;
+    } else if (words && t->kind == TOKEN_NAME) {
+        copy = arena_string(&d->arena, t->text, t->length);
+        if (!copy)
+            return error_out_of_memory(&d->error);
+    } else {
+        return expected(d, what);
+    }
+    text->text = copy;
+    return lex_next(&d->lexer);
+}
+
+/** A name for an operand: an identifier, or any bytes in quotes. */
+static bool read_name(struct document *d, struct document_text *name)
+{
+    bool quoted = d->lexer.token.kind == TOKEN_STRING;
+
+    if (!read_text(d, "a name", true, name))
+        return false;
+    if (!name->length)
+        return document_error(d, name->place, "a name must not be empty");
+    if (!quoted && !is_plain_name(name->text, name->length))
+        return document_error(d, name->place, "'%s' is a reserved word: write it in quotes", name->text);
+    return true;
+}
+
+static bool read_uint32(struct document *d, uint32_t *value)
+{
+    const char *place = d->lexer.token.text;
+    WNNNumber n;
+    double number;
+
+    if (!lex_number(&d->lexer, &n))
+        return false;
+    number = number_to_double(n);
+    if (!(number >= 0 && number <= UINT32_MAX && number == floor(number)))
+        return document_error(d, place, "a whole number from 0 to 4294967295 expected");
+    *value = (uint32_t)number;
+    return true;
+}
+
+/** A list that doubles its memory as it grows. */
+struct growing {
+    char *items;
+    size_t count, capacity;
+};
+
+static bool grow(struct document *d, struct growing *list, const void *item, size_t size)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 8;
+        char *items = arena_array(&d->arena, capacity, size);
+
+        if (!items)
+            return error_out_of_memory(&d->error);
+        if (list->count)
+            memcpy(items, list->items, list->count * size);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    memcpy(list->items + list->count++ * size, item, size);
+    return true;
+}
+
+/* ---- types ---- */
+
+/** A size, or dyn("name", largest). */
+static bool read_dimension(struct document *d, struct document_dimension *dimension)
+{
+    if (!lex_is_word(&d->lexer, "dyn"))
+        return read_uint32(d, &dimension->size);
+    return lex_next(&d->lexer) && read_sign(d, '(') &&
+           read_text(d, "the dimension's name in quotes", false, &dimension->name) && read_sign(d, ',') &&
+           read_uint32(d, &dimension->size) && read_sign(d, ')');
+}
+
+static bool read_type(struct document *d, struct document_type *type)
+{
+    const struct token t = d->lexer.token;
+    bool end;
+
+    type->place = t.text;
+    if (t.kind != TOKEN_NAME)
+        return expected(d, "a data type");
+    if (!document_data_type(d, t.text, t.length, t.text, &type->dataType) || !lex_next(&d->lexer) || !read_sign(d, '['))
+        return false;
+    end = lex_is(&d->lexer, ']');
+    if (end && !lex_next(&d->lexer))
+        return false;
+    while (!end) {
+        if (type->rank == DOCUMENT_RANK_MAX)
+            return lex_error(&d->lexer, "more than %d dimensions", DOCUMENT_RANK_MAX);
+        if (!read_dimension(d, &type->dims[type->rank++]) || !read_list_end(d, ']', &end))
+            return false;
+    }
+    return true;
+}
+
+/* ---- constants ---- */
+
+/** Bytes, or numbers nested as one likes, in brackets. */
+static bool read_elements(struct document *d, bool bytes, struct document_tensor *t)
+{
+    struct growing list = {0};
+    unsigned depth = 0;
+    WNNNumber n;
+
+    if (!lex_is(&d->lexer, '['))
+        return expected(d, "'['");
+    do {
+        const char *place = d->lexer.token.text;
+        bool item = true;
+
+        if (lex_is(&d->lexer, '[')) {
+            if (++depth > (bytes ? 1 : DOCUMENT_NESTING_MAX))
+                return lex_error(&d->lexer, "lists are nested too deeply");
+            item = false;
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (lex_is(&d->lexer, ']')) {
+            depth--;
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (!lex_number(&d->lexer, &n)) {
+            return false;
+        } else if (!bytes) {
+            if (!grow(d, &list, &n, sizeof n))
+                return false;
+        } else {
+            double number = number_to_double(n);
+            uint8_t byte = number >= 0 && number <= UINT8_MAX ? (uint8_t)number : 0;
+
+            if ((double)byte != number)
+                return document_error(d, place, "a byte from 0 to 255 expected");
+            if (!grow(d, &list, &byte, 1))
+                return false;
+        }
+        if (item && depth && lex_is(&d->lexer, ',')) {
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (item && depth && !lex_is(&d->lexer, ']')) {
+            return expected(d, "',' or ']'");
+        }
+    } while (depth);
+    t->count = list.count;
+    if (bytes)
+        t->bytes = (const uint8_t *)list.items;
+    else
+        t->values = (const WNNNumber *)(void *)list.items;
+    return true;
+}
+
+/** Behind '@'. */
+static bool read_data(struct document *d, struct document_tensor *t)
+{
+    struct lexer *l = &d->lexer;
+
+    t->data_place = l->token.text;
+    t->data = lex_is_word(l, "scalar")    ? DOCUMENT_SCALAR
+              : lex_is_word(l, "bytes")   ? DOCUMENT_BYTES
+              : lex_is_word(l, "values")  ? DOCUMENT_VALUES
+              : lex_is_word(l, "weights") ? DOCUMENT_WEIGHTS
+                                          : DOCUMENT_NO_DATA;
+    if (t->data == DOCUMENT_NO_DATA)
+        return expected(d, "scalar, values, bytes or weights");
+    if (!lex_next(l) || !read_sign(d, '('))
+        return false;
+    return (t->data == DOCUMENT_SCALAR    ? lex_number(l, &t->scalar)
+            : t->data == DOCUMENT_WEIGHTS ? read_text(d, "a key in quotes", true, &t->key)
+                                          : read_elements(d, t->data == DOCUMENT_BYTES, t)) &&
+           read_sign(d, ')');
+}
+
+/* ---- nodes ---- */
+
+static struct document_value *read_value(struct document *d, unsigned depth);
+
+static struct document_value *read_list(struct document *d, unsigned depth)
+{
+    struct document_value *list = document_value(d, DOCUMENT_LIST, d->lexer.token.text), *last = NULL, *item;
+    bool end;
+
+    if (depth == DOCUMENT_NESTING_MAX) {
+        lex_error(&d->lexer, "lists are nested too deeply");
+        return NULL;
+    }
+    if (!list || !lex_next(&d->lexer))
+        return NULL;
+    end = lex_is(&d->lexer, ']');
+    if (end && !lex_next(&d->lexer))
+        return NULL;
+    while (!end) {
+        item = read_value(d, depth + 1);
+        if (!item || !read_list_end(d, ']', &end))
+            return NULL;
+        if (last)
+            last->next = item;
+        else
+            list->first = item;
+        last = item;
+        list->count++;
+    }
+    return list;
+}
+
+static struct document_value *read_value(struct document *d, unsigned depth)
+{
+    struct lexer *l = &d->lexer;
+    const struct token t = l->token;
+    struct document_value *v;
+
+    if (lex_is(l, '['))
+        return read_list(d, depth);
+    if (lex_is(l, '{')) {
+        lex_error(l, "an object is no argument of any operator");
+        return NULL;
+    }
+    v = document_value(d, DOCUMENT_NUMBER, t.text);
+    if (!v)
+        return NULL;
+    if (t.kind == TOKEN_STRING) {
+        v->kind = DOCUMENT_STRING;
+        return read_text(d, "a string", false, &v->text) ? v : NULL;
+    }
+    if (t.kind != TOKEN_NAME || lex_is_word(l, "NaN") || lex_is_word(l, "Infinity"))
+        return lex_number(l, &v->number) ? v : NULL;
+    v->kind = lex_is_word(l, "null") ? DOCUMENT_NULL : DOCUMENT_BOOL;
+    v->boolean = lex_is_word(l, "true");
+    if (v->kind == DOCUMENT_BOOL && !v->boolean && !lex_is_word(l, "false"))
+        v->kind = DOCUMENT_NAME;
+    if (v->kind == DOCUMENT_NAME)
+        return read_text(d, "a name", true, &v->text) ? v : NULL;
+    return lex_next(l) ? v : NULL;
+}
+
+/** Everything between an operator's parentheses; moves behind the closing one. */
+static bool read_arguments(struct document *d, struct document_node *n)
+{
+    bool end = lex_is(&d->lexer, ')'), keys = false;
+
+    if (end && !lex_next(&d->lexer))
+        return false;
+    while (!end) {
+        struct document_text key = {NULL, 0, d->lexer.token.text};
+        struct document_argument *a;
+
+        if (d->lexer.token.kind == TOKEN_NAME) {
+            struct lexer start = d->lexer;
+
+            if (!lex_next(&d->lexer))
+                return false;
+            if (lex_is(&d->lexer, '=')) {
+                d->lexer = start;
+                if (!read_text(d, "a key", true, &key) || !lex_next(&d->lexer))
+                    return false;
+                keys = true;
+            } else {
+                d->lexer = start;
+            }
+        }
+        if (keys && !key.text)
+            return document_error(d, key.place, "a positional argument behind one with a name");
+        a = document_add_argument(d, n, &key);
+        if (!a)
+            return false;
+        a->value = read_value(d, 0);
+        if (!a->value || !read_list_end(d, ')', &end))
+            return false;
+    }
+    return true;
+}
+
+/** "[a, b] = split(x, 2)" */
+static bool read_node(struct document *d)
+{
+    struct document_node *n = document_add_node(d);
+    struct growing results = {0};
+    struct document_text name;
+    bool brackets, end = false;
+
+    if (!n || !accept(d, '[', &brackets))
+        return false;
+    while (!end) {
+        if (!read_name(d, &name) || !grow(d, &results, &name, sizeof name))
+            return false;
+        end = true;
+        if (brackets && !read_list_end(d, ']', &end))
+            return false;
+    }
+    n->results = (struct document_text *)(void *)results.items;
+    n->result_count = results.count;
+    if (!read_sign(d, '='))
+        return false;
+    if (d->lexer.token.kind != TOKEN_NAME)
+        return expected(d, "an operator's name");
+    return read_text(d, "an operator's name", true, &n->op) && read_sign(d, '(') && read_arguments(d, n);
+}
+
+/* ---- the other statements ---- */
+
+static bool read_input(struct document *d)
+{
+    struct document_tensor *t = document_add_tensor(d, false);
+
+    return t && read_name(d, &t->name) && read_sign(d, ':') && read_type(d, &t->type);
+}
+
+static bool read_constant(struct document *d)
+{
+    struct document_tensor *t = document_add_tensor(d, true);
+    bool annotated;
+
+    if (!t || !read_name(d, &t->name) || !read_sign(d, ':') || !read_type(d, &t->type) || !accept(d, '@', &annotated))
+        return false;
+    return annotated
+               ? read_data(d, t)
+               : document_error(d, t->name.place, "a constant without data: @scalar, @values, @bytes or @weights is missing");
+}
+
+/** "x", or "output = operand". */
+static bool read_output(struct document *d)
+{
+    struct document_output *o = document_add_output(d);
+    bool named;
+
+    if (!o || !read_name(d, &o->name) || !accept(d, '=', &named))
+        return false;
+    o->operand = o->name;
+    return !named || read_name(d, &o->operand);
+}
+
+/* ---- blocks ---- */
+
+static const struct {
+    const char *name;
+    bool (*read)(struct document *d);
+    bool commas;
+} blocks[] = {{"inputs", read_input, false},
+              {"consts", read_constant, false},
+              {"nodes", read_node, false},
+              {"outputs", read_output, true}};
+
+static bool read_block(struct document *d)
+{
+    size_t b = 0;
+
+    while (b < sizeof blocks / sizeof *blocks && !lex_is_word(&d->lexer, blocks[b].name))
+        b++;
+    if (b == sizeof blocks / sizeof *blocks)
+        return expected(d, "inputs, consts, nodes, outputs or '}'");
+    if (!lex_next(&d->lexer) || !read_sign(d, '{'))
+        return false;
+    while (!lex_is(&d->lexer, '}')) {
+        bool semicolon, comma = false;
+
+        if (!blocks[b].read(d) || !accept(d, ';', &semicolon))
+            return false;
+        if (!semicolon && blocks[b].commas && !accept(d, ',', &comma))
+            return false;
+        if (!semicolon && !comma && !lex_is(&d->lexer, '}'))
+            return expected(d, "';'");
+    }
+    return lex_next(&d->lexer);
+}
+
+/** webnn_graph "name" v2 @quantized */
+static bool read_header(struct document *d)
+{
+    const char *place;
+    uint32_t version = 0;
+    bool mark;
+
+    if (!lex_next(&d->lexer))
+        return false;
+    if (!lex_is_word(&d->lexer, "webnn_graph"))
+        return expected(d, "webnn_graph");
+    if (!lex_next(&d->lexer) || !read_text(d, "the graph's name in quotes", false, &d->name))
+        return false;
+    place = d->lexer.token.text;
+    if (lex_is_word(&d->lexer, "v1") || lex_is_word(&d->lexer, "v2")) {
+        if (!lex_next(&d->lexer))
+            return false;
+    } else if (!lex_is_word(&d->lexer, "v")) {
+        return expected(d, "version v1 or v2");
+    } else if (!lex_next(&d->lexer) || !read_uint32(d, &version)) {
+        return false;
+    } else if (version != 1 && version != 2) {
+        return document_error(d, place, "version %u of the format is unknown: 1 and 2 are", version);
+    }
+    if (!accept(d, '@', &mark))
+        return false;
+    if (mark && !lex_is_word(&d->lexer, "quantized"))
+        return expected(d, "quantized");
+    return !mark || lex_next(&d->lexer); /* a hint for converters: the graph says itself what is quantized */
+}
+
+bool document_parse_text(struct document *d)
+{
+    bool closed = false;
+
+    if (!read_header(d) || !read_sign(d, '{'))
+        return false;
+    while (d->lexer.token.kind != TOKEN_END) {
+        if (lex_is(&d->lexer, '}')) {
+            closed = true;
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (!read_block(d)) {
+            return false;
+        }
+    }
+    return closed || expected(d, "'}'");
+}
