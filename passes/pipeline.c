@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/trace.h"
 #include "passes/passes.h"
 
 /* clang-format off */
@@ -141,7 +142,9 @@ bool passes_run(struct graph *g, const struct pass_options *o)
         if (o->cancelled && o->cancelled(o->user))
             return error_set(&g->error, WNNStatus_InvalidStateError, "the build was cancelled");
         start = milliseconds();
+        uint64_t traced = trace_now();
         changed = p->run(g, o);
+        trace_span(d->trace, "pass", p->name, traced);
         if (d->flags & DEBUG_TIME_PASSES)
             fprintf(stderr, "# %-18s %8.3f ms%s\n", p->name, milliseconds() - start, changed ? "" : " (nothing)");
         if (g->error.status)

@@ -5,6 +5,7 @@
  * In: options.  Out: a context with an engine (started lazily) and a timeline (its thread starts with the first task).
  */
 #include "runtime/context.h"
+#include "ir/trace.h"
 #include "runtime/runtime.h"
 #include "runtime/threads.h"
 
@@ -81,7 +82,7 @@ WNNStatus wnnCreateContext(WNNContextOptions const *options, WNNContext *context
         c->timeline = timeline_create();
         if (!c->timeline)
             error_out_of_memory(&e);
-        else
+        else if (!c->debug.trace_file || (c->debug.trace = trace_open(c->debug.trace_file, &e)))
             c->engine = engine_cpu_create(o->threadCount ? o->threadCount : threads_default_count(), &c->debug, &e);
     }
     if (!c->engine) {
@@ -106,6 +107,7 @@ void wnnContextRelease(WNNContext context)
     timeline_free(context->timeline);
     if (context->engine)
         context->engine->functions->free(context->engine);
+    trace_close(context->debug.trace);
     debug_free(&context->debug);
     pthread_cond_destroy(&context->changed);
     pthread_mutex_destroy(&context->lock);

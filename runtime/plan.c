@@ -14,8 +14,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "ir/trace.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
@@ -67,6 +67,7 @@ struct plan_profile {
     char name[80], implementation[64];
     double flops, bytes;
     atomic_ullong nanoseconds;
+    uint32_t trace_name; /* in plan->trace */
 };
 
 /* A pointer that depends on what the caller binds. */
@@ -117,6 +118,7 @@ struct plan {
     size_t memory_bytes, library_scratch, thread_scratch,
         scratch_stride; /* bytes; the latter three: offset, offset, distance */
     bool profiling, poisoning;
+    struct trace *trace; /* the context's; NULL: none */
     atomic_ullong runs;
     pthread_mutex_t lock;
     struct execution *free;
@@ -281,6 +283,27 @@ static bool plan_fill(struct plan *plan, const struct program *p, const kernel_f
     return true;
 }
 
+/* How often a step runs in a run. */
+static uint32_t step_calls(const struct plan *plan, uint32_t step)
+{
+    for (uint32_t k = 0; k < plan->loop_count; k++)
+        if (step - plan->loops[k].first < plan->loops[k].count)
+            return plan->loops[k].iterations;
+    return 1;
+}
+
+/* What the spans of a step say: one of a step in a loop is of one iteration, where the profile counts them all. */
+static void plan_register_trace(struct plan *plan)
+{
+    for (uint32_t i = 0; plan->trace && i < plan->step_count; i++) {
+        struct plan_profile *s = &plan->profile[i];
+        double times = step_calls(plan, i);
+
+        s->trace_name = trace_register(
+            plan->trace, &(struct trace_name){"step", s->name, s->implementation, s->flops / times, s->bytes / times});
+    }
+}
+
 struct plan *plan_create(struct program *p, const kernel_function *functions, uint32_t thread_count,
                          const struct debug_options *debug, struct error *e)
 {
@@ -293,6 +316,7 @@ struct plan *plan_create(struct program *p, const kernel_function *functions, ui
     }
     plan->thread_count = thread_count;
     plan->profiling = (debug->flags & DEBUG_PROFILE) != 0;
+    plan->trace = debug->trace;
 #if defined(PLAN_POISON)
     plan->poisoning = true; /* what DEBUG_SANITIZE asks for costs little where the rest is instrumented anyway */
 #endif
@@ -304,6 +328,7 @@ struct plan *plan_create(struct program *p, const kernel_function *functions, ui
         error_out_of_memory(e);
         return NULL;
     }
+    plan_register_trace(plan);
     /* From here on nothing fails: take over what the program holds. */
     for (uint32_t i = 0; i < p->constant_count; i++)
         plan->constants[i] = constant_retain(p->constants[i]);
@@ -440,7 +465,11 @@ static void kernel_part(void *user, uint32_t part, uint32_t parts)
     int64_t each = units / parts, rest = units % parts;
     int64_t begin = each * part + (part < rest ? part : rest);
 
+    uint64_t start = r->plan->trace && parts > 1 ? trace_now() : 0;
+
     s->kernel.function(&args, begin, begin + each + (part < rest));
+    if (start) /* within the step's own span: how evenly the work was cut */
+        trace_add(r->plan->trace, r->plan->profile[s - r->plan->steps].trace_name, start, trace_now());
 }
 
 /* Only what the step may touch stays readable and writable: a wrong address in generated code is caught where it happens. */
@@ -472,23 +501,15 @@ static bool step_run(const struct plan *plan, const struct execution *x, const s
         return library_step_run(s->library.step, x->bindings[s->library.binding], (const void *const *)pointers,
                                 pointers[s->count - 1], x->memory + plan->library_scratch);
     case STEP_COPY:
-        memcpy(pointers[1], pointers[0], s->copy_bytes);
+        memmove(pointers[1], pointers[0], s->copy_bytes); /* of an image they may overlap */
         return true;
     }
     return false;
 }
 
-static unsigned long long nanoseconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
-}
-
 /* Steps [first, end), *start being when they begin. */
 static bool run_range(struct plan *plan, struct execution *x, uint32_t first, uint32_t end, const atomic_bool *stop,
-                      unsigned long long *start, struct error *e)
+                      uint64_t *start, struct error *e)
 {
     for (uint32_t i = first; i < end; i++) {
         if (stop && atomic_load_explicit(stop, memory_order_relaxed))
@@ -497,9 +518,11 @@ static bool run_range(struct plan *plan, struct execution *x, uint32_t first, ui
             poison_around(plan, x, &plan->steps[i]);
         if (!step_run(plan, x, &plan->steps[i]))
             return error_set(e, WNNStatus_OperationError, "the library failed in step %u, %s", i, plan->profile[i].name);
-        if (plan->profiling) {
-            unsigned long long now = nanoseconds_now();
+        if (plan->profiling || plan->trace) {
+            uint64_t now = trace_now();
             atomic_fetch_add_explicit(&plan->profile[i].nanoseconds, now - *start, memory_order_relaxed);
+            if (plan->trace)
+                trace_add(plan->trace, plan->profile[i].trace_name, *start, now);
             *start = now;
         }
     }
@@ -522,7 +545,7 @@ static void loop_move(const struct plan *plan, struct execution *x, const struct
 
 static bool run_steps(struct plan *plan, struct execution *x, const atomic_bool *stop, struct error *e)
 {
-    unsigned long long start = plan->profiling ? nanoseconds_now() : 0;
+    uint64_t start = plan->profiling || plan->trace ? trace_now() : 0;
     uint32_t done = 0;
 
     for (uint32_t k = 0; k < plan->loop_count; k++) {
@@ -580,12 +603,14 @@ void plan_print_profile(const struct plan *plan, FILE *out)
         total += (double)atomic_load(&plan->profile[i].nanoseconds);
     fprintf(out, "profile: %.0f runs, %u steps, %.3f ms each, %u threads\n", runs, plan->step_count,
             runs > 0 ? total / runs * 1e-6 : 0, plan->thread_count);
-    fprintf(out, "  %4s %-32s %-28s %10s %6s %9s %8s\n", "step", "name", "implementation", "us", "%", "GFLOP/s", "GB/s");
+    fprintf(out, "  %4s %-32s %-28s %6s %10s %6s %9s %8s\n", "step", "name", "implementation", "calls", "us", "%", "GFLOP/s",
+            "GB/s");
     for (uint32_t i = 0; i < plan->step_count && runs > 0; i++) {
         const struct plan_profile *s = &plan->profile[i];
         double each = (double)atomic_load(&s->nanoseconds) / runs;
 
-        fprintf(out, "  %4u %-32s %-28s %10.2f %6.2f %9.2f %8.2f\n", i, s->name, s->implementation, each * 1e-3,
+        fprintf(out, "  %4u %-32s %-28s %6u %10.2f %6.2f %9.2f %8.2f\n", i, s->name, s->implementation, step_calls(plan, i),
+                each * 1e-3,
                 total > 0 ? each * runs / total * 100 : 0, each > 0 ? s->flops / each : 0, each > 0 ? s->bytes / each : 0);
     }
 }

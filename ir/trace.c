@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Spans of time as JSON: {"traceEvents": [{"name": ..., "ph": "X", "ts": microseconds, "dur": microseconds, ...}, ...]}.
+ * Times count from the opening of the trace.
+ */
+#include "ir/trace.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct span {
+    uint64_t start, end;
+    uint32_t name, thread;
+};
+
+struct trace {
+    pthread_mutex_t lock;
+    struct arena arena; /* texts */
+    char *path;
+    uint64_t opened;
+    struct trace_name *names;
+    uint32_t name_count, name_capacity;
+    struct span *spans;
+    uint32_t span_count, span_capacity;
+    uint64_t lost;
+};
+
+uint64_t trace_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint32_t this_thread(void)
+{
+    static _Thread_local uint32_t id;
+
+    if (!id)
+        id = (uint32_t)syscall(SYS_gettid);
+    return id;
+}
+
+struct trace *trace_open(const char *path, struct error *e)
+{
+    struct trace *t = calloc(1, sizeof *t);
+    char buf[256];
+    FILE *file;
+
+    if (!t || pthread_mutex_init(&t->lock, NULL) != 0) {
+        free(t);
+        error_out_of_memory(e);
+        return NULL;
+    }
+    t->path = strdup(path);
+    t->opened = trace_now();
+    /* Only to see whether it can be written: several contexts may be told the same file, the one closed last has it. */
+    file = t->path ? fopen(path, "w") : NULL;
+    if (file) {
+        fclose(file);
+        return t;
+    }
+    if (t->path)
+        error_set(e, WNNStatus_TypeError, "debug switch trace: %s: %s", escape_text(buf, sizeof buf, path, strlen(path)),
+                  strerror(errno));
+    else
+        error_out_of_memory(e);
+    free(t->path);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+    return NULL;
+}
+
+/* ---- collecting ---- */
+
+/* Makes room for one more of `size` bytes.  items is a pointer to the list's pointer. */
+static bool grow(void *items, uint32_t count, uint32_t *capacity, size_t size)
+{
+    uint32_t wanted = *capacity ? 2 * *capacity : 64;
+    void *grown;
+
+    if (count < *capacity)
+        return true;
+    grown = realloc(*(void **)items, wanted * size);
+    if (!grown)
+        return false;
+    *(void **)items = grown;
+    *capacity = wanted;
+    return true;
+}
+
+static const char *copy_text(struct trace *t, const char *text)
+{
+    return arena_copy(&t->arena, text, strlen(text) + 1);
+}
+
+static uint32_t register_locked(struct trace *t, const struct trace_name *name)
+{
+    struct trace_name copy = *name;
+
+    copy.category = copy_text(t, name->category);
+    copy.name = copy_text(t, name->name);
+    copy.implementation = copy_text(t, name->implementation);
+    if (!copy.category || !copy.name || !copy.implementation ||
+        !grow(&t->names, t->name_count, &t->name_capacity, sizeof *t->names))
+        return UINT32_MAX;
+    t->names[t->name_count] = copy;
+    return t->name_count++;
+}
+
+uint32_t trace_register(struct trace *t, const struct trace_name *name)
+{
+    pthread_mutex_lock(&t->lock);
+    uint32_t id = register_locked(t, name);
+    pthread_mutex_unlock(&t->lock);
+    return id;
+}
+
+void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end)
+{
+    uint32_t thread = this_thread();
+
+    pthread_mutex_lock(&t->lock);
+    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX &&
+        grow(&t->spans, t->span_count, &t->span_capacity, sizeof *t->spans))
+        t->spans[t->span_count++] = (struct span){start, end, name, thread};
+    else
+        t->lost++;
+    pthread_mutex_unlock(&t->lock);
+}
+
+void trace_span(struct trace *t, const char *category, const char *name, uint64_t start)
+{
+    uint64_t end = trace_now();
+
+    if (t)
+        trace_add(t, trace_register(t, &(struct trace_name){category, name, "", 0, 0}), start, end);
+}
+
+/* ---- writing ---- */
+
+/* Bytes of the UTF-8 character at text, 0 if it is none (also one that was cut off). */
+static size_t character_length(const unsigned char *text)
+{
+    size_t n = text[0] < 0x80 ? 1 : text[0] >= 0xC2 && text[0] < 0xE0 ? 2 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3 : 4;
+
+    if (text[0] >= 0x80 && (text[0] < 0xC2 || text[0] > 0xF4))
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    if ((text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xED && text[1] > 0x9F) || (text[0] == 0xF0 && text[1] < 0x90) ||
+        (text[0] == 0xF4 && text[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+static void write_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        size_t n = character_length(p);
+
+        if (n == 0)
+            fputc('?', out);
+        else if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7F)
+            fprintf(out, "\\u%04x", *p);
+        else
+            fwrite(p, 1, n, out);
+        p += n ? n : 1;
+    }
+    fputc('"', out);
+}
+
+static void write_span(const struct trace *t, const struct span *s, FILE *out)
+{
+    const struct trace_name *n = &t->names[s->name];
+    double nanoseconds = (double)(s->end - s->start);
+
+    fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%ld,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"cat\":", (long)getpid(), s->thread,
+            (double)(s->start - t->opened) * 1e-3, nanoseconds * 1e-3);
+    write_quoted(out, n->category);
+    fputs(",\"name\":", out);
+    write_quoted(out, n->name);
+    if (*n->implementation || n->flops > 0 || n->bytes > 0) {
+        fputs(",\"args\":{\"implementation\":", out);
+        write_quoted(out, n->implementation);
+        if (n->flops > 0 && nanoseconds > 0)
+            fprintf(out, ",\"GFLOP/s\":%.3f", n->flops / nanoseconds);
+        if (n->bytes > 0 && nanoseconds > 0)
+            fprintf(out, ",\"GB/s\":%.3f", n->bytes / nanoseconds);
+        fputc('}', out);
+    }
+    fputc('}', out);
+}
+
+static bool write_file(const struct trace *t)
+{
+    FILE *file = fopen(t->path, "w");
+    bool ok;
+
+    if (!file)
+        return false;
+    fprintf(file,
+            "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"spansLost\":%llu},\"traceEvents\":[\n"
+            "{\"ph\":\"M\",\"pid\":%ld,\"name\":\"process_name\",\"args\":{\"name\":\"webnn\"}}",
+            (unsigned long long)t->lost, (long)getpid());
+    for (uint32_t i = 0; i < t->span_count; i++)
+        write_span(t, &t->spans[i], file);
+    fputs("\n]}\n", file);
+    ok = !ferror(file);
+    return fclose(file) == 0 && ok;
+}
+
+void trace_close(struct trace *t)
+{
+    if (!t)
+        return;
+    if (!write_file(t))
+        remove(t->path);
+    free(t->path);
+    free(t->names);
+    free(t->spans);
+    arena_free(&t->arena);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
