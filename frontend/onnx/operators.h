@@ -11,7 +11,8 @@
 #define ONNX_TABLE(name, rows) const struct onnx_operator_table name = {rows, sizeof(rows) / sizeof((rows)[0])}
 
 /* The first half. */
-extern const struct onnx_operator_table onnx_elementwise_operators; /* unary, binary, comparisons, logic, activations */
+extern const struct onnx_operator_table onnx_elementwise_operators; /* unary, binary, comparisons, logic */
+extern const struct onnx_operator_table onnx_activation_operators;  /* Relu, Clip, Gelu, ... */
 extern const struct onnx_operator_table
     onnx_constant_operators; /* Constant, Shape, Range, Cast and what else shapes are made of */
 extern const struct onnx_operator_table onnx_shape_operators;   /* Reshape, Transpose, Concat, Slice, Pad, ... */
