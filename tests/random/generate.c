@@ -123,7 +123,7 @@ WNNNumber draw_number(struct generator *r, dtype type)
 
 /* ---- data ---- */
 
-enum style { STYLE_GRID, STYLE_NORMAL, STYLE_POSITIVE, STYLE_WIDE, STYLE_BITS, STYLE_FEW, STYLE_ODD };
+enum style { STYLE_GRID, STYLE_NORMAL, STYLE_POSITIVE, STYLE_WIDE, STYLE_BITS, STYLE_FEW, STYLE_ODD, STYLE_ZERO_POINT };
 
 static union scalar draw_float(struct generator *r, dtype type, enum style style)
 {
@@ -180,6 +180,7 @@ static union scalar draw_float(struct generator *r, dtype type, enum style style
             x = odd[draw(r, sizeof odd / sizeof *odd)];
         break;
     case STYLE_NORMAL:
+    case STYLE_ZERO_POINT:
         break;
     }
     return number_cast(wnnNumber(x), type);
@@ -234,8 +235,12 @@ static enum style draw_style(struct generator *r, enum content content)
     static const enum style usual[] = {STYLE_GRID,   STYLE_GRID, STYLE_GRID, STYLE_NORMAL,  STYLE_NORMAL,
                                        STYLE_NORMAL, STYLE_FEW,  STYLE_WIDE, STYLE_POSITIVE};
 
-    if (content == CONTENT_POSITIVE)
+    if (content == CONTENT_POSITIVE || content == CONTENT_SCALE)
         return STYLE_POSITIVE;
+    if (content == CONTENT_BYTES || content == CONTENT_WEIGHTS)
+        return STYLE_BITS;
+    if (content == CONTENT_ZERO_POINT)
+        return STYLE_ZERO_POINT;
     if (r->odd && chance(r, 25))
         return chance(r, 75) ? STYLE_ODD : STYLE_BITS;
     if (content == CONTENT_SMALL)
@@ -249,11 +254,17 @@ static void *draw_data(struct generator *r, const struct tensor_type *t, enum co
     char *data = random_alloc((size_t)type_elements(t), size);
     enum style style = draw_style(r, content);
     bool beyond = chance(r, 30);
+    uint64_t zero_point = dtype_is_signed(t->type) ? 0 : 128; /* the middle of the range more often than not */
+
+    if (style == STYLE_ZERO_POINT && chance(r, 40))
+        zero_point = draw_bits(r) & 127;
 
     for (int64_t i = 0; i < type_elements(t); i++) {
         union scalar s = content == CONTENT_INDEX  ? draw_index(r, t->type, range, beyond)
                          : dtype_is_float(t->type) ? draw_float(r, t->type, style)
                                                    : draw_integer(r, t->type, style);
+        if (style == STYLE_ZERO_POINT)
+            s = (union scalar){.u64 = zero_point};
         memcpy(data + (size_t)i * size, &s, size);
     }
     return data;
@@ -271,9 +282,10 @@ struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum c
 {
     struct graph *g = r->s->g;
     void *data = draw_data(r, t, content, range);
+    uint32_t constants = content >= CONTENT_WEIGHTS ? 95 : content == CONTENT_ANY || content == CONTENT_BYTES ? 30 : 70;
     struct value *v;
 
-    if (chance(r, content == CONTENT_ANY ? 30 : 70)) {
+    if (chance(r, constants)) {
         struct constant *c = constant_create(data, (size_t)type_bytes(t));
         v = c ? graph_add_constant(g, t, c) : NULL;
     } else {
@@ -550,6 +562,8 @@ static void draw_pattern(struct generator *r)
 {
     const uint8_t *steps = patterns[draw(r, sizeof patterns / sizeof *patterns)];
 
+    if (chance(r, 6) && draw_quantized_product(r))
+        return;
     if (chance(r, 30))
         r->hint = NULL;
     for (; *steps != END; steps++)

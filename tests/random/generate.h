@@ -48,7 +48,11 @@ enum content {
     CONTENT_ANY,
     CONTENT_SMALL,    /* around zero: weights */
     CONTENT_POSITIVE, /* scales, variances */
-    CONTENT_INDEX     /* indices into a dimension of `range`, some beyond it */
+    CONTENT_INDEX,    /* indices into a dimension of `range`, some beyond it */
+    CONTENT_BYTES,    /* all integers of the type: quantized tensors */
+    CONTENT_WEIGHTS,  /* the same, constant almost always; so are scales and zero points of quantized products */
+    CONTENT_SCALE,
+    CONTENT_ZERO_POINT
 };
 
 /** A new input or constant. */
@@ -64,6 +68,8 @@ struct value *draw_partner(struct generator *r, dtype type, const struct tensor_
 struct node *append(struct generator *r, enum op op, uint32_t count, struct value *const *inputs, const void *options,
                     const union op_args *args);
 
+/** Appends a product of dequantized tensors and what usually follows it. */
+bool draw_quantized_product(struct generator *r);
 /** Appends one random application of op; its (random) result is the hint of the next.  False: it did not work out. */
 bool draw_operator(struct generator *r, enum op op);
 

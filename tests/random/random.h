@@ -5,7 +5,8 @@
  *
  *   sample.c              a graph with its inputs' data and every value computed by the interpreter; how samples are edited
  *   generate.c            drawing numbers, shapes, data and operands
- *   generate_operator.c   drawing one application of each operator
+ *   generate_operator.c   drawing one application of each operator; families of them: generate_movement.c, generate_product.c,
+ *                         generate_reduce.c, generate_window.c; generate_quantized.c draws products of bytes
  *   engine.c              the way through the public API, in variants
  *   check.c               everything that is asked of one sample
  *   shrink.c              making a failing sample small

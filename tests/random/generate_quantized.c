@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Drawing quantized products as converters of networks leave them: a convolution or matrix product of two dequantized tensors
+ * of bytes, a bias, an activation, and quantizeLinear at the end.  Most are what the library multiplies as integers (scales and
+ * zero points constant, one for all or one per channel); the others miss that by one condition.
+ */
+#include "drawing.h"
+
+/* quantizeLinear or dequantizeLinear of v with one scale and zero point, or one of each per index of `axis` (rank: one). */
+static struct value *draw_scaled(struct generator *r, enum op op, struct value *v, dtype zero_type, uint32_t axis)
+{
+    struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = v->type.rank};
+    struct node *n;
+
+    for (uint32_t i = 0; i < t.rank; i++)
+        t.dims[i] = i == axis || chance(r, 1) ? v->type.dims[i] : 1;
+    struct value *inputs[3] = {v, draw_leaf(r, &t, CONTENT_SCALE, 0), NULL};
+    t.type = zero_type;
+    inputs[2] = draw_leaf(r, &t, CONTENT_ZERO_POINT, 0);
+    n = append(r, op, 3, inputs, NULL, NULL);
+    return n ? n->results[0] : NULL;
+}
+
+/* A tensor of bytes, dequantized. */
+static struct value *draw_dequantized(struct generator *r, enum content content, uint32_t rank, const uint32_t *dims,
+                                      uint32_t axis)
+{
+    struct tensor_type t = {.type = chance(r, 50) ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8, .rank = rank};
+
+    memcpy(t.dims, dims, rank * sizeof *dims);
+    return draw_scaled(r, OP_DEQUANTIZE_LINEAR, draw_leaf(r, &t, content, 0), t.type, axis);
+}
+
+static bool draw_conv(struct drawing *d)
+{
+    static const uint8_t counts[] = {1, 3, 4, 8, 16, 20};
+    struct generator *r = d->r;
+    uint32_t size = draw_from(r, 1, 3), groups = chance(r, 70) ? 1 : draw_from(r, 2, 4), in = counts[draw(r, sizeof counts)],
+             out = counts[draw(r, sizeof counts)] * groups, more = draw(r, 8);
+    bool nhwc = chance(r, 50);
+    uint32_t x[4] = {draw_from(r, 1, 2), in * groups, size + more, size + draw(r, 6)}, y[4] = {x[0], x[2], x[3], x[1]};
+
+    d->op = OP_CONV2D;
+    memcpy(d->o.bytes, op_infos[d->op].options_default, op_infos[d->op].options_size);
+    d->o.conv.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
+    d->o.conv.groups = groups;
+    if (chance(r, 50)) {
+        for (int i = 0; i < 4; i++)
+            d->lists[0][i] = draw(r, size);
+        d->o.conv.padding = d->lists[0];
+        d->o.conv.paddingCount = 4;
+    }
+    if (chance(r, 30)) {
+        d->lists[1][0] = d->lists[1][1] = 2;
+        d->o.conv.strides = d->lists[1];
+        d->o.conv.stridesCount = 2;
+    }
+    bool ohwi = chance(r, 30);
+    d->o.conv.filterLayout = ohwi ? WNNConv2dFilterOperandLayout_Ohwi : WNNConv2dFilterOperandLayout_Oihw;
+    uint32_t filter[4] = {out, ohwi ? size : in, size, ohwi ? in : size};
+    d->inputs[0] = draw_dequantized(r, CONTENT_BYTES, 4, nhwc ? y : x, 4);
+    d->inputs[1] = draw_dequantized(r, CONTENT_WEIGHTS, 4, filter, chance(r, 60) ? 0 : 4);
+    if (chance(r, 50) && d->inputs[0])
+        d->inputs[2] = draw_like(d, 1, &out, CONTENT_SMALL);
+    d->count = 3;
+    return d->inputs[0] && d->inputs[1];
+}
+
+static bool draw_matrices(struct drawing *d)
+{
+    struct generator *r = d->r;
+    uint32_t m = draw_size(r, 40), k = chance(r, 80) ? draw_from(r, 8, 70) : draw_from(r, 1, 8), n = draw_size(r, 40);
+    bool gemm = chance(r, 40), batches = !gemm && chance(r, 40);
+    uint32_t a[3] = {draw_from(r, 1, 3), m, k}, b[2] = {k, n}, skip = !batches;
+
+    d->op = gemm ? OP_GEMM : OP_MATMUL;
+    memcpy(d->o.bytes, op_infos[d->op].options_default, op_infos[d->op].options_size);
+    d->count = gemm ? 3 : 2;
+    if (gemm && chance(r, 40)) {
+        d->o.gemm.bTranspose = true;
+        b[0] = n;
+        b[1] = k;
+    }
+    d->inputs[0] = draw_dequantized(r, CONTENT_BYTES, 3 - skip, a + skip, 3);
+    d->inputs[1] = draw_dequantized(r, CONTENT_WEIGHTS, 2, b, chance(r, 50) ? (gemm && d->o.gemm.bTranspose ? 0 : 1) : 2);
+    if (gemm && chance(r, 50) && d->inputs[0])
+        d->inputs[2] = draw_like(d, 1, &n, CONTENT_SMALL);
+    return d->inputs[0] && d->inputs[1];
+}
+
+bool draw_quantized_product(struct generator *r)
+{
+    static const uint8_t activations[] = {OP_RELU, OP_CLAMP, OP_TANH, OP_ADD, OP_MUL, OP_LEAKY_RELU};
+    struct drawing d = {.r = r};
+    struct node *n;
+
+    if (!(chance(r, 50) ? draw_conv(&d) : draw_matrices(&d)))
+        return false;
+    n = append(r, d.op, d.count, d.inputs, d.o.bytes, &d.args);
+    if (!n)
+        return false;
+    r->hint = n->results[0];
+    while (chance(r, 45) && draw_operator(r, (enum op)activations[draw(r, sizeof activations)]))
+        ;
+    if (chance(r, 70) && r->hint->type.type == WNNOperandDataType_Float32) {
+        struct value *v = draw_scaled(r, OP_QUANTIZE_LINEAR, r->hint,
+                                      chance(r, 50) ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8, RANK_MAX);
+        r->hint = v ? v : r->hint;
+    }
+    return true;
+}
