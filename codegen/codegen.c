@@ -3,6 +3,7 @@
  * The compiler of one context: finds out which structures are new, compiles those (several at a time), links them, and keeps
  * each one's code until the last unit that uses it is freed.
  */
+#include "codegen/flatten.h"
 #include "codegen/llvm.h"
 
 #include <pthread.h>
@@ -19,6 +20,9 @@ struct code {
     uint32_t references; /* units that use it */
     kernel_function function;
     struct jit_code *linked;
+    char symbol[24];
+    void *object; /* what was linked, for saving */
+    size_t object_bytes;
 };
 
 struct codegen {
@@ -39,6 +43,13 @@ struct codegen_unit {
     uint32_t count;
     struct code *codes[];
 };
+
+static void code_free(struct code *code)
+{
+    free(code->structure);
+    free(code->object);
+    free(code);
+}
 
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e)
 {
@@ -74,8 +85,7 @@ void codegen_free(struct codegen *c)
             struct code *code = c->buckets[i];
             c->buckets[i] = code->next;
             jit_unlink(c->jit, code->linked);
-            free(code->structure);
-            free(code);
+            code_free(code);
         }
     free(c->buckets);
     jit_free(c->jit);
@@ -137,8 +147,7 @@ static void table_release(struct codegen *c, struct code *code)
     *link = code->next;
     c->code_count--;
     jit_unlink(c->jit, code->linked);
-    free(code->structure);
-    free(code);
+    code_free(code);
 }
 
 /* ---- compiling what is new ---- */
@@ -212,6 +221,22 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
     }
 }
 
+/* The sanitizer's code is of no use elsewhere. */
+static bool keep_object(struct codegen *c, struct job *job, struct error *e)
+{
+    size_t bytes = LLVMGetBufferSize(job->object);
+
+    memcpy(job->code->symbol, job->symbol, sizeof job->symbol);
+    if (c->debug && c->debug->flags & DEBUG_SANITIZE)
+        return true;
+    job->code->object = malloc(bytes ? bytes : 1);
+    if (!job->code->object)
+        return error_out_of_memory(e);
+    memcpy(job->code->object, LLVMGetBufferStart(job->object), bytes);
+    job->code->object_bytes = bytes;
+    return true;
+}
+
 static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struct error *e)
 {
     double start = codegen_clock();
@@ -222,7 +247,7 @@ static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struc
             if (ok)
                 *e = job->error;
             ok = false;
-        } else if (!ok) {
+        } else if (!ok || !(ok = keep_object(c, job, e))) {
             LLVMDisposeMemoryBuffer(job->object);
         } else {
             job->code->linked = jit_link(c->jit, job->object, job->symbol, job->kernel->name, &job->code->function, e);
@@ -240,7 +265,7 @@ static bool find_codes(struct codegen *c, uint32_t count, struct kernel *const *
     struct arena scratch = {0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
-        char *structure = kernel_structure(kernels[i], &scratch);
+        char *structure = emit_structure(kernels[i], &c->machines[0].isa, &scratch);
         if (!structure) {
             ok = error_out_of_memory(e);
             break;
@@ -310,6 +335,51 @@ void codegen_unit_free(struct codegen_unit *u)
         table_release(u->codegen, u->codes[i]);
     pthread_mutex_unlock(&u->codegen->lock);
     free(u);
+}
+
+/* ---- saving ---- */
+
+/* Code of a kernel whose object was not kept. */
+static bool append_compiled(struct machine *plain, const struct kernel *k, const char *symbol, struct flat_code *flat,
+                            uint64_t *offset, struct error *e)
+{
+    LLVMMemoryBufferRef object = NULL;
+
+    if (!machine_compile(plain, k, symbol, &object, e))
+        return false;
+    bool ok = flat_code_append(flat, LLVMGetBufferStart(object), LLVMGetBufferSize(object), symbol, offset, e);
+    LLVMDisposeMemoryBuffer(object);
+    return ok;
+}
+
+bool codegen_unit_flatten(struct codegen_unit *u, struct kernel *const *kernels, uint32_t count, const uint32_t *which,
+                          void **bytes, size_t *size, uint64_t *offsets, struct error *e)
+{
+    static const struct debug_options no_debug;
+    struct flat_code flat = {0};
+    struct machine plain = {0};
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct code *code = u->codes[which[i]];
+
+        if (code->object) {
+            ok = flat_code_append(&flat, code->object, code->object_bytes, code->symbol, &offsets[i], e);
+            continue;
+        }
+        if (!plain.tm)
+            ok = kernels && machine_create(&plain, u->codegen->target, &no_debug, e);
+        ok = ok && append_compiled(&plain, kernels[which[i]], code->symbol, &flat, &offsets[i], e);
+    }
+    machine_destroy(&plain);
+    if (!ok) {
+        error_set(e, WNNStatus_UnknownError, "saving: a kernel's code was not kept");
+        flat_code_free(&flat);
+        return false;
+    }
+    *bytes = flat.bytes;
+    *size = flat.size;
+    return true;
 }
 
 void codegen_get_times(struct codegen *c, struct codegen_times *out)

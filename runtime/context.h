@@ -27,6 +27,7 @@
 #include "ir/debug.h"
 #include "ir/ir.h"
 #include "runtime/engine.h"
+#include "runtime/image.h"
 #include "runtime/timeline.h"
 
 /* ---- futures ---- */
@@ -182,14 +183,6 @@ void tensor_unpin(WNNTensor t);
 
 /* ---- graphs ---- */
 
-/** An input or output of a graph as the user sees it. */
-struct graph_binding {
-    const char *name; /* ends with a NUL, may hold others */
-    size_t name_length;
-    struct tensor_type type;
-    uint32_t slot; /* of the executable */
-};
-
 struct WNNGraphImpl {
     atomic_uint references;
     WNNContext context;
@@ -199,13 +192,17 @@ struct WNNGraphImpl {
     struct executable *executable; /* NULL: freed */
     uint32_t input_slots;          /* bindings that the executable takes; inputs that nothing reads have none above */
     uint32_t input_count, output_count;
-    struct graph_binding *inputs, *outputs;
+    struct image_binding *inputs, *outputs; /* as the user sees them; slot: of the executable */
     struct arena arena;
     struct WNNGraphImpl *next, *previous;
 };
 
 /** Describes g's inputs (those that outputs need) and outputs.  NULL: e. */
 WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e);
+/** The same from descriptions, which are copied. */
+WNNGraph graph_create_described(WNNContext context, uint32_t input_slots, uint32_t input_count,
+                                const struct image_binding *inputs, uint32_t output_count, const struct image_binding *outputs,
+                                struct error *e);
 /** Makes a finished graph known to its context.  False: the context was lost meanwhile. */
 bool graph_publish(WNNGraph graph);
 /** With the lock held: marks; the executable comes back if it is to be unloaded now. */
@@ -213,7 +210,7 @@ struct executable *graph_destroy_locked(WNNGraph graph);
 void graph_pin(WNNGraph graph);
 void graph_unpin(WNNGraph graph);
 /** Which of `count` bindings has that name; `hint` is tried first.  count: none. */
-uint32_t graph_find_binding(const struct graph_binding *bindings, uint32_t count, WNNStringView name, uint32_t hint);
+uint32_t graph_find_binding(const struct image_binding *bindings, uint32_t count, WNNStringView name, uint32_t hint);
 
 /* ---- small things ---- */
 

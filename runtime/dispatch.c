@@ -21,7 +21,7 @@ static const char *quote(char *buf, size_t size, WNNStringView name)
 /* ---- names ---- */
 
 /* Given names must be exactly the graph's: as many, each known, none twice.  slots receives the binding of each. */
-static bool names_match(const char *call, const char *what, const struct graph_binding *bindings, uint32_t count, size_t given,
+static bool names_match(const char *call, const char *what, const struct image_binding *bindings, uint32_t count, size_t given,
                         WNNStringView (*name_at)(const void *items, size_t i), const void *items, uint32_t *slots,
                         struct error *e)
 {
@@ -123,7 +123,7 @@ static bool dispatch_check_tensors(WNNContext context, const char *what, size_t 
 }
 
 /* The specification's "validate tensors with descriptors". */
-static bool dispatch_check_descriptors(const char *what, const struct graph_binding *bindings, uint32_t count, size_t given,
+static bool dispatch_check_descriptors(const char *what, const struct image_binding *bindings, uint32_t count, size_t given,
                                        WNNNamedTensor const *items, uint32_t *slots, struct error *e)
 {
     char name[160], tensor_text[128], graph_text[128];
@@ -132,7 +132,7 @@ static bool dispatch_check_descriptors(const char *what, const struct graph_bind
         return false;
     for (uint32_t i = 0; i < count; i++) {
         WNNTensor t = items[i].tensor;
-        const struct graph_binding *b = &bindings[slots[i]];
+        const struct image_binding *b = &bindings[slots[i]];
 
         if (t->constant)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is constant", what,
@@ -238,7 +238,7 @@ WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCou
 /* ---- compute ---- */
 
 /* Byte lengths, then overlap: only inputs may share memory with each other. */
-static bool compute_check_buffers(const char *what, const struct graph_binding *bindings, uint32_t count,
+static bool compute_check_buffers(const char *what, const struct image_binding *bindings, uint32_t count,
                                   WNNNamedBuffer const *items, const uint32_t *slots, struct error *e)
 {
     char name[160];

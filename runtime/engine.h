@@ -30,6 +30,11 @@ struct engine_buffer;
 /** A loaded program.  Immutable; any number of computations may run at the same time. */
 struct executable;
 
+/* Of program images (runtime/image.h). */
+struct image_source;
+struct image_view;
+struct image_binding;
+
 /* ---- programs ---- */
 
 /** Where a step finds the bytes of a tensor. */
@@ -114,6 +119,15 @@ struct engine_binding {
     void *host; /* inputs are not written */
 };
 
+/** A program that is none of the engine's: somebody else's function on host memory. */
+struct engine_foreign {
+    uint32_t input_count, output_count;
+    /** May run on several threads at the same time.  False: e. */
+    bool (*run)(void *user, const void *const *inputs, void *const *outputs, struct error *e);
+    void (*free)(void *user);
+    void *user;
+};
+
 /* ---- the interface ---- */
 
 struct engine_functions {
@@ -138,9 +152,26 @@ struct engine_functions {
                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
     void (*step_info)(const struct library_step *s, struct library_step_info *out);
     void (*step_free)(struct library_step *s);
+    /* Of images (runtime/image.h): see the functions of the same names in runtime/library.h. */
+    bool (*step_save)(const struct library_step *s, bool plain, struct image_out *o);
+    bool (*step_is_packed)(const struct library_step *s);
+    struct library_step *(*step_load)(struct engine *en, struct image_in *in, uint32_t place_count, const struct place *places,
+                                      struct error *e);
+    /** False: there is no library (e). */
+    bool (*library_facts)(struct engine *en, struct library_facts *out, struct error *e);
 
     /** Takes over the program's library steps if it succeeds and copies what else it needs.  NULL: e. */
     struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
+    /** From an image; release (may be NULL) gives the source's memory back when the executable goes, not if loading fails.  What
+     * else is in the image goes to *view.  NULL: e. */
+    struct executable *(*load_image)(struct engine *en, const struct image_source *source, void (*release)(void *user),
+                                     void *user, struct image_view *view, struct error *e);
+    /** An executable of a foreign function, which is freed with it.  NULL: e, and it is not freed. */
+    struct executable *(*wrap)(struct engine *en, const struct engine_foreign *f, struct error *e);
+    /** Writes the image of an executable.  False: e, or the sink stopped. */
+    bool (*save)(struct executable *x, uint32_t input_count, const struct image_binding *inputs, uint32_t output_count,
+                 const struct image_binding *outputs, bool (*sink)(void *user, const void *data, size_t bytes), void *user,
+                 struct error *e);
     void (*unload)(struct executable *x);
     /** Computes.  stop (may be NULL) is looked at between steps: if it becomes true, outputs are left half-written.  False: e.
      */
@@ -154,6 +185,7 @@ struct engine {
     const struct engine_functions *functions;
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
+    bool keep_weights; /* set before anything is compiled: programs can be saved for other machines (runtime/image.h) */
 };
 
 /** The processor.  debug must outlive it.  TypeError for an unknown isa switch. */

@@ -2,8 +2,8 @@
 /*
  * The CPU engine: kernels by codegen/, convolutions and products by the library, both on libgomp's threads.
  *
- * In: programs.  Out: plans (runtime/plan.c).  Creating the engine only asks what the processor is; the code generator and the
- * library start when the first graph is built.
+ * In: programs, images.  Out: plans (runtime/plan.c).  Creating the engine only asks what the processor is; the code generator
+ * and the library start when the first graph is built, for images only the library.
  */
 #include "runtime/engine.h"
 
@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "codegen/codegen.h"
-#include "runtime/compile.h"
+#include "runtime/code.h"
+#include "runtime/image.h"
 #include "runtime/memory.h"
 #include "runtime/plan.h"
 
@@ -25,15 +26,27 @@ struct engine_cpu {
     struct arena arena; /* the target's strings */
     struct target target;
     pthread_mutex_t lock; /* of the lazy start */
-    bool started;
+    bool started;         /* codegen and, unless it is switched off, library */
     struct codegen *codegen;
     struct library *library;
     atomic_uint plans; /* numbers dumps */
 };
 
 struct executable {
+    struct engine_cpu *cpu;
     struct plan *plan;
+    struct image *image; /* for saving; refers to what the plan holds */
+    /* where the code comes from: compiled, */
     struct codegen_unit *unit;
+    uint32_t kernel_count; /* under the sanitize switch: whose code is compiled anew when it is saved */
+    struct kernel **kernels;
+    /* or of an image */
+    struct code_mapping code;
+    uint64_t *code_offsets; /* by image's kernel */
+    void (*release)(void *user);
+    void *release_user;
+    /* or it is not the engine's at all; run NULL: it is */
+    struct engine_foreign foreign;
 };
 
 static struct engine_cpu *cpu_of(struct engine *en)
@@ -74,15 +87,24 @@ static bool never_takes_epilogue(void *user, struct node *const *nodes, uint32_t
     return false;
 }
 
+static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
+{
+    if (cpu->library)
+        return true;
+    cpu->library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
+    if (cpu->library && cpu->base.keep_weights)
+        library_keep_weights(cpu->library);
+    return cpu->library != NULL;
+}
+
 static bool cpu_start(struct engine_cpu *cpu, struct error *e)
 {
     if (!cpu->codegen)
         cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
     if (!cpu->codegen)
         return false;
-    if (!cpu->library && !(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
-        cpu->library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
-        if (!cpu->library)
+    if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
+        if (!cpu_start_library(cpu, e))
             return false;
         cpu->target.takes_node = library_takes_node;
         cpu->target.takes_operand = library_takes_operand;
@@ -166,6 +188,26 @@ static struct library_step *cpu_step_create(struct engine *en, struct node *cons
     return library_step_create(cpu_of(en)->library, nodes, count, shares_output, user, e);
 }
 
+static struct library_step *cpu_step_load(struct engine *en, struct image_in *in, uint32_t place_count,
+                                          const struct place *places, struct error *e)
+{
+    return library_step_load(cpu_of(en)->library, in, place_count, places, e);
+}
+
+static bool cpu_library_facts(struct engine *en, struct library_facts *out, struct error *e)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+
+    if (en->debug->flags & DEBUG_NO_LIBRARY)
+        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph uses oneDNN, which this context has switched off");
+    pthread_mutex_lock(&cpu->lock);
+    bool ok = cpu_start_library(cpu, e);
+    pthread_mutex_unlock(&cpu->lock);
+    if (ok)
+        *out = library_get_facts(cpu->library);
+    return ok;
+}
+
 /* ---- programs ---- */
 
 static void cpu_dump_plan(struct engine_cpu *cpu, const struct program *p)
@@ -185,8 +227,18 @@ static void cpu_dump_plan(struct engine_cpu *cpu, const struct program *p)
 static void cpu_unload(struct executable *x)
 {
     plan_free(x->plan);
+    image_free(x->image);
     if (x->unit)
         codegen_unit_free(x->unit);
+    for (uint32_t i = 0; i < x->kernel_count; i++)
+        kernel_free(x->kernels[i]);
+    free(x->kernels);
+    code_unmap(&x->code);
+    free(x->code_offsets);
+    if (x->release)
+        x->release(x->release_user);
+    if (x->foreign.free)
+        x->foreign.free(x->foreign.user);
     free(x);
 }
 
@@ -220,6 +272,22 @@ static bool cpu_compile(struct engine_cpu *cpu, uint32_t count, struct kernel *c
     return true;
 }
 
+/* Under the sanitizer, code that can be saved is made when it is: takes over the kernels that were compiled. */
+static bool cpu_keep_kernels(struct executable *x, struct program *p, uint32_t count, struct error *e)
+{
+    if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE) || count == 0)
+        return true;
+    x->kernels = calloc(count, sizeof *x->kernels);
+    if (!x->kernels)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < p->step_count; i++)
+        if (p->steps[i].kind == STEP_KERNEL) {
+            x->kernels[x->kernel_count++] = p->steps[i].kernel;
+            p->steps[i].kernel = NULL;
+        }
+    return true;
+}
+
 static struct executable *cpu_load(struct engine *en, struct program *p, struct error *e)
 {
     struct engine_cpu *cpu = cpu_of(en);
@@ -227,15 +295,19 @@ static struct executable *cpu_load(struct engine *en, struct program *p, struct 
     struct kernel **kernels = calloc((size_t)p->step_count + 1, sizeof(struct kernel *));
     kernel_function *functions = calloc((size_t)p->step_count + 1, sizeof *functions);
     bool ok = x && kernels && functions;
+    uint32_t count = 0;
 
     if (en->debug->flags & DEBUG_DUMP_PLAN)
         cpu_dump_plan(cpu, p);
     if (!ok)
         error_out_of_memory(e);
     if (ok) {
-        uint32_t count = program_kernels(p, kernels);
+        x->cpu = cpu;
+        count = program_kernels(p, kernels);
         ok = cpu_compile(cpu, count, kernels, &x->unit, functions, e);
     }
+    ok = ok && (x->image = image_create(p, (const void *const *)functions, false, e)) != NULL;
+    ok = ok && cpu_keep_kernels(x, p, count, e);
     if (ok) {
         x->plan = plan_create(p, functions, en->thread_count, en->debug, e);
         ok = x->plan != NULL;
@@ -249,14 +321,177 @@ static struct executable *cpu_load(struct engine *en, struct program *p, struct 
     return NULL;
 }
 
+/* ---- images ---- */
+
+/* A function for each kernel step of a program from an image. */
+static kernel_function *image_functions(const struct executable *x, const struct program *p, const struct image_view *view)
+{
+    kernel_function *functions = calloc((size_t)p->step_count + 1, sizeof *functions);
+
+    for (uint32_t i = 0, kernel = 0; functions && i < p->step_count; i++)
+        if (p->steps[i].kind == STEP_KERNEL) {
+            uintptr_t at = (uintptr_t)x->code.bytes + (uintptr_t)view->offsets[p->steps[i].run.function];
+            functions[kernel++] = (kernel_function)at;
+        }
+    return functions;
+}
+
+/* Where the kernels' code starts, for saving once more. */
+static bool cpu_note_offsets(struct executable *x, const kernel_function *functions, struct error *e)
+{
+    uint32_t count = image_kernel_count(x->image);
+
+    x->code_offsets = calloc((size_t)count + 1, sizeof *x->code_offsets);
+    if (!x->code_offsets)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < count; i++)
+        x->code_offsets[i] = (uintptr_t)functions[image_kernel_steps(x->image)[i]] - (uintptr_t)x->code.bytes;
+    return true;
+}
+
+/* Code, image and plan of a program from an image. */
+static bool cpu_open_image(struct executable *x, const struct image_source *source, struct program *p,
+                           const struct image_view *view, struct error *e)
+{
+    struct engine_cpu *cpu = x->cpu;
+
+    if (view->code_bytes == 0 && view->kernel_count > 0)
+        return error_set(e, WNNStatus_DataError, "the compiled graph is part of an object and has no code of its own");
+    if (!code_map(source, view->code_offset, view->code_bytes, &x->code, e))
+        return false;
+
+    kernel_function *functions = image_functions(x, p, view);
+    if (!functions)
+        return error_out_of_memory(e);
+    x->image = image_create(p, (const void *const *)functions, false, e);
+    if (x->image && cpu_note_offsets(x, functions, e))
+        x->plan = plan_create(p, functions, cpu->base.thread_count, cpu->base.debug, e);
+    free(functions);
+    return x->plan != NULL;
+}
+
+static struct executable *cpu_load_image(struct engine *en, const struct image_source *source, void (*release)(void *user),
+                                         void *user, struct image_view *view, struct error *e)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+    struct executable *x = calloc(1, sizeof *x);
+    struct program p;
+
+    if (!x) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    x->cpu = cpu;
+    if (!image_load(source, en, cpu->target.triple, cpu->target.features, &p, view, e)) {
+        free(x);
+        return NULL;
+    }
+    if (en->debug->flags & DEBUG_DUMP_PLAN)
+        cpu_dump_plan(cpu, &p);
+    bool ok = cpu_open_image(x, source, &p, view, e);
+    program_free(&p);
+    if (!ok) {
+        image_view_free(view);
+        cpu_unload(x);
+        return NULL;
+    }
+    x->release = release;
+    x->release_user = user;
+    return x;
+}
+
+/* The kernels' code in the order of the image's kernels; what is new in *code is for free(). */
+static bool cpu_flatten(struct executable *x, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
+{
+    const uint32_t *steps = image_kernel_steps(x->image);
+    uint32_t count = image_kernel_count(x->image);
+
+    if (x->unit)
+        return codegen_unit_flatten(x->unit, x->kernels, count, steps, bytes, size, offsets, e);
+    *size = x->code.size;
+    *bytes = malloc(*size ? *size : 1);
+    if (!*bytes)
+        return error_out_of_memory(e);
+    if (*size)
+        memcpy(*bytes, x->code.bytes, *size);
+    memcpy(offsets, x->code_offsets, count * sizeof *offsets);
+    return true;
+}
+
+static bool cpu_save(struct executable *x, uint32_t input_count, const struct image_binding *inputs, uint32_t output_count,
+                     const struct image_binding *outputs, image_sink sink, void *user, struct error *e)
+{
+    const struct target *t = &x->cpu->target;
+    struct image_facts facts = {t->triple, t->features, input_count, output_count, inputs, outputs};
+    void *bytes = NULL;
+    size_t size = 0;
+
+    if (!x->image)
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "the graph was loaded from a shared object, which is what is to be kept");
+    uint64_t *offsets = calloc((size_t)image_kernel_count(x->image) + 1, sizeof *offsets);
+    if (!offsets)
+        return error_out_of_memory(e);
+    bool ok = cpu_flatten(x, &bytes, &size, offsets, e);
+    if (ok) {
+        struct image_code code = {bytes, size, offsets};
+        ok = image_write(x->image, &facts, &code, false, sink, user, e);
+    }
+    free(bytes);
+    free(offsets);
+    return ok;
+}
+
+/* ---- running ---- */
+
+static struct executable *cpu_wrap(struct engine *en, const struct engine_foreign *f, struct error *e)
+{
+    struct executable *x = calloc(1, sizeof *x);
+
+    if (!x) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    x->cpu = cpu_of(en);
+    x->foreign = *f;
+    return x;
+}
+
+static void *binding_pointer(const struct engine_binding *b)
+{
+    return b->buffer ? b->buffer->data : b->host;
+}
+
+static bool foreign_run(const struct engine_foreign *f, const struct engine_binding *inputs,
+                        const struct engine_binding *outputs, struct error *e)
+{
+    size_t count = (size_t)f->input_count + f->output_count;
+    void *local[32], **pointers = count <= 32 ? local : calloc(count, sizeof *pointers);
+
+    if (!pointers)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < f->input_count; i++)
+        pointers[i] = binding_pointer(&inputs[i]);
+    for (uint32_t i = 0; i < f->output_count; i++)
+        pointers[f->input_count + i] = binding_pointer(&outputs[i]);
+    bool ok = f->run(f->user, (const void *const *)pointers, pointers + f->input_count, e);
+    if (pointers != local)
+        free(pointers);
+    return ok;
+}
+
 static bool cpu_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                     const atomic_bool *stop, struct error *e)
 {
+    if (x->foreign.run)
+        return foreign_run(&x->foreign, inputs, outputs, e);
     return plan_run(x->plan, inputs, outputs, stop, e);
 }
 
 static void cpu_print_profile(struct executable *x, FILE *out)
 {
+    if (!x->plan)
+        return;
     plan_print_profile(x->plan, out);
 }
 
@@ -275,7 +510,14 @@ static const struct engine_functions cpu_functions = {
     .step_create = cpu_step_create,
     .step_info = library_step_info,
     .step_free = library_step_free,
+    .step_save = library_step_save,
+    .step_is_packed = library_step_is_packed,
+    .step_load = cpu_step_load,
+    .library_facts = cpu_library_facts,
     .load = cpu_load,
+    .load_image = cpu_load_image,
+    .wrap = cpu_wrap,
+    .save = cpu_save,
     .unload = cpu_unload,
     .run = cpu_run,
     .print_profile = cpu_print_profile,

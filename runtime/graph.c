@@ -9,7 +9,7 @@
 
 /* ---- description ---- */
 
-static bool binding_set(struct arena *a, struct graph_binding *b, const char *name, size_t length,
+static bool binding_set(struct arena *a, struct image_binding *b, const char *name, size_t length,
                         const struct tensor_type *type, uint32_t slot)
 {
     b->name = arena_string(a, name ? name : "", length);
@@ -64,23 +64,59 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
     return ok;
 }
 
-WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e)
+static WNNGraph graph_new(WNNContext context)
 {
     WNNGraph graph = calloc(1, sizeof *graph);
-    struct arena scratch = {0};
 
     if (graph) {
         atomic_init(&graph->references, 1);
         graph->context = context;
     }
-    if (!graph || !graph_describe(graph, g, &scratch)) {
-        if (graph)
-            arena_free(&graph->arena);
-        free(graph);
-        graph = NULL;
-        error_out_of_memory(e);
-    }
+    return graph;
+}
+
+/* Instead of a graph that could not be described. */
+static WNNGraph graph_give_up(WNNGraph graph, struct error *e)
+{
+    if (graph)
+        arena_free(&graph->arena);
+    free(graph);
+    error_out_of_memory(e);
+    return NULL;
+}
+
+WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e)
+{
+    WNNGraph graph = graph_new(context);
+    struct arena scratch = {0};
+
+    if (!graph || !graph_describe(graph, g, &scratch))
+        graph = graph_give_up(graph, e);
     arena_free(&scratch);
+    return graph;
+}
+
+static bool bindings_copy(struct arena *a, uint32_t count, const struct image_binding *from, struct image_binding **to)
+{
+    *to = arena_array(a, count, sizeof **to);
+    for (uint32_t i = 0; *to && i < count; i++)
+        if (!binding_set(a, &(*to)[i], from[i].name, from[i].name_length, &from[i].type, from[i].slot))
+            return false;
+    return *to != NULL;
+}
+
+WNNGraph graph_create_described(WNNContext context, uint32_t input_slots, uint32_t input_count,
+                                const struct image_binding *inputs, uint32_t output_count, const struct image_binding *outputs,
+                                struct error *e)
+{
+    WNNGraph graph = graph_new(context);
+
+    if (!graph || !bindings_copy(&graph->arena, input_count, inputs, &graph->inputs) ||
+        !bindings_copy(&graph->arena, output_count, outputs, &graph->outputs))
+        return graph_give_up(graph, e);
+    graph->input_slots = input_slots;
+    graph->input_count = input_count;
+    graph->output_count = output_count;
     return graph;
 }
 
@@ -100,7 +136,7 @@ bool graph_publish(WNNGraph graph)
     return !lost;
 }
 
-uint32_t graph_find_binding(const struct graph_binding *bindings, uint32_t count, WNNStringView name, uint32_t hint)
+uint32_t graph_find_binding(const struct image_binding *bindings, uint32_t count, WNNStringView name, uint32_t hint)
 {
     size_t length = view_length(name);
 
@@ -205,7 +241,7 @@ size_t wnnGraphGetOutputCount(WNNGraph graph)
     return graph ? graph->output_count : 0;
 }
 
-static WNNStatus binding_get(const struct graph_binding *bindings, uint32_t count, size_t index, const char *what,
+static WNNStatus binding_get(const struct image_binding *bindings, uint32_t count, size_t index, const char *what,
                              WNNNamedOperandDescriptor *out)
 {
     if (!out || index >= count) {
@@ -217,7 +253,7 @@ static WNNStatus binding_get(const struct graph_binding *bindings, uint32_t coun
             error_set(&e, WNNStatus_TypeError, "graph: no room for the %s", what);
         return error_publish(&e);
     }
-    const struct graph_binding *b = &bindings[index];
+    const struct image_binding *b = &bindings[index];
     out->name = (WNNStringView){b->name, b->name_length};
     out->descriptor = (WNNOperandDescriptor){b->type.type, b->type.rank, b->type.dims};
     return WNNStatus_Success;

@@ -29,8 +29,7 @@ struct image_binding {
 
 /** What is not in the program. */
 struct image_facts {
-    const char *triple, *features; /* of the code: LLVM's names; features: only those with + count */
-    uint32_t thread_count;         /* primitives were made for */
+    const char *triple, *features; /* of the code: LLVM's names, "+avx2,+fma"; features with - do not count */
     uint32_t input_count, output_count;
     const struct image_binding *inputs, *outputs;
 };
@@ -41,19 +40,18 @@ struct image_facts {
 struct image;
 
 /**
- * Describes p: numbers kernels (equal functions get one index: functions[i] is what the i-th STEP_KERNEL runs, any pointer that
- * tells one function from another), writes the plan.  The image refers to the bytes of p's constants and of its library steps,
- * which must outlive it.  With plain_weights, weights are written as the graph has them and packed when the image is loaded: for
- * other machines than this one.  The engine must have been asked to keep them (engine->keep_weights) before p was compiled.
- * NULL: e.
+ * Describes p (complete, but not loaded yet): numbers kernels (equal functions get one index: functions[i] is what the i-th
+ * STEP_KERNEL runs, any pointer that tells one function from another), writes the plan.  The image refers to the bytes of p's
+ * constants and of its library steps, which must outlive it; p itself need not.  With plain_weights, weights are written as the
+ * graph has them and packed when the image is loaded: for other machines, instruction sets and numbers of threads than this
+ * one's. The engine must have been asked to keep them (engine->keep_weights) before p was compiled.  NULL: e.
  */
-struct image *image_create(const struct program *p, const void *const *functions, const struct image_facts *facts,
-                           bool plain_weights, struct error *e);
+struct image *image_create(struct program *p, const void *const *functions, bool plain_weights, struct error *e);
 void image_free(struct image *i);
 
 /** Kernels that the table of functions must have, and for each the index among the program's kernel steps of its first user. */
 uint32_t image_kernel_count(const struct image *i);
-uint32_t image_kernel_step(const struct image *i, uint32_t kernel);
+const uint32_t *image_kernel_steps(const struct image *i);
 
 /** Machine code of an image: position-independent bytes without relocations, a function's start for each kernel. */
 struct image_code {
@@ -66,50 +64,55 @@ struct image_code {
 typedef bool (*image_sink)(void *user, const void *data, size_t bytes);
 
 /**
- * Writes the whole: header, plan, code (NULL: the functions come as a table), and data, unless data_apart.  False: the sink
- * stopped.
+ * Writes the whole: header, plan, code (NULL: the functions come as a table), and data, unless data_apart.  False: e, or the
+ * sink stopped (then e is as it was).
  */
-bool image_write(const struct image *i, const struct image_code *code, bool data_apart, image_sink sink, void *user);
+bool image_write(const struct image *i, const struct image_facts *facts, const struct image_code *code, bool data_apart,
+                 image_sink sink, void *user, struct error *e);
 /** Writes the data section alone: the file or symbol that goes with an image with data_apart. */
 bool image_write_data(const struct image *i, image_sink sink, void *user);
-/** Bytes that the two write. */
-size_t image_size(const struct image *i, const struct image_code *code, bool data_apart);
+/** The data section's size. */
 size_t image_data_size(const struct image *i);
 
 /* ---- loading ---- */
 
-/** An image in memory that was checked. */
+/** What is in an image besides its program.  Zero-initialised is empty. */
 struct image_view {
-    struct image_facts facts; /* strings and arrays in the program's arena */
+    struct arena arena; /* of the facts */
+    struct image_facts facts;
+    uint32_t input_slots; /* of the program */
     uint32_t kernel_count;
-    const void *code; /* NULL: none */
-    size_t code_bytes;
-    size_t code_offset;      /* from the image's start */
-    const uint64_t *offsets; /* by kernel, into the code */
+    size_t code_offset, code_bytes; /* from the image's start; 0, 0: the functions come as a table */
+    const uint64_t *offsets;        /* by kernel, into the code */
 };
 
-/** Where an image lies.  data NULL: in the image. */
+/** Where an image lies: at a multiple of IMAGE_ALIGN.  data NULL: in the image. */
 struct image_source {
     const void *image;
     size_t bytes;
     const void *data;
     size_t data_bytes;
-    /* Called for every constant that refers to the memory above, and when one goes: keep it mapped.  May be NULL. */
-    void (*retain)(void *user);
-    void (*release)(void *user);
-    void *user;
+    int file; /* image is a mapping of this file's beginning, open only while the image is loaded; -1: it is not */
 };
+
+/** Whether these bytes begin like an image. */
+bool image_is(const void *bytes, size_t size);
 
 /**
  * Reads an image into a program for en, creating library steps.  Every number is checked against what it refers to, so that a
- * damaged or hostile image is refused with DataError and neither crashes nor lets a plan leave its buffers; the code is trusted.
- * NotSupportedError: made for another library, processor or number of threads.  p's steps have no kernels' IR; step kernels'
- * `run.function` are indices into the table of functions.  False: e, and *p is empty.
+ * damaged or hostile image is refused with DataError and neither crashes nor lets a plan leave its buffers; the code is
+ * trusted. NotSupportedError: made for another version of this library or of oneDNN, another processor or number of threads.
+ * features: what the processor has, in LLVM's form; triple likewise (NULL: not checked).  p's steps have no kernels' IR;
+ * `run.function` of its kernel steps are indices into the table of functions.  The source must outlive the program and what is
+ * made of it.  False: e, and *p and *view are empty.
  */
-bool image_load(const struct image_source *source, struct engine *en, struct program *p, struct image_view *view,
-                struct error *e);
+bool image_load(const struct image_source *source, struct engine *en, const char *triple, const char *features,
+                struct program *p, struct image_view *view, struct error *e);
+void image_view_free(struct image_view *view);
 
-/** The checksum of images. */
+/** The checksum of images; also for other files that belong to compiled objects. */
 uint64_t image_checksum(const void *data, size_t bytes);
+/** Puts right the checksums of an image that was altered: for tests of what comes behind them. */
+void image_sign(void *image, size_t bytes);
 
 #endif

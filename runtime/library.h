@@ -89,4 +89,35 @@ void library_bindings_free(struct library_bindings *b);
 bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
                       void *scratch);
 
+/* ---- saving ---- */
+
+/** Steps made from now on keep their weights also as the graph has them, for library_step_save's plain form. */
+void library_keep_weights(struct library *l);
+
+/** What packed weights depend on. */
+struct library_facts {
+    uint32_t version, isa, threads;
+    bool refuses; /* the library is not to be used: its process-wide instruction set is above the cap */
+};
+struct library_facts library_get_facts(const struct library *l);
+
+struct image_in;
+struct image_out;
+struct place;
+
+/**
+ * Writes a step into an image; bulk stays where it is and must live as long as o.  plain: weights as the graph has them (false
+ * if they were not kept), else as the primitive wants them.
+ */
+bool library_step_save(const struct library_step *s, bool plain, struct image_out *o);
+/** Whether a step holds weights in the library's own layout. */
+bool library_step_is_packed(const struct library_step *s);
+/**
+ * Reads one that runs on these places: inputs, then the output.  Whatever the stream says, the step touches only their bytes and
+ * data of the image, which must outlive it.  NULL: e, DataError if the stream is damaged, NotSupportedError if the library wants
+ * something else than the image has.
+ */
+struct library_step *library_step_load(struct library *l, struct image_in *in, uint32_t place_count, const struct place *places,
+                                       struct error *e);
+
 #endif

@@ -273,6 +273,11 @@ static bool posts_misread(const struct dnn_problem *p, const char *implementatio
     return false;
 }
 
+bool dnn_is_misread(const struct dnn_problem *p, const_dnnl_primitive_desc_t pd)
+{
+    return posts_misread(p, dnn_pd_name(pd));
+}
+
 /**
  * Some int8 convolutions with post-ops have a descriptor but no primitive: their code outgrows the library's buffer.  The
  * primitive made here stays in the library's cache, where the step finds it.
@@ -387,6 +392,21 @@ bool library_takes_quantized(void *user, struct node *const *nodes, uint32_t cou
 
     return count <= DNN_NODES_MAX && dnn_describe(nodes, count, NULL, &c) && c.quantization.weight_scale &&
            dnn_resolve(user, &c);
+}
+
+void library_keep_weights(struct library *l)
+{
+    l->keep_weights = true;
+}
+
+struct library_facts library_get_facts(const struct library *l)
+{
+    const dnnl_version_t *v = dnnl_version();
+
+    return (struct library_facts){.version = (uint32_t)(v->major << 16 | v->minor << 8 | v->patch),
+                                  .isa = (uint32_t)dnnl_get_effective_cpu_isa(),
+                                  .threads = l->threads,
+                                  .refuses = l->refuses};
 }
 
 bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input)

@@ -112,6 +112,7 @@ struct library {
     uint32_t threads;
     bool refuses; /* the process' instruction set is above the cap asked for */
     bool exact;   /* int8 products are: there are instructions that do not saturate sums of two products to 16 bits */
+    bool keep_weights; /* as they were before they were packed: steps are to be saved for other machines */
     pthread_mutex_t mutex;
     uint32_t answer_count, answer_capacity; /* capacity: a power of two, or 0 */
     struct dnn_answer **answers;            /* by hash of the problem, open addressing */
@@ -124,6 +125,8 @@ struct library {
 bool dnn_resolve(struct library *l, struct dnn_cluster *c);
 /** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
+/** Whether the implementation computes the problem wrongly. */
+bool dnn_is_misread(const struct dnn_problem *p, const_dnnl_primitive_desc_t pd);
 /** An attribute object that asks for the caller's scratch memory; NULL: out of memory. */
 dnnl_primitive_attr_t dnn_create_attributes(void);
 

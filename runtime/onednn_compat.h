@@ -79,6 +79,64 @@ static inline dnn_md dnn_md_copy(dnn_const_md md)
 #endif
 }
 
+/**
+ * A descriptor as bytes that this very version of the library understands; returns how many, 0: no room.  3.x keeps descriptors to
+ * itself: what can be asked of one (size, dimensions, inner blocks) stands for it.
+ */
+static inline size_t dnn_md_save(dnn_const_md md, void *out, size_t room)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    int64_t facts[4 + 4 * DNNL_MAX_NDIMS] = {0};
+    int32_t rank = 0, blocks = 0;
+    dnnl_dims_t *dims = NULL, *strides = NULL, *sizes = NULL, *indices = NULL;
+
+    dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
+    dnnl_memory_desc_query(md, dnnl_query_dims, &dims);
+    dnnl_memory_desc_query(md, dnnl_query_strides, &strides);
+    dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &blocks);
+    dnnl_memory_desc_query(md, dnnl_query_inner_blks, &sizes);
+    dnnl_memory_desc_query(md, dnnl_query_inner_idxs, &indices);
+    if (sizeof facts > room || !dims || !strides)
+        return 0;
+    facts[0] = rank;
+    facts[1] = blocks;
+    facts[2] = (int64_t)dnnl_memory_desc_get_size(md);
+    for (int i = 0; i < rank; i++) {
+        facts[4 + i] = (*dims)[i];
+        facts[4 + DNNL_MAX_NDIMS + i] = (*strides)[i];
+    }
+    for (int i = 0; sizes && indices && i < blocks; i++) {
+        facts[4 + 2 * DNNL_MAX_NDIMS + i] = (*sizes)[i];
+        facts[4 + 3 * DNNL_MAX_NDIMS + i] = (*indices)[i];
+    }
+    memcpy(out, facts, sizeof facts);
+    return sizeof facts;
+#else
+    if (sizeof *md > room)
+        return 0;
+    memcpy(out, md, sizeof *md);
+    return sizeof *md;
+#endif
+}
+
+/** Whether these bytes, which need not be aligned or a descriptor at all, are those of md. */
+static inline bool dnn_md_is_saved(dnn_const_md md, const void *saved, size_t bytes)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    char now[4096];
+    size_t size = dnn_md_save(md, now, sizeof now);
+
+    return size && size == bytes && !memcmp(now, saved, bytes);
+#else
+    dnnl_memory_desc_t was; /* compared member by member, and only as many as md has */
+
+    if (bytes != sizeof was)
+        return false;
+    memcpy(&was, saved, sizeof was);
+    return dnnl_memory_desc_equal(md, &was);
+#endif
+}
+
 static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_kind_t kind, float alpha, float beta)
 {
 #if DNNL_VERSION_MAJOR >= 3

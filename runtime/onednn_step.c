@@ -9,60 +9,11 @@
  * A step is immutable.  The library's memory objects, which hold the pointers of one run, are in bindings, one set per
  * execution: then a run stores pointers and calls the primitive, and no two threads meet.
  */
-#include "runtime/onednn.h"
+#include "runtime/onednn_step.h"
 
 #include <sys/mman.h>
 
 #include "runtime/threads.h"
-
-enum { ARGS_MAX = 5 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 4 + DNN_POSTS_MAX, ALIGNMENT = 64 };
-
-enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
-
-/** One argument of a primitive call. */
-struct argument {
-    int id;    /* DNNL_ARG_... */
-    dnn_md md; /* owned */
-    enum source source;
-    uint32_t input;   /* FROM_INPUT */
-    int64_t offset;   /* FROM_SCRATCH */
-    const void *data; /* FROM_CONSTANT */
-};
-
-struct primitive_call {
-    dnnl_primitive_t primitive;
-    uint32_t count;
-    struct argument args[ARGS_MAX];
-};
-
-/** Before the product: every element of an operand times a number, repeated. */
-struct scaling {
-    int64_t count, repeat; /* elements read; repeat 0: nothing to do */
-    float scale;
-    const float *constant; /* read from here, or if NULL from the input */
-    uint32_t input;
-    int64_t offset; /* written there in the scratch; -1: the output */
-};
-
-struct library_step {
-    const struct library *library;
-    uint32_t call_count; /* the product is the last one */
-    struct primitive_call calls[CALLS_MAX];
-    struct scaling scaling;
-    uint32_t input_count;
-    const struct value *inputs[INPUTS_MAX];
-    const struct value *output;
-    int32_t in_place;
-    int64_t scratch_bytes, packed_bytes;
-    double flops, bytes;
-    char implementation[64];
-    /* owned */
-    void *packed, *scaled;
-    float *bias;
-    float numbers[DNN_POSTS_MAX]; /* operands of post-ops that are no values */
-    uint32_t constant_count;
-    struct constant *constants[INPUTS_MAX];
-};
 
 struct library_bindings {
     const struct library_step *step;
@@ -79,7 +30,7 @@ static int64_t align_up(int64_t n)
 }
 
 /** Reserves scratch bytes; returns their offset. */
-static int64_t scratch_reserve(struct library_step *s, int64_t bytes)
+int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes)
 {
     int64_t offset = s->scratch_bytes;
 
@@ -112,7 +63,7 @@ static void *weights_bytes(size_t bytes)
 /* ---- arguments ---- */
 
 /** Adds an argument; md is taken over.  NULL: out of memory. */
-static struct argument *add_argument(struct primitive_call *c, int id, dnn_md md)
+struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md)
 {
     struct argument *a = &c->args[c->count];
 
@@ -146,6 +97,7 @@ static void argument_from_value(struct library_step *s, struct argument *a, cons
     if (v->kind == VALUE_CONSTANT) {
         a->source = FROM_CONSTANT;
         a->data = v->constant->data;
+        a->bytes = v->constant->bytes;
         hold_constant(s, v->constant);
     } else {
         a->source = FROM_INPUT;
@@ -180,11 +132,12 @@ static bool argument_from_operand(struct library_step *s, struct argument *a, co
         scale_elements(&scaling, x->value->constant->data, s->scaled);
         a->source = FROM_CONSTANT;
         a->data = s->scaled;
+        a->bytes = (size_t)bytes;
         s->packed_bytes += bytes;
         return true;
     }
     a->source = FROM_SCRATCH;
-    a->offset = scaling.offset = scratch_reserve(s, bytes);
+    a->offset = scaling.offset = dnn_reserve_scratch(s, bytes);
     scaling.input = input_index(s, x->value);
     s->scaling = scaling;
     return true;
@@ -193,12 +146,12 @@ static bool argument_from_operand(struct library_step *s, struct argument *a, co
 static bool add_plain_argument(struct library_step *s, struct primitive_call *c, int id, const struct dnn_layout *l,
                                int32_t type, const struct dnn_operand *x)
 {
-    struct argument *a = add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides, (dnnl_data_type_t)type));
+    struct argument *a = dnn_add_argument(c, id, dnn_md_create(l->rank, l->dims, l->strides, (dnnl_data_type_t)type));
 
     return a && argument_from_operand(s, a, x);
 }
 
-static bool add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
+bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
     dnn_const_md md = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
     int64_t bytes = md ? (int64_t)dnnl_memory_desc_get_size(md) : 0;
@@ -206,11 +159,11 @@ static bool add_scratchpad(struct library_step *s, struct primitive_call *c, con
 
     if (!bytes)
         return true;
-    a = add_argument(c, DNNL_ARG_SCRATCHPAD, dnn_md_copy(md));
+    a = dnn_add_argument(c, DNNL_ARG_SCRATCHPAD, dnn_md_copy(md));
     if (!a)
         return false;
     a->source = FROM_SCRATCH;
-    a->offset = scratch_reserve(s, bytes);
+    a->offset = dnn_reserve_scratch(s, bytes);
     return true;
 }
 
@@ -312,7 +265,7 @@ static bool library_failed(const struct dnn_cluster *c, struct error *e)
 }
 
 /** Creates a call's primitive; pd stays the caller's. */
-static bool create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
+bool dnn_create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
     int saved = threads_enter(l->threads);
     dnnl_status_t status = dnnl_primitive_create(&c->primitive, pd);
@@ -333,8 +286,8 @@ static bool create_reorder(struct library *l, struct library_step *s, struct pri
         attributes && dnnl_reorder_primitive_desc_create(&pd, from, l->engine, to, l->engine, attributes) == dnnl_success;
 
     threads_leave(saved);
-    done = done && add_argument(c, DNNL_ARG_FROM, dnn_md_copy(from)) && add_argument(c, DNNL_ARG_TO, dnn_md_copy(to)) &&
-           add_scratchpad(s, c, pd) && create_primitive(l, c, pd);
+    done = done && dnn_add_argument(c, DNNL_ARG_FROM, dnn_md_copy(from)) && dnn_add_argument(c, DNNL_ARG_TO, dnn_md_copy(to)) &&
+           dnn_add_scratchpad(s, c, pd) && dnn_create_primitive(l, c, pd);
     if (pd)
         dnnl_primitive_desc_destroy(pd);
     if (attributes)
@@ -383,6 +336,7 @@ static bool pack_constant(struct library *l, struct library_step *s, dnn_const_m
 static bool copy_constant(struct library_step *s, struct argument *a, struct constant *c)
 {
     a->source = FROM_CONSTANT;
+    a->bytes = c->bytes;
     if (c->bytes < LARGE_PAGE) {
         a->data = c->data;
         hold_constant(s, c);
@@ -396,36 +350,73 @@ static bool copy_constant(struct library_step *s, struct argument *a, struct con
     return s->packed != NULL;
 }
 
+dnn_md dnn_given_weights(const struct dnn_problem *p)
+{
+    const struct dnn_layout *w = &p->weights;
+    int64_t strides[RANK_MAX], size = 1;
+
+    if (p->weights_type == dnnl_f32)
+        return dnn_md_create(w->rank, w->dims, w->strides, dnnl_f32);
+    for (int i = w->rank; i-- > 0; size *= w->dims[i])
+        strides[i] = size;
+    return dnn_md_create(w->rank, w->dims, strides, (dnnl_data_type_t)p->weights_type);
+}
+
+bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
+                              dnn_const_md wanted, const void *data, size_t bytes)
+{
+    a->source = FROM_CONSTANT;
+    a->data = data;
+    a->bytes = bytes;
+    if (dnnl_memory_desc_equal(given, wanted))
+        return true;
+    if (!pack_constant(l, s, given, wanted, data))
+        return false;
+    a->data = s->packed;
+    a->bytes = dnnl_memory_desc_get_size(wanted);
+    s->weights_packed = true;
+    return true;
+}
+
+bool dnn_use_input_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
+                           dnn_const_md wanted, uint32_t input)
+{
+    struct primitive_call *reorder = &s->calls[0];
+
+    a->source = FROM_INPUT;
+    a->input = input;
+    if (dnnl_memory_desc_equal(given, wanted))
+        return true;
+    if (!create_reorder(l, s, reorder, given, wanted))
+        return false;
+    reorder->args[0].source = FROM_INPUT;
+    reorder->args[0].input = input;
+    a->source = reorder->args[1].source = FROM_SCRATCH;
+    a->offset = reorder->args[1].offset = dnn_reserve_scratch(s, (int64_t)dnnl_memory_desc_get_size(wanted));
+    return true;
+}
+
 /** Adds the weights in the layout that the primitive wants. */
 static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *product,
                         const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
-    const struct dnn_layout *w = &c->problem.weights;
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
-    dnn_md given = dnn_md_create(w->rank, w->dims, w->strides, dnnl_f32);
-    struct argument *a = wanted ? add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
+    dnn_md given = dnn_given_weights(&c->problem);
+    struct argument *a = wanted ? dnn_add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
+    struct constant *constant = c->weights.value->kind == VALUE_CONSTANT ? c->weights.value->constant : NULL;
     bool done = false;
 
-    if (!given || !a) {
-        done = false;
-    } else if (dnnl_memory_desc_equal(given, wanted)) {
-        done = true;
-        if (c->problem.by_gemm && c->weights.value->kind == VALUE_CONSTANT)
-            done = copy_constant(s, a, c->weights.value->constant);
-        else
-            argument_from_value(s, a, c->weights.value);
-    } else if (c->weights.value->kind == VALUE_CONSTANT) {
-        done = pack_constant(l, s, given, wanted, c->weights.value->constant->data);
-        a->source = FROM_CONSTANT;
-        a->data = s->packed;
-    } else {
-        struct primitive_call *reorder = &s->calls[0];
-
-        done = create_reorder(l, s, reorder, given, wanted);
-        if (done) {
-            argument_from_value(s, &reorder->args[0], c->weights.value);
-            a->source = reorder->args[1].source = FROM_SCRATCH;
-            a->offset = reorder->args[1].offset = scratch_reserve(s, (int64_t)dnnl_memory_desc_get_size(wanted));
+    if (given && a && !constant) {
+        done = dnn_use_input_weights(l, s, a, given, wanted, input_index(s, c->weights.value));
+    } else if (given && a && c->problem.by_gemm && dnnl_memory_desc_equal(given, wanted)) {
+        done = copy_constant(s, a, constant);
+    } else if (given && a) {
+        done = dnn_use_constant_weights(l, s, a, given, wanted, constant->data, constant->bytes);
+        if (!s->weights_packed || l->keep_weights)
+            hold_constant(s, constant);
+        if (l->keep_weights) {
+            s->plain = constant->data;
+            s->plain_bytes = constant->bytes;
         }
     }
     dnn_md_free(given);
@@ -436,24 +427,25 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
 static bool add_integer_weights(struct library *l, struct library_step *s, struct primitive_call *product,
                                 const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
-    const struct dnn_layout *w = &c->problem.weights;
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
-    int64_t strides[RANK_MAX], size = 1;
     int8_t *integers = dnn_integer_weights(c);
-    struct argument *a = wanted ? add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
-    dnn_md given;
-    bool done;
+    struct argument *a = wanted ? dnn_add_argument(product, DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
+    dnn_md given = dnn_given_weights(&c->problem);
+    bool done = integers && a && given && pack_constant(l, s, given, wanted, integers);
 
-    for (int i = w->rank; i-- > 0; size *= w->dims[i])
-        strides[i] = size;
-    given = dnn_md_create(w->rank, w->dims, strides, dnnl_s8);
-    done = integers && a && given && pack_constant(l, s, given, wanted, integers);
     if (done) {
         a->source = FROM_CONSTANT;
         a->data = s->packed;
+        a->bytes = dnnl_memory_desc_get_size(wanted);
+        s->weights_packed = true;
     }
     dnn_md_free(given);
-    free(integers);
+    if (done && l->keep_weights) {
+        s->plain = s->plain_integers = integers;
+        s->plain_bytes = (size_t)dnn_elements(&c->problem.weights);
+    } else {
+        free(integers);
+    }
     return done;
 }
 
@@ -465,12 +457,13 @@ static bool add_bias(struct library_step *s, struct primitive_call *product, con
 
     if (!c->quantization.weight_scale)
         return add_plain_argument(s, product, DNNL_ARG_BIAS, l, dnnl_f32, &c->bias);
-    a = add_argument(product, DNNL_ARG_BIAS, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+    a = dnn_add_argument(product, DNNL_ARG_BIAS, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
     s->bias = dnn_scaled_bias(c);
     if (!a || !s->bias)
         return false;
     a->source = FROM_CONSTANT;
     a->data = s->bias;
+    a->bytes = (size_t)dnn_elements(l) * sizeof(float);
     s->packed_bytes += dnn_elements(l) * (int64_t)sizeof(float);
     return true;
 }
@@ -484,20 +477,21 @@ static bool add_post_operand(struct library_step *s, struct primitive_call *prod
 
     if (c->posts[i].value)
         return add_plain_argument(s, product, id, l, dnnl_f32, &c->posts[i]);
-    a = add_argument(product, id, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
+    a = dnn_add_argument(product, id, dnn_md_create(l->rank, l->dims, l->strides, dnnl_f32));
     if (!a)
         return false;
     s->numbers[i] = c->posts[i].scale;
     a->source = FROM_CONSTANT;
     a->data = &s->numbers[i];
+    a->bytes = sizeof s->numbers[i];
     return true;
 }
 
 static bool add_output(struct library_step *s, struct primitive_call *product, const struct dnn_cluster *c)
 {
     const struct dnn_layout *d = &c->problem.dst;
-    struct argument *a =
-        add_argument(product, DNNL_ARG_DST, dnn_md_create(d->rank, d->dims, d->strides, (dnnl_data_type_t)c->problem.dst_type));
+    struct argument *a = dnn_add_argument(product, DNNL_ARG_DST,
+                                          dnn_md_create(d->rank, d->dims, d->strides, (dnnl_data_type_t)c->problem.dst_type));
 
     if (!a)
         return false;
@@ -532,7 +526,7 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
     for (int32_t i = 0; i < p->post_count; i++)
         if (p->posts[i].kind == DNN_POST_BINARY && !add_post_operand(s, product, c, i))
             return false;
-    return add_output(s, product, c) && add_scratchpad(s, product, pd) && create_primitive(l, product, pd);
+    return add_output(s, product, c) && dnn_add_scratchpad(s, product, pd) && dnn_create_primitive(l, product, pd);
 }
 
 static double type_size(int32_t type)
@@ -585,35 +579,19 @@ static const struct value *shared_residual(struct node *const *nodes, uint32_t c
     return NULL;
 }
 
-struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
-                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
+struct library_step *dnn_step_new(struct library *l)
 {
     struct library_step *s = calloc(1, sizeof *s);
-    const struct value *sum = shared_residual(nodes, count, shares_output, user);
-    dnnl_primitive_desc_t pd = NULL;
-    struct dnn_cluster c;
-    float *scales = NULL;
 
-    if (!s) {
-        error_out_of_memory(e);
+    if (!s)
         return NULL;
-    }
     s->library = l;
     s->in_place = -1;
-    if (!dnn_describe(nodes, count, sum, &c) || !dnn_resolve(l, &c)) {
-        error_set(e, WNNStatus_UnknownError, "internal error: a cluster of %u nodes is not the library's", count);
-        goto failed;
-    }
-    s->output = c.output;
-    if (c.quantization.weight_scale && !(scales = dnn_output_scales(&c))) {
-        error_out_of_memory(e);
-        goto failed;
-    }
-    pd = dnn_create_pd(l, &c.problem, scales);
-    if (!pd || !add_arguments(l, s, pd, &c)) {
-        library_failed(&c, e);
-        goto failed;
-    }
+    return s;
+}
+
+void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd)
+{
     if (s->calls[0].primitive) {
         s->call_count = 2;
     } else {
@@ -622,12 +600,40 @@ struct library_step *library_step_create(struct library *l, struct node *const *
         s->call_count = 1;
     }
     strncpy(s->implementation, dnn_pd_name(pd), sizeof s->implementation - 1);
+}
+
+struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
+                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
+{
+    struct library_step *s = dnn_step_new(l);
+    const struct value *sum = shared_residual(nodes, count, shares_output, user);
+    dnnl_primitive_desc_t pd = NULL;
+    struct dnn_cluster c;
+
+    if (!s) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    if (!dnn_describe(nodes, count, sum, &c) || !dnn_resolve(l, &c)) {
+        error_set(e, WNNStatus_UnknownError, "internal error: a cluster of %u nodes is not the library's", count);
+        goto failed;
+    }
+    s->output = c.output;
+    s->problem = c.problem;
+    if (c.quantization.weight_scale && !(s->scales = dnn_output_scales(&c))) {
+        error_out_of_memory(e);
+        goto failed;
+    }
+    pd = dnn_create_pd(l, &c.problem, s->scales);
+    if (!pd || !add_arguments(l, s, pd, &c)) {
+        library_failed(&c, e);
+        goto failed;
+    }
+    dnn_finish_step(s, pd);
     estimate_cost(s, &c);
     dnnl_primitive_desc_destroy(pd);
-    free(scales);
     return s;
 failed:
-    free(scales);
     if (pd)
         dnnl_primitive_desc_destroy(pd);
     library_step_free(s);
@@ -658,5 +664,7 @@ void library_step_free(struct library_step *s)
     free(s->bias);
     free(s->packed);
     free(s->scaled);
+    free(s->scales);
+    free(s->plain_integers);
     free(s);
 }

@@ -29,4 +29,13 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
 /** A future that has failed already: for what the builder finds before anything is submitted. */
 WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBuildCallbackInfo info);
 
+struct executable;
+struct image_facts;
+
+/** The graph of a file that wnnGraphSave wrote; file: open at path.  NULL: e. */
+WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e);
+/** A graph over an executable of the context's engine, which is taken over also on failure.  NULL: e. */
+WNNGraph runtime_graph_of(WNNContext context, struct executable *x, uint32_t input_slots, const struct image_facts *facts,
+                          struct error *e);
+
 #endif

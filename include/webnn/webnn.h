@@ -541,6 +541,19 @@ WNN_EXPORT size_t wnnGraphGetOutputCount(WNNGraph graph);
 WNN_EXPORT WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *input);
 /** See wnnGraphGetInput. */
 WNN_EXPORT WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output);
+/** Writes the compiled graph to a file: plan, machine code and packed weights, versioned and checksummed, for
+ * wnnContextLoadGraph on this machine or one like it (docs/compiled-graphs.md).  The file is complete or not there at all; an older
+ * one is replaced.  May be called on any thread while the graph computes.  TypeError for an empty path, InvalidStateError for a
+ * destroyed graph or a lost context, UnknownError if the file cannot be written, NotSupportedError for a graph that was loaded
+ * from a shared object. */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path);
+/** Makes a graph of a file that wnnGraphSave wrote, without compiling, or of a shared object that webnnc made.  The graph is
+ * dispatched like a built one and gives the same results bit by bit.  Weights and code stay in the file, which is mapped: it may be
+ * deleted or replaced by another meanwhile, but not be written to.  Code in a file is trusted as that of a shared library is;
+ * everything else is checked.  DataError if the file is absent, damaged or something else; NotSupportedError if it was made by
+ * another version of this library or of oneDNN, for a processor with more features than the context may use, or with weights packed for another
+ * number of threads: then the graph is to be built anew.  InvalidStateError if the context is lost. */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph);
 /** Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output,
  * are refused with a TypeError, as are names and byte lengths other than the graph's; InvalidStateError for a destroyed graph
  * or a lost context.  Buffers need no alignment.  Runs on the calling thread when the timeline is idle. */

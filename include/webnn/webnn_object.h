@@ -5,8 +5,8 @@
  * In: nothing.  Out: the description that every object exports as PREFIX_object, and that a shared object exports a second time
  * under the fixed name WEBNN_OBJECT_SYMBOL, so that wnnContextLoadGraph and other programs find it with dlsym.
  *
- * The functions are plain C with natural prototypes.  With inputs of types T1..Tn and outputs of types U1..Um (float for float32,
- * uint16_t for the bits of float16, intN_t and uintN_t) and `prefix_model` an incomplete struct of the object's own:
+ * The functions are plain C with natural prototypes.  With inputs of types T1..Tn and outputs of types U1..Um (float for
+ * float32, uint16_t for the bits of float16, intN_t and uintN_t) and `prefix_model` an incomplete struct of the object's own:
  *
  *   objects with WEBNN_OBJECT_HAS_MODEL (--library onednn: a model holds primitives and memory)
  *     int  prefix_create(const struct webnn_object_options *options, prefix_model **model);
@@ -20,11 +20,12 @@
  *                            const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
  *   and if their weights lie in a file of their own (WEBNN_OBJECT_NEEDS_WEIGHTS)
  *     int    prefix_set_weights(const void *file, size_t bytes);   the file's bytes, aligned to 64, which must stay
- *     int    prefix_load_weights(const char *path);                maps it; NULL: where webnnc wrote it.  The first run does so, too
+ *     int    prefix_load_weights(const char *path);                maps it; NULL: where webnnc wrote it.  The first run does
+ * so, too
  *
- * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int return
- * WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type; outputs overlap
- * nothing.
+ * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int
+ * return WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type;
+ * outputs overlap nothing.
  */
 #ifndef WEBNN_WEBNN_OBJECT_H_
 #define WEBNN_WEBNN_OBJECT_H_
@@ -112,8 +113,8 @@ struct webnn_object {
     uint32_t input_count, output_count;
     const struct webnn_object_tensor *inputs, *outputs; /**< in the order of the arguments */
     webnn_object_function run;
-    webnn_object_function create, destroy;          /**< NULL without WEBNN_OBJECT_HAS_MODEL */
-    webnn_object_function workspace_size, run_with; /**< NULL with WEBNN_OBJECT_HAS_MODEL */
+    webnn_object_function create, destroy;           /**< NULL without WEBNN_OBJECT_HAS_MODEL */
+    webnn_object_function workspace_size, run_with;  /**< NULL with WEBNN_OBJECT_HAS_MODEL */
     webnn_object_function set_weights, load_weights; /**< NULL unless the object needs weights and has no model */
 };
 

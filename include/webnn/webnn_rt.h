@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * libwebnn_rt: what compiled objects with oneDNN call.  The program's steps, its loops, its threads and oneDNN's primitives, without
- * compiler and without LLVM.  Applications do not call it: webnnc emits the calls (PREFIX_create, PREFIX_run, PREFIX_destroy).
+ * libwebnn_rt: what compiled objects with oneDNN call.  The program's steps, its loops, its threads and oneDNN's primitives,
+ * without compiler and without LLVM.  Applications do not call it: webnnc emits the calls (PREFIX_create, PREFIX_run,
+ * PREFIX_destroy).
  *
  * In: a program image (docs/compiled-graphs.md) in read-only data, the object's kernels as a table of functions.  Out: a model
  * that runs on pointers.  Stands alone: <stddef.h>, <stdint.h>.
@@ -61,8 +62,8 @@ WEBNN_RT_EXPORT webnn_rt_status webnn_rt_create(const struct webnn_rt_program *p
                                                 struct webnn_rt_model **model);
 
 /**
- * Runs it.  inputs and outputs: in the order of the image's (graph's) inputs and outputs, each of its exact size, aligned for its
- * type; no output may overlap anything.  Not 0: outputs are undefined.
+ * Runs it.  inputs and outputs: in the order of the image's (graph's) inputs and outputs, each of its exact size, aligned for
+ * its type; no output may overlap anything.  Not 0: outputs are undefined.
  */
 WEBNN_RT_EXPORT webnn_rt_status webnn_rt_run(struct webnn_rt_model *model, const void *const *inputs, void *const *outputs);
 

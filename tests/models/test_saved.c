@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Networks of people, saved and loaded: the graph that comes from the file gives the very bits of the one that was built, in
+ * the same context, in another one, and when it is saved once more.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/support/network.h"
+
+static double milliseconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void check(WNNStatus status)
+{
+    if (status)
+        fail_msg("%s: %.*s", wnnStatusGetName(status), (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+}
+
+static void expect_same(struct network *built, WNNContext context, const char *path)
+{
+    WNNGraph original = built->graph, loaded;
+    double start = milliseconds_now();
+
+    check(wnnContextLoadGraph(context, path, &loaded));
+    printf("  loaded in %.2f ms\n", milliseconds_now() - start);
+    for (size_t i = 0; i < manifest_case_count(built->manifest); i++) {
+        struct manifest_case c;
+        float *expected[8] = {NULL}, *actual[8] = {NULL};
+        char message[512];
+
+        if (!manifest_case_load(built->manifest, i, &c, message, sizeof message))
+            fail_msg("%s", message);
+        network_compute(built, &c, expected);
+        built->graph = loaded;
+        network_compute(built, &c, actual);
+        built->graph = original;
+        for (size_t k = 0; k < c.output_count; k++) {
+            assert_memory_equal(expected[k], actual[k], c.outputs[k].array.byteLength);
+            free(expected[k]);
+            free(actual[k]);
+        }
+        manifest_case_free(&c);
+    }
+    wnnGraphRelease(loaded);
+}
+
+static void round_trip(const char *name, uint32_t threads)
+{
+    struct network n;
+    WNNContext other;
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    char path[] = "/tmp/webnn-saved-XXXXXX", again[64];
+    int file = mkstemp(path);
+
+    assert_true(file >= 0);
+    close(file);
+    snprintf(again, sizeof again, "%s.again", path);
+    network_open(&n, name, threads);
+    options.threadCount = threads;
+    check(wnnCreateContext(&options, &other));
+
+    double start = milliseconds_now();
+    check(wnnGraphSave(n.graph, path));
+    printf("%s, %u threads: saved in %.2f ms\n", name, threads, milliseconds_now() - start);
+    expect_same(&n, n.context, path);
+    expect_same(&n, other, path);
+
+    WNNGraph loaded;
+    check(wnnContextLoadGraph(other, path, &loaded));
+    check(wnnGraphSave(loaded, again));
+    wnnGraphRelease(loaded);
+    expect_same(&n, other, again);
+    unlink(path);
+    unlink(again);
+    wnnContextRelease(other);
+    network_close(&n);
+}
+
+static void mobilenetv2(void **state)
+{
+    (void)state;
+    round_trip("mobilenetv2", 2);
+    round_trip("mobilenetv2", 1);
+}
+
+static void rnnoise(void **state)
+{
+    (void)state;
+    round_trip("rnnoise", 2);
+}
+
+static void lenet(void **state)
+{
+    (void)state;
+    round_trip("lenet", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mobilenetv2),
+        cmocka_unit_test(rnnoise),
+        cmocka_unit_test(lenet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
