@@ -293,9 +293,19 @@ double scalar_to_double(union scalar s, dtype t);
 /** Checks every invariant listed at the top of ir/verify.c.  All violations go to out (if any); false if there was one. */
 bool graph_verify(struct graph *g, FILE *out);
 
+/** Who reads a printed graph. */
+enum print_style {
+    PRINT_IR,    /* our parser, and people: comments, marks of clusters */
+    PRINT_WEBNN, /* any program that knows .webnn text: what that has only, but for names in quotes and Infinity in options */
+    PRINT_JSON   /* likewise its JSON twin (frontend/text/write_json.c) */
+};
+
 struct print_options {
     bool clusters;        /* mark the cluster of each node */
     bool constants;       /* print constants' data inline (@bytes), else large ones as @weights("name") */
+    bool legal_names;     /* change names so that all are identifiers, and outputs are called like their values */
+    enum print_style style;
+    const char *name;     /* the graph's, which it does not know itself; NULL: "graph" */
 };
 
 /** Prints the textual form (a superset of .webnn text: docs/textual-ir.md).  What is printed parses back to the same graph.

@@ -222,9 +222,9 @@ static bool find_blocks(struct parser *p)
         return parse_expected(p, "the graph's name in quotes");
     if (!lex_next(&p->l))
         return false;
-    version = lex_is_word(&p->l, "v1");
+    version = lex_is_word(&p->l, "v1") || lex_is_word(&p->l, "v2");
     if (!version)
-        return parse_expected(p, "version v1");
+        return parse_expected(p, "version v1 or v2");
     if (!lex_next(&p->l))
         return false;
     if (lex_is(&p->l, '@')) {

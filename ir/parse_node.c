@@ -200,7 +200,7 @@ static bool parse_arguments(struct parser *p, struct call *c)
 {
     const struct op_info *info = &op_infos[c->op];
     uint32_t given = 0, position = 0, slots = op_input_slots(c->op);
-    bool variadic = info->flags & OPF_VARIADIC, keys = false, end = lex_is(&p->l, ')');
+    bool variadic = info->flags & OPF_VARIADIC, bare = false, keys = false, end = lex_is(&p->l, ')');
     struct value **inputs = arena_array(&p->scratch, slots, sizeof *inputs);
     struct parse_list list = {0};
     char buf[80];
@@ -228,6 +228,11 @@ static bool parse_arguments(struct parser *p, struct call *c)
                 return lex_error_at(&p->l, place, "%s has no argument %s", info->name, lex_describe(&start, buf, sizeof buf));
         } else if (keys) {
             return lex_error(&p->l, "a positional argument behind one with a name");
+        } else if (bare && (p->l.token.kind == TOKEN_NAME || p->l.token.kind == TOKEN_STRING)) {
+            struct value *v; /* one more operand of a concat without brackets */
+            if (!parse_operand(p, &v) || !parse_list_add(p, &list, &v, sizeof v) || !parse_list_end(p, ')', &end))
+                return false;
+            continue;
         } else if (!find_positional(c->op, position++, &slot)) {
             return lex_error(&p->l, "%s has %u positional arguments, here is one more", info->name, position - 1);
         }
@@ -247,6 +252,10 @@ static bool parse_arguments(struct parser *p, struct call *c)
             c->label = label.text;
         } else if (slot.attr) {
             ok = parse_attr(p, c, slot.attr);
+        } else if (variadic && !key && !lex_is(&p->l, '[')) {
+            struct value *v;
+            bare = true;
+            ok = parse_operand(p, &v) && parse_list_add(p, &list, &v, sizeof v);
         } else if (variadic) {
             ok = parse_operand_list(p, &list);
         } else {

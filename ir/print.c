@@ -22,7 +22,7 @@ enum {
 
 /* ---- names ---- */
 
-static void string_print(FILE *out, const char *text, size_t length)
+void print_string(FILE *out, const char *text, size_t length)
 {
     fputc('"', out);
     for (size_t at = 0; at < length;) {
@@ -34,137 +34,40 @@ static void string_print(FILE *out, const char *text, size_t length)
     fputc('"', out);
 }
 
-/* A name, which may hold any bytes. */
-struct name {
-    const char *text; /* NULL: none */
-    size_t length;
-};
-
-static void name_print(FILE *out, struct name name)
+static void name_print(FILE *out, struct print_name name)
 {
     if (is_plain_name(name.text, name.length))
         fwrite(name.text, 1, name.length, out);
     else
-        string_print(out, name.text, name.length);
-}
-
-/* What a value is called itself; no text if it is not. */
-static struct name own_name(const struct value *v)
-{
-    struct name name = {v->name, v->name_length};
-
-    if (name.text && !name.length) /* only inputs must have their length set */
-        name.length = strlen(name.text);
-    if (!name.length)
-        name.text = NULL;
-    return name;
-}
-
-/* The names of all values by index; no text: none given out (a value that is nowhere in the graph, or no memory). */
-struct names {
-    struct name *by_index;
-    uint32_t count;
-    struct name_map taken;
-    struct arena arena;
-};
-
-static bool has_name(const struct names *n, const struct value *v)
-{
-    return n && v->index < n->count && n->by_index[v->index].text;
-}
-
-static bool name_take(struct names *n, const struct value *v, struct name name)
-{
-    if (v->index >= n->count || has_name(n, v) || !name.length ||
-        name_map_add(&n->taken, name.text, name.length, (void *)v) != NAME_MAP_ADDED)
-        return false;
-    n->by_index[v->index] = name;
-    return true;
-}
-
-/* v<index> or c<index>, with as many underscores behind as it takes. */
-static void name_generate(struct names *n, const struct value *v)
-{
-    char stem[16];
-    size_t length = (size_t)snprintf(stem, sizeof stem, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
-
-    if (has_name(n, v))
-        return;
-    for (size_t underscores = 0; underscores <= n->taken.count; underscores++) {
-        char *name = arena_alloc(&n->arena, length + underscores + 1);
-        if (!name)
-            return;
-        memcpy(name, stem, length);
-        memset(name + length, '_', underscores);
-        if (name_take(n, v, (struct name){name, length + underscores}))
-            return;
-    }
-}
-
-static bool is_used(const struct value *v)
-{
-    return v->uses || v->output_uses;
-}
-
-/* Own names first, then those of outputs, then generated ones, so that nobody loses a name to an anonymous value. */
-static void names_collect(struct names *n, const struct graph *g)
-{
-    memset(n, 0, sizeof *n);
-    n->by_index = calloc(g->value_count ? g->value_count : 1, sizeof *n->by_index);
-    if (!n->by_index)
-        return;
-    n->count = g->value_count;
-    for (uint32_t i = 0; i < g->input_count; i++)
-        name_take(n, g->inputs[i], own_name(g->inputs[i]));
-    for (const struct value *v = g->first_constant; v; v = v->next_constant)
-        if (is_used(v))
-            name_take(n, v, own_name(v));
-    graph_for_each (g, node)
-        for (uint32_t i = 0; i < node->result_count; i++)
-            name_take(n, node->results[i], own_name(node->results[i]));
-    for (uint32_t i = 0; i < g->output_count; i++)
-        name_take(n, g->outputs[i].value, (struct name){g->outputs[i].name, g->outputs[i].name_length});
-
-    for (uint32_t i = 0; i < g->input_count; i++)
-        name_generate(n, g->inputs[i]);
-    for (const struct value *v = g->first_constant; v; v = v->next_constant)
-        if (is_used(v))
-            name_generate(n, v);
-    graph_for_each (g, node)
-        for (uint32_t i = 0; i < node->result_count; i++)
-            name_generate(n, node->results[i]);
-}
-
-static void names_free(struct names *n)
-{
-    free(n->by_index);
-    name_map_free(&n->taken);
-    arena_free(&n->arena);
+        print_string(out, name.text, name.length);
 }
 
 /* names may be NULL: what a value is called, whether unique or not. */
-static void value_print(FILE *out, const struct names *names, const struct value *v)
+static void value_print(FILE *out, const struct print_names *names, const struct value *v)
 {
     if (!v)
         fputs("null", out);
-    else if (has_name(names, v))
+    else if (print_has_name(names, v))
         name_print(out, names->by_index[v->index]);
-    else if (own_name(v).text)
-        name_print(out, own_name(v));
+    else if (print_own_name(v).text)
+        name_print(out, print_own_name(v));
     else
         fprintf(out, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
 }
 
 /* ---- attributes ---- */
 
-/* How an option is written. */
-enum form {
-    FORM_OMITTED,
-    FORM_SHORT, /* a double that inference rounds to the operands' data type: with no more digits than that type needs */
-    FORM_EXACT
-};
+/* A number as the style has it: without the bits of a NaN, and in JSON without words. */
+static void number_put(FILE *out, const char *text, enum print_style style)
+{
+    bool word = strstr(text, "NaN") || strstr(text, "Inf");
 
-static void attr_element_print(FILE *out, const struct attr_info *a, const void *element)
+    if (style != PRINT_IR && strstr(text, "NaN"))
+        text = "NaN";
+    fprintf(out, word && style == PRINT_JSON ? "\"%s\"" : "%s", text);
+}
+
+static void attr_element_print(FILE *out, const struct attr_info *a, const void *element, enum print_style style)
 {
     char buf[NUMBER_TEXT_MAX];
     uint32_t u32 = 0;
@@ -186,17 +89,20 @@ static void attr_element_print(FILE *out, const struct attr_info *a, const void 
         break;
     case ATTR_F64:
         memcpy(&f64, element, sizeof f64);
-        fputs(double_print(buf, f64), out);
+        number_put(out, double_print(buf, f64), style);
         break;
     case ATTR_F32_LIST:
         memcpy(&f32, element, sizeof f32);
-        fputs(scalar_print(buf, (union scalar){.f32 = f32}, WNNOperandDataType_Float32), out);
+        number_put(out, scalar_print(buf, (union scalar){.f32 = f32}, WNNOperandDataType_Float32), style);
         break;
     case ATTR_BOOL:
         fputs(*(const bool *)element ? "true" : "false", out);
         break;
     case ATTR_NUMBER:
-        fputs(number_print(buf, *(const WNNNumber *)element), out);
+        number_print(buf, *(const WNNNumber *)element);
+        if (style != PRINT_IR && buf[strlen(buf) - 1] == 'u') /* what is too large to be signed is unsigned anyway */
+            buf[strlen(buf) - 1] = '\0';
+        number_put(out, buf, style);
         break;
     case ATTR_DATA_TYPE:
         fprintf(out, "\"%s\"", dtype_name((dtype)u32));
@@ -211,9 +117,19 @@ static void attr_element_print(FILE *out, const struct attr_info *a, const void 
     }
 }
 
-static void attr_print(FILE *out, const struct attr_info *a, const void *options, const union op_args *args, enum form form,
-                       dtype rounded_to)
+/* The data type that inference rounds doubles to: that of the first operand. */
+static dtype rounded_to(const struct node *n)
 {
+    const struct value *first = n->input_count ? n->inputs[0].value : NULL;
+
+    return first ? first->type.type : WNNOperandDataType_Undefined;
+}
+
+void print_attr(FILE *out, const struct node *n, uint32_t index, enum print_form form, enum print_style style)
+{
+    const struct attr_info *a = &op_infos[n->op].attrs[index];
+    const void *options = n->options;
+    const union op_args *args = &n->args;
     const char *value = attr_value(a, options, args);
     union {
         double f64;
@@ -221,27 +137,27 @@ static void attr_print(FILE *out, const struct attr_info *a, const void *options
     } short_value;
     bool list = a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
 
-    if (form == FORM_SHORT && a->kind == ATTR_F64) {
+    if (form == PRINT_SHORT && a->kind == ATTR_F64) {
         memcpy(&short_value.f64, value, sizeof(double));
-        short_value.f64 = double_shorten(short_value.f64, rounded_to);
+        short_value.f64 = double_shorten(short_value.f64, rounded_to(n));
         value = (const char *)&short_value;
-    } else if (form == FORM_SHORT && a->kind == ATTR_NUMBER) {
+    } else if (form == PRINT_SHORT && a->kind == ATTR_NUMBER) {
         memcpy(&short_value.number, value, sizeof(WNNNumber));
         if (short_value.number.type == WNNNumberType_Float64)
-            short_value.number.value.float64 = double_shorten(short_value.number.value.float64, rounded_to);
+            short_value.number.value.float64 = double_shorten(short_value.number.value.float64, rounded_to(n));
         value = (const char *)&short_value;
     }
     if (!value) {
         fputs("null", out);
     } else if (!list) {
-        attr_element_print(out, a, value);
+        attr_element_print(out, a, value, style);
     } else {
         size_t count = attr_count(a, options, args);
         fputc('[', out);
         for (size_t i = 0; i < count; i++) {
             if (i)
                 fputs(", ", out);
-            attr_element_print(out, a, value + i * 4); /* elements of all lists have 4 bytes */
+            attr_element_print(out, a, value + i * 4, style); /* elements of all lists have 4 bytes */
         }
         fputc(']', out);
     }
@@ -256,21 +172,13 @@ static bool option_same(enum op op, const struct attr_info *a, const void *x, co
     return node_same_attr(&m, &n, a);
 }
 
-/* The data type that inference rounds doubles to: that of the first operand. */
-static dtype rounded_to(const struct node *n)
-{
-    const struct value *first = n->input_count ? n->inputs[0].value : NULL;
-
-    return first ? first->type.type : WNNOperandDataType_Undefined;
-}
-
 /* Copies attribute a from one option struct to another, in the form in which it would be printed. */
-static void option_set(const struct attr_info *a, void *to, const void *from, enum form form, dtype rounded_to)
+static void option_set(const struct attr_info *a, void *to, const void *from, enum print_form form, dtype rounded_to)
 {
     size_t size = attr_bytes(a);
 
     memcpy((char *)to + a->offset, (const char *)from + a->offset, size);
-    if (form == FORM_SHORT && (a->kind == ATTR_F64 || a->kind == ATTR_NUMBER)) {
+    if (form == PRINT_SHORT && (a->kind == ATTR_F64 || a->kind == ATTR_NUMBER)) {
         WNNNumber *n = (WNNNumber *)((char *)to + a->offset);
         double *d = a->kind == ATTR_F64 ? (double *)n : n->type == WNNNumberType_Float64 ? &n->value.float64 : NULL;
         if (d)
@@ -284,14 +192,14 @@ static void option_set(const struct attr_info *a, void *to, const void *from, en
  * Which options must be written, and how, so that inference arrives at the node's resolved ones.  Starts from none and adds
  * what comes out different until nothing does; an option that is written may change what inference makes of another.
  */
-static void options_needed(const struct node *n, enum form forms[OP_ATTRS_MAX])
+void print_options_needed(const struct node *n, enum print_form forms[OP_ATTRS_MAX])
 {
     const struct op_info *info = &op_infos[n->op];
     struct graph scratch = {.arena = {0}};
     bool again = true;
 
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
-        forms[i] = FORM_OMITTED;
+        forms[i] = PRINT_OMITTED;
     while (again) {
         struct error error = {0};
         struct call c = {
@@ -306,17 +214,17 @@ static void options_needed(const struct node *n, enum form forms[OP_ATTRS_MAX])
             for (uint32_t i = 0; i < n->input_count; i++)
                 inputs[i] = n->inputs[i].value;
             for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
-                if (forms[i] != FORM_OMITTED)
+                if (forms[i] != PRINT_OMITTED)
                     option_set(&info->attrs[i], c.options, n->options, forms[i], rounded_to(n));
             inferred = call_infer(&c);
         }
         for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
             const struct attr_info *a = &info->attrs[i];
-            if (a->positional || forms[i] == FORM_EXACT)
+            if (a->positional || forms[i] == PRINT_EXACT)
                 continue;
             /* Without a result to compare with: everything that is not the plain default. */
             if (!option_same(n->op, a, inferred ? c.options : info->options_default, n->options)) {
-                forms[i] = inferred ? forms[i] + 1 : FORM_EXACT;
+                forms[i] = inferred ? forms[i] + 1 : PRINT_EXACT;
                 again = true;
             }
         }
@@ -346,10 +254,13 @@ const char *cluster_kind_name(enum cluster_kind kind)
     return "view";
 }
 
-static void node_print(const struct node *n, FILE *out, const struct names *names, const enum form *forms, bool clusters)
+static void node_print(const struct node *n, FILE *out, const struct print_names *names, const enum print_form *forms,
+                       bool clusters, enum print_style style)
 {
     const struct op_info *info = &op_infos[n->op];
     uint32_t positional = op_positional_inputs(n->op);
+    bool brackets = info->flags & OPF_VARIADIC && style == PRINT_IR;
+    const char *separator = brackets ? "[" : "";
 
     if (n->result_count != 1)
         fputc('[', out);
@@ -360,49 +271,43 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
     }
     fprintf(out, "%s = %s(", n->result_count != 1 ? "]" : "", info->name);
 
-    const char *separator = "";
-    if (info->flags & OPF_VARIADIC) {
-        fputc('[', out);
-        for (uint32_t i = 0; i < n->input_count; i++) {
-            if (i)
-                fputs(", ", out);
-            value_print(out, names, n->inputs[i].value);
-        }
-        fputc(']', out);
+    if (info->flags & OPF_VARIADIC)
+        positional = n->input_count;
+    for (uint32_t i = 0; i < positional && i < n->input_count; i++) {
+        fputs(separator, out);
+        value_print(out, names, n->inputs[i].value);
         separator = ", ";
-    } else {
-        for (uint32_t i = 0; i < positional && i < n->input_count; i++) {
-            fputs(separator, out);
-            value_print(out, names, n->inputs[i].value);
-            separator = ", ";
-        }
     }
-    for (const struct attr_info *a = info->attrs; a->kind != ATTR_NONE; a++) {
-        if (!a->positional)
+    if (brackets) {
+        fputs(n->input_count ? "]" : "[]", out);
+        separator = ", ";
+    }
+    for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
+        if (!info->attrs[i].positional)
             continue;
         fputs(separator, out);
         separator = ", ";
-        attr_print(out, a, n->options, &n->args, FORM_EXACT, rounded_to(n));
+        if (style != PRINT_IR) /* other programs know what is no operand by its name only */
+            fprintf(out, "%s=", info->attrs[i].name);
+        print_attr(out, n, i, PRINT_EXACT, style);
     }
-    if (!(info->flags & OPF_VARIADIC)) {
-        for (uint32_t i = positional; i < n->input_count && info->ins[i].name; i++) {
-            if (!n->inputs[i].value)
-                continue;
-            fprintf(out, "%s%s=", separator, info->ins[i].name);
-            value_print(out, names, n->inputs[i].value);
-            separator = ", ";
-        }
+    for (uint32_t i = positional; i < n->input_count && info->ins[i].name; i++) {
+        if (!n->inputs[i].value)
+            continue;
+        fprintf(out, "%s%s=", separator, info->ins[i].name);
+        value_print(out, names, n->inputs[i].value);
+        separator = ", ";
     }
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++) {
-        if (info->attrs[i].positional || forms[i] == FORM_OMITTED)
+        if (info->attrs[i].positional || forms[i] == PRINT_OMITTED)
             continue;
         fprintf(out, "%s%s=", separator, info->attrs[i].name);
-        attr_print(out, &info->attrs[i], n->options, &n->args, forms[i], rounded_to(n));
+        print_attr(out, n, i, forms[i], style);
         separator = ", ";
     }
     if (n->label && *n->label) {
         fprintf(out, "%slabel=", separator);
-        string_print(out, n->label, strlen(n->label));
+        print_string(out, n->label, strlen(n->label));
     }
     fputc(')', out);
     if (clusters && n->cluster)
@@ -412,7 +317,7 @@ static void node_print(const struct node *n, FILE *out, const struct names *name
 void node_print_plain(const struct node *n, FILE *out)
 {
     const struct op_info *info;
-    enum form forms[OP_ATTRS_MAX] = {FORM_OMITTED};
+    enum print_form forms[OP_ATTRS_MAX] = {PRINT_OMITTED};
 
     if ((unsigned)n->op >= OP_COUNT || !n->options) {
         fprintf(out, "(node %u without a valid operator)", n->index);
@@ -421,13 +326,13 @@ void node_print_plain(const struct node *n, FILE *out)
     info = &op_infos[n->op];
     for (uint32_t i = 0; info->attrs[i].kind != ATTR_NONE; i++)
         if (!info->attrs[i].positional && !option_same(n->op, &info->attrs[i], info->options_default, n->options))
-            forms[i] = FORM_EXACT;
-    node_print(n, out, NULL, forms, true);
+            forms[i] = PRINT_EXACT;
+    node_print(n, out, NULL, forms, true, PRINT_IR);
 }
 
 /* ---- constants ---- */
 
-static union scalar element_read(const struct value *v, int64_t i)
+union scalar print_element(const struct value *v, int64_t i)
 {
     union scalar s = {.u64 = 0};
     size_t size = dtype_size(v->type.type);
@@ -447,7 +352,7 @@ static bool is_uniform(const struct value *v)
     if (memcmp(data, data + size, bytes - size) != 0)
         return false;
 
-    union scalar s = element_read(v, 0);
+    union scalar s = print_element(v, 0);
     union scalar back = number_cast(t == WNNOperandDataType_Int64    ? wnnNumberInt64(s.i64)
                                     : t == WNNOperandDataType_Uint64 ? wnnNumberUint64(s.u64)
                                                                      : wnnNumber(scalar_to_double(s, t)),
@@ -455,19 +360,37 @@ static bool is_uniform(const struct value *v)
     return memcmp(&s, &back, size) == 0;
 }
 
-static void constant_print(const struct value *v, FILE *out, const struct names *names, bool all)
+enum print_data print_data_of(const struct value *v, const struct print_options *options)
+{
+    double first;
+
+    if (!v->constant)
+        return PRINT_NOTHING;
+    first = scalar_to_double(print_element(v, 0), v->type.type);
+    /* Other programs know finite numbers only. */
+    if (is_uniform(v) && (options->style == PRINT_IR || first - first == 0))
+        return PRINT_SCALAR;
+    return options->constants || type_bytes(&v->type) <= INLINE_BYTES_MAX ? PRINT_BYTES : PRINT_WEIGHTS;
+}
+
+static void constant_print(const struct value *v, FILE *out, const struct print_names *names,
+                           const struct print_options *options)
 {
     char buf[160];
     int64_t bytes = type_bytes(&v->type), elements = type_elements(&v->type);
+    const unsigned char *data = v->constant ? v->constant->data : NULL;
+    struct print_name key = print_has_name(names, v) ? names->by_index[v->index] : (struct print_name){"?", 1};
 
     value_print(out, names, v);
     fprintf(out, ": %s", type_print(buf, sizeof buf, &v->type));
-    if (!v->constant) {
+    switch (print_data_of(v, options)) {
+    case PRINT_NOTHING:
         fputs(";  # no data", out);
-    } else if (is_uniform(v)) {
-        fprintf(out, " @scalar(%s);", scalar_print(buf, element_read(v, 0), v->type.type));
-    } else if (all || bytes <= INLINE_BYTES_MAX) {
-        const unsigned char *data = v->constant->data;
+        break;
+    case PRINT_SCALAR:
+        fprintf(out, " @scalar(%s);", scalar_print(buf, print_element(v, 0), v->type.type));
+        break;
+    case PRINT_BYTES:
         fputs(" @bytes([", out);
         for (int64_t i = 0; i < bytes; i++)
             fprintf(out, "%s%u", i ? ", " : "", data[i]);
@@ -475,32 +398,66 @@ static void constant_print(const struct value *v, FILE *out, const struct names 
         if (elements <= COMMENT_ELEMENTS_MAX) {
             fputs("  #", out);
             for (int64_t i = 0; i < elements; i++)
-                fprintf(out, "%s %s", i ? "," : "", scalar_print(buf, element_read(v, i), v->type.type));
+                fprintf(out, "%s %s", i ? "," : "", scalar_print(buf, print_element(v, i), v->type.type));
         }
-    } else {
-        struct name key = has_name(names, v) ? names->by_index[v->index] : (struct name){"?", 1};
+        break;
+    case PRINT_WEIGHTS:
         fputs(" @weights(", out);
-        string_print(out, key.text, key.length);
+        print_string(out, key.text, key.length);
         fputs(");", out);
+        break;
     }
     fputc('\n', out);
 }
 
 /* ---- the graph ---- */
 
+/* Where outputs must be called like their values, a value that is several of them becomes as many. */
+static void aliases_print(const struct graph *g, FILE *out, const struct print_names *names)
+{
+    for (uint32_t i = 0; names->outputs && i < g->output_count; i++) {
+        if (names->outputs[i].text == names->by_index[g->outputs[i].value->index].text)
+            continue;
+        fputs("    ", out);
+        name_print(out, names->outputs[i]);
+        fputs(" = identity(", out);
+        value_print(out, names, g->outputs[i].value);
+        fputs(");\n", out);
+    }
+}
+
+static void output_print(FILE *out, const struct print_names *names, const struct graph *g, uint32_t index)
+{
+    const struct graph_output *o = &g->outputs[index];
+    const struct value *v = o->value;
+
+    if (names->outputs) {
+        name_print(out, names->outputs[index]);
+        return;
+    }
+    if (!print_has_name(names, v) || names->by_index[v->index].length != o->name_length ||
+        memcmp(names->by_index[v->index].text, o->name, o->name_length) != 0) {
+        print_string(out, o->name, o->name_length);
+        fputs(" = ", out);
+    }
+    value_print(out, names, v);
+}
+
 void graph_print(const struct graph *g, FILE *out, const struct print_options *options)
 {
     static const struct print_options none;
     char buf[160];
-    struct names names;
+    struct print_names names;
 
     if (!options)
         options = &none;
-    names_collect(&names, g);
+    print_names_collect(&names, g, options->legal_names);
     if (!names.by_index)
         fputs("# out of memory: names may clash\n", out);
 
-    fputs("webnn_graph \"graph\" v1 {\n", out);
+    fputs("webnn_graph ", out);
+    print_string(out, options->name ? options->name : "graph", options->name ? strlen(options->name) : 5);
+    fputs(" v1 {\n", out);
     fputs("  inputs {\n", out);
     for (uint32_t i = 0; i < g->input_count; i++) {
         fputs("    ", out);
@@ -509,38 +466,32 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
     }
     fputs("  }\n  consts {\n", out);
     for (const struct value *v = g->first_constant; v; v = v->next_constant) {
-        if (!is_used(v))
+        if (!print_is_used(v))
             continue;
         fputs("    ", out);
-        constant_print(v, out, &names, options->constants);
+        constant_print(v, out, &names, options);
     }
     fputs("  }\n  nodes {\n", out);
     graph_for_each (g, n) {
-        enum form forms[OP_ATTRS_MAX];
+        enum print_form forms[OP_ATTRS_MAX];
 
-        options_needed(n, forms);
+        print_options_needed(n, forms);
         fputs("    ", out);
-        node_print(n, out, &names, forms, options->clusters);
-        fputs(";  #", out);
-        for (uint32_t i = 0; i < n->result_count; i++)
+        node_print(n, out, &names, forms, options->clusters, options->style);
+        fputs(";", out);
+        if (options->style == PRINT_IR)
+            fputs("  #", out);
+        for (uint32_t i = 0; options->style == PRINT_IR && i < n->result_count; i++)
             fprintf(out, "%s %s", i ? "," : "", type_print(buf, sizeof buf, &n->results[i]->type));
         fputc('\n', out);
     }
+    aliases_print(g, out, &names);
     fputs("  }\n  outputs {\n", out);
     for (uint32_t i = 0; i < g->output_count; i++) {
-        const struct graph_output *o = &g->outputs[i];
-        const struct value *v = o->value;
-        bool same = has_name(&names, v) && names.by_index[v->index].length == o->name_length &&
-                    memcmp(names.by_index[v->index].text, o->name, o->name_length) == 0;
-
         fputs("    ", out);
-        if (!same) {
-            string_print(out, o->name, o->name_length);
-            fputs(" = ", out);
-        }
-        value_print(out, &names, v);
+        output_print(out, &names, g, i);
         fputs(";\n", out);
     }
     fputs("  }\n}\n", out);
-    names_free(&names);
+    print_names_free(&names);
 }

@@ -10,7 +10,7 @@ static const struct {
 } errors[] = {
     {"", "1:1: webnn_graph expected, found the end of the text", WNNStatus_DataError},
     {"webnn_graph t v1 {}", "1:13: the graph's name in quotes expected, found 't'", WNNStatus_DataError},
-    {"webnn_graph \"t\" v2 {}", "1:17: version v1 expected, found 'v2'", WNNStatus_DataError},
+    {"webnn_graph \"t\" v3 {}", "1:17: version v1 or v2 expected, found 'v3'", WNNStatus_DataError},
     {"webnn_graph \"t\" v1 @q {}", "1:21: quantized expected, found 'q'", WNNStatus_DataError},
     {"webnn_graph \"t\" v1 { inputs {", "1:30: '}' expected, found the end of the text", WNNStatus_DataError},
     {"webnn_graph \"t\" v1 { inputs {}", "1:31: '}' expected, found the end of the text", WNNStatus_DataError},
@@ -72,7 +72,7 @@ static const struct {
      WNNStatus_DataError},
     {GRAPH("inputs { x: f32[2]; } nodes { [y, z, y] = split(x, 2); }"), "2:43: split has 2 results, 3 names are given",
      WNNStatus_DataError},
-    {GRAPH("inputs { x: f32[2]; } nodes { y = concat(x, 0); }"), "2:42: '[' expected, found 'x'", WNNStatus_DataError},
+    {GRAPH("inputs { x: f32[2]; } nodes { y = concat(1, 0); }"), "2:42: an operand's name expected, found '1'", WNNStatus_DataError},
     {GRAPH("inputs { x: f32[2]; } nodes { y = concat([], 0); }"), "2:35: concat: inputs has 0 operands, allowed are 1 to 8192",
      WNNStatus_TypeError},
     {GRAPH("inputs { x: f32[2]; } nodes { y = concat([null], 0); }"), "2:35: concat: inputs[0] is missing",
