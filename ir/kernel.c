@@ -573,83 +573,21 @@ static bool is_f16_exact(const struct kernel *k, uint32_t id)
     }
 }
 
-uint32_t kop_arity(enum kop op)
-{
-    switch (op) {
-    case K_CONST:
-    case K_LOAD:
-    case K_INDEX:
-    case K_OP_COUNT:
-        return 0;
-    case K_REDUCE:
-    case K_SCAN:
-    case K_NEG:
-    case K_ABS:
-    case K_SIGN:
-    case K_FLOOR:
-    case K_CEIL:
-    case K_ROUND_EVEN:
-    case K_SQRT:
-    case K_RECIPROCAL:
-    case K_EXP:
-    case K_EXPM1:
-    case K_LOG:
-    case K_LOG1P:
-    case K_SIN:
-    case K_COS:
-    case K_TAN:
-    case K_TANH:
-    case K_ERF:
-    case K_SIGMOID:
-    case K_ROUND_F16:
-    case K_CAST:
-    case K_IS_NAN:
-    case K_IS_INFINITE:
-    case K_NOT:
-        return 1;
-    case K_ADD:
-    case K_SUB:
-    case K_MUL:
-    case K_DIV:
-    case K_MIN:
-    case K_MAX:
-    case K_POW:
-    case K_EQ:
-    case K_NE:
-    case K_LT:
-    case K_LE:
-    case K_AND:
-    case K_OR:
-    case K_XOR:
-        return 2;
-    case K_FMA:
-    case K_SELECT:
-        return 3;
-    }
-    return 0;
-}
-
-static bool commutes(enum kop op)
-{
-    return op == K_ADD || op == K_MUL || op == K_MIN || op == K_MAX || op == K_EQ || op == K_NE || op == K_AND || op == K_OR ||
-           op == K_XOR;
-}
-
 static enum ktype result_type(const struct kernel *k, enum kop op, const uint32_t args[3])
 {
-    switch (op) {
-    case K_EQ:
-    case K_NE:
-    case K_LT:
-    case K_LE:
-    case K_IS_NAN:
-    case K_IS_INFINITE:
+    switch ((enum kop_types)kop_info(op)->types) {
+    case KOP_COMPARISON:
+    case KOP_FLOAT_TEST:
         return KT_BOOL;
-    case K_SELECT:
+    case KOP_CHOICE:
         return k->exprs[args[1]].type;
-    default:
-        return k->exprs[args[0]].type;
+    case KOP_OWN:
+    case KOP_NUMBERS:
+    case KOP_FLOATS:
+    case KOP_LOGIC:
+        break;
     }
+    return k->exprs[args[0]].type;
 }
 
 /** An existing expression that is bit for bit the same as op(args), or KEXPR_NONE. */
@@ -751,7 +689,7 @@ static uint32_t operate(struct kernel *k, enum kop op, enum ktype type, uint32_t
     same = simplify(k, op, e.type, e.args);
     if (same != KEXPR_NONE)
         return same;
-    if (commutes(op) && e.args[0] > e.args[1]) {
+    if (kop_info(op)->commutes && e.args[0] > e.args[1]) {
         uint32_t t = e.args[0];
         e.args[0] = e.args[1];
         e.args[1] = t;

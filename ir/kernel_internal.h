@@ -7,6 +7,26 @@
 
 #include "ir/kernel.h"
 
+/** Which types an operation's operands and result have. */
+enum kop_types {
+    KOP_OWN,        /* a rule of its own, in kernel_verify.c */
+    KOP_NUMBERS,    /* operands and result of one type, any but bool */
+    KOP_FLOATS,     /* KT_F32 */
+    KOP_COMPARISON, /* two operands of one type; bool */
+    KOP_FLOAT_TEST, /* KT_F32; bool */
+    KOP_LOGIC,      /* bool */
+    KOP_CHOICE      /* bool and two of one type; that type */
+};
+
+/** A row of the table of operations (kernel_op.c). */
+struct kop_info {
+    const char *name;
+    uint8_t arity; /* operands; of K_REDUCE 1, though KR_DOT has 2 */
+    uint8_t types; /* enum kop_types */
+    bool commutes; /* op(a, b) is op(b, a), bit for bit */
+};
+const struct kop_info *kop_info(enum kop op);
+
 /** The coefficient of a variable, 0 if it does not occur. */
 int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** Whether an expression depends on a REDUCED variable. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Scalar operations of the kernel IR on single values: what folds constants while a kernel is built and what kernel_interpret
- * runs. Also the operations' names.
+ * runs.
  *
  * Float arithmetic is float32's own (one rounding); transcendental functions are computed in double and rounded to float32.
  * Integers wrap; nothing traps.
@@ -16,58 +16,6 @@ const char *ktype_name(enum ktype t)
     static const char *const names[KT_COUNT] = {"bool", "f32", "i8", "u8", "i32", "u32", "i64", "u64"};
 
     return t < KT_COUNT ? names[t] : "?";
-}
-
-const char *kop_name(enum kop op)
-{
-    static const char *const names[K_OP_COUNT] = {
-        [K_CONST] = "const",
-        [K_LOAD] = "load",
-        [K_INDEX] = "index",
-        [K_REDUCE] = "reduce",
-        [K_SCAN] = "scan",
-        [K_ADD] = "add",
-        [K_SUB] = "sub",
-        [K_MUL] = "mul",
-        [K_DIV] = "div",
-        [K_MIN] = "min",
-        [K_MAX] = "max",
-        [K_POW] = "pow",
-        [K_NEG] = "neg",
-        [K_ABS] = "abs",
-        [K_SIGN] = "sign",
-        [K_FLOOR] = "floor",
-        [K_CEIL] = "ceil",
-        [K_ROUND_EVEN] = "round_even",
-        [K_SQRT] = "sqrt",
-        [K_RECIPROCAL] = "reciprocal",
-        [K_EXP] = "exp",
-        [K_EXPM1] = "expm1",
-        [K_LOG] = "log",
-        [K_LOG1P] = "log1p",
-        [K_SIN] = "sin",
-        [K_COS] = "cos",
-        [K_TAN] = "tan",
-        [K_TANH] = "tanh",
-        [K_ERF] = "erf",
-        [K_SIGMOID] = "sigmoid",
-        [K_FMA] = "fma",
-        [K_ROUND_F16] = "round_f16",
-        [K_CAST] = "cast",
-        [K_EQ] = "eq",
-        [K_NE] = "ne",
-        [K_LT] = "lt",
-        [K_LE] = "le",
-        [K_IS_NAN] = "is_nan",
-        [K_IS_INFINITE] = "is_infinite",
-        [K_AND] = "and",
-        [K_OR] = "or",
-        [K_XOR] = "xor",
-        [K_NOT] = "not",
-        [K_SELECT] = "select",
-    };
-
-    return op < K_OP_COUNT ? names[op] : "?";
 }
 
 const char *kreduce_name(enum kreduce r)

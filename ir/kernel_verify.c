@@ -178,30 +178,21 @@ static void check_address(struct verifier *v, const char *what, uint32_t id, uin
                  high, tensor, v->k->tensors[tensor].elements);
 }
 
-static bool float_only(enum kop op)
+/** Operations whose types follow a rule of their own. */
+static bool own_types(const struct kernel *k, const struct kexpr *e, enum ktype a, enum ktype b)
 {
-    switch (op) {
-    case K_FLOOR:
-    case K_CEIL:
-    case K_ROUND_EVEN:
-    case K_SQRT:
-    case K_RECIPROCAL:
-    case K_EXP:
-    case K_EXPM1:
-    case K_LOG:
-    case K_LOG1P:
-    case K_SIN:
-    case K_COS:
-    case K_TAN:
-    case K_TANH:
-    case K_ERF:
-    case K_SIGMOID:
-    case K_ROUND_F16:
-    case K_IS_NAN:
-    case K_IS_INFINITE:
+    switch (e->op) {
+    case K_LOAD:
+        return e->type == ktype_of(k->tensors[e->tensor].type);
+    case K_INDEX:
+        return e->type == KT_I64;
+    case K_REDUCE:
+        return (e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX ? e->type == KT_I64 : e->type == a) &&
+               (e->reduce != KR_DOT || a == b) && a != KT_BOOL;
+    case K_CAST:
+        return e->type != KT_BOOL;
+    default: /* constants */
         return true;
-    default:
-        return false;
     }
 }
 
@@ -211,46 +202,29 @@ static void check_types(struct verifier *v, uint32_t id, const struct kexpr *e)
     const enum ktype a = e->args[0] != KEXPR_NONE ? x[e->args[0]].type : KT_COUNT;
     const enum ktype b = e->args[1] != KEXPR_NONE ? x[e->args[1]].type : KT_COUNT;
     const enum ktype c = e->args[2] != KEXPR_NONE ? x[e->args[2]].type : KT_COUNT;
+    const enum kop_types types = kop_info(e->op)->types;
     bool good = true;
 
-    switch (e->op) {
-    case K_CONST:
+    switch (types) {
+    case KOP_OWN:
+        good = own_types(v->k, e, a, b);
         break;
-    case K_LOAD:
-        good = e->type == ktype_of(v->k->tensors[e->tensor].type);
+    case KOP_NUMBERS:
+    case KOP_FLOATS:
+        good = e->type != KT_BOOL && e->type == a && (b == KT_COUNT || a == b) && (c == KT_COUNT || a == c) &&
+               (types == KOP_NUMBERS || a == KT_F32);
         break;
-    case K_INDEX:
-        good = e->type == KT_I64;
-        break;
-    case K_REDUCE:
-        good = (e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX ? e->type == KT_I64 : e->type == a) &&
-               (e->reduce != KR_DOT || a == b) && a != KT_BOOL;
-        break;
-    case K_CAST:
-        good = e->type != KT_BOOL;
-        break;
-    case K_EQ:
-    case K_NE:
-    case K_LT:
-    case K_LE:
+    case KOP_COMPARISON:
         good = e->type == KT_BOOL && a == b;
         break;
-    case K_IS_NAN:
-    case K_IS_INFINITE:
+    case KOP_FLOAT_TEST:
         good = e->type == KT_BOOL && a == KT_F32;
         break;
-    case K_AND:
-    case K_OR:
-    case K_XOR:
-    case K_NOT:
-        good = e->type == KT_BOOL && a == KT_BOOL && (e->op == K_NOT || b == KT_BOOL);
+    case KOP_LOGIC:
+        good = e->type == KT_BOOL && a == KT_BOOL && (b == KT_COUNT || b == KT_BOOL);
         break;
-    case K_SELECT:
+    case KOP_CHOICE:
         good = a == KT_BOOL && b == c && e->type == b;
-        break;
-    default:
-        good = e->type != KT_BOOL && e->type == a && (b == KT_COUNT || a == b) && (c == KT_COUNT || a == c) &&
-               (!float_only(e->op) || a == KT_F32);
         break;
     }
     if (!good)
