@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The program that `webnnc --emit exe` links around a compiled model: reads inputs, runs, prints, saves, compares.
+ *
+ * In: .npy or raw little-endian files.  Out: statistics per output, .npy files, a comparison.  C99, the C library and the
+ * object's description alone; webnnc carries this file in itself and has the system's C compiler compile it.
+ *
+ *   model_description   the object's description
+ *   model_call          its run function with arguments from arrays
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "webnn_object.h"
+
+/* webnnc writes these two, for the model at hand. */
+extern const struct webnn_object *const model_description;
+int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs);
+
+#define object model_description
+
+enum { FIRST_ELEMENTS = 6 };
+
+struct tensor {
+    const struct webnn_object_tensor *type;
+    const char *file, *expected; /* where from or to, and what to compare with */
+    void *data;
+};
+
+static struct tensor *inputs, *outputs;
+static double absolute = 1e-5, relative = 1e-3;
+static unsigned repeat = 1;
+static int quiet;
+static void *model, *workspace, **arguments;
+
+static int fail(const char *what, const char *name)
+{
+    fprintf(stderr, "%s: %s%s%s\n", object->prefix, what, name ? " " : "", name ? name : "");
+    return 1;
+}
+
+/* ---- types ---- */
+
+static const struct type {
+    const char *name, *npy;
+    size_t size;
+} types[] = {{"", "", 1},         {"float32", "<f4", 4}, {"float16", "<f2", 2}, {"int32", "<i4", 4}, {"uint32", "<u4", 4},
+             {"int64", "<i8", 8}, {"uint64", "<u8", 8},  {"int8", "|i1", 1},    {"uint8", "|u1", 1}};
+
+static size_t elements_of(const struct webnn_object_tensor *t)
+{
+    return (size_t)(t->bytes / types[t->type].size);
+}
+
+static double half_number(uint16_t h)
+{
+    int exponent = (h >> 10) & 31, fraction = h & 1023;
+    double x = exponent == 31 ? (fraction ? NAN : INFINITY)
+               : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                              : ldexp(fraction, -24);
+    return h & 0x8000 ? -x : x;
+}
+
+static double element(const struct tensor *t, const void *data, size_t i)
+{
+    switch (t->type->type) {
+    case WEBNN_OBJECT_FLOAT32:
+        return ((const float *)data)[i];
+    case WEBNN_OBJECT_FLOAT16:
+        return half_number(((const uint16_t *)data)[i]);
+    case WEBNN_OBJECT_INT32:
+        return ((const int32_t *)data)[i];
+    case WEBNN_OBJECT_UINT32:
+        return ((const uint32_t *)data)[i];
+    case WEBNN_OBJECT_INT64:
+        return (double)((const int64_t *)data)[i];
+    case WEBNN_OBJECT_UINT64:
+        return (double)((const uint64_t *)data)[i];
+    case WEBNN_OBJECT_INT8:
+        return ((const int8_t *)data)[i];
+    default:
+        return ((const uint8_t *)data)[i];
+    }
+}
+
+/* ---- files ---- */
+
+/* Whole file; its length must fit *length bytes of header and `bytes` of data. */
+static char *read_file(const char *path, size_t *length)
+{
+    FILE *f = fopen(path, "rb");
+    char *data = NULL;
+    size_t capacity = 0, n;
+
+    *length = 0;
+    if (!f)
+        return NULL;
+    do {
+        if (*length == capacity) {
+            char *grown = capacity <= SIZE_MAX / 4 ? realloc(data, capacity = capacity ? 2 * capacity : 1 << 16) : NULL;
+            if (!grown) {
+                free(data);
+                fclose(f);
+                return NULL;
+            }
+            data = grown;
+        }
+        n = fread(data + *length, 1, capacity - *length, f);
+        *length += n;
+    } while (n);
+    if (ferror(f)) {
+        free(data);
+        data = NULL;
+    }
+    fclose(f);
+    return data;
+}
+
+/* Where the data of an .npy file begins; 0: it is none, or not of this type. */
+static size_t npy_data(const struct webnn_object_tensor *t, const char *bytes, size_t length)
+{
+    const unsigned char *u = (const unsigned char *)bytes;
+    size_t header = 0, start = 10;
+
+    if (length < 10 || memcmp(bytes, "\x93NUMPY", 6))
+        return 0;
+    header = u[8] | (size_t)u[9] << 8;
+    if (u[6] >= 2) {
+        if (length < 12)
+            return 0;
+        header |= (size_t)u[10] << 16 | (size_t)u[11] << 24;
+        start = 12;
+    }
+    if (header > length - start)
+        return 0;
+    char *text = malloc(header + 1);
+    if (!text)
+        return 0;
+    memcpy(text, bytes + start, header);
+    text[header] = '\0';
+    const char *descr = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order': True");
+    const char *found = descr ? strchr(descr + 7, '\'') : NULL;
+    int same = found && !order &&
+               (!strncmp(found + 1, types[t->type].npy, 3) || (t->type == WEBNN_OBJECT_UINT8 && !strncmp(found + 1, "|b1", 3)));
+    free(text);
+    return same ? start + header : 0;
+}
+
+/* An .npy file's data, or a raw file's, of exactly the tensor's size.  NULL: said why. */
+static void *read_tensor(const struct webnn_object_tensor *t, const char *path)
+{
+    size_t length, start = 0;
+    char *bytes = read_file(path, &length), *data;
+
+    if (!bytes) {
+        fail("cannot read", path);
+        return NULL;
+    }
+    if (length >= 6 && !memcmp(bytes, "\x93NUMPY", 6) && !(start = npy_data(t, bytes, length))) {
+        fprintf(stderr, "%s: %s is no array of %s in C order\n", object->prefix, path, types[t->type].name);
+        free(bytes);
+        return NULL;
+    }
+    if (length - start != t->bytes) {
+        fprintf(stderr, "%s: %s has %zu bytes of data, %s takes %llu\n", object->prefix, path, length - start, t->name,
+                (unsigned long long)t->bytes);
+        free(bytes);
+        return NULL;
+    }
+    data = malloc((size_t)t->bytes + 1);
+    if (data)
+        memcpy(data, bytes + start, (size_t)t->bytes);
+    else
+        fail("out of memory", NULL);
+    free(bytes);
+    return data;
+}
+
+static int write_npy(const struct tensor *t)
+{
+    char text[1024];
+    FILE *f = fopen(t->file, "wb");
+    int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", types[t->type->type].npy);
+
+    if (!f)
+        return fail("cannot write", t->file);
+    for (uint32_t d = 0; d < t->type->rank; d++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%u,", (unsigned)t->type->shape[d]);
+    n += snprintf(text + n, sizeof text - (size_t)n, "), }");
+    while ((10 + n + 1) % 64)
+        text[n++] = ' ';
+    text[n++] = '\n';
+    unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)n, (unsigned char)(n >> 8)};
+    int ok = fwrite(head, 1, 10, f) == 10 && fwrite(text, 1, (size_t)n, f) == (size_t)n &&
+             fwrite(t->data, 1, (size_t)t->type->bytes, f) == t->type->bytes;
+    ok = fclose(f) == 0 && ok;
+    if (!ok)
+        remove(t->file);
+    return ok ? 0 : fail("cannot write", t->file);
+}
+
+/* ---- looking at outputs ---- */
+
+static void print_shape(const struct webnn_object_tensor *t)
+{
+    printf("%s[", types[t->type].name);
+    for (uint32_t d = 0; d < t->rank; d++)
+        printf("%s%u", d ? ", " : "", (unsigned)t->shape[d]);
+    printf("]");
+}
+
+static void print_output(const struct tensor *t)
+{
+    size_t n = elements_of(t->type), best = 0, bad = 0;
+    double low = INFINITY, high = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double x = element(t, t->data, i);
+        if (!isfinite(x)) {
+            bad++;
+            continue;
+        }
+        sum += x;
+        low = x < low ? x : low;
+        if (x > high) {
+            high = x;
+            best = i;
+        }
+    }
+    printf("%s: ", t->type->name);
+    print_shape(t->type);
+    printf(" min %.6g max %.6g (at %zu) mean %.6g", low, high, best, n > bad ? sum / (double)(n - bad) : NAN);
+    if (bad)
+        printf(" (%zu not finite)", bad);
+    printf("\n ");
+    for (size_t i = 0; i < n && i < FIRST_ELEMENTS; i++)
+        printf(" %.8g", element(t, t->data, i));
+    printf(n > FIRST_ELEMENTS ? " ...\n" : "\n");
+}
+
+static int compare(const struct tensor *t)
+{
+    char *expected = read_tensor(t->type, t->expected);
+    size_t n = elements_of(t->type), worst = 0, wrong = 0;
+    double largest = 0;
+
+    if (!expected)
+        return 1;
+    for (size_t i = 0; i < n; i++) {
+        double a = element(t, t->data, i), b = element(t, expected, i), d = fabs(a - b);
+        if (a == b || (isnan(a) && isnan(b)))
+            continue;
+        if (!(d <= absolute + relative * fabs(b)))
+            wrong++;
+        if (!(d <= largest)) {
+            largest = d;
+            worst = i;
+        }
+    }
+    printf("%s: largest difference %.3g at %zu, %zu of %zu wrong (atol %g, rtol %g)\n", t->type->name, largest, worst, wrong, n,
+           absolute, relative);
+    free(expected);
+    return wrong ? 1 : 0;
+}
+
+/* ---- running ---- */
+
+static int start(const char *weights)
+{
+    struct webnn_object_options options = {0, weights};
+
+    if (object->flags & WEBNN_OBJECT_HAS_MODEL)
+        return ((int (*)(const struct webnn_object_options *, void **))object->create)(&options, &model);
+    if (weights && object->load_weights) {
+        int status = ((int (*)(const char *))object->load_weights)(weights);
+        if (status)
+            return status;
+    }
+    workspace = malloc(((size_t (*)(uint32_t))object->workspace_size)(1));
+    return workspace ? WEBNN_OBJECT_OK : WEBNN_OBJECT_NO_MEMORY;
+}
+
+static int run(void)
+{
+    return model_call(model, workspace, arguments, arguments + object->input_count);
+}
+
+static int explain(int status)
+{
+    static const char *const words[] = {"",
+                                        "out of memory",
+                                        "this processor lacks instructions that the code uses",
+                                        "the file with the weights is missing or not this model's",
+                                        "libwebnn_rt or oneDNN failed",
+                                        "a bad argument"};
+
+    return fail(status > 0 && status < 6 ? words[status] : "failed", NULL);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int run_all(void)
+{
+    double *times = calloc(repeat, sizeof *times);
+
+    if (!times)
+        return fail("out of memory", NULL);
+    for (unsigned i = 0; i < repeat; i++) {
+        struct timespec before, after;
+        timespec_get(&before, TIME_UTC);
+        int status = run();
+        timespec_get(&after, TIME_UTC);
+        if (status) {
+            free(times);
+            return explain(status);
+        }
+        times[i] = (double)(after.tv_sec - before.tv_sec) * 1e3 + (double)(after.tv_nsec - before.tv_nsec) * 1e-6;
+    }
+    qsort(times, repeat, sizeof *times, compare_numbers);
+    if (repeat > 1)
+        printf("%u runs: median %.3f ms, smallest %.3f ms\n", repeat, times[repeat / 2], times[0]);
+    free(times);
+    return 0;
+}
+
+/* ---- the command line ---- */
+
+static void usage(void)
+{
+    printf("usage: PROGRAM [--input NAME=FILE ...] [--output NAME=FILE.npy ...] [--compare NAME=FILE ...]\n"
+           "               [--atol A] [--rtol R] [--repeat N] [--weights FILE] [--quiet]\n\n"
+           "Runs %s, compiled by %s for %s.\n"
+           "Files of inputs: .npy or raw elements; inputs that are not given are zeros.\n\n",
+           object->prefix, object->producer, object->target);
+    for (uint32_t i = 0; i < object->input_count; i++) {
+        printf("  input  %s ", object->inputs[i].name);
+        print_shape(&object->inputs[i]);
+        printf("\n");
+    }
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        printf("  output %s ", object->outputs[i].name);
+        print_shape(&object->outputs[i]);
+        printf("\n");
+    }
+}
+
+/* NAME=FILE: the tensor of that name, and the file. */
+static struct tensor *find(struct tensor *list, uint32_t count, const char *text, const char **file)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        size_t n = strlen(list[i].type->name);
+        if (!strncmp(list[i].type->name, text, n) && text[n] == '=' && text[n + 1]) {
+            *file = text + n + 1;
+            return &list[i];
+        }
+    }
+    fail("no such tensor:", text);
+    return NULL;
+}
+
+static int number(const char *text, double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    return end != text && !*end && *value >= 0 ? 0 : fail("not a number:", text);
+}
+
+static int option(const char *name, const char *value, const char **weights)
+{
+    struct tensor *t;
+    double count;
+
+    if (!strcmp(name, "--input"))
+        return !(t = find(inputs, object->input_count, value, &value)) || !(t->file = value);
+    if (!strcmp(name, "--output"))
+        return !(t = find(outputs, object->output_count, value, &value)) || !(t->file = value);
+    if (!strcmp(name, "--compare"))
+        return !(t = find(outputs, object->output_count, value, &value)) || !(t->expected = value);
+    if (!strcmp(name, "--atol"))
+        return number(value, &absolute);
+    if (!strcmp(name, "--rtol"))
+        return number(value, &relative);
+    if (!strcmp(name, "--weights"))
+        return !(*weights = value);
+    if (!strcmp(name, "--repeat")) {
+        if (number(value, &count) || count < 1 || count > 1e6)
+            return fail("--repeat takes a number from 1 to 1000000", NULL);
+        repeat = (unsigned)count;
+        return 0;
+    }
+    return fail("no such option:", name);
+}
+
+static int prepare(void)
+{
+    for (uint32_t i = 0; i < object->input_count; i++) {
+        struct tensor *t = &inputs[i];
+        t->data = t->file ? read_tensor(t->type, t->file) : calloc(1, (size_t)t->type->bytes + 1);
+        if (!t->data)
+            return t->file ? 1 : fail("out of memory", NULL);
+        arguments[i] = t->data;
+    }
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        if (!(outputs[i].data = calloc(1, (size_t)outputs[i].type->bytes + 1)))
+            return fail("out of memory", NULL);
+        arguments[object->input_count + i] = outputs[i].data;
+    }
+    return 0;
+}
+
+static int finish(void)
+{
+    int status = 0;
+
+    for (uint32_t i = 0; i < object->output_count; i++) {
+        if (!quiet)
+            print_output(&outputs[i]);
+        if (outputs[i].file)
+            status |= write_npy(&outputs[i]);
+        if (outputs[i].expected)
+            status |= compare(&outputs[i]);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *weights = NULL;
+    int status;
+
+    inputs = calloc(object->input_count + 1u, sizeof *inputs);
+    outputs = calloc(object->output_count + 1u, sizeof *outputs);
+    arguments = calloc(object->input_count + object->output_count + 1u, sizeof *arguments);
+    if (!inputs || !outputs || !arguments)
+        return fail("out of memory", NULL);
+    for (uint32_t i = 0; i < object->input_count; i++)
+        inputs[i].type = &object->inputs[i];
+    for (uint32_t i = 0; i < object->output_count; i++)
+        outputs[i].type = &object->outputs[i];
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            usage();
+            return 0;
+        }
+        if (!strcmp(argv[i], "--quiet")) {
+            quiet = 1;
+            continue;
+        }
+        if (i + 1 == argc) {
+            fail("this option is unknown or needs a value; try --help:", argv[i]);
+            return 2;
+        }
+        if (option(argv[i], argv[i + 1], &weights))
+            return 2;
+        i++;
+    }
+    if (prepare())
+        return 1;
+    if ((status = start(weights)) != 0)
+        return explain(status);
+    status = run_all() || finish();
+    if (model)
+        ((void (*)(void *))object->destroy)(model);
+    free(workspace);
+    return status;
+}

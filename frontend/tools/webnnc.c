@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnnc: from a model file to native code.  See frontend/tools/webnnc.h for the files it is made of.
+ *
+ *   read        model_read: builder calls                                     (frontend/model)
+ *   take        the builder's graph, with build's checks
+ *   compile     passes, lowering, storage: struct program                      (runtime/compile.h)
+ *   write       object, header, weights; or the graph in one of its forms
+ *
+ * Nothing is written before everything that can fail has been done, and every file appears whole or not at all.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/tools/arguments.h"
+#include "frontend/tools/webnnc.h"
+#include "runtime/context.h"
+
+/* Without an answer about the target's caches: what most cores have at least. */
+enum { CACHE_BYTES_DEFAULT = 1 << 20 };
+
+/* ---- progress ---- */
+
+void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total)
+{
+    static bool shown;
+
+    if (o->quiet || o->verbose || o->debug || (!what && !shown) || !isatty(STDERR_FILENO))
+        return; /* nobody looks, or it would come between the lines of something else */
+    if (!what)
+        fputs("\r\033[K", stderr);
+    else if (total)
+        fprintf(stderr, "\r\033[Kwebnnc: %s, %u of %u", what, done, total);
+    else
+        fprintf(stderr, "\r\033[Kwebnnc: %s", what);
+    fflush(stderr);
+    shown = what != NULL;
+}
+
+/* ---- the context ---- */
+
+static bool create_context(struct compilation *c)
+{
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+
+    options.threadCount = c->options->threads;
+    if (c->options->debug)
+        options.debug = (WNNStringView){c->options->debug, strlen(c->options->debug)};
+    if (wnnCreateContext(&options, &c->context) == WNNStatus_Success)
+        return true;
+    WNNStringView text = wnnGetLastErrorMessage();
+    return complain("%.*s", (int)text.length, text.data);
+}
+
+/* ---- the target ---- */
+
+static bool never_takes_node(void *user, const struct node *n)
+{
+    (void)user;
+    (void)n;
+    return false;
+}
+
+static bool never_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next,
+                                 uint32_t carried)
+{
+    (void)user;
+    (void)nodes;
+    (void)count;
+    (void)next;
+    (void)carried;
+    return false;
+}
+
+static bool choose_target(struct compilation *c)
+{
+    const struct options *o = c->options;
+    struct error e = {0};
+    struct target code = {0};
+
+    if (!object_target(&code, o->triple, o->cpu, o->features, &c->arena, &e))
+        return complain("%s", e.message);
+    bool native = object_target_is_native(&code);
+    if (o->library == LIBRARY_ONEDNN && !native)
+        return complain("--library onednn: oneDNN is on this machine only, not on %s", code.triple);
+    c->with_library = o->library == LIBRARY_ONEDNN || (o->library == LIBRARY_DEFAULT && native);
+    if (c->with_library) {
+        c->context->engine->keep_weights = true;
+        const struct target *t = c->context->engine->functions->target(c->context->engine, &e);
+        if (!t)
+            return complain("%s", e.message);
+        c->target = *t;
+    } else {
+        c->target = (struct target){.thread_count = 1,
+                                    .cache_bytes = CACHE_BYTES_DEFAULT,
+                                    .prefers_nhwc = true,
+                                    .takes_node = never_takes_node,
+                                    .takes_epilogue = never_takes_epilogue};
+    }
+    c->target.triple = code.triple;
+    c->target.cpu = code.cpu;
+    c->target.features = code.features;
+    c->target.vector_bits = code.vector_bits;
+    if (o->verbose)
+        fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code.triple, code.cpu, code.features,
+                code.vector_bits, c->with_library ? "onednn" : "none");
+    return true;
+}
+
+/* ---- writing ---- */
+
+static bool write_ir(struct compilation *c)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+
+    if (!out)
+        return complain("out of memory");
+    graph_print(c->graph, out, NULL);
+    bool ok = fclose(out) == 0 ? output_file(c->options->output, text, length, false) : complain("out of memory");
+    free(text);
+    return ok;
+}
+
+static bool write_dot(struct compilation *c)
+{
+    char *text = NULL;
+    size_t length = 0;
+    bool ok = dot_create(c, &text, &length) && output_file(c->options->output, text, length, false);
+
+    free(text);
+    return ok;
+}
+
+static bool write_code(struct compilation *c)
+{
+    static const enum object_kind kinds[] = {
+        [EMIT_OBJ] = OBJECT_CODE,   [EMIT_ASM] = OBJECT_ASSEMBLY, [EMIT_LLVM_IR] = OBJECT_LLVM_IR,
+        [EMIT_BC] = OBJECT_BITCODE, [EMIT_SO] = OBJECT_CODE,      [EMIT_EXE] = OBJECT_CODE};
+    const struct options *o = c->options;
+    void *bytes = NULL, *weights = NULL;
+    size_t length, weights_length, header_length;
+    char *header = NULL;
+    bool links = o->emit == EMIT_SO || o->emit == EMIT_EXE;
+
+    bool ok = names_create(c) && header_create(c, &header, &header_length) && compile_program(c) &&
+              object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length);
+    ok = ok && (!weights || output_file(o->weights, weights, weights_length, false));
+    ok = ok && (!o->header || output_file(o->header, header, header_length, false));
+    ok = ok && (links ? link_output(c, o->emit == EMIT_SO, bytes, length) : output_file(o->output, bytes, length, false));
+    free(bytes);
+    free(weights);
+    free(header);
+    return ok;
+}
+
+static bool run(struct compilation *c)
+{
+    if (!create_context(c) || !read_model(c))
+        return false;
+    switch (c->options->emit) {
+    case EMIT_WEBNN:
+    case EMIT_JSON:
+        return complain("not yet");
+    case EMIT_IR:
+        return take_graph(c) && write_ir(c);
+    case EMIT_DOT:
+        return choose_target(c) && take_graph(c) && write_dot(c);
+    default:
+        return choose_target(c) && take_graph(c) && write_code(c);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    struct compilation c = {.options = &o};
+    int status;
+
+    if (!options_parse(argc, argv, &o, &status)) {
+        options_free(&o);
+        return status;
+    }
+    output_handle_signals();
+    c.prefix = o.name ? strdup(o.name) : name_from_path(o.input);
+    bool ok = c.prefix ? run(&c) : complain("out of memory");
+    folder_remove();
+    program_free(&c.program);
+    names_free(&c);
+    if (c.graph)
+        graph_free(c.graph);
+    model_free(&c.model);
+    if (c.context)
+        wnnContextRelease(c.context);
+    arena_free(&c.arena);
+    free(c.prefix);
+    options_free(&o);
+    return ok ? 0 : 1;
+}

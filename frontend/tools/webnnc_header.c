@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The C header of an object, and names that C takes.
+ *
+ * In: a graph's inputs and outputs, whose names may be anything.  Out: identifiers, all different, and declarations with them.
+ * The header stands alone (C99, C++); names in comments are printed escaped, so that no model can end a comment.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tools/arguments.h"
+#include "frontend/tools/webnnc.h"
+#include "ir/ir.h"
+
+enum { NAME_MAX_LENGTH = 60 };
+
+/* Words that mean something to a C or C++ compiler, and the header's own. */
+static bool is_reserved(const char *text)
+{
+    static const char *const words[] = {"alignas",
+                                        "alignof",
+                                        "and",
+                                        "and_eq",
+                                        "asm",
+                                        "auto",
+                                        "bitand",
+                                        "bitor",
+                                        "bool",
+                                        "break",
+                                        "case",
+                                        "catch",
+                                        "char",
+                                        "char16_t",
+                                        "char32_t",
+                                        "char8_t",
+                                        "class",
+                                        "co_await",
+                                        "co_return",
+                                        "co_yield",
+                                        "compl",
+                                        "concept",
+                                        "const",
+                                        "consteval",
+                                        "constexpr",
+                                        "constinit",
+                                        "const_cast",
+                                        "continue",
+                                        "decltype",
+                                        "default",
+                                        "delete",
+                                        "do",
+                                        "double",
+                                        "dynamic_cast",
+                                        "else",
+                                        "enum",
+                                        "explicit",
+                                        "export",
+                                        "extern",
+                                        "false",
+                                        "float",
+                                        "for",
+                                        "friend",
+                                        "goto",
+                                        "if",
+                                        "inline",
+                                        "int",
+                                        "int8_t",
+                                        "int32_t",
+                                        "int64_t",
+                                        "long",
+                                        "main",
+                                        "model",
+                                        "mutable",
+                                        "namespace",
+                                        "new",
+                                        "noexcept",
+                                        "not",
+                                        "not_eq",
+                                        "NULL",
+                                        "nullptr",
+                                        "operator",
+                                        "options",
+                                        "or",
+                                        "or_eq",
+                                        "parallel",
+                                        "private",
+                                        "protected",
+                                        "public",
+                                        "register",
+                                        "reinterpret_cast",
+                                        "requires",
+                                        "restrict",
+                                        "return",
+                                        "short",
+                                        "signed",
+                                        "size_t",
+                                        "sizeof",
+                                        "static",
+                                        "static_assert",
+                                        "static_cast",
+                                        "struct",
+                                        "switch",
+                                        "template",
+                                        "this",
+                                        "thread_local",
+                                        "threads",
+                                        "throw",
+                                        "true",
+                                        "try",
+                                        "typedef",
+                                        "typeid",
+                                        "typename",
+                                        "typeof",
+                                        "typeof_unqual",
+                                        "uint16_t",
+                                        "uint32_t",
+                                        "uint64_t",
+                                        "uint8_t",
+                                        "union",
+                                        "unsigned",
+                                        "using",
+                                        "virtual",
+                                        "void",
+                                        "volatile",
+                                        "wchar_t",
+                                        "while",
+                                        "workspace",
+                                        "xor",
+                                        "xor_eq"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], text))
+            return true;
+    return text[0] == '_' && (text[1] == '_' || isupper((unsigned char)text[1])); /* the implementation's */
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool name_is_identifier(const char *text)
+{
+    size_t length = strlen(text);
+
+    if (!length || length > NAME_MAX_LENGTH || isdigit((unsigned char)*text) || is_reserved(text))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!is_word(text[i]))
+            return false;
+    return true;
+}
+
+/* What is no part of an identifier becomes "_", a run of it one; room for a number at the end. */
+static void make_identifier(char out[NAME_MAX_LENGTH + 16], const char *text, size_t length, const char *otherwise)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < length && n < NAME_MAX_LENGTH; i++) {
+        char c = is_word(text[i]) ? text[i] : '_';
+        if (!n && isdigit((unsigned char)c))
+            out[n++] = 'n';
+        if (c != '_' || (n && out[n - 1] != '_'))
+            out[n++] = c;
+    }
+    while (n && out[n - 1] == '_')
+        n--;
+    out[n] = '\0';
+    if (!n)
+        snprintf(out, NAME_MAX_LENGTH + 16, "%s", otherwise);
+    if (is_reserved(out))
+        strcat(out, "_");
+}
+
+char *name_from_path(const char *path)
+{
+    char name[NAME_MAX_LENGTH + 16];
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    const char *end = path + length, *start = end;
+    while (start > path && start[-1] != '/')
+        start--;
+    for (const char *p = end; p > start + 1; p--)
+        if (p[-1] == '.') {
+            end = p - 1;
+            break;
+        }
+    make_identifier(name, start, (size_t)(end - start), "model");
+    return strdup(name);
+}
+
+static bool is_taken(const struct compilation *c, const char *name, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const char *other = i < c->graph->input_count ? c->input_names[i] : c->output_names[i - c->graph->input_count];
+        if (!strcmp(other, name))
+            return true;
+    }
+    return false;
+}
+
+bool names_create(struct compilation *c)
+{
+    uint32_t inputs = c->graph->input_count, outputs = c->graph->output_count;
+
+    c->input_names = calloc(inputs + 1u, sizeof *c->input_names);
+    c->output_names = calloc(outputs + 1u, sizeof *c->output_names);
+    if (!c->input_names || !c->output_names)
+        return complain("out of memory");
+    for (uint32_t i = 0; i < inputs + outputs; i++) {
+        bool input = i < inputs;
+        const char *given = input ? c->graph->inputs[i]->name : c->graph->outputs[i - inputs].name;
+        size_t given_length = input ? c->graph->inputs[i]->name_length : c->graph->outputs[i - inputs].name_length;
+        char name[NAME_MAX_LENGTH + 16];
+
+        make_identifier(name, given, given_length, input ? "input" : "output");
+        size_t length = strlen(name);
+        for (uint32_t n = 2; is_taken(c, name, i) && n; n++)
+            snprintf(name + length, sizeof name - length, "_%u", n);
+        char **slot = input ? &c->input_names[i] : &c->output_names[i - inputs];
+        *slot = strdup(name);
+        if (!*slot)
+            return complain("out of memory");
+    }
+    return true;
+}
+
+void names_free(struct compilation *c)
+{
+    for (uint32_t i = 0; c->input_names && c->input_names[i]; i++)
+        free(c->input_names[i]);
+    for (uint32_t i = 0; c->output_names && c->output_names[i]; i++)
+        free(c->output_names[i]);
+    free(c->input_names);
+    free(c->output_names);
+}
+
+/* ---- the header ---- */
+
+static const char *c_type(dtype t)
+{
+    switch (t) {
+    case WNNOperandDataType_Float16:
+        return "uint16_t";
+    case WNNOperandDataType_Int32:
+        return "int32_t";
+    case WNNOperandDataType_Uint32:
+        return "uint32_t";
+    case WNNOperandDataType_Int64:
+        return "int64_t";
+    case WNNOperandDataType_Uint64:
+        return "uint64_t";
+    case WNNOperandDataType_Int8:
+        return "int8_t";
+    case WNNOperandDataType_Uint8:
+        return "uint8_t";
+    default:
+        return "float";
+    }
+}
+
+/* Also safe inside a comment. */
+static void print_name(FILE *out, const char *name, size_t length)
+{
+    char text[256];
+
+    printable(text, sizeof text, name, length);
+    for (const char *p = text; *p; p++) {
+        fputc(*p, out);
+        if ((*p == '*' && p[1] == '/') || (*p == '/' && p[1] == '*') || (*p == '?' && p[1] == '?'))
+            fputc(' ', out);
+    }
+}
+
+static void print_port(FILE *out, const char *identifier, const char *name, size_t length, const struct tensor_type *t)
+{
+    fprintf(out, " *   %-20s %s", identifier, t->type == WNNOperandDataType_Float16 ? "float16 bits" : c_type(t->type));
+    for (uint32_t d = 0; d < t->rank; d++)
+        fprintf(out, "%s%u", d ? " x " : " [", t->dims[d]);
+    fputs(t->rank ? "]" : " (a scalar)", out);
+    if (length != strlen(identifier) || memcmp(name, identifier, length)) {
+        fputs(", the model's \"", out);
+        print_name(out, name, length);
+        fputc('"', out);
+    }
+    fputc('\n', out);
+}
+
+static void print_arguments(FILE *out, const struct compilation *c, const char *before)
+{
+    const char *separator = *before ? ", " : "";
+
+    fputs(before, out);
+    for (uint32_t i = 0; i < c->graph->input_count; i++, separator = ", ")
+        fprintf(out, "%sconst %s *%s", separator, c_type(c->graph->inputs[i]->type.type), c->input_names[i]);
+    for (uint32_t i = 0; i < c->graph->output_count; i++, separator = ", ")
+        fprintf(out, "%s%s *%s", separator, c_type(c->graph->outputs[i].value->type.type), c->output_names[i]);
+}
+
+static void print_ports(FILE *out, const struct compilation *c)
+{
+    const struct graph *g = c->graph;
+
+    fprintf(out, " * Inputs:%s\n", g->input_count ? "" : " none");
+    for (uint32_t i = 0; i < g->input_count; i++)
+        print_port(out, c->input_names[i], g->inputs[i]->name, g->inputs[i]->name_length, &g->inputs[i]->type);
+    fputs(" * Outputs:\n", out);
+    for (uint32_t i = 0; i < g->output_count; i++)
+        print_port(out, c->output_names[i], g->outputs[i].name, g->outputs[i].name_length, &g->outputs[i].value->type);
+}
+
+static void print_sizes(FILE *out, const struct compilation *c)
+{
+    const struct graph *g = c->graph;
+
+    fputs("\n/* Elements of each input and output. */\nenum {\n", out);
+    for (uint32_t i = 0; i < g->input_count; i++)
+        fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, c->input_names[i],
+                (long long)type_elements(&g->inputs[i]->type), ",");
+    for (uint32_t i = 0; i < g->output_count; i++)
+        fprintf(out, "    %s_%s_elements = %lld%s\n", c->prefix, c->output_names[i],
+                (long long)type_elements(&g->outputs[i].value->type), i + 1 < g->output_count ? "," : "");
+    fputs("};\n", out);
+}
+
+static void print_standalone(FILE *out, const struct compilation *c)
+{
+    const char *p = c->prefix;
+
+    fprintf(out, "\n/** Computes the outputs from the inputs.  Needs malloc and free for the time of the call. */\nint %s_run(",
+            p);
+    print_arguments(out, c, "");
+    fprintf(out,
+            ");\n\n/** Bytes that %s_run_with needs for that many threads (without a parallel-for: 1). */\nsize_t "
+            "%s_workspace_size(uint32_t threads);\n",
+            p, p);
+    fprintf(out,
+            "\n/** The same in memory of the caller's, at any address, that nobody else uses meanwhile: calls nothing, keeps "
+            "nothing.\n * parallel (NULL: one thread) runs the parts of a kernel on several threads. */\nint %s_run_with(",
+            p);
+    print_arguments(out, c, "void *workspace, const struct webnn_object_parallel *parallel");
+    fputs(");\n", out);
+    if (c->options->weights)
+        fprintf(
+            out,
+            "\n/** Takes the bytes of the file with the weights (aligned to 64, to stay where they are). */\nint "
+            "%s_set_weights(const void *file, size_t bytes);\n"
+            "/** Maps the file; NULL: where webnnc wrote it.  The first run does so, too.  Only where there is mmap. */\nint "
+            "%s_load_weights(const char *path);\n",
+            p, p);
+}
+
+static void print_model(FILE *out, const struct compilation *c)
+{
+    const char *p = c->prefix;
+
+    fprintf(out,
+            "\n/** Holds the library's primitives.  Any number of threads may run one at the same time. */\n"
+            "typedef struct %s_model %s_model;\n",
+            p, p);
+    fprintf(out,
+            "\n/** options: NULL stands for all zeros. */\nint %s_create(const struct webnn_object_options *options, %s_model "
+            "**model);\n/** No run may be under way; NULL is fine. */\nvoid %s_destroy(%s_model *model);\n",
+            p, p, p, p);
+    fprintf(out, "\n/** Computes the outputs from the inputs. */\nint %s_run(", p);
+    char before[128];
+    snprintf(before, sizeof before, "%s_model *model", p);
+    print_arguments(out, c, before);
+    fputs(");\n", out);
+}
+
+bool header_create(const struct compilation *c, char **text, size_t *length)
+{
+    FILE *out = open_memstream(text, length);
+    char source[256];
+
+    if (!out)
+        return complain("out of memory");
+    fputs("/*\n * ", out);
+    print_name(out, c->prefix, strlen(c->prefix));
+    fputs(": a neural network, compiled by webnnc from ", out);
+    printable(source, sizeof source, c->options->input, strlen(c->options->input));
+    print_name(out, source, strlen(source));
+    fputs(".\n *\n", out);
+    print_ports(out, c);
+    fprintf(out, " *\n * Tensors are dense and row-major, aligned for their type; outputs overlap nothing.  Functions that "
+                 "return int return 0, "
+                 "or\n * one of the codes in <webnn/webnn_object.h>, which also has the structs that are only named here.  All "
+                 "functions are\n"
+                 " * thread-safe and re-entrant.\n */\n");
+    fprintf(out, "#ifndef WEBNN_MODEL_%s_H\n#define WEBNN_MODEL_%s_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n",
+            c->prefix, c->prefix);
+    fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct webnn_object;\nstruct webnn_object_options;\nstruct "
+          "webnn_object_parallel;\n",
+          out);
+    print_sizes(out, c);
+    if (c->with_library)
+        print_model(out, c);
+    else
+        print_standalone(out, c);
+    fprintf(out,
+            "\n/** Names, types and shapes of the inputs and outputs, and the functions. */\nextern const struct webnn_object "
+            "%s_object;\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+            c->prefix);
+    return fclose(out) == 0 || complain("out of memory");
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Shared objects and programs: the object and, for a program, the runner (frontend/tools/runner/runner.c, carried as text) go
+ * into a folder of their own, and the system's C compiler driver makes OUT of them.
+ *
+ * Whatever the driver prints is the user's to see; if it cannot be started, that is said here.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "frontend/tools/arguments.h"
+#include "frontend/tools/webnnc.h"
+
+extern char **environ;
+extern const char webnnc_runner[], webnnc_object_header[];
+
+enum { WORDS_MAX = 64, PATH_BYTES = 4096 };
+
+/* The driver's command line; strings are the caller's. */
+struct command {
+    char *words[WORDS_MAX + 1];
+    uint32_t count;
+};
+
+static void add(struct command *c, const char *word)
+{
+    if (c->count < WORDS_MAX)
+        c->words[c->count++] = (char *)word;
+    c->words[c->count] = NULL;
+}
+
+/* "aarch64-linux-gnu-gcc -static": words between blanks.  text is cut up. */
+static void add_words(struct command *c, char *text)
+{
+    for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t"))
+        add(c, word);
+}
+
+static bool run(const struct command *c)
+{
+    pid_t child;
+    int status, error = posix_spawnp(&child, c->words[0], NULL, NULL, c->words, environ);
+    char text[200];
+
+    if (error)
+        return complain("cannot run the C compiler %s: %s; --cc names another",
+                        printable(text, sizeof text, c->words[0], strlen(c->words[0])), strerror(error));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return complain("the C compiler got lost: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    return complain("the C compiler %s failed", printable(text, sizeof text, c->words[0], strlen(c->words[0])));
+}
+
+/* Where libwebnn_rt lies: beside this program, in the build tree or installed.  False: not there. */
+static bool find_library(char *folder, size_t size)
+{
+    static const char *const places[] = {"../lib", "../" WEBNN_LIBDIR};
+    char self[PATH_BYTES], file[PATH_BYTES + 64];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (n <= 0)
+        return false;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(file, sizeof file, "%s/%s/libwebnn_rt.so", self, places[i]);
+        if (access(file, R_OK))
+            continue;
+        file[strlen(file) - strlen("/libwebnn_rt.so")] = '\0';
+        char *real = realpath(file, NULL);
+        bool ok = real && snprintf(folder, size, "%s", real) < (int)size;
+        free(real);
+        return ok;
+    }
+    return false;
+}
+
+/* int model_call(model, workspace, inputs, outputs): the natural prototype from arrays. */
+static bool write_glue(const struct compilation *c, const char *path, const char *header)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f)
+        return complain("cannot write %s: %s", path, strerror(errno));
+    fprintf(f,
+            "#include \"%s\"\n#include \"webnn_object.h\"\n"
+            "extern const struct webnn_object *const model_description;\n"
+            "const struct webnn_object *const model_description = &%s_object;\n"
+            "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs);\n"
+            "int model_call(void *model, void *workspace, void *const *inputs, void *const *outputs)\n{\n"
+            "    (void)model;\n    (void)workspace;\n    (void)inputs;\n",
+            strrchr(header, '/') + 1, c->prefix);
+    if (c->with_library)
+        fprintf(f, "    return %s_run((%s_model *)model", c->prefix, c->prefix);
+    else
+        fprintf(f, "    return %s_run_with(workspace, NULL", c->prefix);
+    for (uint32_t i = 0; i < c->graph->input_count; i++)
+        fprintf(f, ", inputs[%u]", i);
+    for (uint32_t i = 0; i < c->graph->output_count; i++)
+        fprintf(f, ", outputs[%u]", i);
+    fputs(");\n}\n", f);
+    return fclose(f) == 0 || complain("cannot write %s: %s", path, strerror(errno));
+}
+
+static bool write_intermediate(const char *path, const void *data, size_t length)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f)
+        return complain("cannot write %s: %s", path, strerror(errno));
+    bool ok = fwrite(data, 1, length, f) == length;
+    ok = fclose(f) == 0 && ok;
+    return ok || complain("cannot write %s: %s", path, strerror(errno));
+}
+
+/* Object, and for a program its sources; their names go to the command. */
+static bool write_parts(const struct compilation *c, bool shared, const void *object, size_t length, struct command *command,
+                        char *include)
+{
+    const char *folder = folder_create();
+    const char *object_path = folder ? folder_path("model.o") : NULL;
+
+    if (!object_path || !write_intermediate(object_path, object, length))
+        return false;
+    add(command, object_path);
+    if (shared)
+        return true;
+    const char *runner = folder_path("runner.c"), *glue = folder_path("glue.c"), *header = folder_path("model.h"),
+               *object_header = folder_path("webnn_object.h");
+    char *text = NULL;
+    size_t text_length = 0;
+    bool ok = runner && glue && header && object_header && header_create(c, &text, &text_length) &&
+              write_intermediate(header, text, text_length) && write_glue(c, glue, header) &&
+              write_intermediate(runner, webnnc_runner, strlen(webnnc_runner)) &&
+              write_intermediate(object_header, webnnc_object_header, strlen(webnnc_object_header));
+    free(text);
+    snprintf(include, PATH_BYTES, "-I%s", folder);
+    add(command, include);
+    add(command, "-O2");
+    add(command, runner);
+    add(command, glue);
+    return ok;
+}
+
+static bool link_to(const struct compilation *c, bool shared, const void *object, size_t length, const char *out)
+{
+    char *cc = strdup(c->options->cc ? c->options->cc : "cc");
+    char include[PATH_BYTES], folder[PATH_BYTES], search[PATH_BYTES + 8], path[PATH_BYTES + 32];
+    struct command command = {.count = 0};
+
+    if (!cc)
+        return complain("out of memory");
+    add_words(&command, cc);
+    bool ok = command.count > 0 || complain("--cc names no command");
+    if (shared)
+        add(&command, "-shared");
+    ok = ok && write_parts(c, shared, object, length, &command, include);
+    if (ok && c->with_library) {
+        ok =
+            find_library(folder, sizeof folder) || complain("libwebnn_rt.so is not beside webnnc: --library none does without");
+        snprintf(search, sizeof search, "-L%s", folder);
+        snprintf(path, sizeof path, "-Wl,-rpath,%s", folder);
+        add(&command, search);
+        add(&command, path);
+        add(&command, "-lwebnn_rt");
+    }
+    if (!shared)
+        add(&command, "-lm");
+    add(&command, "-o");
+    add(&command, out);
+    progress_show(c->options, "linking", 0, 0);
+    ok = ok && run(&command);
+    progress_show(c->options, NULL, 0, 0);
+    free(cc);
+    return ok;
+}
+
+bool link_output(const struct compilation *c, bool shared, const void *object, size_t length)
+{
+    if (!c->options->cc && !object_target_is_native(&c->target))
+        return complain("--emit %s for %s: --cc must name a C compiler for it", shared ? "so" : "exe", c->target.triple);
+    struct output *f = output_begin(c->options->output, true);
+    if (!f)
+        return false;
+    bool ok = link_to(c, shared, object, length, output_temporary(f));
+    folder_remove();
+    if (ok)
+        return output_commit(f);
+    output_abandon(f);
+    return false;
+}

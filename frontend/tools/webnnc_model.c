@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * From a model file to the compiler's graph.  In: a path.  Out: c->model (builder calls made), then c->graph (build's checks
+ * done).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/builder.h"
+#include "frontend/tools/arguments.h"
+#include "frontend/tools/webnnc.h"
+
+bool read_model(struct compilation *c)
+{
+    char *message = NULL;
+    double start = clock_ms();
+
+    progress_show(c->options, "reading the model", 0, 0);
+    bool ok = model_read(c->context, c->options->input, &c->options->model, &c->model, &message);
+    progress_show(c->options, NULL, 0, 0);
+    if (!ok)
+        complain("%s", message ? message : "out of memory");
+    else if (c->options->verbose)
+        fprintf(stderr, "webnnc: read in %.1f ms\n", clock_ms() - start);
+    free(message);
+    return ok;
+}
+
+bool take_graph(struct compilation *c)
+{
+    WNNNamedOperand *outputs = calloc(c->model.output_count + 1, sizeof *outputs);
+    struct error e = {0};
+
+    if (!outputs)
+        return complain("out of memory");
+    for (size_t i = 0; i < c->model.output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(c->model.outputs[i].name), c->model.outputs[i].operand};
+    c->graph = builder_take_graph(c->model.builder, c->model.output_count, outputs, &e);
+    free(outputs);
+    if (!c->graph)
+        return complain("%s", e.message);
+    if (c->options->verbose)
+        fprintf(stderr, "webnnc: %u inputs, %u outputs, %u operators\n", c->graph->input_count, c->graph->output_count,
+                c->graph->node_count);
+    return true;
+}

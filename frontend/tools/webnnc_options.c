@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnnc's command line.  The man page webnnc.1 has the same options; a test holds it against --help.
+ */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tools/arguments.h"
+#include "frontend/tools/webnnc.h"
+#include "passes/passes.h"
+
+static const char usage_text[] =
+    "usage: webnnc [OPTION ...] MODEL -o OUT\n"
+    "\n"
+    "Compiles a model (an ONNX file, a .webnn text or its JSON form, or a folder with a manifest.json) to native code.\n"
+    "\n"
+    "output\n"
+    "  -o, --output FILE     where to; \"-\" is standard output (default: the model's name with the kind's ending)\n"
+    "  --emit KIND           obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot (default: by the ending of OUT: .o .s .ll\n"
+    "                        .bc .so .ir .webnn .json .dot; none or .exe: exe)\n"
+    "  --header FILE         write the C header of the object\n"
+    "  --name PREFIX         of the functions' names (default: from the model's file name)\n"
+    "  --weights FILE        write the constants there instead of into the object, which maps the file\n"
+    "\n"
+    "model\n"
+    "  --dim NAME=N          the size of a symbolic dimension\n"
+    "  --shape NAME=1x3x8x8  the shape of an input (NAME=scalar for rank 0)\n"
+    "  --constant NAME=FILE  an input whose value the graph depends on, such as a shape (.npy); it is no input any more\n"
+    "  --model-weights FILE  the weights of a .webnn text or JSON\n"
+    "\n"
+    "target\n"
+    "  --target TRIPLE       x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32, ... (default: this machine's)\n"
+    "  --cpu NAME            a processor, x86-64-v2 to -v4, or native (default: a baseline that every such machine has)\n"
+    "  --features LIST       +name,-name on top of that\n"
+    "  --library onednn|none who computes convolutions and products: oneDNN through libwebnn_rt (default, where it is), or "
+    "code\n"
+    "                        of the object's own, which then needs nothing but the C library\n"
+    "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
+    "caller's)\n"
+    "  --cc COMMAND          the C compiler that links so and exe (default: cc)\n"
+    "\n"
+    "looking inside\n"
+    "  --print-after PASS    print the graph after a pass, on stderr (may be repeated)\n"
+    "  --print-after-all     after every pass that changed it\n"
+    "  --skip PASS           skip an optional pass (may be repeated)\n"
+    "  --time-passes         print how long each pass takes\n"
+    "  --list-passes         print the passes and end\n"
+    "  --debug SWITCHES      further switches (docs/debugging.md)\n"
+    "  -v, --verbose         print what is done, times and sizes\n"
+    "  -q, --quiet           no progress display\n"
+    "  -h, --help, --version\n";
+
+bool complain(const char *format, ...)
+{
+    va_list args;
+
+    fputs("webnnc: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return false;
+}
+
+enum {
+    OPTION_EMIT = 256,
+    OPTION_HEADER,
+    OPTION_NAME,
+    OPTION_WEIGHTS,
+    OPTION_DIM,
+    OPTION_SHAPE,
+    OPTION_CONSTANT,
+    OPTION_MODEL_WEIGHTS,
+    OPTION_TARGET,
+    OPTION_CPU,
+    OPTION_FEATURES,
+    OPTION_LIBRARY,
+    OPTION_THREADS,
+    OPTION_CC,
+    OPTION_PRINT_AFTER,
+    OPTION_PRINT_AFTER_ALL,
+    OPTION_SKIP,
+    OPTION_TIME_PASSES,
+    OPTION_LIST_PASSES,
+    OPTION_DEBUG,
+    OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"emit", required_argument, NULL, OPTION_EMIT},
+    {"header", required_argument, NULL, OPTION_HEADER},
+    {"name", required_argument, NULL, OPTION_NAME},
+    {"weights", required_argument, NULL, OPTION_WEIGHTS},
+    {"dim", required_argument, NULL, OPTION_DIM},
+    {"shape", required_argument, NULL, OPTION_SHAPE},
+    {"constant", required_argument, NULL, OPTION_CONSTANT},
+    {"model-weights", required_argument, NULL, OPTION_MODEL_WEIGHTS},
+    {"target", required_argument, NULL, OPTION_TARGET},
+    {"cpu", required_argument, NULL, OPTION_CPU},
+    {"features", required_argument, NULL, OPTION_FEATURES},
+    {"library", required_argument, NULL, OPTION_LIBRARY},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"cc", required_argument, NULL, OPTION_CC},
+    {"print-after", required_argument, NULL, OPTION_PRINT_AFTER},
+    {"print-after-all", no_argument, NULL, OPTION_PRINT_AFTER_ALL},
+    {"skip", required_argument, NULL, OPTION_SKIP},
+    {"time-passes", no_argument, NULL, OPTION_TIME_PASSES},
+    {"list-passes", no_argument, NULL, OPTION_LIST_PASSES},
+    {"debug", required_argument, NULL, OPTION_DEBUG},
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+static const struct kind {
+    const char *name, *ending;
+    enum emit_kind kind;
+} kinds[] = {
+    {"obj", ".o", EMIT_OBJ},      {"asm", ".s", EMIT_ASM},   {"llvm-ir", ".ll", EMIT_LLVM_IR}, {"bc", ".bc", EMIT_BC},
+    {"so", ".so", EMIT_SO},       {"exe", ".exe", EMIT_EXE}, {"ir", ".ir", EMIT_IR},           {"webnn", ".webnn", EMIT_WEBNN},
+    {"json", ".json", EMIT_JSON}, {"dot", ".dot", EMIT_DOT},
+};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+/* ---- single options; false: complained, or out of memory ---- */
+
+static bool no_memory(void)
+{
+    return complain("out of memory");
+}
+
+static bool bad_value(const char *option, const char *value, const char *expected)
+{
+    char text[200];
+
+    return complain("--%s %s: expected %s", option, printable(text, sizeof text, value, strlen(value)), expected);
+}
+
+/* Switches for the context add up, separated by commas. */
+static bool add_debug(struct options *o, const char *name, const char *value)
+{
+    size_t have = o->debug ? strlen(o->debug) + 1 : 0, size = have + strlen(name) + strlen(value) + 1;
+    char *all = realloc(o->debug, size);
+
+    if (!all)
+        return no_memory();
+    snprintf(all + (have ? have - 1 : 0), size - (have ? have - 1 : 0), "%s%s%s", have ? "," : "", name, value);
+    o->debug = all;
+    return true;
+}
+
+static bool add_pass(struct options *o, const char *option, const char *name)
+{
+    bool known = false;
+
+    for (uint32_t i = 0; i < pass_pipeline_length; i++)
+        known |= !strcmp(pass_pipeline[i].name, name);
+    if (!known)
+        return bad_value(option, name, "a pass (--list-passes prints them)");
+    char key[32];
+    snprintf(key, sizeof key, "%s=", option);
+    return add_debug(o, key, name);
+}
+
+static bool add_dim(struct options *o, const char *value)
+{
+    struct model_dim *grown = list_grow(o->dims, o->model.dim_count, sizeof *grown);
+    char *name;
+    uint32_t size;
+
+    if (!grown)
+        return no_memory();
+    o->dims = grown;
+    if (!argument_dim(value, &name, &size))
+        return bad_value("dim", value, "NAME=N with a whole number N from 1");
+    o->dims[o->model.dim_count++] = (struct model_dim){name, size};
+    return true;
+}
+
+static bool add_shape(struct options *o, const char *value)
+{
+    struct model_shape *grown = list_grow(o->shapes, o->model.shape_count, sizeof *grown), shape;
+    char *name;
+
+    if (!grown)
+        return no_memory();
+    o->shapes = grown;
+    if (!argument_shape(value, &name, &shape))
+        return bad_value("shape", value, "NAME=1x3x224x224, or NAME=scalar");
+    shape.name = name;
+    o->shapes[o->model.shape_count++] = shape;
+    return true;
+}
+
+static bool add_constant(struct options *o, const char *value)
+{
+    size_t count = o->model.constant_count;
+    struct model_constant *constants = list_grow(o->constants, count, sizeof *constants);
+    struct argument_pair pair;
+    char message[512];
+
+    if (constants)
+        o->constants = constants;
+    struct npy_array *arrays = list_grow(o->arrays, count, sizeof *arrays);
+    if (arrays)
+        o->arrays = arrays;
+    if (!constants || !arrays || !argument_split(value, &pair))
+        return no_memory();
+    if (!pair.name || !*pair.value) {
+        free(pair.name);
+        return bad_value("constant", value, "NAME=FILE.npy");
+    }
+    if (!npy_read(pair.value, &o->arrays[count], message, sizeof message)) {
+        free(pair.name);
+        return complain("%s", message);
+    }
+    o->constants[count].name = pair.name;
+    o->model.constant_count++;
+    return true;
+}
+
+static bool set_emit(struct options *o, const char *value)
+{
+    for (int i = 0; i < KIND_COUNT; i++)
+        if (!strcmp(kinds[i].name, value))
+            o->emit = kinds[i].kind;
+    return o->emit || bad_value("emit", value, "obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot");
+}
+
+static bool set_library(struct options *o, const char *value)
+{
+    o->library = !strcmp(value, "none") ? LIBRARY_NONE : !strcmp(value, "onednn") ? LIBRARY_ONEDNN : LIBRARY_DEFAULT;
+    return o->library || bad_value("library", value, "onednn or none");
+}
+
+static bool set_threads(struct options *o, const char *value)
+{
+    uint64_t number;
+
+    if (!argument_number(value, 1, 1024, &number))
+        return bad_value("threads", value, "a number from 1 to 1024");
+    o->threads = (uint32_t)number;
+    return true;
+}
+
+static bool set_name(struct options *o, const char *value)
+{
+    o->name = value;
+    return name_is_identifier(value) || bad_value("name", value, "a C identifier of at most 60 characters");
+}
+
+static void list_passes(void)
+{
+    for (uint32_t i = 0; i < pass_pipeline_length; i++)
+        printf("%-18s %s%s\n", pass_pipeline[i].name, pass_pipeline[i].summary, pass_pipeline[i].required ? " (required)" : "");
+}
+
+static bool take_text(const char **member, const char *option, const char *value)
+{
+    *member = value;
+    return *value || bad_value(option, value, "a value");
+}
+
+/* True: go on. */
+static bool take(struct options *o, int option, const char *value, bool *done)
+{
+    switch (option) {
+    case 'o':
+        return take_text(&o->output, "output", value);
+    case OPTION_EMIT:
+        return set_emit(o, value);
+    case OPTION_HEADER:
+        return take_text(&o->header, "header", value);
+    case OPTION_NAME:
+        return set_name(o, value);
+    case OPTION_WEIGHTS:
+        return take_text(&o->weights, "weights", value);
+    case OPTION_DIM:
+        return add_dim(o, value);
+    case OPTION_SHAPE:
+        return add_shape(o, value);
+    case OPTION_CONSTANT:
+        return add_constant(o, value);
+    case OPTION_MODEL_WEIGHTS:
+        return take_text(&o->model_weights, "model-weights", value);
+    case OPTION_TARGET:
+        return take_text(&o->triple, "target", value);
+    case OPTION_CPU:
+        return take_text(&o->cpu, "cpu", value);
+    case OPTION_FEATURES:
+        return take_text(&o->features, "features", value);
+    case OPTION_LIBRARY:
+        return set_library(o, value);
+    case OPTION_THREADS:
+        return set_threads(o, value);
+    case OPTION_CC:
+        return take_text(&o->cc, "cc", value);
+    case OPTION_PRINT_AFTER:
+        return add_pass(o, "print-after", value);
+    case OPTION_PRINT_AFTER_ALL:
+        return add_debug(o, "print-after-all", "");
+    case OPTION_SKIP:
+        return add_pass(o, "skip", value);
+    case OPTION_TIME_PASSES:
+        return add_debug(o, "time-passes", "");
+    case OPTION_DEBUG:
+        return add_debug(o, value, "");
+    case 'v':
+        return o->verbose = true;
+    case 'q':
+        return o->quiet = true;
+    case OPTION_LIST_PASSES:
+        list_passes();
+        break;
+    case 'h':
+        fputs(usage_text, stdout);
+        break;
+    case OPTION_VERSION:
+        puts("webnnc " WEBNN_VERSION);
+        break;
+    default: /* getopt has complained */
+        fputs("webnnc: try --help\n", stderr);
+        return false;
+    }
+    *done = true;
+    return false;
+}
+
+/* ---- what follows from what was not said ---- */
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+
+    return n > m && !strcmp(text + n - m, ending);
+}
+
+static bool kind_from_output(struct options *o)
+{
+    const char *slash = strrchr(o->output, '/'), *name = slash ? slash + 1 : o->output;
+
+    for (int i = 0; i < KIND_COUNT; i++)
+        if (ends_with(name, kinds[i].ending))
+            o->emit = kinds[i].kind;
+    if (!o->emit && strcmp(o->output, "-") && !strchr(name, '.'))
+        o->emit = EMIT_EXE;
+    char text[200];
+    return o->emit || complain("%s: its ending says nothing about what to write: use --emit",
+                               printable(text, sizeof text, o->output, strlen(o->output)));
+}
+
+static bool makes_code(enum emit_kind kind)
+{
+    return kind >= EMIT_OBJ && kind <= EMIT_EXE;
+}
+
+static bool check(struct options *o)
+{
+    if (!o->input)
+        return complain("no model is given; try --help");
+    if (!o->emit && !o->output)
+        o->emit = EMIT_OBJ;
+    if (!o->emit && !kind_from_output(o))
+        return false;
+    if (o->output && !strcmp(o->output, "-") && (o->emit == EMIT_SO || o->emit == EMIT_EXE))
+        return complain("shared objects and programs are not written to standard output");
+    if (!makes_code(o->emit) && (o->header || o->weights))
+        return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit - 1].name);
+    if (o->library == LIBRARY_ONEDNN && o->triple && !makes_code(o->emit) && o->emit != EMIT_DOT)
+        return complain("--library goes with code");
+    o->model.dims = o->dims;
+    o->model.shapes = o->shapes;
+    for (size_t i = 0; i < o->model.constant_count; i++)
+        o->constants[i].array = &o->arrays[i];
+    o->model.constants = o->constants;
+    o->model.weights = o->model_weights;
+    return true;
+}
+
+/* NAME.o beside nothing: in the current folder. */
+static bool default_output(struct options *o)
+{
+    char *name = o->output ? NULL : name_from_path(o->input), *path;
+    size_t size = name ? strlen(name) + 8 : 0;
+
+    if (o->output)
+        return true;
+    path = name ? malloc(size) : NULL;
+    if (path)
+        snprintf(path, size, "%s%s", name, o->emit == EMIT_EXE ? "" : kinds[o->emit - 1].ending);
+    free(name);
+    o->output = o->default_output = path;
+    return path || no_memory();
+}
+
+bool options_parse(int argc, char **argv, struct options *o, int *status)
+{
+    bool done = false;
+    int option;
+
+    *o = (struct options){0};
+    *status = EXIT_USAGE;
+    opterr = 1;
+    while ((option = getopt_long(argc, argv, "o:vqh", long_options, NULL)) != -1)
+        if (!take(o, option, optarg, &done)) {
+            *status = done ? 0 : EXIT_USAGE;
+            return false;
+        }
+    if (optind < argc)
+        o->input = argv[optind++];
+    if (optind < argc) {
+        char text[200];
+        return complain("one model at a time: %s is too much",
+                        printable(text, sizeof text, argv[optind], strlen(argv[optind])));
+    }
+    return check(o) && default_output(o);
+}
+
+void options_free(struct options *o)
+{
+    for (size_t i = 0; i < o->model.dim_count; i++)
+        free((char *)o->dims[i].name);
+    for (size_t i = 0; i < o->model.shape_count; i++)
+        free((char *)o->shapes[i].name);
+    for (size_t i = 0; i < o->model.constant_count; i++) {
+        free((char *)o->constants[i].name);
+        npy_free(&o->arrays[i]);
+    }
+    free(o->dims);
+    free(o->shapes);
+    free(o->constants);
+    free(o->arrays);
+    free(o->debug);
+    free(o->default_output);
+}
