@@ -10,16 +10,21 @@
 
 #include "bench/bench.h"
 #include "frontend/io/file.h"
-#include "frontend/io/manifest.h"
+#include "frontend/builder.h"
+#include "frontend/model/model.h"
+#include "frontend/tools/arguments.h"
 #include "ir/interpret.h"
 #include "ir/ir.h"
 
-enum { BINDINGS_MAX = 8, MODELS_MAX = 16 };
+enum { BINDINGS_MAX = 64, MODELS_MAX = 16, SIZES_MAX = 64 };
 
 struct options {
     const char *levels, *pattern, *file, *debug, *print;
     const char *models[MODELS_MAX];
     int model_count;
+    struct model_options model; /* dims and shapes below */
+    struct model_dim dims[SIZES_MAX];
+    struct model_shape shapes[SIZES_MAX];
     uint32_t threads;
     double seconds;
     bool json, check, list, peaks;
@@ -27,15 +32,22 @@ struct options {
 
 static int usage(FILE *out, int status)
 {
-    fputs("usage: webnn-bench [OPTION ...]\n"
+    fputs("usage: webnn-bench [OPTION ...]             the built-in cases\n"
+          "       webnn-bench [OPTION ...] MODEL ...   model files\n"
+          "\n"
+          "MODEL is an ONNX file, a .webnn text or its JSON form, or a folder with a manifest.json; its inputs are noise.\n"
+          "\n"
+          "  --dim NAME=N     the size of a symbolic dimension\n"
+          "  --shape NAME=1x3x224x224   the shape of an input\n"
+          "  --weights FILE   the weights of a .webnn text or JSON\n"
           "  --level L,...    kernel, operator, model (default: all)\n"
           "  --case TEXT      only cases whose name contains TEXT\n"
-          "  --model FOLDER   a network with a manifest.json (docs/manifest.md) instead of the built-in cases; repeatable\n"
+          "  --model MODEL    the same as MODEL alone\n"
           "  --threads N      threads of a computation (default: 1)\n"
           "  --seconds S      time for measuring each case (default: 1)\n"
           "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"
           "  --file FILE      case lines to read instead of bench/cases.txt\n"
-          "  --json           one JSON document instead of the table\n"
+          "  --json           JSON instead of the table: one line for each MODEL, one document for the built-in cases\n"
           "  --no-peaks       do not measure the machine's peaks\n"
           "  --check          time nothing: compare every case with the reference interpreter (large networks: with an\n"
           "                   unoptimised build of themselves)\n"
@@ -70,11 +82,18 @@ static bool open_context(struct subject *s, const struct options *o, const char 
     return wnnCreateContext(&c, &s->context) == WNNStatus_Success || say_last_error(message, size, "context");
 }
 
+static size_t descriptor_bytes(const WNNOperandDescriptor *d)
+{
+    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
+
+    for (size_t i = 0; i < d->rank; i++)
+        bytes *= d->shape[i];
+    return bytes;
+}
+
 static void *descriptor_buffer(const WNNOperandDescriptor *d, size_t *bytes)
 {
-    *bytes = wnnOperandDataTypeGetByteSize(d->dataType);
-    for (size_t i = 0; i < d->rank; i++)
-        *bytes *= d->shape[i];
+    *bytes = descriptor_bytes(d);
     return aligned_alloc(64, (*bytes + 63) / 64 * 64);
 }
 
@@ -130,22 +149,49 @@ static bool run_once(void *user)
 
 struct result {
     const char *level, *name;
-    double build_ms, first_ms, flops, bytes, rss;
+    double read_ms, build_ms, first_ms, flops, bytes, rss;
     struct bench_times times;
     char error[512];
 };
 
-/** Builds (by g, or by the manifest), runs, measures. */
-static bool time_graph(const struct options *o, struct graph *g, const struct manifest *m, struct result *r)
+/** Reads the model, counts what its graph costs, and builds it. */
+static bool build_model(const struct options *o, const char *path, struct subject *s, struct result *r)
+{
+    double start = bench_now();
+    char *message = NULL;
+    struct model model;
+    bool ok = model_read(s->context, path, &o->model, &model, &message);
+
+    r->read_ms = (bench_now() - start) * 1e3;
+    if (ok) {
+        bench_case_cost(model.builder->graph, &r->flops, &r->bytes);
+        for (size_t i = 0; i < model.output_count; i++) /* not yet the graph's */
+            r->bytes += (double)descriptor_bytes(&model.outputs[i].descriptor);
+        start = bench_now();
+        ok = model_build(&model, &s->graph, &message) == WNNStatus_Success;
+        r->build_ms = (bench_now() - start) * 1e3;
+        model_free(&model);
+    }
+    if (!ok)
+        file_error(r->error, sizeof r->error, "%s", message ? message : "out of memory");
+    free(message);
+    return ok;
+}
+
+/** Builds (g, or the model at path), runs, measures. */
+static bool time_graph(const struct options *o, struct graph *g, const char *path, struct result *r)
 {
     struct subject s = {0};
     double start;
     bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error);
 
     start = bench_now();
-    ok = ok && (m ? manifest_build(m, s.context, &s.graph, r->error, sizeof r->error)
-                  : bench_case_build(g, s.context, &s.graph, r->error, sizeof r->error)) == WNNStatus_Success;
-    r->build_ms = (bench_now() - start) * 1e3;
+    if (ok && path) {
+        ok = build_model(o, path, &s, r);
+    } else if (ok) {
+        ok = bench_case_build(g, s.context, &s.graph, r->error, sizeof r->error) == WNNStatus_Success;
+        r->build_ms = (bench_now() - start) * 1e3;
+    }
     ok = ok && bind_buffers(&s, r->error, sizeof r->error);
     start = bench_now();
     ok = ok && (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
@@ -301,6 +347,27 @@ static void print_header(const struct options *o, const struct bench_peaks *p)
                "p90", "GFLOP/s", "GB/s", "MiB");
 }
 
+/** One line that is a JSON object. */
+static void print_model_line(const struct options *o, const struct result *r, bool ok)
+{
+    const struct bench_times *t = &r->times;
+    double per_ms = ok && t->median > 0 ? 1e-6 / t->median : 0;
+
+    printf("{\"model\": ");
+    print_quoted(r->name);
+    if (!ok) {
+        printf(", \"error\": ");
+        print_quoted(r->error);
+    } else {
+        printf(", \"threads\": %u, \"median_ms\": %.5f, \"min_ms\": %.5f, \"p90_ms\": %.5f, \"first_ms\": %.3f, \"runs\": %zu, "
+               "\"read_ms\": %.3f, \"build_ms\": %.3f, \"rss_mb\": %.1f, \"gflops\": %.3f, \"gbs\": %.3f",
+               o->threads, t->median, t->min, t->p90, r->first_ms, t->runs, r->read_ms, r->build_ms, r->rss, r->flops * per_ms,
+               r->bytes * per_ms);
+    }
+    printf("}\n");
+    fflush(stdout);
+}
+
 static void print_result(const struct options *o, const struct result *r, bool ok, bool first)
 {
     const struct bench_times *t = &r->times;
@@ -345,6 +412,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->list = true;
         } else if (!strcmp(a, "--no-peaks")) {
             o->peaks = false;
+        } else if (a[0] != '-') {
+            if (o->model_count == MODELS_MAX)
+                return false;
+            o->models[o->model_count++] = a;
         } else if (!value) {
             return false;
         } else {
@@ -365,6 +436,14 @@ static bool parse_options(int argc, char **argv, struct options *o)
                 o->file = value;
             else if (!strcmp(a, "--print"))
                 o->print = value;
+            else if (!strcmp(a, "--weights"))
+                o->model.weights = value;
+            else if (!strcmp(a, "--dim") && o->model.dim_count < SIZES_MAX &&
+                     argument_dim(value, (char **)&o->dims[o->model.dim_count].name, &o->dims[o->model.dim_count].size))
+                o->model.dim_count++;
+            else if (!strcmp(a, "--shape") && o->model.shape_count < SIZES_MAX &&
+                     argument_shape(value, (char **)&o->shapes[o->model.shape_count].name, &o->shapes[o->model.shape_count]))
+                o->model.shape_count++;
             else
                 return false;
         }
@@ -392,17 +471,17 @@ static bool run_case(const struct options *o, const struct bench_case *c, struct
     return ok;
 }
 
-static bool run_model(const struct options *o, const char *folder, struct result *r)
+static bool run_model(const struct options *o, const char *path, struct result *r)
 {
-    struct manifest *m = NULL;
-    const char *slash;
-    bool ok = manifest_open(folder, &m, r->error, sizeof r->error) && time_graph(o, NULL, m, r);
+    const char *slash = strrchr(path, '/');
 
-    manifest_close(m);
-    slash = strrchr(folder, '/');
     r->level = "model";
-    r->name = slash && slash[1] ? slash + 1 : folder;
-    return ok;
+    r->name = slash && slash[1] ? slash + 1 : path;
+    /* Models of the same kind are all called model.onnx; their folder tells them apart. */
+    if (slash && !strcmp(r->name, "model.onnx"))
+        for (r->name = slash; r->name > path && r->name[-1] != '/';)
+            r->name--;
+    return time_graph(o, NULL, path, r);
 }
 
 int main(int argc, char **argv)
@@ -416,9 +495,11 @@ int main(int argc, char **argv)
 
     if (argc > 1 && !strcmp(argv[1], "--help"))
         return usage(stdout, 0);
-    if (!parse_options(argc, argv, &o))
+    if (!parse_options(argc, argv, &o) || (o.model_count && (o.check || o.list || o.print)))
         return usage(stderr, 2);
-    o.peaks &= !o.check && !o.list && !o.print;
+    o.model.dims = o.dims;
+    o.model.shapes = o.shapes;
+    o.peaks &= !o.check && !o.list && !o.print && !(o.model_count && o.json);
     ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
     for (size_t i = 0; ok && !o.model_count && bench_network_names[i]; i++) {
         char *text = bench_network_text(bench_network_names[i]);
@@ -432,7 +513,7 @@ int main(int argc, char **argv)
     }
     if (o.peaks)
         bench_measure_peaks(o.threads, &peaks);
-    if (!o.list && !o.print)
+    if (!o.list && !o.print && !(o.model_count && o.json))
         print_header(&o, &peaks);
     for (size_t i = 0; i < cases.count; i++) {
         const struct bench_case *c = &cases.items[i];
@@ -456,11 +537,18 @@ int main(int argc, char **argv)
 
         ok = run_model(&o, o.models[i], &r);
         status |= !ok;
-        print_result(&o, &r, ok, first);
+        if (o.json)
+            print_model_line(&o, &r, ok);
+        else
+            print_result(&o, &r, ok, first);
         first = false;
     }
-    if (o.json && !o.list && !o.print)
+    if (o.json && !o.model_count && !o.list && !o.print)
         printf("\n]}\n");
+    for (size_t i = 0; i < o.model.dim_count; i++)
+        free((char *)o.dims[i].name);
+    for (size_t i = 0; i < o.model.shape_count; i++)
+        free((char *)o.shapes[i].name);
     bench_cases_free(&cases);
     return status;
 }
