@@ -4,7 +4,6 @@
  * turn. The call that needed it must say so, every callback must still run once, nothing may crash, and the same call must work
  * when memory is there again.  (Leaks: the sanitizer builds of the other tests, whose error paths are the same.)
  */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,48 +15,9 @@
 
 #include "ir/ir.h"
 #include "runtime/runtime.h"
+#include "support/failing_allocator.h"
 
-#if !defined(WEBNN_SANITIZE) && !defined(__SANITIZE_THREAD__) && defined(__GLIBC__)
-#define CAN_FAIL 1
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-extern char __executable_start, etext;
-
-static atomic_long until_failure = -1; /* negative: never */
-static atomic_bool has_failed;
-
-/* Allocations of other libraries (LLVM ends the process when one fails) are not ours to test. */
-static bool fails(const void *caller)
-{
-    if ((const char *)caller < &__executable_start || (const char *)caller >= &etext || atomic_load(&until_failure) < 0)
-        return false;
-    if (atomic_fetch_sub(&until_failure, 1) > 0)
-        return false;
-    atomic_store(&has_failed, true); /* once: the next one is granted again */
-    return true;
-}
-
-void *malloc(size_t size)
-{
-    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
-}
-
-void *aligned_alloc(size_t alignment, size_t size)
-{
-    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
-}
-
-int posix_memalign(void **memory, size_t alignment, size_t size)
-{
-    *memory = fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
-    return *memory ? 0 : ENOMEM;
-}
+#ifdef CAN_FAIL_ALLOCATIONS
 
 /* ---- one session ---- */
 
@@ -66,7 +26,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     do {                                                                                                                       \
         WNNStatus s_ = (status);                                                                                               \
         if (s_ != WNNStatus_Success) {                                                                                         \
-            assert_true(atomic_exchange(&has_failed, false));                                                                  \
+            assert_true(allocation_has_failed());                                                                              \
             assert_int_equal(s_, wanted);                                                                                      \
             assert_int_equal((status), WNNStatus_Success);                                                                     \
         }                                                                                                                      \
@@ -79,7 +39,7 @@ static struct graph *new_graph(void)
     struct tensor_type row = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {3, 16}};
     struct tensor_type matrix = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {16, 16}};
     struct error e = {0};
-    long paused = atomic_exchange(&until_failure, -1); /* the builder's allocations have their own test */
+    long paused = allocations_pause(); /* the builder's allocations have their own test */
     struct graph *g = graph_create();
     struct value *x = graph_add_input(g, "x", 1, &row);
     struct value *k = graph_add_constant(g, &row, constant_create(zeros, 3 * 16 * 4));
@@ -89,7 +49,7 @@ static struct graph *new_graph(void)
     struct node *product = node_create(g, NULL, OP_MATMUL, "", 2, (struct value *[]){sum->results[0], w}, NULL, NULL, &e);
 
     assert_true(graph_add_output(g, "y", 1, product->results[0]));
-    atomic_store(&until_failure, paused);
+    allocations_resume(paused);
     return g;
 }
 
@@ -191,12 +151,12 @@ static bool session(void)
     WNNStatus status = read_async(c, u, y, &end);
     bool survived = !wnnContextIsLost(c);
     if (!survived) {
-        assert_true(atomic_exchange(&has_failed, false));
+        assert_true(allocation_has_failed());
         assert_int_equal(status, WNNStatus_InvalidStateError);
     } else {
         if (status != WNNStatus_Success)
             assert_int_equal(status, WNNStatus_UnknownError);
-        atomic_store(&has_failed, false);
+        allocation_has_failed();
         TRY(wnnContextReadTensor(c, u, y, 192), WNNStatus_UnknownError);
     }
     wnnTensorRelease(t);
@@ -215,11 +175,9 @@ static void every_allocation(void **state)
     int lost = 0;
 
     for (;; n++) {
-        atomic_store(&has_failed, false);
-        atomic_store(&until_failure, n);
+        allocations_fail_after(n);
         lost += !session();
-        long left = atomic_exchange(&until_failure, -1);
-        if (left >= 0)
+        if (allocations_stop_failing())
             break; /* the session needed fewer allocations than that */
     }
     print_message("%ld allocations failed, one after the other\n", n);
