@@ -19,6 +19,12 @@ echo "exported symbols"
 others=$(nm -D --defined-only "$library" | awk '{print $3}' | sed 's/@.*//' | grep -v '^wnn[A-Z]' | grep -v '^_\(init\|fini\)$' || true)
 [ -z "$others" ] || { echo "symbols beside the public API:"; echo "$others"; exit 1; }
 
+echo "libwebnn_rt: no compiler in it, nothing but its interface"
+rt=$(dirname "$library")/libwebnn_rt.so
+others=$(nm -D --defined-only "$rt" | awk '{print $3}' | sed 's/@.*//' | grep -v '^webnn_rt_' || true)
+[ -z "$others" ] || { echo "symbols beside the interface:"; echo "$others"; exit 1; }
+if ldd "$rt" | grep -q LLVM; then echo "libwebnn_rt needs LLVM"; exit 1; fi
+
 echo "header as C and C++"
 flags="-I$work/prefix/include -Wall -Wextra -Wpedantic -Werror -fsyntax-only"
 for header in "$work"/prefix/include/webnn/*.h; do
@@ -34,6 +40,23 @@ gcc -std=c17 "$source/examples/hello.c" -o "$work/hello" $(pkg-config --cflags -
 LD_LIBRARY_PATH=$(dirname "$library") "$work/hello" | tee "$work/hello.txt"
 grep -q '^compute:  0.2 0 0.6' "$work/hello.txt"
 grep -q '^dispatch: 2 0 0.6' "$work/hello.txt"
+
+cat >"$work/rt.c" <<'RT'
+#include <webnn/webnn_rt.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    struct webnn_rt_model *model;
+    struct webnn_rt_program program = {0};
+    return webnn_rt_create(&program, NULL, &model) == 0 || !strstr(webnn_rt_message(), "version 0") || model != NULL;
+}
+RT
+gcc -std=c11 "$work/rt.c" -o "$work/rt" $(pkg-config --cflags --libs webnn_rt)
+LD_LIBRARY_PATH=$(dirname "$library") "$work/rt"
+gcc -std=c11 "$work/rt.c" -o "$work/rt-static" $(pkg-config --cflags webnn_rt) "$(dirname "$library")/libwebnn_rt.a" \
+    $(pkg-config --static --libs-only-l webnn_rt | sed 's/-lwebnn_rt//')
+"$work/rt-static"
 
 echo "CMake package"
 mkdir "$work/user"
