@@ -95,6 +95,8 @@ int64_t onnx_elements(const struct onnx_value *v);
 double onnx_element(const struct onnx_value *v, size_t i);
 /** Element i of v->data as an integer; floats truncate and saturate. */
 int64_t onnx_element_int(const struct onnx_value *v, size_t i);
+/** Element i as a number for options of the builder: 64-bit integers stay exact. */
+WNNNumber onnx_element_number(const struct onnx_value *v, size_t i);
 /** Converts and stores element i of v->data's writable form (as returned by onnx_output_constant). */
 void onnx_store(enum onnx_type type, void *data, size_t i, double value);
 void onnx_store_int(enum onnx_type type, void *data, size_t i, int64_t value);
@@ -155,6 +157,8 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v);
 const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i);
 /** Whether input i is there and its data can be had (computes them). */
 bool onnx_is_constant(struct onnx_node *n, size_t i);
+/** Whether a value is constant; computes its data. */
+bool onnx_value_is_known(struct onnx_node *n, struct onnx_value *v);
 /** A constant input of any shape as integers (its type must be an integer one); NULL after refusing. */
 const int64_t *onnx_integers(struct onnx_node *n, size_t i, size_t *count);
 /** A constant input of one element as a number; fallback if absent. */
@@ -177,6 +181,9 @@ bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v);
 /** Output i is a constant; the caller fills in its data (zeros).  NULL after refusing. */
 void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims);
 
+/** Output i is a constant (v->data is there) in another shape with as many elements: nothing is copied. */
+bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v, size_t rank, const int64_t *dims);
+
 /* ---- builder calls that importers need often (value.c) ---- */
 /** A scalar constant operand of this data type. */
 WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double value);
@@ -189,6 +196,8 @@ WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, co
 WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, const uint32_t *permutation);
 /** x[..., start : start + size, ...] along one axis, strides 1. */
 WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size);
+/** x[..., indices, ...] along one axis, indices given as numbers. */
+WNNOperand onnx_gather_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, size_t count, const int32_t *indices);
 /** cast unless it has that data type already. */
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type);
 /** An operand that every builder call refuses; for use after onnx_refuse. */

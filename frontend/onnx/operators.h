@@ -15,8 +15,9 @@ extern const struct onnx_operator_table onnx_elementwise_operators; /* unary, bi
 extern const struct onnx_operator_table onnx_activation_operators;  /* Relu, Clip, Gelu, ... */
 extern const struct onnx_operator_table
     onnx_constant_operators; /* Constant, Shape, Range, Cast and what else shapes are made of */
-extern const struct onnx_operator_table onnx_shape_operators;   /* Reshape, Transpose, Concat, Slice, Pad, ... */
+extern const struct onnx_operator_table onnx_shape_operators;   /* Reshape, Transpose, Concat, Slice, ... */
 extern const struct onnx_operator_table onnx_gather_operators;  /* Gather..., Scatter..., OneHot */
+extern const struct onnx_operator_table onnx_pad_operators;     /* Pad, CenterCropPad */
 extern const struct onnx_operator_table onnx_reduce_operators;  /* Reduce..., ArgMax, CumSum */
 extern const struct onnx_operator_table onnx_control_operators; /* If, Loop, Scan */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX activation functions.  In: nodes.  Out: WebNN's own activation where there is one, so that it can become an epilogue, else a
- * composition.
+ * ONNX activation functions.  In: nodes.  Out: WebNN's own activation where there is one, so that it can become an epilogue,
+ * else a composition.
  */
 #include <math.h>
 #include <string.h>
@@ -191,14 +191,6 @@ static bool import_thresholded_relu(struct onnx_node *n)
 
 /* ---- clip ---- */
 
-/** Element 0 of a constant as a number that keeps 64-bit integers. */
-static WNNNumber number_of(const struct onnx_value *v)
-{
-    if (onnx_type_is_float(v->type))
-        return wnnNumber(onnx_element(v, 0));
-    return v->type == ONNX_UINT64 ? wnnNumberUint64((uint64_t)onnx_element_int(v, 0)) : wnnNumberInt64(onnx_element_int(v, 0));
-}
-
 static bool in_order(const struct onnx_value *low, const struct onnx_value *high)
 {
     if (onnx_type_is_float(low->type) || low->type == ONNX_UINT64)
@@ -219,7 +211,8 @@ static bool clip_by_operands(struct onnx_node *n)
         if (onnx_elements(n->inputs[i]) != 1)
             return onnx_refuse(n, "input %zu must be a scalar", i);
         bound = onnx_reshape(n, bound, 0, NULL);
-        y = i == 1 ? wnnGraphBuilderMax(n->builder, y, bound, n->options) : wnnGraphBuilderMin(n->builder, y, bound, n->options);
+        y = i == 1 ? wnnGraphBuilderMax(n->builder, y, bound, n->options)
+                   : wnnGraphBuilderMin(n->builder, y, bound, n->options);
     }
     return onnx_output(n, 0, y);
 }
@@ -247,9 +240,9 @@ static bool import_clip(struct onnx_node *n)
     if (onnx_input(n, 1) && onnx_input(n, 2) && !in_order(n->inputs[1], n->inputs[2]))
         return clip_by_operands(n);
     if (onnx_input(n, 1))
-        o.minValue = number_of(n->inputs[1]);
+        o.minValue = onnx_element_number(n->inputs[1], 0);
     if (onnx_input(n, 2))
-        o.maxValue = number_of(n->inputs[2]);
+        o.maxValue = onnx_element_number(n->inputs[2], 0);
     return onnx_output(n, 0, wnnGraphBuilderClamp(n->builder, onnx_operand(n, 0), &o));
 }
 

@@ -113,6 +113,13 @@ int64_t onnx_element_int(const struct onnx_value *v, size_t i)
     return (int64_t)bits;
 }
 
+WNNNumber onnx_element_number(const struct onnx_value *v, size_t i)
+{
+    if (onnx_type_is_float(v->type))
+        return wnnNumber(onnx_element(v, i));
+    return v->type == ONNX_UINT64 ? wnnNumberUint64((uint64_t)onnx_element_int(v, i)) : wnnNumberInt64(onnx_element_int(v, i));
+}
+
 void onnx_store_int(enum onnx_type type, void *data, size_t i, int64_t value)
 {
     size_t size = onnx_type_size(type);
@@ -215,11 +222,14 @@ bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
     return true;
 }
 
+bool onnx_value_is_known(struct onnx_node *n, struct onnx_value *v)
+{
+    return v && !v->refusal && onnx_value_compute(n->reader, v);
+}
+
 bool onnx_is_constant(struct onnx_node *n, size_t i)
 {
-    struct onnx_value *v = onnx_input(n, i);
-
-    return v && !v->refusal && onnx_value_compute(n->reader, v);
+    return onnx_value_is_known(n, onnx_input(n, i));
 }
 
 const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
@@ -393,6 +403,22 @@ void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, s
     return (void *)v->data;
 }
 
+bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v, size_t rank, const int64_t *dims)
+{
+    struct onnx_value *view;
+
+    if (n->refused)
+        return false;
+    if (rank > ONNX_RANK_MAX)
+        return onnx_refuse(n, "output %zu would have more than 8 dimensions", i);
+    view = onnx_value_create(n->reader, v->type, rank, dims);
+    if (!view)
+        return onnx_refuse(n, "out of memory");
+    view->data = v->data;
+    view->is_static = true;
+    return onnx_output_value(n, i, view);
+}
+
 /* ---- builder calls that importers need often ---- */
 
 WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double value)
@@ -454,6 +480,17 @@ WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axi
     sizes[axis] = size;
     o.label = n->label;
     return wnnGraphBuilderSlice(n->builder, operand, rank, starts, rank, sizes, &o);
+}
+
+WNNOperand onnx_gather_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, size_t count, const int32_t *indices)
+{
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    uint32_t size = (uint32_t)count;
+
+    o.label = n->label;
+    o.axis = axis;
+    return wnnGraphBuilderGather(n->builder, operand, onnx_constant_operand(n, WNNOperandDataType_Int32, 1, &size, indices),
+                                 &o);
 }
 
 WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type)

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX control flow in a graph that has none: If with a condition that is known takes its branch; Loop with a trip count that
+ * is known, and Scan, are unrolled.  In: nodes with bodies.  Out: the bodies' nodes, once for every turn.
+ */
+#include <string.h>
+
+#include "frontend/onnx/operators.h"
+
+enum { TURNS_MAX = 1024 };
+
+static bool import_if(struct onnx_node *n)
+{
+    const struct onnx_value *condition = onnx_constant(n, 0);
+    const Onnx__GraphProto *yes = onnx_graph(n, "then_branch"), *no = onnx_graph(n, "else_branch"), *body;
+    struct onnx_value **outputs;
+
+    if (!condition || n->refused)
+        return false;
+    if (onnx_elements(condition) != 1)
+        return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(condition));
+    body = onnx_element(condition, 0) != 0 ? yes : no;
+    if (body->n_output != n->output_count)
+        return onnx_refuse(n, "its branch has %zu outputs instead of %zu", body->n_output, n->output_count);
+    outputs = onnx_alloc(n, n->output_count + 1, sizeof *outputs);
+    if (!outputs || !onnx_import_body(n, body, 0, NULL, outputs))
+        return false;
+    for (size_t i = 0; i < n->output_count; i++)
+        onnx_output_value(n, i, outputs[i]);
+    return true;
+}
+
+/* ---- values of turns ---- */
+
+/** A constant scalar of the reader's own. */
+static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64_t number)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
+    void *data = onnx_alloc(n, 1, sizeof(int64_t));
+
+    if (!v || !data)
+        return NULL;
+    onnx_store_int(type, data, 0, number);
+    v->type = type;
+    v->data = data;
+    v->is_static = true;
+    return v;
+}
+
+/** Slice i of a value along an axis, without the axis. */
+static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, int64_t i)
+{
+    struct onnx_value *part = onnx_alloc(n, 1, sizeof *part);
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    size_t rank = 0;
+
+    if (!part)
+        return NULL;
+    part->type = v->type;
+    part->is_static = v->is_static;
+    part->cost = v->cost + (double)onnx_elements(v);
+    for (size_t d = 0; d < v->rank; d++)
+        if (d != axis) {
+            part->dims[rank] = v->dims[d];
+            dims[rank++] = (uint32_t)v->dims[d];
+        }
+    part->rank = rank;
+    part->operand = onnx_reshape(n, onnx_slice_axis(n, onnx_value_operand(n, v), axis, (uint32_t)i, 1), rank, dims);
+    if (wnnOperandIsError(part->operand)) {
+        onnx_refuse(n, "its input cannot be taken apart");
+        return NULL;
+    }
+    return part;
+}
+
+/** The values of all turns, one after the other along a new axis. */
+static bool output_stacked(struct onnx_node *n, size_t i, struct onnx_value *const *turns, size_t count, int64_t at,
+                           bool backward)
+{
+    WNNOperand *parts = onnx_alloc(n, count + 1, sizeof *parts);
+    uint32_t dims[ONNX_RANK_MAX], axis;
+    const struct onnx_value *first = count ? turns[0] : NULL;
+    bool is_static = true;
+
+    if (!parts)
+        return false;
+    if (!first)
+        return onnx_refuse(n, "output %zu would have no elements, of a shape that is not known", i);
+    if (first->rank + 1 > ONNX_RANK_MAX)
+        return onnx_refuse(n, "output %zu would have more than 8 dimensions", i);
+    if (!onnx_axis(n, at, first->rank + 1, &axis))
+        return false;
+    for (size_t d = 0, from = 0; d <= first->rank; d++)
+        dims[d] = d == axis ? 1 : (uint32_t)first->dims[from++];
+    for (size_t k = 0; k < count; k++) {
+        struct onnx_value *v = turns[backward ? count - 1 - k : k];
+
+        if (v->rank != first->rank || memcmp(v->dims, first->dims, sizeof v->dims) != 0 || v->type != first->type)
+            return onnx_refuse(n, "output %zu changes its shape or type from turn to turn", i);
+        is_static = is_static && v->is_static;
+        parts[k] = onnx_reshape(n, onnx_value_operand(n, v), first->rank + 1, dims);
+    }
+    n->is_static = is_static;
+    return onnx_output_as(n, i, count > 1 ? wnnGraphBuilderConcat(n->builder, count, parts, axis, n->options) : parts[0],
+                          first->type);
+}
+
+/* ---- loops ---- */
+
+/** The state of an unrolled loop: what goes into a turn, what comes out of it, what is collected. */
+struct turns {
+    const Onnx__GraphProto *body;
+    size_t carried, scanned;                    /* values from turn to turn; outputs collected */
+    struct onnx_value **in, **out, **collected; /* collected: TURNS_MAX per output at most, output after output */
+    size_t count;
+};
+
+static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t most)
+{
+    t->in = onnx_alloc(n, inputs + 1, sizeof *t->in);
+    t->out = onnx_alloc(n, t->body->n_output + 1, sizeof *t->out);
+    t->collected = onnx_alloc(n, t->scanned * (size_t)most + 1, sizeof *t->collected);
+    return t->in && t->out && t->collected;
+}
+
+static bool import_loop(struct onnx_node *n)
+{
+    struct turns t = {.body = onnx_graph(n, "body")};
+    struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1);
+    double limit = trips ? onnx_number(n, 0, 0) : TURNS_MAX + 1.0;
+    bool go = !condition || onnx_number(n, 1, 0) != 0;
+    int64_t most;
+
+    if (n->refused)
+        return false;
+    t.carried = n->input_count > 2 ? n->input_count - 2 : 0;
+    if (t.body->n_output < t.carried + 1 || t.body->n_output - 1 != n->output_count)
+        return onnx_refuse(n, "its body has %zu outputs for %zu carried values and %zu outputs", t.body->n_output, t.carried,
+                           n->output_count);
+    t.scanned = t.body->n_output - 1 - t.carried;
+    most = limit > TURNS_MAX ? TURNS_MAX + 1 : limit < 0 ? 0 : (int64_t)limit;
+    if (!prepare(n, &t, t.carried + 2, most))
+        return false;
+    for (size_t i = 0; i < t.carried; i++) {
+        t.in[i + 2] = onnx_input(n, i + 2);
+        if (!t.in[i + 2])
+            return onnx_refuse(n, "input %zu is missing", i + 2);
+    }
+    for (; go && (int64_t)t.count < most; t.count++) {
+        if (t.count == TURNS_MAX)
+            return onnx_refuse(n, "it takes more than %d turns, too many to be unrolled", TURNS_MAX);
+        t.in[0] = scalar(n, ONNX_INT64, (int64_t)t.count);
+        t.in[1] = scalar(n, ONNX_BOOL, 1);
+        if (!t.in[0] || !t.in[1] || !onnx_import_body(n, t.body, t.carried + 2, t.in, t.out))
+            return false;
+        if (!onnx_value_is_known(n, t.out[0]))
+            return onnx_refuse(n, "whether it goes on depends on an input of the model");
+        go = onnx_elements(t.out[0]) == 1 && onnx_element(t.out[0], 0) != 0;
+        for (size_t i = 0; i < t.carried; i++)
+            t.in[i + 2] = t.out[i + 1];
+        for (size_t i = 0; i < t.scanned; i++)
+            t.collected[i * (size_t)most + t.count] = t.out[1 + t.carried + i];
+    }
+    for (size_t i = 0; i < t.carried; i++)
+        onnx_output_value(n, i, t.in[i + 2]);
+    for (size_t i = 0; i < t.scanned; i++)
+        if (onnx_wants(n, t.carried + i) &&
+            !output_stacked(n, t.carried + i, t.collected + i * (size_t)most, t.count, 0, false))
+            return false;
+    return true;
+}
+
+/** One item of a list of axes or directions; 0 if the list is absent. */
+static bool read_list(struct onnx_node *n, const char *name, size_t count, const int64_t **list)
+{
+    size_t given;
+    int64_t *zeros;
+
+    *list = onnx_ints(n, name, &given);
+    if (*list)
+        return given == count || onnx_refuse(n, "%s has %zu items, there must be %zu", name, given, count);
+    *list = zeros = onnx_alloc(n, count + 1, sizeof *zeros);
+    return zeros != NULL;
+}
+
+static bool import_scan(struct onnx_node *n)
+{
+    struct turns t = {.body = onnx_graph(n, "body")};
+    int64_t scans = onnx_int(n, "num_scan_inputs", 0), length = -1;
+    const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
+
+    if (n->refused)
+        return false;
+    if (scans < 1 || scans > (int64_t)n->input_count)
+        return onnx_refuse(n, "num_scan_inputs is %lld, of %zu inputs", (long long)scans, n->input_count);
+    t.carried = n->input_count - (size_t)scans;
+    if (t.body->n_output < t.carried || t.body->n_output != n->output_count)
+        return onnx_refuse(n, "its body has %zu outputs for %zu states and %zu outputs", t.body->n_output, t.carried,
+                           n->output_count);
+    t.scanned = t.body->n_output - t.carried;
+    if (!read_list(n, "scan_input_axes", (size_t)scans, &in_axes) ||
+        !read_list(n, "scan_input_directions", (size_t)scans, &in_directions) ||
+        !read_list(n, "scan_output_axes", t.scanned, &out_axes) ||
+        !read_list(n, "scan_output_directions", t.scanned, &out_directions))
+        return false;
+    for (size_t i = 0; i < (size_t)scans; i++) {
+        const struct onnx_value *v = onnx_input(n, t.carried + i);
+        uint32_t axis;
+
+        if (!v || !onnx_axis(n, in_axes[i], v->rank, &axis))
+            return onnx_refuse(n, "input %zu is missing", t.carried + i);
+        if (length >= 0 && v->dims[axis] != length)
+            return onnx_refuse(n, "its inputs have %lld and %lld turns", (long long)length, (long long)v->dims[axis]);
+        length = v->dims[axis];
+    }
+    if (length > TURNS_MAX)
+        return onnx_refuse(n, "it takes %lld turns, at most %d can be unrolled", (long long)length, TURNS_MAX);
+    if (!prepare(n, &t, n->input_count, length))
+        return false;
+    for (size_t i = 0; i < t.carried; i++)
+        t.in[i] = onnx_input(n, i);
+    for (; (int64_t)t.count < length; t.count++) {
+        for (size_t i = 0; i < (size_t)scans; i++) {
+            struct onnx_value *v = onnx_input(n, t.carried + i);
+            uint32_t axis;
+
+            onnx_axis(n, in_axes[i], v->rank, &axis);
+            t.in[t.carried + i] = take(n, v, axis, in_directions[i] ? length - 1 - (int64_t)t.count : (int64_t)t.count);
+            if (!t.in[t.carried + i])
+                return false;
+        }
+        if (!onnx_import_body(n, t.body, n->input_count, t.in, t.out))
+            return false;
+        for (size_t i = 0; i < t.carried; i++)
+            t.in[i] = t.out[i];
+        for (size_t i = 0; i < t.scanned; i++)
+            t.collected[i * (size_t)length + t.count] = t.out[t.carried + i];
+    }
+    for (size_t i = 0; i < t.carried; i++) {
+        if (!t.in[i])
+            return onnx_refuse(n, "input %zu is missing", i);
+        onnx_output_value(n, i, t.in[i]);
+    }
+    for (size_t i = 0; i < t.scanned; i++)
+        if (onnx_wants(n, t.carried + i) &&
+            !output_stacked(n, t.carried + i, t.collected + i * (size_t)length, t.count, out_axes[i], out_directions[i] != 0))
+            return false;
+    return true;
+}
+
+static const struct onnx_operator rows[] = {
+    {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if, "the condition must be constant", NULL},
+    {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
+     "unrolled, at most 1024 turns; trip count and condition must be constant", NULL},
+    {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan, "unrolled, at most 1024 turns", NULL},
+};
+
+ONNX_TABLE(onnx_control_operators, rows);

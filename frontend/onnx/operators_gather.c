@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX operators that read or write at indices: the Gather and Scatter families, OneHot, Compress.  In: nodes.  Out: WebNN's
+ * gathers and scatters where the shapes are those that it asks for; else coordinates made explicit, or comparisons with a
+ * range.
+ *
+ * A scatter that adds (multiplies, ...) must see every update of one place, also of equal indices, which WebNN's scatters do
+ * not: it becomes a reduction over all updates of those whose index is that of the place.  The kernels never store that
+ * product, but compute it, so its size is limited.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/operators.h"
+
+enum { DENSE_MAX = 1 << 26 }; /* comparisons of a scatter that reduces */
+
+static WNNOperand op(struct onnx_node *n, WNNOperand (*f)(WNNGraphBuilder, WNNOperand, WNNOperand, WNNOperatorOptions const *),
+                     WNNOperand a, WNNOperand b)
+{
+    return f(n->builder, a, b, n->options);
+}
+
+static void shape_of(const struct onnx_value *v, uint32_t dims[ONNX_RANK_MAX])
+{
+    for (size_t d = 0; d < v->rank; d++)
+        dims[d] = (uint32_t)v->dims[d];
+}
+
+/** 0, 1, ..., size - 1 of an index type, along one axis of a shape of ones. */
+static WNNOperand range(struct onnx_node *n, WNNOperandDataType type, size_t rank, size_t axis, uint32_t size)
+{
+    uint32_t dims[ONNX_RANK_MAX];
+    int64_t *wide = onnx_alloc(n, size, sizeof *wide);
+    int32_t *narrow = (int32_t *)wide;
+
+    if (!wide || rank > ONNX_RANK_MAX)
+        return onnx_error_operand(n);
+    for (size_t d = 0; d < rank; d++)
+        dims[d] = d == axis ? size : 1;
+    for (uint32_t i = 0; i < size; i++)
+        if (type == WNNOperandDataType_Int64)
+            wide[i] = i;
+        else
+            narrow[i] = (int32_t)i; /* also uint32: the same bits */
+    return onnx_constant_operand(n, type, rank, dims, wide);
+}
+
+/** Indices below 0 count from the end. */
+static WNNOperand wrap(struct onnx_node *n, WNNOperand indices, double size)
+{
+    WNNOperand below = op(n, wnnGraphBuilderLesser, indices, onnx_scalar_like(n, indices, 0));
+    WNNOperand moved = op(n, wnnGraphBuilderAdd, indices, onnx_scalar_like(n, indices, size));
+
+    return wnnGraphBuilderWhere(n->builder, below, moved, indices, n->options);
+}
+
+/* ---- gathers ---- */
+
+static bool import_gather(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    int64_t dims[2 * ONNX_RANK_MAX];
+    uint32_t axis;
+    size_t rank = 0;
+
+    if (v->refusal || indices->refusal)
+        return onnx_refuse(n, "an input %s", v->refusal ? v->refusal : indices->refusal);
+    if (!onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
+        return false;
+    for (size_t d = 0; d < v->rank; d++)
+        if (d != axis)
+            dims[rank++] = v->dims[d];
+        else
+            for (size_t k = 0; k < indices->rank; k++)
+                dims[rank++] = indices->dims[k];
+    if (!onnx_elements(indices))
+        return onnx_output_constant(n, 0, v->type, rank, dims) != NULL;
+    return onnx_output_as(
+        n, 0, wnnGraphBuilderGather(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), &(WNNGatherOptions){n->label, axis}),
+        v->type);
+}
+
+static bool import_gather_elements(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    WNNOperand x = onnx_operand(n, 0);
+    uint32_t axis;
+
+    if (!onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
+        return false;
+    if (indices->rank != v->rank)
+        return onnx_refuse(n, "the indices have %zu dimensions, the input %zu", indices->rank, v->rank);
+    /* Along the other axes ONNX lets the indices cover a part. */
+    for (uint32_t d = 0; d < v->rank; d++) {
+        if (d == axis)
+            continue;
+        if (indices->dims[d] > v->dims[d])
+            return onnx_refuse(n, "dimension %u of the indices is %lld, of the input %lld", d, (long long)indices->dims[d],
+                               (long long)v->dims[d]);
+        x = onnx_slice_axis(n, x, d, 0, (uint32_t)indices->dims[d]);
+    }
+    return onnx_output_as(
+        n, 0, wnnGraphBuilderGatherElements(n->builder, x, onnx_operand(n, 1), &(WNNGatherOptions){n->label, axis}), v->type);
+}
+
+/** Indices with the numbers of the first `batch` dimensions before each coordinate. */
+static WNNOperand with_batch(struct onnx_node *n, const struct onnx_value *indices, size_t batch)
+{
+    WNNOperand parts[ONNX_RANK_MAX + 1], last = onnx_operand(n, 1);
+    WNNOperandDataType type = wnnOperandGetDataType(last);
+    uint32_t dims[ONNX_RANK_MAX];
+
+    shape_of(indices, dims);
+    dims[indices->rank - 1] = 1;
+    for (size_t d = 0; d < batch; d++)
+        parts[d] =
+            wnnGraphBuilderExpand(n->builder, range(n, type, indices->rank, d, dims[d]), indices->rank, dims, n->options);
+    parts[batch] = last;
+    return wnnGraphBuilderConcat(n->builder, batch + 1, parts, (uint32_t)indices->rank - 1, n->options);
+}
+
+static bool import_gather_nd(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    int64_t batch = onnx_int(n, "batch_dims", 0);
+    WNNOperand at;
+
+    if (!indices->rank || batch < 0 || batch >= (int64_t)v->rank || batch >= (int64_t)indices->rank)
+        return onnx_refuse(n, "batch_dims is %lld, of an input of %zu dimensions and indices of %zu", (long long)batch, v->rank,
+                           indices->rank);
+    for (int64_t d = 0; d < batch; d++)
+        if (v->dims[d] != indices->dims[d])
+            return onnx_refuse(n, "batch dimension %lld is %lld in the input, %lld in the indices", (long long)d,
+                               (long long)v->dims[d], (long long)indices->dims[d]);
+    at = batch ? with_batch(n, indices, (size_t)batch) : onnx_operand(n, 1);
+    return onnx_output_as(n, 0, wnnGraphBuilderGatherND(n->builder, onnx_operand(n, 0), at, n->options), v->type);
+}
+
+/** Slices whose condition, known when the graph is built, is true. */
+static bool import_compress(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *condition = onnx_constant(n, 1);
+    bool flat = !onnx_has(n, "axis");
+    int64_t dims[ONNX_RANK_MAX];
+    uint32_t axis = 0, all;
+    int32_t *indices;
+    size_t count = 0;
+    WNNOperand x;
+
+    if (!condition || (!flat && !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis)))
+        return false;
+    memcpy(dims, v->dims, sizeof dims);
+    if (flat)
+        dims[0] = onnx_elements(v);
+    if (condition->rank != 1 || condition->dims[0] > dims[axis])
+        return onnx_refuse(n, "the condition must be a list of at most %lld", (long long)dims[axis]);
+    indices = onnx_alloc(n, (size_t)condition->dims[0] + 1, sizeof *indices);
+    for (int64_t i = 0; indices && i < condition->dims[0]; i++)
+        if (onnx_element(condition, (size_t)i) != 0)
+            indices[count++] = (int32_t)i;
+    if (!indices)
+        return false;
+    dims[axis] = (int64_t)count;
+    if (!count)
+        return onnx_output_constant(n, 0, v->type, flat ? 1 : v->rank, dims) != NULL;
+    x = onnx_operand(n, 0);
+    all = (uint32_t)onnx_elements(v);
+    if (flat)
+        x = onnx_reshape(n, x, 1, &all);
+    return onnx_output_as(n, 0, onnx_gather_axis(n, x, axis, count, indices), v->type);
+}
+
+/* ---- one-hot ---- */
+
+static bool import_one_hot(struct onnx_node *n)
+{
+    const struct onnx_value *indices = n->inputs[0], *values = n->inputs[2];
+    double depth = onnx_number(n, 1, 0);
+    uint32_t dims[ONNX_RANK_MAX], axis;
+    WNNOperand x, hit, on, off;
+
+    if (n->refused || !onnx_axis(n, onnx_int(n, "axis", -1), indices->rank + 1, &axis))
+        return false;
+    if (indices->rank + 1 > ONNX_RANK_MAX)
+        return onnx_refuse(n, "the result would have more than 8 dimensions");
+    if (!(depth >= 1 && depth <= INT32_MAX))
+        return onnx_refuse(n, "the depth is %g", depth);
+    if (values->rank != 1 || values->dims[0] != 2)
+        return onnx_refuse(n, "the values must be two");
+    for (size_t d = 0, from = 0; d <= indices->rank; d++)
+        dims[d] = d == axis ? 1 : (uint32_t)indices->dims[from++];
+    x = wrap(n, onnx_cast(n, onnx_operand(n, 0), WNNOperandDataType_Int64), floor(depth));
+    x = onnx_reshape(n, x, indices->rank + 1, dims);
+    hit = op(n, wnnGraphBuilderEqual, x, range(n, WNNOperandDataType_Int64, indices->rank + 1, axis, (uint32_t)depth));
+    off = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, 2), 0, 0, 1), 0, NULL);
+    on = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, 2), 0, 1, 1), 0, NULL);
+    return onnx_output_as(n, 0, wnnGraphBuilderWhere(n->builder, hit, on, off, n->options), values->type);
+}
+
+/* ---- scatters that reduce ---- */
+
+static const struct scatter_reduction {
+    const char *name;
+    double neutral; /* cast to integers it saturates */
+    WNNOperand (*reduce)(WNNGraphBuilder, WNNOperand, WNNReduceOptions const *);
+    WNNOperand (*join)(WNNGraphBuilder, WNNOperand, WNNOperand, WNNOperatorOptions const *);
+} reductions[] = {
+    {"add", 0, wnnGraphBuilderReduceSum, wnnGraphBuilderAdd},
+    {"mul", 1, wnnGraphBuilderReduceProduct, wnnGraphBuilderMul},
+    {"max", -INFINITY, wnnGraphBuilderReduceMax, wnnGraphBuilderMax},
+    {"min", INFINITY, wnnGraphBuilderReduceMin, wnnGraphBuilderMin},
+};
+
+/** The attribute; *reduction is NULL for none. */
+static bool read_reduction(struct onnx_node *n, const struct scatter_reduction **reduction)
+{
+    const char *name = onnx_string(n, "reduction", "none");
+
+    *reduction = NULL;
+    for (size_t i = 0; i < sizeof reductions / sizeof reductions[0]; i++)
+        if (!strcmp(reductions[i].name, name))
+            *reduction = &reductions[i];
+    return *reduction || !strcmp(name, "none") || onnx_refuse(n, "its reduction is none of none, add, mul, max and min");
+}
+
+/**
+ * hits says for each update (axis) and each place which belong together; what belongs to a place is reduced and joined with
+ * what is there.  The shapes of hits and updates broadcast; without the axis the result has rank - 1 dimensions.
+ */
+static WNNOperand reduce_hits(struct onnx_node *n, const struct scatter_reduction *r, WNNOperand hits, WNNOperand updates,
+                              uint32_t axis)
+{
+    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
+    WNNOperand chosen = wnnGraphBuilderWhere(n->builder, hits, updates, onnx_scalar_like(n, updates, r->neutral), n->options);
+
+    o.label = n->label;
+    o.axesCount = 1;
+    o.axes = &axis;
+    return r->reduce(n->builder, chosen, &o);
+}
+
+/** Each column of updates along the axis goes to places of the same column. */
+static bool scatter_elements_reduce(struct onnx_node *n, const struct scatter_reduction *r, uint32_t axis)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    WNNOperand x = onnx_operand(n, 0), at = onnx_operand(n, 1), y;
+    uint32_t dims[ONNX_RANK_MAX], none[ONNX_RANK_MAX] = {0}, rest[ONNX_RANK_MAX] = {0}, places = (uint32_t)v->dims[axis];
+    WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
+    bool part = false;
+
+    if (v->rank + 1 > ONNX_RANK_MAX)
+        return onnx_refuse(n, "an input of 8 dimensions cannot be scattered into with a reduction");
+    if ((double)onnx_elements(indices) * places > DENSE_MAX)
+        return onnx_refuse(n, "%lld updates of %u places each are too many for a scatter that reduces",
+                           (long long)onnx_elements(indices), places);
+    /* Updates along axis, places along axis + 1. */
+    for (size_t d = 0; d <= v->rank; d++)
+        dims[d] = d == axis + 1 ? 1 : (uint32_t)indices->dims[d > axis ? d - 1 : d];
+    at = onnx_reshape(n, wrap(n, at, places), v->rank + 1, dims);
+    y = op(n, wnnGraphBuilderEqual, at, range(n, wnnOperandGetDataType(at), v->rank + 1, axis + 1, places));
+    y = reduce_hits(n, r, y, onnx_reshape(n, onnx_operand(n, 2), v->rank + 1, dims), axis);
+    for (size_t d = 0; d < v->rank; d++)
+        if (d != axis) {
+            rest[d] = (uint32_t)(v->dims[d] - indices->dims[d]);
+            part = part || rest[d];
+        }
+    o.label = n->label;
+    o.value = wnnNumber(r->neutral);
+    if (part)
+        y = wnnGraphBuilderPad(n->builder, y, v->rank, none, v->rank, rest, &o);
+    return onnx_output_as(n, 0, op(n, r->join, x, y), v->type);
+}
+
+/** Coordinates become one index into the dimensions that they name. */
+static bool scatter_nd_reduce(struct onnx_node *n, const struct scatter_reduction *r)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    uint32_t length = (uint32_t)indices->dims[indices->rank - 1], places = 1, rest = 1, dims[ONNX_RANK_MAX];
+    uint32_t updates = (uint32_t)(onnx_elements(indices) / length);
+    WNNOperand at = onnx_operand(n, 1), index = NULL, y, x = onnx_operand(n, 0);
+
+    for (size_t d = 0; d < v->rank; d++)
+        *(d < length ? &places : &rest) *= (uint32_t)v->dims[d];
+    if ((double)updates * places * rest > DENSE_MAX)
+        return onnx_refuse(n, "%u updates of %u places each are too many for a scatter that reduces", updates, places);
+    at = onnx_reshape(n, at, 2, (uint32_t[]){updates, length});
+    for (uint32_t d = 0; d < length; d++) {
+        WNNOperand column = wrap(n, onnx_slice_axis(n, at, 1, d, 1), (double)v->dims[d]);
+
+        if (index)
+            index = op(n, wnnGraphBuilderMul, index, onnx_scalar_like(n, index, (double)v->dims[d]));
+        index = index ? op(n, wnnGraphBuilderAdd, index, column) : column;
+    }
+    index = onnx_reshape(n, index, 3, (uint32_t[]){updates, 1, 1});
+    y = op(n, wnnGraphBuilderEqual, index, range(n, wnnOperandGetDataType(index), 3, 1, places));
+    y = reduce_hits(n, r, y, onnx_reshape(n, onnx_operand(n, 2), 3, (uint32_t[]){updates, 1, rest}), 0);
+    shape_of(v, dims);
+    return onnx_output_as(n, 0, op(n, r->join, x, onnx_reshape(n, y, v->rank, dims)), v->type);
+}
+
+/* ---- scatters that replace ---- */
+
+/** Indices that do not cover the other axes: every update gets its coordinates. */
+static bool scatter_part(struct onnx_node *n, uint32_t axis)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    WNNOperand parts[ONNX_RANK_MAX], at = onnx_operand(n, 1);
+    WNNOperandDataType type = wnnOperandGetDataType(at);
+    uint32_t dims[ONNX_RANK_MAX];
+
+    if (v->rank + 1 > ONNX_RANK_MAX)
+        return onnx_refuse(n, "an input of 8 dimensions cannot be scattered into in part");
+    shape_of(indices, dims);
+    dims[v->rank] = 1;
+    for (size_t d = 0; d < v->rank; d++)
+        parts[d] = d == axis ? onnx_reshape(n, at, v->rank + 1, dims)
+                             : wnnGraphBuilderExpand(n->builder, range(n, type, v->rank + 1, d, dims[d]), v->rank + 1, dims,
+                                                     n->options);
+    at = wnnGraphBuilderConcat(n->builder, v->rank, parts, (uint32_t)v->rank, n->options);
+    return onnx_output_as(n, 0, wnnGraphBuilderScatterND(n->builder, onnx_operand(n, 0), at, onnx_operand(n, 2), n->options),
+                          v->type);
+}
+
+static bool import_scatter_elements(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1], *updates = n->inputs[2];
+    const struct scatter_reduction *reduction = NULL;
+    bool part = false;
+    uint32_t axis;
+
+    if ((n->version >= 16 && !read_reduction(n, &reduction)) || !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
+        return false;
+    if (indices->rank != v->rank || updates->rank != v->rank ||
+        memcmp(indices->dims, updates->dims, v->rank * sizeof *v->dims) != 0)
+        return onnx_refuse(n, "indices and updates must have one shape, of as many dimensions as the input");
+    if (!onnx_elements(indices))
+        return onnx_output_value(n, 0, n->inputs[0]);
+    for (size_t d = 0; d < v->rank; d++) {
+        if (d != axis && indices->dims[d] > v->dims[d])
+            return onnx_refuse(n, "dimension %zu of the indices is %lld, of the input %lld", d, (long long)indices->dims[d],
+                               (long long)v->dims[d]);
+        part = part || (d != axis && indices->dims[d] != v->dims[d]);
+    }
+    if (reduction)
+        return scatter_elements_reduce(n, reduction, axis);
+    if (part)
+        return scatter_part(n, axis);
+    return onnx_output_as(n, 0,
+                          wnnGraphBuilderScatterElements(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2),
+                                                         &(WNNScatterOptions){n->label, axis}),
+                          v->type);
+}
+
+static bool import_scatter_nd(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
+    const struct scatter_reduction *reduction = NULL;
+
+    if (n->version >= 16 && !read_reduction(n, &reduction))
+        return false;
+    if (!indices->rank || indices->dims[indices->rank - 1] > (int64_t)v->rank)
+        return onnx_refuse(n, "coordinates are longer than the input has dimensions");
+    if (!onnx_elements(indices))
+        return onnx_output_value(n, 0, n->inputs[0]);
+    if (reduction)
+        return scatter_nd_reduce(n, reduction);
+    return onnx_output_as(
+        n, 0, wnnGraphBuilderScatterND(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2), n->options),
+        v->type);
+}
+
+#define REDUCING "with a reduction: a reduction over all updates of each place, at most 2^26 comparisons"
+
+static const struct onnx_operator rows[] = {
+    {"Compress", 9, 0, 2, 2, 1, 0, import_compress, "a gather; the condition must be constant", NULL},
+    {"Gather", 1, 0, 2, 2, 1, 0, import_gather, "", NULL},
+    {"GatherElements", 11, 0, 2, 2, 1, 0, import_gather_elements, "indices that cover a part: of a slice", NULL},
+    {"GatherND", 11, 0, 2, 2, 1, 0, import_gather_nd, "batch_dims: coordinates with the numbers of the batches", NULL},
+    {"OneHot", 9, 0, 3, 3, 1, 0, import_one_hot, "a comparison with a range; the depth must be constant", NULL},
+    {"Scatter", 9, 0, 3, 3, 1, 0, import_scatter_elements, "as ScatterElements", NULL},
+    {"ScatterElements", 11, 0, 3, 3, 1, 0, import_scatter_elements, "indices that cover a part: scatterND; " REDUCING, NULL},
+    {"ScatterND", 11, 0, 3, 3, 1, 0, import_scatter_nd, REDUCING, NULL},
+};
+
+ONNX_TABLE(onnx_gather_operators, rows);
