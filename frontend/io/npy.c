@@ -35,7 +35,8 @@ static const char *find_key(const char *header, size_t length, const char *key)
     return NULL;
 }
 
-static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
+static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, char *message,
+                         size_t size)
 {
     const char *end = header + length;
     const char *descr = find_key(header, length, "descr");
@@ -130,19 +131,19 @@ bool npy_read(const char *path, struct npy_array *array, char *message, size_t s
     return ok;
 }
 
-bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size)
+bool npy_format(const struct npy_array *array, const char *name, void **out, size_t *length, char *message, size_t size)
 {
     char header[512];
     const char *descr = NULL;
     size_t n, total;
     char *bytes;
-    bool ok;
 
+    *out = NULL;
     for (size_t i = sizeof types / sizeof *types; i-- > 0;)
         if (types[i].type == array->dataType && strcmp(types[i].descr, "|b1"))
             descr = types[i].descr;
     if (!descr)
-        return file_error(message, size, "%s: the array has no data type", path);
+        return file_error(message, size, "%s: the array has no data type", name);
     n = (size_t)snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < array->rank; i++)
         n += (size_t)snprintf(header + n, sizeof header - n, "%u,%s", array->shape[i], i + 1 < array->rank ? " " : "");
@@ -151,7 +152,7 @@ bool npy_write(const char *path, const struct npy_array *array, char *message, s
     total = (10 + n + 1 + 63) / 64 * 64;
     bytes = malloc(total + array->byteLength);
     if (!bytes)
-        return file_error(message, size, "%s: out of memory", path);
+        return file_error(message, size, "%s: out of memory", name);
     memset(bytes, ' ', total);
     memcpy(bytes, magic, sizeof magic);
     bytes[6] = 1;
@@ -161,7 +162,17 @@ bool npy_write(const char *path, const struct npy_array *array, char *message, s
     memcpy(bytes + 10, header, n);
     bytes[total - 1] = '\n';
     memcpy(bytes + total, array->data, array->byteLength);
-    ok = file_write(path, bytes, total + array->byteLength, message, size);
+    *out = bytes;
+    *length = total + array->byteLength;
+    return true;
+}
+
+bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size)
+{
+    size_t length;
+    void *bytes;
+    bool ok = npy_format(array, path, &bytes, &length, message, size) && file_write(path, bytes, length, message, size);
+
     free(bytes);
     return ok;
 }

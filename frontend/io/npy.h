@@ -25,6 +25,8 @@ bool npy_read(const char *path, struct npy_array *array, char *message, size_t s
 bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size);
 /** Writes a version 1 file; a file that could not be written whole is removed. */
 bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size);
+/** The bytes of that file in malloc'ed memory; name only appears in messages. */
+bool npy_format(const struct npy_array *array, const char *name, void **bytes, size_t *length, char *message, size_t size);
 void npy_free(struct npy_array *array);
 /** Number of elements. */
 size_t npy_elements(const struct npy_array *array);
