@@ -70,7 +70,8 @@ struct object_program {
     int64_t workspace_bytes, scratch_bytes; /* of a run, and of each thread */
 
     struct object_data constants; /* all of them, each at a multiple of 64 */
-    const char *weights_path; /* constants are in this file instead (behind OBJECT_WEIGHTS_HEADER bytes); NULL: in the object */
+    const char *weights_path; /* constants are in this file instead (behind OBJECT_WEIGHTS_HEADER bytes); NULL: in the
+                                object, or there are none */
     uint64_t weights_checksum;
 
     struct object_data image; /* with a run-time library; else NULL */

@@ -178,7 +178,7 @@ static char *target_text(const struct target *t)
 bool object_emit_description(struct object_module *o)
 {
     const struct object_program *p = o->p;
-    bool model = p->image.bytes != NULL, apart = p->weights_path && p->constants.length;
+    bool model = p->image.bytes != NULL, apart = p->weights_path != NULL;
     V inputs = emit_tensors(o, p->inputs, p->input_count), outputs = emit_tensors(o, p->outputs, p->output_count);
     char *target = target_text(o->machine->target), symbol[320];
 

@@ -124,6 +124,29 @@ static bool write_ir(struct compilation *c)
     return ok;
 }
 
+/* The exchange form.  To standard output everything goes at once, weights included. */
+static bool write_text(struct compilation *c)
+{
+    const struct options *o = c->options;
+    struct text_options options = {.name = *c->model.name ? c->model.name : c->prefix,
+                                   .json = o->emit == EMIT_JSON,
+                                   .legal_names = o->legal_names,
+                                   .weights = o->weights_as};
+    char *message = NULL;
+    bool ok;
+
+    if (strcmp(o->output, "-")) {
+        ok = text_write_files(c->graph, &options, o->output, &message);
+        if (!ok)
+            complain("%s", message ? message : "out of memory");
+        free(message);
+        return ok;
+    }
+    options.weights = TEXT_WEIGHTS_INLINE;
+    ok = text_write_graph(c->graph, &options, stdout);
+    return (fflush(stdout) == 0 && ok) || complain("cannot write standard output");
+}
+
 static bool write_dot(struct compilation *c)
 {
     char *text = NULL;
@@ -163,7 +186,7 @@ static bool run(struct compilation *c)
     switch (c->options->emit) {
     case EMIT_WEBNN:
     case EMIT_JSON:
-        return complain("not yet");
+        return take_graph(c) && write_text(c);
     case EMIT_IR:
         return take_graph(c) && write_ir(c);
     case EMIT_DOT:

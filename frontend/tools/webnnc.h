@@ -23,6 +23,7 @@
 
 #include "codegen/object.h"
 #include "frontend/model/model.h"
+#include "frontend/text/write.h"
 #include "runtime/compile.h"
 
 enum { EXIT_USAGE = 2 };
@@ -48,10 +49,12 @@ struct options {
     enum emit_kind emit;
     enum library_kind library;
     const char *triple, *cpu, *features;
-    const char *weights;       /* where constants go */
-    const char *model_weights; /* where the model's come from */
-    const char *cc;            /* NULL: cc */
-    uint32_t threads;          /* 0: default */
+    const char *weights;          /* where constants go */
+    const char *model_weights;    /* where the model's come from */
+    const char *cc;               /* NULL: cc */
+    enum text_weights weights_as; /* of a .webnn text or JSON */
+    bool legal_names;
+    uint32_t threads; /* 0: default */
     bool verbose, quiet;
     char *debug;          /* switches for the context */
     char *default_output; /* what output points to if it was not given */

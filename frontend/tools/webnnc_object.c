@@ -221,7 +221,7 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
     struct standalone s = {.c = c, .p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared}};
     bool ok = describe_ports(c, &s.p) && convert_program(&s);
 
-    if (ok && c->options->weights && s.p.constants.length) {
+    if (ok && c->options->weights && s.p.constants.length) { /* else there is nothing to put into a file */
         s.p.weights_path = c->options->weights;
         s.p.weights_checksum = image_checksum(s.p.constants.bytes, s.p.constants.length);
         ok = weights_file(&s, weights, weights_length);
@@ -231,10 +231,116 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
     return ok;
 }
 
+/* ---- a program for libwebnn_rt ---- */
+
+struct bytes {
+    char *data;
+    size_t length, capacity;
+};
+
+static bool append(void *user, const void *data, size_t length)
+{
+    struct bytes *b = user;
+
+    if (length > b->capacity - b->length) {
+        size_t capacity = b->capacity ? b->capacity : 1 << 16;
+        while (capacity - b->length < length && capacity <= SIZE_MAX / 2)
+            capacity *= 2;
+        char *grown = capacity - b->length < length ? NULL : realloc(b->data, capacity);
+        if (!grown)
+            return false;
+        b->data = grown;
+        b->capacity = capacity;
+    }
+    if (length)
+        memcpy(b->data + b->length, data, length);
+    b->length += length;
+    return true;
+}
+
+static struct image_binding binding_of(const struct object_tensor *t, uint32_t slot, size_t name_length)
+{
+    return (struct image_binding){.name = t->name, .name_length = name_length, .type = t->type, .slot = slot};
+}
+
+/* Kernels that the image's table of functions has, as steps. */
+static bool image_steps(struct compilation *c, const struct image *image, struct object_program *p)
+{
+    uint32_t count = image_kernel_count(image), kernel = 0;
+    const uint32_t *users = image_kernel_steps(image);
+    struct object_step *steps = arena_array(&c->arena, count + 1u, sizeof *steps);
+    const struct kernel **kernels = arena_array(&c->arena, c->program.step_count + 1u, sizeof *kernels);
+
+    if (!steps || !kernels)
+        return false;
+    for (uint32_t i = 0; i < c->program.step_count; i++)
+        if (c->program.steps[i].kind == STEP_KERNEL)
+            kernels[kernel++] = c->program.steps[i].kernel;
+    for (uint32_t i = 0; i < count; i++)
+        steps[i].kernel = kernels[users[i]];
+    p->step_count = count;
+    p->steps = steps;
+    return true;
+}
+
+static bool write_image(struct compilation *c, const struct image *image, const struct object_program *p, bool apart,
+                        struct bytes *out, struct error *e)
+{
+    const struct graph *g = c->graph;
+    struct image_binding *inputs = arena_array(&c->arena, p->input_count + 1u, sizeof *inputs);
+    struct image_binding *outputs = arena_array(&c->arena, p->output_count + 1u, sizeof *outputs);
+
+    if (!inputs || !outputs)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < p->input_count; i++)
+        inputs[i] = binding_of(&p->inputs[i], i, g->inputs[i]->name_length);
+    for (uint32_t i = 0; i < p->output_count; i++)
+        outputs[i] = binding_of(&p->outputs[i], i, g->outputs[i].name_length);
+    struct image_facts facts = {.triple = c->target.triple,
+                                .features = c->target.features,
+                                .input_count = p->input_count,
+                                .output_count = p->output_count,
+                                .inputs = inputs,
+                                .outputs = outputs};
+    return image_write(image, &facts, NULL, apart, append, out, e) || error_out_of_memory(e);
+}
+
+static bool library_create_object(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
+                                  void **weights, size_t *weights_length)
+{
+    struct object_program p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared};
+    const void **functions = arena_array(&c->arena, c->program.step_count + 1u, sizeof *functions);
+    struct bytes plan = {0}, data = {0};
+    struct error e = {0};
+    bool ok = functions && describe_ports(c, &p);
+    struct image *image = NULL;
+
+    for (uint32_t i = 0, kernel = 0; ok && i < c->program.step_count; i++)
+        if (c->program.steps[i].kind == STEP_KERNEL)
+            functions[kernel++] = c->program.steps[i].kernel; /* one entry each; their code is shared all the same */
+    if (!ok)
+        error_out_of_memory(&e);
+    /* Weights as the graph has them: the object runs on other processors and with other numbers of threads than this one's. */
+    ok = ok && (image = image_create(&c->program, functions, true, &e));
+    bool apart = ok && c->options->weights && image_data_size(image);
+    ok = ok && (image_steps(c, image, &p) || error_out_of_memory(&e)) && write_image(c, image, &p, apart, &plan, &e);
+    ok = ok && (!apart || image_write_data(image, append, &data) || error_out_of_memory(&e));
+    image_free(image);
+    if (apart)
+        p.weights_path = c->options->weights;
+    p.image = (struct object_data){plan.data, plan.length};
+    ok = ok ? write_object(c, &p, kind, bytes, length) : complain("%s", e.message);
+    free(plan.data);
+    *weights = data.data;
+    *weights_length = data.length;
+    return ok;
+}
+
 bool object_bytes_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
                          void **weights, size_t *weights_length)
 {
     *bytes = *weights = NULL;
     *length = *weights_length = 0;
-    return standalone_create(c, kind, shared, bytes, length, weights, weights_length);
+    return (c->with_library ? library_create_object : standalone_create)(c, kind, shared, bytes, length, weights,
+                                                                         weights_length);
 }

@@ -23,6 +23,9 @@ static const char usage_text[] =
     "  --header FILE         write the C header of the object\n"
     "  --name PREFIX         of the functions' names (default: from the model's file name)\n"
     "  --weights FILE        write the constants there instead of into the object, which maps the file\n"
+    "  --weights-as FORM     of webnn and json: container (NAME.weights and NAME.manifest.json, the default), safetensors\n"
+    "                        (NAME.safetensors) or inline\n"
+    "  --legal-names         webnn: names that every reader of the format takes\n"
     "\n"
     "model\n"
     "  --dim NAME=N          the size of a symbolic dimension\n"
@@ -69,6 +72,8 @@ enum {
     OPTION_HEADER,
     OPTION_NAME,
     OPTION_WEIGHTS,
+    OPTION_WEIGHTS_AS,
+    OPTION_LEGAL_NAMES,
     OPTION_DIM,
     OPTION_SHAPE,
     OPTION_CONSTANT,
@@ -94,6 +99,8 @@ static const struct option long_options[] = {
     {"header", required_argument, NULL, OPTION_HEADER},
     {"name", required_argument, NULL, OPTION_NAME},
     {"weights", required_argument, NULL, OPTION_WEIGHTS},
+    {"weights-as", required_argument, NULL, OPTION_WEIGHTS_AS},
+    {"legal-names", no_argument, NULL, OPTION_LEGAL_NAMES},
     {"dim", required_argument, NULL, OPTION_DIM},
     {"shape", required_argument, NULL, OPTION_SHAPE},
     {"constant", required_argument, NULL, OPTION_CONSTANT},
@@ -238,6 +245,19 @@ static bool set_library(struct options *o, const char *value)
     return o->library || bad_value("library", value, "onednn or none");
 }
 
+static bool set_weights_as(struct options *o, const char *value)
+{
+    static const char *const forms[] = {
+        [TEXT_WEIGHTS_CONTAINER] = "container", [TEXT_WEIGHTS_SAFETENSORS] = "safetensors", [TEXT_WEIGHTS_INLINE] = "inline"};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (!strcmp(forms[i], value)) {
+            o->weights_as = (enum text_weights)i;
+            return true;
+        }
+    return bad_value("weights-as", value, "container, safetensors or inline");
+}
+
 static bool set_threads(struct options *o, const char *value)
 {
     uint64_t number;
@@ -280,6 +300,10 @@ static bool take(struct options *o, int option, const char *value, bool *done)
         return set_name(o, value);
     case OPTION_WEIGHTS:
         return take_text(&o->weights, "weights", value);
+    case OPTION_WEIGHTS_AS:
+        return set_weights_as(o, value);
+    case OPTION_LEGAL_NAMES:
+        return o->legal_names = true;
     case OPTION_DIM:
         return add_dim(o, value);
     case OPTION_SHAPE:

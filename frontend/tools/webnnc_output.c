@@ -110,15 +110,20 @@ struct output *output_begin(const char *path, bool executable)
         output_abandon(f);
         return NULL;
     }
-    /* Until the file exists, a signal finds nothing to remove. */
+    /* No signal between the file's birth and its being known. */
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
     f->file = mkstemp(f->pending->path);
+    int error = errno;
+    f->pending->used = f->file >= 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (f->file < 0) {
-        complain_file("cannot write", path, errno);
+        complain_file("cannot write", path, error);
         f->pending = NULL;
         output_abandon(f);
         return NULL;
     }
-    f->pending->used = 1;
     mode_t mask = umask(0);
     umask(mask);
     fchmod(f->file, (executable ? 0777 : 0666) & ~mask);

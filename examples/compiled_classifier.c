@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Classifies a picture with a network that webnnc compiled: links the object, calls one function, prints the five likeliest
+ * classes.  No library of this project but (with oneDNN) libwebnn_rt.
+ *
+ *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h
+ *   cc -I. compiled_classifier.c mobilenetv2.o -lwebnn_rt -o compiled_classifier
+ *
+ * or, with nothing but the C library and no state at all:
+ *
+ *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h --library none
+ *   cc -I. -DSTANDALONE compiled_classifier.c mobilenetv2.o -o compiled_classifier
+ *
+ * Usage: compiled_classifier INPUT CLASSES.  INPUT: float32, 1 x 3 x 224 x 224, in an .npy file; CLASSES: a name per line.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mobilenetv2.h"
+#include "webnn/webnn_object.h"
+
+enum { BEST = 5, LINE = 256 };
+
+static float input[mobilenetv2_input_elements];
+static float logits[mobilenetv2_logits_elements], probabilities[mobilenetv2_probabilities_elements];
+
+/* The data of a version 1 .npy file, which must be float32 in C order with as many elements as the network takes. */
+static int read_input(const char *path)
+{
+    unsigned char head[10];
+    char header[1024] = "";
+    FILE *f = fopen(path, "rb");
+    int ok = f && fread(head, 1, sizeof head, f) == sizeof head && !memcmp(head, "\x93NUMPY\x01", 7);
+
+    if (ok) {
+        size_t length = head[8] | (size_t)head[9] << 8;
+        ok = length < sizeof header && fread(header, 1, length, f) == length && strstr(header, "'<f4'") &&
+             strstr(header, "'fortran_order': False") && fread(input, 1, sizeof input, f) == sizeof input && fgetc(f) == EOF;
+    }
+    if (f)
+        fclose(f);
+    if (!ok)
+        fprintf(stderr, "%s is no .npy file with %d float32 elements\n", path, mobilenetv2_input_elements);
+    return ok;
+}
+
+static int compute(void)
+{
+#ifdef STANDALONE
+    /* Everything that a run needs comes from here: it calls nothing and keeps nothing. */
+    void *workspace = malloc(mobilenetv2_workspace_size(1));
+    int status = workspace ? mobilenetv2_run_with(workspace, NULL, input, logits, probabilities) : WEBNN_OBJECT_NO_MEMORY;
+
+    free(workspace);
+    return status;
+#else
+    mobilenetv2_model *model;
+    int status = mobilenetv2_create(NULL, &model);
+
+    if (status == WEBNN_OBJECT_OK)
+        status = mobilenetv2_run(model, input, logits, probabilities);
+    mobilenetv2_destroy(model);
+    return status;
+#endif
+}
+
+static void print_class(const char *path, int index, float probability)
+{
+    char line[LINE] = "?";
+    FILE *f = fopen(path, "r");
+
+    for (int i = 0; f && i <= index; i++)
+        if (!fgets(line, sizeof line, f))
+            strcpy(line, "?");
+    if (f)
+        fclose(f);
+    line[strcspn(line, "\n")] = '\0';
+    printf("%6.2f %%  %s\n", 100 * (double)probability, line);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: compiled_classifier INPUT.npy CLASSES.txt\n");
+        return 2;
+    }
+    if (!read_input(argv[1]))
+        return 1;
+    int status = compute();
+    if (status != WEBNN_OBJECT_OK) {
+        fprintf(stderr, "the network failed with code %d\n", status);
+        return 1;
+    }
+    printf("%s for %s\n", mobilenetv2_object.producer, mobilenetv2_object.target);
+    for (int n = 0; n < BEST; n++) {
+        int best = 0;
+        for (int i = 1; i < mobilenetv2_probabilities_elements; i++)
+            if (probabilities[i] > probabilities[best])
+                best = i;
+        print_class(argv[2], best, probabilities[best]);
+        probabilities[best] = -1;
+    }
+    return 0;
+}
