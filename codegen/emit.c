@@ -177,8 +177,8 @@ void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_bo
 /* ---- units ---- */
 
 struct units {
-    uint32_t count, vars[KERNEL_VARS_MAX]; /* PARALLEL variables other than the vector variable, outermost first */
-    V slots[KERNEL_VARS_MAX], block_slot, tile_slot;
+    uint32_t count, vars[KERNEL_VARS_MAX];           /* PARALLEL variables other than the vector variable, outermost first */
+    V slots[KERNEL_VARS_MAX], block_slot, tile_slot; /* tile_slot: of the tile variable, or of blocks of the row variable */
     V *store_values;
 };
 
@@ -246,6 +246,42 @@ static void emit_range(struct emitter *e, struct units *u, V first, V last, V ro
     emit_leave(e, LEVEL_UNIT);
 }
 
+/* Whether units count blocks of the row variable. */
+static bool has_rows(const struct emitter *e)
+{
+    return e->k->blocked && e->k->row_var != KEXPR_NONE;
+}
+
+static V row_blocks_of(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->var_number[e->k->row_var]);
+    emit_at(e, LEVEL_ENTRY);
+    size = LLVMBuildAdd(m->b, size, const_int(m, 64, KERNEL_ROWS - 1), "");
+    return LLVMBuildUDiv(m->b, size, const_int(m, 64, KERNEL_ROWS), "row.blocks");
+}
+
+/* A block of rows and one of the vector variable, in tiles. */
+static void emit_block_unit(struct emitter *e, struct units *u, V block)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->var_number[e->k->vector_var]), first = NULL, rows = NULL,
+      length = const_int(m, 64, KERNEL_BLOCK);
+
+    if (has_rows(e)) {
+        V count = number_value(e, e->var_number[e->k->row_var]), most = const_int(m, 64, KERNEL_ROWS);
+        emit_here(e);
+        first = LLVMBuildMul(m->b, LLVMBuildLoad2(m->b, type_int(m, 64), u->tile_slot, "rows"), most, "");
+        rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, count, first, ""), most);
+    }
+    emit_here(e);
+    V low = LLVMBuildMul(m->b, block, length, "");
+    V high = op_intrinsic2(m, "llvm.smin", LLVMBuildAdd(m->b, low, length, ""), size);
+    emit_enter(e, LEVEL_UNIT, "range");
+    block_range(e, first, rows, low, high, u->store_values);
+    emit_leave(e, LEVEL_UNIT);
+}
+
 /* One digit of a unit's number, into a new slot; returns what is left of the number. */
 static V split_digit(struct emitter *e, V unit, V size, V *slot)
 {
@@ -262,6 +298,8 @@ static void split_unit(struct emitter *e, struct units *u, V unit)
 {
     if (e->tile_var != KEXPR_NONE)
         unit = split_digit(e, unit, number_value(e, e->var_number[e->tile_var]), &u->tile_slot);
+    if (has_rows(e))
+        unit = split_digit(e, unit, row_blocks_of(e), &u->tile_slot);
     if (e->vector_parallel)
         unit = split_digit(e, unit, blocks_of(e), &u->block_slot);
     for (uint32_t i = u->count; i-- > 0;)
@@ -285,6 +323,8 @@ static void next_unit(struct emitter *e, struct units *u, V count)
     V carry = count;
     if (e->tile_var != KEXPR_NONE)
         carry = count_up(e, u->tile_slot, number_value(e, e->var_number[e->tile_var]), carry);
+    if (has_rows(e))
+        carry = count_up(e, u->tile_slot, row_blocks_of(e), carry);
     if (e->vector_parallel)
         carry = count_up(e, u->block_slot, blocks_of(e), carry);
     for (uint32_t i = u->count; i-- > 0;)
@@ -309,7 +349,9 @@ static V unit_body(struct emitter *e, struct units *u, V unit, V end)
         rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, size, first, ""), LLVMBuildSub(m->b, end, unit, ""));
         count = rows = op_intrinsic2(m, "llvm.smin", rows, const_int(m, 64, e->width));
     }
-    if (e->vector_parallel) {
+    if (e->k->blocked) {
+        emit_block_unit(e, u, LLVMBuildLoad2(m->b, i64, u->block_slot, "block"));
+    } else if (e->vector_parallel) {
         V block = LLVMBuildLoad2(m->b, i64, u->block_slot, "block");
         emit_range(e, u, block, LLVMBuildAdd(m->b, block, const_int(m, 64, 1), ""), rows);
     } else {
@@ -325,8 +367,8 @@ static void emit_units(struct emitter *e, struct units *u, V begin, V end)
 
     e->levels[LEVEL_ENTRY].child = LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, begin, end, ""), start, done);
     emit_block(e, start);
-    if (!u->count &&
-        e->tile_var == KEXPR_NONE) { /* blocks of one variable are one range; without any variable there is one unit */
+    if (!u->count && e->tile_var == KEXPR_NONE &&
+        !e->k->blocked) { /* blocks of one variable are one range; without any variable there is one unit */
         emit_open(e, LEVEL_UNIT);
         if (e->vector_parallel)
             emit_range(e, u, begin, end, NULL);
@@ -438,7 +480,7 @@ static uint32_t choose_width(const struct emitter *e)
     uint32_t width = e->m.isa->vector_bits / 32;
     if (widest == 1 && plain)
         width *= 4;
-    else if (narrowest == 8 && widest == 8 && width > 1)
+    else if (narrowest == 8 && widest == 8 && width > 2)
         width /= 2;
     if (k->scratch_slots && e->vector_parallel && width > KERNEL_LANES)
         width = KERNEL_LANES;
@@ -527,10 +569,14 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
         return false;
     }
     choose_shape(e);
+    if (k->blocked)
+        block_prepare(e);
     units.store_values = arena_array(&e->arena, (size_t)k->store_count * COPIES_MAX + 1, sizeof(V));
-    for (uint32_t i = 0; i < k->parallel_count; i++)
-        if (i != k->vector_var && i != e->tile_var)
-            units.vars[units.count++] = i;
+    for (int pass = 0; pass < 2; pass++) /* first, hence slowest: what a large operand read by vectors depends on */
+        for (uint32_t i = 0; i < k->parallel_count; i++)
+            if (i != k->vector_var && i != e->tile_var && !(k->blocked && i == k->row_var) &&
+                pass == !(e->block.wide_outer && block_is_outer(k, i)))
+                units.vars[units.count++] = i;
 
     bool ok = units.store_values || error_out_of_memory(error);
     if (ok) {

@@ -19,7 +19,7 @@
 #include "codegen/llvm.h"
 
 enum {
-    COPIES_MAX = 16,          /* vectors per iteration: as many as a tile has rows */
+    COPIES_MAX = 32,          /* vectors per iteration: as many as a tile of accumulators has */
     SUM_COPIES = 4,           /* at most where there are accumulators */
     PART_SCALAR = SUM_COPIES, /* accumulators: one per copy, and one for single elements */
     PARTS = SUM_COPIES + 1,
@@ -54,6 +54,22 @@ struct accumulator {
     V total[PARTS], rest[PARTS];  /* long float sums: what earlier blocks added up to, and what rounding lost of it */
 };
 
+/** How a blocked kernel is computed (emit_block.c).  All of it is part of the key under which code is shared. */
+struct block_shape {
+    uint32_t rows, vectors;        /* of a tile */
+    bool full_rows, full;          /* there are tiles of that many rows, of that many vectors */
+    uint32_t tail_count, tails[2]; /* rows left over */
+    uint32_t rest;                 /* vectors left over */
+    bool masked, scalars;          /* the last of them masked; single elements left over */
+    uint32_t unroll_from;          /* REDUCED variables from here on are unrolled */
+    uint32_t fold;                 /* REDUCED variable whose loop is cut into blocks of fold_steps; KEXPR_NONE: none */
+    int64_t fold_steps;
+    bool guarded;    /* some factor has guards */
+    bool ranged;     /* that can be tested for a whole tile, */
+    uint32_t branch; /* inside of as many loops */
+    bool wide_outer; /* the operand read by vectors is large: it is walked once, slowest */
+};
+
 struct emitter {
     struct build m;
     const struct kernel *k;
@@ -66,8 +82,8 @@ struct emitter {
     uint32_t var_form[KERNEL_VARS_MAX], var_number[KERNEL_VARS_MAX]; /* DIVMOD: form; others: number of the size */
     uint32_t *expr_form, *store_form;                                /* guards' forms follow */
     uint8_t var_level[KERNEL_VARS_MAX], *expr_level;
-    bool var_lanes[KERNEL_VARS_MAX], *expr_lanes;
-    bool vector_parallel, vector_reduced; /* what the vector variable is */
+    bool var_lanes[KERNEL_VARS_MAX], *expr_lanes, *expr_rows; /* rows: depends on the row variable of a blocked kernel */
+    bool vector_parallel, vector_reduced;                     /* what the vector variable is */
     uint32_t point_level, reduced_level, inner_level, vector_level;
     uint32_t width;                           /* lanes of a full vector */
     uint32_t copies_parallel, copies_reduced; /* the latter: of the current phase */
@@ -83,10 +99,15 @@ struct emitter {
     uint32_t lanes, copies, copy;
     V mask; /* lanes that exist, NULL: all */
     V vector_base[COPIES_MAX];
-    uint32_t tile_var;       /* emit_tile.c: the other variable, KEXPR_NONE: no tiles */
-    bool tile;               /* copies are along tile_var */
-    V tile_base;             /* its first value */
-    V tile_rows, tile_lanes; /* how many rows and lanes exist; NULL: all */
+    uint32_t tile_var;        /* emit_tile.c: the other variable, KEXPR_NONE: no tiles */
+    bool tile;                /* copies are along tile_var */
+    V tile_base;              /* its first value */
+    V tile_rows, tile_lanes;  /* how many rows and lanes exist; NULL: all */
+    struct block_shape block; /* emit_block.c */
+    bool blocked;             /* in a tile: copies are its rows times its vectors */
+    bool guards_hold;         /* of the factors */
+    uint32_t tile_vectors, tile_rows_count;
+    V tile_mask; /* lanes of the last vector that exist, NULL: all */
     uint32_t phase;
 
     /* values */
@@ -185,6 +206,16 @@ void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX]);
 void tile_store(struct emitter *e, uint32_t store, const V *values);
 /** In a partial tile, for a form that depends on the tile's rows: whether the current copy exists; else NULL. */
 V tile_row_exists(struct emitter *e, uint32_t form);
+
+/* ---- emit_block.c: tiles of accumulators ---- */
+
+void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s);
+/** Whether the operand that is read by vectors depends on a variable. */
+bool block_is_outer(const struct kernel *k, uint32_t var);
+/** Chooses the shape and makes strides of rows immediate numbers. */
+void block_prepare(struct emitter *e);
+/** All tiles of rows [first_row, first_row + rows) (NULL: no row variable) and elements [low, high) of the vector variable. */
+void block_range(struct emitter *e, V first_row, V rows, V low, V high, V *store_values);
 
 /* ---- emit_reduce.c: phases ---- */
 

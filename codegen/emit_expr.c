@@ -233,6 +233,10 @@ static V compute(struct emitter *e, uint32_t expr)
 /* Where the current copy's value is cached. */
 static uint32_t cache_index(const struct emitter *e, uint32_t expr)
 {
+    if (e->blocked) {
+        uint32_t row = e->expr_rows[expr] ? e->copy / e->tile_vectors : 0;
+        return expr * COPIES_MAX + row * e->tile_vectors + (expr_is_vector(e, expr) ? e->copy % e->tile_vectors : 0);
+    }
     bool by_copy = expr_is_vector(e, expr) || (e->tile && e->expr_level[expr] >= e->vector_level);
     return expr * COPIES_MAX + (by_copy ? e->copy : 0);
 }

@@ -59,6 +59,7 @@ static void analyze_expr(struct emitter *e, uint32_t id)
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++) {
         raise_level(level, e->expr_level[x->args[i]]);
         *lanes |= e->expr_lanes[x->args[i]];
+        e->expr_rows[id] |= e->expr_rows[x->args[i]];
     }
     if (x->op == K_LOAD || x->op == K_INDEX) {
         uint32_t count = 1 + (x->op == K_LOAD ? x->guard_count : 0);
@@ -67,12 +68,15 @@ static void analyze_expr(struct emitter *e, uint32_t id)
             analyze_form(e, f);
             raise_level(level, f->level);
             *lanes |= f->lanes;
+            for (uint32_t t = 0; t < f->affine->count; t++)
+                e->expr_rows[id] |= e->k->blocked && f->affine->terms[t].var == e->k->row_var;
         }
         if (x->op == K_LOAD)
             raise_level(level, LEVEL_UNIT);
     } else if (x->op == K_REDUCE) {
         *level = (uint8_t)e->point_level;
         *lanes = *lanes && e->vector_parallel;
+        e->expr_rows[id] = e->k->blocked;
     } else if (x->op == K_SCAN) {
         *level = (uint8_t)e->inner_level;
     }
@@ -141,13 +145,14 @@ static bool allocate(struct emitter *e)
     e->store_form = arena_array(a, k->store_count + 1, sizeof *e->store_form);
     e->expr_level = arena_array(a, k->expr_count + 1, sizeof *e->expr_level);
     e->expr_lanes = arena_array(a, k->expr_count + 1, sizeof *e->expr_lanes);
+    e->expr_rows = arena_array(a, k->expr_count + 1, sizeof *e->expr_rows);
     e->expr_cache = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->expr_cache);
     e->splat_cache = arena_array(a, (size_t)(k->expr_count + 1) * COPIES_MAX, sizeof *e->splat_cache);
     e->accumulators = arena_array(a, k->expr_count + 1, sizeof *e->accumulators);
     e->counted = arena_array(a, k->expr_count + 1, sizeof *e->counted);
     return kernel_numbers(k, a, &e->numbers) && e->counted &&
            (e->params = arena_array(a, e->numbers.param_count + 1, sizeof *e->params)) && e->forms && e->form_cache &&
-           e->expr_form && e->store_form && e->expr_level && e->expr_lanes && e->expr_cache && e->splat_cache &&
+           e->expr_form && e->store_form && e->expr_level && e->expr_lanes && e->expr_rows && e->expr_cache && e->splat_cache &&
            e->accumulators;
 }
 
@@ -167,7 +172,7 @@ bool emit_analyze(struct emitter *e, struct error *error)
     e->vector_level = e->vector_parallel ? e->point_level : e->inner_level;
     for (uint32_t i = 0; i < k->var_count; i++) {
         if (k->vars[i].kind == KVAR_PARALLEL)
-            e->var_level[i] = (uint8_t)(i == k->vector_var ? e->vector_level : LEVEL_UNIT);
+            e->var_level[i] = (uint8_t)(i == k->vector_var || (k->blocked && i == k->row_var) ? e->vector_level : LEVEL_UNIT);
         else if (k->vars[i].kind == KVAR_REDUCED)
             e->var_level[i] = (uint8_t)(e->reduced_level + i - k->parallel_count);
         e->var_lanes[i] = i == k->vector_var;
@@ -372,6 +377,14 @@ struct place form_place(struct emitter *e, uint32_t form)
             V step = splat(&e->m, LLVMBuildTrunc(e->m.b, coefficient, type_int(&e->m, 32), ""), e->lanes);
             lanes = LLVMBuildMul(e->m.b, step, const_iota(&e->m, 32, e->lanes), "");
         }
+    }
+    for (uint32_t i = 0; e->blocked && e->copy >= e->tile_vectors && i < f->affine->count; i++) {
+        if (f->affine->terms[i].var != e->k->row_var)
+            continue;
+        V coefficient = number_value(e, f->number + 1 + i); /* a constant: block_prepare */
+        emit_at(e, f->level);
+        V row = const_int(&e->m, 64, e->copy / e->tile_vectors);
+        p.base = LLVMBuildAdd(e->m.b, p.base, LLVMBuildMul(e->m.b, row, coefficient, ""), "");
     }
     for (uint32_t i = 0; e->lanes > 1 && f->derived_lanes && i < f->affine->count; i++) {
         uint32_t var = f->affine->terms[i].var;

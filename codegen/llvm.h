@@ -25,6 +25,7 @@ struct isa {
     bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
+    uint32_t registers;    /* vector registers */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
 };
 void isa_of_target(const struct target *t, struct isa *isa);
@@ -112,6 +113,9 @@ V float_to_int(const struct build *m, V f, uint32_t bits, bool is_signed); /* tr
 
 /** Adds a kernel's function to the module.  False: out of memory or a kernel that is not finished. */
 bool emit_kernel(const struct build *m, const struct kernel *k, const char *name, struct error *e);
+
+/** kernel_structure, and what the emitter decides from other numbers: equal text means equal code.  NULL: out of memory. */
+char *emit_structure(const struct kernel *k, const struct isa *isa, struct arena *a);
 
 /* ---- module.c: one thread's compiler ---- */
 

@@ -129,7 +129,7 @@ static bool emit_step_kernel(struct object_module *o, uint32_t step, struct stru
                              struct error *e)
 {
     const struct kernel *k = o->p->steps[step].kernel;
-    char *text = kernel_structure(k, a), symbol[96];
+    char *text = emit_structure(k, o->m.isa, a), symbol[96];
 
     o->params[step] = text ? params_of(o, k, a) : NULL;
     if (!o->params[step])
@@ -185,7 +185,7 @@ static bool emit_all(struct object_module *o, const struct object_options *optio
         return false;
     if (p->constants.length && !p->weights_path)
         o->constants = object_bytes(o, "constants", p->constants.bytes, p->constants.length, 64);
-    if (p->constants.length && p->weights_path && !p->image.bytes)
+    if (p->weights_path && !p->image.bytes)
         object_emit_weights(o);
     if (!(p->image.bytes ? object_emit_library(o) : object_emit_run(o)) || !object_emit_description(o))
         return error_out_of_memory(e);

@@ -100,13 +100,14 @@ static void judge(const struct probe *p, struct isa *isa)
         .rounding = !says(p, CALLS_ROUND, "roundeven"),
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,
         .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
+        .registers = (x86 && !(says(p, MASKS, "{%k"))) || wasm ? 16 : 32, /* WebAssembly has no registers, the machines below do */
         .ternary_shuffles = x86 && says(p, ADD, "%zmm"),
         .vector_bits = 128,
     };
     if (x86 && isa->masks32)
         isa->vector_bits = isa->masks && says(p, ADD, "%zmm") ? 512 : 256;
     if ((riscv && !riscv_vectors) || (wasm && !says(p, ADD, "f32x4")))
-        isa->vector_bits = 32; /* no vectors at all */
+        isa->vector_bits = 64; /* no vectors at all: the emitter wants two lanes at least, LLVM makes them scalars again */
 }
 
 bool isa_probe(LLVMTargetMachineRef machine, const char *triple, struct isa *isa, struct error *e)

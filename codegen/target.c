@@ -89,6 +89,7 @@ void isa_of_target(const struct target *t, struct isa *isa)
         .rounding = !x86 || has_feature(f, "f16c"),
         .masks = x86 && has_feature(f, "avx512bw") && has_feature(f, "avx512vl"),
         .masks32 = x86 && has_feature(f, "avx2"),
+        .registers = x86 && !(has_feature(f, "avx512f") && has_feature(f, "avx512vl")) ? 16 : 32,
         .ternary_shuffles = x86 && has_feature(f, "avx512f"),
     };
 }

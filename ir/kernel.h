@@ -168,6 +168,9 @@ struct kernel {
     uint32_t parallel_count, reduced_count;
     uint32_t phase_count;     /* loops over the REDUCED variables; at least 1 if there are any */
     uint32_t vector_var;      /* a PARALLEL variable or the last REDUCED one, that vectors run along; KEXPR_NONE: none */
+    bool blocked;             /* one sum of products, to be computed in tiles of accumulators (docs/products.md) */
+    uint32_t row_var;         /* blocked: the PARALLEL variable whose points share what depends on the vector variable only;
+                                 KEXPR_NONE: none, tiles of one row */
     /* Kept rows: row s starts at s * (scratch_bytes / scratch_slots).  A row has the REDUCED points in row-major order, each
      * KERNEL_LANES elements wide if vector_var is PARALLEL (lane by lane), else one.  Rows are 64-byte aligned. */
     uint32_t scratch_slots;
@@ -278,9 +281,12 @@ char *kernel_structure(const struct kernel *k, struct arena *a);
 
 /** Elements of the vector variable that one unit covers at most, if the vector variable is PARALLEL. */
 enum { KERNEL_BLOCK = 4096 };
+/** Points of the row variable that one unit covers at most: a multiple of the rows that tiles usually have. */
+enum { KERNEL_ROWS = 84 };
 /**
  * The work of a kernel is cut into units 0 .. n-1: every combination of the PARALLEL variables other than the vector
- * variable, times ceil(size / KERNEL_BLOCK) blocks of the vector variable if that is PARALLEL (blocks vary fastest).
+ * variable and the row variable, times ceil(size / KERNEL_BLOCK) blocks of the vector variable if that is PARALLEL (blocks vary
+ * fastest), times ceil(size / KERNEL_ROWS) blocks of the row variable.
  */
 int64_t kernel_units(const struct kernel *k);
 

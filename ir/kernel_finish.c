@@ -5,7 +5,7 @@
  * In: a kernel as the lowering built it.  Out: the same computation with
  *   1. variables split where that removes divisions (a reshape's), those of size 1 gone, adjacent ones merged that every form
  *      treats as one, and everything dead gone (rebuild: all live expressions are built again over the new variables);
- *   2. phases;  3. the vector variable;  4. kept rows;  5. cost estimates.
+ *   2. phases;  3. the vector variable;  4. kept rows;  5. cost estimates;  6. whether it is a product for tiles.
  */
 #include <assert.h>
 #include <string.h>
@@ -17,7 +17,8 @@ enum {
     KEEP_BYTES_MAX = 64 * 1024, /* kept rows of one thread should stay in a core's cache */
     KEEP_COST_MIN = 8,          /* cheaper expressions are computed again */
     RUN_MIN = 8,                /* consecutive elements that are worth a vector */
-    LANES = 16                  /* assumed by the choice of the vector variable */
+    LANES = 16,                 /* assumed by the choice of the vector variable */
+    ROWS_ENOUGH = 14            /* rows of a tile beyond which more bring nothing */
 };
 
 static bool is_loop(const struct kvar *v)
@@ -692,6 +693,81 @@ static bool keep_rows(struct kernel *k)
     return true;
 }
 
+/* ---- 6. products ---- */
+
+/** What a sum of products reads, by expression: marks the loads under id. */
+static void mark_loads(const struct kernel *k, uint32_t id, bool *loads)
+{
+    const struct kexpr *e = &k->exprs[id];
+
+    if (e->op == K_LOAD)
+        loads[id] = true;
+    for (uint32_t a = 0; a < 3; a++) {
+        if (e->args[a] != KEXPR_NONE)
+            mark_loads(k, e->args[a], loads);
+    }
+}
+
+/** How many rows of a tile a variable fills: what makes one variable better than another. */
+static int64_t rows_of(const struct kernel *k, uint32_t var)
+{
+    return k->vars[var].size < ROWS_ENOUGH ? k->vars[var].size : ROWS_ENOUGH;
+}
+
+/**
+ * A kernel of one sum of products, with vectors along a PARALLEL variable, is computed in tiles: several points of a second
+ * PARALLEL variable at once, along which what is loaded by vectors stays the same (the rows of a matrix, the columns of an
+ * image).  Everything is read off the index maps; no operator is named here.
+ */
+static bool find_product(struct kernel *k)
+{
+    uint32_t sum = KEXPR_NONE, sums = 0;
+    bool *loads;
+
+    k->row_var = KEXPR_NONE;
+    k->blocked = false;
+    if (k->vector_var == KEXPR_NONE || k->vars[k->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 || k->scratch_slots)
+        return true;
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == KVAR_LOADED)
+            return true;
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        if (k->exprs[i].op == K_SCAN)
+            return true;
+        if (k->exprs[i].op == K_REDUCE) {
+            sum = i;
+            sums++;
+        }
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        if (k->stores[i].varying)
+            return true;
+    }
+    if (sums != 1 || k->exprs[sum].reduce != KR_DOT || k->exprs[sum].type != KT_F32)
+        return true;
+    loads = arena_array(&k->arena, k->expr_count, sizeof *loads);
+    if (!loads)
+        return error_out_of_memory(&k->error);
+    mark_loads(k, k->exprs[sum].args[0], loads);
+    mark_loads(k, k->exprs[sum].args[1], loads);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        k->blocked |= loads[i] && kaffine_coefficient(k->exprs[i].index, k->vector_var) == 1;
+    for (uint32_t u = k->parallel_count; u-- > 0;) { /* of equals the innermost */
+        bool shared = false, derived = false;
+
+        for (uint32_t i = 0; i < k->var_count; i++)
+            derived |= k->vars[i].kind == KVAR_DIVMOD && kaffine_coefficient(k->vars[i].base, u);
+        for (uint32_t i = 0; i < k->expr_count; i++)
+            shared |= loads[i] && kaffine_coefficient(k->exprs[i].index, k->vector_var) == 1 &&
+                      !kaffine_coefficient(k->exprs[i].index, u);
+        if (k->blocked && u != k->vector_var && shared && !derived && k->vars[u].size > 1 &&
+            (k->row_var == KEXPR_NONE || rows_of(k, u) > rows_of(k, k->row_var)))
+            k->row_var = u;
+    }
+    return true;
+}
+
 /* ---- all of it ---- */
 
 bool kernel_finish(struct kernel *k)
@@ -704,6 +780,8 @@ bool kernel_finish(struct kernel *k)
     if (!keep_rows(k))
         return false;
     estimate(k);
+    if (!find_product(k))
+        return false;
     k->finished = true;
     return true;
 }
@@ -713,7 +791,9 @@ int64_t kernel_units(const struct kernel *k)
     int64_t units = 1;
 
     for (uint32_t i = 0; i < k->parallel_count; i++)
-        units *= i == k->vector_var ? (k->vars[i].size + KERNEL_BLOCK - 1) / KERNEL_BLOCK : k->vars[i].size;
+        units *= i == k->vector_var              ? (k->vars[i].size + KERNEL_BLOCK - 1) / KERNEL_BLOCK
+                 : k->blocked && i == k->row_var ? (k->vars[i].size + KERNEL_ROWS - 1) / KERNEL_ROWS
+                                                 : k->vars[i].size;
     return units;
 }
 

@@ -255,7 +255,9 @@ static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
         put(w, " < ");
         put_number(w, v->size);
     }
-    put(w, k->finished && k->vector_var == i ? " vector\n" : "\n");
+    if (k->finished && k->blocked && k->row_var == i)
+        put(w, " rows");
+    put(w, k->finished && k->vector_var == i ? (k->blocked ? " vector, blocked\n" : " vector\n") : "\n");
 }
 
 static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)

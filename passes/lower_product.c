@@ -5,7 +5,9 @@
  */
 #include "passes/lower.h"
 
-/** The sum of products of two operands, under guards that hold for both: padding adds nothing, not even to an infinite weight.
+/**
+ * The sum of products of two operands.  Guards say where the first one exists; where it does not it is zero.  (The second one's
+ * place never depends on them.  Beside a weight that is not finite padding may add NaN: docs/semantics.md.)
  */
 static uint32_t sum_of_products(struct lowering *l, const struct value *a, struct map *a_at, const struct value *b,
                                 struct map *b_at, uint32_t guard_count, const struct kguard *guards,
@@ -13,7 +15,7 @@ static uint32_t sum_of_products(struct lowering *l, const struct value *a, struc
 {
     const union scalar zero = {.u64 = 0};
     uint32_t x = lower_guarded(l, a, a_at, guard_count, guards, zero);
-    uint32_t y = lower_guarded(l, b, b_at, guard_count, guards, zero);
+    uint32_t y = lower_value(l, b, b_at);
 
     if (x == KEXPR_NONE || y == KEXPR_NONE)
         return KEXPR_NONE;
@@ -42,13 +44,13 @@ static uint32_t lower_conv2d(struct lowering *l, const struct node *n, const str
     struct kguard guards[2];
 
     channel.forms[0] = weight.forms[f[0]] = m->forms[x.channel];
-    weight.forms[f[1]] = reduced[0];
+    weight.forms[f[1]] = reduced[2];
     at.forms[x.channel] = kaffine_add(
-        k, reduced[0], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[0]));
+        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[2]));
     for (uint32_t i = 0; i < 2; i++) {
         struct kaffine form = kaffine_scale(k, m->forms[places[i]], o->strides[i]);
-        weight.forms[f[2 + i]] = reduced[1 + i];
-        form = kaffine_add(k, form, kaffine_scale(k, reduced[1 + i], o->dilations[i]));
+        weight.forms[f[2 + i]] = reduced[i];
+        form = kaffine_add(k, form, kaffine_scale(k, reduced[i], o->dilations[i]));
         at.forms[places[i]] = kaffine_add_const(form, -(int64_t)o->padding[2 * i]);
         guards[i] = (struct kguard){at.forms[places[i]], input->type.dims[places[i]]};
     }
@@ -73,15 +75,15 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
     channel.forms[0] = m->forms[x.channel];
     weight.forms[f[0]] = form_divmod(l, m->forms[x.channel], 1, out_per_group);
     at.forms[x.channel] = kaffine_add(
-        k, reduced[0], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[0]));
+        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[2]));
     weight.forms[f[1]] = at.forms[x.channel];
     for (uint32_t i = 0; i < 2; i++) {
         /* output = input * stride + window * dilation - padding, solved for input: where it is whole and inside */
         const int64_t stride = o->strides[i];
-        struct kaffine t = kaffine_add(k, m->forms[places[i]], kaffine_scale(k, reduced[1 + i], -(int64_t)o->dilations[i]));
+        struct kaffine t = kaffine_add(k, m->forms[places[i]], kaffine_scale(k, reduced[i], -(int64_t)o->dilations[i]));
         int64_t low, high, shift = 0;
 
-        weight.forms[f[2 + i]] = reduced[1 + i];
+        weight.forms[f[2 + i]] = reduced[i];
         t = kaffine_add_const(t, o->padding[2 * i]);
         kaffine_range(k, t, &low, &high);
         if (low < 0)

@@ -68,7 +68,7 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
         s->count = 1;
         s->sizes[0] = t->dims[NODE_OPTIONS(n, WNNGemmOptions)->aTranspose ? 0 : 1];
     } else if (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) {
-        /* channels of one group, then the window: lower_product.c */
+        /* the window, then the channels of one group, which lie next to each other in nhwc: lower_product.c */
         const struct tensor_type *f = &n->inputs[1].value->type;
         uint32_t channel, height, width;
         int64_t channels;
@@ -89,9 +89,9 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
             channels = f->dims[channel] / o->groups;
         }
         s->count = 3;
-        s->sizes[0] = channels;
-        s->sizes[1] = f->dims[height];
-        s->sizes[2] = f->dims[width];
+        s->sizes[0] = f->dims[height];
+        s->sizes[1] = f->dims[width];
+        s->sizes[2] = channels;
     } else {
         return false;
     }

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Constant weights of products that generated kernels compute, in the order in which those read them: panels of P results side
+ * by side, [results / P][window, inputs ...][P], so that every step of a sum loads whole vectors from consecutive addresses.
+ *
+ * In: nodes without a cluster that the library does not take.  Out: the constant in that order, and behind it the transpose and
+ * the reshape that say which element is which; they become index maps of the product's kernel (docs/products.md).  The graph
+ * means the same as before.  Where the lowering would not take the three together nothing is changed.  Needs that nothing folds
+ * constants behind it.
+ */
+#include <string.h>
+
+#include "passes/support.h"
+
+enum {
+    PANEL_VECTORS = 4, /* of a tile with several rows */
+    RUN_MIN = 8        /* narrower panels do not pay: ir/kernel_finish.c */
+};
+
+/* Where the dimensions of a product's second operand are: that of results, and the others, slowest first. */
+struct weight_order {
+    uint32_t results, count;
+    uint8_t others[RANK_MAX];
+    int64_t group; /* results that read the same inputs: a panel must not have more */
+};
+
+static bool find_order(const struct node *n, struct weight_order *o)
+{
+    static const uint8_t conv[4][4] = {{0, 2, 3, 1}, {3, 0, 1, 2}, {0, 1, 2, 3}, {3, 1, 2, 0}}; /* o, then h w i */
+    static const uint8_t transposed[3][4] = {{1, 2, 3, 0}, {2, 0, 1, 3}, {3, 1, 2, 0}};         /* o, then h w i */
+    const struct tensor_type *t = &n->inputs[1].value->type;
+    const uint8_t *places = NULL;
+
+    *o = (struct weight_order){0};
+    if (n->op == OP_CONV2D) {
+        const WNNConv2dOptions *c = n->options;
+        if (c->inputLayout != WNNInputOperandLayout_Nhwc)
+            return false; /* vectors run along the image */
+        places = conv[c->filterLayout];
+        o->group = t->dims[places[0]] / c->groups;
+    } else if (n->op == OP_CONV_TRANSPOSE2D) {
+        const WNNConvTranspose2dOptions *c = n->options;
+        if (c->inputLayout != WNNInputOperandLayout_Nhwc)
+            return false;
+        places = transposed[c->filterLayout];
+        o->group = t->dims[places[0]];
+    } else if (n->op == OP_MATMUL || n->op == OP_GEMM) {
+        const bool swapped = n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->bTranspose;
+        o->results = swapped ? t->rank - 2 : t->rank - 1;
+        for (uint32_t i = 0; i < t->rank; i++)
+            if (i != o->results)
+                o->others[o->count++] = (uint8_t)i;
+        o->group = t->dims[o->results];
+        return true;
+    } else {
+        return false;
+    }
+    o->results = places[0];
+    for (uint32_t i = 1; i < 4; i++)
+        o->others[o->count++] = places[i];
+    return true;
+}
+
+/* How many results a panel has: what fills vectors best, and of equals the widest.  All of them if they are few. */
+static int64_t panel_width(const struct target *t, int64_t results, int64_t group)
+{
+    const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1, widest = PANEL_VECTORS * lanes;
+    int64_t best = results;
+    double least = 0;
+
+    if (results <= widest || group < RUN_MIN)
+        return results;
+    for (int64_t p = RUN_MIN; p <= widest; p++) {
+        double waste = (double)((p + lanes - 1) / lanes * lanes) / (double)p;
+        if (group % p || waste > 1.5)
+            continue;
+        /* One vector per row's factor is less than the load ports like. */
+        if (p <= lanes)
+            waste *= 1.1;
+        if (best == results || waste <= least) {
+            best = p;
+            least = waste;
+        }
+    }
+    return best;
+}
+
+static bool is_identity(const uint32_t *permutation, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (permutation[i] != i)
+            return false;
+    return true;
+}
+
+/* The weights in panels, seen as they were; NULL: they are in order, or g->error. */
+static struct value *pack(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel)
+{
+    struct value *weights = n->inputs[1].value, *v;
+    const struct tensor_type *t = &weights->type;
+    uint32_t dims[RANK_MAX], old[RANK_MAX], to[RANK_MAX], back[RANK_MAX], rank = t->rank + 1, at = 0;
+
+    memcpy(old, t->dims, t->rank * sizeof *old);
+    /* the results' dimension becomes two, the other ones move */
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (i == o->results)
+            dims[at++] = (uint32_t)(t->dims[i] / panel);
+        dims[at++] = i == o->results ? (uint32_t)panel : t->dims[i];
+    }
+    at = 0;
+    to[at++] = o->results;
+    for (uint32_t i = 0; i < o->count; i++)
+        to[at++] = (uint32_t)o->others[i] + (o->others[i] > o->results);
+    to[at++] = o->results + 1;
+    if (panel == (int64_t)t->dims[o->results]) { /* one panel: its number is 0 wherever it stands */
+        bool ordered = o->results == t->rank - 1;
+        for (uint32_t i = 0; i < o->count; i++)
+            ordered = ordered && o->others[i] == i;
+        if (ordered)
+            return NULL;
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        back[to[i]] = i;
+    v = make_reshape(g, n, n, weights, rank, dims);
+    v = is_identity(to, rank) ? v : make_transpose(g, n, n, v, to);
+    if (!v)
+        return NULL;
+    v = make_transpose(g, n, n, v, back);
+    return v ? make_reshape(g, n, n, v, t->rank, old) : NULL;
+}
+
+static bool is_candidate(const struct node *n, const struct target *t)
+{
+    const struct value *weights;
+
+    if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || n->input_count < 2 || !n->inputs[1].value)
+        return false;
+    weights = n->inputs[1].value;
+    if (weights->kind != VALUE_CONSTANT || weights->type.rank < 2 || weights->type.rank >= RANK_MAX)
+        return false;
+    /* Only floats are multiplied in tiles. */
+    if (weights->type.type != WNNOperandDataType_Float32 && weights->type.type != WNNOperandDataType_Float16)
+        return false;
+    return !t->takes_node || !t->takes_node(t->user, n);
+}
+
+/* Removes what was made before n since mark. */
+static void undo(struct node *n, const struct node *mark)
+{
+    while (n->prev != mark)
+        node_remove(n->prev);
+}
+
+bool pass_pack_weights(struct graph *g, const struct pass_options *o)
+{
+    bool changed = false;
+
+    if (!o->target)
+        return false;
+    graph_for_each_safe (g, n) {
+        const struct node *mark = n->prev;
+        struct weight_order order;
+        struct node *moves[3], *maker;
+        struct value *v;
+
+        if (!is_candidate(n, o->target) || !find_order(n, &order))
+            continue;
+        v = pack(g, n, &order, panel_width(o->target, n->inputs[1].value->type.dims[order.results], order.group));
+        if (g->error.status)
+            return changed;
+        if (!v)
+            continue;
+        moves[1] = v->producer;
+        moves[0] = moves[1]->inputs[0].value->producer;
+        moves[2] = n;
+        struct value *plain = n->inputs[1].value;
+        node_set_input(n, 1, v);
+        if (!lower_can_join(o->target, moves, 3)) {
+            node_set_input(n, 1, plain);
+            undo(n, mark);
+            continue;
+        }
+        /* what comes before the two is computed now */
+        while ((maker = moves[0]->inputs[0].value->producer) != NULL) {
+            while (maker->inputs[0].value->producer)
+                maker = maker->inputs[0].value->producer;
+            if (!node_fold(g, maker))
+                return changed;
+        }
+        changed = true;
+    }
+    return changed;
+}
