@@ -11,10 +11,7 @@
 
 #include "frontend/io/element.h"
 #include "frontend/io/file.h"
-#if __has_include("frontend/io/npz.h")
 #include "frontend/io/npz.h"
-#define HAS_NPZ 1
-#endif
 #include "frontend/tools/webnn_run.h"
 
 const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_t rank, const uint32_t *shape)
@@ -77,38 +74,35 @@ static struct source *source_add(struct sources *s, const char *name, const char
     return added;
 }
 
-#if HAS_NPZ
 /** NAME=FILE.npz takes the array NAME, or the only one there is; FILE.npz takes all. */
 static bool read_npz(struct sources *s, const struct argument_pair *pair)
 {
-    struct npz npz;
+    struct npz_entry *entries;
     char message[512], text[256];
-    size_t taken = 0;
+    size_t count, taken = 0;
     bool ok = true;
 
-    if (!npz_read(pair->value, &npz, message, sizeof message))
+    if (!npz_read(pair->value, &entries, &count, message, sizeof message))
         return run_error("%s", message);
-    for (size_t i = 0; i < npz.count && ok; i++) {
+    for (size_t i = 0; i < count && ok; i++) {
         struct source *source;
 
-        if (pair->name && npz.count > 1 && strcmp(npz.items[i].name, pair->name))
+        if (pair->name && count > 1 && strcmp(entries[i].name, pair->name))
             continue;
-        source = source_add(s, pair->name ? pair->name : npz.items[i].name, pair->value, SOURCE_ARRAY);
+        source = source_add(s, pair->name ? pair->name : entries[i].name, pair->value, SOURCE_ARRAY);
         ok = source != NULL;
         if (ok) {
-            source->array = npz.items[i].array; /* moved */
-            npz.items[i].array = (struct npy_array){0};
+            source->array = entries[i].array; /* moved */
+            entries[i].array = (struct npy_array){0};
             taken++;
         }
     }
     if (ok && !taken)
         ok = run_error("%s holds no array '%s'", pair->value,
                        pair->name ? printable(text, sizeof text, pair->name, strlen(pair->name)) : "");
-    npz_free(&npz);
+    npz_free(entries, count);
     return ok;
 }
-
-#endif
 
 static bool read_one(struct sources *s, const struct argument_pair *pair)
 {
@@ -125,10 +119,8 @@ static bool read_one(struct sources *s, const struct argument_pair *pair)
         free(nothing);
         return !ok && run_error("%s", message);
     }
-#if HAS_NPZ
     if (kind == FILE_NPZ)
         return read_npz(s, pair);
-#endif
     source = source_add(s, pair->name, pair->value,
                         kind == FILE_NPY       ? SOURCE_ARRAY
                         : kind == FILE_PICTURE ? SOURCE_PICTURE

@@ -8,10 +8,7 @@
 
 #include "frontend/io/element.h"
 #include "frontend/io/file.h"
-#if __has_include("frontend/io/npz.h")
 #include "frontend/io/npz.h"
-#define HAS_NPZ 1
-#endif
 #include "frontend/tools/webnn_run.h"
 
 /* ---- labels ---- */
@@ -245,23 +242,20 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     return ok;
 }
 
-#if HAS_NPZ
 static bool save_npz(size_t count, const struct result *results, const char *path)
 {
-    struct npz_item *items = calloc(count + 1, sizeof *items);
+    struct npz_entry *entries = calloc(count + 1, sizeof *entries);
     char message[512];
     bool ok;
 
-    if (!items)
+    if (!entries)
         return run_error("out of memory");
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct npz_item){(char *)results[i].name, results[i].array};
-    ok = npz_write(path, &(struct npz){count, items}, message, sizeof message) || run_error("%s", message);
-    free(items);
+        entries[i] = (struct npz_entry){(char *)results[i].name, results[i].array};
+    ok = npz_write(path, entries, count, message, sizeof message) || run_error("%s", message);
+    free(entries);
     return ok;
 }
-
-#endif
 
 bool results_save(const struct run_options *o, size_t count, const struct result *results)
 {
@@ -274,12 +268,9 @@ bool results_save(const struct run_options *o, size_t count, const struct result
 
         if (pair->name && !r)
             return false;
-#if HAS_NPZ
-        if (has_ending(pair->value, ".npz"))
+        if (npz_is_path(pair->value))
             ok = save_npz(r ? 1 : count, r ? r : results, pair->value);
-        else
-#endif
-            if (!r)
+        else if (!r)
             return run_error("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", pair->value);
         else if (has_ending(pair->value, ".npy"))
             ok = npy_write(pair->value, &r->array, message, sizeof message) || run_error("%s", message);

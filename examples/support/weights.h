@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The weights of an ONNX file by their names, for programs that build a graph of their own around them.  (A whole graph from a
+ * file is model_read, frontend/model/model.h.)
+ */
+#ifndef WEBNN_EXAMPLES_SUPPORT_WEIGHTS_H_
+#define WEBNN_EXAMPLES_SUPPORT_WEIGHTS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "frontend/io/npy.h"
+
+struct weights;
+
+/** Reads the file, or model.onnx in the folder.  False: message says why. */
+bool weights_open(const char *path, struct weights **w, char *message, size_t size);
+void weights_close(struct weights *w);
+/** The float32 weight of that name; its data are w's.  False: there is none, or not as float32 inside the file. */
+bool weights_find(const struct weights *w, const char *name, struct npy_array *array);
+
+#endif
