@@ -333,10 +333,45 @@ static void put_operator(FILE *out, enum op op)
     fprintf(out, " | %s |\n", d.section);
 }
 
+/* passes/fuse_quantized.c and runtime/onednn_quantize.c decide; tests/runtime/test_library_quantized.c holds both to this. */
+static void put_integers(FILE *out)
+{
+    fputs(
+        "\n## Products of bytes\n\n"
+        "conv2d, matmul and gemm whose two operands are dequantizeLinear of int8 or uint8 are multiplied as integers by "
+        "oneDNN,\n"
+        "with the float32 operators that follow them element by element and a quantizeLinear to int8 or uint8 at the end, as\n"
+        "one primitive.  The sum of products is exact then, so that a result lies within what float32 products in any order "
+        "may\n"
+        "give; quantized again it differs from the unfused result at rounding ties only.  All of this must hold:\n\n"
+        "- the processor has AVX-512 VNNI or AVX VNNI: without them oneDNN's int8 sums saturate in 16 bits;\n"
+        "- the second operand is constant, and so are its scales and zero points: one for all or one per output channel;\n"
+        "  every weight less its zero point fits into int8;\n"
+        "- the first operand has one scale and one zero point, both constant; so has the quantizeLinear;\n"
+        "- scales are float32, positive and finite, products and quotients of scales and a scaled bias are normal numbers;\n"
+        "- a bias that the convolution itself has is constant;\n"
+        "- 8 to 65535 products make one sum.  Fewer would make the float product so exact that the scales' own roundings\n"
+        "  show; more could exceed 31 bits;\n"
+        "- oneDNN has an implementation for it that is no reference and computes its post-operations rightly.\n\n"
+        "Not taken, and run as float32 (dequantizeLinear fuses with a kernel or is one): products of two run-time activations\n"
+        "(attention scores), scales or zero points that are inputs, blockwise scales, weights that differ between batches,\n"
+        "int32 and uint32, float16 scales, convTranspose2d, recurrent operators, and element-wise operators between\n"
+        "dequantizeLinear and quantizeLinear, which are one generated kernel anyway.\n\n"
+        "The public conformance suite has no case of such a product: what its `qdqSubgraph` cases surround with "
+        "quantizeLinear\n"
+        "and dequantizeLinear is add, sub, mul, max, transpose, elu, pooling, slice and reduceMin.  So what shows that the\n"
+        "path is right is this project's own: `runtime-library-quantized` (every layout and kind of scale against the "
+        "reference\n"
+        "interpreter's bounds, ties, and everything in the list above that must be declined) and the random graphs, which\n"
+        "draw quantized products and their near misses.\n",
+        out);
+}
+
 static void put_all(FILE *out)
 {
     put_head(out);
     put_types_table(out);
+    put_integers(out);
     fputs(
         "\n## Operands and options\n\n"
         "Options with their defaults; one without is absent unless given, and `include/webnn/webnn.h` says what that means.\n\n"

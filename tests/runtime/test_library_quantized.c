@@ -360,30 +360,67 @@ static void ties(void **state)
     }
 }
 
-/** What is not exact, or not known while building, or not worth it is declined. */
+/** What is not exact, or not known while building, or not worth it is declined: the list in docs/operators.md. */
 static void declined(void **state)
 {
-    static const uint32_t a[] = {4, 64}, b[] = {64, 8}, vector[] = {64, 1};
-    enum { FINE, WEIGHTS_TOO_WIDE, SCALE_ALONG_TERMS, FEW_TERMS, ZERO_SCALE, KINDS };
+    enum {
+        FINE,
+        WEIGHTS_TOO_WIDE,
+        SCALE_ALONG_TERMS,
+        FEW_TERMS,
+        MANY_TERMS,
+        ZERO_SCALE,
+        RUN_TIME_WEIGHTS,
+        RUN_TIME_WEIGHT_SCALE,
+        RUN_TIME_WEIGHT_ZERO,
+        RUN_TIME_SCALE,
+        RUN_TIME_ZERO,
+        ROWS_OF_SCALES,
+        WEIGHTS_BY_BATCH,
+        KINDS
+    };
 
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
-        uint32_t terms = kind == FEW_TERMS ? 7 : 64, left[] = {a[0], terms}, right[] = {terms, b[1]};
+        const uint32_t terms = kind == FEW_TERMS ? 7 : kind == MANY_TERMS ? 65536 : 64, rank = kind == WEIGHTS_BY_BATCH ? 3 : 2;
+        const uint32_t left[] = {2, 4, terms}, right[] = {2, terms, 8}, vector[] = {1, terms, 1}, rows[] = {1, 4, 1};
+        const uint32_t *one = ones, *scales = kind == SCALE_ALONG_TERMS ? vector + 1 : one;
+        const uint32_t *row = kind == ROWS_OF_SCALES ? rows + 1 : one;
         int zero = kind == WEIGHTS_TOO_WIDE;
         struct subject s;
-        struct value *x, *w, *scale;
+        struct value *x, *w;
 
         subject_begin(&s);
-        x = source(&s, 2, left);
-        w = typed(&s, true, WNNOperandDataType_Int8, -128, -128, 2, right);
-        scale = typed(&s, true, WNNOperandDataType_Float32, kind == ZERO_SCALE ? 0 : 0.1, kind == ZERO_SCALE ? 0 : 0.2, 2,
-                      kind == SCALE_ALONG_TERMS ? vector : ones);
-        w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w, scale,
-                  typed(&s, true, WNNOperandDataType_Int8, zero, zero, 2, kind == SCALE_ALONG_TERMS ? vector : ones));
+        x = bytes(&s, false, true, rank, left + 3 - rank);
+        x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x,
+                  typed(&s, kind != RUN_TIME_SCALE, WNNOperandDataType_Float32, 0.1, 0.2, rank, row),
+                  typed(&s, kind != RUN_TIME_ZERO, WNNOperandDataType_Int8, 3, 3, rank, row));
+        w = typed(&s, kind != RUN_TIME_WEIGHTS, WNNOperandDataType_Int8, -128, -128, rank, right + 3 - rank);
+        w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w,
+                  typed(&s, kind != RUN_TIME_WEIGHT_SCALE, WNNOperandDataType_Float32, kind == ZERO_SCALE ? 0 : 0.1,
+                        kind == ZERO_SCALE ? 0 : 0.2, rank, scales),
+                  typed(&s, kind != RUN_TIME_WEIGHT_ZERO, WNNOperandDataType_Int8, zero, zero, rank, scales));
         apply(&s, OP_MATMUL, NULL, x, w, NULL);
-        assert_int_equal(library_takes_quantized(library, s.nodes, 3), kind == FINE && library_has_exact_integers(library));
+        if (library_takes_quantized(library, s.nodes, 3) != (kind == FINE && library_has_exact_integers(library)))
+            fail_msg("kind %d", kind);
         subject_end(&s);
     }
+}
+
+/** A transposed convolution of bytes is computed in floats. */
+static void transposed_convolutions_are_declined(void **state)
+{
+    static const uint32_t image[] = {1, 16, 5, 5}, filter[] = {16, 8, 3, 3};
+    struct subject s;
+    struct value *x, *w;
+
+    (void)state;
+    subject_begin(&s);
+    x = source(&s, 4, image);
+    w = weights(&s, 4, filter, 1);
+    apply(&s, OP_CONV_TRANSPOSE2D, NULL, x, w, NULL);
+    assert_false(library_takes_quantized(library, s.nodes, 3));
+    subject_end(&s);
 }
 
 static void products(void **state)
@@ -526,8 +563,12 @@ static void clusters(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions), cmocka_unit_test(products),
-                                              cmocka_unit_test(ties), cmocka_unit_test(declined), cmocka_unit_test(clusters)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions),
+                                              cmocka_unit_test(products),
+                                              cmocka_unit_test(ties),
+                                              cmocka_unit_test(declined),
+                                              cmocka_unit_test(transposed_convolutions_are_declined),
+                                              cmocka_unit_test(clusters)};
 
     (void)argc;
     if (getenv("SEED"))
