@@ -51,12 +51,13 @@ static bool section_fits(const struct image_section *s, size_t bytes, size_t ali
 
 static bool check_versions(const struct image_header *h, struct error *e)
 {
-    char made_by[sizeof h->library * 8];
+    char made_by[sizeof h->library * 8], here[sizeof h->library] = "";
 
     if (h->format != IMAGE_VERSION || h->header_bytes != sizeof *h)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has format %u, this library reads %d", h->format,
                          IMAGE_VERSION);
-    if (memchr(h->library, '\0', sizeof h->library) == NULL || strcmp(h->library, wnnGetVersion()) != 0)
+    strncpy(here, wnnGetVersion(), sizeof here - 1);
+    if (memcmp(h->library, here, sizeof here) != 0)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph was made by version %s of the library, this is %s",
                          escape_text(made_by, sizeof made_by, h->library, strnlen(h->library, sizeof h->library)),
                          wnnGetVersion());

@@ -20,8 +20,7 @@
  *                            const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
  *   and if their weights lie in a file of their own (WEBNN_OBJECT_NEEDS_WEIGHTS)
  *     int    prefix_set_weights(const void *file, size_t bytes);   the file's bytes, aligned to 64, which must stay
- *     int    prefix_load_weights(const char *path);                maps it; NULL: where webnnc wrote it.  The first run does
- * so, too
+ *     int    prefix_load_weights(const char *path);                maps it; NULL: where webnnc wrote it.  So does the first run.
  *
  * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int
  * return WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type;
