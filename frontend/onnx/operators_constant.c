@@ -42,7 +42,8 @@ static bool import_constant(struct onnx_node *n)
 }
 
 /** Output i filled with one value. */
-static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims, const void *element)
+static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims,
+                          const void *element)
 {
     WNNOperandDataType data_type = onnx_data_type(type);
     size_t size = onnx_type_size(type);
@@ -91,7 +92,9 @@ static size_t clamp_bound(int64_t at, size_t rank)
 {
     if (at < 0)
         at += (int64_t)rank;
-    return at < 0 ? 0 : at > (int64_t)rank ? rank : (size_t)at;
+    if (at < 0)
+        return 0;
+    return (size_t)at < rank ? (size_t)at : rank;
 }
 
 static bool import_shape(struct onnx_node *n)
@@ -256,8 +259,9 @@ static enum onnx_type type_by_name(const char *name)
     static const struct {
         const char *name;
         enum onnx_type type;
-    } names[] = {{"FLOAT", ONNX_FLOAT},     {"UINT8", ONNX_UINT8}, {"INT8", ONNX_INT8},       {"INT32", ONNX_INT32},   {"INT64", ONNX_INT64},
-                 {"BOOL", ONNX_BOOL},       {"FLOAT16", ONNX_FLOAT16}, {"DOUBLE", ONNX_DOUBLE}, {"UINT32", ONNX_UINT32}, {"UINT64", ONNX_UINT64}};
+    } names[] = {{"FLOAT", ONNX_FLOAT},   {"UINT8", ONNX_UINT8},  {"INT8", ONNX_INT8},       {"INT32", ONNX_INT32},
+                 {"INT64", ONNX_INT64},   {"BOOL", ONNX_BOOL},    {"FLOAT16", ONNX_FLOAT16}, {"DOUBLE", ONNX_DOUBLE},
+                 {"UINT32", ONNX_UINT32}, {"UINT64", ONNX_UINT64}};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(names[i].name, name))
@@ -319,7 +323,8 @@ static bool import_dropout(struct onnx_node *n)
 }
 
 static const struct onnx_operator rows[] = {
-    {"Cast", 1, 0, 1, 1, 1, 0, import_cast, "float64, int16 and uint16 for constants only; no strings, 8-bit floats, bfloat16", NULL},
+    {"Cast", 1, 0, 1, 1, 1, 0, import_cast, "float64, int16 and uint16 for constants only; no strings, 8-bit floats, bfloat16",
+     NULL},
     {"CastLike", 15, 0, 2, 2, 1, 0, import_cast_like, "as Cast", NULL},
     {"Constant", 1, 0, 0, 0, 1, 0, import_constant, "no strings, no sparse tensors", NULL},
     {"ConstantOfShape", 9, 0, 1, 1, 1, 0, import_constant_of_shape, "the shape must be constant", NULL},

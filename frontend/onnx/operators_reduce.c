@@ -15,6 +15,7 @@ static bool read_axes(struct onnx_node *n, int64_t since, const uint32_t **axes,
     size_t rank = n->inputs[0]->rank;
     const int64_t *list = NULL;
     uint32_t *all;
+    bool noop = n->version >= since && onnx_int(n, "noop_with_empty_axes", 0) != 0;
 
     *count = 0;
     if (n->version < since)
@@ -27,7 +28,7 @@ static bool read_axes(struct onnx_node *n, int64_t since, const uint32_t **axes,
         *axes = onnx_axes(n, list, *count, rank);
         return *axes != NULL;
     }
-    if (n->version >= since && onnx_int(n, "noop_with_empty_axes", 0)) {
+    if (noop) {
         *axes = onnx_alloc(n, 1, sizeof **axes); /* an empty list: each element by itself */
         return *axes != NULL;
     }

@@ -350,14 +350,16 @@ static void check_counts(struct onnx_node *n)
         onnx_refuse(n, "%zu outputs are named, it has at most %u", n->output_count, row->max_outputs);
 }
 
-/** Runs the importer, or the function's body. */
-static bool run_node(struct onnx_node *n)
+/** Runs the importer, or the function's body; of a node that reads the result of a refused one it only looks up the operator. */
+static bool run_node(struct onnx_node *n, bool unknown)
 {
     const Onnx__FunctionProto *function;
     double elements = 0, cost = 0;
     bool ok;
 
     find_operator(n, &function);
+    if (unknown)
+        return false;
     if (function)
         return import_function(n, function) && check_rest(n);
     if (!n->refused)
@@ -396,7 +398,7 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
     if (!n.inputs || !n.outputs || !find_inputs(&n, &unknown))
         return false;
     n.output_count = proto->n_output;
-    if (unknown || !run_node(&n))
+    if (!run_node(&n, unknown))
         bind_unknown(&n);
     wnnGraphBuilderClearError(n.builder);
     for (size_t i = 0; !r->failed && i < n.output_count; i++)
