@@ -1225,7 +1225,7 @@ WNN_EXPORT WNNOperand wnnGraphBuilderRoundEven(WNNGraphBuilder builder, WNNOpera
 WNN_EXPORT WNNOperand wnnGraphBuilderSin(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * -1 below 0, 1 above, else 0; NaN stays NaN.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
+ * -1 below 0, 1 above, else 0, also of NaN.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
  * (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderSign(WNNGraphBuilder builder, WNNOperand input,
