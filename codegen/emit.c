@@ -569,8 +569,7 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
         return false;
     }
     choose_shape(e);
-    if (k->blocked)
-        block_prepare(e);
+    bool ok = !k->blocked || block_prepare(e);
     units.store_values = arena_array(&e->arena, (size_t)k->store_count * COPIES_MAX + 1, sizeof(V));
     for (int pass = 0; pass < 2; pass++) /* first, hence slowest: what a large operand read by vectors depends on */
         for (uint32_t i = 0; i < k->parallel_count; i++)
@@ -578,7 +577,7 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
                 pass == !(e->block.wide_outer && block_is_outer(k, i)))
                 units.vars[units.count++] = i;
 
-    bool ok = units.store_values || error_out_of_memory(error);
+    ok = (ok && units.store_values) || error_out_of_memory(error);
     if (ok) {
         e->m.function = emit_signature(e, name);
         emit_block(e, LLVMAppendBasicBlockInContext(m->context, e->m.function, "entry"));
@@ -586,6 +585,8 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
         e->args_tensors = load_field(e, offsetof(struct kernel_args, tensors), "tensors");
         e->args_params = load_field(e, offsetof(struct kernel_args, params), "params");
         e->scratch = load_field(e, offsetof(struct kernel_args, scratch), "scratch");
+        if (k->blocked)
+            block_enter_function(e);
         emit_units(e, &units, LLVMGetParam(e->m.function, 1), LLVMGetParam(e->m.function, 2));
     }
     arena_free(&e->arena);

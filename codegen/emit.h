@@ -67,6 +67,7 @@ struct block_shape {
     bool guarded;    /* some factor has guards */
     bool ranged;     /* that can be tested for a whole tile, */
     uint32_t branch; /* inside of as many loops */
+    uint32_t zeros;  /* elements that a row outside reads instead of its own; 0: it is masked */
     bool wide_outer; /* the operand read by vectors is large: it is walked once, slowest */
 };
 
@@ -106,6 +107,9 @@ struct emitter {
     struct block_shape block; /* emit_block.c */
     bool blocked;             /* in a tile: copies are its rows times its vectors */
     bool guards_hold;         /* of the factors */
+    V zeros;                  /* block.zeros of them */
+    V *edge_pointers;         /* [expr * COPIES_MAX + row]: where a factor's row begins, zeros if it is outside; NULL: no row's */
+    bool edge;                /* those are to be used */
     uint32_t tile_vectors, tile_rows_count;
     V tile_mask; /* lanes of the last vector that exist, NULL: all */
     uint32_t phase;
@@ -212,8 +216,12 @@ V tile_row_exists(struct emitter *e, uint32_t form);
 void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s);
 /** Whether the operand that is read by vectors depends on a variable. */
 bool block_is_outer(const struct kernel *k, uint32_t var);
-/** Chooses the shape and makes strides of rows immediate numbers. */
-void block_prepare(struct emitter *e);
+/** Chooses the shape and makes strides of rows immediate numbers.  False: out of memory. */
+bool block_prepare(struct emitter *e);
+/** In the function's first block: what tiles need. */
+void block_enter_function(struct emitter *e);
+/** A factor's address by edge_pointers, at its level. */
+V block_edge_address(struct emitter *e, uint32_t expr, T element);
 /** All tiles of rows [first_row, first_row + rows) (NULL: no row variable) and elements [low, high) of the vector variable. */
 void block_range(struct emitter *e, V first_row, V rows, V low, V high, V *store_values);
 

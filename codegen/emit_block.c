@@ -25,7 +25,9 @@ enum {
     VECTORS_MAX = 8,
     CHAINS = 8,          /* multiply-adds that must be under way at once for full speed */
     STEPS_MAX = 288,     /* multiply-adds in an unrolled loop body */
+    OWN_COPIES = 8,      /* accumulators of a tile that shares little: as many as hide latency */
     SUM_STEPS = 512,     /* additions in a row into one accumulator; longer sums go in blocks */
+    ZEROS_MAX = 4096,    /* elements that a factor's row may have to be replaced by zeros */
     WIDE_BYTES = 1 << 19 /* an operand up to this size stays in the cache for all rows */
 };
 
@@ -68,6 +70,26 @@ static uint32_t depth_of(const struct kernel *k, const struct kaffine *a)
 static bool is_load(const struct kexpr *x)
 {
     return x->op == K_LOAD && x->varying;
+}
+
+/* Whether an expression is loaded by vectors. */
+static bool is_wide(const struct kernel *k, uint32_t expr)
+{
+    const struct kexpr *x = &k->exprs[expr];
+    bool wide = x->op == K_LOAD && (coefficient(&x->index, k->vector_var) || derived_depends(k, &x->index, k->vector_var));
+    for (uint32_t i = 0; i < 3; i++)
+        wide = wide || (x->args[i] != KEXPR_NONE && is_wide(k, x->args[i]));
+    return wide;
+}
+
+/* Whether every accumulator of a tile has factors of its own (a depthwise convolution): then large tiles are only long code. */
+static bool factors_are_own(const struct kernel *k)
+{
+    bool own = false;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_REDUCE)
+            own = is_wide(k, k->exprs[i].args[0]) && is_wide(k, k->exprs[i].args[1]);
+    return own;
 }
 
 /* ---- the shape ---- */
@@ -130,11 +152,12 @@ static void choose_tile(const struct kernel *k, const struct isa *isa, struct bl
     const int64_t width = isa->vector_bits / 32 ? isa->vector_bits / 32 : 1;
     const int64_t rows = k->row_var == KEXPR_NONE ? 1 : k->vars[k->row_var].size, columns = k->vars[k->vector_var].size;
     const uint32_t spare = isa->fma ? 1 : 2; /* a factor; without fused multiply-adds a product, too */
+    const uint32_t most = factors_are_own(k) ? OWN_COPIES : COPIES_MAX;
     struct block_shape best = {0};
     double least = 0;
 
     for (s->vectors = 1; s->vectors <= (width > 1 ? VECTORS_MAX : 1); s->vectors++) {
-        for (s->rows = 1; s->rows <= rows && s->rows * s->vectors <= COPIES_MAX; s->rows++) {
+        for (s->rows = 1; s->rows <= rows && s->rows * s->vectors <= most; s->rows++) {
             if (s->rows * s->vectors + s->vectors + spare > isa->registers && s->rows > 1)
                 break;
             if (columns > KERNEL_BLOCK && KERNEL_BLOCK % (s->vectors * width))
@@ -202,6 +225,34 @@ static void choose_guards(const struct kernel *k, struct block_shape *s)
             s->ranged = s->ranged && guard_is_ranged(k, &k->exprs[i].guards[g], s->branch);
 }
 
+/* How many zeros stand for a row of a factor that is outside: what loops inside of `branch` ones read of it; 0: cannot be. */
+static uint32_t zeros_of(const struct kernel *k, const struct kexpr *x, uint32_t branch)
+{
+    int64_t span = 1;
+
+    if (!is_load(x) || !x->guard_count || x->bits.u64 || coefficient(&x->index, k->vector_var) ||
+        derived_depends(k, &x->index, k->vector_var))
+        return 0;
+    for (uint32_t g = 0; g < x->guard_count; g++) {
+        const struct kaffine *a = &x->guards[g].form;
+        if (depth_of(k, a) > branch || coefficient(a, k->vector_var) || derived_depends(k, a, k->vector_var))
+            return 0;
+    }
+    for (uint32_t i = 0; i < x->index.count; i++) {
+        const uint32_t var = x->index.terms[i].var;
+        if (k->vars[var].kind == KVAR_DIVMOD && depth_of(k, &k->vars[var].base) > branch)
+            return 0;
+        if (k->vars[var].kind != KVAR_REDUCED || var - k->parallel_count < branch)
+            continue;
+        if (x->index.terms[i].coefficient < 0 || x->index.terms[i].coefficient > ZEROS_MAX)
+            return 0;
+        span += x->index.terms[i].coefficient * (k->vars[var].size - 1);
+        if (span > ZEROS_MAX)
+            return 0;
+    }
+    return (uint32_t)(span + 63) / 64 * 64;
+}
+
 void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s)
 {
     bool wide = true; /* every element in memory has 32 or 64 bits */
@@ -225,6 +276,10 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
     if (s->fold != KEXPR_NONE && s->fold >= s->unroll_from)
         s->unroll_from = s->fold + 1;
     choose_guards(k, s);
+    for (uint32_t i = 0; i < k->expr_count && s->branch < k->reduced_count; i++) {
+        uint32_t zeros = zeros_of(k, &k->exprs[i], s->branch);
+        s->zeros = zeros > s->zeros ? zeros : s->zeros;
+    }
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (is_load(x) && coefficient(&x->index, k->vector_var) == 1 && k->row_var != KEXPR_NONE &&
@@ -257,8 +312,9 @@ static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)
     fprintf(f, "  tile %ux%u full %u %u tails", s.rows, s.vectors, s.full_rows, s.full);
     for (uint32_t i = 0; i < s.tail_count; i++)
         fprintf(f, " %u", s.tails[i]);
-    fprintf(f, " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u outer %u rows",
-            s.rest, s.masked, s.scalars, s.unroll_from, (int)s.fold, s.fold_steps, s.guarded, s.ranged, s.branch, s.wide_outer);
+    fprintf(f, " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u zeros %u outer %u rows",
+            s.rest, s.masked, s.scalars, s.unroll_from, (int)s.fold, s.fold_steps, s.guarded, s.ranged, s.branch, s.zeros,
+            s.wide_outer);
     if (k->row_var != KEXPR_NONE) {
         for (uint32_t i = 0; i < k->expr_count; i++) {
             const struct kexpr *x = &k->exprs[i];
@@ -293,15 +349,42 @@ char *emit_structure(const struct kernel *k, const struct isa *isa, struct arena
     return text;
 }
 
-void block_prepare(struct emitter *e)
+bool block_prepare(struct emitter *e)
 {
     block_choose(e->k, e->m.isa, &e->block);
+    e->edge_pointers = arena_array(&e->arena, (size_t)e->k->expr_count * COPIES_MAX, sizeof *e->edge_pointers);
     for (uint32_t i = 0; e->k->row_var != KEXPR_NONE && i < e->form_count; i++) {
         const struct form *f = &e->forms[i];
         for (uint32_t t = 0; t < f->affine->count; t++)
             if (f->affine->terms[t].var == e->k->row_var)
                 e->numbers.items[f->number + 1 + t].slot = -1;
     }
+    return e->edge_pointers != NULL;
+}
+
+void block_enter_function(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    enum { STEP = 16 };
+
+    if (!e->block.zeros)
+        return;
+    T row = type_lanes(type_int(m, 32), STEP);
+    e->zeros = alloca_entry(m, LLVMArrayType2(type_int(m, 32), e->block.zeros), "zeros");
+    emit_here(e);
+    LLVMBasicBlockRef before = e->tail, loop = block_append(m, "zero"), after = block_append(m, "zeroed");
+    LLVMBuildBr(m->b, loop);
+    emit_block(e, loop);
+    V i = LLVMBuildPhi(m->b, type_int(m, 64), "i");
+    V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 32), e->zeros, &i, 1, "");
+    LLVMSetAlignment(LLVMBuildStore(m->b, LLVMConstNull(row), address), 4);
+    V next = LLVMBuildAdd(m->b, i, const_int(m, 64, STEP), "");
+    V more = LLVMBuildICmp(m->b, LLVMIntSLT, next, const_int(m, 64, e->block.zeros), "");
+    LLVMBuildCondBr(m->b, more, loop, after);
+    V values[2] = {const_int(m, 64, 0), next};
+    LLVMBasicBlockRef from[2] = {before, loop};
+    LLVMAddIncoming(i, values, from, 2);
+    emit_block(e, after);
 }
 
 /* ---- copies ---- */
@@ -430,6 +513,72 @@ static V inside(struct emitter *e, const struct tile *t, uint32_t depth, V *some
     return all;
 }
 
+/* What of a form is known with `depth` loops open, at row `row` of the tile. */
+static V open_part(struct emitter *e, uint32_t form, uint32_t depth, uint32_t row)
+{
+    const struct form *f = &e->forms[form];
+    const struct build *m = &e->m;
+    V sum = number_value(e, f->number);
+
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
+            continue;
+        V c = number_value(e, f->number + 1 + i), value = var_scalar(e, var);
+        emit_here(e);
+        if (var == e->k->row_var)
+            value = LLVMBuildAdd(m->b, value, const_int(m, 64, row), "");
+        sum = LLVMBuildAdd(m->b, sum, LLVMBuildMul(m->b, value, c, ""), "");
+    }
+    return sum;
+}
+
+/* Where the rows of guarded factors begin: at zeros if they are outside. */
+static void set_edge_pointers(struct emitter *e, uint32_t depth)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++) {
+        const struct kexpr *x = &e->k->exprs[i];
+        if (!zeros_of(e->k, x, depth))
+            continue;
+        T element = storage_type(e, e->k->tensors[x->tensor].type);
+        V tensor = tensor_pointer(e, x->tensor);
+        for (uint32_t row = 0; row < (e->expr_rows[i] ? e->tile_rows_count : 1); row++) {
+            V all = const_int(m, 1, 1), index = open_part(e, e->expr_form[i], depth, row);
+            for (uint32_t g = 0; g < x->guard_count; g++) {
+                const struct form *f = &e->forms[e->expr_form[i] + 1 + g];
+                V bound = number_value(e, f->number + 1 + f->affine->count);
+                V at = open_part(e, e->expr_form[i] + 1 + g, depth, row);
+                emit_here(e);
+                all = LLVMBuildAnd(m->b, all, LLVMBuildICmp(m->b, LLVMIntULT, at, bound, ""), "");
+            }
+            emit_here(e);
+            V address = LLVMBuildGEP2(m->b, element, tensor, &index, 1, "");
+            e->edge_pointers[i * COPIES_MAX + row] = LLVMBuildSelect(m->b, all, address, e->zeros, "edge");
+        }
+    }
+}
+
+V block_edge_address(struct emitter *e, uint32_t expr, T element)
+{
+    const struct form *f = &e->forms[e->expr_form[expr]];
+    const struct build *m = &e->m;
+    V index = const_int(m, 64, 0);
+
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        if (e->k->vars[var].kind != KVAR_REDUCED || var - e->k->parallel_count < e->block.branch)
+            continue;
+        V c = number_value(e, f->number + 1 + i);
+        emit_at(e, e->expr_level[expr]);
+        index = LLVMBuildAdd(m->b, index, LLVMBuildMul(m->b, e->var_value[var], c, ""), "");
+    }
+    emit_at(e, e->expr_level[expr]);
+    V pointer = e->edge_pointers[expr * COPIES_MAX + (e->expr_rows[expr] ? e->copy / e->tile_vectors : 0)];
+    return LLVMBuildGEP2(m->b, element, pointer, &index, 1, "");
+}
+
 static void nest(struct emitter *e, struct tile *t, uint32_t r);
 
 /* The rest of the loops twice: without guards where all hold, with them elsewhere. */
@@ -460,7 +609,11 @@ static void branch(struct emitter *e, struct tile *t, uint32_t r)
     else
         LLVMBuildBr(m->b, edge);
     emit_block(e, edge);
+    if (e->block.zeros)
+        set_edge_pointers(e, r);
+    e->edge = e->block.zeros;
     nest(e, t, r);
+    e->edge = false;
     emit_here(e);
     LLVMBuildBr(m->b, done);
     emit_open(e, level);

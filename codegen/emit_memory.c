@@ -195,6 +195,12 @@ V emit_load(struct emitter *e, uint32_t expr)
     uint32_t align = (uint32_t)dtype_size(dtype), level = e->expr_level[expr];
     V scalar, lanes, value;
 
+    if (e->edge && e->edge_pointers[expr * COPIES_MAX]) {
+        V address = block_edge_address(e, expr, element);
+        emit_at(e, level);
+        value = load_vector(e, type_lanes(element, expr_is_vector(e, expr) ? e->lanes : 1), address, align);
+        return dtype == WNNOperandDataType_Float16 ? half_to_float(m, value) : value;
+    }
     V pointer = tensor_pointer(e, x->tensor);
     guards_value(e, e->expr_form[expr] + 1, e->guards_hold && x->varying ? 0 : x->guard_count, level, &scalar, &lanes);
     struct place p = form_place(e, e->expr_form[expr]);
