@@ -414,7 +414,8 @@ static bool cpu_flatten(struct executable *x, void **bytes, size_t *size, uint64
         return error_out_of_memory(e);
     if (*size)
         memcpy(*bytes, x->code.bytes, *size);
-    memcpy(offsets, x->code_offsets, count * sizeof *offsets);
+    if (count)
+        memcpy(offsets, x->code_offsets, count * sizeof *offsets);
     return true;
 }
 

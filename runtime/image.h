@@ -84,6 +84,7 @@ struct image_view {
     uint32_t kernel_count;
     size_t code_offset, code_bytes; /* from the image's start; 0, 0: the functions come as a table */
     const uint64_t *offsets;        /* by kernel, into the code */
+    double checksum_ms, library_ms; /* what checksums and the library's primitives took */
 };
 
 /** Where an image lies: at a multiple of IMAGE_ALIGN.  data NULL: in the image. */

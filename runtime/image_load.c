@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/image_format.h"
 #include "runtime/image_stream.h"
@@ -28,6 +29,14 @@ struct reader {
     int64_t *input_bytes, *output_bytes; /* by slot; 0: not bound */
     struct error *e;
 };
+
+static double milliseconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
 
 static bool damaged(struct reader *r, const char *what)
 {
@@ -324,6 +333,7 @@ static bool read_kernel(struct reader *r, struct program_step *s)
 static bool read_kind(struct reader *r, struct program_step *s)
 {
     uint32_t n = s->place_count;
+    double start;
 
     switch (s->kind) {
     case STEP_KERNEL:
@@ -331,7 +341,9 @@ static bool read_kind(struct reader *r, struct program_step *s)
     case STEP_LIBRARY:
         if (n == 0 || !is_writable(&s->places[n - 1]) || !(r->header->flags & IMAGE_HAS_LIBRARY))
             return damaged(r, "a step of oneDNN");
+        start = milliseconds_now();
         s->library = r->en->functions->step_load(r->en, &r->in, n, s->places, r->e);
+        r->view->library_ms += milliseconds_now() - start;
         return s->library != NULL;
     case STEP_COPY:
         return (n == 2 && is_writable(&s->places[1]) && s->places[0].bytes == s->places[1].bytes) || damaged(r, "a copy");
@@ -525,14 +537,20 @@ bool image_load(const struct image_source *source, struct engine *en, const char
     memcpy(&h, source->image, sizeof h);
     if (h.byte_order != IMAGE_BYTE_ORDER)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");
+    double start = milliseconds_now();
     if (!check_versions(&h, e) || !check_sections(source, &h, e) || !check_checksums(source, &h, e))
         return false;
+    view->checksum_ms = milliseconds_now() - start;
 
     const unsigned char *plan = (const unsigned char *)source->image + h.plan.offset;
     r.in = (struct image_in){
         .at = plan, .end = plan + h.plan.bytes, .data = data_of(source, &h), .data_bytes = (size_t)h.data.bytes};
     p->engine = en;
-    if (read_facts(&r) && check_processor(&view->facts, triple, features, e) && check_library(&h, en, e) && read_program(&r))
+    bool ok = read_facts(&r) && check_processor(&view->facts, triple, features, e);
+    start = milliseconds_now();
+    ok = ok && check_library(&h, en, e); /* starts it */
+    view->library_ms += milliseconds_now() - start;
+    if (ok && read_program(&r))
         return true;
     damaged(&r, "it ends early");
     program_free(p);

@@ -214,17 +214,31 @@ static struct mapping *map(const char *path, int file, struct error *e)
     return m;
 }
 
+static double milliseconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 static struct executable *load_image(WNNContext context, const char *path, int file, struct image_view *view, struct error *e)
 {
     struct engine *en = context->engine;
+    double start = milliseconds_now();
     struct mapping *m = map(path, file, e);
     struct error why = {.status = WNNStatus_Success};
     char text[512];
 
     if (!m)
         return NULL;
+    double mapped = milliseconds_now();
     struct image_source source = {.image = m->bytes, .bytes = m->size, .file = file};
     struct executable *x = en->functions->load_image(en, &source, mapping_release, m, view, &why);
+    if (x && context->debug.flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# load: map %.3f ms, checksums %.3f ms, library's primitives %.3f ms, all else %.3f ms\n",
+                mapped - start, view->checksum_ms, view->library_ms,
+                milliseconds_now() - mapped - view->checksum_ms - view->library_ms);
     if (x)
         return x;
     mapping_release(m);

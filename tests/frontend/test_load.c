@@ -448,7 +448,7 @@ static void other_machines(void **state)
     ALTERED(code.offset, UINT64_MAX - 4095, DataError, "outside");
     ALTERED(code.bytes, 0, DataError, "a kernel outside the code");
     ALTERED(data.offset, 64, DataError, "outside");
-    ALTERED(data.bytes, 64, DataError, "a constant outside the data");
+    ALTERED(data.bytes, 64, DataError, "is damaged");
     ALTERED(flags, h.flags & ~(uint32_t)IMAGE_HAS_LIBRARY, DataError, "a step of oneDNN");
     ALTERED(flags, h.flags | IMAGE_DATA_APART, DataError, "weights are missing");
     if (packed) {
