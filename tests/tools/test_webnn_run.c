@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* webnn-run from outside: files in, text and files out, what it refuses and how. */
+#include "tools/tool_support.h"
+
+#include <cjson/cJSON.h>
+#include <jpeglib.h>
+
+#include "frontend/io/npz.h"
+
+#define F32 WNNOperandDataType_Float32
+
+/* y = x + 1/2, twice = 2 x, of two by three numbers. */
+static void write_models(void)
+{
+    write_text("sum.webnn", "webnn_graph \"sum\" v1 { inputs { x: f32[2, 3]; } consts { half: f32[] @scalar(0.5); }\n"
+                            "nodes { y = add(x, half); twice = add(x, x); } outputs { y; twice; } }");
+    write_text("whole.webnn", "webnn_graph \"whole\" v1 { inputs { n: i64[3]; } nodes { m = neg(n); } outputs { m; } }");
+    write_text("two.webnn",
+               "webnn_graph \"two\" v1 { inputs { a: f32[4]; b: f32[4]; } nodes { c = sub(a, b); } outputs { c; } }");
+    /* Pictures as they come in: every layout and type. */
+    write_text("nchw.webnn",
+               "webnn_graph \"nchw\" v1 { inputs { p: f32[1, 3, 4, 6]; } nodes { q = identity(p); } outputs { q; } }");
+    write_text("nhwc.webnn",
+               "webnn_graph \"nhwc\" v1 { inputs { p: f32[1, 4, 6, 3]; } nodes { q = identity(p); } outputs { q; } }");
+    write_text("grey.webnn",
+               "webnn_graph \"grey\" v1 { inputs { p: f32[1, 1, 4, 6]; } nodes { q = identity(p); } outputs { q; } }");
+    write_text("bytes.webnn",
+               "webnn_graph \"bytes\" v1 { inputs { p: u8[3, 4, 6]; } nodes { q = identity(p); } outputs { q; } }");
+}
+
+static const float six[6] = {1, -2, 3, 0.25f, 1e-3f, 100};
+
+static int prepare(void **state)
+{
+    if (enter_folder(state))
+        return 1;
+    write_models();
+    write_array("six.npy", F32, 2, (uint32_t[]){2, 3}, six);
+    return 0;
+}
+
+/* ---- the command line ---- */
+
+static void help_and_man_page_agree(void **state)
+{
+    char message[256], *page, option[64];
+    size_t length, count = 0;
+
+    (void)state;
+    assert_int_equal(run("%s --version", WEBNN_RUN), 0);
+    assert_printed(wnnGetVersion());
+    assert_int_equal(run("%s --help", WEBNN_RUN), 0);
+    assert_true(file_read(WEBNN_RUN_PAGE, &page, &length, message, sizeof message));
+    /* In the page a hyphen of an option is written \-. */
+    for (const char *p = strstr(printed, "--"); p; p = strstr(p + 2, "--")) {
+        size_t n = strspn(p + 2, "abcdefghijklmnopqrstuvwxyz-");
+
+        snprintf(option, sizeof option, "\\-\\-");
+        for (size_t i = 0; i < n && strlen(option) + 3 < sizeof option; i++)
+            snprintf(option + strlen(option), sizeof option - strlen(option), "%s%c", p[2 + i] == '-' ? "\\" : "", p[2 + i]);
+        if (!strstr(page, option))
+            fail_msg("the man page has no %s", option);
+        count++;
+    }
+    assert_true(count > 20);
+    free(page);
+}
+
+static void wrong_usage_is_told(void **state)
+{
+    static const struct {
+        const char *arguments, *text;
+    } rows[] = {
+        {"", "no model is given"},
+        {"--bogus sum.webnn", "there is no option --bogus"},
+        {"sum.webnn two.webnn", "one model at a time: sum.webnn, then two.webnn"},
+        {"sum.webnn --input", "--input needs a value"},
+        {"sum.webnn --dim batch", "--dim takes NAME=N, not 'batch'"},
+        {"sum.webnn --dim batch=0", "--dim takes NAME=N, not 'batch=0'"},
+        {"sum.webnn --dim batch=99999999999", "--dim takes NAME=N"},
+        {"sum.webnn --shape x=2x", "--shape takes NAME=1x3x224x224, not 'x=2x'"},
+        {"sum.webnn --shape x=2x-3", "--shape takes"},
+        {"sum.webnn --resize 4", "--resize takes WIDTHxHEIGHT or auto, not '4'"},
+        {"sum.webnn --resize 0x4", "--resize takes"},
+        {"sum.webnn --resize 4x4y", "--resize takes"},
+        {"sum.webnn --mean 1,2", "--mean takes one number or three, not '1,2'"},
+        {"sum.webnn --std 0", "none of them 0, not '0'"},
+        {"sum.webnn --scale 1/0", "--scale takes"},
+        {"sum.webnn --atol -1", "--atol takes"},
+        {"sum.webnn --layout hwcn", "--layout takes nchw or nhwc, not 'hwcn'"},
+        {"sum.webnn --top 0", "--top takes"},
+        {"sum.webnn --repeat 1.5", "--repeat takes"},
+        {"sum.webnn --grey=1", "--grey takes no value"},
+        {"sum.webnn --compare six.npy", "--compare takes NAME=FILE.npy"},
+        {"sum.webnn --trace a,b", "--trace takes a file whose name has no comma"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(run("%s %s", WEBNN_RUN, rows[i].arguments), 2);
+        assert_printed(rows[i].text);
+    }
+}
+
+static void failures_name_what_failed(void **state)
+{
+    static const struct {
+        const char *arguments, *text;
+    } rows[] = {
+        {"absent.webnn", "absent.webnn"},
+        {"six.npy", "six.npy is no model"},
+        {"sum.webnn --input z=six.npy", "no input 'z'"},
+        {"sum.webnn --input x=absent.npy", "absent.npy: No such file"},
+        {"sum.webnn --input x=short.npy", "short.npy"},
+        {"sum.webnn --input x=six.npy --input x=six.npy", "input 'x' is given twice"},
+        {"two.webnn --input six.npy", "which of the model's 2 inputs"},
+        {"whole.webnn --input n=six.npy", "float32 [2, 3]"},
+        {"two.webnn --input a=six.npy", "float32 [2, 3]"},
+        {"sum.webnn --input x=raw.bin", "raw.bin has 5 bytes, the model takes 24 (float32 [2, 3])"},
+        {"sum.webnn --input x=two.npz", "two.npz holds no array 'x'"},
+        {"sum.webnn --output z=z.npy", "no output 'z'"},
+        {"sum.webnn --output z.npy", "which output?"},
+        {"sum.webnn --output y=none/y.npy", "none/y.npy"},
+        {"sum.webnn --output y=y.png", "" /* two dimensions are a grey picture */},
+        {"whole.webnn --output m=m.png", "int64 [3] is no picture"},
+        {"sum.webnn --compare z=six.npy", "no output 'z'"},
+        {"sum.webnn --compare y=absent.npy", "absent.npy"},
+        {"whole.webnn --compare m=six.npy", "six.npy is float32 [2, 3], the output is int64 [3]"},
+        {"sum.webnn --labels absent.txt", "absent.txt"},
+        {"sum.webnn --trace none/trace.json", "none/trace.json"},
+        {"sum.webnn --debug nonsense", "unknown debug switch 'nonsense'"},
+        {"sum.webnn --constant x=absent.npy", "absent.npy"},
+    };
+    const struct npz_entry two[2] = {{"a", {F32, 1, {1}, 4, (void *)six}}, {"b", {F32, 1, {1}, 4, (void *)six}}};
+    char message[256];
+
+    (void)state;
+    write_text("raw.bin", "12345");
+    write_text("short.npy", "\x93NUMPY\1");
+    assert_true(npz_write("two.npz", two, 2, message, sizeof message));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int status = run("%s %s", WEBNN_RUN, rows[i].arguments);
+
+        if (*rows[i].text && status != 1)
+            fail_msg("'%s' ended with %d: %s", rows[i].arguments, status, printed);
+        assert_printed(rows[i].text);
+    }
+}
+
+/* ---- arrays ---- */
+
+static void arrays_go_in_and_come_out(void **state)
+{
+    float *y;
+    struct npz_entry *entries;
+    size_t count, length;
+    char message[256], *raw;
+
+    (void)state;
+    assert_int_equal(
+        run("%s sum.webnn --input x=six.npy --output y=y.npy --output all.npz --output twice=twice.raw --first 2", WEBNN_RUN),
+        0);
+    assert_printed("input 'x' float32 [2, 3] from six.npy");
+    assert_printed("output 'y' float32 [2, 3]: min -1.5, max 100.5, mean 17.54");
+    assert_printed("  1.5 -1.5 ...");
+    y = read_floats("y.npy", 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(y[i] == six[i] + 0.5f);
+    free(y);
+    assert_true(npz_read("all.npz", &entries, &count, message, sizeof message));
+    assert_int_equal(count, 2);
+    assert_string_equal(entries[1].name, "twice");
+    assert_true(((float *)entries[1].array.data)[5] == 200);
+    npz_free(entries, count);
+    assert_true(file_read("twice.raw", &raw, &length, message, sizeof message));
+    assert_int_equal(length, sizeof six);
+    free(raw);
+    /* The file just written, as the input: by the names in it, and as raw elements. */
+    assert_int_equal(run("%s sum.webnn --input x=twice.raw --output twice=four.npy", WEBNN_RUN), 0);
+    y = read_floats("four.npy", 6);
+    assert_true(y[5] == 400);
+    free(y);
+    assert_int_equal(run("%s sum.webnn --input six.npy --quiet", WEBNN_RUN), 0); /* the only input needs no name */
+    assert_string_equal(printed, "");
+    /* Statistics count what is not finite. */
+    write_array("odd.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){NAN, 1, 3, INFINITY, 1, 3});
+    assert_int_equal(run("%s sum.webnn --input x=odd.npy", WEBNN_RUN), 0);
+    assert_printed("output 'twice' float32 [2, 3]: min 2, max 6, mean 4, std 2, 2 of 6 not finite");
+}
+
+static void archives_name_their_inputs(void **state)
+{
+    const float a[4] = {5, 6, 7, 8}, b[4] = {1, 1, 2, 2};
+    const struct npz_entry pair[2] = {{"b", {F32, 1, {4}, sizeof b, (void *)b}}, {"a", {F32, 1, {4}, sizeof a, (void *)a}}};
+    char message[256];
+
+    (void)state;
+    assert_true(npz_write("pair.npz", pair, 2, message, sizeof message));
+    assert_int_equal(run("%s two.webnn --input pair.npz", WEBNN_RUN), 0);
+    assert_printed("  4 5 5 6\n");
+    assert_int_equal(run("%s two.webnn --input a=pair.npz --input b=pair.npz", WEBNN_RUN), 0);
+    assert_printed("  4 5 5 6\n");
+}
+
+static void missing_inputs_are_zeros_or_noise(void **state)
+{
+    float *y, *again;
+    bool differs = false;
+
+    (void)state;
+    assert_int_equal(run("%s sum.webnn --output y=y.npy", WEBNN_RUN), 0);
+    assert_printed("input 'x' float32 [2, 3] not given: zeros");
+    y = read_floats("y.npy", 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(y[i] == 0.5f);
+    free(y);
+    assert_int_equal(run("%s sum.webnn --random 7 --output y=y.npy --output twice=t.npy", WEBNN_RUN), 0);
+    assert_printed("not given: noise");
+    assert_int_equal(run("%s sum.webnn --random 7 --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
+    y = read_floats("y.npy", 6);
+    assert_int_equal(run("%s sum.webnn --random 8 --output y=y.npy", WEBNN_RUN), 0);
+    again = read_floats("y.npy", 6);
+    for (int i = 0; i < 6; i++) {
+        assert_true(y[i] >= -0.5f && y[i] <= 1.5f);
+        differs |= y[i] != again[i];
+    }
+    assert_true(differs);
+    free(y);
+    free(again);
+    assert_int_equal(run("%s two.webnn --random 3", WEBNN_RUN), 0); /* inputs get noise of their own */
+    assert_not_printed("min 0, max 0");
+}
+
+static void comparing_finds_the_worst(void **state)
+{
+    float near[6], far[6];
+    const int64_t whole[3] = {-1, -2, INT64_C(9007199254740993)}, same[3] = {1, 2, INT64_C(-9007199254740993)},
+                  off[3] = {1, 2, INT64_C(-9007199254740992)};
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        near[i] = far[i] = six[i] + 0.5f;
+    near[5] *= 1.0005f;
+    far[1] += 0.25f;
+    far[4] = NAN;
+    write_array("near.npy", F32, 2, (uint32_t[]){2, 3}, near);
+    write_array("far.npy", F32, 2, (uint32_t[]){2, 3}, far);
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=near.npy", WEBNN_RUN), 0);
+    assert_printed("compare 'y' with near.npy: ok");
+    assert_printed("at [1, 2]: 100.5 instead of 100.55");
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=near.npy --rtol 1e-4", WEBNN_RUN), 1);
+    assert_printed("MISMATCH");
+    assert_printed("1 of 6 elements are beyond 1e-05 + 0.0001 * |expected|, the first at [1, 2]");
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=near.npy --rtol 0 --atol 0.06", WEBNN_RUN), 0);
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=far.npy --atol 1 --quiet", WEBNN_RUN), 1);
+    assert_printed("largest absolute error inf at [1, 1]");
+    assert_printed("1 of 6 elements");
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=far.npy", WEBNN_RUN), 1);
+    assert_printed("2 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 1]");
+    /* Integers are exact, also where doubles are not. */
+    write_array("whole.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, whole);
+    write_array("same.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, same);
+    write_array("off.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, off);
+    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=same.npy", WEBNN_RUN), 0);
+    assert_printed("1 2 -9007199254740993");
+    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=off.npy", WEBNN_RUN), 1);
+    assert_printed("largest absolute error 1 at [2]");
+    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=off.npy --atol 1", WEBNN_RUN), 0);
+}
+
+static void the_largest_get_labels(void **state)
+{
+    (void)state;
+    write_text("labels.txt", "one\r\ntwo\nth\x1Bree");
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels labels.txt --quiet", WEBNN_RUN), 0);
+    assert_printed(
+        "  row 0\n       2  3.5  th\\x1bree\n       0  1.5  one\n  row 1\n       2  100.5  th\\x1bree\n       0  0.75  one\n");
+    write_text("four.txt", "a\nb\nc\nd\n");
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels four.txt --quiet", WEBNN_RUN), 0);
+    assert_string_equal(printed, ""); /* no output has four classes */
+}
+
+/* ---- pictures ---- */
+
+static void make_picture(const char *path, uint32_t width, uint32_t height, int red_step, int green, int blue)
+{
+    struct picture p;
+    char message[256];
+
+    assert_true(picture_create(width, height, &p, message, sizeof message));
+    for (uint32_t i = 0; i < width * height; i++) {
+        p.rgb[3 * i] = (uint8_t)(red_step * (int)(i % width));
+        p.rgb[3 * i + 1] = (uint8_t)green;
+        p.rgb[3 * i + 2] = (uint8_t)(blue < 0 ? i % 2 * 255 : (unsigned)blue);
+    }
+    assert_true(picture_write(path, &p, message, sizeof message));
+    picture_free(&p);
+}
+
+static void make_jpeg(const char *path, uint32_t width, uint32_t height, int red, int green, int blue)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    FILE *file = fopen(path, "wb");
+    uint8_t *row = malloc(3 * (size_t)width);
+
+    assert_non_null(file);
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_stdio_dest(&jpeg, file);
+    jpeg.image_width = width;
+    jpeg.image_height = height;
+    jpeg.input_components = 3;
+    jpeg.in_color_space = JCS_RGB;
+    jpeg_set_defaults(&jpeg);
+    jpeg_start_compress(&jpeg, TRUE);
+    for (uint32_t x = 0; x < width; x++) {
+        row[3 * x] = (uint8_t)red;
+        row[3 * x + 1] = (uint8_t)green;
+        row[3 * x + 2] = (uint8_t)blue;
+    }
+    for (uint32_t y = 0; y < height; y++)
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    free(row);
+    fclose(file);
+}
+
+static void pictures_become_numbers(void **state)
+{
+    float *q;
+    struct npy_array bytes;
+    char message[256];
+
+    (void)state;
+    make_picture("p.png", 6, 4, 10, 200, 7);
+    assert_int_equal(run("%s nchw.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    assert_printed("from p.png (6 x 4 pixels)");
+    q = read_floats("q.npy", 72);
+    assert_true(q[5] == 50 && q[6] == 0 && q[24] == 200 && q[71] == 7);
+    free(q);
+    assert_int_equal(run("%s nhwc.webnn --input p=p.png --scale 1 --layout nhwc --output q=q.npy", WEBNN_RUN), 0);
+    q = read_floats("q.npy", 72);
+    assert_true(q[0] == 0 && q[1] == 200 && q[2] == 7 && q[3] == 10 && q[15] == 50);
+    free(q);
+    /* (level / 255 - mean) / std, for each channel its own */
+    assert_int_equal(run("%s nchw.webnn --input p=p.png --mean 0,0.5,0.25 --std 1,2,0.5 --output q=q.npy", WEBNN_RUN), 0);
+    q = read_floats("q.npy", 72);
+    assert_float_equal(q[5], 50 / 255.0, 1e-6);
+    assert_float_equal(q[24], (200 / 255.0 - 0.5) / 2, 1e-6);
+    assert_float_equal(q[71], (7 / 255.0 - 0.25) / 0.5, 1e-6);
+    free(q);
+    assert_int_equal(run("%s grey.webnn --input p=p.png --grey --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    q = read_floats("q.npy", 24);
+    assert_float_equal(q[5], 0.299 * 50 + 0.587 * 200 + 0.114 * 7, 1e-4);
+    free(q);
+    assert_int_equal(run("%s bytes.webnn --input p=p.png --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    assert_true(npy_read("q.npy", &bytes, message, sizeof message));
+    assert_int_equal(((uint8_t *)bytes.data)[24], 200);
+    npy_free(&bytes);
+    /* What cannot be. */
+    assert_int_equal(run("%s sum.webnn --input x=p.png", WEBNN_RUN), 1);
+    assert_printed("the model takes 3 x 2");
+    assert_int_equal(run("%s nchw.webnn --input p=p.png --grey", WEBNN_RUN), 1);
+    assert_printed("takes three channels, but --grey is given");
+    assert_int_equal(run("%s nhwc.webnn --input p=p.png", WEBNN_RUN), 1);
+    assert_printed("no picture in layout nchw");
+}
+
+static void pictures_are_resized(void **state)
+{
+    float *q;
+
+    (void)state;
+    make_picture("large.png", 12, 8, 20, 200, -1); /* blue alternates from pixel to pixel */
+    assert_int_equal(run("%s nchw.webnn --input p=large.png", WEBNN_RUN), 1);
+    assert_printed("large.png is 12 x 8, the model takes 6 x 4");
+    assert_printed("--resize auto");
+    assert_int_equal(run("%s nchw.webnn --input p=large.png --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    q = read_floats("q.npy", 72);
+    for (int x = 1; x < 5; x++)
+        assert_float_equal(q[x], 20 * (2 * x + 0.5), 0.51); /* a ramp stays one */
+    for (int i = 0; i < 24; i++) {
+        assert_true(q[24 + i] == 200);
+        /* Stripes become their mean; at the border the triangle is cut off, so 3/7 or 4/7 of a stripe are left. */
+        assert_float_equal(q[48 + i], 127.5, (i % 6 % 5 ? 0.51 : 20));
+    }
+    free(q);
+    assert_int_equal(run("%s nchw.webnn --input p=large.png --resize 6x4", WEBNN_RUN), 0);
+    assert_int_equal(run("%s nchw.webnn --input p=large.png --resize 4x6", WEBNN_RUN), 1);
+    assert_printed("large.png becomes 4 x 6");
+    make_picture("small.png", 3, 2, 100, 9, 9);
+    assert_int_equal(run("%s nchw.webnn --input p=small.png --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    q = read_floats("q.npy", 72);
+    assert_true(q[0] == 0 && q[1] == 25 && q[2] == 75 && q[3] == 125 && q[5] == 200 && q[24] == 9);
+    free(q);
+}
+
+static void jpegs_are_pictures(void **state)
+{
+    char message[256], *bytes;
+    size_t length;
+    float *q;
+
+    (void)state;
+    make_jpeg("p.jpg", 60, 40, 250, 128, 3);
+    assert_int_equal(run("%s nchw.webnn --input p=p.jpg --resize auto --scale 1 --output q=q.npy", WEBNN_RUN), 0);
+    q = read_floats("q.npy", 72);
+    for (int i = 0; i < 24; i++) {
+        assert_float_equal(q[i], 250, 3);
+        assert_float_equal(q[24 + i], 128, 3);
+        assert_float_equal(q[48 + i], 3, 3);
+    }
+    free(q);
+    assert_true(file_read("p.jpg", &bytes, &length, message, sizeof message));
+    assert_true(file_write("cut.jpg", bytes, length - 60, message, sizeof message));
+    free(bytes);
+    assert_int_equal(run("%s nchw.webnn --input p=cut.jpg --resize auto", WEBNN_RUN), 1);
+    assert_printed("cut.jpg: Premature end of JPEG file");
+    write_text("bad.jpg", "\xFF\xD8\xFF\xE0 and nothing");
+    assert_int_equal(run("%s nchw.webnn --input p=bad.jpg --resize auto", WEBNN_RUN), 1);
+    assert_printed("bad.jpg: ");
+}
+
+static void outputs_become_pictures(void **state)
+{
+    struct picture p, back;
+    char message[256];
+
+    (void)state;
+    make_picture("p.png", 6, 4, 40, 200, 7);
+    assert_true(picture_read("p.png", &p, message, sizeof message));
+    for (int i = 0; i < 3; i++) {
+        static const char *const ways[] = {"nchw.webnn", "nhwc.webnn --layout nhwc", "nchw.webnn --scale 1 --output-scale 1"};
+
+        assert_int_equal(run("%s %s --input p=p.png --output q=q.png", WEBNN_RUN, ways[i]), 0);
+        assert_true(picture_read("q.png", &back, message, sizeof message));
+        assert_int_equal(back.width, 6);
+        assert_int_equal(back.height, 4);
+        assert_memory_equal(back.rgb, p.rgb, 72);
+        picture_free(&back);
+    }
+    picture_free(&p);
+}
+
+/* ---- times ---- */
+
+static void profiles_name_kernels(void **state)
+{
+    (void)state;
+    assert_int_equal(run("%s sum.webnn --random 1 --repeat 4 --threads 1 --profile", WEBNN_RUN), 0);
+    assert_printed("4 times: median");
+    assert_printed("profile: 4 runs");
+    assert_printed("GFLOP/s");
+    assert_printed("generated");
+}
+
+static void traces_are_json(void **state)
+{
+    const cJSON *events, *event;
+    char message[256], *text;
+    size_t length, steps = 0, passes = 0;
+    cJSON *root;
+
+    (void)state;
+    assert_int_equal(run("%s sum.webnn --random 1 --repeat 5 --threads 2 --trace t.json", WEBNN_RUN), 0);
+    assert_true(file_read("t.json", &text, &length, message, sizeof message));
+    root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, true);
+    assert_non_null(root);
+    events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+    assert_true(cJSON_IsArray(events));
+    cJSON_ArrayForEach(event, events)
+    {
+        const cJSON *kind = cJSON_GetObjectItemCaseSensitive(event, "ph"), *category;
+
+        assert_true(cJSON_IsString(kind) && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(event, "name")));
+        assert_true(cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(event, "pid")));
+        if (strcmp(kind->valuestring, "X"))
+            continue;
+        assert_true(cJSON_GetObjectItemCaseSensitive(event, "ts")->valuedouble >= 0);
+        assert_true(cJSON_GetObjectItemCaseSensitive(event, "dur")->valuedouble >= 0);
+        category = cJSON_GetObjectItemCaseSensitive(event, "cat");
+        assert_true(cJSON_IsString(category));
+        steps += !strcmp(category->valuestring, "step");
+        passes += !strcmp(category->valuestring, "pass");
+    }
+    assert_true(steps >= 5); /* at least a step in each of five runs */
+    assert_true(passes >= 5);
+    cJSON_Delete(root);
+    free(text);
+}
+
+/* ---- real networks ---- */
+
+static void a_jpeg_is_classified(void **state)
+{
+    const char *m = shared_model("mobilenetv2");
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(
+        run("%s %s --input input=%s/test.jpg --resize auto --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 --top 1 "
+            "--labels %s/classes.txt --quiet",
+            WEBNN_RUN, m, m, m),
+        0);
+    assert_printed("output 'probabilities' float32 [1, 1000]\n     387  0.99");
+    assert_printed("lesser panda");
+    assert_int_equal(run("%s %s --input %s/input.npy --compare logits=%s/expected_logits.npy --atol 1e-3", WEBNN_RUN, m, m, m),
+                     0);
+}
+
+/* The dimension that the file calls unk__214 is bound by the array's shape. */
+static void symbolic_dimensions_come_from_arrays(void **state)
+{
+    const char *m = shared_model("magika-v3");
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(run("%s %s --input bytes=%s/case_0/input_0.npy --compare target_label=%s/case_0/output_0.npy --rtol 1e-3 "
+                         "--atol 1e-4",
+                         WEBNN_RUN, m, m, m),
+                     0);
+    assert_int_equal(run("%s %s", WEBNN_RUN, m), 1);
+    assert_printed("unk__214");
+}
+
+static void the_bench_prints_a_line(void **state)
+{
+    const cJSON *value;
+    cJSON *root;
+
+    (void)state;
+    write_text("product.webnn", "webnn_graph \"product\" v1 { inputs { a: f32[64, 64]; b: f32[64, 64]; }\n"
+                                "nodes { c = matmul(a, b); } outputs { c; } }");
+    assert_int_equal(run("%s product.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
+    assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
+    root = cJSON_Parse(printed);
+    assert_non_null(root);
+    for (int i = 0; i < 7; i++) {
+        static const char *const keys[] = {"median_ms", "min_ms", "p90_ms", "build_ms", "read_ms", "rss_mb", "gflops"};
+
+        value = cJSON_GetObjectItemCaseSensitive(root, keys[i]);
+        if (!cJSON_IsNumber(value) || value->valuedouble <= 0)
+            fail_msg("%s is missing or not above 0: %s", keys[i], printed);
+    }
+    cJSON_Delete(root);
+    assert_int_equal(run("%s product.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
+    assert_printed("product.webnn");
+    assert_not_printed(" 0.00 ");
+    assert_int_equal(run("%s absent.webnn --json", WEBNN_BENCH), 1);
+    assert_printed("\"error\": \"absent.webnn");
+    assert_int_equal(run("%s --dim batch product.webnn", WEBNN_BENCH), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_and_man_page_agree),    cmocka_unit_test(wrong_usage_is_told),
+        cmocka_unit_test(failures_name_what_failed),  cmocka_unit_test(arrays_go_in_and_come_out),
+        cmocka_unit_test(archives_name_their_inputs), cmocka_unit_test(missing_inputs_are_zeros_or_noise),
+        cmocka_unit_test(comparing_finds_the_worst),  cmocka_unit_test(the_largest_get_labels),
+        cmocka_unit_test(pictures_become_numbers),    cmocka_unit_test(pictures_are_resized),
+        cmocka_unit_test(jpegs_are_pictures),         cmocka_unit_test(outputs_become_pictures),
+        cmocka_unit_test(profiles_name_kernels),      cmocka_unit_test(traces_are_json),
+        cmocka_unit_test(a_jpeg_is_classified),       cmocka_unit_test(symbolic_dimensions_come_from_arrays),
+        cmocka_unit_test(the_bench_prints_a_line),
+    };
+
+    return cmocka_run_group_tests(tests, prepare, leave_folder);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Running programs as users do: a command line, what it printed, how it ended. */
+#ifndef WEBNN_TESTS_TOOLS_TOOL_SUPPORT_H_
+#define WEBNN_TESTS_TOOLS_TOOL_SUPPORT_H_
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/io/file.h"
+#include "frontend/io/npy.h"
+#include "frontend/io/picture.h"
+
+/** A folder of this test's own; the working directory while it runs. */
+static char work_folder[] = "/tmp/webnn-test-XXXXXX";
+
+/** What the last command printed, stdout and stderr together. */
+static char *printed;
+
+static inline int enter_folder(void **state)
+{
+    (void)state;
+    return !mkdtemp(work_folder) || chdir(work_folder);
+}
+
+static inline int leave_folder(void **state)
+{
+    char command[64];
+
+    (void)state;
+    free(printed);
+    snprintf(command, sizeof command, "rm -rf %s", work_folder);
+    return chdir("/") || system(command);
+}
+
+/** Runs a shell command; its exit status. */
+static inline int __attribute__((format(printf, 1, 2))) run(const char *format, ...)
+{
+    char command[4096], message[256];
+    size_t length;
+    va_list args;
+    int status, n;
+
+    va_start(args, format);
+    n = vsnprintf(command, sizeof command - 32, format, args);
+    va_end(args);
+    assert_true(n > 0 && (size_t)n < sizeof command - 32);
+    snprintf(command + n, sizeof command - (size_t)n, " >printed 2>&1");
+    status = system(command);
+    free(printed);
+    assert_true(file_read("printed", &printed, &length, message, sizeof message));
+    assert_true(WIFEXITED(status));
+    /* 126 and up: the shell's, a signal's, or a sanitizer's: nothing that these programs answer. */
+    if (WEXITSTATUS(status) > 3)
+        fail_msg("%s: %s", command, printed);
+    return WEXITSTATUS(status);
+}
+
+static inline void assert_printed(const char *text)
+{
+    if (!strstr(printed, text))
+        fail_msg("'%s' is not in: %s", text, printed);
+}
+
+static inline void assert_not_printed(const char *text)
+{
+    if (strstr(printed, text))
+        fail_msg("'%s' is in: %s", text, printed);
+}
+
+static inline void write_text(const char *path, const char *text)
+{
+    char message[256];
+
+    if (!file_write(path, text, strlen(text), message, sizeof message))
+        fail_msg("%s", message);
+}
+
+static inline void write_array(const char *path, WNNOperandDataType type, size_t rank, const uint32_t *shape, const void *data)
+{
+    struct npy_array array = {.dataType = type, .rank = rank, .byteLength = wnnOperandDataTypeGetByteSize(type)};
+    char message[256];
+
+    for (size_t i = 0; i < rank; i++) {
+        array.shape[i] = shape[i];
+        array.byteLength *= shape[i];
+    }
+    array.data = (void *)data;
+    if (!npy_write(path, &array, message, sizeof message))
+        fail_msg("%s", message);
+}
+
+/** The elements of an .npy file, which must be float32 and as many; malloc'ed. */
+static inline float *read_floats(const char *path, size_t count)
+{
+    struct npy_array array;
+    char message[256];
+
+    if (!npy_read(path, &array, message, sizeof message))
+        fail_msg("%s", message);
+    assert_int_equal(array.dataType, WNNOperandDataType_Float32);
+    assert_int_equal(npy_elements(&array), count);
+    return array.data;
+}
+
+/** The path of a model in the shared folder, NULL (and a word about it) if it is absent. */
+static inline const char *shared_model(const char *name)
+{
+    static char path[4096];
+    const char *shared = getenv("WEBNN_SHARED");
+    struct stat s;
+
+    snprintf(path, sizeof path, "%s/models/%s", shared ? shared : TESTS_DIR "/../../shared", name);
+    if (!stat(path, &s))
+        return path;
+    printf("skipped: %s is absent\n", path);
+    return NULL;
+}
+
+#endif
