@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX control flow in a graph that has none: If with a condition that is known takes its branch; Loop with a trip count that
- * is known, and Scan, are unrolled.  In: nodes with bodies.  Out: the bodies' nodes, once for every turn.
+ * ONNX control flow in a graph that has none: If with a condition that is known takes its branch, else where() selects; Loop
+ * with a trip count that is known, and Scan, are unrolled.  In: nodes with bodies.  Out: the bodies' nodes, once for every
+ * turn.
  */
 #include <string.h>
 
@@ -9,24 +10,52 @@
 
 enum { TURNS_MAX = 1024 };
 
+/** Both branches are computed, and the condition selects: neither has effects beside its results. */
+static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, struct onnx_value *const *no)
+{
+    WNNOperand condition = onnx_operand(n, 0);
+
+    if (onnx_elements(n->inputs[0]) != 1)
+        return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(n->inputs[0]));
+    condition = onnx_reshape(n, condition, 0, NULL);
+    n->is_static = false;
+    for (size_t i = 0; i < n->output_count; i++) {
+        WNNOperand y;
+
+        if (yes[i]->type != no[i]->type || yes[i]->rank != no[i]->rank ||
+            memcmp(yes[i]->dims, no[i]->dims, yes[i]->rank * sizeof *yes[i]->dims) != 0)
+            return onnx_refuse(
+                n, "its condition depends on an input of the model, and the branches' outputs %zu differ in shape or type", i);
+        y = wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, yes[i]), onnx_value_operand(n, no[i]),
+                                 n->options);
+        if (!onnx_output_as(n, i, y, yes[i]->type))
+            return false;
+    }
+    return true;
+}
+
 static bool import_if(struct onnx_node *n)
 {
-    const struct onnx_value *condition = onnx_constant(n, 0);
-    const Onnx__GraphProto *yes = onnx_graph(n, "then_branch"), *no = onnx_graph(n, "else_branch"), *body;
-    struct onnx_value **outputs;
+    const Onnx__GraphProto *bodies[2] = {onnx_graph(n, "else_branch"), onnx_graph(n, "then_branch")};
+    struct onnx_value **outputs[2];
+    bool known = onnx_is_constant(n, 0), take;
 
-    if (!condition || n->refused)
+    if (n->refused)
         return false;
-    if (onnx_elements(condition) != 1)
-        return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(condition));
-    body = onnx_element(condition, 0) != 0 ? yes : no;
-    if (body->n_output != n->output_count)
-        return onnx_refuse(n, "its branch has %zu outputs instead of %zu", body->n_output, n->output_count);
-    outputs = onnx_alloc(n, n->output_count + 1, sizeof *outputs);
-    if (!outputs || !onnx_import_body(n, body, 0, NULL, outputs))
-        return false;
+    take = known && onnx_number(n, 0, 0) != 0;
+    for (size_t b = 0; b < 2; b++) {
+        if (known && b != take)
+            continue;
+        if (bodies[b]->n_output != n->output_count)
+            return onnx_refuse(n, "its branch has %zu outputs instead of %zu", bodies[b]->n_output, n->output_count);
+        outputs[b] = onnx_alloc(n, n->output_count + 1, sizeof *outputs[b]);
+        if (!outputs[b] || !onnx_import_body(n, bodies[b], 0, NULL, outputs[b]))
+            return false;
+    }
+    if (!known)
+        return select_branch(n, outputs[1], outputs[0]);
     for (size_t i = 0; i < n->output_count; i++)
-        onnx_output_value(n, i, outputs[i]);
+        onnx_output_value(n, i, outputs[take][i]);
     return true;
 }
 
@@ -249,7 +278,8 @@ static bool import_scan(struct onnx_node *n)
 }
 
 static const struct onnx_operator rows[] = {
-    {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if, "the condition must be constant", NULL},
+    {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if,
+     "a constant condition takes its branch; else both are computed and must agree in shapes", NULL},
     {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
      "unrolled, at most 1024 turns; trip count and condition must be constant", NULL},
     {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan, "unrolled, at most 1024 turns", NULL},

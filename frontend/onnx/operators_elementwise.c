@@ -180,6 +180,62 @@ static bool import_atanh(struct onnx_node *n)
     return onnx_output(n, 0, odd(n, x, op2s(n, wnnGraphBuilderMul, log1p_of(n, u), 0.5)));
 }
 
+/**
+ * atan(t) for t >= 0, infinity included: brought into 0 to tan(pi / 8) by 1 / t and by halving the angle, then the Taylor
+ * series, whose first term left out is below 2^-24 of the sum there.
+ */
+static WNNOperand atan_of(struct onnx_node *n, WNNOperand t)
+{
+    static const double terms[] = {1.0 / 17, -1.0 / 15, 1.0 / 13, -1.0 / 11, 1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3};
+    WNNOperand big = op2s(n, wnnGraphBuilderGreater, t, 1);
+    WNNOperand u = select(n, big, op1(n, wnnGraphBuilderReciprocal, t), t);
+    WNNOperand root = op1(n, wnnGraphBuilderSqrt, op2s(n, wnnGraphBuilderAdd, op2(n, wnnGraphBuilderMul, u, u), 1));
+    WNNOperand square, y;
+
+    u = op2(n, wnnGraphBuilderDiv, u, op2s(n, wnnGraphBuilderAdd, root, 1));
+    square = op2(n, wnnGraphBuilderMul, u, u);
+    y = op2s(n, wnnGraphBuilderMul, square, terms[0]);
+    for (size_t i = 1; i < sizeof terms / sizeof terms[0]; i++)
+        y = op2(n, wnnGraphBuilderMul, op2s(n, wnnGraphBuilderAdd, y, terms[i]), square);
+    y = op2(n, wnnGraphBuilderAdd, u, op2(n, wnnGraphBuilderMul, u, y));
+    y = op2(n, wnnGraphBuilderAdd, y, y);
+    return select(n, big, op2(n, wnnGraphBuilderSub, onnx_scalar_like(n, y, 1.57079632679489662), y), y);
+}
+
+/** sqrt((1 - a) * (1 + a)) */
+static WNNOperand cathetus(struct onnx_node *n, WNNOperand a)
+{
+    WNNOperand one = onnx_scalar_like(n, a, 1);
+
+    return op1(n, wnnGraphBuilderSqrt,
+               op2(n, wnnGraphBuilderMul, op2(n, wnnGraphBuilderSub, one, a), op2(n, wnnGraphBuilderAdd, one, a)));
+}
+
+static bool import_atan(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+
+    return onnx_output(n, 0, odd(n, x, atan_of(n, op1(n, wnnGraphBuilderAbs, x))));
+}
+
+/** atan(x / sqrt(1 - x^2)) */
+static bool import_asin(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), t = op1(n, wnnGraphBuilderAbs, x);
+
+    return onnx_output(n, 0, odd(n, x, atan_of(n, op2(n, wnnGraphBuilderDiv, t, cathetus(n, t)))));
+}
+
+/** 2 atan(sqrt((1 - x) / (1 + x))) */
+static bool import_acos(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), one = onnx_scalar_like(n, x, 1);
+    WNNOperand ratio = op2(n, wnnGraphBuilderDiv, op2(n, wnnGraphBuilderSub, one, x), op2(n, wnnGraphBuilderAdd, one, x));
+    WNNOperand half = atan_of(n, op1(n, wnnGraphBuilderSqrt, ratio));
+
+    return onnx_output(n, 0, op2(n, wnnGraphBuilderAdd, half, half));
+}
+
 /** (exp(t) +- exp(-t)) / 2 for t >= 0, through exp(t / 2), which is finite wherever the result is. */
 static WNNOperand hyperbolic(struct onnx_node *n, WNNOperand t, binary join)
 {
@@ -384,10 +440,13 @@ static bool import_where(struct onnx_node *n)
 
 static const struct onnx_operator rows[] = {
     {"Abs", 1, 0, 1, 1, 1, 0, import_abs, "", NULL},
+    {"Acos", 7, 0, 1, 1, 1, 0, import_acos, "composed of square roots and a polynomial", NULL},
     {"Acosh", 9, 0, 1, 1, 1, 0, import_acosh, "composed of square roots and a logarithm", NULL},
     {"Add", 1, 0, 2, 2, 1, 0, import_add, "", NULL},
     {"And", 1, 0, 2, 2, 1, 0, import_and, "", NULL},
+    {"Asin", 7, 0, 1, 1, 1, 0, import_asin, "composed of square roots and a polynomial", NULL},
     {"Asinh", 9, 0, 1, 1, 1, 0, import_asinh, "composed of a square root and a logarithm", NULL},
+    {"Atan", 7, 0, 1, 1, 1, 0, import_atan, "composed of a square root and a polynomial", NULL},
     {"Atanh", 9, 0, 1, 1, 1, 0, import_atanh, "composed of a division and a logarithm", NULL},
     {"BitShift", 11, 0, 2, 2, 1, 0, import_bit_shift, "a product with, or quotient by, a power of two", NULL},
     {"BitwiseNot", 18, 0, 1, 1, 1, 0, import_bitwise_not, "-1 - x", NULL},
