@@ -149,10 +149,26 @@ static bool check_layout(const struct target *t, const struct machine *m, struct
     return true;
 }
 
+/* Facts of the processor, which LLVM may have something to say about.  Nothing is compiled before the layout is known to fit.
+ */
+static bool probe(struct target *t, struct error *e)
+{
+    struct machine machine;
+
+    if (!machine_create(&machine, t, NULL, e))
+        return false;
+    bool ok = check_layout(t, &machine, e);
+    machine_destroy(&machine);
+    if (!ok || !machine_create_ahead(&machine, t, NULL, e))
+        return false;
+    t->vector_bits = machine.isa.vector_bits;
+    machine_destroy(&machine);
+    return true;
+}
+
 bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
                    struct error *e)
 {
-    struct machine machine;
     struct capture capture;
     char line[256] = "";
 
@@ -161,23 +177,17 @@ bool object_target(struct target *t, const char *triple, const char *cpu, const 
         !add_features(t, features, a, e))
         return false;
     bool captured = capture_begin(&capture);
-    bool ok = machine_create_ahead(&machine, t, NULL, e);
+    bool ok = probe(t, e);
     if (captured)
         capture_end(&capture, line, sizeof line);
-    if (!ok)
-        return false;
-    t->vector_bits = machine.isa.vector_bits;
-    ok = check_layout(t, &machine, e);
-    machine_destroy(&machine);
-    if (!ok)
-        return false;
+    if (!strstr(line, "is not a recognized"))
+        return ok;
+    /* What is wrong with the names is the reason for whatever else went wrong. */
     char *detail = strstr(line, " (ignoring");
-    if (strstr(line, "is not a recognized")) {
-        if (detail)
-            *detail = '\0';
-        return error_set(e, WNNStatus_TypeError, "%s: %s", t->triple, line);
-    }
-    return true;
+    if (detail)
+        *detail = '\0';
+    *e = (struct error){0};
+    return error_set(e, WNNStatus_TypeError, "%s: %s", t->triple, line);
 }
 
 bool object_target_is_native(const struct target *t)

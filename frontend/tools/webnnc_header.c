@@ -15,7 +15,7 @@
 
 enum { NAME_MAX_LENGTH = 60 };
 
-/* Words that mean something to a C or C++ compiler, and the header's own. */
+/* Words that mean something to a C or C++ compiler. */
 static bool is_reserved(const char *text)
 {
     static const char *const words[] = {"alignas",
@@ -69,8 +69,6 @@ static bool is_reserved(const char *text)
                                         "int32_t",
                                         "int64_t",
                                         "long",
-                                        "main",
-                                        "model",
                                         "mutable",
                                         "namespace",
                                         "new",
@@ -80,10 +78,8 @@ static bool is_reserved(const char *text)
                                         "NULL",
                                         "nullptr",
                                         "operator",
-                                        "options",
                                         "or",
                                         "or_eq",
-                                        "parallel",
                                         "private",
                                         "protected",
                                         "public",
@@ -104,7 +100,6 @@ static bool is_reserved(const char *text)
                                         "template",
                                         "this",
                                         "thread_local",
-                                        "threads",
                                         "throw",
                                         "true",
                                         "try",
@@ -125,7 +120,6 @@ static bool is_reserved(const char *text)
                                         "volatile",
                                         "wchar_t",
                                         "while",
-                                        "workspace",
                                         "xor",
                                         "xor_eq"};
 
@@ -133,6 +127,12 @@ static bool is_reserved(const char *text)
         if (!strcmp(words[i], text))
             return true;
     return text[0] == '_' && (text[1] == '_' || isupper((unsigned char)text[1])); /* the implementation's */
+}
+
+/* Arguments of the functions that are not tensors. */
+static bool is_argument(const char *text)
+{
+    return !strcmp(text, "model") || !strcmp(text, "options") || !strcmp(text, "parallel") || !strcmp(text, "workspace");
 }
 
 static bool is_word(char c)
@@ -217,6 +217,8 @@ bool names_create(struct compilation *c)
         char name[NAME_MAX_LENGTH + 16];
 
         make_identifier(name, given, given_length, input ? "input" : "output");
+        if (is_argument(name))
+            strcat(name, "_");
         size_t length = strlen(name);
         for (uint32_t n = 2; is_taken(c, name, i) && n; n++)
             snprintf(name + length, sizeof name - length, "_%u", n);

@@ -1,0 +1,304 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# webnnc from the outside: check.sh PART BUILD SOURCE SHARED.  Exit 77: what the part needs is not there.
+#
+#   options     what the command line refuses, and that nothing stays behind
+#   kinds       every kind of output
+#   standalone  --library none: nothing but the C library, right results, with weights in the object and in a file
+#   library     --library onednn likewise
+#   shared      shared objects through dlopen
+#   aarch64, riscv64, wasm   cross-compiled objects run
+set -uo pipefail
+export LC_ALL=C OMP_WAIT_POLICY=passive
+
+part=$1 build=$2 source=$3 shared=$4
+webnnc=$build/bin/webnnc
+models=$shared/models
+lenet=$models/lenet
+mobilenet=$models/mobilenetv2
+rnnoise=$models/rnnoise
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+fail() {
+    echo "FAIL: $*" >&2
+    failures=$((failures + 1))
+}
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+need() {
+    command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+# The models' README: no element further off than 1e-4 of the largest absolute value expected.
+tolerance() {
+    "$build/bin/test-webnnc-scale" "$1" 1e-4
+}
+
+# passes COMMAND...: exit status 0
+passes() {
+    "$@" >out.txt 2>err.txt || fail "$* ended with $?: $(head -3 err.txt)"
+}
+
+# refuses STATUS TEXT COMMAND...: that exit status, TEXT on stderr, nothing written
+refuses() {
+    local status=$1 text=$2 before after rc
+    shift 2
+    before=$(find . "${tmp:-.}" ! -name out.txt ! -name err.txt | sort)
+    "$@" >out.txt 2>err.txt
+    rc=$?
+    [ "$rc" -eq "$status" ] || fail "$* ended with $rc, not $status"
+    grep -qF -- "$text" err.txt || fail "$*: no \"$text\" in: $(cat err.txt)"
+    after=$(find . "${tmp:-.}" ! -name out.txt ! -name err.txt | sort)
+    [ "$before" = "$after" ] || fail "$* left something behind: $after"
+}
+
+# undefined FILE: the names that it takes from elsewhere, on one line
+undefined() {
+    llvm-nm-19 --undefined-only --format=just-symbols "$1" | sort | tr '\n' ' '
+}
+
+check_options() {
+    mkdir tmp
+    export TMPDIR=$PWD/tmp
+    refuses 2 "no model is given" "$webnnc"
+    refuses 2 "try --help" "$webnnc" --no-such-option model
+    refuses 2 "one model at a time" "$webnnc" a b -o c.o
+    refuses 2 "its ending says nothing" "$webnnc" model -o model.xyz
+    refuses 2 "--emit object: expected" "$webnnc" model --emit object
+    refuses 2 "--name 3x: expected" "$webnnc" model --name 3x
+    refuses 2 "--name int: expected" "$webnnc" model --name int
+    refuses 2 "--dim batch: expected" "$webnnc" model --dim batch
+    refuses 2 "--dim batch=0: expected" "$webnnc" model --dim batch=0
+    refuses 2 "--shape x=3y4: expected" "$webnnc" model --shape x=3y4
+    refuses 2 "--constant x: expected" "$webnnc" model --constant x
+    refuses 2 "absent.npy" "$webnnc" model --constant x=absent.npy
+    refuses 2 "--library mkl: expected" "$webnnc" model --library mkl
+    refuses 2 "--threads 0: expected" "$webnnc" model --threads 0
+    refuses 2 "--skip magic: expected" "$webnnc" model --skip magic
+    refuses 2 "--print-after magic: expected" "$webnnc" model --print-after magic
+    refuses 2 "--weights-as zip: expected" "$webnnc" model --weights-as zip
+    refuses 2 "goes with code" "$webnnc" model -o model.dot --header model.h
+    refuses 2 "not written to standard output" "$webnnc" model --emit so -o -
+    refuses 1 "absent" "$webnnc" absent.onnx -o absent.o
+    printf 'nothing that anybody reads\n' >garbage.onnx
+    refuses 1 "garbage.onnx" "$webnnc" garbage.onnx -o garbage.o
+    printf 'webnn_graph "g" v1 { inputs { x: f32[4]; } nodes { y = tanh(x); } outputs { y; } }\n' >tiny.webnn
+    refuses 1 "cannot write" "$webnnc" tiny.webnn -o no/such/folder/tiny.o
+    mkdir isafolder.o
+    refuses 1 "cannot write" "$webnnc" tiny.webnn -o isafolder.o
+    refuses 1 "cannot write" "$webnnc" tiny.webnn -o tiny.o --header no/such/folder/tiny.h
+    refuses 1 "unknown-thing" "$webnnc" tiny.webnn -o tiny.o --target unknown-thing
+    refuses 1 "pentium9" "$webnnc" tiny.webnn -o tiny.o --cpu pentium9
+    refuses 1 "'+magic' is not a recognized feature" "$webnnc" tiny.webnn -o tiny.o --features +magic
+    refuses 1 "not a list like" "$webnnc" tiny.webnn -o tiny.o --features avx2
+    refuses 1 "little-endian" "$webnnc" tiny.webnn -o tiny.o --target s390x-linux-gnu
+    refuses 1 "this machine's" "$webnnc" tiny.webnn -o tiny.o --target riscv64-linux-gnu --cpu native
+    refuses 1 "oneDNN is on this machine only" "$webnnc" tiny.webnn -o tiny.o --target wasm32 --library onednn
+    refuses 1 "--cc must name" "$webnnc" tiny.webnn -o tiny --target riscv64-linux-gnu
+    refuses 1 "cannot run the C compiler" "$webnnc" tiny.webnn -o tiny --cc no-such-compiler
+    refuses 1 "the C compiler false failed" "$webnnc" tiny.webnn -o tiny --cc false
+
+    # An output that exists is replaced as a whole, or stays as it was.
+    echo precious >tiny
+    "$webnnc" tiny.webnn -o tiny --cc false 2>err.txt
+    [ "$(cat tiny)" = precious ] || fail "a failed run changed the output that was there"
+    ln -s elsewhere.o link.o
+    echo old >elsewhere.o
+    passes "$webnnc" tiny.webnn -o link.o
+    [ -L link.o ] && [ "$(stat -c %s elsewhere.o)" -gt 100 ] || fail "a symbolic link was not followed"
+
+    # A signal in the middle: nothing stays.  The compiler is held up by a C compiler that never ends.
+    printf '#!/bin/sh\nkill -TERM $PPID\nsleep 5\n' >hang
+    chmod +x hang
+    before=$(find . | sort)
+    "$webnnc" tiny.webnn -o hung --cc ./hang >out.txt 2>err.txt && fail "a killed run succeeded"
+    sleep 0.2
+    [ "$before" = "$(find . ! -name nothing | sort)" ] || fail "a killed run left something behind: $(find .)"
+
+    # Every option of --help is on the man page and the other way round.
+    "$webnnc" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sort -u >help.txt
+    sed 's/\\-/-/g' "$source/frontend/tools/webnnc.1" | grep -oE '^\.(BR|B|TP|IP|BI).*' | grep -oE '\-\-[a-z-]+' | sort -u >page.txt
+    diff help.txt page.txt || fail "--help and the man page list different options"
+    "$webnnc" --version | grep -q '^webnnc [0-9]' || fail "--version"
+    "$webnnc" --list-passes | grep -q '^fuse-kernels ' || fail "--list-passes"
+    "$webnnc" tiny.webnn -o tiny.o --print-after drop-dead --skip fuse-kernels --time-passes 2>err.txt || fail "switches"
+    grep -q '^# after drop-dead' err.txt && grep -q '^# finish-clusters' err.txt || fail "what switches print"
+    grep -q '^# fuse-kernels' err.txt && fail "a skipped pass ran"
+    "$webnnc" tiny.webnn -o tiny.o 2>&1 | grep -q . && fail "noise without a terminal"
+    true
+}
+
+check_kinds() {
+    local library
+    printf 'webnn_graph "g" v1 { inputs { x: f32[2, 8]; "odd \\"name\\" */": f16[2]; }\n' >odd.webnn
+    printf ' consts { w: f32[8, 4] @scalar(0.5); }\n' >>odd.webnn
+    printf ' nodes { y = matmul(x, w); "int" = relu("odd \\"name\\" */"); } outputs { y; "int"; } }\n' >>odd.webnn
+    for library in none onednn; do
+        passes "$webnnc" odd.webnn -o odd.o --library $library --header odd.h
+        printf '#include "odd.h"\n#include "webnn/webnn_object.h"\n' >use.c
+        printf 'int use(void);\nint use(void) { return odd_x_elements + (int)odd_object.input_count; }\n' >>use.c
+        passes cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$source/include" -c use.c
+        passes c++ -Wall -Wextra -Werror -x c++ -I"$source/include" -c use.c
+        passes "$webnnc" odd.webnn -o odd.s --library $library
+        passes clang-19 -c odd.s -o assembled.o
+        passes "$webnnc" odd.webnn -o odd.ll --library $library
+        passes clang-19 -Wno-override-module -c odd.ll -o compiled.o
+        passes "$webnnc" odd.webnn -o odd.bc --library $library
+        passes clang-19 -Wno-override-module -c odd.bc -o compiled.o
+        for file in odd.o assembled.o compiled.o; do
+            llvm-nm-19 --defined-only $file | grep -q ' T odd_run$' || fail "$file has no odd_run"
+            llvm-nm-19 --defined-only $file | grep -qE ' [DRd] odd_object$' || fail "$file has no odd_object"
+        done
+        passes "$webnnc" odd.webnn -o odd.so --library $library
+        llvm-nm-19 -D --defined-only odd.so | grep -q 'webnn_object_v1$' || fail "odd.so has no webnn_object_v1"
+        passes "$webnnc" odd.webnn -o odd --library $library
+        passes ./odd --help
+        grep -qF 'input  x float32[2, 8]' out.txt || fail "the program's help: $(cat out.txt)"
+        passes ./odd
+        passes "$webnnc" odd.webnn -o odd.dot --library $library
+        grep -q 'subgraph cluster_' odd.dot && grep -qF 'label="odd \"name\" */"' odd.dot || fail "dot: $(cat odd.dot)"
+        [ "$(grep -c '{' odd.dot)" = "$(grep -c '}' odd.dot)" ] || fail "dot has unmatched braces"
+    done
+    grep -q 'odd_name' odd.h || fail "the header has no legal name: $(cat odd.h)"
+    passes "$webnnc" odd.webnn -o odd.ir
+    grep -q 'matmul(x' odd.ir || fail "ir: $(cat odd.ir)"
+    passes "$webnnc" odd.webnn -o again.webnn
+    passes "$webnnc" again.webnn -o third.webnn
+    cmp again.webnn third.webnn || fail "a graph that was written reads back as another"
+    passes "$webnnc" odd.webnn -o again.json
+    passes "$webnnc" again.json -o fourth.webnn --name again
+    cmp again.webnn fourth.webnn || fail "a graph that went through JSON is another"
+    passes "$webnnc" odd.webnn --emit asm -o -
+    grep -q odd_run out.txt || fail "standard output"
+    passes "$webnnc" odd.webnn
+    [ -s odd.o ] || fail "no default output"
+}
+
+# run_model NAME PROGRAM...: all inputs of the network's first case, compared within the tolerance
+run_model() {
+    local name=$1 dir=$models/$1 output
+    shift
+    case $name in
+    lenet) set -- "$@" --input input="$dir/case_0_input.npy" && outputs="logits=case_0_expected_logits probabilities=case_0_expected_probabilities" ;;
+    mobilenetv2) set -- "$@" --input input="$dir/input.npy" && outputs="logits=expected_logits probabilities=expected_probabilities" ;;
+    fast-style-transfer) set -- "$@" --input input="$dir/input.npy" && outputs="output=expected_output" ;;
+    rnnoise)
+        set -- "$@" --input input="$dir/case_0_input.npy" --input vad_h0="$dir/case_0_vad_h0.npy" \
+            --input noise_h0="$dir/case_0_noise_h0.npy" --input denoise_h0="$dir/case_0_denoise_h0.npy"
+        outputs="gains=case_0_expected_gains vad_gru_h=case_0_expected_vad_gru_h noise_gru_h=case_0_expected_noise_gru_h denoise_gru_h=case_0_expected_denoise_gru_h"
+        ;;
+    esac
+    for output in $outputs; do
+        passes "$@" --compare "${output%%=*}=$dir/${output#*=}.npy" --rtol 0 --atol "$(tolerance "$dir/${output#*=}.npy")" --quiet
+        cat out.txt
+    done
+}
+
+check_standalone() {
+    local model
+    for model in lenet rnnoise fast-style-transfer mobilenetv2; do
+        passes "$webnnc" "$models/$model" -o model.o --library none --cpu native
+        [ "$(undefined model.o)" = "free malloc " ] || fail "$model needs $(undefined model.o)"
+        passes "$webnnc" "$models/$model" -o "$model" --library none
+        ldd "$model" | grep -vE 'linux-vdso|libc\.so|libm\.so|ld-linux' && fail "$model needs more than the C library"
+        run_model $model "./$model"
+    done
+    # Constants in a file: the program finds it where webnnc wrote it, or where it is told; another file is refused.
+    passes "$webnnc" "$lenet" -o apart --library none --weights lenet.bin
+    [ "$(stat -c %s apart)" -lt 200000 ] || fail "the constants are in the program all the same"
+    run_model lenet ./apart
+    mv lenet.bin moved.bin
+    refuses 1 "weights is missing or not this model's" ./apart
+    run_model lenet ./apart --weights moved.bin
+    passes "$webnnc" "$rnnoise" -o other.o --library none --weights other.bin
+    refuses 1 "weights is missing or not this model's" ./apart --weights other.bin
+    # Without a C library at all.
+    need clang-19
+    passes "$webnnc" "$lenet" -o lenet.o --header lenet.h --name lenet --library none
+    passes clang-19 -ffreestanding -nostdlib -static -O2 -I. -I"$source/include" -DINPUT="\"$lenet/case_0_input.npy\"" \
+        -DEXPECTED="\"$lenet/case_0_expected_logits.npy\"" "$source/tests/webnnc/bare.c" lenet.o -o bare
+    passes ./bare
+    # The caller's parallel-for.
+    passes cc -O2 -pthread -I. -I"$source/include" "$source/tests/webnnc/parallel.c" lenet.o -o parallel
+    passes ./parallel "$lenet/case_0_input.npy"
+}
+
+check_library() {
+    local model
+    for model in lenet rnnoise fast-style-transfer mobilenetv2; do
+        passes "$webnnc" "$models/$model" -o "$model" --library onednn
+        run_model $model "./$model"
+    done
+    passes "$webnnc" "$mobilenet" -o apart --library onednn --weights mobilenet.bin
+    [ "$(stat -c %s apart)" -lt 2000000 ] || fail "the constants are in the program all the same"
+    run_model mobilenetv2 ./apart
+    mv mobilenet.bin moved.bin
+    refuses 1 "" ./apart
+    run_model mobilenetv2 ./apart --weights moved.bin
+}
+
+check_aarch64() {
+    need aarch64-linux-gnu-gcc
+    need qemu-aarch64
+    local model
+    for model in lenet rnnoise mobilenetv2; do
+        passes "$webnnc" "$models/$model" -o $model --target aarch64-linux-gnu --cc "aarch64-linux-gnu-gcc -static"
+        file -b $model 2>/dev/null | grep -q x86 && fail "$model is no program for aarch64"
+        run_model $model qemu-aarch64 ./$model
+    done
+    passes "$webnnc" "$lenet" -o lenet.o --target aarch64-linux-gnu
+    [ "$(undefined lenet.o)" = "free malloc " ] || fail "needs $(undefined lenet.o)"
+}
+
+check_riscv64() {
+    need clang-19
+    need ld.lld-19
+    local features
+    for features in "" "--features +v"; do
+        passes "$webnnc" "$lenet" -o lenet.o --header lenet.h --name lenet --target riscv64-linux-gnu $features
+        [ "$(undefined lenet.o)" = "free malloc " ] || fail "needs $(undefined lenet.o)"
+        passes clang-19 --target=riscv64-linux-gnu -march=rv64gc -ffreestanding -nostdlib -static -fuse-ld=lld-19 -O2 -I. \
+            -I"$source/include" -DINPUT="\"$lenet/case_0_input.npy\"" -DEXPECTED="\"$lenet/case_0_expected_logits.npy\"" \
+            "$source/tests/webnnc/bare.c" lenet.o -o bare
+        need qemu-riscv64
+        passes qemu-riscv64 -cpu rv64,v=true,vlen=128 ./bare
+    done
+}
+
+check_wasm() {
+    need wasm-ld-19
+    need node
+    local model inputs outputs
+    for model in lenet mobilenetv2 rnnoise; do
+        passes "$webnnc" "$models/$model" -o model.o --target wasm32 --name model
+        passes wasm-ld-19 --no-entry --export=model_run_with --export=model_workspace_size --export=__heap_base model.o -o model.wasm
+        cd "$models/$model" || exit 1
+        case $model in
+        lenet) inputs=case_0_input.npy outputs="case_0_expected_logits.npy case_0_expected_probabilities.npy" ;;
+        mobilenetv2) inputs=input.npy outputs="expected_logits.npy expected_probabilities.npy" ;;
+        rnnoise)
+            inputs="case_0_input.npy case_0_vad_h0.npy case_0_noise_h0.npy case_0_denoise_h0.npy"
+            outputs="case_0_expected_gains.npy case_0_expected_vad_gru_h.npy case_0_expected_noise_gru_h.npy case_0_expected_denoise_gru_h.npy"
+            ;;
+        esac
+        # shellcheck disable=SC2086
+        node "$source/tests/webnnc/wasm.mjs" "$folder/model.wasm" model $inputs -- $outputs || fail "$model in WebAssembly"
+        cd "$folder" || exit 1
+    done
+    # Without vectors, too.
+    passes "$webnnc" "$lenet" -o model.o --target wasm32 --cpu mvp --name model
+    passes wasm-ld-19 --no-entry --export=model_run_with --export=model_workspace_size --export=__heap_base model.o -o model.wasm
+    passes node "$source/tests/webnnc/wasm.mjs" model.wasm model "$lenet/case_0_input.npy" -- "$lenet/case_0_expected_logits.npy" \
+        "$lenet/case_0_expected_probabilities.npy"
+}
+
+[ "$part" = options ] || [ "$part" = kinds ] || [ -d "$lenet" ] || skip "no models in $models"
+"check_$part"
+[ $failures -eq 0 ]
