@@ -8,8 +8,9 @@
  * an expression (emit.h) is row c / vectors, vector c % vectors of the tile; what depends on only one of the two is evaluated
  * once. What follows the sum (bias, activation, residual) is computed on the accumulators.
  *
- * Guards (padding): where all of a tile's guards hold, which is tested outside of the innermost long loop, code without guards
- * runs; else code with them.
+ * Guards (padding) are tested outside of the innermost long loop: rows that are outside read zeros from the stack there, by the
+ * same loop as all others.  Where that cannot be (the vectors themselves are guarded, the loop is short), code without guards
+ * runs for tiles whose guards all hold, and code with them for the others.
  *
  * block_choose decides on the shape, from the kernel's numbers and the instruction set alone.  What it decides on is part of
  * the key under which code is shared (block_key), and so are the strides of rows, which become immediate numbers of addresses.
@@ -253,6 +254,18 @@ static uint32_t zeros_of(const struct kernel *k, const struct kexpr *x, uint32_t
     return (uint32_t)(span + 63) / 64 * 64;
 }
 
+static uint32_t zeros_needed(const struct kernel *k, uint32_t branch)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        uint32_t zeros = zeros_of(k, &k->exprs[i], branch);
+        if (is_load(&k->exprs[i]) && k->exprs[i].guard_count && (!zeros || branch == k->reduced_count))
+            return 0;
+        most = zeros > most ? zeros : most;
+    }
+    return most;
+}
+
 void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s)
 {
     bool wide = true; /* every element in memory has 32 or 64 bits */
@@ -276,10 +289,7 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
     if (s->fold != KEXPR_NONE && s->fold >= s->unroll_from)
         s->unroll_from = s->fold + 1;
     choose_guards(k, s);
-    for (uint32_t i = 0; i < k->expr_count && s->branch < k->reduced_count; i++) {
-        uint32_t zeros = zeros_of(k, &k->exprs[i], s->branch);
-        s->zeros = zeros > s->zeros ? zeros : s->zeros;
-    }
+    s->zeros = zeros_needed(k, s->branch);
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (is_load(x) && coefficient(&x->index, k->vector_var) == 1 && k->row_var != KEXPR_NONE &&
@@ -312,7 +322,8 @@ static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)
     fprintf(f, "  tile %ux%u full %u %u tails", s.rows, s.vectors, s.full_rows, s.full);
     for (uint32_t i = 0; i < s.tail_count; i++)
         fprintf(f, " %u", s.tails[i]);
-    fprintf(f, " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u zeros %u outer %u rows",
+    fprintf(f,
+            " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u zeros %u outer %u rows",
             s.rest, s.masked, s.scalars, s.unroll_from, (int)s.fold, s.fold_steps, s.guarded, s.ranged, s.branch, s.zeros,
             s.wide_outer);
     if (k->row_var != KEXPR_NONE) {
@@ -581,7 +592,7 @@ V block_edge_address(struct emitter *e, uint32_t expr, T element)
 
 static void nest(struct emitter *e, struct tile *t, uint32_t r);
 
-/* The rest of the loops twice: without guards where all hold, with them elsewhere. */
+/* The rest of the loops without guards where all hold, and with them elsewhere. */
 static void branch(struct emitter *e, struct tile *t, uint32_t r)
 {
     const struct build *m = &e->m;
@@ -589,18 +600,22 @@ static void branch(struct emitter *e, struct tile *t, uint32_t r)
     V some, all = inside(e, t, r, &some);
 
     emit_here(e);
-    LLVMBasicBlockRef plain = block_append(m, "inside"), check = block_append(m, "check"), edge = block_append(m, "edge"),
-                      done = block_append(m, "joined");
-    LLVMBuildCondBr(m->b, all, plain, check);
-    emit_open(e, level); /* each way has values of its own */
-    emit_block(e, plain);
-    t->guards = false;
-    e->guards_hold = true;
-    nest(e, t, r);
-    e->guards_hold = false;
-    t->guards = true;
-    emit_here(e);
-    LLVMBuildBr(m->b, done);
+    LLVMBasicBlockRef check = block_append(m, "check"), edge = block_append(m, "edge"), done = block_append(m, "joined");
+    if (e->block.zeros) { /* the same loop everywhere */
+        LLVMBuildBr(m->b, check);
+    } else {
+        LLVMBasicBlockRef plain = block_append(m, "inside");
+        LLVMBuildCondBr(m->b, all, plain, check);
+        emit_open(e, level); /* each way has values of its own */
+        emit_block(e, plain);
+        t->guards = false;
+        e->guards_hold = true;
+        nest(e, t, r);
+        e->guards_hold = false;
+        t->guards = true;
+        emit_here(e);
+        LLVMBuildBr(m->b, done);
+    }
 
     emit_open(e, level);
     emit_block(e, check);
@@ -609,11 +624,14 @@ static void branch(struct emitter *e, struct tile *t, uint32_t r)
     else
         LLVMBuildBr(m->b, edge);
     emit_block(e, edge);
-    if (e->block.zeros)
+    if (e->block.zeros) {
         set_edge_pointers(e, r);
-    e->edge = e->block.zeros;
+        e->edge = true;
+        t->guards = false;
+    }
     nest(e, t, r);
     e->edge = false;
+    t->guards = true;
     emit_here(e);
     LLVMBuildBr(m->b, done);
     emit_open(e, level);
