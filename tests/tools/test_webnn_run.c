@@ -114,8 +114,8 @@ static void failures_name_what_failed(void **state)
         {"sum.webnn --input x=short.npy", "short.npy"},
         {"sum.webnn --input x=six.npy --input x=six.npy", "input 'x' is given twice"},
         {"two.webnn --input six.npy", "which of the model's 2 inputs"},
-        {"whole.webnn --input n=six.npy", "float32 [2, 3]"},
-        {"two.webnn --input a=six.npy", "float32 [2, 3]"},
+        {"whole.webnn --input n=six.npy", "input 'n' has rank 1, the shape given for it 2"},
+        {"whole.webnn --input n=three.npy", "input 'n': three.npy is float32 [3], the model takes int64 [3]"},
         {"sum.webnn --input x=raw.bin", "raw.bin has 5 bytes, the model takes 24 (float32 [2, 3])"},
         {"sum.webnn --input x=two.npz", "two.npz holds no array 'x'"},
         {"sum.webnn --output z=z.npy", "no output 'z'"},
@@ -136,6 +136,7 @@ static void failures_name_what_failed(void **state)
 
     (void)state;
     write_text("raw.bin", "12345");
+    write_array("three.npy", F32, 1, (uint32_t[]){3}, six);
     write_text("short.npy", "\x93NUMPY\1");
     assert_true(npz_write("two.npz", two, 2, message, sizeof message));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
