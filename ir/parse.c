@@ -17,7 +17,11 @@ enum {
     NESTING_MAX = 64, /* of brackets in @values */
 };
 /* What @scalar may fill in one text: a few characters must not cost the machine's memory. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+static const int64_t scalar_bytes_max = INT64_C(1) << 20;
+#else
 static const int64_t scalar_bytes_max = INT64_C(1) << 30;
+#endif
 
 /* ---- inputs and constants ---- */
 

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <zip.h>
 
 #include "frontend/io/file.h"
 
-/* deflate makes at most 1032 bytes of one; a member that claims more is lying about its size. */
+/* deflate makes at most 1032 bytes of one.  What a member says of its sizes may be a lie; the archive's own size is not. */
 enum { DEFLATE_RATIO_MAX = 1032, MEMBER_SLACK = 1024 };
 
 bool npz_is_path(const char *path)
@@ -35,36 +36,49 @@ static zip_t *open_archive(const char *path, char *message, size_t size)
     return archive;
 }
 
+static bool file_size(const char *path, zip_uint64_t *length)
+{
+    struct stat s;
+
+    *length = 0;
+    if (stat(path, &s))
+        return false;
+    *length = (zip_uint64_t)s.st_size;
+    return true;
+}
+
 /** Reads the index-th member as an array. */
 static bool read_member(zip_t *archive, zip_uint64_t index, const char *path, struct npy_array *array, char *message,
                         size_t size)
 {
     const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
-    zip_stat_t stat;
+    zip_stat_t about;
     zip_file_t *file;
     zip_int64_t got = -1;
+    zip_uint64_t room = 0;
     bool ok = false;
     char *bytes;
 
-    if (zip_stat_index(archive, index, 0, &stat) || (stat.valid & needed) != needed)
+    if (zip_stat_index(archive, index, 0, &about) || (about.valid & needed) != needed)
         return file_error(message, size, "%s: member %llu cannot be read", path, (unsigned long long)index);
-    if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
-        return file_error(message, size, "%s: '%s' is neither stored nor deflated", path, stat.name);
-    if (stat.size > SIZE_MAX / 2 ||
-        (stat.size > MEMBER_SLACK && (stat.size - MEMBER_SLACK) / DEFLATE_RATIO_MAX > stat.comp_size))
-        return file_error(message, size, "%s: '%s' cannot have %llu bytes", path, stat.name, (unsigned long long)stat.size);
-    bytes = malloc((size_t)stat.size + 1);
+    if (about.comp_method != ZIP_CM_STORE && about.comp_method != ZIP_CM_DEFLATE)
+        return file_error(message, size, "%s: '%s' is neither stored nor deflated", path, about.name);
+    if (file_size(path, &room) && about.comp_size < room)
+        room = about.comp_size;
+    if (about.size > SIZE_MAX / 2 || (about.size > MEMBER_SLACK && (about.size - MEMBER_SLACK) / DEFLATE_RATIO_MAX > room))
+        return file_error(message, size, "%s: '%s' cannot have %llu bytes", path, about.name, (unsigned long long)about.size);
+    bytes = malloc((size_t)about.size + 1);
     if (!bytes)
         return file_error(message, size, "%s: out of memory", path);
     file = zip_fopen_index(archive, index, 0);
     if (file) {
-        got = zip_fread(file, bytes, stat.size);
+        got = zip_fread(file, bytes, about.size);
         zip_fclose(file);
     }
-    if (got != (zip_int64_t)stat.size)
-        file_error(message, size, "%s: '%s' cannot be read", path, stat.name);
+    if (got != (zip_int64_t)about.size)
+        file_error(message, size, "%s: '%s' cannot be read", path, about.name);
     else
-        ok = npy_parse(bytes, (size_t)stat.size, path, array, message, size);
+        ok = npy_parse(bytes, (size_t)about.size, path, array, message, size);
     free(bytes);
     return ok;
 }

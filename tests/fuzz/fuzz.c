@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Seeds, the context, and what must hold of every model that is read. */
+#include "fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "frontend/builder.h"
+#include "frontend/text/write.h"
+#include "text/compare.h"
+
+static const char *corpus;
+static unsigned seed_count;
+static WNNContext context;
+
+void fuzz_seed(const void *bytes, size_t length)
+{
+    char path[4096];
+    FILE *out;
+
+    if (!corpus)
+        return;
+    snprintf(path, sizeof path, "%s/seed-%03u", corpus, seed_count++);
+    out = fopen(path, "wb");
+    if (out) {
+        fwrite(bytes, 1, length, out);
+        fclose(out);
+    }
+}
+
+WNNContext fuzz_context(void)
+{
+    return context;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    struct stat s;
+
+    if (wnnCreateContext(NULL, &context))
+        abort();
+    if (*argc > 1 && !stat((*argv)[*argc - 1], &s) && S_ISDIR(s.st_mode)) {
+        corpus = (*argv)[*argc - 1];
+        fuzz_seeds();
+    }
+    return 0;
+}
+
+/** The graph of a model; NULL: build would refuse it. */
+static struct graph *take(const struct model *m)
+{
+    WNNNamedOperand *outputs = calloc(m->output_count + 1, sizeof *outputs);
+    struct error e = {0};
+    struct graph *g;
+
+    for (size_t i = 0; i < m->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
+    g = builder_take_graph(m->builder, m->output_count, outputs, &e);
+    free(outputs);
+    return g;
+}
+
+/** Written in one form, it must read back as the same graph. */
+static void write_and_read(const struct graph *g, bool json)
+{
+    const struct text_options options = {"fuzz", json, false, TEXT_WEIGHTS_INLINE};
+    char *text = NULL, *message = NULL;
+    struct graph *again;
+    size_t length = 0;
+    struct model m;
+    FILE *out = open_memstream(&text, &length);
+    bool written = out && text_write_graph(g, &options, out);
+
+    if (!out || fclose(out) || !written)
+        abort();
+    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, &m, &message)) {
+        fprintf(stderr, "not read back: %s\n%s\n", message ? message : "", text);
+        abort();
+    }
+    again = take(&m);
+    if (!again || !graphs_equal(g, again)) {
+        fprintf(stderr, "another graph came back:\n%s\n", text);
+        abort();
+    }
+    graph_free(again);
+    model_free(&m);
+    free(text);
+}
+
+void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
+{
+    char *message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
+    struct graph *g;
+    struct model m;
+
+    if (!copy)
+        return;
+    memcpy(copy, bytes, length);
+    if (reader(context, "/nowhere/fuzz", copy, length, NULL, &m, &message)) {
+        free(copy); /* nothing may point into it */
+        g = take(&m);
+        if (g) {
+            if (!graph_verify(g, stderr))
+                abort();
+            write_and_read(g, false);
+            write_and_read(g, true);
+        }
+        graph_free(g);
+        model_free(&m);
+        return;
+    }
+    if (!message || m.builder || m.inputs || m.outputs || m.name)
+        abort();
+    free(message);
+    free(copy);
+}

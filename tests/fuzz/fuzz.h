@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What the fuzz targets share.  A target defines its seeds and LLVMFuzzerTestOneInput; before the first run the seeds are
+ * written into the corpus folder, the last argument of the command line, so that no corpus has to be kept.
+ */
+#ifndef WEBNN_TESTS_FUZZ_FUZZ_H_
+#define WEBNN_TESTS_FUZZ_FUZZ_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frontend/model/model.h"
+
+/** Called once: fuzz_seed for each. */
+void fuzz_seeds(void);
+/** Writes a seed into the corpus, unless there is none. */
+void fuzz_seed(const void *bytes, size_t length);
+/** The context of all runs. */
+WNNContext fuzz_context(void);
+
+typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *bytes, size_t length,
+                            const struct model_options *options, struct model *model, char **message);
+/**
+ * Reads a model.  If there is one, it must have a graph that verifies, prints as text and as JSON, and is read back from both
+ * as the same graph.  Else there must be a message.
+ */
+void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif

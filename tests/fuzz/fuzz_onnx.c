@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The reader of ONNX files.  Seeds are made here; files of another folder may be given on the command line before the corpus.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+
+/* ---- a protobuf writer of a few lines, for seeds ---- */
+
+struct bytes {
+    size_t length;
+    uint8_t data[4096];
+};
+
+static void put_varint(struct bytes *b, uint64_t v)
+{
+    for (; v > 0x7F; v >>= 7)
+        b->data[b->length++] = (uint8_t)(v | 0x80);
+    b->data[b->length++] = (uint8_t)v;
+}
+
+static void put_int(struct bytes *b, unsigned field, uint64_t v)
+{
+    put_varint(b, field << 3);
+    put_varint(b, v);
+}
+
+static void put_bytes(struct bytes *b, unsigned field, const void *data, size_t length)
+{
+    put_varint(b, field << 3 | 2);
+    put_varint(b, length);
+    memcpy(b->data + b->length, data, length);
+    b->length += length;
+}
+
+static void put_text(struct bytes *b, unsigned field, const char *text)
+{
+    put_bytes(b, field, text, strlen(text));
+}
+
+static void put_message(struct bytes *b, unsigned field, const struct bytes *m)
+{
+    put_bytes(b, field, m->data, m->length);
+}
+
+/** ValueInfoProto of a float tensor. */
+static struct bytes value_info(const char *name, const int *dims, size_t rank)
+{
+    struct bytes shape = {0}, tensor = {0}, type = {0}, info = {0};
+
+    for (size_t i = 0; i < rank; i++) {
+        struct bytes dim = {0};
+
+        put_int(&dim, 1, (uint64_t)dims[i]);
+        put_message(&shape, 1, &dim);
+    }
+    put_int(&tensor, 1, 1);
+    put_message(&tensor, 2, &shape);
+    put_message(&type, 1, &tensor);
+    put_text(&info, 1, name);
+    put_message(&info, 2, &type);
+    return info;
+}
+
+/** A constant of int64 or float. */
+static struct bytes tensor(const char *name, int type, const void *data, size_t size, int count)
+{
+    struct bytes t = {0};
+
+    put_int(&t, 1, (uint64_t)count);
+    put_int(&t, 2, (uint64_t)type);
+    put_text(&t, 8, name);
+    put_bytes(&t, 9, data, size);
+    return t;
+}
+
+static void put_node(struct bytes *graph, const char *op, const char *a, const char *b, const char *out, const char *attribute,
+                     int64_t value)
+{
+    struct bytes n = {0}, attr = {0};
+
+    put_text(&n, 1, a);
+    if (b)
+        put_text(&n, 1, b);
+    put_text(&n, 2, out);
+    put_text(&n, 3, out);
+    put_text(&n, 4, op);
+    if (attribute) {
+        put_text(&attr, 1, attribute);
+        put_int(&attr, 3, (uint64_t)value);
+        put_int(&attr, 20, 2);
+        put_message(&n, 5, &attr);
+    }
+    put_message(graph, 1, &n);
+}
+
+void fuzz_seeds(void)
+{
+    static const int dims[] = {2, 4};
+    static const float weights[] = {1, 2, 3, 4};
+    static const int64_t shape[] = {4, -1};
+
+    for (unsigned opset = 7; opset <= 21; opset += 7) {
+        struct bytes graph = {0}, model = {0}, opsets = {0}, part;
+
+        put_node(&graph, "Add", "x", "w", "a", NULL, 0);
+        put_node(&graph, "Relu", "a", NULL, "r", NULL, 0);
+        put_node(&graph, "Reshape", "r", "s", "b", NULL, 0);
+        put_node(&graph, "Softmax", "b", NULL, "y", "axis", 1);
+        put_node(&graph, "Shape", "y", NULL, "z", NULL, 0);
+        put_text(&graph, 2, "seed");
+        part = tensor("w", 1, weights, sizeof weights, 4);
+        put_message(&graph, 5, &part);
+        part = tensor("s", 7, shape, sizeof shape, 2);
+        put_message(&graph, 5, &part);
+        part = value_info("x", dims, 2);
+        put_message(&graph, 11, &part);
+        part = value_info("y", dims, 2);
+        put_message(&graph, 12, &part);
+        put_int(&model, 1, 8);
+        put_message(&model, 7, &graph);
+        put_int(&opsets, 2, opset);
+        put_message(&model, 8, &opsets);
+        fuzz_seed(model.data, model.length);
+    }
+}
+
+static bool read_onnx(WNNContext context, const char *path, const char *bytes, size_t length,
+                      const struct model_options *options, struct model *model, char **message)
+{
+    static const struct model_options none;
+
+    return model_read_onnx(context, path, bytes, length, options ? options : &none, model, message);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_model(read_onnx, data, size);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The reader of `.webnn` text. */
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+
+static const char *const seeds[] = {
+    ("webnn_graph \"a\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 2] @scalar(0.5); b: f32[2] @values([1, -2e3]); }\n"
+     " nodes { y = gemm(x, w, c=b, alpha=0.5, label=\"l\"); [p, q] = split(y, 2, axis=1); z = concat([p, q], 1); } outputs { "
+     "z; "
+     "p, q; } }"),
+    ("webnn_graph \"b\" v2 @quantized { inputs { x: u8[2, 3]; } consts { s: f32[1, 1] @bytes([0,0,128,63]); z: u8[1, 1] "
+     "@scalar(128); }\n"
+     " nodes { y = dequantizeLinear(x, s, z); w = clamp(y, minValue=-Infinity, maxValue=6.0); v = softmax(w, axis=1); } } "
+     "outputs { v }"),
+    ("webnn_graph \"c\" v1 { inputs { \"an input\": f16[1, 3, 8, 8]; } consts { f: f16[4, 3, 3, 3] @scalar(-0.0); } # comment\n"
+     " nodes { c = conv2d(\"an input\", f, padding=[1, 1, 1, 1], strides=[2, 2]); r = relu(c); t = transpose(r, "
+     "permutation=[0, "
+     "2, 3, 1]);\n"
+     " a = averagePool2d(t, layout=\"nhwc\", windowDimensions=[2, 2]); k = cast(a, \"int64\"); s = reshape(k, [4, 4]); }\n"
+     " outputs { \"an output\" = s; t; } }"),
+    ("webnn_graph \"d\" v2 { inputs { x: f32[dyn(\"batch\", 8), 4]; } nodes { y = concat(x, x, axis=0); } outputs { y; } }"),
+    ("webnn_graph \"e\" v1 { inputs { x: f32[3, 1, 2]; } consts { w: f32[1, 6, 2] @scalar(1); r: f32[1, 6, 2] @scalar(1); }\n"
+     " nodes { [h, s] = gru(x, w, r, 3, 2, returnSequence=true, activations=[\"sigmoid\", \"tanh\"]); } outputs { h; s; } }"),
+    ("webnn_graph \"f\" v1 { consts { w: f32[2] @weights(\"key\"); n: i64[2] @values([9223372036854775807, -1]); } }"),
+};
+
+void fuzz_seeds(void)
+{
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
+        fuzz_seed(seeds[i], strlen(seeds[i]));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_model(model_read_text, data, size);
+    return 0;
+}
