@@ -418,66 +418,6 @@ static void compute_phases(struct kernel *k)
 
 /* ---- costs ---- */
 
-double kexpr_cost(const struct kexpr *e)
-{
-    switch (e->op) {
-    case K_CONST:
-        return 0;
-    case K_LOAD:
-    case K_INDEX:
-    case K_REDUCE:
-    case K_SCAN:
-    case K_ADD:
-    case K_SUB:
-    case K_MUL:
-    case K_MIN:
-    case K_MAX:
-    case K_NEG:
-    case K_ABS:
-    case K_SIGN:
-    case K_FLOOR:
-    case K_CEIL:
-    case K_ROUND_EVEN:
-    case K_FMA:
-    case K_ROUND_F16:
-    case K_CAST:
-    case K_EQ:
-    case K_NE:
-    case K_LT:
-    case K_LE:
-    case K_IS_NAN:
-    case K_IS_INFINITE:
-    case K_AND:
-    case K_OR:
-    case K_XOR:
-    case K_NOT:
-    case K_SELECT:
-        return 1;
-    case K_DIV:
-        return e->type == KT_F32 ? 4 : 16; /* integers have no vector division */
-    case K_SQRT:
-    case K_RECIPROCAL:
-        return 4;
-    case K_EXP:
-    case K_EXPM1:
-    case K_LOG:
-    case K_LOG1P:
-    case K_TANH:
-    case K_ERF:
-    case K_SIGMOID:
-        return 16;
-    case K_SIN:
-    case K_COS:
-    case K_TAN:
-        return 24;
-    case K_POW:
-        return 48;
-    case K_OP_COUNT:
-        break;
-    }
-    return 1;
-}
-
 static double points_of(const struct kernel *k, enum kvar_kind kind)
 {
     double n = 1;

@@ -24,6 +24,7 @@ struct kop_info {
     uint8_t arity; /* operands; of K_REDUCE 1, though KR_DOT has 2 */
     uint8_t types; /* enum kop_types */
     bool commutes; /* op(a, b) is op(b, a), bit for bit */
+    uint8_t cost;  /* of one evaluation in floats, in additions, roughly */
 };
 const struct kop_info *kop_info(enum kop op);
 
@@ -38,7 +39,7 @@ uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard 
 /** Like kaffine_range, over the points at which the guards hold. */
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
                            int64_t *low, int64_t *high);
-/** Rough cost of one evaluation, in additions. */
+/** Rough cost of one evaluation, in additions (kernel_op.c). */
 double kexpr_cost(const struct kexpr *e);
 
 #endif
