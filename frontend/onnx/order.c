@@ -70,14 +70,20 @@ static bool visit(void *user, const char *name)
     return true;
 }
 
-/** Who produces which name.  Duplicates are found when values are bound. */
+/** Who produces which name: one node each. */
 static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, struct onnx_map *producers)
 {
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < nodes[i]->n_output; k++)
-            if (nodes[i]->output[k] && *nodes[i]->output[k] &&
-                onnx_map_add(producers, nodes[i]->output[k], (void *)(uintptr_t)(i + 1)) < 0)
+        for (size_t k = 0; k < nodes[i]->n_output; k++) {
+            const char *name = nodes[i]->output[k];
+            int added = name && *name ? onnx_map_add(producers, name, (void *)(uintptr_t)(i + 1)) : 1;
+
+            if (added < 0)
                 return onnx_fail_memory(r);
+            if (!added)
+                return onnx_fail(r, "two nodes have a result \"%s\", the second is \"%s\" (%s)", onnx_escape(r, name),
+                                 onnx_escape(r, nodes[i]->name), onnx_escape(r, nodes[i]->op_type));
+        }
     return true;
 }
 

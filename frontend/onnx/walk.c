@@ -263,14 +263,14 @@ static bool check_rest(struct onnx_node *n)
     if (wnnGraphBuilderGetError(n->builder, &message) != WNNStatus_Success)
         return onnx_refuse(n, "%.*s", (int)(message.length > 500 ? 500 : message.length), message.data);
     for (size_t i = 0; i < n->proto->n_attribute; i++) {
-        const char *name = n->proto->attribute[i]->name;
+        const char *name = n->proto->attribute[i]->name ? n->proto->attribute[i]->name : "";
 
+        for (size_t k = 0; k < i && k < 64; k++)
+            if (!strcmp(name, n->proto->attribute[k]->name ? n->proto->attribute[k]->name : ""))
+                return onnx_refuse(n, "attribute %s is given twice", onnx_escape(n->reader, name));
         if (i >= 64 || !(n->attributes_read >> i & 1))
             return onnx_refuse(n, "attribute %s has no meaning for this operator in version %lld", onnx_escape(n->reader, name),
                                (long long)n->version);
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(name ? name : "", n->proto->attribute[k]->name ? n->proto->attribute[k]->name : ""))
-                return onnx_refuse(n, "attribute %s is given twice", onnx_escape(n->reader, name));
     }
     for (size_t i = 0; i < n->output_count; i++)
         if (!n->outputs[i] && onnx_wants(n, i))
@@ -335,7 +335,7 @@ static void find_operator(struct onnx_node *n, const Onnx__FunctionProto **funct
     else if (*domain)
         onnx_refuse(n, "an operator of \"%s\", which is not supported", onnx_escape(n->reader, domain));
     else
-        onnx_refuse(n, "no such operator in version %lld of the operator set is supported", (long long)n->version);
+        onnx_refuse(n, "the operator is not supported in version %lld of the operator set", (long long)n->version);
 }
 
 static void check_counts(struct onnx_node *n)
@@ -350,7 +350,8 @@ static void check_counts(struct onnx_node *n)
         onnx_refuse(n, "%zu outputs are named, it has at most %u", n->output_count, row->max_outputs);
 }
 
-/** Runs the importer, or the function's body; of a node that reads the result of a refused one it only looks up the operator. */
+/** Runs the importer, or the function's body; of a node that reads the result of a refused one it only looks up the operator.
+ */
 static bool run_node(struct onnx_node *n, bool unknown)
 {
     const Onnx__FunctionProto *function;
