@@ -191,7 +191,7 @@ static bool damaged(struct loader *x, const char *what)
 
 static bool load_layout(struct loader *x, struct dnn_layout *l)
 {
-    int64_t elements = 1;
+    int64_t elements = 1, last = 0;
 
     l->rank = (int32_t)in_u32(x->in);
     l->free = (int32_t)in_u32(x->in);
@@ -202,14 +202,15 @@ static bool load_layout(struct loader *x, struct dnn_layout *l)
     for (int32_t i = 0; i < l->rank; i++) {
         if (l->dims[i] < 1 || l->dims[i] > ELEMENT_COUNT_MAX || l->strides[i] < 1 || l->strides[i] > ELEMENT_COUNT_MAX)
             return damaged(x, "a dimension");
-        elements *= l->dims[i]; /* both below 2^31 */
-        if (elements > ELEMENT_COUNT_MAX)
+        elements *= l->dims[i];                   /* both below 2^31 */
+        last += (l->dims[i] - 1) * l->strides[i]; /* likewise */
+        if (elements > ELEMENT_COUNT_MAX || last > ELEMENT_COUNT_MAX)
             return damaged(x, "a shape");
     }
     return true;
 }
 
-/** Bytes from the first to the last element: dimensions are below 2^31 together, strides below 2^31 each. */
+/** Bytes from the first to the last element. */
 static int64_t layout_bytes(const struct dnn_layout *l, int32_t type)
 {
     int64_t last = 0;
@@ -505,6 +506,9 @@ static bool load(struct loader *x)
     if (x->in->failed || s->in_place < -1 || s->in_place >= (int32_t)x->input_count)
         return damaged(x, "it ends early");
 
+    if (s->scales && !x->l->exact)
+        return error_set(x->e, WNNStatus_NotSupportedError,
+                         "this processor has no exact products of bytes, which the graph was compiled for");
     dnnl_primitive_desc_t pd = dnn_create_pd(x->l, &s->problem, s->scales);
     if (!pd)
         return error_set(x->e, WNNStatus_NotSupportedError, "oneDNN on this machine does not take a step of the image");
