@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Attention, RotaryEmbedding, TensorScatter.  In: their nodes.  Out: matrix products and softmax; gathers and products; a
+ * scatter.
+ *
+ * Attention follows the operator's function body: scale on both factors of the first product, then softcap, bias, causal mask
+ * and padding, softmax.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/compose.h"
+#include "frontend/onnx/operators.h"
+
+/* ---- Attention ---- */
+
+struct attention {
+    WNNOperand q, k, v; /* [batch, heads, length, size]; k and v as long as the past and they together */
+    WNNOperand scores;
+    struct onnx_dims q_dims, k_dims;
+    uint32_t past; /* elements of the past */
+    bool flat;     /* the inputs have rank 3 */
+};
+
+/* [batch, length, heads * size] becomes [batch, heads, length, size]. */
+static WNNOperand split_heads(struct onnx_node *n, WNNOperand x, const char *attribute)
+{
+    static const uint32_t permutation[] = {0, 2, 1, 3};
+    struct onnx_dims dims = onnx_dims_of(x);
+    int64_t heads = onnx_int(n, attribute, 0);
+
+    if (n->refused)
+        return x;
+    if (dims.rank == 4) {
+        if (heads && heads != dims.at[1])
+            onnx_refuse(n, "%s is %lld for %u heads", attribute, (long long)heads, dims.at[1]);
+        return x;
+    }
+    if (dims.rank != 3 || heads < 1 || heads > dims.at[2] || dims.at[2] % heads) {
+        onnx_refuse(n, "%s is %lld for an input of rank %zu with %u elements per place", attribute, (long long)heads, dims.rank,
+                    dims.at[dims.rank > 2 ? 2 : 0]);
+        return x;
+    }
+    x = onnx_reshape(n, x, 4, (uint32_t[]){dims.at[0], dims.at[1], (uint32_t)heads, dims.at[2] / (uint32_t)heads});
+    return onnx_transpose(n, x, permutation);
+}
+
+/* Every head of keys and values serves as many neighbouring heads of queries as there are more of those. */
+static WNNOperand repeat_heads(struct onnx_node *n, WNNOperand x, uint32_t heads)
+{
+    struct onnx_dims dims = onnx_dims_of(x), groups;
+
+    if (dims.rank != 4 || dims.at[1] == heads)
+        return x;
+    if (heads % dims.at[1]) {
+        onnx_refuse(n, "%u heads of queries, %u of keys or values", heads, dims.at[1]);
+        return x;
+    }
+    groups = (struct onnx_dims){5, {dims.at[0], dims.at[1], 1, dims.at[2], dims.at[3]}};
+    x = onnx_reshape_to(n, x, groups);
+    groups.at[2] = heads / dims.at[1];
+    x = onnx_expand(n, x, groups);
+    dims.at[1] = heads;
+    return onnx_reshape_to(n, x, dims);
+}
+
+static bool read_attention(struct onnx_node *n, struct attention *a)
+{
+    WNNOperand parts[2];
+
+    memset(a, 0, sizeof *a);
+    a->flat = onnx_dims_of(onnx_operand(n, 0)).rank == 3;
+    a->q = split_heads(n, onnx_operand(n, 0), "q_num_heads");
+    a->k = split_heads(n, onnx_operand(n, 1), "kv_num_heads");
+    a->v = split_heads(n, onnx_operand(n, 2), "kv_num_heads");
+    if (n->refused)
+        return false;
+    if (onnx_dims_of(a->q).rank != 4 || onnx_dims_of(a->k).rank != 4 || onnx_dims_of(a->v).rank != 4)
+        return onnx_refuse(n, "the ranks of its inputs differ");
+    if (!onnx_input(n, 4) != !onnx_input(n, 5))
+        return onnx_refuse(n, "past_key and past_value come together");
+    if (onnx_input(n, 4)) {
+        a->past = onnx_dims_of(onnx_operand(n, 4)).at[2];
+        parts[0] = onnx_operand(n, 4);
+        parts[1] = a->k;
+        a->k = onnx_concat(n, 2, parts, 2);
+        parts[0] = onnx_operand(n, 5);
+        parts[1] = a->v;
+        a->v = onnx_concat(n, 2, parts, 2);
+    }
+    if (onnx_wants(n, 1))
+        onnx_output(n, 1, wnnGraphBuilderIdentity(n->builder, a->k, n->options));
+    if (onnx_wants(n, 2))
+        onnx_output(n, 2, wnnGraphBuilderIdentity(n->builder, a->v, n->options));
+    a->q_dims = onnx_dims_of(a->q);
+    a->k = repeat_heads(n, a->k, a->q_dims.at[1]);
+    a->v = repeat_heads(n, a->v, a->q_dims.at[1]);
+    a->k_dims = onnx_dims_of(a->k);
+    return !n->refused && a->k_dims.rank == 4;
+}
+
+static WNNOperand infinity_like(struct onnx_node *n, WNNOperand like)
+{
+    return onnx_scalar_like(n, like, -(double)INFINITY);
+}
+
+/* attn_mask as what is added to the scores.  It may be shorter than the keys: nobody looks at those behind it. */
+static WNNOperand read_bias(struct onnx_node *n, const struct attention *a)
+{
+    WNNOperand mask = onnx_operand(n, 3);
+    struct onnx_dims dims = onnx_dims_of(mask), none = {dims.rank, {0}}, after = {dims.rank, {0}};
+    uint32_t keys = a->k_dims.at[2], have = dims.rank ? dims.at[dims.rank - 1] : keys;
+
+    if (onnx_input(n, 3)->type == ONNX_BOOL)
+        mask = onnx_where(n, mask, onnx_scalar_like(n, a->q, 0), infinity_like(n, a->q));
+    else
+        mask = onnx_cast(n, mask, wnnOperandGetDataType(a->q));
+    if (have > keys) {
+        onnx_refuse(n, "attn_mask is %u long for %u keys", have, keys);
+        return mask;
+    }
+    if (have == 1 || have == keys)
+        return mask;
+    after.at[dims.rank - 1] = keys - have;
+    return onnx_pad(n, mask, none, after, -(double)INFINITY);
+}
+
+/* Query i, behind what is past, sees the keys up to its own. */
+static WNNOperand causal_mask(struct onnx_node *n, const struct attention *a)
+{
+    uint32_t queries = a->q_dims.at[2], keys = a->k_dims.at[2];
+    uint8_t *mask = (uint64_t)queries * keys < 1 << 28 ? onnx_alloc(n, (size_t)queries * keys, 1) : NULL;
+    WNNOperand rows, columns;
+
+    if (mask) {
+        for (uint32_t i = 0; i < queries; i++)
+            for (uint32_t k = 0; k < keys; k++)
+                mask[(size_t)i * keys + k] = k > i + (uint64_t)a->past;
+        return onnx_constant_operand(n, WNNOperandDataType_Uint8, 2, (uint32_t[]){queries, keys}, mask);
+    }
+    rows = onnx_iota(n, WNNOperandDataType_Int32, 2, 0, queries);
+    columns = onnx_iota(n, WNNOperandDataType_Int32, 2, 1, keys);
+    return onnx_greater(n, columns, onnx_add(n, rows, onnx_scalar(n, WNNOperandDataType_Int32, a->past)));
+}
+
+/* Keys from nonpad_kv_seqlen[batch] on are padding. */
+static WNNOperand padding_mask(struct onnx_node *n, const struct attention *a)
+{
+    WNNOperand lengths = onnx_cast(n, onnx_operand(n, 6), WNNOperandDataType_Int32);
+    WNNOperand places = onnx_iota(n, WNNOperandDataType_Int32, 4, 3, a->k_dims.at[2]);
+
+    return onnx_not(n, onnx_lesser(n, places, onnx_along_axis(n, lengths, 4, 0)));
+}
+
+/* Masks replace the scores rather than adding -infinity: the same but for scores of +infinity and NaN, which do not leak out.
+ */
+static WNNOperand apply_masks(struct onnx_node *n, const struct attention *a, WNNOperand scores, bool causal)
+{
+    if (onnx_input(n, 3))
+        scores = onnx_add(n, scores, read_bias(n, a));
+    if (causal)
+        scores = onnx_where(n, causal_mask(n, a), infinity_like(n, scores), scores);
+    if (onnx_input(n, 6))
+        scores = onnx_where(n, padding_mask(n, a), infinity_like(n, scores), scores);
+    return scores;
+}
+
+static bool import_attention(struct onnx_node *n)
+{
+    static const uint32_t swap_last[] = {0, 1, 3, 2}, join[] = {0, 2, 1, 3};
+    bool causal = onnx_int(n, "is_causal", 0) != 0;
+    int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), precision = onnx_int(n, "softmax_precision", 0);
+    double scale = onnx_float(n, "scale", 0), softcap = onnx_float(n, "softcap", 0), root;
+    struct attention a;
+    WNNOperand scores[4], y;
+    WNNOperandDataType type;
+    struct onnx_dims dims;
+
+    if (!read_attention(n, &a))
+        return false;
+    if (mode < 0 || mode > 3)
+        return onnx_refuse(n, "qk_matmul_output_mode is %lld", (long long)mode);
+    if (precision && precision != ONNX_FLOAT && precision != ONNX_FLOAT16)
+        return onnx_refuse(n, "softmax_precision %s, which WebNN does not have", onnx_type_name((enum onnx_type)precision));
+    if (!onnx_has(n, "scale"))
+        scale = 1 / sqrt(a.q_dims.at[3]);
+    if (scale < 0)
+        return onnx_refuse(n, "scale is %g; its root is taken", scale);
+    type = wnnOperandGetDataType(a.q);
+    root = sqrt(scale);
+    scores[0] = onnx_matmul(n, onnx_linear(n, a.q, root, 0), onnx_transpose(n, onnx_linear(n, a.k, root, 0), swap_last));
+    scores[1] = scores[0];
+    if (softcap != 0) /* softcap * tanh(scores / softcap) */
+        scores[1] = onnx_linear(n, onnx_tanh(n, onnx_div(n, scores[0], onnx_scalar_like(n, scores[0], softcap))), softcap, 0);
+    scores[2] = apply_masks(n, &a, scores[1], causal);
+    y = precision ? onnx_cast(n, scores[2], onnx_data_type((enum onnx_type)precision)) : scores[2];
+    scores[3] = onnx_cast(n, wnnGraphBuilderSoftmax(n->builder, y, 3, n->options), type);
+    if (onnx_wants(n, 3))
+        onnx_output(n, 3, scores[mode]);
+    y = onnx_matmul(n, scores[3], a.v);
+    dims = onnx_dims_of(y);
+    if (a.flat && dims.rank == 4)
+        y = onnx_reshape(n, onnx_transpose(n, y, join), 3, (uint32_t[]){dims.at[0], dims.at[2], dims.at[1] * dims.at[3]});
+    return onnx_output(n, 0, y);
+}
+
+/* ---- RotaryEmbedding ---- */
+
+/* cos or sin of every place, [batch, 1, length, half]. */
+static WNNOperand read_cache(struct onnx_node *n, size_t input, struct onnx_dims x, uint32_t half)
+{
+    WNNOperand cache = onnx_operand(n, input);
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    struct onnx_dims dims;
+
+    o.label = n->label;
+    if (onnx_input(n, 3))
+        cache = wnnGraphBuilderGather(n->builder, cache, onnx_operand(n, 3), &o);
+    dims = onnx_dims_of(cache);
+    if (dims.rank != 3 || dims.at[1] != x.at[2] || dims.at[2] < half) {
+        onnx_refuse(n, "its caches do not fit %u places of %u pairs", x.at[2], half);
+        return cache;
+    }
+    cache = onnx_slice_axis(n, cache, 2, 0, half);
+    return onnx_reshape(n, cache, 4, (uint32_t[]){dims.at[0], 1, dims.at[1], half});
+}
+
+/* Element pairs (0, 1), (2, 3), ...: one of the two of each. */
+static WNNOperand every_other(struct onnx_node *n, WNNOperand x, uint32_t first)
+{
+    struct onnx_dims dims = onnx_dims_of(x);
+    uint32_t half = dims.at[3] / 2, pairs[5] = {dims.at[0], dims.at[1], dims.at[2], half, 2};
+
+    x = onnx_slice_axis(n, onnx_reshape(n, x, 5, pairs), 4, first, 1);
+    return onnx_reshape(n, x, 4, pairs);
+}
+
+static bool import_rotary_embedding(struct onnx_node *n)
+{
+    static const uint32_t swap[] = {0, 2, 1, 3};
+    WNNOperand x = onnx_operand(n, 0), whole, cosine, sine, halves[2], turned[2], rest;
+    bool interleaved = onnx_int(n, "interleaved", 0) != 0, flat;
+    int64_t heads = onnx_int(n, "num_heads", 0), rotated = onnx_int(n, "rotary_embedding_dim", 0);
+    struct onnx_dims given = onnx_dims_of(x), dims;
+    uint32_t half;
+
+    if (n->refused)
+        return false;
+    flat = given.rank == 3;
+    if (flat && (heads < 1 || heads > given.at[2] || given.at[2] % heads))
+        return onnx_refuse(n, "num_heads is %lld for %u elements per place", (long long)heads, given.at[2]);
+    if (flat)
+        x = onnx_transpose(
+            n, onnx_reshape(n, x, 4, (uint32_t[]){given.at[0], given.at[1], (uint32_t)heads, given.at[2] / (uint32_t)heads}),
+            swap);
+    dims = onnx_dims_of(x);
+    rotated = rotated ? rotated : dims.at[3];
+    if (dims.rank != 4 || rotated < 2 || rotated > dims.at[3] || rotated % 2)
+        return onnx_refuse(n, "rotary_embedding_dim is %lld for heads of %u elements", (long long)rotated, dims.at[3]);
+    half = (uint32_t)rotated / 2;
+    cosine = read_cache(n, 1, dims, half);
+    sine = read_cache(n, 2, dims, half);
+    if (n->refused)
+        return false;
+    whole = onnx_slice_axis(n, x, 3, 0, (uint32_t)rotated);
+    for (uint32_t i = 0; i < 2; i++)
+        halves[i] = interleaved ? every_other(n, whole, i) : onnx_slice_axis(n, whole, 3, i * half, half);
+    turned[0] = onnx_sub(n, onnx_mul(n, cosine, halves[0]), onnx_mul(n, sine, halves[1]));
+    turned[1] = onnx_add(n, onnx_mul(n, sine, halves[0]), onnx_mul(n, cosine, halves[1]));
+    if (interleaved) {
+        for (uint32_t i = 0; i < 2; i++)
+            turned[i] = onnx_reshape(n, turned[i], 5, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], half, 1});
+        whole = onnx_concat(n, 2, turned, 4);
+        whole = onnx_reshape(n, whole, 4, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], 2 * half});
+    } else
+        whole = onnx_concat(n, 2, turned, 3);
+    if (rotated < dims.at[3]) {
+        rest = onnx_slice_axis(n, x, 3, (uint32_t)rotated, dims.at[3] - (uint32_t)rotated);
+        whole = onnx_concat(n, 2, (WNNOperand[]){whole, rest}, 3);
+    }
+    if (flat)
+        whole = onnx_reshape_to(n, onnx_transpose(n, whole, swap), given);
+    return onnx_output(n, 0, whole);
+}
+
+/* ---- TensorScatter ---- */
+
+static bool import_tensor_scatter(struct onnx_node *n)
+{
+    WNNOperand cache = onnx_operand(n, 0), update = onnx_operand(n, 1), index, size;
+    const char *mode = onnx_string(n, "mode", "linear");
+    bool circular = !strcmp(mode, "circular");
+    int64_t along = onnx_int(n, "axis", -2);
+    struct onnx_dims dims = onnx_dims_of(cache), part = onnx_dims_of(update);
+    WNNScatterOptions o = WNN_SCATTER_OPTIONS_INIT;
+
+    o.label = n->label;
+    if (n->refused || !onnx_axis(n, along, dims.rank, &o.axis))
+        return false;
+    if (!circular && strcmp(mode, "linear") != 0)
+        return onnx_refuse(n, "mode \"%.40s\" is not known", mode);
+    if (!o.axis || part.rank != dims.rank || part.at[o.axis] > dims.at[o.axis])
+        return onnx_refuse(n, "an update of rank %zu along axis %u", part.rank, o.axis);
+    index = onnx_iota(n, WNNOperandDataType_Int32, dims.rank, o.axis, part.at[o.axis]);
+    if (onnx_input(n, 2)) {
+        WNNOperand first = onnx_cast(n, onnx_operand(n, 2), WNNOperandDataType_Int32);
+        index = onnx_add(n, index, onnx_along_axis(n, first, dims.rank, 0));
+    }
+    if (circular) { /* the remainder; indices are not negative */
+        size = onnx_scalar(n, WNNOperandDataType_Int32, dims.at[o.axis]);
+        index = onnx_sub(n, index, onnx_mul(n, onnx_div(n, index, size), size));
+    }
+    index = onnx_expand(n, index, part);
+    return onnx_output(n, 0, wnnGraphBuilderScatterElements(n->builder, cache, index, update, &o));
+}
+
+static const struct onnx_operator rows[] = {
+    {"Attention", 23, 0, 3, 7, 4, ONNX_HEAVY, import_attention, "matmul, softmax, where; heads of keys expanded", NULL},
+    {"RotaryEmbedding", 23, 0, 3, 4, 1, 0, import_rotary_embedding, "gather, slice, mul, sub, add, concat", NULL},
+    {"TensorScatter", 24, 0, 2, 3, 1, 0, import_tensor_scatter, "scatterElements", NULL},
+};
+
+ONNX_TABLE(onnx_attention_operators, rows);
