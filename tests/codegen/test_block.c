@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Sums of products in tiles (codegen/emit_block.c): matrix products and convolutions as kernels, with rests in every dimension,
+ * padding, strides, dilations, weights in panels, and what follows the sum, on every instruction set against kernel_interpret.
+ */
+#include "codegen/kernels.h"
+
+/* Operands lie in [-3, 3].  No accumulator takes more than 512 additions in a row, and totals take one per 256. */
+static struct tolerance sum_tolerance(int64_t depth)
+{
+    double chain = (double)(depth < 512 ? depth : 512) + (double)depth / 256 + 2;
+    return (struct tolerance){0, chain * 0x1p-24 * 9 * (double)depth, true};
+}
+
+static void *plain(dtype type, int64_t n)
+{
+    void *data = buffer_create((size_t)n * dtype_size(type));
+    fill_plain(type, data, n);
+    return data;
+}
+
+/* ---- matrix products ---- */
+
+enum form { PLAIN, PANELS, EPILOGUE, HALVES };
+
+static void product(int64_t m, int64_t depth, int64_t n, enum form form)
+{
+    const dtype type = form == HALVES ? WNNOperandDataType_Float16 : WNNOperandDataType_Float32;
+    const int64_t panel = form == PANELS ? 16 : n, offset = form == EPILOGUE ? 3 : 0;
+    const dtype f32 = WNNOperandDataType_Float32;
+    struct kernel *k = kernel_create();
+    void *tensors[5] = {plain(type, m * depth), plain(type, depth * n), plain(f32, m * n + offset), plain(f32, n),
+                        plain(f32, m * n)};
+
+    kernel_tensor(k, type, m * depth, false, NULL);
+    kernel_tensor(k, type, depth * n, false, NULL);
+    kernel_tensor(k, f32, m * n + offset, true, NULL);
+    kernel_tensor(k, f32, n, false, NULL);
+    kernel_tensor(k, f32, m * n, false, NULL);
+    uint32_t i = kernel_var(k, KVAR_PARALLEL, m), j = kernel_var(k, KVAR_PARALLEL, n), r = kernel_var(k, KVAR_REDUCED, depth);
+    struct kaffine column = kaffine_var(k, j), within = column, panels = kaffine_const(0);
+    if (form == PANELS) {
+        panels = kaffine_scale(k, kernel_divmod(k, column, panel, 0), depth * panel);
+        within = kernel_divmod(k, column, 1, panel);
+    }
+    uint32_t x = load(k, 0, kaffine_add(k, strided(k, i, depth, 0), kaffine_var(k, r)));
+    uint32_t y = load(k, 1, kaffine_add(k, kaffine_add(k, panels, strided(k, r, panel, 0)), within));
+    uint32_t z = kernel_dot(k, x, y);
+    struct kaffine at = kaffine_add(k, strided(k, i, n, 0), column);
+    if (form == EPILOGUE) { /* a bias per column, a residual, an activation; and something per row */
+        z = kernel_op2(k, K_ADD, kernel_op2(k, K_ADD, z, load(k, 3, column)), load(k, 4, at));
+        z = kernel_op2(k, K_ADD, z, load(k, 4, strided(k, i, n, 0)));
+        z = kernel_op2(k, K_MAX, z, kernel_f32(k, 0));
+    }
+    kernel_store(k, 2, kaffine_add_const(at, offset), z, 0, NULL);
+    assert_true(kernel_finish(k));
+    assert_true(k->blocked || (depth == 1 || n == 1));
+    if (k->blocked && m > 1)
+        assert_true(k->row_var != KEXPR_NONE);
+    check_kernel(k, tensors, sum_tolerance(depth + 4));
+    for (int t = 0; t < 5; t++)
+        buffer_free(tensors[t]);
+}
+
+static void products(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 33, 16},   {1, 70, 300},  {2, 3, 17},  {5, 7, 8},     {7, 64, 49},   {13, 20, 33},
+                                       {14, 600, 32}, {15, 9, 31},   {84, 5, 16}, {85, 12, 20},  {99, 1100, 7}, {171, 2, 65},
+                                       {3, 5, 4100},  {30, 513, 64}, {28, 1, 40}, {6, 2000, 130}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        product(sizes[s][0], sizes[s][1], sizes[s][2], PLAIN);
+}
+
+static void products_of_panels(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 50, 64}, {9, 31, 48}, {86, 600, 32}, {20, 4, 160}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        product(sizes[s][0], sizes[s][1], sizes[s][2], PANELS);
+}
+
+static void epilogues(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 50, 35}, {9, 31, 16}, {16, 20, 27}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        product(sizes[s][0], sizes[s][1], sizes[s][2], EPILOGUE);
+}
+
+static void halves(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 20, 35}, {17, 31, 24}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        product(sizes[s][0], sizes[s][1], sizes[s][2], HALVES);
+}
+
+/* ---- convolutions ---- */
+
+struct convolution {
+    int64_t batch, height, width, inputs, results, window[2], stride[2], dilation[2], before[2], after[2];
+    bool depthwise; /* a result per input */
+    bool planes;    /* channels first: vectors run along the image */
+};
+
+static int64_t output_size(const struct convolution *c, int i, int64_t size)
+{
+    return (size + c->before[i] + c->after[i] - (c->window[i] - 1) * c->dilation[i] - 1) / c->stride[i] + 1;
+}
+
+static void convolve(const struct convolution *c)
+{
+    const int64_t sizes[2] = {c->height, c->width}, out[2] = {output_size(c, 0, sizes[0]), output_size(c, 1, sizes[1])};
+    const int64_t depth = c->depthwise ? 1 : c->inputs, results = c->depthwise ? c->inputs : c->results;
+    const int64_t elements[3] = {c->batch * sizes[0] * sizes[1] * c->inputs, c->window[0] * c->window[1] * depth * results,
+                                 c->batch * out[0] * out[1] * results};
+    struct kernel *k = kernel_create();
+    void *tensors[3];
+    uint32_t p[4] = {0}, r[3];
+    struct kguard guards[2];
+    struct kaffine place[2], x_at, y_at, w_at;
+
+    for (int t = 0; t < 3; t++) {
+        tensors[t] = plain(WNNOperandDataType_Float32, elements[t]);
+        kernel_tensor(k, WNNOperandDataType_Float32, elements[t], t == 2, NULL);
+    }
+    /* batch, height, width, results */
+    const int64_t extents[4] = {c->batch, out[0], out[1], results};
+    static const int orders[2][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}};
+    for (int i = 0; i < 4; i++)
+        p[orders[c->planes][i]] = kernel_var(k, KVAR_PARALLEL, extents[orders[c->planes][i]]);
+    for (int i = 0; i < 2; i++)
+        r[i] = kernel_var(k, KVAR_REDUCED, c->window[i]);
+    r[2] = kernel_var(k, KVAR_REDUCED, depth);
+    for (int i = 0; i < 2; i++) {
+        place[i] = kaffine_add(k, strided(k, p[1 + i], c->stride[i], -c->before[i]), strided(k, r[i], c->dilation[i], 0));
+        guards[i] = (struct kguard){place[i], sizes[i]};
+    }
+    const int64_t row = c->planes ? c->width : c->width * c->inputs, pixel = c->planes ? 1 : c->inputs;
+    const int64_t plane = c->planes ? c->width * c->height : 1;
+    x_at = kaffine_add(k, strided(k, p[0], sizes[0] * sizes[1] * c->inputs, 0), kaffine_scale(k, place[0], row));
+    x_at = kaffine_add(k, x_at, kaffine_scale(k, place[1], pixel));
+    x_at = kaffine_add(k, x_at, strided(k, c->depthwise ? p[3] : r[2], plane, 0));
+    w_at = kaffine_add(k, strided(k, r[0], c->window[1] * depth * results, 0), strided(k, r[1], depth * results, 0));
+    w_at = kaffine_add(k, w_at, kaffine_add(k, strided(k, r[2], results, 0), kaffine_var(k, p[3])));
+    y_at = kaffine_add(k, strided(k, p[0], out[0] * out[1] * results, 0),
+                       strided(k, p[1], c->planes ? out[1] : out[1] * results, 0));
+    y_at = kaffine_add(k, y_at, strided(k, p[2], c->planes ? 1 : results, 0));
+    y_at = kaffine_add(k, y_at, strided(k, p[3], c->planes ? out[0] * out[1] : 1, 0));
+    uint32_t x = kernel_load(k, 0, x_at, 2, guards, (union scalar){.u64 = 0});
+    kernel_store(k, 2, y_at, kernel_dot(k, x, load(k, 1, w_at)), 0, NULL);
+    assert_true(kernel_finish(k));
+    assert_true(k->blocked);
+    check_kernel(k, tensors, sum_tolerance(c->window[0] * c->window[1] * depth));
+    for (int t = 0; t < 3; t++)
+        buffer_free(tensors[t]);
+}
+
+static void convolutions(void **state)
+{
+    (void)state;
+    static const struct convolution cases[] = {
+        {1, 9, 20, 12, 20, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false}, /* several tiles, edges on both sides */
+        {2, 7, 7, 16, 33, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false},  /* every tile has an edge */
+        {1, 17, 30, 3, 8, {7, 7}, {2, 2}, {1, 1}, {3, 3}, {3, 3}, false, false},  /* few inputs: unrolled */
+        {1, 10, 11, 5, 16, {3, 2}, {1, 2}, {2, 3}, {4, 3}, {0, 5}, false, false}, /* uneven padding, dilations */
+        {1, 4, 5, 6, 10, {2, 2}, {1, 1}, {1, 1}, {5, 6}, {6, 7}, false, false},   /* tiles that see no image at all */
+        {1, 6, 3, 300, 17, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false}, /* sums in blocks */
+        {3, 1, 40, 7, 9, {1, 5}, {1, 1}, {1, 1}, {0, 2}, {0, 2}, false, false},   /* one dimension */
+        {1, 12, 33, 20, 0, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, true, false},  /* depthwise */
+        {1, 15, 16, 33, 0, {5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}, true, false},
+        {1, 9, 9, 16, 0, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}, true, false},
+        {1, 9, 40, 4, 13, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, true}, /* channels first */
+        {2, 5, 18, 3, 3, {3, 5}, {2, 1}, {1, 1}, {1, 2}, {1, 2}, false, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        convolve(&cases[i]);
+}
+
+/* Where padding is read the factor is zero, whatever lies next to the image. */
+static void padding_is_zero(void **state)
+{
+    (void)state;
+    enum { WIDTH = 20, INPUTS = 3, RESULTS = 16 };
+    struct kernel *k = kernel_create();
+    void *tensors[3] = {plain(WNNOperandDataType_Float32, 2 * WIDTH * INPUTS),
+                        plain(WNNOperandDataType_Float32, 3 * INPUTS * RESULTS),
+                        plain(WNNOperandDataType_Float32, WIDTH * RESULTS)};
+    for (int i = 0; i < INPUTS; i++) /* the second row of the image, just behind the first one's last pixel */
+        ((float *)tensors[0])[WIDTH * INPUTS + i] = NAN;
+    kernel_tensor(k, WNNOperandDataType_Float32, 2 * WIDTH * INPUTS, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, 3 * INPUTS * RESULTS, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, WIDTH * RESULTS, true, NULL);
+    uint32_t p = kernel_var(k, KVAR_PARALLEL, WIDTH), c = kernel_var(k, KVAR_PARALLEL, RESULTS);
+    uint32_t w = kernel_var(k, KVAR_REDUCED, 3), r = kernel_var(k, KVAR_REDUCED, INPUTS);
+    struct kaffine at = kaffine_add_const(kaffine_add(k, kaffine_var(k, p), kaffine_var(k, w)), -1);
+    struct kguard guard = {at, WIDTH};
+    uint32_t x =
+        kernel_load(k, 0, kaffine_add(k, kaffine_scale(k, at, INPUTS), kaffine_var(k, r)), 1, &guard, (union scalar){.u64 = 0});
+    struct kaffine weight = kaffine_add(k, strided(k, w, INPUTS * RESULTS, 0), strided(k, r, RESULTS, 0));
+    uint32_t y = load(k, 1, kaffine_add(k, weight, kaffine_var(k, c)));
+    kernel_store(k, 2, kaffine_add(k, strided(k, p, RESULTS, 0), kaffine_var(k, c)), kernel_dot(k, x, y), 0, NULL);
+    check_kernel(k, tensors, sum_tolerance(3 * INPUTS));
+    for (int t = 0; t < 3; t++)
+        buffer_free(tensors[t]);
+}
+
+/* ---- sharing ---- */
+
+static struct kernel *matrices(int64_t m, int64_t depth, int64_t n)
+{
+    struct kernel *k = kernel_create();
+    kernel_tensor(k, WNNOperandDataType_Float32, m * depth, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, depth * n, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, m * n, true, NULL);
+    uint32_t i = kernel_var(k, KVAR_PARALLEL, m), j = kernel_var(k, KVAR_PARALLEL, n), r = kernel_var(k, KVAR_REDUCED, depth);
+    uint32_t x = load(k, 0, kaffine_add(k, strided(k, i, depth, 0), kaffine_var(k, r)));
+    uint32_t y = load(k, 1, kaffine_add(k, strided(k, r, n, 0), kaffine_var(k, j)));
+    kernel_store(k, 2, kaffine_add(k, strided(k, i, n, 0), kaffine_var(k, j)), kernel_dot(k, x, y), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/* Code is shared between sizes that need the same tiles, and not between others, whose tensors would be overrun. */
+static void sharing(void **state)
+{
+    (void)state;
+    struct machine_under_test *m = machine_get(0);
+    struct kernel *kernels[3] = {matrices(56, 40, 64), matrices(28, 40, 64), matrices(29, 40, 64)};
+    struct codegen_unit *unit;
+    kernel_function functions[3];
+    struct error e = {0};
+
+    assert_true(codegen_compile(m->codegen, 3, kernels, &unit, functions, &e));
+    assert_ptr_equal(functions[0], functions[1]);
+    assert_ptr_not_equal(functions[0], functions[2]);
+    codegen_unit_free(unit);
+    for (int i = 0; i < 3; i++)
+        kernel_free(kernels[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products), cmocka_unit_test(products_of_panels), cmocka_unit_test(epilogues),
+        cmocka_unit_test(halves),   cmocka_unit_test(convolutions),       cmocka_unit_test(padding_is_zero),
+        cmocka_unit_test(sharing),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    machines_free();
+    return failed;
+}
