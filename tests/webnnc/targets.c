@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnnc-targets: every operator with every data type of its first operand or result, compiled to a standalone object for every
+ * kind of target, must need nothing but malloc and free.  Needs no files.
+ *
+ * A generator of code that knows no instruction for something calls a function (fmaf, roundevenf, __extendhfsf2, memcpy) that a
+ * bare machine does not have; which these are differs from target to target.  Names are read out of the objects' symbol tables.
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/object.h"
+#include "frontend/tools/webnnc.h"
+#include "random.h"
+#include "runtime/context.h"
+
+enum { TRIES = 200 };
+
+static const struct test_target {
+    const char *triple, *cpu, *features;
+} tests[] = {
+    {"x86_64-linux-gnu", NULL, NULL},
+    {"x86_64-linux-gnu", "x86-64-v2", NULL},
+    {"x86_64-linux-gnu", "x86-64-v3", NULL},
+    {"x86_64-linux-gnu", "x86-64-v4", NULL},
+    {"aarch64-linux-gnu", NULL, NULL},
+    {"riscv64-linux-gnu", NULL, NULL},
+    {"riscv64-linux-gnu", NULL, "+v,+zvl128b"},
+    {"wasm32", NULL, NULL},
+    {"wasm32", "mvp", NULL},
+};
+enum { TARGETS = sizeof tests / sizeof *tests };
+
+static struct target targets[TARGETS];
+static uint32_t failures, objects, pairs;
+
+/* webnnc_object.c shows progress and says what goes wrong through these. */
+void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total)
+{
+    (void)o;
+    (void)what;
+    (void)done;
+    (void)total;
+}
+
+bool complain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return false;
+}
+
+/* ---- what an object needs ---- */
+
+static bool is_allowed(const char *name, size_t length)
+{
+    static const char *const names[] = {
+        "", "malloc", "free", "__stack_pointer", "__indirect_function_table", "__linear_memory"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !memcmp(names[i], name, length))
+            return true;
+    return false;
+}
+
+/* The first undefined name that is not allowed, in buf; NULL: there is none. */
+static const char *elf_needs(const char *bytes, size_t length, char *buf, size_t size)
+{
+    Elf64_Ehdr header;
+
+    if (length < sizeof header)
+        return "nothing at all: the object is too short";
+    memcpy(&header, bytes, sizeof header);
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr table, strings;
+        memcpy(&table, bytes + header.e_shoff + i * sizeof table, sizeof table);
+        if (table.sh_type != SHT_SYMTAB)
+            continue;
+        memcpy(&strings, bytes + header.e_shoff + table.sh_link * sizeof strings, sizeof strings);
+        for (size_t s = 0; s < table.sh_size / sizeof(Elf64_Sym); s++) {
+            Elf64_Sym symbol;
+            memcpy(&symbol, bytes + table.sh_offset + s * sizeof symbol, sizeof symbol);
+            const char *name = bytes + strings.sh_offset + symbol.st_name;
+            if (symbol.st_shndx == SHN_UNDEF && !is_allowed(name, strlen(name))) {
+                snprintf(buf, size, "%s", name);
+                return buf;
+            }
+        }
+    }
+    return NULL;
+}
+
+static uint64_t leb128(const unsigned char **p, const unsigned char *end)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; *p < end && shift < 64; shift += 7) {
+        unsigned char byte = *(*p)++;
+        value |= (uint64_t)(byte & 127) << shift;
+        if (byte < 128)
+            break;
+    }
+    return value;
+}
+
+/* Skips what follows the two names of an import. */
+static void skip_import(const unsigned char **p, const unsigned char *end)
+{
+    unsigned char kind = *(*p)++;
+
+    if (kind == 1 || kind == 3) /* a table's element type; a global's type */
+        ++*p;
+    if (kind == 3) {
+        ++*p;
+        return;
+    }
+    uint64_t flags = leb128(p, end); /* a function's type, or limits: flags, least, most */
+    if (kind == 1 || kind == 2) {
+        leb128(p, end);
+        if (flags & 1)
+            leb128(p, end);
+    }
+}
+
+static const char *wasm_needs(const char *bytes, size_t length, char *buf, size_t size)
+{
+    const unsigned char *p = (const unsigned char *)bytes + 8, *end = (const unsigned char *)bytes + length;
+
+    while (p < end) {
+        unsigned char id = *p++;
+        uint64_t section = leb128(&p, end);
+        const unsigned char *next = p + section;
+        for (uint64_t count = id == 2 ? leb128(&p, end) : 0; count && p < next; count--) {
+            uint64_t module = leb128(&p, end);
+            p += module;
+            uint64_t name = leb128(&p, end);
+            if (!is_allowed((const char *)p, name)) {
+                snprintf(buf, size, "%.*s", (int)name, (const char *)p);
+                return buf;
+            }
+            p += name;
+            skip_import(&p, end);
+        }
+        p = next;
+    }
+    return NULL;
+}
+
+/* ---- one graph for one target ---- */
+
+static void compile_one(WNNContext context, const struct sample *s, uint32_t t, enum op op, uint64_t seed)
+{
+    static const struct edit copy = {EDIT_NONE, 0, 0, 0, 0};
+    static const struct options options = {.quiet = true};
+    struct compilation c = {.options = &options, .context = context, .target = targets[t], .prefix = "test"};
+    struct sample twin;
+    void *bytes = NULL, *weights = NULL;
+    size_t length, weights_length;
+    char name[256];
+    const char *needs;
+
+    if (!sample_edit(s, &copy, &twin))
+        random_die("no copy");
+    c.graph = twin.g;
+    objects++;
+    if (!compile_program(&c) || !object_bytes_create(&c, OBJECT_CODE, false, &bytes, &length, &weights, &weights_length)) {
+        needs = "what failed";
+    } else {
+        needs = memcmp(bytes, "\177ELF", 4) ? wasm_needs(bytes, length, name, sizeof name)
+                                            : elf_needs(bytes, length, name, sizeof name);
+    }
+    if (needs) {
+        char *text = sample_text(s);
+        fprintf(stderr, "FAIL %s, seed %" PRIu64 ", for %s %s %s: needs %s\n%s", op_infos[op].name, seed, targets[t].triple,
+                targets[t].cpu, targets[t].features, needs, text);
+        free(text);
+        failures++;
+    }
+    free(bytes);
+    free(weights);
+    program_free(&c.program);
+    arena_free(&c.arena);
+    sample_free(&twin);
+}
+
+static dtype slot_type(const struct node *n, bool result)
+{
+    const struct value *v = result ? n->results[0] : n->input_count ? n->inputs[0].value : NULL;
+
+    return v ? v->type.type : WNNOperandDataType_Undefined;
+}
+
+static bool has_type(const struct sample *s, enum op op, bool result, dtype type)
+{
+    graph_for_each (s->g, n)
+        if (n->op == op && slot_type(n, result) == type)
+            return true;
+    return false;
+}
+
+static void check_pair(WNNContext context, enum op op, bool result, dtype type, uint32_t first, uint32_t step)
+{
+    pairs++;
+    for (uint32_t i = 0; i < TRIES; i++) {
+        struct generate_options o = {((uint64_t)op * 32 + result * 16u + (uint64_t)type) * TRIES + i, 1};
+        struct sample s;
+
+        if (!sample_generate_operator(&s, &o, op, type))
+            continue;
+        bool found = has_type(&s, op, result, type);
+        for (uint32_t t = first; found && t < TARGETS; t += step)
+            compile_one(context, &s, t, op, o.seed);
+        sample_free(&s);
+        if (found)
+            return;
+    }
+}
+
+static bool never_takes_node(void *user, const struct node *n)
+{
+    (void)user;
+    (void)n;
+    return false;
+}
+
+static bool never_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next,
+                                 uint32_t carried)
+{
+    (void)user;
+    (void)nodes;
+    (void)count;
+    (void)next;
+    (void)carried;
+    return false;
+}
+
+/* An argument N: only every N-th target from a different one per pair on, for slow builds. */
+int main(int argc, char **argv)
+{
+    uint32_t step = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
+    struct arena arena = {0};
+    struct error e = {0};
+    WNNContext context;
+
+    if (!step || wnnCreateContext(NULL, &context) != WNNStatus_Success)
+        random_die("no context");
+    for (uint32_t t = 0; t < TARGETS; t++) {
+        targets[t] = (struct target){.thread_count = 1,
+                                     .cache_bytes = 1 << 20,
+                                     .prefers_nhwc = true,
+                                     .takes_node = never_takes_node,
+                                     .takes_epilogue = never_takes_epilogue};
+        if (!object_target(&targets[t], tests[t].triple, tests[t].cpu, tests[t].features, &arena, &e))
+            random_die(e.message);
+    }
+    for (enum op op = 0; op < OP_COUNT; op++)
+        for (int result = 0; result < 2; result++) {
+            const struct operand_info *slot = result ? &op_infos[op].outs[0] : &op_infos[op].ins[0];
+            dtype_set types = slot->name ? slot->types : 0;
+
+            for (int t = 1; t < DTYPE_COUNT && !(types & DT_AS_FLAG); t++)
+                if (types >> t & 1)
+                    check_pair(context, op, result, (dtype)t, pairs % step, step);
+        }
+    printf("%u pairs of an operator and a data type, %u objects for %d targets; %u failed\n", pairs, objects, (int)TARGETS,
+           failures);
+    wnnContextRelease(context);
+    arena_free(&arena);
+    return failures ? 1 : 0;
+}
