@@ -464,6 +464,42 @@ static void build_refuses(struct fixture *f, size_t count, const WNNNamedOperand
     wnnGraphBuilderClearError(f->b);
 }
 
+/** What depends on constants can be asked for, also through several nodes and of one of several results. */
+static void constants_are_computed(void **state)
+{
+    static const float a[4] = {1, 2, 3, 4};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    struct fixture f;
+    WNNOperand c, sum, x, parts[2];
+    float y[4];
+
+    (void)state;
+    start(&f);
+    c = wnnGraphBuilderConstant(f.b, &d, a, sizeof a);
+    x = floats(f.b, "x", SHAPE(4));
+    sum = wnnGraphBuilderAdd(f.b, c, c, NULL);
+    sum = wnnGraphBuilderMul(f.b, sum, wnnGraphBuilderAdd(f.b, sum, c, NULL), NULL); /* 2a * 3a */
+    assert_int_equal(wnnGraphBuilderSplitEqual(f.b, sum, 2, NULL, parts), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, sum, y, sizeof y), WNNStatus_Success);
+    assert_memory_equal(y, ((float[]){6, 24, 54, 96}), sizeof y);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, parts[1], y, 8), WNNStatus_Success);
+    assert_memory_equal(y, ((float[]){54, 96}), 8);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, c, y, sizeof y), WNNStatus_Success);
+    assert_memory_equal(y, a, sizeof y);
+
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, x, y, sizeof y), WNNStatus_TypeError);
+    x = wnnGraphBuilderMul(f.b, sum, x, NULL);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, x, y, sizeof y), WNNStatus_TypeError);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "depends on an input"));
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, sum, y, 8), WNNStatus_TypeError);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "8 bytes, the operand 16"));
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, NULL, y, 8), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, sum, NULL, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(NULL, sum, y, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphBuilderGetError(f.b, NULL), WNNStatus_Success); /* asking is no failed call */
+    finish(&f);
+}
+
 static void build_checks_outputs(void **state)
 {
     struct fixture f, other;
@@ -697,6 +733,7 @@ int main(void)
         cmocka_unit_test(lent_constants_are_given_back_once),
         cmocka_unit_test(scalars_are_cast),
         cmocka_unit_test(constants_from_tensors),
+        cmocka_unit_test(constants_are_computed),
         cmocka_unit_test(build_checks_outputs),
         cmocka_unit_test(build_leaves_what_the_outputs_need),
         cmocka_unit_test(build_looks_at_constant_tensors_again),
