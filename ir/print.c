@@ -8,6 +8,7 @@
  */
 #include "ir/print.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,9 @@ static void attr_element_print(FILE *out, const struct attr_info *a, const void 
         break;
     case ATTR_F64:
         memcpy(&f64, element, sizeof f64);
+        /* A number that its data type has no place for became an infinity, which the methods do not take. */
+        if (style != PRINT_IR && f64 - f64 != 0 && f64 == f64)
+            f64 = f64 < 0 ? -DBL_MAX : DBL_MAX;
         number_put(out, double_print(buf, f64), style);
         break;
     case ATTR_F32_LIST:

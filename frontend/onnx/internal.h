@@ -59,6 +59,7 @@ struct onnx_reader {
     struct model *model;
     Onnx__ModelProto *proto;
     struct onnx_block *blocks;
+    size_t used, budget; /* bytes of blocks, and how many there may be: no file asks for more memory than it is worth */
     WNNOperand error_operand;
     bool failed; /* the file is broken: the message is there, everything stops */
     char **message;

@@ -358,6 +358,13 @@ static bool read_graph(struct onnx_reader *r)
     return ok;
 }
 
+/** What constants may take that a file does not hold, but asks for: of shapes, ranges, paddings. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+static const size_t budget_base = (size_t)64 << 20;
+#else
+static const size_t budget_base = (size_t)1 << 30;
+#endif
+
 bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
                      const struct model_options *options, struct model *model, char **message)
 {
@@ -367,6 +374,8 @@ bool model_read_onnx(WNNContext context, const char *path, const void *bytes, si
 
     memset(model, 0, sizeof *model);
     *message = NULL;
+    /* Besides, everything in the file may be there in several forms. */
+    r.budget = length < (SIZE_MAX - budget_base) / 32 ? budget_base + 16 * length : SIZE_MAX;
     if (!onnx_wire_check(bytes, length, &onnx__model_proto__descriptor, 0)) {
         onnx_fail(&r, "messages lie within each other more than %d deep", WIRE_DEPTH_MAX);
     } else if (r.proto = onnx__model_proto__unpack(NULL, length, bytes), !r.proto) {

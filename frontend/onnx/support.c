@@ -42,6 +42,11 @@ void *onnx_reader_alloc(struct onnx_reader *r, size_t count, size_t size)
         return NULL;
     }
     bytes = (sizeof *block + count * size + 63) / 64 * 64;
+    if (bytes > r->budget - r->used) {
+        onnx_fail(r, "its constants ask for more than %zu bytes of memory", r->budget);
+        return NULL;
+    }
+    r->used += bytes;
     block = aligned_alloc(64, bytes);
     if (!block) {
         onnx_fail_memory(r);

@@ -220,8 +220,10 @@ static const unsigned char *read_external(struct onnx_reader *r, const Onnx__Ten
     else if (offset > (uint64_t)s.st_size || bytes > (uint64_t)s.st_size - offset)
         onnx_fail(r, "%s: %zu bytes at offset %llu of \"%s\", which has %lld", what, bytes, (unsigned long long)offset,
                   onnx_escape(r, location), (long long)s.st_size);
-    else
-        data = onnx_reader_alloc(r, bytes + 1, 1); /* never of size 0 */
+    else {
+        r->budget += bytes < (SIZE_MAX - r->budget) / 16 ? 16 * bytes : 0; /* the file is that large */
+        data = onnx_reader_alloc(r, bytes + 1, 1);                         /* never of size 0 */
+    }
     if (data && !read_range(r, path, location, offset, data, bytes))
         data = NULL;
     free(path);

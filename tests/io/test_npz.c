@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Arrays in .npy and .npz files: written, read back, damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zip.h>
+
+#include "frontend/io/file.h"
+#include "frontend/io/npz.h"
+
+static char folder[] = "/tmp/webnn-npz-XXXXXX";
+
+static int64_t numbers[4] = {INT64_MIN, -1, 0, INT64_MAX};
+static float fractions[3] = {1.5f, -0.0f, 1e-45f};
+static struct npz_entry entries[] = {
+    {"numbers", {WNNOperandDataType_Int64, 2, {2, 2}, sizeof numbers, numbers}},
+    {"a/b \xC3\xA4", {WNNOperandDataType_Float32, 1, {3}, sizeof fractions, fractions}},
+    {"scalar", {WNNOperandDataType_Float32, 0, {0}, 4, fractions}},
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+static void same_array(const struct npy_array *a, const struct npy_array *b)
+{
+    assert_int_equal(a->dataType, b->dataType);
+    assert_int_equal(a->rank, b->rank);
+    assert_memory_equal(a->shape, b->shape, a->rank * sizeof *a->shape);
+    assert_int_equal(a->byteLength, b->byteLength);
+    assert_memory_equal(a->data, b->data, a->byteLength);
+}
+
+static void test_archive(void **state)
+{
+    char *path = file_join(folder, "a.npz"), message[256] = "";
+    struct npz_entry *read;
+    struct npy_array array;
+    size_t count;
+
+    (void)state;
+    assert_true(npz_is_path(path));
+    assert_false(npz_is_path("a.npy"));
+    if (!npz_write(path, entries, ENTRIES, message, sizeof message) || !npz_read(path, &read, &count, message, sizeof message))
+        fail_msg("%s", message);
+    assert_int_equal(count, ENTRIES);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        assert_string_equal(read[i].name, entries[i].name);
+        same_array(&read[i].array, &entries[i].array);
+    }
+    npz_free(read, count);
+    assert_true(npz_read_array(path, "numbers", &array, message, sizeof message));
+    same_array(&array, &entries[0].array);
+    npy_free(&array);
+    assert_false(npz_read_array(path, "none", &array, message, sizeof message));
+    assert_non_null(strstr(message, "has no array 'none'"));
+    assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
+    assert_non_null(strstr(message, "holds 3 arrays, say which"));
+    assert_true(npz_write(path, entries, 1, message, sizeof message));
+    assert_true(npz_read_array(path, NULL, &array, message, sizeof message));
+    same_array(&array, &entries[0].array);
+    npy_free(&array);
+    remove(path);
+    free(path);
+    assert_false(npz_write("/nowhere/a.npz", entries, 1, message, sizeof message));
+    assert_false(npz_read("/nowhere/a.npz", &read, &count, message, sizeof message));
+}
+
+/** Deflated members, and such as claim to be larger than their bytes can be. */
+static void test_deflated(void **state)
+{
+    char *path = file_join(folder, "d.npz"), message[256] = "";
+    static float zeros[1 << 16];
+    const struct npy_array large = {WNNOperandDataType_Float32, 1, {1 << 16}, sizeof zeros, zeros};
+    struct npy_array array;
+    size_t length;
+    void *bytes;
+    char *file;
+    int code;
+    zip_t *archive = zip_open(path, ZIP_CREATE, &code);
+
+    (void)state;
+    assert_non_null(archive);
+    assert_true(npy_format(&large, "d", &bytes, &length, message, sizeof message));
+    zip_int64_t index = zip_file_add(archive, "d.npy", zip_source_buffer(archive, bytes, length, 1), 0);
+    assert_true(index >= 0);
+    zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 9);
+    assert_int_equal(zip_close(archive), 0);
+    if (!npz_read_array(path, NULL, &array, message, sizeof message))
+        fail_msg("%s", message);
+    same_array(&array, &large);
+    npy_free(&array);
+    /* The size in the central directory, 24 bytes behind its signature. */
+    assert_true(file_read(path, &file, &length, message, sizeof message));
+    for (size_t i = 0; i + 46 < length; i++)
+        if (!memcmp(file + i, "PK\1\2", 4))
+            memcpy(file + i + 24, "\xF0\xFF\xFF\x7F", 4);
+    assert_true(file_write(path, file, length, message, sizeof message));
+    free(file);
+    assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
+    assert_non_null(strstr(message, "cannot have 2147483632 bytes"));
+    remove(path);
+    free(path);
+}
+
+/** An archive cut off anywhere, and an array likewise. */
+static void test_truncated(void **state)
+{
+    char *path = file_join(folder, "t.npz"), message[256] = "", *file;
+    struct npz_entry *read;
+    struct npy_array array;
+    size_t length, count;
+    void *bytes;
+
+    (void)state;
+    assert_true(npz_write(path, entries, ENTRIES, message, sizeof message));
+    assert_true(file_read(path, &file, &length, message, sizeof message));
+    for (size_t n = 0; n < length; n += 7) {
+        assert_true(file_write(path, file, n, message, sizeof message));
+        *message = '\0';
+        assert_false(npz_read(path, &read, &count, message, sizeof message));
+        assert_true(*message);
+    }
+    free(file);
+    remove(path);
+    free(path);
+    assert_true(npy_format(&entries[0].array, "t", &bytes, &length, message, sizeof message));
+    for (size_t n = 0; n < length; n++) {
+        char *copy = malloc(n ? n : 1);
+
+        memcpy(copy, bytes, n);
+        assert_false(npy_parse(copy, n, "t", &array, message, sizeof message));
+        free(copy);
+    }
+    free(bytes);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return !mkdtemp(folder);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_archive), cmocka_unit_test(test_deflated),
+                                       cmocka_unit_test(test_truncated)};
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
