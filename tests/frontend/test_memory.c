@@ -97,6 +97,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     WNNOperatorOptions labelled = {WNN_STR("a label")};
     WNNOperand x, y, c, parts[64], t, sum, negative, joined;
     int releases = released, lends = 1;
+    int32_t values[2];
     WNNGraph graph;
     WNNStatus status;
     char name[32];
@@ -125,6 +126,15 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     TRY(b, c, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(2)));
     TRY(b, t, wnnGraphBuilderConstantTensor(b, &tensor));
     TRY(b, negative, wnnGraphBuilderNeg(b, t, NULL));
+    status = wnnGraphBuilderGetConstantValue(b, negative, values, sizeof(values));
+    if (status) { /* no failed call of the builder */
+        assert_true(has_failed);
+        has_failed = false;
+        assert_int_equal(status, WNNStatus_UnknownError);
+        assert_int_equal(b->graph->error.status, WNNStatus_Success);
+        assert_int_equal(wnnGraphBuilderGetConstantValue(b, negative, values, sizeof(values)), WNNStatus_Success);
+    }
+    assert_true(values[0] == -3 && values[1] == -4);
     TRY(b, y, wnnGraphBuilderTranspose(b, x, NULL));
     TRY(b, joined, wnnGraphBuilderConcat(b, 3, ((WNNOperand[]){x, y, x}), 1, NULL));
     status = wnnGraphBuilderSplitEqual(b, x, 64, NULL, parts);

@@ -28,7 +28,7 @@ struct net {
     const char *path;
 };
 
-static void *keep(struct net *t, size_t size)
+static inline void *keep(struct net *t, size_t size)
 {
     assert_true(t->blocks < sizeof t->memory / sizeof *t->memory);
     t->memory[t->blocks] = calloc(1, size ? size : 1);
@@ -36,12 +36,12 @@ static void *keep(struct net *t, size_t size)
     return t->memory[t->blocks++];
 }
 
-static char *text(struct net *t, const char *s)
+static inline char *text(struct net *t, const char *s)
 {
     return strcpy(keep(t, strlen(s) + 1), s);
 }
 
-static void init_graph(struct net *t, Onnx__GraphProto *g)
+static inline void init_graph(struct net *t, Onnx__GraphProto *g)
 {
     onnx__graph_proto__init(g);
     g->name = text(t, "g");
@@ -51,7 +51,7 @@ static void init_graph(struct net *t, Onnx__GraphProto *g)
     g->output = keep(t, LIST * sizeof *g->output);
 }
 
-static void start(struct net *t, int64_t version)
+static inline void start(struct net *t, int64_t version)
 {
     memset(t, 0, sizeof *t);
     onnx__model_proto__init(&t->model);
@@ -68,7 +68,7 @@ static void start(struct net *t, int64_t version)
     t->path = "model.onnx";
 }
 
-static void free_net(struct net *t)
+static inline void free_net(struct net *t)
 {
     model_free(&t->read);
     free(t->message);
@@ -77,7 +77,7 @@ static void free_net(struct net *t)
 }
 
 /** Words of a text as a list; "-" is the empty name. */
-static size_t words(struct net *t, const char *s, char ***list)
+static inline size_t words(struct net *t, const char *s, char ***list)
 {
     char *copy = text(t, s), *rest = NULL;
     size_t count = 0;
@@ -88,7 +88,7 @@ static size_t words(struct net *t, const char *s, char ***list)
     return count;
 }
 
-static Onnx__NodeProto *make_node(struct net *t, const char *type, const char *inputs, const char *outputs)
+static inline Onnx__NodeProto *make_node(struct net *t, const char *type, const char *inputs, const char *outputs)
 {
     Onnx__NodeProto *n = keep(t, sizeof *n);
 
@@ -101,17 +101,18 @@ static Onnx__NodeProto *make_node(struct net *t, const char *type, const char *i
     return n;
 }
 
-static Onnx__NodeProto *node_in(struct net *t, Onnx__GraphProto *g, const char *type, const char *inputs, const char *outputs)
+static inline Onnx__NodeProto *node_in(struct net *t, Onnx__GraphProto *g, const char *type, const char *inputs,
+                                       const char *outputs)
 {
     return g->node[g->n_node++] = make_node(t, type, inputs, outputs);
 }
 
-static Onnx__NodeProto *node(struct net *t, const char *type, const char *inputs, const char *outputs)
+static inline Onnx__NodeProto *node(struct net *t, const char *type, const char *inputs, const char *outputs)
 {
     return node_in(t, &t->graph, type, inputs, outputs);
 }
 
-static Onnx__AttributeProto *attribute(struct net *t, Onnx__NodeProto *n, const char *name, int type)
+static inline Onnx__AttributeProto *attribute(struct net *t, Onnx__NodeProto *n, const char *name, int type)
 {
     Onnx__AttributeProto *a = keep(t, sizeof *a);
 
@@ -124,7 +125,7 @@ static Onnx__AttributeProto *attribute(struct net *t, Onnx__NodeProto *n, const 
     return a;
 }
 
-static void attribute_int(struct net *t, Onnx__NodeProto *n, const char *name, int64_t value)
+static inline void attribute_int(struct net *t, Onnx__NodeProto *n, const char *name, int64_t value)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
 
@@ -132,7 +133,7 @@ static void attribute_int(struct net *t, Onnx__NodeProto *n, const char *name, i
     a->i = value;
 }
 
-static void attribute_float(struct net *t, Onnx__NodeProto *n, const char *name, float value)
+static inline void attribute_float(struct net *t, Onnx__NodeProto *n, const char *name, float value)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
 
@@ -140,7 +141,7 @@ static void attribute_float(struct net *t, Onnx__NodeProto *n, const char *name,
     a->f = value;
 }
 
-static Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, const char *name)
+static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, const char *name)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
 
@@ -150,7 +151,7 @@ static Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, cons
 }
 
 /** dims: "2 3 batch". */
-static Onnx__ValueInfoProto *port(struct net *t, const char *name, int type, const char *dims)
+static inline Onnx__ValueInfoProto *port(struct net *t, const char *name, int type, const char *dims)
 {
     Onnx__ValueInfoProto *v = keep(t, sizeof *v);
     char **list;
@@ -186,18 +187,18 @@ static Onnx__ValueInfoProto *port(struct net *t, const char *name, int type, con
     return v;
 }
 
-static void input(struct net *t, const char *name, int type, const char *dims)
+static inline void input(struct net *t, const char *name, int type, const char *dims)
 {
     t->graph.input[t->graph.n_input++] = port(t, name, type, dims);
 }
 
-static void output(struct net *t, const char *name)
+static inline void output(struct net *t, const char *name)
 {
     t->graph.output[t->graph.n_output++] = port(t, name, F32, NULL);
 }
 
-static Onnx__TensorProto *tensor(struct net *t, const char *name, int type, size_t rank, const int64_t *dims, const void *data,
-                                 size_t bytes)
+static inline Onnx__TensorProto *tensor(struct net *t, const char *name, int type, size_t rank, const int64_t *dims,
+                                        const void *data, size_t bytes)
 {
     Onnx__TensorProto *p = keep(t, sizeof *p);
 
@@ -217,17 +218,17 @@ static Onnx__TensorProto *tensor(struct net *t, const char *name, int type, size
     return p;
 }
 
-static Onnx__TensorProto *initializer(struct net *t, Onnx__TensorProto *p)
+static inline Onnx__TensorProto *initializer(struct net *t, Onnx__TensorProto *p)
 {
     return t->graph.initializer[t->graph.n_initializer++] = p;
 }
 
-static void integers(struct net *t, const char *name, size_t count, const int64_t *values)
+static inline void integers(struct net *t, const char *name, size_t count, const int64_t *values)
 {
     initializer(t, tensor(t, name, I64, 1, &(int64_t){(int64_t)count}, values, count * sizeof *values));
 }
 
-static void integer(struct net *t, const char *name, int64_t value)
+static inline void integer(struct net *t, const char *name, int64_t value)
 {
     initializer(t, tensor(t, name, I64, 0, NULL, &value, sizeof value));
 }
