@@ -8,6 +8,10 @@
 
 #include "webnn/webnn_call.h"
 #include "frontend/io/file.h"
+#include "ir/ir.h"
+
+/* A name from the file for a message. */
+#define SHOWN(name) escape_text((char[160]){0}, 160, (name), strlen(name))
 
 struct manifest {
     char *folder;
@@ -144,7 +148,7 @@ static bool table_add(struct operand_table *t, const char *name, WNNOperand oper
 
     for (; t->entries[i].name; i = (i + 1) & (t->capacity - 1))
         if (!strcmp(t->entries[i].name, name))
-            return file_error(message, size, "the manifest defines %s twice", name);
+            return file_error(message, size, "the manifest defines %s twice", SHOWN(name));
     t->entries[i].name = name;
     t->entries[i].operand = operand;
     return true;
@@ -182,7 +186,7 @@ static bool add_operand(struct operand_table *t, const char *kind, const char *n
     if (!wnnOperandIsError(operand))
         return table_add(t, name, operand, message, size);
     text = wnnGetLastErrorMessage();
-    return file_error(message, size, "%s %s: %.*s", kind, name, (int)text.length, text.data);
+    return file_error(message, size, "%s %s: %.*s", kind, SHOWN(name), (int)text.length, text.data);
 }
 
 static bool add_input(WNNGraphBuilder b, const cJSON *input, struct operand_table *t, char *message, size_t size)
@@ -196,7 +200,7 @@ static bool add_input(WNNGraphBuilder b, const cJSON *input, struct operand_tabl
     cJSON_ArrayForEach(d, member(input, "shape"))
     {
         if (rank == NPY_RANK_MAX || !cJSON_IsNumber(d) || d->valuedouble < 1 || d->valuedouble > INT32_MAX)
-            return file_error(message, size, "input %s: bad shape", name);
+            return file_error(message, size, "input %s: bad shape", SHOWN(name));
         shape[rank++] = (uint32_t)d->valuedouble;
     }
     descriptor.rank = rank;
@@ -223,7 +227,7 @@ static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSO
 
     /* A manifest names files beside it and nothing else. */
     if (!*file || *file == '/' || strstr(file, ".."))
-        return file_error(message, size, "constant %s: bad file name '%s'", id, file);
+        return file_error(message, size, "constant %s: bad file name '%s'", SHOWN(id), SHOWN(file));
     path = file_join(m->folder, file);
     ok = path ? npy_read(path, &array, message, size) : file_error(message, size, "out of memory");
     free(path);
@@ -330,17 +334,17 @@ static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_tabl
     bool ok = true;
 
     if (!call)
-        return file_error(message, size, "layer %s: there is no operator %s", id ? id : "", op);
+        return file_error(message, size, "layer %s: there is no operator %s", SHOWN(id ? id : ""), SHOWN(op));
     status = set_arguments(call, layer, t);
     if (!status)
         status = wnnMethodCallSet(call, WNN_STR("label"), wnnMethodValueString(WNN_STR(id ? id : op)));
     if (!status)
         status = wnnMethodCallInvoke(call, b);
     if (status == WNNStatus_DataError) {
-        ok = file_error(message, size, "layer %s: an argument of %s is not what the operator takes", id ? id : "", op);
+        ok = file_error(message, size, "layer %s: an argument of %s is not what the operator takes", SHOWN(id ? id : ""), op);
     } else if (status) {
         text = wnnGetLastErrorMessage();
-        ok = file_error(message, size, "layer %s: %.*s", id ? id : "", (int)text.length, text.data);
+        ok = file_error(message, size, "layer %s: %.*s", SHOWN(id ? id : ""), (int)text.length, text.data);
     } else if (id) {
         ok = table_add(t, id, wnnMethodCallResult(call, 0), message, size);
     } else {
@@ -395,7 +399,7 @@ static bool add_ports(const struct manifest *m, const struct operand_table *t, s
         WNNOperand *operand = table_find(t, name);
 
         if (!operand)
-            return file_error(message, size, "output %s is no layer's result", name);
+            return file_error(message, size, "output %s is no layer's result", SHOWN(name));
         if (!model_add_output(model, name, *operand, false))
             return file_error(message, size, "out of memory");
     }
@@ -476,7 +480,7 @@ static bool load_arrays(const struct manifest *m, const cJSON *files, const cJSO
         bool ok;
 
         if (!cJSON_IsString(f) || *f->valuestring == '/' || strstr(f->valuestring, ".."))
-            return file_error(message, size, "%s: bad file name", f->string);
+            return file_error(message, size, "%s: bad file name", SHOWN(f->string));
         path = file_join(m->folder, f->valuestring);
         a->name = strdup(f->string);
         ok = path && a->name ? npy_read(path, &a->array, message, size) : file_error(message, size, "out of memory");

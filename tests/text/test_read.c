@@ -218,6 +218,32 @@ static void test_names(void **state)
     graph_free(g);
 }
 
+/** What float32 has no place for became an infinity, which no method takes: it must be written as a number. */
+static void test_huge_option(void **state)
+{
+    const char *text = GRAPH("x: f32[2];", "", "y = elu(x, alpha=1e300); z = linear(y, alpha=-1e39, beta=1e-320);", "z;");
+    struct error e = {0};
+    struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &e), *back;
+    struct model m;
+    char *written, *message;
+    size_t length;
+
+    (void)state;
+    if (!g)
+        fail_msg("%s", e.message);
+    for (int json = 0; json < 2; json++) {
+        written = write_text(g, json, false, &length);
+        if (!read_with(written, length, NULL, &m, &message))
+            fail_msg("%s", message);
+        back = take(&m);
+        assert_true(graphs_equal(g, back));
+        graph_free(back);
+        model_free(&m);
+        free(written);
+    }
+    graph_free(g);
+}
+
 /* ---- free dimensions and inputs that become constants ---- */
 
 static void test_dimensions(void **state)
@@ -434,9 +460,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),     cmocka_unit_test(test_arguments),  cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_dimensions), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_truncated), cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_forms),  cmocka_unit_test(test_arguments),   cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_names),  cmocka_unit_test(test_huge_option), cmocka_unit_test(test_dimensions),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_truncated),   cmocka_unit_test(test_nesting),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Networks with a manifest: a small one, what is said of broken ones, and every way to cut one off. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/io/file.h"
+#include "frontend/model/model.h"
+
+static WNNContext context;
+static char folder[] = "/tmp/webnn-manifest-XXXXXX";
+
+static void write_file(const char *name, const void *bytes, size_t length)
+{
+    char *path = file_join(folder, name), message[256];
+
+    if (!file_write(path, bytes, length, message, sizeof message))
+        fail_msg("%s", message);
+    free(path);
+}
+
+#define INPUT "{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1, 2]}"
+#define CONSTANT "{\"id\": \"w\", \"file\": \"w.npy\"}"
+#define MANIFEST(inputs, constants, layers, outputs)                                                                           \
+    "{\"name\": \"n\", \"inputs\": [" inputs "], \"constants\": [" constants "], \"layers\": [" layers                         \
+    "], \"outputs\": [" outputs "]}"
+
+static const char good[] =
+    MANIFEST(INPUT, CONSTANT,
+             "{\"id\": \"m\", \"op\": \"mul\", \"inputs\": [\"x\", \"w\"]}, {\"id\": \"c\", \"op\": \"concat\", "
+             "\"inputs\": [\"m\", \"x\"], \"axis\": 0, \"outputShape\": [2, 2]}",
+             "{\"name\": \"c\"}");
+
+static void test_good(void **state)
+{
+    const char *const paths[] = {"", "/manifest.json"};
+    struct model m;
+    WNNGraph graph;
+    char *message;
+
+    (void)state;
+    write_file("manifest.json", good, strlen(good));
+    for (size_t i = 0; i < 2; i++) { /* the folder, or its manifest */
+        char path[128];
+
+        snprintf(path, sizeof path, "%s%s", folder, paths[i]);
+        if (!model_read(context, path, NULL, &m, &message))
+            fail_msg("%s", message);
+        assert_string_equal(m.name, "n");
+        assert_int_equal(m.input_count, 1);
+        assert_int_equal(m.output_count, 1);
+        assert_string_equal(m.outputs[0].name, "c");
+        assert_int_equal(m.outputs[0].descriptor.shape[0], 2);
+        assert_int_equal(model_build(&m, &graph, &message), WNNStatus_Success);
+        model_free(&m);
+        wnnGraphRelease(graph);
+    }
+}
+
+static void test_broken(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "no JSON object with a list of layers"},
+        {"{\"layers\": 3}", "no JSON object with a list of layers"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1e99]}", "", "", ""), "input x: bad shape"},
+        {MANIFEST("{\"name\": \"x\\n\", \"dataType\": \"float32\", \"shape\": [0]}", "", "", ""), "input x\\u{a}: bad shape"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float\", \"shape\": [2]}", "", "", ""),
+         "input x: input \"x\": dataType 0"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [65536, 65536]}", "", "", ""), "too many elements"},
+        {MANIFEST(INPUT ", " INPUT, "", "", ""), "there is an input of that name already"},
+        {MANIFEST("", CONSTANT ", " CONSTANT, "", ""), "the manifest defines w twice"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"../w.npy\"}", "", ""), "constant w: bad file name '../w.npy'"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"/etc/passwd\"}", "", ""), "bad file name"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"none.npy\"}", "", ""), "No such file or directory"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"manifest.json\"}", "", ""), "no .npy file"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"rely\", \"inputs\": [\"x\"]}", ""),
+         "layer y: there is no operator rely"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"y\"]}", ""),
+         "layer y: relu: input is no operand"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"elu\", \"inputs\": [\"x\"], \"alpha\": [[1]]}", ""),
+         "layer y: an argument of elu is not what the operator takes"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"x\"]}", "{\"name\": \"z\"}"),
+         "output z is no layer's result"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model m;
+        char *message;
+
+        write_file("manifest.json", cases[i].text, strlen(cases[i].text));
+        if (model_read(context, folder, NULL, &m, &message))
+            fail_msg("is read: %s", cases[i].text);
+        if (!strstr(message, cases[i].message))
+            fail_msg("%s\n%s\n%s expected", cases[i].text, message, cases[i].message);
+        assert_null(m.builder);
+        free(message);
+    }
+}
+
+static void test_truncated(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < strlen(good); n++) {
+        struct model m;
+        char *message;
+
+        write_file("manifest.json", good, n);
+        assert_false(model_read(context, folder, NULL, &m, &message));
+        assert_non_null(message);
+        free(message);
+    }
+}
+
+/** Paths that are no models. */
+static void test_dispatch(void **state)
+{
+    struct model m;
+    char path[128], *message;
+
+    (void)state;
+    assert_false(model_read(context, "/nowhere", NULL, &m, &message));
+    assert_non_null(strstr(message, "/nowhere: No such file or directory"));
+    free(message);
+    write_file("other", "#!/bin/sh\n", 10);
+    snprintf(path, sizeof path, "%s/other", folder);
+    assert_false(model_read(context, path, NULL, &m, &message));
+    assert_non_null(strstr(message, "is no model"));
+    free(message);
+    /* By contents, whatever the name: with a byte order mark and comments before the first word. */
+    static const char text[] =
+        "\xEF\xBB\xBF# a graph\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { y = relu(x); } outputs { y; } }";
+    write_file("other", text, sizeof text - 1);
+    if (!model_read(context, path, NULL, &m, &message))
+        fail_msg("%s", message);
+    assert_string_equal(m.name, "g");
+    model_free(&m);
+    remove(path);
+}
+
+static int setup(void **state)
+{
+    static float weights[2] = {1, 2};
+    const struct npy_array w = {WNNOperandDataType_Float32, 1, {2}, sizeof weights, weights};
+    char *path;
+    bool ok;
+
+    (void)state;
+    if (!mkdtemp(folder) || wnnCreateContext(NULL, &context))
+        return 1;
+    path = file_join(folder, "w.npy");
+    ok = npy_write(path, &w, NULL, 0);
+    free(path);
+    return !ok;
+}
+
+static int teardown(void **state)
+{
+    static const char *const files[] = {"manifest.json", "w.npy"};
+
+    (void)state;
+    wnnContextRelease(context);
+    for (size_t i = 0; i < 2; i++) {
+        char *path = file_join(folder, files[i]);
+
+        remove(path);
+        free(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_broken),
+                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_dispatch)};
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
