@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The examples that look at pictures, run as programs on the networks in $WEBNN_SHARED/models. */
+#include "tools/tool_support.h"
+
+#include <cjson/cJSON.h>
+
+static struct picture read_picture(const char *path)
+{
+    struct picture p;
+    char message[512];
+
+    if (!picture_read(path, &p, message, sizeof message))
+        fail_msg("%s", message);
+    return p;
+}
+
+/* The largest difference of two pictures' levels; they must be as large. */
+static int difference(const struct picture *a, const struct picture *b)
+{
+    int worst = 0;
+
+    assert_int_equal(a->width, b->width);
+    assert_int_equal(a->height, b->height);
+    for (size_t i = 0; i < (size_t)3 * a->width * a->height; i++)
+        if (abs(a->rgb[i] - b->rgb[i]) > worst)
+            worst = abs(a->rgb[i] - b->rgb[i]);
+    return worst;
+}
+
+static void classify_says_lesser_panda(void **state)
+{
+    const char *m = shared_model("mobilenetv2");
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(run("%s/classify %s", EXAMPLES, m), 0); /* the JPEG in the folder */
+    assert_printed("960 x 635 pixels, seen as 224 x 224");
+    assert_printed("\n 99.5");
+    assert_printed("%  387  lesser panda\n");
+    assert_int_equal(run("%s/classify %s %s/test_224.png --labels /nonexistent", EXAMPLES, m, m), 1);
+    assert_int_equal(run("%s/classify %s %s/classes.txt", EXAMPLES, m, m), 1);
+    assert_printed("classes.txt");
+    assert_int_equal(run("%s/classify", EXAMPLES), 2);
+}
+
+/* Reads "score 0.9999  box 0.1 0.2 0.3 0.4" lines.  Returns how many. */
+static int read_faces(double faces[16][5])
+{
+    int count = 0;
+
+    for (const char *p = strstr(printed, "score "); p && count < 16; p = strstr(p + 1, "score "), count++)
+        assert_int_equal(sscanf(p, "score %lf  box %lf %lf %lf %lf", &faces[count][4], &faces[count][0], &faces[count][1],
+                                &faces[count][2], &faces[count][3]),
+                         5);
+    return count;
+}
+
+/* Every face of the manifest is among those found, within `tolerance` of the picture's size, and there are as many. */
+static void assert_faces(const char *model, double tolerance)
+{
+    double faces[16][5];
+    int count = read_faces(faces);
+    const cJSON *detections, *d;
+    char path[4224], *text, message[512];
+    size_t length;
+    cJSON *root;
+
+    snprintf(path, sizeof path, "%s/manifest.json", model);
+    assert_true(file_read(path, &text, &length, message, sizeof message));
+    root = cJSON_Parse(text);
+    detections = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "cases"), 0), "detections");
+    assert_int_equal(count, cJSON_GetArraySize(detections));
+    cJSON_ArrayForEach(d, detections)
+    {
+        bool found = false;
+
+        for (int i = 0; i < count; i++) {
+            double worst = fabs(cJSON_GetObjectItem(d, "score")->valuedouble - faces[i][4]);
+
+            for (int k = 0; k < 4; k++)
+                worst = fmax(worst, fabs(cJSON_GetArrayItem(cJSON_GetObjectItem(d, "box"), k)->valuedouble - faces[i][k]));
+            found |= worst <= tolerance;
+        }
+        assert_true(found);
+    }
+    cJSON_Delete(root);
+    free(text);
+}
+
+static void find_faces_draws_five_boxes(void **state)
+{
+    const char *m = shared_model("ultraface-rfb-320");
+    struct picture before, after, large;
+    char message[256], path[4224];
+    size_t changed = 0, green = 0;
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(run("%s/find_faces %s %s/image_320x240.png faces.png", EXAMPLES, m, m), 0);
+    assert_printed("5 faces");
+    assert_faces(m, 2e-4); /* the manifest has four decimals */
+    snprintf(path, sizeof path, "%s/image_320x240.png", m);
+    before = read_picture(path);
+    after = read_picture("faces.png");
+    for (size_t i = 0; i < (size_t)320 * 240; i++) {
+        changed += memcmp(&before.rgb[3 * i], &after.rgb[3 * i], 3) != 0;
+        green += after.rgb[3 * i] == 40 && after.rgb[3 * i + 1] == 230 && after.rgb[3 * i + 2] == 60;
+    }
+    /* Five frames around boxes of about 21 by 29 pixels. */
+    assert_int_equal(changed, green);
+    assert_in_range(green, 5 * 80, 5 * 120);
+    /* The same picture larger: the network sees a copy that was enlarged and reduced again. */
+    assert_true(picture_resize(&before, 1000, 750, &large, message, sizeof message));
+    assert_true(picture_write("large.png", &large, message, sizeof message));
+    assert_int_equal(run("%s/find_faces %s large.png faces.png", EXAMPLES, m), 0);
+    assert_faces(m, 0.02);
+    assert_int_equal(run("%s/find_faces %s large.png faces.png --score 1", EXAMPLES, m), 0);
+    assert_printed("0 faces");
+    picture_free(&before);
+    picture_free(&after);
+    picture_free(&large);
+    m = shared_model("mobilenetv2");
+    assert_int_equal(run("%s/find_faces %s large.png faces.png", EXAMPLES, m ? m : "absent"), 1);
+}
+
+static void stylise_paints_the_reference(void **state)
+{
+    const char *m = shared_model("fast-style-transfer");
+    struct picture painted, expected;
+    char path[4224];
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(run("%s/stylise %s %s/input.png painted.png", EXAMPLES, m, m), 0);
+    painted = read_picture("painted.png");
+    snprintf(path, sizeof path, "%s/expected_output.png", m);
+    expected = read_picture(path);
+    assert_in_range(difference(&painted, &expected), 0, 1); /* rounding to levels at a half */
+    picture_free(&painted);
+    picture_free(&expected);
+}
+
+/* Copies the part from (x, y) on. */
+static struct picture cut(const struct picture *from, uint32_t x, uint32_t y, uint32_t width, uint32_t height)
+{
+    struct picture to;
+    char message[256];
+
+    assert_true(picture_create(width, height, &to, message, sizeof message));
+    for (uint32_t row = 0; row < height; row++)
+        memcpy(&to.rgb[3 * (size_t)row * width], &from->rgb[3 * ((size_t)(y + row) * from->width + x)], 3 * (size_t)width);
+    return to;
+}
+
+static void upscale_has_no_seams(void **state)
+{
+    const char *m = shared_model("super-resolution");
+    struct picture small, large, expected, both, part, a, b;
+    char path[4224], message[256];
+
+    (void)state;
+    if (!m)
+        skip();
+    snprintf(path, sizeof path, "%s/image_y_224.png", m);
+    small = read_picture(path);
+    snprintf(path, sizeof path, "%s/expected_y_672.png", m);
+    expected = read_picture(path);
+    assert_int_equal(run("%s/upscale %s %s/image_y_224.png large.png", EXAMPLES, m, m), 0);
+    assert_printed("224 x 224 pixels to 672 x 672 in 1 tile;");
+    large = read_picture("large.png");
+    assert_in_range(difference(&large, &expected), 0, 1);
+    picture_free(&large);
+    /* A picture of several tiles: a part of it, away from the part's own border, is the same as in the whole. */
+    assert_true(picture_resize(&small, 500, 330, &both, message, sizeof message));
+    part = cut(&both, 130, 60, 224, 224);
+    assert_true(picture_write("both.png", &both, message, sizeof message) &&
+                picture_write("part.png", &part, message, sizeof message));
+    assert_int_equal(run("%s/upscale %s both.png both3.png", EXAMPLES, m), 0);
+    assert_printed("500 x 330 pixels to 1500 x 990 in 6 tiles;");
+    assert_int_equal(run("%s/upscale %s part.png part3.png", EXAMPLES, m), 0);
+    picture_free(&both);
+    picture_free(&part);
+    both = read_picture("both3.png");
+    part = read_picture("part3.png");
+    a = cut(&both, 3 * (130 + 6), 3 * (60 + 6), 3 * 212, 3 * 212);
+    b = cut(&part, 3 * 6, 3 * 6, 3 * 212, 3 * 212);
+    assert_in_range(difference(&a, &b), 0, 1);
+    picture_free(&a);
+    picture_free(&b);
+    picture_free(&both);
+    picture_free(&part);
+    picture_free(&small);
+    picture_free(&expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classify_says_lesser_panda),
+        cmocka_unit_test(find_faces_draws_five_boxes),
+        cmocka_unit_test(stylise_paints_the_reference),
+        cmocka_unit_test(upscale_has_no_seams),
+    };
+
+    if (!shared_model(""))
+        return 77;
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
