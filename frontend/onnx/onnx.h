@@ -227,8 +227,9 @@ struct onnx_operator {
 };
 
 enum {
-    ONNX_KEEP = 1,  /* not computed while reading when constant: passes want to see the operator (DequantizeLinear) */
-    ONNX_HEAVY = 2, /* multiplies: costs about inputs times outputs when computed while reading (MatMul, Conv, LSTM) */
+    ONNX_KEEP = 1,    /* not computed while reading when constant: passes want to see the operator (DequantizeLinear) */
+    ONNX_HEAVY = 2,   /* multiplies: costs about inputs times outputs when computed while reading (MatMul, Conv, LSTM) */
+    ONNX_REFUSED = 4, /* cannot be expressed: the note is the reason */
 };
 
 struct onnx_operator_table {

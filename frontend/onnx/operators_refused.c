@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX operators that no static graph of WebNN can express.  In: their names.  Out: the reason, in place of "not supported".
+ *
+ * The table stands last (operators.c): an importer elsewhere goes before it.
+ */
+#include "frontend/onnx/operators.h"
+
+/** The note is the reason. */
+static bool import_refused(struct onnx_node *n)
+{
+    return onnx_refuse(n, "%s", n->row->note);
+}
+
+#define REFUSED(name, reason) {name, 1, 0, 0, UINT8_MAX, UINT8_MAX, ONNX_REFUSED, import_refused, reason, NULL}
+#define SEQUENCE "sequences of tensors are no operands of WebNN"
+#define OPTIONAL "optional values are no operands of WebNN"
+#define TEXT "WebNN has no strings"
+#define RANDOM "WebNN has no random numbers"
+#define BITS "WebNN has no operations on bits"
+
+static const struct onnx_operator rows[] = {
+    REFUSED("Bernoulli", RANDOM),
+    REFUSED("BitwiseAnd", BITS),
+    REFUSED("BitwiseOr", BITS),
+    REFUSED("BitwiseXor", BITS),
+    REFUSED("ConcatFromSequence", SEQUENCE),
+    REFUSED("ImageDecoder", "the size of the result depends on the data"),
+    REFUSED("Multinomial", RANDOM),
+    REFUSED("NonMaxSuppression", "the number of boxes kept depends on the data"),
+    REFUSED("Optional", OPTIONAL),
+    REFUSED("OptionalGetElement", OPTIONAL),
+    REFUSED("OptionalHasElement", OPTIONAL),
+    REFUSED("RandomNormal", RANDOM),
+    REFUSED("RandomNormalLike", RANDOM),
+    REFUSED("RandomUniform", RANDOM),
+    REFUSED("RandomUniformLike", RANDOM),
+    REFUSED("RegexFullMatch", TEXT),
+    REFUSED("SequenceAt", SEQUENCE),
+    REFUSED("SequenceConstruct", SEQUENCE),
+    REFUSED("SequenceEmpty", SEQUENCE),
+    REFUSED("SequenceErase", SEQUENCE),
+    REFUSED("SequenceInsert", SEQUENCE),
+    REFUSED("SequenceLength", SEQUENCE),
+    REFUSED("SequenceMap", SEQUENCE),
+    REFUSED("SplitToSequence", SEQUENCE),
+    REFUSED("StringConcat", TEXT),
+    REFUSED("StringNormalizer", TEXT),
+    REFUSED("StringSplit", TEXT),
+    REFUSED("TfIdfVectorizer", "WebNN does not count n-grams"),
+    REFUSED("Unique", "the number of results depends on the data"),
+};
+
+ONNX_TABLE(onnx_refused_operators, rows);
