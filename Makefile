@@ -3,8 +3,8 @@
 #
 #   make demo                                  install packages, build, denoise the picture that comes with the project
 #   make demo INPUT=picture.png                denoise another picture
-#   make demo MODEL=folder [INPUT=file]        run another network: a folder with a manifest.json (docs/manifest.md); INPUT is
-#                                              a 224 x 224 picture for a classifier with a classes.txt, else .npy files
+#   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/manifest.md); INPUT
+#                                              is a PNG or JPEG for a classifier with a classes.txt, else .npy files
 #   make test                                  install packages, build, run every test (release, then under sanitizers)
 #   make bench                                 time kernels, operators and networks
 
@@ -25,8 +25,10 @@ demo: all
 	@mkdir -p out
 ifneq ($(wildcard $(MODEL)/classes.txt),)
 	build/release/bin/classify $(MODEL) $(INPUT)
-else ifneq ($(MODEL),)
+else ifneq ($(wildcard $(MODEL)/weights),)
 	build/release/bin/run_manifest $(MODEL) $(INPUT)
+else ifneq ($(MODEL),)
+	build/release/bin/webnn-run $(MODEL) --random 1 $(addprefix --input ,$(INPUT))
 else ifneq ($(INPUT),)
 	build/release/bin/denoise $(INPUT) out/denoised.png
 else
