@@ -36,11 +36,6 @@ need() {
     command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
-# The models' README: no element further off than 1e-4 of the largest absolute value expected.
-tolerance() {
-    "$build/bin/test-webnnc-scale" "$1" 1e-4
-}
-
 # passes COMMAND...: exit status 0
 passes() {
     "$@" >out.txt 2>err.txt || fail "$* ended with $?: $(head -3 err.txt)"
@@ -181,42 +176,55 @@ check_kinds() {
     [ -s odd.o ] || fail "no default output"
 }
 
-# run_model NAME PROGRAM...: all inputs of the network's first case, compared within the tolerance
-run_model() {
-    local name=$1 dir=$models/$1 output
-    shift
-    case $name in
-    lenet) set -- "$@" --input input="$dir/case_0_input.npy" && outputs="logits=case_0_expected_logits probabilities=case_0_expected_probabilities" ;;
-    mobilenetv2) set -- "$@" --input input="$dir/input.npy" && outputs="logits=expected_logits probabilities=expected_probabilities" ;;
-    fast-style-transfer) set -- "$@" --input input="$dir/input.npy" && outputs="output=expected_output" ;;
-    rnnoise)
-        set -- "$@" --input input="$dir/case_0_input.npy" --input vad_h0="$dir/case_0_vad_h0.npy" \
-            --input noise_h0="$dir/case_0_noise_h0.npy" --input denoise_h0="$dir/case_0_denoise_h0.npy"
-        outputs="gains=case_0_expected_gains vad_gru_h=case_0_expected_vad_gru_h noise_gru_h=case_0_expected_noise_gru_h denoise_gru_h=case_0_expected_denoise_gru_h"
-        ;;
-    esac
-    for output in $outputs; do
-        passes "$@" --compare "${output%%=*}=$dir/${output#*=}.npy" --rtol 0 --atol "$(tolerance "$dir/${output#*=}.npy")" --quiet
-        cat out.txt
-    done
+cases=$build/bin/test-webnnc-cases
+
+# model_file NAME: what webnnc reads
+model_file() {
+    [ -e "$models/$1/model.onnx" ] && echo "$models/$1/model.onnx" || echo "$models/$1"
 }
+
+# compile NAME OPTION...: with the shapes of the model's first case
+compile() {
+    local name=$1
+    shift
+    # shellcheck disable=SC2046
+    passes "$webnnc" "$(model_file "$name")" $("$cases" shapes "$models/$name") "$@"
+}
+
+# run_model NAME COUNT PROGRAM...: each output of the first COUNT cases, compared within the tolerance of the model's manifest
+run_model() {
+    local name=$1 count=$2 line
+    shift 2
+    while read -r line; do
+        # shellcheck disable=SC2086
+        passes "$@" $line --quiet
+        cat out.txt
+    done < <("$cases" runs "$models/$name" "$count")
+}
+
+all_models="lenet rnnoise fast-style-transfer mobilenetv2 mnist-8 ultraface-rfb-320 silero-vad-16k magika-v3 super-resolution stories260k cct-2"
 
 check_standalone() {
     local model
-    for model in lenet rnnoise fast-style-transfer mobilenetv2; do
-        passes "$webnnc" "$models/$model" -o model.o --library none --cpu native
-        [ "$(undefined model.o)" = "free malloc " ] || fail "$model needs $(undefined model.o)"
-        passes "$webnnc" "$models/$model" -o "$model" --library none
+    for model in $all_models; do
+        echo "$model"
+        compile $model -o "$model" --library none --name m
         ldd "$model" | grep -vE 'linux-vdso|libc\.so|libm\.so|ld-linux' && fail "$model needs more than the C library"
-        run_model $model "./$model"
+        run_model $model 3 "./$model"
+    done
+    for model in lenet rnnoise silero-vad-16k; do
+        compile $model -o native --library none --cpu native
+        run_model $model 1 ./native
+        compile $model -o native.o --library none --cpu native
+        [ "$(undefined native.o)" = "free malloc " ] || fail "$model needs $(undefined native.o)"
     done
     # Constants in a file: the program finds it where webnnc wrote it, or where it is told; another file is refused.
     passes "$webnnc" "$lenet" -o apart --library none --weights lenet.bin
     [ "$(stat -c %s apart)" -lt 200000 ] || fail "the constants are in the program all the same"
-    run_model lenet ./apart
+    run_model lenet 1 ./apart
     mv lenet.bin moved.bin
     refuses 1 "weights is missing or not this model's" ./apart
-    run_model lenet ./apart --weights moved.bin
+    run_model lenet 1 ./apart --weights moved.bin
     passes "$webnnc" "$rnnoise" -o other.o --library none --weights other.bin
     refuses 1 "weights is missing or not this model's" ./apart --weights other.bin
     # Without a C library at all.
@@ -232,26 +240,37 @@ check_standalone() {
 
 check_library() {
     local model
-    for model in lenet rnnoise fast-style-transfer mobilenetv2; do
-        passes "$webnnc" "$models/$model" -o "$model" --library onednn
-        run_model $model "./$model"
+    for model in $all_models; do
+        echo "$model"
+        compile $model -o "$model" --library onednn --name m
+        run_model $model 3 "./$model"
     done
     passes "$webnnc" "$mobilenet" -o apart --library onednn --weights mobilenet.bin
     [ "$(stat -c %s apart)" -lt 2000000 ] || fail "the constants are in the program all the same"
-    run_model mobilenetv2 ./apart
+    run_model mobilenetv2 1 ./apart
     mv mobilenet.bin moved.bin
-    refuses 1 "" ./apart
-    run_model mobilenetv2 ./apart --weights moved.bin
+    refuses 1 "weights is missing or not this model's" ./apart
+    run_model mobilenetv2 1 ./apart --weights moved.bin
+}
+
+# A shared object as a program finds it that knows nothing of the model: dlopen, the description, its functions.
+check_shared() {
+    local library
+    for library in none onednn; do
+        passes "$webnnc" "$lenet" -o "lenet-$library.so" --library $library
+        passes cc -O2 -I"$source/include" "$source/tests/webnnc/shared.c" -ldl -o shared
+        passes ./shared "./lenet-$library.so" "$lenet/case_0_input.npy" "$lenet/case_0_expected_probabilities.npy"
+    done
 }
 
 check_aarch64() {
     need aarch64-linux-gnu-gcc
     need qemu-aarch64
     local model
-    for model in lenet rnnoise mobilenetv2; do
-        passes "$webnnc" "$models/$model" -o $model --target aarch64-linux-gnu --cc "aarch64-linux-gnu-gcc -static"
-        file -b $model 2>/dev/null | grep -q x86 && fail "$model is no program for aarch64"
-        run_model $model qemu-aarch64 ./$model
+    for model in lenet rnnoise mobilenetv2 silero-vad-16k cct-2; do
+        compile $model -o $model --target aarch64-linux-gnu --cc "aarch64-linux-gnu-gcc -static"
+        [ "$(od -An -tu2 -j18 -N2 $model | tr -d ' ')" = 183 ] || fail "$model is no program for aarch64"
+        run_model $model 1 qemu-aarch64 ./$model
     done
     passes "$webnnc" "$lenet" -o lenet.o --target aarch64-linux-gnu
     [ "$(undefined lenet.o)" = "free malloc " ] || fail "needs $(undefined lenet.o)"
