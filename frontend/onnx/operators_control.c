@@ -152,16 +152,84 @@ static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t
     return t->in && t->out && t->collected;
 }
 
+/**
+ * What a value is after a turn that is only taken while `alive` is true.  NULL: refused.
+ */
+static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *after,
+                                struct onnx_value *before)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
+    WNNOperand condition = onnx_reshape(n, onnx_value_operand(n, alive), 0, NULL);
+
+    if (after == before)
+        return after;
+    if (after->rank != before->rank || memcmp(after->dims, before->dims, sizeof after->dims) != 0 ||
+        after->type != before->type) {
+        onnx_refuse(
+            n, "whether it goes on depends on an input of the model, and a value changes its shape or type from turn to turn");
+        return NULL;
+    }
+    if (!v)
+        return NULL;
+    *v = (struct onnx_value){.type = after->type, .rank = after->rank};
+    memcpy(v->dims, after->dims, sizeof v->dims);
+    v->operand =
+        wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, after), onnx_value_operand(n, before), n->options);
+    return v;
+}
+
+/** Whether the loop is still running after a turn that ended with this condition. */
+static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *condition)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
+    WNNOperand now = onnx_reshape(n, onnx_value_operand(n, condition), 0, NULL);
+
+    if (!v)
+        return NULL;
+    *v = (struct onnx_value){.type = ONNX_BOOL};
+    v->operand =
+        alive ? wnnGraphBuilderLogicalAnd(n->builder, onnx_reshape(n, onnx_value_operand(n, alive), 0, NULL), now, n->options)
+              : now;
+    return v;
+}
+
+/** One turn.  *alive: NULL as long as it is known that the loop runs; *go: whether there may be another turn. */
+static bool take_turn(struct onnx_node *n, struct turns *t, struct onnx_value **alive, bool *go)
+{
+    struct onnx_value *condition;
+
+    t->in[0] = scalar(n, ONNX_INT64, (int64_t)t->count);
+    t->in[1] = scalar(n, ONNX_BOOL, 1);
+    if (!t->in[0] || !t->in[1] || !onnx_import_body(n, t->body, t->carried + 2, t->in, t->out))
+        return false;
+    for (size_t i = 0; i < t->carried; i++) {
+        t->in[i + 2] = *alive ? blend(n, *alive, t->out[i + 1], t->in[i + 2]) : t->out[i + 1];
+        if (!t->in[i + 2])
+            return false;
+    }
+    condition = t->out[0];
+    if (onnx_elements(condition) != 1)
+        return onnx_refuse(n, "the condition of its body has %lld elements", (long long)onnx_elements(condition));
+    if (onnx_value_is_known(n, condition)) {
+        *go = onnx_element(condition, 0) != 0;
+        return true;
+    }
+    *alive = still_alive(n, *alive, condition);
+    return *alive != NULL;
+}
+
 static bool import_loop(struct onnx_node *n)
 {
     struct turns t = {.body = onnx_graph(n, "body")};
-    struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1);
+    struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1), *alive = NULL;
+    bool known = !condition || onnx_is_constant(n, 1), go = !condition || !known || onnx_number(n, 1, 0) != 0;
     double limit = trips ? onnx_number(n, 0, 0) : TURNS_MAX + 1.0;
-    bool go = !condition || onnx_number(n, 1, 0) != 0;
     int64_t most;
 
     if (n->refused)
         return false;
+    if (!known)
+        alive = condition;
     t.carried = n->input_count > 2 ? n->input_count - 2 : 0;
     if (t.body->n_output < t.carried + 1 || t.body->n_output - 1 != n->output_count)
         return onnx_refuse(n, "its body has %zu outputs for %zu carried values and %zu outputs", t.body->n_output, t.carried,
@@ -176,17 +244,15 @@ static bool import_loop(struct onnx_node *n)
             return onnx_refuse(n, "input %zu is missing", i + 2);
     }
     for (; go && (int64_t)t.count < most; t.count++) {
+        /* Turns whose being taken is computed are computed anyway, and their values not used: there must be an end. */
+        if (alive && (limit > TURNS_MAX || t.scanned))
+            return onnx_refuse(n, t.scanned
+                                      ? "whether it goes on depends on an input of the model, and with it the size of an output"
+                                      : "whether it goes on depends on an input of the model, and its trip count is not small");
         if (t.count == TURNS_MAX)
             return onnx_refuse(n, "it takes more than %d turns, too many to be unrolled", TURNS_MAX);
-        t.in[0] = scalar(n, ONNX_INT64, (int64_t)t.count);
-        t.in[1] = scalar(n, ONNX_BOOL, 1);
-        if (!t.in[0] || !t.in[1] || !onnx_import_body(n, t.body, t.carried + 2, t.in, t.out))
+        if (!take_turn(n, &t, &alive, &go))
             return false;
-        if (!onnx_value_is_known(n, t.out[0]))
-            return onnx_refuse(n, "whether it goes on depends on an input of the model");
-        go = onnx_elements(t.out[0]) == 1 && onnx_element(t.out[0], 0) != 0;
-        for (size_t i = 0; i < t.carried; i++)
-            t.in[i + 2] = t.out[i + 1];
         for (size_t i = 0; i < t.scanned; i++)
             t.collected[i * (size_t)most + t.count] = t.out[1 + t.carried + i];
     }
@@ -281,7 +347,9 @@ static const struct onnx_operator rows[] = {
     {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if,
      "a constant condition takes its branch; else both are computed and must agree in shapes", NULL},
     {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
-     "unrolled, at most 1024 turns; trip count and condition must be constant", NULL},
+     "unrolled, at most 1024 turns; the trip count must be constant; a condition that is computed: where, if no output is "
+     "scanned",
+     NULL},
     {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan, "unrolled, at most 1024 turns", NULL},
 };
 

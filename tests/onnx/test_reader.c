@@ -468,6 +468,53 @@ static void loops_are_unrolled(void **state)
     free_net(&t);
 }
 
+/** for (i = 0; i < 5 && max(s) < 4; i++) s = s + x, with the condition known at run time only. */
+static void loops_with_computed_conditions(void **state)
+{
+    (void)state;
+    static const unsigned char yes = 1;
+    static const float four = 4;
+    Onnx__GraphProto *body;
+    float x[2] = {1, 0.5f}, y[2];
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", 5);
+    initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &yes, 1));
+    initializer(&t, tensor(&t, "four", F32, 0, NULL, &four, sizeof four));
+    node(&t, "Loop", "trips yes x", "y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    node_in(&t, body, "Add", "s_in x", "s_out");
+    attribute_int(&t, node_in(&t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
+    node_in(&t, body, "Less", "m four", "go_on");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 4 && y[1] == 2); /* 2, 3, 4: and then no more */
+    x[0] = 10;
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 20 && y[1] == 1); /* once at least */
+    x[0] = 0.5f;
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 3 && y[1] == 3); /* five times */
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    t.graph.node[0]->output[t.graph.node[0]->n_output++] = text(&t, "collected");
+    refused(&t, NULL, "with it the size of an output");
+    body->n_output--;
+    t.graph.node[0]->n_output--;
+    t.graph.node[0]->input[0] = text(&t, "");
+    refused(&t, NULL, "its trip count is not small");
+    free_net(&t);
+}
+
 static void scans_are_unrolled(void **state)
 {
     (void)state;
@@ -837,6 +884,7 @@ int main(void)
         cmocka_unit_test(functions_are_inlined),
         cmocka_unit_test(if_takes_a_branch),
         cmocka_unit_test(loops_are_unrolled),
+        cmocka_unit_test(loops_with_computed_conditions),
         cmocka_unit_test(scans_are_unrolled),
         cmocka_unit_test(composed_functions_are_accurate),
         cmocka_unit_test(slices_of_every_kind),
