@@ -220,6 +220,8 @@ bool block_is_outer(const struct kernel *k, uint32_t var);
 bool block_prepare(struct emitter *e);
 /** In the function's first block: what tiles need. */
 void block_enter_function(struct emitter *e);
+/** Whether a load's guards are known to hold where the tile's loops are. */
+bool block_guards_hold(const struct emitter *e, uint32_t expr);
 /** A factor's address by edge_pointers, at its level. */
 V block_edge_address(struct emitter *e, uint32_t expr, T element);
 /** All tiles of rows [first_row, first_row + rows) (NULL: no row variable) and elements [low, high) of the vector variable. */

@@ -226,6 +226,26 @@ static void choose_guards(const struct kernel *k, struct block_shape *s)
             s->ranged = s->ranged && guard_is_ranged(k, &k->exprs[i].guards[g], s->branch);
 }
 
+/* Whether x's guards are the same for a whole tile and all loops inside of `branch` ones, and x is a factor that is zero where
+ * they fail: then nothing is added there, and elsewhere they hold. */
+static bool guards_are_common(const struct kernel *k, uint32_t expr, uint32_t branch)
+{
+    const struct kexpr *x = &k->exprs[expr];
+    bool factor = false;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        factor |= k->exprs[i].op == K_REDUCE && (k->exprs[i].args[0] == expr || k->exprs[i].args[1] == expr);
+    if (!factor || x->bits.u64)
+        return false;
+    for (uint32_t g = 0; g < x->guard_count; g++) {
+        const struct kaffine *a = &x->guards[g].form;
+        if (depth_of(k, a) > branch || coefficient(a, k->vector_var) || derived_depends(k, a, k->vector_var) ||
+            (k->row_var != KEXPR_NONE && (coefficient(a, k->row_var) || derived_depends(k, a, k->row_var))))
+            return false;
+    }
+    return true;
+}
+
 /* How many zeros stand for a row of a factor that is outside: what loops inside of `branch` ones read of it; 0: cannot be. */
 static uint32_t zeros_of(const struct kernel *k, const struct kexpr *x, uint32_t branch)
 {
@@ -259,7 +279,9 @@ static uint32_t zeros_needed(const struct kernel *k, uint32_t branch)
     uint32_t most = 0;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         uint32_t zeros = zeros_of(k, &k->exprs[i], branch);
-        if (is_load(&k->exprs[i]) && k->exprs[i].guard_count && (!zeros || branch == k->reduced_count))
+        if (is_load(&k->exprs[i]) && k->exprs[i].guard_count && branch == k->reduced_count)
+            return 0;
+        if (is_load(&k->exprs[i]) && k->exprs[i].guard_count && !zeros && !guards_are_common(k, i, branch))
             return 0;
         most = zeros > most ? zeros : most;
     }
@@ -569,6 +591,11 @@ static void set_edge_pointers(struct emitter *e, uint32_t depth)
             e->edge_pointers[i * COPIES_MAX + row] = LLVMBuildSelect(m->b, all, address, e->zeros, "edge");
         }
     }
+}
+
+bool block_guards_hold(const struct emitter *e, uint32_t expr)
+{
+    return e->k->exprs[expr].varying && (e->guards_hold || (e->edge && guards_are_common(e->k, expr, e->block.branch)));
 }
 
 V block_edge_address(struct emitter *e, uint32_t expr, T element)

@@ -202,7 +202,7 @@ V emit_load(struct emitter *e, uint32_t expr)
         return dtype == WNNOperandDataType_Float16 ? half_to_float(m, value) : value;
     }
     V pointer = tensor_pointer(e, x->tensor);
-    guards_value(e, e->expr_form[expr] + 1, e->guards_hold && x->varying ? 0 : x->guard_count, level, &scalar, &lanes);
+    guards_value(e, e->expr_form[expr] + 1, block_guards_hold(e, expr) ? 0 : x->guard_count, level, &scalar, &lanes);
     struct place p = form_place(e, e->expr_form[expr]);
     if (scalar && p.kind != FORM_UNIFORM)
         dummy_pointer(e); /* a row that may not exist comes with a mask */

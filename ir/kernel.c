@@ -246,6 +246,8 @@ struct kaffine kernel_divmod(struct kernel *k, struct kaffine base, int64_t divi
         if (low >= 0 && high < divide) {
             base = quotient;
             divide = 1;
+        } else if (low >= 0 && !modulo && (quotient.count || quotient.offset)) {
+            return kaffine_add(k, quotient, kernel_divmod(k, rest, divide, 0));
         }
     }
     kaffine_range(k, base, &low, &high);

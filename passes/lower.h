@@ -138,5 +138,10 @@ struct layout4 {
     uint8_t batch, channel, height, width;
 };
 struct layout4 lower_layout(WNNInputOperandLayout layout);
+/**
+ * Elements of a transposed convolution's window along one dimension that can reach one and the same result: every stride-th.  (With
+ * strides and dilations both, all are tried.)
+ */
+int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation);
 
 #endif

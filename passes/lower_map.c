@@ -66,12 +66,61 @@ static bool same_dims(const struct tensor_type *a, const struct tensor_type *b)
     return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof a->dims[0]);
 }
 
+static bool stays_inside(struct lowering *l, const struct map *m, const struct tensor_type *t)
+{
+    for (uint32_t d = 0; d < t->rank; d++) {
+        int64_t low, high;
+        kaffine_range(l->k, m->forms[d], &low, &high);
+        if (low < 0 || high >= t->dims[d])
+            return false;
+    }
+    return true;
+}
+
+/**
+ * A reshape of a place that may lie outside where guards fail: dimensions that both types have are kept as they are, so that
+ * what lies outside in one of them does not spoil the row-major index of the others.
+ */
+static struct map reshape_by_groups(struct lowering *l, const struct map *m, const struct tensor_type *from,
+                                    const struct tensor_type *to)
+{
+    struct map r = map_like(m, to->rank);
+    uint32_t i = 0, j = 0;
+
+    while (i < from->rank || j < to->rank) {
+        int64_t left = i < from->rank ? from->dims[i] : 1, right = j < to->rank ? to->dims[j] : 1, stride = 1;
+        const uint32_t first = i, begin = j;
+        struct kaffine linear = kaffine_const(0);
+
+        i += i < from->rank;
+        j += j < to->rank;
+        while (left != right) {
+            if (left < right)
+                left *= from->dims[i++];
+            else
+                right *= to->dims[j++];
+        }
+        if (i - first == 1 && j - begin == 1) {
+            r.forms[begin] = m->forms[first];
+            continue;
+        }
+        for (uint32_t d = i; d-- > first; stride *= from->dims[d])
+            linear = kaffine_add(l->k, linear, kaffine_scale(l->k, m->forms[d], stride));
+        stride = 1;
+        for (uint32_t d = j; d-- > begin; stride *= to->dims[d])
+            r.forms[d] = form_divmod(l, linear, stride, to->dims[d]);
+    }
+    return r;
+}
+
 struct map map_reshape(struct lowering *l, const struct map *m, const struct tensor_type *from, const struct tensor_type *to)
 {
     struct map r;
 
     if (same_dims(from, to))
         return *m;
+    if (!m->linear && type_elements(from) && !stays_inside(l, m, from))
+        return reshape_by_groups(l, m, from, to);
     r = map_like(m, to->rank);
     r.linear = true;
     r.forms[0] = map_linear(l, m, from);

@@ -69,8 +69,9 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
     const int64_t out_per_group = filter->type.dims[f[0]];
     struct kernel *k = l->k;
     struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
-    struct kguard guards[4];
-    uint32_t count = 0;
+    const union scalar zero = {.u64 = 0};
+    struct kguard guards[4], weight_guards[2];
+    uint32_t count = 0, weight_count = 0, x_value, y_value;
 
     channel.forms[0] = m->forms[x.channel];
     weight.forms[f[0]] = form_divmod(l, m->forms[x.channel], 1, out_per_group);
@@ -79,22 +80,39 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
     weight.forms[f[1]] = at.forms[x.channel];
     for (uint32_t i = 0; i < 2; i++) {
         /* output = input * stride + window * dilation - padding, solved for input: where it is whole and inside */
-        const int64_t stride = o->strides[i];
-        struct kaffine t = kaffine_add(k, m->forms[places[i]], kaffine_scale(k, reduced[i], -(int64_t)o->dilations[i]));
+        const int64_t stride = o->strides[i], dilation = o->dilations[i], window = filter->type.dims[f[2 + i]];
+        struct kaffine t = kaffine_add_const(m->forms[places[i]], o->padding[2 * i]);
         int64_t low, high, shift = 0;
 
-        weight.forms[f[2 + i]] = reduced[i];
-        t = kaffine_add_const(t, o->padding[2 * i]);
-        kaffine_range(k, t, &low, &high);
-        if (low < 0)
-            shift = (-low + stride - 1) / stride;
-        t = kaffine_add_const(t, shift * stride);
-        if (stride > 1)
+        if (stride == 1 || dilation == 1) {
+            /* Every stride-th element of the window reaches this result, counted from its end, so that the input's place grows.
+             */
+            struct kaffine back = kaffine_add_const(kaffine_scale(k, reduced[i], -1), s->sizes[i] - 1);
+            kaffine_range(k, t, &low, &high);
+            if (low < 0)
+                shift = (-low + stride - 1) / stride;
+            t = kaffine_add_const(t, shift * stride);
+            weight.forms[f[2 + i]] = kaffine_add(k, kaffine_scale(k, back, stride), kernel_divmod(k, t, 1, stride));
+            at.forms[places[i]] = kaffine_add(k, kernel_divmod(k, t, stride, 0), kaffine_scale(k, back, -dilation));
+            at.forms[places[i]] = kaffine_add_const(at.forms[places[i]], -shift);
+            if (window % stride)
+                weight_guards[weight_count++] = guards[count++] = (struct kguard){weight.forms[f[2 + i]], window};
+        } else {
+            t = kaffine_add(k, t, kaffine_scale(k, reduced[i], -dilation));
+            weight.forms[f[2 + i]] = reduced[i];
+            kaffine_range(k, t, &low, &high);
+            if (low < 0)
+                shift = (-low + stride - 1) / stride;
+            t = kaffine_add_const(t, shift * stride);
             guards[count++] = (struct kguard){kernel_divmod(k, t, 1, stride), 1};
-        at.forms[places[i]] = kaffine_add_const(kernel_divmod(k, t, stride, 0), -shift);
+            at.forms[places[i]] = kaffine_add_const(kernel_divmod(k, t, stride, 0), -shift);
+        }
         guards[count++] = (struct kguard){at.forms[places[i]], input->type.dims[places[i]]};
     }
-    return add_bias(l, n, &channel, sum_of_products(l, input, &at, filter, &weight, count, guards, s));
+    x_value = lower_guarded(l, input, &at, count, guards, zero);
+    y_value = lower_guarded(l, filter, &weight, weight_count, weight_guards, zero);
+    return add_bias(l, n, &channel,
+                    x_value == KEXPR_NONE || y_value == KEXPR_NONE ? KEXPR_NONE : lower_dot(l, x_value, y_value, s));
 }
 
 static uint32_t lower_matmul(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,

@@ -34,6 +34,11 @@ struct layout4 lower_layout(WNNInputOperandLayout layout)
     return layout == WNNInputOperandLayout_Nhwc ? (struct layout4){0, 3, 1, 2} : (struct layout4){0, 1, 2, 3};
 }
 
+int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation)
+{
+    return dilation == 1 ? (window + stride - 1) / stride : window;
+}
+
 bool lower_reduces(const struct node *n, struct reduced_space *s)
 {
     const uint32_t flags = op_infos[n->op].flags;
@@ -71,7 +76,7 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
         /* the window, then the channels of one group, which lie next to each other in nhwc: lower_product.c */
         const struct tensor_type *f = &n->inputs[1].value->type;
         uint32_t channel, height, width;
-        int64_t channels;
+        int64_t channels, window[2];
         if (n->op == OP_CONV2D) {
             static const uint8_t places[4][3] = {{1, 2, 3}, {2, 0, 1}, {3, 1, 2}, {0, 1, 2}};
             const uint8_t *p = places[NODE_OPTIONS(n, WNNConv2dOptions)->filterLayout];
@@ -79,6 +84,8 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
             height = p[1];
             width = p[2];
             channels = f->dims[channel];
+            window[0] = f->dims[height];
+            window[1] = f->dims[width];
         } else {
             static const uint8_t places[3][3] = {{0, 2, 3}, {3, 0, 1}, {3, 1, 2}};
             const WNNConvTranspose2dOptions *o = n->options;
@@ -87,10 +94,12 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
             height = p[1];
             width = p[2];
             channels = f->dims[channel] / o->groups;
+            window[0] = lower_transposed_window(f->dims[height], o->strides[0], o->dilations[0]);
+            window[1] = lower_transposed_window(f->dims[width], o->strides[1], o->dilations[1]);
         }
         s->count = 3;
-        s->sizes[0] = f->dims[height];
-        s->sizes[1] = f->dims[width];
+        s->sizes[0] = window[0];
+        s->sizes[1] = window[1];
         s->sizes[2] = channels;
     } else {
         return false;

@@ -101,6 +101,14 @@ static struct value *pack(struct graph *g, struct node *n, const struct weight_o
     uint32_t dims[RANK_MAX], old[RANK_MAX], to[RANK_MAX], back[RANK_MAX], rank = t->rank + 1, at = 0;
 
     memcpy(old, t->dims, t->rank * sizeof *old);
+    if (panel == (int64_t)t->dims[o->results]) { /* one panel: only the order may be wrong */
+        for (uint32_t i = 0; i < o->count; i++)
+            to[at++] = o->others[i];
+        to[at++] = o->results;
+        for (uint32_t i = 0; i < at; i++)
+            back[to[i]] = i;
+        return is_identity(to, at) ? NULL : make_transpose(g, n, n, make_transpose(g, n, n, weights, to), back);
+    }
     /* the results' dimension becomes two, the other ones move */
     for (uint32_t i = 0; i < t->rank; i++) {
         if (i == o->results)
@@ -112,20 +120,10 @@ static struct value *pack(struct graph *g, struct node *n, const struct weight_o
     for (uint32_t i = 0; i < o->count; i++)
         to[at++] = (uint32_t)o->others[i] + (o->others[i] > o->results);
     to[at++] = o->results + 1;
-    if (panel == (int64_t)t->dims[o->results]) { /* one panel: its number is 0 wherever it stands */
-        bool ordered = o->results == t->rank - 1;
-        for (uint32_t i = 0; i < o->count; i++)
-            ordered = ordered && o->others[i] == i;
-        if (ordered)
-            return NULL;
-    }
     for (uint32_t i = 0; i < rank; i++)
         back[to[i]] = i;
     v = make_reshape(g, n, n, weights, rank, dims);
-    v = is_identity(to, rank) ? v : make_transpose(g, n, n, v, to);
-    if (!v)
-        return NULL;
-    v = make_transpose(g, n, n, v, back);
+    v = make_transpose(g, n, n, make_transpose(g, n, n, v, to), back);
     return v ? make_reshape(g, n, n, v, t->rank, old) : NULL;
 }
 
@@ -160,28 +158,30 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
     graph_for_each_safe (g, n) {
         const struct node *mark = n->prev;
         struct weight_order order;
-        struct node *moves[3], *maker;
-        struct value *v;
+        struct node *nodes[3], *maker;
+        struct value *v, *plain = n->inputs[1].value;
+        uint32_t count = 0;
 
         if (!is_candidate(n, o->target) || !find_order(n, &order))
             continue;
-        v = pack(g, n, &order, panel_width(o->target, n->inputs[1].value->type.dims[order.results], order.group));
+        v = pack(g, n, &order, panel_width(o->target, plain->type.dims[order.results], order.group));
         if (g->error.status)
             return changed;
         if (!v)
             continue;
-        moves[1] = v->producer;
-        moves[0] = moves[1]->inputs[0].value->producer;
-        moves[2] = n;
-        struct value *plain = n->inputs[1].value;
         node_set_input(n, 1, v);
-        if (!lower_can_join(o->target, moves, 3)) {
+        if (v->producer->op == OP_RESHAPE)
+            nodes[1] = v->producer, nodes[0] = nodes[1]->inputs[0].value->producer, count = 2;
+        else
+            nodes[0] = v->producer, count = 1;
+        nodes[count++] = n;
+        if (!lower_can_join(o->target, nodes, count)) {
             node_set_input(n, 1, plain);
             undo(n, mark);
             continue;
         }
-        /* what comes before the two is computed now */
-        while ((maker = moves[0]->inputs[0].value->producer) != NULL) {
+        /* what comes before the movements that stay is computed now */
+        while ((maker = nodes[0]->inputs[0].value->producer) != NULL) {
             while (maker->inputs[0].value->producer)
                 maker = maker->inputs[0].value->producer;
             if (!node_fold(g, maker))
