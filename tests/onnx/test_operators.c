@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX operators and forms of them that the ONNX node tests do not have, on models made here, against plain loops: Einsum,
+ * TopK, GridSample, indices of MaxPool, products of integers beyond what float32 holds, recurrent operators composed step by
+ * step.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "onnx/net.h"
+
+enum { U8 = 2, I8 = 3, I32 = 6, PORTS = 10, MOST = 8192 };
+
+static WNNContext context;
+static uint32_t state = 1;
+
+static uint32_t next(uint32_t below)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % below;
+}
+
+static void fill(float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)next(2001) / 1000 - 1;
+}
+
+static void attribute_text(struct net *t, Onnx__NodeProto *n, const char *name, const char *value)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+
+    a->has_s = 1;
+    a->s.len = strlen(value);
+    a->s.data = (uint8_t *)text(t, value);
+}
+
+static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+    a->n_ints = count;
+    a->ints = keep(t, count * sizeof *values);
+    memcpy(a->ints, values, count * sizeof *values);
+}
+
+/* Reads, builds and computes; inputs in the graph's order, outputs (of that many bytes) in theirs. */
+static void run(struct net *t, void *const *inputs, void *const *outputs, const size_t *output_bytes)
+{
+    size_t size = onnx__model_proto__get_packed_size(&t->model);
+    uint8_t *bytes = malloc(size);
+    WNNNamedBuffer in[PORTS], out[PORTS];
+    WNNNamedOperandDescriptor d;
+    WNNGraph graph = NULL;
+
+    assert_non_null(bytes);
+    onnx__model_proto__pack(&t->model, bytes);
+    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->message))
+        fail_msg("%s", t->message);
+    free(bytes);
+    if (model_build(&t->read, &graph, &t->message) != WNNStatus_Success)
+        fail_msg("%s", t->message);
+    for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {
+        size_t length = 0;
+        assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);
+        in[i].name = d.name;
+        in[i].byteLength = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
+        for (size_t k = 0; k < d.descriptor.rank; k++)
+            in[i].byteLength *= d.descriptor.shape[k];
+        for (size_t k = 0; k < t->graph.n_input; k++)
+            if (strlen(t->graph.input[k]->name) == d.name.length &&
+                !memcmp(t->graph.input[k]->name, d.name.data, d.name.length)) {
+                in[i].data = inputs[k];
+                length++;
+            }
+        assert_int_equal(length, 1);
+    }
+    for (size_t i = 0; i < t->graph.n_output; i++)
+        out[i] = (WNNNamedBuffer){WNN_STR(t->graph.output[i]->name), outputs[i], output_bytes[i]};
+    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), in, t->graph.n_output, out) != WNNStatus_Success)
+        fail_msg("%.300s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+}
+
+/* ---- Einsum ---- */
+
+/* Every letter over its size: the sum of products, written at the output's place. */
+static void reference_einsum(const char *equation, const int *sizes, float *const *operands, float *y, size_t *y_count)
+{
+    const char *arrow = strstr(equation, "->");
+    size_t total = 1, count = 1;
+    int value[128], used[128] = {0};
+
+    for (const char *c = equation; c < arrow; c++)
+        if (*c != ',' && !used[(int)*c]++)
+            total *= (size_t)sizes[(int)*c];
+    for (const char *c = arrow + 2; *c; c++)
+        count *= (size_t)sizes[(int)*c];
+    memset(y, 0, count * sizeof *y);
+    *y_count = count;
+    for (size_t i = 0; i < total; i++) {
+        size_t rest = i, place = 0, operand = 0;
+        double product = 1;
+        for (int c = 0; c < 128; c++)
+            if (used[c]) {
+                value[c] = (int)(rest % (size_t)sizes[c]);
+                rest /= (size_t)sizes[c];
+            }
+        for (const char *c = equation; c <= arrow; c++)
+            if (c == arrow || *c == ',') {
+                product *= (double)operands[operand++][place];
+                place = 0;
+            } else
+                place = place * (size_t)sizes[(int)*c] + (size_t)value[(int)*c];
+        for (const char *c = arrow + 2; *c; c++)
+            place = place * (size_t)sizes[(int)*c] + (size_t)value[(int)*c];
+        y[place] += (float)product;
+    }
+}
+
+static void einsum_equals_loops_for_any_equation(void **unused)
+{
+    /* As given to the model; as loops understand it. */
+    static const char *const equations[][2] = {
+        {"ij,jk->ik", "ij,jk->ik"},
+        {"bij,bjk->bik", "bij,bjk->bik"},
+        {"ij->ji", "ij->ji"},
+        {"ii->i", "ii->i"},
+        {"ii", "ii->"},
+        {"iij->j", "iij->j"},
+        {"iji->ij", "iji->ij"},
+        {"ij->", "ij->"},
+        {"ij,ij->", "ij,ij->"},
+        {"i,j->ij", "i,j->ij"},
+        {"ij,kl->jl", "ij,kl->jl"},
+        {"bhqd, bhkd -> bhqk", "bhqd,bhkd->bhqk"},
+        {"abc,cd,de->abe", "abc,cd,de->abe"},
+        {"ba,cb", "ba,cb->ac"},
+        {"...ij,...jk->...ik", "xyij,xyjk->xyik"},
+        {"a...,...b->ab...", "axy,xyb->abxy"},
+        {"ab,ac,ad->bcd", "ab,ac,ad->bcd"},
+        {"abcd,abed->abce", "abcd,abed->abce"},
+    };
+    (void)unused;
+
+    for (size_t e = 0; e < sizeof equations / sizeof *equations; e++) {
+        static float x[3][MOST], y[MOST], want[MOST];
+        float *operands[3] = {x[0], x[1], x[2]};
+        void *inputs[3] = {x[0], x[1], x[2]}, *outputs[1] = {y};
+        int sizes[128];
+        size_t count = 0, bytes, operand = 0;
+        char dims[64] = "", names[16] = "";
+        struct net *t = malloc(sizeof *t);
+
+        assert_non_null(t);
+        start(t, 13);
+        for (int c = 'a'; c <= 'z'; c++)
+            sizes[c] = 2 + c % 4;
+        for (const char *c = equations[e][1];; c++) {
+            if (*c == ',' || *c == '-') {
+                char name[8];
+                snprintf(name, sizeof name, "x%zu", operand++);
+                input(t, name, F32, dims);
+                strcat(strcat(names, " "), name);
+                dims[0] = '\0';
+            } else
+                snprintf(dims + strlen(dims), 8, " %d", sizes[(int)*c]);
+            if (*c == '-')
+                break;
+        }
+        for (size_t i = 0; i < 3; i++)
+            fill(x[i], MOST);
+        attribute_text(t, node(t, "Einsum", names, "y"), "equation", equations[e][0]);
+        output(t, "y");
+        reference_einsum(equations[e][1], sizes, operands, want, &count);
+        bytes = count * sizeof *y;
+        run(t, inputs, outputs, &bytes);
+        for (size_t i = 0; i < count; i++)
+            if (!(fabsf(y[i] - want[i]) < 1e-4f))
+                fail_msg("%s: element %zu is %g instead of %g", equations[e][0], i, (double)y[i], (double)want[i]);
+        free_net(t);
+        free(t);
+    }
+}
+
+/* ---- TopK ---- */
+
+static void check_top_k(uint32_t count, int64_t k, bool largest)
+{
+    enum { ROWS = 2 };
+    float *x = malloc(ROWS * count * sizeof *x), y[ROWS * 64];
+    int64_t indices[ROWS * 64];
+    void *inputs[1] = {x}, *outputs[2] = {y, indices};
+    size_t bytes[2] = {ROWS * (size_t)k * sizeof *y, ROWS * (size_t)k * sizeof *indices};
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+    char dims[32];
+
+    assert_true(x && t && k <= 64);
+    start(t, 13);
+    snprintf(dims, sizeof dims, "%u %d", count, ROWS); /* along the first axis */
+    input(t, "x", F32, dims);
+    integers(t, "k", 1, &k);
+    n = node(t, "TopK", "x k", "y i");
+    attribute_int(t, n, "axis", 0);
+    attribute_int(t, n, "largest", largest);
+    output(t, "y");
+    output(t, "i");
+    for (size_t i = 0; i < ROWS * count; i++) /* many equal ones, and infinities that must not be mistaken for those taken */
+        x[i] = i % ROWS ? (i < ROWS ? 1.0f : (largest ? -INFINITY : INFINITY)) : (float)next(5);
+    run(t, inputs, outputs, bytes);
+    for (uint32_t r = 0; r < ROWS; r++) {
+        bool *taken = calloc(count, 1);
+        assert_non_null(taken);
+        for (int64_t i = 0; i < k; i++) {
+            size_t best = SIZE_MAX;
+            for (size_t j = 0; j < count; j++)
+                if (!taken[j] && (best == SIZE_MAX ||
+                                  (largest ? x[j * ROWS + r] > x[best * ROWS + r] : x[j * ROWS + r] < x[best * ROWS + r])))
+                    best = j;
+            taken[best] = true;
+            assert_int_equal(indices[i * ROWS + r], best);
+            assert_true(y[i * ROWS + r] == x[best * ROWS + r]);
+        }
+        free(taken);
+    }
+    free_net(t);
+    free(t);
+    free(x);
+}
+
+static void top_k_orders_and_breaks_ties_by_index(void **unused)
+{
+    (void)unused;
+    check_top_k(7, 7, true);
+    check_top_k(7, 3, false);
+    check_top_k(100, 60, true);
+    check_top_k(5000, 9, true); /* picked one by one */
+    check_top_k(5000, 9, false);
+}
+
+/* ---- products of integers ---- */
+
+static void integer_products_are_exact_beyond_float32(void **unused)
+{
+    enum { M = 3, K = 1500, N = 2 };
+    static uint8_t a[M * K];
+    static int8_t b[K * N];
+    int32_t y[M * N];
+    void *inputs[2] = {a, b}, *outputs[1] = {y};
+    size_t bytes = sizeof y;
+    uint8_t zero_a = 3;
+    struct net *t = malloc(sizeof *t);
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < M * K; i++)
+        a[i] = (uint8_t)(255 - next(3));
+    for (size_t i = 0; i < K * N; i++)
+        b[i] = (int8_t)(-128 + (int)next(2));
+    input(t, "a", U8, "3 1500");
+    input(t, "b", I8, "1500 2");
+    initializer(t, tensor(t, "z", U8, 0, NULL, &zero_a, 1));
+    node(t, "MatMulInteger", "a b z", "y");
+    output(t, "y");
+    run(t, inputs, outputs, &bytes);
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            int32_t want = 0;
+            for (size_t k = 0; k < K; k++)
+                want += (a[m * K + k] - zero_a) * b[k * N + n];
+            assert_true(want < -(1 << 24));
+            assert_int_equal(y[m * N + n], want);
+        }
+    free_net(t);
+    free(t);
+}
+
+static void integer_convolutions_are_exact_beyond_float32(void **unused)
+{
+    enum { C = 200, K = 9 };
+    static uint8_t x[C * 16], w[C * K];
+    int32_t y[4];
+    void *inputs[2] = {x, w}, *outputs[1] = {y};
+    size_t bytes = sizeof y;
+    struct net *t = malloc(sizeof *t);
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < C * 16; i++)
+        x[i] = (uint8_t)(255 - next(3));
+    for (size_t i = 0; i < C * K; i++)
+        w[i] = (uint8_t)(255 - next(3));
+    input(t, "x", U8, "1 200 4 4");
+    input(t, "w", U8, "1 200 3 3");
+    node(t, "ConvInteger", "x w", "y");
+    output(t, "y");
+    run(t, inputs, outputs, &bytes);
+    for (size_t i = 0; i < 4; i++) {
+        int32_t want = 0;
+        for (size_t c = 0; c < C; c++)
+            for (size_t k = 0; k < K; k++)
+                want += x[c * 16 + (i / 2 + k / 3) * 4 + i % 2 + k % 3] * w[c * K + k];
+        assert_int_equal(y[i], want);
+    }
+    free_net(t);
+    free(t);
+}
+
+/* ---- recurrent operators ---- */
+
+/* With a clip that never clips the operator is composed step by step, without it is one of WebNN's: the same numbers. */
+static void recurrent_steps_equal_the_operator(void **unused)
+{
+    enum { STEPS = 4, BATCH = 2, IN = 3, H = 5 };
+    static const struct {
+        const char *operator;
+        uint32_t gates;
+        int64_t before_reset;
+    } kinds[] = {{"LSTM", 4, 0}, {"GRU", 3, 0}, {"GRU", 3, 1}};
+    static const char *const directions[] = {"forward", "reverse", "bidirectional"};
+    (void)unused;
+
+    for (size_t k = 0; k < 3; k++)
+        for (size_t d = 0; d < 3; d++) {
+            float x[STEPS * BATCH * IN], w[2 * 4 * H * IN], r[2 * 4 * H * H], b[2 * 8 * H], h[2 * BATCH * H],
+                y[2][STEPS * 2 * BATCH * H], last[2][2 * BATCH * H];
+            int64_t n = d == 2 ? 2 : 1, g = kinds[k].gates * H;
+
+            fill(x, sizeof x / sizeof *x);
+            fill(w, sizeof w / sizeof *w);
+            fill(r, sizeof r / sizeof *r);
+            fill(b, sizeof b / sizeof *b);
+            fill(h, sizeof h / sizeof *h);
+            for (size_t variant = 0; variant < 2; variant++) {
+                struct net *t = malloc(sizeof *t);
+                void *inputs[1] = {x}, *outputs[2] = {y[variant], last[variant]};
+                size_t bytes[2] = {(size_t)(STEPS * n * BATCH * H) * sizeof(float), (size_t)(n * BATCH * H) * sizeof(float)};
+                Onnx__NodeProto *node_;
+
+                assert_non_null(t);
+                start(t, 14);
+                input(t, "x", F32, "4 2 3");
+                initializer(t, tensor(t, "w", F32, 3, (int64_t[]){n, g, IN}, w, (size_t)(n * g * IN) * 4));
+                initializer(t, tensor(t, "r", F32, 3, (int64_t[]){n, g, H}, r, (size_t)(n * g * H) * 4));
+                initializer(t, tensor(t, "b", F32, 2, (int64_t[]){n, 2 * g}, b, (size_t)(n * 2 * g) * 4));
+                initializer(t, tensor(t, "h", F32, 3, (int64_t[]){n, BATCH, H}, h, (size_t)(n * BATCH * H) * 4));
+                node_ = node(t, kinds[k].operator, "x w r b - h", "y last");
+                attribute_int(t, node_, "hidden_size", H);
+                attribute_text(t, node_, "direction", directions[d]);
+                if (kinds[k].before_reset)
+                    attribute_int(t, node_, "linear_before_reset", 1);
+                if (variant)
+                    attribute_float(t, node_, "clip", 1000);
+                output(t, "y");
+                output(t, "last");
+                run(t, inputs, outputs, bytes);
+                free_net(t);
+                free(t);
+            }
+            for (int64_t i = 0; i < STEPS * n * BATCH * H; i++)
+                assert_float_equal(y[0][i], y[1][i], 1e-5);
+            for (int64_t i = 0; i < n * BATCH * H; i++)
+                assert_float_equal(last[0][i], last[1][i], 1e-5);
+        }
+}
+
+/* ---- indices of MaxPool ---- */
+
+static void max_pool_tells_indices(void **unused)
+{
+    enum { C = 2, H = 5, W = 6 };
+    (void)unused;
+
+    for (int64_t column_major = 0; column_major < 2; column_major++) {
+        float x[C * H * W], y[C * 3 * 3];
+        int64_t indices[C * 3 * 3];
+        void *inputs[1] = {x}, *outputs[2] = {y, indices};
+        size_t bytes[2] = {sizeof y, sizeof indices};
+        struct net *t = malloc(sizeof *t);
+        Onnx__NodeProto *n;
+
+        assert_non_null(t);
+        start(t, 12);
+        for (size_t i = 0; i < C * H * W; i++)
+            x[i] = -1.0f - (float)next(4); /* below 0, with ties */
+        input(t, "x", F32, "1 2 5 6");
+        n = node(t, "MaxPool", "x", "y i");
+        attribute_ints(t, n, "kernel_shape", 2, (int64_t[]){3, 3});
+        attribute_ints(t, n, "strides", 2, (int64_t[]){2, 2});
+        attribute_ints(t, n, "pads", 4, (int64_t[]){1, 1, 1, 0});
+        attribute_int(t, n, "storage_order", column_major);
+        output(t, "y");
+        output(t, "i");
+        run(t, inputs, outputs, bytes);
+        for (int c = 0; c < C; c++)
+            for (int o = 0; o < 9; o++) {
+                float best = -INFINITY;
+                int64_t at = -1;
+                for (int p = 0; p < 9; p++) {
+                    int row = o / 3 * 2 - 1 + p / 3, column = o % 3 * 2 - 1 + p % 3;
+                    if (row < 0 || column < 0 || row >= H || column >= W || x[(c * H + row) * W + column] <= best)
+                        continue;
+                    best = x[(c * H + row) * W + column];
+                    at = c * H * W + (column_major ? column * H + row : row * W + column);
+                }
+                assert_true(y[c * 9 + o] == best);
+                assert_int_equal(indices[c * 9 + o], at);
+            }
+        free_net(t);
+        free(t);
+    }
+}
+
+/* ---- GridSample ---- */
+
+static double reflect_into(double x, double low, double high)
+{
+    while (high > low && (x < low || x > high))
+        x = x < low ? 2 * low - x : 2 * high - x;
+    return high > low ? x : low;
+}
+
+static double pixel(const float *x, int h, int w, double row, double column, int padding)
+{
+    if (row >= 0 && column >= 0 && row < h && column < w)
+        return (double)x[(int)row * w + (int)column];
+    if (!padding)
+        return 0;
+    row = fmin(fmax(row, 0), h - 1);
+    column = fmin(fmax(column, 0), w - 1);
+    return (double)x[(int)row * w + (int)column];
+}
+
+static void grid_sample_equals_loops(void **unused)
+{
+    static const char *const modes[] = {"linear", "nearest"}, *const paddings[] = {"zeros", "border", "reflection"};
+    enum { H = 3, W = 4, O = 20 };
+    (void)unused;
+
+    for (int form = 0; form < 12; form++) {
+        float x[H * W], grid[O * 2], y[O];
+        void *inputs[2] = {x, grid}, *outputs[1] = {y};
+        size_t bytes = sizeof y;
+        bool nearest = form & 1, align = form & 2;
+        int padding = form / 4;
+        struct net *t = malloc(sizeof *t);
+        Onnx__NodeProto *n;
+
+        assert_non_null(t);
+        start(t, 20);
+        fill(x, H * W);
+        for (size_t i = 0; i < O * 2; i++)
+            grid[i] = (float)next(5001) / 1000 - 2.5f;
+        input(t, "x", F32, "1 1 3 4");
+        input(t, "grid", F32, "1 4 5 2");
+        n = node(t, "GridSample", "x grid", "y");
+        attribute_text(t, n, "mode", modes[nearest]);
+        attribute_text(t, n, "padding_mode", paddings[padding]);
+        attribute_int(t, n, "align_corners", align);
+        output(t, "y");
+        run(t, inputs, outputs, &bytes);
+        for (int i = 0; i < O; i++) {
+            double at[2], want = 0;
+            for (int k = 0; k < 2; k++) {
+                double size = k ? H : W, g = (double)grid[2 * i + k];
+                at[k] = align ? (g + 1) / 2 * (size - 1) : ((g + 1) * size - 1) / 2;
+                if (nearest)
+                    at[k] = rint(at[k]);
+                if (padding == 2)
+                    at[k] = align ? reflect_into(at[k], 0, size - 1) : reflect_into(at[k], -0.5, size - 0.5);
+                if (padding)
+                    at[k] = fmin(fmax(at[k], 0), size - 1);
+            }
+            if (nearest)
+                want = pixel(x, H, W, at[1], at[0], padding);
+            for (int k = 0; k < 4 && !nearest; k++) {
+                double column = floor(at[0]) + (k & 1), row = floor(at[1]) + (k >> 1);
+                want += pixel(x, H, W, row, column, padding) * (1 - fabs(at[0] - column)) * (1 - fabs(at[1] - row));
+            }
+            if (!(fabs((double)y[i] - want) < 1e-4))
+                fail_msg("mode %s, padding %s, align %d: element %d is %g instead of %g", modes[nearest], paddings[padding],
+                         align, i, (double)y[i], want);
+        }
+        free_net(t);
+        free(t);
+    }
+}
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    return wnnCreateContext(NULL, &context) == WNNStatus_Success ? 0 : -1;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    wnnContextRelease(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(einsum_equals_loops_for_any_equation),
+        cmocka_unit_test(top_k_orders_and_breaks_ties_by_index),
+        cmocka_unit_test(integer_products_are_exact_beyond_float32),
+        cmocka_unit_test(integer_convolutions_are_exact_beyond_float32),
+        cmocka_unit_test(recurrent_steps_equal_the_operator),
+        cmocka_unit_test(max_pool_tells_indices),
+        cmocka_unit_test(grid_sample_equals_loops),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
