@@ -7,6 +7,7 @@
 #   standalone  --library none: nothing but the C library, right results, with weights in the object and in a file
 #   library     --library onednn likewise
 #   shared      shared objects through dlopen
+#   installed   all of it from an installed tree
 #   aarch64, riscv64, wasm   cross-compiled objects run
 set -uo pipefail
 export LC_ALL=C OMP_WAIT_POLICY=passive
@@ -261,6 +262,22 @@ check_shared() {
         passes cc -O2 -I"$source/include" "$source/tests/webnnc/shared.c" -ldl -o shared
         passes ./shared "./lenet-$library.so" "$lenet/case_0_input.npy" "$lenet/case_0_expected_probabilities.npy"
     done
+}
+
+# From an installed tree: the tool finds libwebnn_rt, the headers are enough.
+check_installed() {
+    passes cmake --install "$build" --prefix "$folder/usr"
+    webnnc=$folder/usr/bin/webnnc
+    [ -s "$folder/usr/share/man/man1/webnnc.1" ] || fail "no man page"
+    passes "$webnnc" "$lenet" -o lenet -v --library onednn
+    ldd lenet | grep -q "$folder/usr/lib.*/libwebnn_rt" || fail "the program takes another libwebnn_rt: $(ldd lenet)"
+    run_model lenet 1 ./lenet
+    passes "$webnnc" "$mobilenet" -o mobilenetv2.o --header mobilenetv2.h --library onednn
+    library=$(dirname "$(find "$folder/usr" -name libwebnn_rt.so)")
+    passes cc -I. -I"$folder/usr/include" "$(find "$folder/usr" -name compiled_classifier.c)" mobilenetv2.o -L"$library" -lwebnn_rt \
+        -Wl,-rpath,"$library" -o classifier
+    passes ./classifier "$mobilenet/input.npy" "$mobilenet/classes.txt"
+    grep -q 'lesser panda' out.txt || fail "$(cat out.txt)"
 }
 
 check_aarch64() {
