@@ -259,17 +259,30 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
     return status == dnnl_success ? pd : NULL;
 }
 
-/** Binary post-ops of full shape with channels last (of integers, of any shape): oneDNN 2.6's convolution by gemm reads them at
- * wrong places. */
+/** Whether some operand has more than one number per channel. */
+static bool is_full(const struct dnn_problem *p, const struct dnn_layout *operand)
+{
+    return dnn_elements(&p->dst) != p->dst.dims[dnn_channel(p)] && !memcmp(operand, &p->dst, sizeof p->dst);
+}
+
+/**
+ * What oneDNN 2.6's convolution by gemm does wrongly behind the product: with channels last it reads binary post-ops of full
+ * shape (of integers, of any shape) at wrong places, and its abs makes -0 of +0.
+ */
 static bool posts_misread(const struct dnn_problem *p, const char *implementation)
 {
-    bool integers = p->src_type != dnnl_f32;
+    bool integers = p->src_type != dnnl_f32, last = p->dst.strides[1] == 1;
 
-    if (p->kind != DNN_CONVOLUTION || p->dst.strides[1] != 1 || !strstr(implementation, "gemm"))
+    if (p->kind != DNN_CONVOLUTION || !strstr(implementation, "gemm"))
         return false;
-    for (int32_t i = 0; i < p->post_count; i++)
-        if (p->posts[i].kind == DNN_POST_BINARY && (integers || !memcmp(&p->posts[i].operand, &p->dst, sizeof p->dst)))
+    for (int32_t i = 0; i < p->post_count; i++) {
+        const struct dnn_post *x = &p->posts[i];
+
+        if (last && x->kind == DNN_POST_BINARY && (integers || is_full(p, &x->operand)))
             return true;
+        if (x->kind == DNN_POST_ELTWISE && x->algorithm == dnnl_eltwise_abs)
+            return true;
+    }
     return false;
 }
 

@@ -10,7 +10,9 @@
  *   - elu (expm1 is lost to cancellation near 0), gelu (erf by a polynomial: 2000 ULP in the left tail), softplus, exp (NaN
  *     becomes infinity), sigmoid (subnormal results become 0);
  *   - binary max and min: the second operand wins against NaN;
- *   - two eltwise post-ops of one kind with different parameters: both get the first one's.
+ *   - two eltwise post-ops of one kind with different parameters: both get the first one's;
+ *   - below AVX-512 a bias or a sum of a convolution: sums start there, so that every product is rounded at the addend's size,
+ *     where an add of its own is to be rounded once (and batchNormalization's shift, which passes made a bias, likewise).
  * relu and clamp turn NaN into the bound, which docs/semantics.md grants.
  *
  * Products of dequantized integers are described as those of the floats first; onednn_quantize.c then says what is different.
@@ -146,6 +148,14 @@ struct conv_options {
     struct axes input, filter;
 };
 
+/** Whether the primitive would begin its sums with a bias or a residual instead of adding it at the end (measured). */
+static bool begins_with_addend(const struct dnn_problem *p)
+{
+    const unsigned wide = dnnl_cpu_isa_avx512_core;
+
+    return p->kind == DNN_CONVOLUTION && p->src_type == dnnl_f32 && ((unsigned)dnnl_get_effective_cpu_isa() & wide) != wide;
+}
+
 static void describe_convolution(const struct node *n, bool transposed, struct conv_options o, struct dnn_cluster *c)
 {
     struct dnn_problem *p = &c->problem;
@@ -155,7 +165,12 @@ static void describe_convolution(const struct node *n, bool transposed, struct c
     p->src = layout_image(&n->inputs[0].value->type, o.input);
     p->weights = layout_filter(&n->inputs[1].value->type, o.filter, o.groups, !transposed);
     p->dst = layout_image(&n->results[0]->type, o.input);
-    if (bias) {
+    if (bias && begins_with_addend(p)) {
+        struct dnn_post add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
+
+        add.operand = layout_single(p->dst.rank, 1, p->dst.dims[1]);
+        dnn_add_post(c, add, (struct dnn_operand){bias, 1, 1});
+    } else if (bias) {
         p->bias = layout_single(1, 0, p->dst.dims[1]);
         c->bias = (struct dnn_operand){bias, 1, 1};
     }
@@ -342,12 +357,12 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
     struct dnn_problem *p = &c->problem;
     int channel = dnn_channel(p);
     struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
-    bool integers = p->src_type != dnnl_f32;
+    bool integers = p->src_type != dnnl_f32, last = begins_with_addend(p);
 
     if (s == SPAN_OTHER)
         return false;
     /* In integers a bias of the primitive would be divided by the output scale first; an operator of its own is exact. */
-    if (!integers && !p->post_count && !p->bias.rank &&
+    if (!integers && !last && !p->post_count && !p->bias.rank &&
         (s == SPAN_CHANNEL || (s == SPAN_NUMBER && p->dst.dims[channel] == 1))) {
         p->bias = p->kind == DNN_MATMUL ? layout_of_span(p, SPAN_CHANNEL) : layout_single(1, 0, p->dst.dims[channel]);
         c->bias = x;
@@ -356,7 +371,7 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
     if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT &&
         dnn_add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale))
         return true;
-    if (x.value == c->sum && s == SPAN_FULL && !p->post_count) {
+    if (x.value == c->sum && s == SPAN_FULL && !last && !p->post_count) {
         post.kind = DNN_POST_SUM;
         post.algorithm = 0;
         return dnn_add_post(c, post, x);

@@ -189,6 +189,19 @@ static const struct regression {
     {"a convolution times a constant zero",
      "inputs { x: f32[1, 2, 5, 4]; } consts { w: f32[3, 2, 2, 2] @scalar(-0.75); k: f32[3, 1, 1] @values([0, -0, 2]); }"
      "nodes { a = abs(x); o = linear(a, alpha=1, beta=1); c = conv2d(o, w); y = mul(c, k); } outputs { y; }"},
+    /* Below AVX-512 the library's convolutions begin their sums with a bias and with a residual: an add of its own is rounded
+     * once, however large the number is. */
+    {"a large constant added to a convolution",
+     "inputs { x: f32[1, 32, 9, 9]; } consts { w: f32[32, 32, 3, 3] @scalar(0.0123); k: f32[32, 1, 1] @scalar(1000000); }"
+     "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]); y = add(c, k); } outputs { y; }"},
+    {"a large tensor added to a convolution, channels last",
+     "inputs { x: f32[1, 9, 9, 32]; } consts { w: f32[32, 32, 3, 3] @scalar(0.0123); }"
+     "nodes { m = linear(x, alpha=1000000, beta=1000000); c = conv2d(x, w, padding=[1, 1, 1, 1], inputLayout=\"nhwc\");"
+     "  y = add(c, m); } outputs { y; }"},
+    /* The library's convolution by gemm has an abs that makes -0 of +0. */
+    {"abs of zeros behind a convolution by gemm",
+     "inputs { x: f32[1, 20, 6, 7]; } consts { w: f32[40, 5, 3, 3] @scalar(-0.25); k: f32[] @scalar(0.5); }"
+     "nodes { c = conv2d(x, w, groups=4, padding=[1, 1, 1, 1]); r = relu(c); m = mul(r, k); y = abs(m); } outputs { y; }"},
     /* A library epilogue made -0 of negative numbers. */
     {"relu behind convolutions by gemm",
      "inputs { x: f32[1, 20, 6, 7]; } consts { w: f32[40, 5, 3, 3] @scalar(-0.25); }"

@@ -328,6 +328,12 @@ static inline const char *test_isa(void)
     return isa ? isa : "native";
 }
 
+/** Whether convolutions add residuals at the end, so that these can lie in the output's memory: AVX-512 only. */
+static inline bool convolutions_sum_in_place(void)
+{
+    return !strcmp(test_isa(), "native") && __builtin_cpu_supports("avx512bw");
+}
+
 /** Runs the tests at the machine's own instruction set, then this program again under each cap. */
 static inline int main_library(const struct CMUnitTest *tests, size_t count, char **argv)
 {
