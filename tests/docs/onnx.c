@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * docs-onnx CASES FILE [--write]
+ *
+ * docs/onnx.md from the ONNX reader's operator tables and from CASES, the list of ONNX node tests that are not expected to pass
+ * (tests/onnx/refused.txt, which the tests onnx-* hold to be exact).  With --write FILE is written, else it must be exactly
+ * that. Fails, too, if a row of the tables can never be reached, or says nothing about what it refuses.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/onnx/onnx.h"
+
+enum { ROWS_MAX = 1024 };
+
+static int failures;
+
+static _Noreturn void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0, n;
+    FILE *out = f ? open_memstream(&text, &size) : NULL;
+    char buffer[4096];
+
+    if (!out)
+        die(path);
+    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
+        fwrite(buffer, 1, n, out);
+    fclose(f);
+    if (fclose(out))
+        die(path);
+    return text;
+}
+
+/* Text with what Markdown would take for its own. */
+static void put_text(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("|*<>_\\`[]", *text))
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+static const char *domain_of(const struct onnx_operator *row)
+{
+    return row->domain ? row->domain : "";
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct onnx_operator *x = *(const struct onnx_operator *const *)a, *y = *(const struct onnx_operator *const *)b;
+    int order = strcmp(domain_of(x), domain_of(y));
+
+    order = order ? order : strcmp(x->name, y->name);
+    return order ? order : (x->since > y->since) - (x->since < y->since);
+}
+
+/* All rows in the order of their names. */
+static size_t sort_rows(const struct onnx_operator **rows)
+{
+    size_t table_count, count = 0;
+    const struct onnx_operator_table *const *tables = onnx_operator_tables(&table_count);
+
+    for (size_t t = 0; t < table_count; t++)
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const struct onnx_operator *row = &tables[t]->rows[i];
+            int64_t newest = row->until ? row->until : ONNX_OPSET_NEWEST;
+            if (onnx_find_operator(domain_of(row), row->name, newest) != row) {
+                fprintf(stderr, "%s from version %d: another row stands before it\n", row->name, row->since);
+                failures++;
+            }
+            if ((row->flags & ONNX_REFUSED) && !*row->note) {
+                fprintf(stderr, "%s: refused without a reason\n", row->name);
+                failures++;
+            }
+            if (count == ROWS_MAX)
+                die("too many rows");
+            rows[count++] = row;
+        }
+    qsort(rows, count, sizeof *rows, compare_rows);
+    return count;
+}
+
+static void put_name(FILE *out, const struct onnx_operator *row)
+{
+    fprintf(out, "| ");
+    if (row->domain) {
+        put_text(out, row->domain);
+        fputc('.', out);
+    }
+    put_text(out, row->name);
+    fprintf(out, " | ");
+}
+
+static void put_operators(FILE *out, size_t count, const struct onnx_operator *const *rows)
+{
+    fprintf(out, "| operator | versions | how, and what is refused |\n|---|---|---|\n");
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i]->flags & ONNX_REFUSED)
+            continue;
+        put_name(out, rows[i]);
+        if (rows[i]->until == rows[i]->since)
+            fprintf(out, "%d | ", rows[i]->since);
+        else if (rows[i]->until)
+            fprintf(out, "%d to %d | ", rows[i]->since, rows[i]->until);
+        else
+            fprintf(out, "from %d | ", rows[i]->since);
+        put_text(out, *rows[i]->note ? rows[i]->note : "one operator of WebNN");
+        fprintf(out, " |\n");
+    }
+}
+
+static void put_refused(FILE *out, size_t count, const struct onnx_operator *const *rows)
+{
+    fprintf(out, "| operator | why |\n|---|---|\n");
+    for (size_t i = 0; i < count; i++)
+        if (rows[i]->flags & ONNX_REFUSED) {
+            put_name(out, rows[i]);
+            put_text(out, rows[i]->note);
+            fprintf(out, " |\n");
+        }
+}
+
+/* Lines of one kind: "kind name text". */
+static size_t put_cases(FILE *out, const char *cases, const char *kind)
+{
+    char *copy = strdup(cases), *rest = copy, *line;
+    size_t count = 0;
+
+    if (!copy)
+        die("cases");
+    while ((line = strsep(&rest, "\n"))) {
+        char *word = strsep(&line, " "), *name = line ? strsep(&line, " ") : NULL;
+        if (strcmp(word, kind) != 0 || !name || !line)
+            continue;
+        if (!count++)
+            fprintf(out, "| case | why |\n|---|---|\n");
+        fprintf(out, "| ");
+        put_text(out, name);
+        fprintf(out, " | ");
+        put_text(out, line);
+        fprintf(out, " |\n");
+    }
+    free(copy);
+    return count;
+}
+
+static void put_document(FILE *out, size_t count, const struct onnx_operator *const *rows, const char *cases)
+{
+    fprintf(
+        out,
+        "# ONNX operators\n\n"
+        "What the ONNX reader (`frontend/onnx/`, described in `docs/readers.md`) makes of ONNX's operators, up to version %d "
+        "of\n"
+        "the operator set.  Made by `docs-onnx --write` from the reader's tables and from `tests/onnx/refused.txt`; the test\n"
+        "`docs-onnx` fails if this file is not exactly that.\n\n"
+        "Whatever an operator's inputs decide about shapes must be constant: initializers, results of constants, or inputs "
+        "given\n"
+        "with `--constant`.  What depends on constants only is computed while the model is read.  bool is uint8 of 0 and 1; "
+        "int4\n"
+        "and uint4 are int8 and uint8, one element per byte; float64, 16-bit integers and empty tensors exist only among "
+        "constants.  What\n"
+        "cannot be expressed is refused with the node's name, its operator and the reason, all such nodes at once.\n\n"
+        "## Expressed\n\n",
+        ONNX_OPSET_NEWEST);
+    put_operators(out, count, rows);
+    fprintf(out, "\n## Refused\n\n");
+    put_refused(out, count, rows);
+    fprintf(
+        out,
+        "\n## ONNX node tests\n\n"
+        "The cases that come with the project's test data all pass, on the engine with and without its passes, but for these.\n"
+        "The tests `onnx-*` fail if a case is missing here, or is listed and passes.\n\n### Refused\n\n");
+    if (!put_cases(out, cases, "refused"))
+        fprintf(out, "None.\n");
+    fprintf(out, "\n### Disputed\n\nThe model runs; the expected results in the file contradict the operator's text.\n\n");
+    if (!put_cases(out, cases, "disputed"))
+        fprintf(out, "None.\n");
+}
+
+int main(int argc, char **argv)
+{
+    const struct onnx_operator *rows[ROWS_MAX];
+    char *text = NULL, *cases, *have;
+    size_t size = 0, count = sort_rows(rows);
+    FILE *out;
+
+    if (argc < 3) {
+        fprintf(stderr, "usage: %s CASES FILE [--write]\n", argv[0]);
+        return 2;
+    }
+    cases = read_file(argv[1]);
+    out = open_memstream(&text, &size);
+    if (!out)
+        die("memory");
+    put_document(out, count, rows, cases);
+    if (fclose(out))
+        die("memory");
+    if (argc > 3 && !strcmp(argv[3], "--write")) {
+        out = fopen(argv[2], "wb");
+        if (!out || fwrite(text, 1, size, out) != size || fclose(out))
+            die(argv[2]);
+    } else {
+        have = read_file(argv[2]);
+        if (strcmp(have, text) != 0) {
+            fprintf(stderr, "%s is not what the tables say; make it anew: %s %s %s --write\n", argv[2], argv[0], argv[1],
+                    argv[2]);
+            failures++;
+        }
+        free(have);
+    }
+    free(text);
+    free(cases);
+    return failures ? 1 : 0;
+}
