@@ -22,7 +22,7 @@
 #include <cjson/cJSON.h>
 
 #include "examples/support/example.h"
-#include "examples/support/weights.h"
+#include "examples/support/onnx_weights.h"
 #include "frontend/io/file.h"
 
 enum { LAYERS_MAX = 64, LENGTH_MAX = 4096, BEGIN_OF_TEXT = 1 };
@@ -34,7 +34,7 @@ struct sizes {
 
 struct llama {
     struct example e;
-    struct weights *weights;
+    struct onnx_weights *weights;
     WNNGraphBuilder b;
     struct sizes s;
     /* Operands that every layer uses; NULL before they are made. */
@@ -68,7 +68,7 @@ static WNNOperand weight(struct llama *m, const char *format, uint32_t layer)
     char name[64];
 
     snprintf(name, sizeof name, format, layer);
-    if (!weights_find(m->weights, name, &array))
+    if (!onnx_weights_find(m->weights, name, &array))
         example_error(&m->e, "the model has no weight %s", name);
     return constant(m, array.rank, array.shape, array.data, array.dataType);
 }
@@ -206,7 +206,7 @@ static bool build_step(struct llama *m)
     position = wnnGraphBuilderInput(m->b, WNN_STR(m->names[STATE_POSITION][0]), &one);
     if (!make_position(m, position))
         return false;
-    m->epsilon = number(m, weights_find(m->weights, "eps", &epsilon) ? (double)*(const float *)epsilon.data : 1e-5);
+    m->epsilon = number(m, onnx_weights_find(m->weights, "eps", &epsilon) ? (double)*(const float *)epsilon.data : 1e-5);
     embeddings = weight(m, "tok_embeddings", 0);
     x = wnnGraphBuilderGather(m->b, embeddings, token, NULL);
     for (uint32_t i = 0; i < m->s.layers; i++) {
@@ -230,9 +230,9 @@ static bool find_sizes(struct llama *m, uint32_t length)
     struct sizes *s = &m->s;
     char name[64];
 
-    if (!weights_find(m->weights, "tok_embeddings", &embeddings) || embeddings.rank != 2 ||
-        !weights_find(m->weights, "rope_cos", &cosines) || cosines.rank < 2 ||
-        !weights_find(m->weights, "layers.0.wk", &keys) || keys.rank != 2)
+    if (!onnx_weights_find(m->weights, "tok_embeddings", &embeddings) || embeddings.rank != 2 ||
+        !onnx_weights_find(m->weights, "rope_cos", &cosines) || cosines.rank < 2 ||
+        !onnx_weights_find(m->weights, "layers.0.wk", &keys) || keys.rank != 2)
         return example_error(&m->e, "this is not the language model that the program is for");
     s->vocabulary = embeddings.shape[0];
     s->width = embeddings.shape[1];
@@ -242,7 +242,7 @@ static bool find_sizes(struct llama *m, uint32_t length)
     s->length = length;
     for (s->layers = 0; s->layers < LAYERS_MAX; s->layers++) {
         snprintf(name, sizeof name, "layers.%u.wq", s->layers);
-        if (!weights_find(m->weights, name, &keys))
+        if (!onnx_weights_find(m->weights, name, &keys))
             break;
     }
     m->state_count = STATE_CACHE + 2 * s->layers;
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
         return 2;
     }
     m->e.program = "generate_text";
-    ok = (weights_open(words[0], &m->weights, message, sizeof message) || example_error(&m->e, "%s", message)) &&
+    ok = (onnx_weights_open(words[0], &m->weights, message, sizeof message) || example_error(&m->e, "%s", message)) &&
          find_sizes(m, (uint32_t)length);
     given = ok ? parse_tokens(values[1], tokens, m->s.vocabulary, m->s.length) : 0;
     ok = ok && (given >= 0 || example_error(&m->e, "--tokens takes numbers below %u, fewer than --length", m->s.vocabulary)) &&
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
     }
     wnnGraphBuilderRelease(m->b);
     example_close(&m->e);
-    weights_close(m->weights);
+    onnx_weights_close(m->weights);
     free(m);
     return !ok;
 }

@@ -168,23 +168,30 @@ static bool run(struct run *r)
     const struct run_options *o = &r->options;
     double start = clock_ms(), read, built;
     char *message = NULL, name[256];
-    bool ok = true;
+    bool ok = true, compiled;
 
     if (!sources_read(o, &r->sources) || !labels_read(o->labels, &r->labels) || !create_context(r))
         return false;
-    if (!sources_read_model(o, &r->sources, r->context, &r->model) || !sources_all_used(&r->sources, &r->model))
-        return false;
+    compiled = is_compiled(o->model);
     read = clock_ms();
-    if (model_build(&r->model, &r->graph, &message)) {
+    if (!(compiled ? load_compiled(o, &r->sources, r->context, &r->model, &r->graph)
+                   : sources_read_model(o, &r->sources, r->context, &r->model)) ||
+        !sources_all_used(&r->sources, &r->model))
+        return false;
+    if (!compiled)
+        read = clock_ms();
+    if (!compiled && model_build(&r->model, &r->graph, &message)) {
         run_error("%s", message ? message : "out of memory");
         free(message);
         return false;
     }
     built = clock_ms();
     if (!o->quiet)
-        printf("%s: files read in %.1f ms, built in %.1f ms\n",
+        printf("%s: files read in %.1f ms, %s in %.1f ms\n",
                *r->model.name ? printable(name, sizeof name, r->model.name, strlen(r->model.name)) : o->model, read - start,
-               built - read);
+               compiled ? "loaded" : "built", built - read);
+    if (o->save && wnnGraphSave(r->graph, o->save))
+        return last_error("--save");
     if (!bind_inputs(r) || !bind_outputs(r) || !compute(r))
         return false;
     for (size_t i = 0; i < r->result_count; i++)

@@ -20,7 +20,7 @@ struct run_pairs {
 };
 
 struct run_options {
-    const char *model, *weights, *labels, *trace, *debug;
+    const char *model, *weights, *labels, *trace, *debug, *save;
     struct run_pairs inputs, outputs, compares, constants;
     size_t dim_count, shape_count;
     struct model_dim *dims;
@@ -44,7 +44,7 @@ void run_options_free(struct run_options *o);
 /** A message to stderr, "webnn-run: " before it.  Returns false. */
 bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- inputs (webnn_run_input.c) ---- */
+/* ---- inputs (webnn_run_input.c, webnn_run_model.c) ---- */
 
 enum source_kind { SOURCE_ARRAY, SOURCE_PICTURE, SOURCE_RAW };
 
@@ -68,6 +68,12 @@ struct sources {
 /** Reads every file named by --input. */
 bool sources_read(const struct run_options *o, struct sources *s);
 void sources_free(struct sources *s);
+/** The size of a picture when it gets to the model; false: whatever the model wants. */
+bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height);
+/** Whether a file holds a compiled graph (wnnGraphSave, a shared object), told by its first bytes. */
+bool is_compiled(const char *path);
+/** A compiled graph, and a model with its ports but without a builder. */
+bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph);
 /** Reads the model with the shapes that the sources and options give. */
 bool sources_read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model *model);
 /**

@@ -162,142 +162,14 @@ void sources_free(struct sources *s)
     *s = (struct sources){0};
 }
 
-/* ---- the model ---- */
+/* ---- arrays for inputs ---- */
 
-/** What --constant options brought. */
-struct constants {
-    size_t count;
-    struct npy_array *arrays;
-    struct model_constant *items;
-};
-
-static bool constants_read(const struct run_options *o, struct constants *c)
-{
-    char message[512];
-
-    c->arrays = calloc(o->constants.count + 1, sizeof *c->arrays);
-    c->items = calloc(o->constants.count + 1, sizeof *c->items);
-    if (!c->arrays || !c->items)
-        return run_error("out of memory");
-    for (; c->count < o->constants.count; c->count++) {
-        const struct argument_pair *pair = &o->constants.items[c->count];
-
-        if (!npy_read(pair->value, &c->arrays[c->count], message, sizeof message))
-            return run_error("%s", message);
-        c->items[c->count] = (struct model_constant){pair->name, &c->arrays[c->count]};
-    }
-    return true;
-}
-
-static void constants_free(struct constants *c)
-{
-    for (size_t i = 0; i < c->count; i++)
-        npy_free(&c->arrays[i]);
-    free(c->arrays);
-    free(c->items);
-}
-
-static bool has_shape(const struct run_options *o, const char *name)
-{
-    for (size_t i = 0; i < o->shape_count; i++)
-        if (!strcmp(o->shapes[i].name, name))
-            return true;
-    return false;
-}
-
-/** The size of a picture when it gets to the model; false: whatever the model wants. */
-static bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height)
+bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height)
 {
     *width = o->resize ? o->width : s->picture.width;
     *height = o->resize ? o->height : s->picture.height;
     return !o->resize_auto;
 }
-
-/** The shapes of options and arrays, and of pictures if asked for.  Returns how many; out has room for all. */
-static size_t collect_shapes(const struct run_options *o, const struct sources *s, bool pictures, struct model_shape *out)
-{
-    size_t n = o->shape_count;
-
-    if (n)
-        memcpy(out, o->shapes, n * sizeof *out);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct source *source = &s->items[i];
-        uint32_t width, height, channels = o->form.grey ? 1 : 3;
-        struct model_shape shape = {source->name, 4, {0}};
-
-        if (!source->name || has_shape(o, source->name))
-            continue;
-        if (source->kind == SOURCE_ARRAY) {
-            shape.rank = source->array.rank;
-            memcpy(shape.dims, source->array.shape, sizeof source->array.shape);
-        } else if (source->kind == SOURCE_PICTURE && pictures && picture_size(o, source, &width, &height)) {
-            const uint32_t nchw[4] = {1, channels, height, width}, nhwc[4] = {1, height, width, channels};
-
-            memcpy(shape.dims, o->form.nhwc ? nhwc : nchw, sizeof nchw);
-        } else {
-            continue;
-        }
-        out[n++] = shape;
-    }
-    return n;
-}
-
-/** A source without a name is for the only input that there is. */
-static bool name_source(struct sources *s, const struct model *model)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->items[i].name)
-            continue;
-        if (model->input_count != 1)
-            return run_error("%s is for which of the model's %zu inputs?  Say --input NAME=%s", s->items[i].path,
-                             model->input_count, s->items[i].path);
-        for (size_t k = 0; k < s->count; k++)
-            if (s->items[k].name)
-                return run_error("the model has one input, %zu are given", s->count);
-        s->items[i].name = strdup(model->inputs[0].name);
-        if (!s->items[i].name)
-            return run_error("out of memory");
-    }
-    return true;
-}
-
-bool sources_read_model(const struct run_options *o, struct sources *s, WNNContext context, struct model *model)
-{
-    struct model_shape *shapes = calloc(o->shape_count + s->count + 1, sizeof *shapes);
-    struct constants constants = {0};
-    char *message = NULL, *first_message = NULL;
-    bool ok = shapes && constants_read(o, &constants), has_pictures = false;
-    struct model_options m = {.dim_count = o->dim_count,
-                              .dims = o->dims,
-                              .shapes = shapes,
-                              .constant_count = constants.count,
-                              .constants = constants.items,
-                              .weights = o->weights};
-
-    if (!shapes)
-        run_error("out of memory");
-    for (size_t i = 0; i < s->count; i++)
-        has_pictures |= s->items[i].kind == SOURCE_PICTURE;
-    if (ok) {
-        /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions. */
-        m.shape_count = collect_shapes(o, s, false, shapes);
-        ok = model_read(context, o->model, &m, model, &first_message);
-        if (!ok && has_pictures && !o->resize_auto) {
-            m.shape_count = collect_shapes(o, s, true, shapes);
-            ok = model_read(context, o->model, &m, model, &message);
-        }
-        if (!ok)
-            run_error("%s", message ? message : first_message ? first_message : "out of memory");
-        ok = ok && name_source(s, model);
-    }
-    free(first_message);
-    free(message);
-    free(shapes);
-    constants_free(&constants);
-    return ok;
-}
-
-/* ---- arrays for inputs ---- */
 
 static bool array_create(const struct model_port *port, struct npy_array *array)
 {

@@ -13,7 +13,9 @@
 static const char usage_text[] =
     "usage: webnn-run [OPTION ...] MODEL\n"
     "\n"
-    "Runs a model: an ONNX file, a .webnn text or its JSON form, or a folder with a manifest.json.\n"
+    "Runs a model: an ONNX file, a .webnn text or its JSON form, a folder with a manifest.json; or what was compiled from one: "
+    "a\n"
+    "file that --save wrote, a shared object of webnnc.\n"
     "\n"
     "inputs (those that are not given are zeros)\n"
     "  --input NAME=FILE     .npy, .npz (its array NAME, or its only one), PNG, JPEG, or raw elements\n"
@@ -44,6 +46,7 @@ static const char usage_text[] =
     "  --quiet               print only what was asked for and what failed\n"
     "\n"
     "running\n"
+    "  --save FILE           write the compiled graph, which the next run takes as its MODEL without compiling\n"
     "  --repeat N            compute N times and print median and smallest time\n"
     "  --threads N           threads of the computation (default: all processors)\n"
     "  --profile             print a table of times per kernel, on stderr\n"
@@ -229,6 +232,12 @@ static bool take_trace(struct run_options *o, const char *value)
     return *value && !strchr(value, ',') && value[0] != ' ' && value[strlen(value) - 1] != ' '; /* it becomes a debug switch */
 }
 
+static bool take_save(struct run_options *o, const char *value)
+{
+    o->save = value;
+    return *value;
+}
+
 static bool take_debug(struct run_options *o, const char *value)
 {
     o->debug = value;
@@ -283,6 +292,7 @@ static const struct {
     {"--atol", true, take_atol, "a number that is not below 0"},
     {"--rtol", true, take_rtol, "a number that is not below 0"},
     {"--quiet", false, take_quiet, NULL},
+    {"--save", true, take_save, "a file"},
     {"--repeat", true, take_repeat, "a number from 1 to 1000000"},
     {"--threads", true, take_threads, "a number from 1 to 1024"},
     {"--profile", false, take_profile, NULL},

@@ -121,6 +121,7 @@ static void failures_name_what_failed(void **state)
         {"sum.webnn --output z=z.npy", "no output 'z'"},
         {"sum.webnn --output z.npy", "which output?"},
         {"sum.webnn --output y=none/y.npy", "none/y.npy"},
+        {"sum.webnn --save none/y.wnn", "none/y.wnn"},
         {"sum.webnn --output y=y.png", "" /* two dimensions are a grey picture */},
         {"whole.webnn --output m=m.png", "int64 [3] is no picture"},
         {"sum.webnn --compare z=six.npy", "no output 'z'"},
@@ -201,6 +202,22 @@ static void archives_name_their_inputs(void **state)
     assert_printed("  4 5 5 6\n");
     assert_int_equal(run("%s two.webnn --input a=pair.npz --input b=pair.npz", WEBNN_RUN), 0);
     assert_printed("  4 5 5 6\n");
+}
+
+static void compiled_graphs_are_models(void **state)
+{
+    (void)state;
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --save sum.wnn --output y=y.npy", WEBNN_RUN), 0);
+    assert_int_equal(run("%s sum.wnn --input six.npy --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
+    assert_printed("loaded in");
+    assert_printed("output 'twice' float32 [2, 3]");
+    assert_int_equal(run("%s sum.wnn --input z=six.npy", WEBNN_RUN), 1);
+    assert_printed("no input 'z'");
+    assert_int_equal(run("%s sum.wnn --shape x=2x3", WEBNN_RUN), 1);
+    assert_printed("sum.wnn is compiled");
+    write_text("torn.wnn", "\x89WNNIMG\nnothing");
+    assert_int_equal(run("%s torn.wnn", WEBNN_RUN), 1);
+    assert_printed("torn.wnn");
 }
 
 static void missing_inputs_are_zeros_or_noise(void **state)
@@ -559,14 +576,23 @@ static void the_bench_prints_a_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help_and_man_page_agree),    cmocka_unit_test(wrong_usage_is_told),
-        cmocka_unit_test(failures_name_what_failed),  cmocka_unit_test(arrays_go_in_and_come_out),
-        cmocka_unit_test(archives_name_their_inputs), cmocka_unit_test(missing_inputs_are_zeros_or_noise),
-        cmocka_unit_test(comparing_finds_the_worst),  cmocka_unit_test(the_largest_get_labels),
-        cmocka_unit_test(pictures_become_numbers),    cmocka_unit_test(pictures_are_resized),
-        cmocka_unit_test(jpegs_are_pictures),         cmocka_unit_test(outputs_become_pictures),
-        cmocka_unit_test(profiles_name_kernels),      cmocka_unit_test(traces_are_json),
-        cmocka_unit_test(a_jpeg_is_classified),       cmocka_unit_test(symbolic_dimensions_come_from_arrays),
+        cmocka_unit_test(help_and_man_page_agree),
+        cmocka_unit_test(wrong_usage_is_told),
+        cmocka_unit_test(failures_name_what_failed),
+        cmocka_unit_test(arrays_go_in_and_come_out),
+        cmocka_unit_test(archives_name_their_inputs),
+        cmocka_unit_test(compiled_graphs_are_models),
+        cmocka_unit_test(missing_inputs_are_zeros_or_noise),
+        cmocka_unit_test(comparing_finds_the_worst),
+        cmocka_unit_test(the_largest_get_labels),
+        cmocka_unit_test(pictures_become_numbers),
+        cmocka_unit_test(pictures_are_resized),
+        cmocka_unit_test(jpegs_are_pictures),
+        cmocka_unit_test(outputs_become_pictures),
+        cmocka_unit_test(profiles_name_kernels),
+        cmocka_unit_test(traces_are_json),
+        cmocka_unit_test(a_jpeg_is_classified),
+        cmocka_unit_test(symbolic_dimensions_come_from_arrays),
         cmocka_unit_test(the_bench_prints_a_line),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Initializers of an ONNX file, through the schema that the reader uses (frontend/onnx/onnx.proto) and protobuf-c. */
-#include "examples/support/weights.h"
+#include "examples/support/onnx_weights.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 
 enum { TENSOR_FLOAT = 1 };
 
-struct weights {
+struct onnx_weights {
     Onnx__ModelProto *model;
 };
 
-bool weights_open(const char *path, struct weights **w, char *message, size_t size)
+bool onnx_weights_open(const char *path, struct onnx_weights **w, char *message, size_t size)
 {
     struct stat s;
     char *file = !stat(path, &s) && S_ISDIR(s.st_mode) ? file_join(path, "model.onnx") : strdup(path), *bytes = NULL;
@@ -32,20 +32,20 @@ bool weights_open(const char *path, struct weights **w, char *message, size_t si
     free(bytes);
     free(file);
     if (!ok) {
-        weights_close(*w);
+        onnx_weights_close(*w);
         *w = NULL;
     }
     return ok;
 }
 
-void weights_close(struct weights *w)
+void onnx_weights_close(struct onnx_weights *w)
 {
     if (w && w->model)
         onnx__model_proto__free_unpacked(w->model, NULL);
     free(w);
 }
 
-bool weights_find(const struct weights *w, const char *name, struct npy_array *array)
+bool onnx_weights_find(const struct onnx_weights *w, const char *name, struct npy_array *array)
 {
     const Onnx__GraphProto *g = w->model->graph;
 

@@ -3,20 +3,20 @@
  * The weights of an ONNX file by their names, for programs that build a graph of their own around them.  (A whole graph from a
  * file is model_read, frontend/model/model.h.)
  */
-#ifndef WEBNN_EXAMPLES_SUPPORT_WEIGHTS_H_
-#define WEBNN_EXAMPLES_SUPPORT_WEIGHTS_H_
+#ifndef WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
+#define WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "frontend/io/npy.h"
 
-struct weights;
+struct onnx_weights;
 
 /** Reads the file, or model.onnx in the folder.  False: message says why. */
-bool weights_open(const char *path, struct weights **w, char *message, size_t size);
-void weights_close(struct weights *w);
+bool onnx_weights_open(const char *path, struct onnx_weights **w, char *message, size_t size);
+void onnx_weights_close(struct onnx_weights *w);
 /** The float32 weight of that name; its data are w's.  False: there is none, or not as float32 inside the file. */
-bool weights_find(const struct weights *w, const char *name, struct npy_array *array);
+bool onnx_weights_find(const struct onnx_weights *w, const char *name, struct npy_array *array);
 
 #endif
