@@ -159,11 +159,12 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
         const struct node *mark = n->prev;
         struct weight_order order;
         struct node *nodes[3], *maker;
-        struct value *v, *plain = n->inputs[1].value;
+        struct value *v, *plain;
         uint32_t count = 0;
 
         if (!is_candidate(n, o->target) || !find_order(n, &order))
             continue;
+        plain = n->inputs[1].value;
         v = pack(g, n, &order, panel_width(o->target, plain->type.dims[order.results], order.group));
         if (g->error.status)
             return changed;
