@@ -21,18 +21,19 @@ extern const struct onnx_operator_table onnx_pad_operators;     /* Pad, CenterCr
 extern const struct onnx_operator_table onnx_reduce_operators;  /* Reduce..., ArgMax, CumSum */
 extern const struct onnx_operator_table onnx_control_operators; /* If, Loop, Scan */
 
+extern const struct onnx_operator_table onnx_signal_operators;  /* windows, DFT, STFT */
 extern const struct onnx_operator_table onnx_refused_operators; /* what cannot be expressed, with reasons */
 
 /* The second half. */
 extern const struct onnx_operator_table onnx_convolution_operators; /* Conv, ConvTranspose, ConvInteger, QLinearConv, ... */
 extern const struct onnx_operator_table onnx_pool_operators;        /* pools and global pools */
 extern const struct onnx_operator_table onnx_product_operators;     /* Gemm, MatMul, MatMulInteger, QLinearMatMul */
-extern const struct onnx_operator_table onnx_quantize_operators;    /* QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear */
-extern const struct onnx_operator_table onnx_normalize_operators;   /* ...Normalization, LRN, Softmax, LogSoftmax */
-extern const struct onnx_operator_table onnx_einsum_operators;      /* Einsum */
-extern const struct onnx_operator_table onnx_resize_operators;      /* Resize, Upsample */
-extern const struct onnx_operator_table onnx_recurrent_operators;   /* LSTM, GRU, RNN */
-extern const struct onnx_operator_table onnx_attention_operators;   /* Attention, RotaryEmbedding, TensorScatter */
-extern const struct onnx_operator_table onnx_select_operators;      /* TopK, GridSample */
+extern const struct onnx_operator_table onnx_quantize_operators;  /* QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear */
+extern const struct onnx_operator_table onnx_normalize_operators; /* ...Normalization, LRN, Softmax, LogSoftmax */
+extern const struct onnx_operator_table onnx_einsum_operators;    /* Einsum */
+extern const struct onnx_operator_table onnx_resize_operators;    /* Resize, Upsample */
+extern const struct onnx_operator_table onnx_recurrent_operators; /* LSTM, GRU, RNN */
+extern const struct onnx_operator_table onnx_attention_operators; /* Attention, RotaryEmbedding, TensorScatter */
+extern const struct onnx_operator_table onnx_select_operators;    /* TopK, GridSample */
 
 #endif

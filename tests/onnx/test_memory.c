@@ -16,14 +16,12 @@ static void every_allocation_can_fail(void **state)
 #ifdef CAN_FAIL_ALLOCATIONS
     static const float w[4] = {1, 2, 3, 4};
     Onnx__GraphProto *body;
-    WNNContext context;
     bool done = false;
     uint8_t *bytes;
     size_t size, failures = 0;
     struct net t;
 
     (void)state;
-    assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
     start(&t, 17);
     input(&t, "x", F32, "n 2");
     initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
@@ -69,7 +67,6 @@ static void every_allocation_can_fail(void **state)
     }
     assert_true(failures > 50);
     free_net(&t);
-    wnnContextRelease(context);
 #else
     (void)state;
     skip();
@@ -80,5 +77,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, create_context, release_context);
 }

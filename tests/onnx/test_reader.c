@@ -20,69 +20,6 @@
 #include "frontend/io/file.h"
 #include "onnx/net.h"
 
-static WNNContext context;
-
-static bool read_net(struct net *t, const struct model_options *options)
-{
-    size_t size = onnx__model_proto__get_packed_size(&t->model);
-    uint8_t *bytes = malloc(size + 1);
-    bool ok;
-
-    assert_non_null(bytes);
-    onnx__model_proto__pack(&t->model, bytes);
-    model_free(&t->read);
-    free(t->message);
-    t->message = NULL;
-    ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->message);
-    free(bytes);
-    assert_int_equal(ok, t->message == NULL);
-    return ok;
-}
-
-static void reads(struct net *t, const struct model_options *options)
-{
-    if (!read_net(t, options))
-        fail_msg("%s", t->message);
-}
-
-/** Refused, and the message says so. */
-static void refused(struct net *t, const struct model_options *options, const char *reason)
-{
-    assert_false(read_net(t, options));
-    if (!strstr(t->message, reason))
-        fail_msg("\"%s\" is not in \"%s\"", reason, t->message);
-}
-
-/** Builds and computes a network with at most one input and one output, both float32 (or uint8). */
-static void compute(struct net *t, const void *x, size_t x_bytes, void *y, size_t y_bytes)
-{
-    WNNNamedBuffer in = {WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, out;
-    char *message = NULL;
-    WNNGraph graph;
-
-    if (model_build(&t->read, &graph, &message))
-        fail_msg("%s", message);
-    out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
-    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
-        fail_msg("%s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
-}
-
-static void expect_shape(const struct net *t, size_t rank, const uint32_t *shape)
-{
-    const WNNOperandDescriptor *d = &t->read.outputs[0].descriptor;
-
-    assert_int_equal(d->rank, rank);
-    for (size_t i = 0; i < rank; i++)
-        assert_int_equal(d->shape[i], shape[i]);
-}
-
-#define SHAPE(...)                                                                                                             \
-    sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[])                                                         \
-    {                                                                                                                          \
-        __VA_ARGS__                                                                                                            \
-    }
-
 /* ---- graphs ---- */
 
 /** Shape -> Gather -> Concat -> Reshape, as exporters write a flatten. */
@@ -853,19 +790,6 @@ static void damaged_files(void **state)
     }
     free(bytes);
     free_net(&t);
-}
-
-static int create_context(void **state)
-{
-    (void)state;
-    return wnnCreateContext(NULL, &context);
-}
-
-static int release_context(void **state)
-{
-    (void)state;
-    wnnContextRelease(context);
-    return 0;
 }
 
 int main(void)
