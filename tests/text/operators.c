@@ -80,15 +80,14 @@ int main(void)
             struct generate_options o = {seed * OP_COUNT + op, 2};
             struct sample s;
 
-            sample_init(&s);
-            if (sample_generate_operator(&s, &o, (enum op)op, (dtype)(1 + seed % (DTYPE_COUNT - 1)))) {
-                samples++;
-                for (int form = 0; form < (has_aliases(s.g) ? 2 : 3); form++) {
-                    checked++;
-                    if (!check(context, s.g, form == 1, form == 2)) {
-                        failed++;
-                        fprintf(stderr, "%s, seed %" PRIu64 ", form %d\n", op_infos[op].name, o.seed, form);
-                    }
+            if (!sample_generate_operator(&s, &o, (enum op)op, (dtype)(1 + seed % (DTYPE_COUNT - 1))))
+                continue;
+            samples++;
+            for (int form = 0; form < (has_aliases(s.g) ? 2 : 3); form++) {
+                checked++;
+                if (!check(context, s.g, form == 1, form == 2)) {
+                    failed++;
+                    fprintf(stderr, "%s, seed %" PRIu64 ", form %d\n", op_infos[op].name, o.seed, form);
                 }
             }
             sample_free(&s);
