@@ -261,10 +261,12 @@ bool object_create(const struct target *t, const struct debug_options *d, const 
 {
     struct machine machine;
     struct writing w = {.o = {.p = p, .machine = &machine}, .options = options, .e = e};
+    struct debug_options plain = d ? *d : (struct debug_options){0};
 
     *bytes = NULL;
     *length = 0;
-    if (!machine_create_ahead(&machine, t, d, e))
+    plain.flags &= ~(uint32_t)DEBUG_SANITIZE; /* objects go into programs that have no sanitizer */
+    if (!machine_create_ahead(&machine, t, &plain, e))
         return false;
     bool ok = machine_protect(make_protected, &w, e);
     if (ok) {
