@@ -34,6 +34,8 @@ struct onnx_map {
 void *onnx_map_get(const struct onnx_map *map, const char *name, bool *found);
 /** 1: added, 0: was there already (unchanged), -1: out of memory. */
 int onnx_map_add(struct onnx_map *map, const char *name, void *value);
+/** Another value for a name that is there. */
+void onnx_map_replace(struct onnx_map *map, const char *name, void *value);
 void onnx_map_free(struct onnx_map *map);
 
 /** Where names mean something: the graph, a function's body, a body of If, Loop or Scan. */

@@ -281,6 +281,7 @@ static bool import_cast_like(struct onnx_node *n)
 {
     onnx_ignore(n, "saturate");
     onnx_ignore(n, "round_mode");
+    n->is_static = n->inputs[0]->is_static; /* of the other one only the type matters */
     return cast_to(n, n->inputs[1]->type);
 }
 

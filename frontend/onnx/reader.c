@@ -224,13 +224,16 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
     WNNOperand operand;
     size_t rank;
 
-    if (onnx_map_get(&scope->values, info->name, &found), found)
+    onnx_map_get(&scope->values, info->name, &found);
+    if (found && !constant)
         return true; /* an initializer: its default, which stays */
     if (!type)
         return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
     if (constant) {
         v = constant_value(r, info->name, elem, constant->array);
-        return v && onnx_bind(scope, info->name, v, "input");
+        if (v && found)
+            onnx_map_replace(&scope->values, info->name, v);
+        return v && (found || onnx_bind(scope, info->name, v, "input"));
     }
     if (onnx_data_type(elem) == WNNOperandDataType_Undefined)
         return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),

@@ -168,6 +168,14 @@ int onnx_map_add(struct onnx_map *map, const char *name, void *value)
     return 1;
 }
 
+void onnx_map_replace(struct onnx_map *map, const char *name, void *value)
+{
+    struct onnx_map_slot *slot = map->capacity ? &map->slots[find_slot(map, name)] : NULL;
+
+    if (slot && slot->name)
+        slot->value = value;
+}
+
 void onnx_map_free(struct onnx_map *map)
 {
     free(map->slots);

@@ -128,6 +128,11 @@ static void inputs_with_defaults_and_booleans(void **state)
 {
     (void)state;
     static const float w[2] = {1, 2};
+    static float other[2] = {10, 20};
+    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof other, other};
+    const struct model_constant constant = {"w", &array};
+    const struct model_options options = {.constant_count = 1, .constants = &constant};
+    float y[2];
     struct net t;
 
     start(&t, 17);
@@ -144,6 +149,13 @@ static void inputs_with_defaults_and_booleans(void **state)
     assert_true(t.read.inputs[1].is_boolean);
     assert_false(t.read.outputs[0].is_boolean);
     assert_true(t.read.outputs[1].is_boolean);
+    /* Unless the caller has another value for it. */
+    t.graph.n_node = 0;
+    node(&t, "Add", "x w", "y");
+    t.graph.n_output = 1;
+    reads(&t, &options);
+    compute(&t, w, sizeof w, y, sizeof y);
+    assert_true(y[0] == 11 && y[1] == 22);
     free_net(&t);
 }
 
