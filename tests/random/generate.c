@@ -163,7 +163,7 @@ static union scalar draw_float(struct generator *r, dtype type, enum style style
         x = 0.05 + 2 * fabs(x);
         break;
     case STYLE_WIDE:
-        x = ldexp(x, (int)draw(r, 41) - 28);
+        x = ldexp(x, type == WNNOperandDataType_Float16 ? (int)draw(r, 41) - 28 : (int)draw(r, 61) - 36);
         break;
     case STYLE_BITS:
         s.u64 = draw_bits(r);
