@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/io/file.h"
+#include "ir/ir.h"
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
@@ -35,9 +36,10 @@ static const char *find_key(const char *header, size_t length, const char *key)
     return NULL;
 }
 
-static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, char *message,
-                         size_t size)
+static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, bool *fortran,
+                         char *message, size_t size)
 {
+    char buf[64];
     const char *end = header + length;
     const char *descr = find_key(header, length, "descr");
     const char *order = find_key(header, length, "fortran_order");
@@ -46,14 +48,14 @@ static bool parse_header(const char *header, size_t length, const char *name, st
 
     if (!descr || !order || !shape || *shape != '(')
         return file_error(message, size, "%s: the .npy header lacks descr, fortran_order or shape", name);
-    if (end - order >= 4 && memcmp(order, "True", 4) == 0)
-        return file_error(message, size, "%s: Fortran order is not supported", name);
+    *fortran = end - order >= 4 && memcmp(order, "True", 4) == 0;
     array->dataType = WNNOperandDataType_Undefined;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (end - descr >= 5 && memcmp(descr + 1, types[i].descr, 3) == 0)
             array->dataType = types[i].type;
     if (!array->dataType)
-        return file_error(message, size, "%s: element type %.5s is no data type of WebNN (little-endian)", name, descr);
+        return file_error(message, size, "%s: element type %s is no data type of WebNN (little-endian)", name,
+                          escape_text(buf, sizeof buf, descr, end - descr < 5 ? (size_t)(end - descr) : 5));
 
     array->rank = 0;
     for (const char *p = shape + 1; p < end && *p != ')';) {
@@ -81,10 +83,34 @@ static bool parse_header(const char *header, size_t length, const char *name, st
     return true;
 }
 
+/** Elements whose first index runs fastest, in the order in which the last one does. */
+static void copy_fortran(const struct npy_array *array, const uint8_t *from)
+{
+    size_t element = wnnOperandDataTypeGetByteSize(array->dataType), count = array->byteLength / element, at = 0;
+    size_t strides[NPY_RANK_MAX], index[NPY_RANK_MAX] = {0};
+    uint8_t *to = array->data;
+
+    for (size_t d = 0, stride = element; d < array->rank; d++) {
+        strides[d] = stride;
+        stride *= array->shape[d];
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(to + i * element, from + at, element);
+        for (size_t d = array->rank; d-- > 0;) {
+            at += strides[d];
+            if (++index[d] < array->shape[d])
+                break;
+            at -= strides[d] * array->shape[d];
+            index[d] = 0;
+        }
+    }
+}
+
 bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
 {
     const uint8_t *p = bytes;
     size_t header, start;
+    bool fortran;
 
     memset(array, 0, sizeof *array);
     if (length < 10 || memcmp(p, magic, sizeof magic))
@@ -99,7 +125,7 @@ bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_ar
         header |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
     if (header > length - start)
         return file_error(message, size, "%s: truncated .npy header", name);
-    if (!parse_header((const char *)p + start, header, name, array, message, size)) {
+    if (!parse_header((const char *)p + start, header, name, array, &fortran, message, size)) {
         memset(array, 0, sizeof *array);
         return false;
     }
@@ -113,7 +139,10 @@ bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_ar
         memset(array, 0, sizeof *array);
         return file_error(message, size, "%s: out of memory", name);
     }
-    memcpy(array->data, p + start + header, array->byteLength);
+    if (fortran && array->rank > 1)
+        copy_fortran(array, p + start + header);
+    else
+        memcpy(array->data, p + start + header, array->byteLength);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * NumPy .npy files: one array with its data type and shape.  Versions 1 to 3, little-endian, C order; booleans read as uint8.
+ * NumPy .npy files: one array with its data type and shape.  Versions 1 to 3, little-endian; booleans read as uint8.
+ * Arrays in Fortran order are read, too; what is in memory and what is written is row-major.
  * Every size in a file is checked against the file before it is trusted.
  */
 #ifndef WEBNN_FRONTEND_IO_NPY_H_

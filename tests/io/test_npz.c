@@ -139,6 +139,45 @@ static void test_truncated(void **state)
     free(bytes);
 }
 
+/** What numpy.save makes of a transposed array, and element types that end the header. */
+static void test_headers(void **state)
+{
+    static const char fortran[] = "\x93NUMPY\1\0\x3e\0{'descr': '<u4', 'fortran_order': True, 'shape': (2, 3, 2)}  \n";
+    static const char *const wrong[] = {
+        "\x93NUMPY\1\0\x35\0{'fortran_order': False, 'shape': (2,), 'descr': '>f4",
+        "\x93NUMPY\1\0\x33\0{'fortran_order': False, 'shape': (2,), 'descr': '\x1b",
+        "\x93NUMPY\1\0\x32\0{'fortran_order': False, 'shape': (2,), 'descr': '",
+    };
+    static const char *const messages[] = {"element type '>f4 is no data type", "element type '\\u{1b} is no data type",
+                                           "element type ' is no data type"};
+    char bytes[72 + 48], message[256];
+    uint32_t columns[12];
+    struct npy_array array;
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) /* element [i][j][k] is 100 i + 10 j + k; the first index runs fastest in the file */
+        columns[i] = (uint32_t)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
+    assert_int_equal(sizeof fortran - 1, 72);
+    memcpy(bytes, fortran, 72);
+    memcpy(bytes + 72, columns, 48);
+    if (!npy_parse(bytes, sizeof bytes, "f", &array, message, sizeof message))
+        fail_msg("%s", message);
+    assert_int_equal(array.shape[1], 3);
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(((uint32_t *)array.data)[i], 100 * (i / 6) + 10 * (i / 2 % 3) + i % 2);
+    npy_free(&array);
+    for (size_t i = 0; i < 3; i++) {
+        size_t length = 10 + (unsigned char)wrong[i][8];
+        char *copy = malloc(length);
+
+        memcpy(copy, wrong[i], length);
+        assert_false(npy_parse(copy, length, "w", &array, message, sizeof message));
+        if (!strstr(message, messages[i]))
+            fail_msg("%s", message);
+        free(copy);
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -154,7 +193,7 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_archive), cmocka_unit_test(test_deflated),
-                                       cmocka_unit_test(test_truncated)};
+                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_headers)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }
