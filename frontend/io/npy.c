@@ -110,7 +110,7 @@ bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_ar
 {
     const uint8_t *p = bytes;
     size_t header, start;
-    bool fortran;
+    bool fortran = false;
 
     memset(array, 0, sizeof *array);
     if (length < 10 || memcmp(p, magic, sizeof magic))

@@ -38,9 +38,9 @@ static void same_array(const struct npy_array *a, const struct npy_array *b)
 static void test_archive(void **state)
 {
     char *path = file_join(folder, "a.npz"), message[256] = "";
-    struct npz_entry *read;
+    struct npz_entry *read = NULL;
     struct npy_array array;
-    size_t count;
+    size_t count = 0;
 
     (void)state;
     assert_true(npz_is_path(path));
