@@ -131,11 +131,12 @@ static void object_make(struct object *o, uint32_t threads, bool plain, bool apa
     uint32_t count = 0;
 
     memset(o, 0, sizeof *o);
+    assert_true(debug_init(&o->debug, NULL, 0, &e)); /* as libwebnn_rt does */
     o->en = engine_cpu_create(threads, &o->debug, &e);
     assert_non_null(o->en);
     o->en->keep_weights = plain;
     assert_true(compile_graph(o->en, g, NULL, NULL, &p, &times, &e));
-    assert_true(codegen_host_target(&o->target, NULL, &o->arena, &e));
+    assert_true(codegen_host_target(&o->target, o->debug.isa, &o->arena, &e));
     o->codegen = codegen_create(&o->target, &o->debug, &e);
     assert_non_null(o->codegen);
     for (uint32_t i = 0; i < p.step_count; i++)
@@ -158,6 +159,7 @@ static void object_free(struct object *o)
     codegen_free(o->codegen);
     o->en->functions->free(o->en);
     arena_free(&o->arena);
+    debug_free(&o->debug);
     free(o->image);
     free(o->data);
 }
