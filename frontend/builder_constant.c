@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The value of an operand that depends on constants only.  In: a builder that has not built, an operand of it.  Out: bytes, as the
- * reference interpreter computes them; the graph stays as it is.
+ * The value of an operand that depends on constants only.  In: a builder that has not built, an operand of it.  Out: bytes, as
+ * the reference interpreter computes them; the graph stays as it is.
  *
  * Readers of model files need such values: shapes, axes and repetitions that a file computes in operators are arguments here.
  */
@@ -10,11 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The nodes that a value needs, and what they computed. */
+/** A node that a value needs, and what it computed.  The node's scratch leads here. */
+struct step {
+    struct node *node;
+    struct constant **results;
+};
+
 struct evaluation {
-    struct node **nodes;
+    struct step *steps;
     size_t count, capacity;
-    struct constant **values; /* by value index; results of the nodes above */
+    struct arena arena;
 };
 
 /** Adds a value's producer once.  false: the value depends on an input, or out of memory. */
@@ -26,79 +31,77 @@ static bool need(struct evaluation *ev, struct value *v, struct error *e)
         return true;
     if (ev->count == ev->capacity) {
         size_t capacity = ev->capacity ? ev->capacity * 2 : 16;
-        struct node **nodes = realloc(ev->nodes, capacity * sizeof(*nodes));
+        struct step *steps = realloc(ev->steps, capacity * sizeof(*steps));
 
-        if (!nodes)
+        if (!steps)
             return error_out_of_memory(e);
-        ev->nodes = nodes;
+        ev->steps = steps;
         ev->capacity = capacity;
     }
-    v->producer->scratch = v->producer; /* a mark, taken away below */
-    ev->nodes[ev->count++] = v->producer;
+    v->producer->scratch = v->producer; /* a mark: steps still move */
+    ev->steps[ev->count++] = (struct step){v->producer, NULL};
     return true;
 }
 
 static int by_index(const void *a, const void *b)
 {
-    uint32_t x = (*(struct node *const *)a)->index, y = (*(struct node *const *)b)->index;
+    uint32_t x = ((const struct step *)a)->node->index, y = ((const struct step *)b)->node->index;
 
     return (x > y) - (x < y);
 }
 
-/** Computes one node; all it needs is there. */
-static bool evaluate_node(struct evaluation *ev, struct node *n, struct arena *a, struct error *e)
+static const void *bytes_of(const struct value *v)
 {
-    const void **inputs = arena_array(a, n->input_count ? n->input_count : 1, sizeof(*inputs));
-    void **results = arena_array(a, n->result_count, sizeof(*results));
+    return v->kind == VALUE_CONSTANT ? v->constant->data
+                                     : ((const struct step *)v->producer->scratch)->results[v->result]->data;
+}
 
-    if (!inputs || !results)
+/** Computes one node; all it needs is there. */
+static bool run_step(struct evaluation *ev, struct step *s, struct error *e)
+{
+    struct node *n = s->node;
+    const void **inputs = arena_array(&ev->arena, n->input_count ? n->input_count : 1, sizeof(*inputs));
+    void **results = arena_array(&ev->arena, n->result_count, sizeof(*results));
+
+    s->results = arena_array(&ev->arena, n->result_count, sizeof(*s->results));
+    if (!inputs || !results || !s->results)
         return error_out_of_memory(e);
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        struct value *v = n->inputs[i].value;
-
-        if (v)
-            inputs[i] = v->kind == VALUE_CONSTANT ? v->constant->data : ev->values[v->index]->data;
-    }
+    for (uint32_t i = 0; i < n->input_count; i++)
+        inputs[i] = n->inputs[i].value ? bytes_of(n->inputs[i].value) : NULL;
     for (uint32_t i = 0; i < n->result_count; i++) {
-        struct constant *c = constant_create(NULL, (size_t)type_bytes(&n->results[i]->type));
-
-        if (!c)
+        s->results[i] = constant_create(NULL, (size_t)type_bytes(&n->results[i]->type));
+        if (!s->results[i])
             return error_out_of_memory(e);
-        ev->values[n->results[i]->index] = c;
-        results[i] = (void *)c->data; /* ours alone so far */
+        results[i] = (void *)s->results[i]->data; /* ours alone so far */
     }
     return node_interpret(n, inputs, results, e);
 }
 
-static bool evaluate(struct graph *g, struct value *v, void *data, size_t length, struct error *e)
+static bool evaluate(struct value *v, void *data, size_t length, struct error *e)
 {
     struct evaluation ev = {0};
-    struct arena a = {0};
     bool ok = need(&ev, v, e);
 
     for (size_t i = 0; ok && i < ev.count; i++)
-        for (uint32_t j = 0; ok && j < ev.nodes[i]->input_count; j++)
-            if (ev.nodes[i]->inputs[j].value)
-                ok = need(&ev, ev.nodes[i]->inputs[j].value, e);
-    for (size_t i = 0; i < ev.count; i++)
-        ev.nodes[i]->scratch = NULL;
-    if (ok) {
-        ev.values = calloc(g->value_count, sizeof(*ev.values));
-        ok = ev.values || error_out_of_memory(e);
-    }
+        for (uint32_t j = 0; ok && j < ev.steps[i].node->input_count; j++)
+            if (ev.steps[i].node->inputs[j].value)
+                ok = need(&ev, ev.steps[i].node->inputs[j].value, e);
     /* A builder only ever appends, so nodes were made in the order of execution. */
     if (ev.count)
-        qsort(ev.nodes, ev.count, sizeof(*ev.nodes), by_index);
+        qsort(ev.steps, ev.count, sizeof(*ev.steps), by_index);
+    for (size_t i = 0; i < ev.count; i++)
+        ev.steps[i].node->scratch = &ev.steps[i];
     for (size_t i = 0; ok && i < ev.count; i++)
-        ok = evaluate_node(&ev, ev.nodes[i], &a, e);
+        ok = run_step(&ev, &ev.steps[i], e);
     if (ok)
-        memcpy(data, v->kind == VALUE_CONSTANT ? v->constant->data : ev.values[v->index]->data, length);
-    for (size_t i = 0; ev.values && i < ev.count; i++)
-        for (uint32_t j = 0; j < ev.nodes[i]->result_count; j++)
-            constant_release(ev.values[ev.nodes[i]->results[j]->index]);
-    free(ev.values);
-    free(ev.nodes);
-    arena_free(&a);
+        memcpy(data, bytes_of(v), length);
+    for (size_t i = 0; i < ev.count; i++) {
+        for (uint32_t j = 0; ev.steps[i].results && j < ev.steps[i].node->result_count; j++)
+            constant_release(ev.steps[i].results[j]);
+        ev.steps[i].node->scratch = NULL;
+    }
+    free(ev.steps);
+    arena_free(&ev.arena);
     return ok;
 }
 
@@ -114,7 +117,7 @@ WNNStatus wnnGraphBuilderGetConstantValue(WNNGraphBuilder builder, WNNOperand op
             error_set(&e, WNNStatus_TypeError, "getConstantValue: the buffer has %zu bytes, the operand %lld", byteLength,
                       (long long)type_bytes(&operand->type));
         else
-            evaluate(builder->graph, operand->value, data, byteLength, &e);
+            evaluate(operand->value, data, byteLength, &e);
     }
     return e.status == WNNStatus_Success ? WNNStatus_Success : error_publish(&e);
 }
