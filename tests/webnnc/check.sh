@@ -9,7 +9,7 @@
 #   shared      shared objects through dlopen
 #   installed   all of it from an installed tree
 #   aarch64, riscv64, wasm   cross-compiled objects run
-set -uo pipefail
+set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive
 
 part=$1 build=$2 source=$3 shared=$4
