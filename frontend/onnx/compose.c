@@ -54,7 +54,12 @@ WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *oper
 
 WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims)
 {
-    return wnnGraphBuilderExpand(n->builder, operand, dims.rank, dims.at, n->options);
+    struct onnx_dims have = onnx_dims_of(operand);
+    bool same = have.rank == dims.rank && !wnnOperandIsError(operand);
+
+    for (size_t i = 0; same && i < dims.rank; i++)
+        same = have.at[i] == dims.at[i];
+    return same ? operand : wnnGraphBuilderExpand(n->builder, operand, dims.rank, dims.at, n->options);
 }
 
 WNNOperand onnx_gather_constant(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t count, const int32_t *indices)

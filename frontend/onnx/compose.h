@@ -83,6 +83,8 @@ WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, 
 WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, size_t axis);
 /** x * scale + bias with either of them possibly NULL. */
 WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias);
+/** AveragePool's result from its attributes, those of input 0 aside (operators_pool.c). */
+WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
 /** The product of matrices of any data type: matmul, or for integers a sum of broadcast products. */
 WNNOperand onnx_product(struct onnx_node *n, WNNOperand a, WNNOperand b);
 

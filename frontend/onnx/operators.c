@@ -12,7 +12,8 @@ static const struct onnx_operator_table *const tables[] = {
     &onnx_pad_operators,         &onnx_gather_operators,     &onnx_reduce_operators,   &onnx_control_operators,
     &onnx_convolution_operators, &onnx_pool_operators,       &onnx_product_operators,  &onnx_quantize_operators,
     &onnx_normalize_operators,   &onnx_resize_operators,     &onnx_einsum_operators,   &onnx_select_operators,
-    &onnx_recurrent_operators,   &onnx_attention_operators,  &onnx_signal_operators,   &onnx_refused_operators, /* the last */
+    &onnx_recurrent_operators,   &onnx_attention_operators,  &onnx_signal_operators,   &onnx_microsoft_operators,
+    &onnx_refused_operators, /* the last */
 };
 
 const struct onnx_operator_table *const *onnx_operator_tables(size_t *count)

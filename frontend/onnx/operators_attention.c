@@ -129,7 +129,7 @@ static WNNOperand read_bias(struct onnx_node *n, const struct attention *a)
 static WNNOperand causal_mask(struct onnx_node *n, const struct attention *a)
 {
     uint32_t queries = a->q_dims.at[2], keys = a->k_dims.at[2];
-    uint8_t *mask = (uint64_t)queries * keys < 1 << 28 ? onnx_alloc(n, (size_t)queries * keys, 1) : NULL;
+    uint8_t *mask = (uint64_t)queries * keys < 1 << 24 ? onnx_alloc(n, (size_t)queries * keys, 1) : NULL;
     WNNOperand rows, columns;
 
     if (mask) {

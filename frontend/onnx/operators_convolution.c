@@ -92,6 +92,8 @@ static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c
         c->whole[d] = ((int64_t)w->in[d] - 1) * w->strides[d] + onnx_window_extent(w, d);
         if (i >= 0 && (shape || same)) {
             c->out[d] = shape ? shape[shape_count - w->rank + (size_t)i] : (int64_t)w->in[d] * w->strides[d];
+            if (c->out[d] < 1 || c->out[d] > INT32_MAX)
+                return onnx_refuse(n, "its result would have the size %lld", (long long)c->out[d]);
             total = c->whole[d] + extra - c->out[d];
             total = total < 0 ? 0 : total;
             c->begin[d] = w->auto_pad == ONNX_PAD_SAME_UPPER ? total / 2 : total - total / 2;

@@ -74,18 +74,22 @@ static WNNOperand pad_pool(struct onnx_node *n, WNNOperand x, struct pool *p, co
     return onnx_pad(n, x, front, behind, value);
 }
 
-static bool import_average_pool(struct onnx_node *n)
+WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
 {
-    WNNOperand x = onnx_operand(n, 0);
     bool include = onnx_int(n, "count_include_pad", 0) != 0;
     struct pool p;
 
     if (!read_pool(n, x, &p))
-        return false;
+        return onnx_error_operand(n);
     x = onnx_to_2d(n, x);
     if (include) /* what rounding up adds behind the padding does not count */
         x = pad_pool(n, x, &p, p.window.after, 0);
-    return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderAveragePool2d, x, &p)));
+    return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderAveragePool2d, x, &p));
+}
+
+static bool import_average_pool(struct onnx_node *n)
+{
+    return onnx_output(n, 0, onnx_average_pool(n, onnx_operand(n, 0)));
 }
 
 /*

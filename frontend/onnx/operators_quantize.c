@@ -13,7 +13,7 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
     uint32_t size = dims.at[axis];
     int32_t *indices;
 
-    if (have.rank != dims.rank || block < 1 || (size + block - 1) / block != have.at[axis]) {
+    if (have.rank != dims.rank || block < 1 || block > INT32_MAX || (size + block - 1) / block != have.at[axis]) {
         onnx_refuse(n, "block_size %lld on an axis of %u elements with %u scales", (long long)block, size, have.at[axis]);
         return onnx_error_operand(n);
     }

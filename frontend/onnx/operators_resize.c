@@ -121,7 +121,7 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
         return onnx_refuse(n, "a scale of %g", r->scale[d]);
     t->taps = r->mode == NEAREST ? 1 : 2 * (uint32_t)ceil(reach);
     t->any_outside = false;
-    if ((uint64_t)t->taps * out > 1 << 28)
+    if ((uint64_t)t->taps * out > 1 << 26)
         return onnx_refuse(n, "a scale of %g", r->scale[d]);
     t->index = onnx_alloc(n, (size_t)out * t->taps, sizeof *t->index);
     t->weight = onnx_alloc(n, (size_t)out * t->taps, sizeof *t->weight);
@@ -159,7 +159,7 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
 static WNNOperand resize_by_matrix(struct onnx_node *n, WNNOperand x, const struct resize *r, size_t d, const struct taps *t)
 {
     uint32_t permutation[ONNX_RANK_MAX], shape[2] = {r->in[d], r->out[d]}, last = (uint32_t)r->rank - 1;
-    float *matrix = (uint64_t)shape[0] * shape[1] < 1 << 28 ? onnx_alloc(n, (size_t)shape[0] * shape[1], sizeof *matrix) : NULL;
+    float *matrix = (uint64_t)shape[0] * shape[1] < 1 << 26 ? onnx_alloc(n, (size_t)shape[0] * shape[1], sizeof *matrix) : NULL;
 
     if (!matrix) {
         onnx_refuse(n, "%u elements antialiased to %u", shape[0], shape[1]);

@@ -22,7 +22,7 @@ static bool read_list(struct onnx_node *n, const char *name, size_t rank, uint32
     if (count != rank)
         return onnx_refuse(n, "%s has %zu numbers for %zu spatial dimensions", name, count, rank);
     for (size_t i = 0; i < rank; i++) {
-        if (list[i] < 1 || list[i] > INT32_MAX)
+        if (list[i] < 1 || list[i] > 1 << 30) /* sums of products stay within 63 bits */
             return onnx_refuse(n, "%s has %lld in it", name, (long long)list[i]);
         result[2 - rank + i] = (uint32_t)list[i];
     }

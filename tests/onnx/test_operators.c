@@ -497,6 +497,149 @@ static void grid_sample_equals_loops(void **unused)
     }
 }
 
+/* ---- operators of ONNX Runtime ---- */
+
+/* A node of the domain com.microsoft, which the model imports. */
+static Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
+{
+    Onnx__NodeProto *n = node(t, type, inputs, outputs);
+    Onnx__OperatorSetIdProto *set = keep(t, sizeof *set), **sets = keep(t, 2 * sizeof *sets);
+
+    onnx__operator_set_id_proto__init(set);
+    set->domain = n->domain = text(t, "com.microsoft");
+    set->has_version = 1;
+    set->version = 1;
+    sets[0] = &t->opset;
+    sets[1] = set;
+    t->model.opset_import = sets;
+    t->model.n_opset_import = 2;
+    return n;
+}
+
+static void number(struct net *t, const char *name, float value)
+{
+    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
+}
+
+static void byte(struct net *t, const char *name, uint8_t value)
+{
+    initializer(t, tensor(t, name, U8, 0, NULL, &value, 1));
+}
+
+static double saturate(double x)
+{
+    return fmin(fmax(rint(x), 0), 255);
+}
+
+static void quantised_operators_compute_on_what_is_meant(void **unused)
+{
+    enum { M = 3, K = 4, N = 2 };
+    uint8_t a[M * K], b[M * K], w[K * N], sum[M * K], y[M * N];
+    int32_t bias[N];
+    void *inputs[2] = {a, b}, *outputs[2] = {sum, y};
+    size_t bytes[2] = {sizeof sum, sizeof y};
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < M * K; i++) {
+        a[i] = (uint8_t)next(256);
+        b[i] = (uint8_t)next(256);
+    }
+    for (size_t i = 0; i < K * N; i++)
+        w[i] = (uint8_t)next(256);
+    for (size_t i = 0; i < N; i++)
+        bias[i] = (int32_t)next(20000) - 10000;
+    input(t, "a", U8, "3 4");
+    input(t, "b", U8, "3 4");
+    initializer(t, tensor(t, "w", U8, 2, (int64_t[]){K, N}, w, sizeof w));
+    initializer(t, tensor(t, "c", I32, 1, (int64_t[]){N}, bias, sizeof bias));
+    number(t, "sa", 0.5f);
+    number(t, "sb", 0.25f);
+    number(t, "ss", 1);
+    number(t, "sw", 0.125f);
+    number(t, "sy", 16);
+    byte(t, "za", 100);
+    byte(t, "zb", 20);
+    byte(t, "zs", 30);
+    byte(t, "zw", 120);
+    byte(t, "zy", 128);
+    microsoft(t, "QLinearAdd", "a sa za b sb zb ss zs", "s");
+    n = microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y");
+    attribute_float(t, n, "alpha", 1);
+    output(t, "s");
+    output(t, "y");
+    run(t, inputs, outputs, bytes);
+    for (size_t i = 0; i < M * K; i++)
+        assert_int_equal(sum[i], saturate(rint((a[i] - 100) * 0.5 + (b[i] - 20) * 0.25) + 30));
+    for (size_t i = 0; i < M; i++)
+        for (size_t k = 0; k < N; k++) {
+            double want = bias[k] * 0.125;
+            for (size_t j = 0; j < K; j++)
+                want += (sum[i * K + j] - 30) * ((w[j * N + k] - 120) * 0.125);
+            assert_int_equal(y[i * N + k], saturate(rint(want / 16) + 128));
+        }
+    free_net(t);
+    free(t);
+}
+
+static void skip_normalisations_and_fused_products(void **unused)
+{
+    enum { ROWS = 3, SIZE = 8 };
+    float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
+        p[ROWS * ROWS];
+    void *inputs[2] = {x, skip}, *outputs[4] = {y, sum, z, p};
+    size_t bytes[4] = {sizeof y, sizeof sum, sizeof z, sizeof p};
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    fill(x, ROWS * SIZE);
+    fill(skip, ROWS * SIZE);
+    fill(gamma, SIZE);
+    fill(beta, SIZE);
+    input(t, "x", F32, "3 8");
+    input(t, "skip", F32, "3 8");
+    initializer(t, tensor(t, "gamma", F32, 1, (int64_t[]){SIZE}, gamma, sizeof gamma));
+    initializer(t, tensor(t, "beta", F32, 1, (int64_t[]){SIZE}, beta, sizeof beta));
+    attribute_float(t, microsoft(t, "SkipLayerNormalization", "x skip gamma beta", "y - - sum"), "epsilon", 0.5f);
+    attribute_float(t, microsoft(t, "SkipSimplifiedLayerNormalization", "x skip gamma", "z"), "epsilon", 0.5f);
+    n = microsoft(t, "FusedMatMul", "x skip", "p");
+    attribute_int(t, n, "transB", 1);
+    attribute_float(t, n, "alpha", 3);
+    output(t, "y");
+    output(t, "sum");
+    output(t, "z");
+    output(t, "p");
+    run(t, inputs, outputs, bytes);
+    for (size_t r = 0; r < ROWS; r++) {
+        double mean = 0, variance = 0, square = 0;
+        for (size_t i = 0; i < SIZE; i++) {
+            assert_true(sum[r * SIZE + i] == x[r * SIZE + i] + skip[r * SIZE + i]);
+            mean += (double)sum[r * SIZE + i] / SIZE;
+            square += (double)sum[r * SIZE + i] * (double)sum[r * SIZE + i] / SIZE;
+        }
+        variance = square - mean * mean;
+        for (size_t i = 0; i < SIZE; i++) {
+            double s = (double)sum[r * SIZE + i];
+            assert_float_equal(y[r * SIZE + i], (s - mean) / sqrt(variance + 0.5) * (double)gamma[i] + (double)beta[i], 1e-5);
+            assert_float_equal(z[r * SIZE + i], s / sqrt(square + 0.5) * (double)gamma[i], 1e-5);
+        }
+        for (size_t c = 0; c < ROWS; c++) {
+            double want = 0;
+            for (size_t i = 0; i < SIZE; i++)
+                want += 3 * (double)x[r * SIZE + i] * (double)skip[c * SIZE + i];
+            assert_float_equal(p[r * ROWS + c], want, 1e-4);
+        }
+    }
+    free_net(t);
+    free(t);
+}
+
 static int set_up(void **unused)
 {
     (void)unused;
@@ -520,6 +663,8 @@ int main(void)
         cmocka_unit_test(recurrent_steps_equal_the_operator),
         cmocka_unit_test(max_pool_tells_indices),
         cmocka_unit_test(grid_sample_equals_loops),
+        cmocka_unit_test(quantised_operators_compute_on_what_is_meant),
+        cmocka_unit_test(skip_normalisations_and_fused_products),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

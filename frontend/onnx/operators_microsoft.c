@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Operators of the domain com.microsoft that ONNX Runtime's tools write: quantised networks in their operator form, fused
+ * matrix products, normalisations and activations of transformers.  In: their nodes.  Out: the operators they stand for.
+ */
+#include <string.h>
+
+#include "frontend/onnx/compose.h"
+#include "frontend/onnx/operators.h"
+#include "frontend/onnx/quantized.h"
+
+/* ---- quantised ---- */
+
+/* Inputs i, i + 1 and i + 2: a tensor, its scale, its zero point (which may be absent). */
+static WNNOperand dequantize_at(struct onnx_node *n, size_t i)
+{
+    WNNOperand x = onnx_operand(n, i), scale = onnx_operand(n, i + 1), zero = onnx_operand_optional(n, i + 2);
+    size_t rank = onnx_dims_of(x).rank;
+
+    return onnx_dequantize(n, x, scale, zero, rank ? (uint32_t)rank - 1 : 0);
+}
+
+/* To scale and zero point in inputs i and i + 1; without a zero point to the type of input `like`. */
+static bool output_quantized(struct onnx_node *n, WNNOperand y, size_t i, size_t like)
+{
+    WNNOperand scale = onnx_operand(n, i), zero = onnx_operand_optional(n, i + 1);
+
+    if (!zero)
+        zero = onnx_scalar(n, wnnOperandGetDataType(onnx_operand(n, like)), 0);
+    return onnx_output(n, 0, onnx_quantize(n, y, scale, zero, 0));
+}
+
+static bool import_qlinear_add(struct onnx_node *n)
+{
+    return output_quantized(n, onnx_add(n, dequantize_at(n, 0), dequantize_at(n, 3)), 6, 0);
+}
+
+static bool import_qlinear_mul(struct onnx_node *n)
+{
+    return output_quantized(n, onnx_mul(n, dequantize_at(n, 0), dequantize_at(n, 3)), 6, 0);
+}
+
+static bool import_qlinear_sigmoid(struct onnx_node *n)
+{
+    return output_quantized(n, onnx_sigmoid(n, dequantize_at(n, 0)), 3, 0);
+}
+
+static bool import_qlinear_leaky_relu(struct onnx_node *n)
+{
+    WNNLeakyReluOptions o = WNN_LEAKY_RELU_OPTIONS_INIT;
+
+    o.label = n->label;
+    o.alpha = onnx_float(n, "alpha", 0.01);
+    return output_quantized(n, wnnGraphBuilderLeakyRelu(n->builder, dequantize_at(n, 0), &o), 3, 0);
+}
+
+static bool import_qlinear_softmax(struct onnx_node *n)
+{
+    WNNOperand x = dequantize_at(n, 0), flat = x;
+    struct onnx_dims dims = onnx_dims_of(x);
+    int64_t along = onnx_int(n, "axis", -1), version = onnx_int(n, "opset", 13);
+    uint32_t axis;
+
+    if (n->refused || !onnx_axis(n, along, dims.rank, &axis))
+        return false;
+    if (version < 13 && axis + 1 < dims.rank) { /* everything from the axis on */
+        flat = onnx_reshape(n, x, 2,
+                            (uint32_t[]){onnx_dims_product(n, &dims, 0, axis), onnx_dims_product(n, &dims, axis, dims.rank)});
+        axis = 1;
+    }
+    flat = wnnGraphBuilderSoftmax(n->builder, flat, axis, n->options);
+    return output_quantized(n, onnx_reshape_to(n, flat, dims), 3, 0);
+}
+
+/* The results of pools are first and last in channels alike; only the former are read. */
+static bool read_channels_first(struct onnx_node *n)
+{
+    return !onnx_int(n, "channels_last", 0) || onnx_refuse(n, "channels_last is 1");
+}
+
+static bool import_qlinear_average_pool(struct onnx_node *n)
+{
+    return read_channels_first(n) && output_quantized(n, onnx_average_pool(n, dequantize_at(n, 0)), 3, 0);
+}
+
+static bool import_qlinear_global_average_pool(struct onnx_node *n)
+{
+    WNNOperand x = dequantize_at(n, 0);
+    uint32_t axes[ONNX_RANK_MAX] = {0};
+    size_t rank = onnx_dims_of(x).rank;
+
+    if (!read_channels_first(n) || n->refused)
+        return false;
+    if (rank < 3)
+        return onnx_refuse(n, "its input has %zu dimensions", rank);
+    for (size_t i = 2; i < rank; i++)
+        axes[i - 2] = (uint32_t)i;
+    return output_quantized(n, onnx_reduce(n, wnnGraphBuilderReduceMean, x, rank - 2, axes), 3, 0);
+}
+
+static bool import_qlinear_concat(struct onnx_node *n)
+{
+    size_t count = (n->input_count - 2) / 3;
+    WNNOperand *parts = onnx_alloc(n, count, sizeof *parts);
+    int64_t along = onnx_int(n, "axis", 0);
+    uint32_t axis;
+
+    if (!parts)
+        return false;
+    if (n->input_count % 3 != 2)
+        return onnx_refuse(n, "%zu inputs; tensors come with scales and zero points", n->input_count);
+    for (size_t i = 0; i < count; i++)
+        parts[i] = dequantize_at(n, 2 + 3 * i);
+    if (n->refused || !onnx_axis(n, along, onnx_dims_of(parts[0]).rank, &axis))
+        return false;
+    return output_quantized(n, onnx_concat(n, count, parts, axis), 0, 2);
+}
+
+static bool import_qgemm(struct onnx_node *n)
+{
+    WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
+    WNNOperand a = dequantize_at(n, 0), b, scale;
+    WNNOperand a_scale = onnx_operand(n, 1), b_scale = onnx_operand(n, 4);
+
+    o.label = n->label;
+    o.alpha = onnx_float(n, "alpha", 1);
+    o.aTranspose = onnx_int(n, "transA", 0) != 0;
+    o.bTranspose = onnx_int(n, "transB", 0) != 0;
+    /* Scales of b are those of the result's columns. */
+    b = onnx_dequantize(n, onnx_operand(n, 3), b_scale, onnx_operand_optional(n, 5), o.bTranspose ? 0 : 1);
+    if (onnx_input(n, 6)) {
+        scale = onnx_mul(n, onnx_along_axis(n, a_scale, 1, 0), onnx_along_axis(n, b_scale, 1, 0));
+        o.c = onnx_dequantize(n, onnx_operand(n, 6), onnx_linear(n, scale, o.alpha, 0), NULL,
+                              onnx_dims_of(onnx_operand(n, 6)).rank == 2 ? 1 : 0);
+    }
+    b = wnnGraphBuilderGemm(n->builder, a, b, &o);
+    return onnx_input(n, 7) ? output_quantized(n, b, 7, 0) : onnx_output(n, 0, b);
+}
+
+static bool import_matmul_integer_to_float(struct onnx_node *n)
+{
+    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
+    size_t rank_a = onnx_dims_of(a).rank, rank_b = onnx_dims_of(b).rank;
+
+    a = onnx_dequantize(n, a, onnx_operand(n, 2), onnx_operand_optional(n, 4), rank_a > 1 ? (uint32_t)rank_a - 2 : 0);
+    b = onnx_dequantize(n, b, onnx_operand(n, 3), onnx_operand_optional(n, 5), rank_b > 1 ? (uint32_t)rank_b - 1 : 0);
+    return onnx_output(n, 0, onnx_scale_bias(n, onnx_matmul(n, a, b), NULL, onnx_operand_optional(n, 6)));
+}
+
+/* ---- fused products ---- */
+
+static WNNOperand swap_last(struct onnx_node *n, WNNOperand x)
+{
+    uint32_t permutation[ONNX_RANK_MAX];
+    size_t rank = onnx_dims_of(x).rank;
+
+    if (rank < 2)
+        return x;
+    for (uint32_t i = 0; i < rank; i++)
+        permutation[i] = i;
+    permutation[rank - 1] = (uint32_t)rank - 2;
+    permutation[rank - 2] = (uint32_t)rank - 1;
+    return onnx_transpose(n, x, permutation);
+}
+
+static bool import_fused_matmul(struct onnx_node *n)
+{
+    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), y;
+    double alpha = onnx_float(n, "alpha", 1);
+
+    if (onnx_int(n, "transBatchA", 0) || onnx_int(n, "transBatchB", 0))
+        return onnx_refuse(n, "transBatchA or transBatchB is 1");
+    if (onnx_int(n, "transA", 0))
+        a = swap_last(n, a);
+    if (onnx_int(n, "transB", 0))
+        b = swap_last(n, b);
+    y = onnx_matmul(n, a, b);
+    return onnx_output(n, 0, alpha == 1 ? y : onnx_linear(n, y, alpha, 0));
+}
+
+/* ---- activations ---- */
+
+static bool import_gelu(struct onnx_node *n)
+{
+    WNNOperand x = onnx_scale_bias(n, onnx_operand(n, 0), NULL, onnx_operand_optional(n, 1));
+
+    return onnx_output(n, 0, wnnGraphBuilderGelu(n->builder, x, n->options));
+}
+
+/* x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
+static bool import_fast_gelu(struct onnx_node *n)
+{
+    WNNOperand x = onnx_scale_bias(n, onnx_operand(n, 0), NULL, onnx_operand_optional(n, 1)), inner;
+
+    inner = onnx_mul(n, x, onnx_linear(n, onnx_mul(n, x, x), 0.7978845608028654 * 0.044715, 0.7978845608028654));
+    return onnx_output(n, 0, onnx_mul(n, x, onnx_linear(n, onnx_tanh(n, inner), 0.5, 0.5)));
+}
+
+static bool import_quick_gelu(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+
+    return onnx_output(n, 0, onnx_mul(n, x, onnx_sigmoid(n, onnx_linear(n, x, onnx_float(n, "alpha", 1.702), 0))));
+}
+
+/* ---- normalisations behind a sum ---- */
+
+/* Over the last axis; mean: whether it is subtracted. */
+static WNNOperand normalize_last(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias, bool mean,
+                                 double epsilon)
+{
+    WNNLayerNormalizationOptions o = WNN_LAYER_NORMALIZATION_OPTIONS_INIT;
+    size_t rank = onnx_dims_of(x).rank;
+    uint32_t axis = rank ? (uint32_t)rank - 1 : 0;
+    WNNOperandDataType type = wnnOperandGetDataType(x);
+    WNNOperand single, square;
+
+    if (mean) {
+        o.label = n->label;
+        o.scale = scale;
+        o.bias = bias;
+        o.epsilon = epsilon;
+        o.axesCount = 1;
+        o.axes = &axis;
+        return wnnGraphBuilderLayerNormalization(n->builder, x, &o);
+    }
+    single = onnx_cast(n, x, WNNOperandDataType_Float32);
+    square = onnx_reduce_axis(n, wnnGraphBuilderReduceMean, onnx_mul(n, single, single), axis);
+    square = onnx_sqrt(n, onnx_add(n, square, onnx_scalar(n, WNNOperandDataType_Float32, epsilon)));
+    return onnx_mul(n, onnx_cast(n, onnx_div(n, single, square), type), scale);
+}
+
+/* Outputs: the result, two statistics (of training), the sum. */
+static bool import_skip_normalization(struct onnx_node *n)
+{
+    bool mean = !strstr(n->proto->op_type, "Simplified");
+    WNNOperand x = onnx_add(n, onnx_operand(n, 0), onnx_operand(n, 1));
+    WNNOperand bias = onnx_operand_optional(n, mean ? 4 : 3);
+
+    x = onnx_scale_bias(n, x, NULL, bias);
+    if (onnx_wants(n, 3))
+        onnx_output(n, 3, x);
+    return onnx_output(n, 0,
+                       normalize_last(n, x, onnx_operand(n, 2), mean ? onnx_operand_optional(n, 3) : NULL, mean,
+                                      onnx_float(n, "epsilon", 1e-12)));
+}
+
+static bool import_simplified_layer_normalization(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    int64_t axis = onnx_int(n, "axis", -1);
+    size_t rank = onnx_dims_of(x).rank;
+
+    onnx_ignore(n, "stash_type"); /* single precision inside in any case */
+    if (n->refused || (axis != -1 && axis != (int64_t)rank - 1))
+        return onnx_refuse(n, "axis %lld is not the last", (long long)axis);
+    return onnx_output(n, 0, normalize_last(n, x, onnx_operand(n, 1), NULL, false, onnx_float(n, "epsilon", 1e-5)));
+}
+
+#define MICROSOFT "com.microsoft"
+
+static const struct onnx_operator rows[] = {
+    {"QLinearAdd", 1, 0, 7, 8, 1, 0, import_qlinear_add, "dequantizeLinear, add, quantizeLinear", MICROSOFT},
+    {"QLinearMul", 1, 0, 7, 8, 1, 0, import_qlinear_mul, "dequantizeLinear, mul, quantizeLinear", MICROSOFT},
+    {"QLinearSigmoid", 1, 0, 4, 5, 1, 0, import_qlinear_sigmoid, "dequantizeLinear, sigmoid, quantizeLinear", MICROSOFT},
+    {"QLinearLeakyRelu", 1, 0, 4, 5, 1, 0, import_qlinear_leaky_relu, "dequantizeLinear, leakyRelu, quantizeLinear", MICROSOFT},
+    {"QLinearSoftmax", 1, 0, 4, 5, 1, 0, import_qlinear_softmax, "dequantizeLinear, softmax, quantizeLinear", MICROSOFT},
+    {"QLinearAveragePool", 1, 0, 4, 5, 1, 0, import_qlinear_average_pool,
+     "dequantizeLinear, averagePool2d, quantizeLinear; channels_last refused", MICROSOFT},
+    {"QLinearGlobalAveragePool", 1, 0, 4, 5, 1, 0, import_qlinear_global_average_pool,
+     "dequantizeLinear, reduceMean, quantizeLinear; channels_last refused", MICROSOFT},
+    {"QLinearConcat", 1, 0, 5, 255, 1, 0, import_qlinear_concat, "dequantizeLinear, concat, quantizeLinear", MICROSOFT},
+    {"QGemm", 1, 0, 6, 9, 1, ONNX_HEAVY, import_qgemm, "dequantizeLinear, gemm, quantizeLinear", MICROSOFT},
+    {"MatMulIntegerToFloat", 1, 0, 4, 7, 1, ONNX_HEAVY, import_matmul_integer_to_float, "dequantizeLinear, matmul, add",
+     MICROSOFT},
+    {"FusedMatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_fused_matmul,
+     "transpose, matmul, linear; transBatchA, transBatchB refused", MICROSOFT},
+    {"Gelu", 1, 0, 1, 1, 1, 0, import_gelu, "", MICROSOFT},
+    {"BiasGelu", 1, 0, 2, 2, 1, 0, import_gelu, "add, gelu", MICROSOFT},
+    {"FastGelu", 1, 0, 1, 2, 1, 0, import_fast_gelu, "composed of tanh and products", MICROSOFT},
+    {"QuickGelu", 1, 0, 1, 1, 1, 0, import_quick_gelu, "x * sigmoid(alpha * x)", MICROSOFT},
+    {"SkipLayerNormalization", 1, 0, 3, 5, 4, 0, import_skip_normalization, "add, layerNormalization", MICROSOFT},
+    {"SkipSimplifiedLayerNormalization", 1, 0, 3, 4, 4, 0, import_skip_normalization, "add, mul, reduceMean, sqrt, div, mul",
+     MICROSOFT},
+    {"SimplifiedLayerNormalization", 1, 0, 2, 2, 1, 0, import_simplified_layer_normalization,
+     "ONNX Runtime's, in ONNX's domain: mul, reduceMean, sqrt, div, mul; of the last axis", NULL},
+};
+
+ONNX_TABLE(onnx_microsoft_operators, rows);
