@@ -132,12 +132,13 @@ static double suppress(const char *model, const struct sound *clean, double deci
     assert_true(sound_read("clean.wav", 48000, &result, message, sizeof message));
     gain = signal_to_noise(clean, &result) - signal_to_noise(clean, &noisy);
     /* In pauses, a tenth of a second after their beginning: what fades has faded. */
-    for (size_t i = 4800; i < clean->count; i++)
-        if (power(clean->samples + i - 4800, 4800) < 1e-9 * power(clean->samples, clean->count)) {
-            before += pow((double)noisy.samples[i], 2);
-            after += pow((double)result.samples[i], 2);
-            i += 16;
-        }
+    for (size_t i = 0, silent = 0; i < clean->count; i++) {
+        silent = fabs((double)clean->samples[i]) < 1e-6 ? silent + 1 : 0;
+        if (silent < 4800)
+            continue;
+        before += pow((double)noisy.samples[i], 2);
+        after += pow((double)result.samples[i], 2);
+    }
     *quiet = before > 0 ? 10 * log10(before / after) : 0;
     sound_free(&noisy);
     sound_free(&result);
