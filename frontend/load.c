@@ -35,21 +35,43 @@ static WNNGraph load(WNNContext context, const char *path, struct error *e)
     return graph;
 }
 
+/* What is wrong with the arguments, if anything. */
+static bool check(WNNContext context, const char *path, struct error *e)
+{
+    if (!context)
+        return error_set(e, WNNStatus_TypeError, "loading a graph: context is NULL");
+    if (!path || !*path)
+        return error_set(e, WNNStatus_TypeError, "loading a graph: the path is empty");
+    return !atomic_load(&context->lost) || error_set(e, WNNStatus_InvalidStateError, "loading a graph: the context is lost");
+}
+
 WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph)
 {
     struct error e;
 
     error_clear(&e);
-    if (graph)
-        *graph = NULL;
-    if (!context || !graph || !path || !*path)
-        error_set(&e, WNNStatus_TypeError, "loading a graph: %s",
-                  !context ? "context is NULL"
-                  : !graph ? "graph is NULL"
-                           : "the path is empty");
-    else if (atomic_load(&context->lost))
-        error_set(&e, WNNStatus_InvalidStateError, "loading a graph: the context is lost");
-    else
-        *graph = load(context, path, &e);
-    return graph && *graph ? WNNStatus_Success : error_publish(&e);
+    if (!graph) {
+        error_set(&e, WNNStatus_TypeError, "loading a graph: graph is NULL");
+        return error_publish(&e);
+    }
+    *graph = check(context, path, &e) ? load(context, path, &e) : NULL;
+    if (!*graph)
+        return error_publish(&e);
+    runtime_graph_hold_context(*graph);
+    return WNNStatus_Success;
+}
+
+WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *path, WNNBuildCallbackInfo callbackInfo)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (check(context, path, &e))
+        return runtime_load_async(context, path, load, callbackInfo);
+    if (context)
+        return runtime_build_failed(context, &e, callbackInfo);
+    error_publish(&e);
+    if (callbackInfo.callback) /* no context to wait in: it reports at once */
+        callbackInfo.callback(e.status, NULL, wnnGetLastErrorMessage(), callbackInfo.userdata1, callbackInfo.userdata2);
+    return (WNNFuture){0};
 }

@@ -10,6 +10,7 @@
 #include "runtime/runtime.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static double milliseconds_now(void)
@@ -99,6 +100,9 @@ struct build_task {
     struct context_task base;
     struct future *future;
     struct graph *g;
+    /* or a file to be loaded; path NULL: it is not */
+    char *path;
+    runtime_load_function load;
 };
 
 static void build_task_run(struct context_task *base)
@@ -115,7 +119,7 @@ static void build_task_run(struct context_task *base)
     pthread_mutex_unlock(&context->lock);
     if (!wanted)
         return;
-    WNNGraph graph = build(context, t->g, &e);
+    WNNGraph graph = t->path ? t->load(context, t->path, &e) : build(context, t->g, &e);
     t->g = NULL;
     pthread_mutex_lock(&context->lock);
     future_settle(context, t->future, graph ? NULL : &e, graph, &after);
@@ -129,6 +133,7 @@ static void build_task_release(struct context_task *base)
 
     if (t->g)
         graph_free(t->g);
+    free(t->path);
     future_give_back(base->context, t->future);
 }
 
@@ -152,7 +157,8 @@ static struct future *build_future(WNNContext context, WNNBuildCallbackInfo info
     return NULL;
 }
 
-WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallbackInfo info)
+/* Queues what *wanted says, which is taken over. */
+static WNNFuture build_submit(WNNContext context, const struct build_task *wanted, WNNBuildCallbackInfo info)
 {
     struct future *f = build_future(context, info);
     WNNFuture result = {f ? f->id : 0};
@@ -162,15 +168,17 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
     error_clear(&e);
     wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
     if (!t) {
-        graph_free(g);
+        if (wanted->g)
+            graph_free(wanted->g);
+        free(wanted->path);
         error_out_of_memory(&e);
         if (f)
             future_fail(context, f, &e);
     } else {
+        *t = *wanted;
         t->base.run = build_task_run;
         t->base.release = build_task_release;
         t->future = f;
-        t->g = g;
         pthread_mutex_lock(&context->lock);
         f->references++;
         pthread_mutex_unlock(&context->lock);
@@ -181,6 +189,23 @@ WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallb
         future_give_back(context, f);
     wnnContextRelease(context);
     return result;
+}
+
+WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallbackInfo info)
+{
+    return build_submit(context, &(struct build_task){.g = g}, info);
+}
+
+WNNFuture runtime_load_async(WNNContext context, const char *path, runtime_load_function load, WNNBuildCallbackInfo info)
+{
+    char *copy = strdup(path);
+    struct error e;
+
+    if (copy)
+        return build_submit(context, &(struct build_task){.path = copy, .load = load}, info);
+    error_clear(&e);
+    error_out_of_memory(&e);
+    return runtime_build_failed(context, &e, info);
 }
 
 WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBuildCallbackInfo info)

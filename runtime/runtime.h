@@ -32,10 +32,18 @@ WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBui
 struct executable;
 struct image_facts;
 
-/** The graph of a file that wnnGraphSave wrote; file: open at path.  NULL: e. */
+/** The graph of a file that wnnGraphSave wrote; file: open at path.  It holds no reference on the context yet.  NULL: e. */
 WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e);
-/** A graph over an executable of the context's engine, which is taken over also on failure.  NULL: e. */
+/** A graph over an executable of the context's engine, which is taken over also on failure.  It holds no reference on the context
+ * yet.  NULL: e. */
 WNNGraph runtime_graph_of(WNNContext context, struct executable *x, uint32_t input_slots, const struct image_facts *facts,
                           struct error *e);
+
+/** Makes a graph that holds no reference on the context yet.  NULL: e. */
+typedef WNNGraph (*runtime_load_function)(WNNContext context, const char *path, struct error *e);
+/** Loads on the timeline. */
+WNNFuture runtime_load_async(WNNContext context, const char *path, runtime_load_function load, WNNBuildCallbackInfo info);
+/** Lets a graph keep its context alive: what the caller gets. */
+void runtime_graph_hold_context(WNNGraph graph);
 
 #endif

@@ -262,9 +262,13 @@ WNNGraph runtime_graph_of(WNNContext context, struct executable *x, uint32_t inp
         wnnGraphRelease(graph);
         return NULL;
     }
-    wnnContextAddRef(context);
-    graph->holds_context = true;
     return graph;
+}
+
+void runtime_graph_hold_context(WNNGraph graph)
+{
+    wnnContextAddRef(graph->context);
+    graph->holds_context = true;
 }
 
 WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e)

@@ -554,6 +554,8 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
  * another version of this library or of oneDNN, for a processor with more features than the context may use, or with weights packed for another
  * number of threads: then the graph is to be built anew.  InvalidStateError if the context is lost. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph);
+/** The same on the context's timeline, reported through a callback, errors included.  path is copied. */
+WNN_EXPORT WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *path, WNNBuildCallbackInfo callbackInfo);
 /** Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output,
  * are refused with a TypeError, as are names and byte lengths other than the graph's; InvalidStateError for a destroyed graph
  * or a lost context.  Buffers need no alignment.  Runs on the calling thread when the timeline is idle. */

@@ -393,6 +393,53 @@ static void dispatched(void **state)
     wnnContextRelease(c);
 }
 
+struct end {
+    int calls;
+    WNNStatus status;
+    WNNGraph graph;
+};
+
+static void on_loaded(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct end *end = userdata1;
+
+    assert_true(status == WNNStatus_Success ? message.length == 0 || !*message.data : strstr(message.data, userdata2) != NULL);
+    *end = (struct end){end->calls + 1, status, graph};
+}
+
+static void asynchronously(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(2, "");
+    WNNGraph g = build(c, graphs[0].body);
+    struct results expected;
+    struct end end = {0, WNNStatus_Success, NULL};
+    WNNBuildCallbackInfo info = {WNNCallbackMode_WaitAnyOnly, on_loaded, &end, "no/such"};
+    char path[sizeof file_a];
+
+    assert_int_equal(compute(g, &expected), WNNStatus_Success);
+    assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
+    wnnGraphRelease(g);
+    memcpy(path, file_a, sizeof path);
+    WNNFuture f = wnnContextLoadGraphAsync(c, path, info);
+    memset(path, 'x', sizeof path - 1); /* it was copied */
+    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    assert_true(end.calls == 1 && end.graph);
+    g = end.graph;
+    f = wnnContextLoadGraphAsync(c, "/no/such/file", info);
+    assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_MAX), WNNStatus_Success);
+    assert_true(end.calls == 2 && end.status == WNNStatus_DataError && !end.graph);
+    wnnContextLoadGraphAsync(NULL, file_a,
+                             (WNNBuildCallbackInfo){WNNCallbackMode_WaitAnyOnly, on_loaded, &end, "context is NULL"});
+    assert_true(end.calls == 3 && end.status == WNNStatus_TypeError);
+    /* One that nobody waits for does not keep the context. */
+    wnnContextLoadGraphAsync(c, file_a, (WNNBuildCallbackInfo){WNNCallbackMode_AllowProcessEvents, NULL, NULL, NULL});
+    wnnContextRelease(c);
+    expect_results(g, &expected);
+    wnnGraphRelease(g);
+    results_free(&expected);
+}
+
 /* ---- what does not fit ---- */
 
 static void saved_with(const char *body, uint32_t threads, unsigned char **data, size_t *bytes)
@@ -662,14 +709,9 @@ static void shared_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_step),
-        cmocka_unit_test(used_by_many),
-        cmocka_unit_test(dispatched),
-        cmocka_unit_test(other_machines),
-        cmocka_unit_test(other_processors),
-        cmocka_unit_test(no_graphs),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(made_up),
+        cmocka_unit_test(every_kind_of_step), cmocka_unit_test(used_by_many),   cmocka_unit_test(dispatched),
+        cmocka_unit_test(asynchronously),     cmocka_unit_test(other_machines), cmocka_unit_test(other_processors),
+        cmocka_unit_test(no_graphs),          cmocka_unit_test(damaged),        cmocka_unit_test(made_up),
         cmocka_unit_test(shared_objects),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
