@@ -20,22 +20,30 @@
 /* Without an answer about the target's caches: what most cores have at least. */
 enum { CACHE_BYTES_DEFAULT = 1 << 20 };
 
+enum { PROGRESS_AFTER_MS = 150 };
+
 /* ---- progress ---- */
 
+/* Only for compilations that take a while, and only what is new. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total)
 {
-    static bool shown;
+    static char shown[80];
+    static double first;
+    char text[80] = "";
 
-    if (o->quiet || o->verbose || o->debug || (!what && !shown) || !isatty(STDERR_FILENO))
+    if (o->quiet || o->verbose || o->debug || !isatty(STDERR_FILENO))
         return; /* nobody looks, or it would come between the lines of something else */
-    if (!what)
-        fputs("\r\033[K", stderr);
-    else if (total)
-        fprintf(stderr, "\r\033[Kwebnnc: %s, %u of %u", what, done, total);
-    else
-        fprintf(stderr, "\r\033[Kwebnnc: %s", what);
+    if (first == 0)
+        first = clock_ms();
+    if (what && total)
+        snprintf(text, sizeof text, "webnnc: %s, %u of %u", what, done, total);
+    else if (what)
+        snprintf(text, sizeof text, "webnnc: %s", what);
+    if (!strcmp(text, shown) || (!*shown && clock_ms() - first < PROGRESS_AFTER_MS))
+        return;
+    fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
-    shown = what != NULL;
+    memcpy(shown, text, sizeof shown);
 }
 
 /* ---- the context ---- */

@@ -231,6 +231,11 @@ check_standalone() {
     run_model lenet 1 ./apart --weights moved.bin
     passes "$webnnc" "$rnnoise" -o other.o --library none --weights other.bin
     refuses 1 "weights is missing or not this model's" ./apart --weights other.bin
+    # On a terminal it says what it is doing; elsewhere nothing (check_options).
+    if command -v script >/dev/null; then
+        script -qec "$webnnc $mobilenet -o seen.o --library none" seen.txt >/dev/null </dev/null
+        grep -q 'webnnc: machine code' seen.txt || fail "no progress on a terminal: $(cat seen.txt)"
+    fi
     # Without a C library at all.
     need clang-19
     passes "$webnnc" "$lenet" -o lenet.o --header lenet.h --name lenet --library none

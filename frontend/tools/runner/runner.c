@@ -2,7 +2,7 @@
 /*
  * The program that `webnnc --emit exe` links around a compiled model: reads inputs, runs, prints, saves, compares.
  *
- * In: .npy or raw little-endian files.  Out: statistics per output, .npy files, a comparison.  C99, the C library and the
+ * In: .npy or raw little-endian files.  Out: statistics per output, .npy files, a comparison.  C11, the C library and the
  * object's description alone; webnnc carries this file in itself and has the system's C compiler compile it.
  *
  *   model_description   the object's description
