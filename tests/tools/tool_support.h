@@ -63,6 +63,8 @@ static inline int __attribute__((format(printf, 1, 2))) run(const char *format, 
     /* 126 and up: the shell's, a signal's, or a sanitizer's: nothing that these programs answer. */
     if (WEXITSTATUS(status) > 3)
         fail_msg("%s: %s", command, printed);
+    if (strstr(printed, "Sanitizer") || strstr(printed, "runtime error:"))
+        fail_msg("%s: %s", command, printed);
     return WEXITSTATUS(status);
 }
 
