@@ -205,7 +205,7 @@ static bool read_tensor(const char *path, struct npy_array *array)
             ok = packed_elements(t, row->onnx == 22, count, array->data);
         else if (t->has_raw_data) {
             ok = t->raw_data.len == bytes;
-            if (ok)
+            if (ok && bytes)
                 memcpy(array->data, t->raw_data.data, bytes);
         } else
             ok = typed_elements(t, row->type, count, array->data);
