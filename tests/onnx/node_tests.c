@@ -35,6 +35,7 @@ struct expectation {
 
 static struct expectation *expectations;
 static size_t expectation_count;
+static char *expectation_text; /* what names and texts point into */
 static bool verbose;
 
 static _Noreturn void die(const char *what)
@@ -72,9 +73,10 @@ static void *read_file(const char *path, size_t *size)
 static void read_expectations(const char *path)
 {
     size_t size;
-    char *text = read_file(path, &size), *line, *rest = text;
+    char *line, *rest;
 
-    if (!text)
+    rest = expectation_text = read_file(path, &size);
+    if (!rest)
         die(path);
     while ((line = strsep(&rest, "\n"))) {
         char *kind = strsep(&line, " "), *name = strsep(&line, " ");
@@ -93,7 +95,7 @@ static void read_expectations(const char *path)
         if (!expectations)
             die(path);
         expectations[expectation_count++] = e;
-    } /* names and texts stay in the file's text, which is never freed before the end */
+    }
 }
 
 static const struct expectation *expectation_of(const char *name)
@@ -526,5 +528,6 @@ int main(int argc, char **argv)
     wnnContextRelease(context);
     cJSON_Delete(rows);
     free(expectations);
+    free(expectation_text);
     return result;
 }
