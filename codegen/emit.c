@@ -8,7 +8,7 @@
  *       stores                                                  emit_memory.c
  *
  * In: a finished kernel and a module.  Out: void name(const struct kernel_args *, int64_t begin, int64_t end) in it.
- * Only what kernel_structure shows may shape the code; all other numbers are read from the parameters.
+ * Only what emit_structure shows may shape the code; all other numbers are read from the parameters.
  */
 #include "codegen/emit.h"
 
