@@ -173,6 +173,22 @@ static bool emit_kernels(struct object_module *o, const struct object_options *o
 
 /* ---- the module ---- */
 
+/* Code of the small model reaches 2 GB, and a target with 32-bit pointers has no more than 4. */
+static bool check_sizes(const struct object_module *o, struct error *e)
+{
+    const struct object_program *p = o->p;
+    const int64_t reach = INT64_C(0x7C000000);
+    int64_t constants = (int64_t)p->image.length + (p->weights_path ? 0 : (int64_t)p->constants.length);
+
+    if (constants > reach)
+        return error_set(e, WNNStatus_NotSupportedError, "%lld bytes of constants do not fit an object: give them a file",
+                         (long long)constants);
+    if (LLVMGetIntTypeWidth(o->size) == 32 && (p->workspace_bytes > reach || p->scratch_bytes > reach - p->workspace_bytes))
+        return error_set(e, WNNStatus_NotSupportedError, "a workspace of %lld bytes is too large for %s",
+                         (long long)(p->workspace_bytes + p->scratch_bytes), o->machine->target->triple);
+    return true;
+}
+
 static bool emit_all(struct object_module *o, const struct object_options *options, struct error *e)
 {
     const struct object_program *p = o->p;
@@ -242,7 +258,7 @@ static bool make_module(struct writing *w)
     o->i8 = type_int(m, 8);
     o->i32 = type_int(m, 32);
     o->i64 = type_int(m, 64);
-    bool ok = emit_all(o, w->options, w->e);
+    bool ok = check_sizes(o, w->e) && emit_all(o, w->options, w->e);
     LLVMDisposeBuilder(m->b);
     machine->times.emit_ms += codegen_clock() - start;
     ok = ok && machine_optimize(machine, m->module, w->e) && write_module(w);

@@ -34,6 +34,21 @@ static bool same_arch(const char *a, const char *b)
     return arch_length(a) == arch_length(b) && !strncmp(a, b, arch_length(a));
 }
 
+/*
+ * What the levels of x86-64 stand for.  A processor's name implies features; objects that check the processor before they run
+ * (and descriptions) want them by name, and LLVM's C API does not list them.  Whatever has the vectors of a level has all of
+ * it.
+ */
+static const struct implied {
+    uint32_t vector_bits;
+    bool rounding;
+    const char *features;
+} implied[] = {
+    {128, true, "+cx16,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"},
+    {256, true, "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"},
+    {512, true, "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"},
+};
+
 /* ---- what LLVM complains about ---- */
 
 struct capture {
@@ -113,18 +128,27 @@ static bool set_processor(struct target *t, const char *cpu, struct arena *a, st
     return t->cpu || error_out_of_memory(e);
 }
 
-static bool add_features(struct target *t, const char *features, struct arena *a, struct error *e)
+static bool join_features(struct target *t, const char *first, const char *second, struct arena *a, struct error *e)
 {
-    size_t have = strlen(t->features), more = features ? strlen(features) : 0;
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *all = arena_alloc(a, size);
 
-    if (!more)
-        return true;
-    char *all = arena_alloc(a, have + more + 2);
     if (!all)
         return error_out_of_memory(e);
-    snprintf(all, have + more + 2, "%s%s%s", t->features, have ? "," : "", features);
+    snprintf(all, size, "%s%s%s", first, *first && *second ? "," : "", second);
     t->features = all;
     return true;
+}
+
+static bool add_features(struct target *t, const char *features, struct arena *a, struct error *e)
+{
+    return !features || join_features(t, t->features, features, a, e);
+}
+
+/* Of two entries for one feature the later one counts: what somebody switched off stays off. */
+static bool prepend_features(struct target *t, const char *features, struct arena *a, struct error *e)
+{
+    return join_features(t, features, t->features, a, e);
 }
 
 /* Feature lists are "+name" or "-name", separated by commas; LLVM takes a bare name as well. */
@@ -151,9 +175,10 @@ static bool check_layout(const struct target *t, const struct machine *m, struct
 
 /* Facts of the processor, which LLVM may have something to say about.  Nothing is compiled before the layout is known to fit.
  */
-static bool probe(struct target *t, struct error *e)
+static bool probe(struct target *t, struct arena *a, struct error *e)
 {
     struct machine machine;
+    bool spelled = !strcmp(t->cpu, "x86-64") || strncmp(t->triple, "x86_64-", 7) != 0;
 
     if (!machine_create(&machine, t, NULL, e))
         return false;
@@ -162,8 +187,11 @@ static bool probe(struct target *t, struct error *e)
     if (!ok || !machine_create_ahead(&machine, t, NULL, e))
         return false;
     t->vector_bits = machine.isa.vector_bits;
+    for (size_t i = 0; ok && !spelled && i < sizeof implied / sizeof *implied; i++)
+        if (machine.isa.rounding && implied[i].vector_bits <= t->vector_bits)
+            ok = prepend_features(t, implied[i].features, a, e);
     machine_destroy(&machine);
-    return true;
+    return ok;
 }
 
 bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
@@ -177,7 +205,7 @@ bool object_target(struct target *t, const char *triple, const char *cpu, const 
         !add_features(t, features, a, e))
         return false;
     bool captured = capture_begin(&capture);
-    bool ok = probe(t, e);
+    bool ok = probe(t, a, e);
     if (captured)
         capture_end(&capture, line, sizeof line);
     if (!strstr(line, "is not a recognized"))

@@ -109,6 +109,7 @@ static bool has_features(const char *features, struct error *e)
         ROW("sse3"),     ROW("ssse3"),    ROW("sse4.1"),   ROW("sse4.2"),     ROW("popcnt"),     ROW("avx"),
         ROW("avx2"),     ROW("fma"),      ROW("bmi"),      ROW("bmi2"),       ROW("avx512f"),    ROW("avx512bw"),
         ROW("avx512cd"), ROW("avx512dq"), ROW("avx512vl"), ROW("avx512vnni"), ROW("avx512vbmi"), ROW("avx512bf16"),
+        ROW("sse4a"),    ROW("fma4"),     ROW("xop"),      ROW("avx512ifma"), ROW("gfni"),       ROW("vpclmulqdq"),
 #undef ROW
     };
 

@@ -254,6 +254,11 @@ check_library() {
         compile $model -o "$model" --library onednn --name m --cc "$cc"
         run_model $model 3 "./$model"
     done
+    # Instructions that no processor has together: refused, not run into.
+    if [ "$(uname -m)" = x86_64 ] && ! { grep -qw xop /proc/cpuinfo && grep -qw avx512f /proc/cpuinfo; }; then
+        passes "$webnnc" "$lenet" -o foreign --library onednn --cpu x86-64-v4 --features +xop,+fma4 --cc "$cc"
+        refuses 1 "this processor lacks instructions" ./foreign
+    fi
     passes "$webnnc" "$mobilenet" -o apart --library onednn --weights mobilenet.bin --cc "$cc"
     [ "$(stat -c %s apart)" -lt 2000000 ] || fail "the constants are in the program all the same"
     run_model mobilenetv2 1 ./apart
