@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(build-essential cmake ninja-build pkg-config git ca-certificates llvm-19-dev libdnnl-dev libffi-dev libcmocka-dev
           libcjson-dev libpng-dev libjpeg-dev libzip-dev libsndfile1-dev libkissfft-dev libprotobuf-c-dev protobuf-c-compiler clang-19 libclang-rt-19-dev
-          gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user lld-19)
+          gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user lld-19 nodejs)
 
 missing=()
 for package in "${packages[@]}"; do
