@@ -211,11 +211,20 @@ void tile_store(struct emitter *e, uint32_t store, const V *values);
 /** In a partial tile, for a form that depends on the tile's rows: whether the current copy exists; else NULL. */
 V tile_row_exists(struct emitter *e, uint32_t form);
 
-/* ---- emit_block.c: tiles of accumulators ---- */
+/* ---- emit_block_shape.c: how sums of products are cut into tiles ---- */
 
 void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s);
 /** Whether the operand that is read by vectors depends on a variable. */
 bool block_is_outer(const struct kernel *k, uint32_t var);
+/** Whether an expression is a load of a factor, or part of one. */
+bool block_is_load(const struct kexpr *x);
+/** How many zeros stand for a row of factor x that is outside: what loops inside of `branch` ones read of it; 0: cannot be. */
+uint32_t block_zeros_of(const struct kernel *k, const struct kexpr *x, uint32_t branch);
+/** Whether a factor's guards are the same for a whole tile and it is zero where they fail: the loops are skipped there. */
+bool block_guards_are_common(const struct kernel *k, uint32_t expr, uint32_t branch);
+
+/* ---- emit_block.c: tiles of accumulators ---- */
+
 /** Chooses the shape and makes strides of rows immediate numbers.  False: out of memory. */
 bool block_prepare(struct emitter *e);
 /** In the function's first block: what tiles need. */
