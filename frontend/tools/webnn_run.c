@@ -194,6 +194,7 @@ static bool run(struct run *r)
         return last_error("--save");
     if (!bind_inputs(r) || !bind_outputs(r) || !compute(r))
         return false;
+    labels_check(o, &r->labels, r->result_count, r->results);
     for (size_t i = 0; i < r->result_count; i++)
         result_print(o, &r->labels, &r->results[i]);
     ok = results_save(o, r->result_count, r->results);

@@ -102,6 +102,8 @@ struct labels {
 
 bool labels_read(const char *path, struct labels *l);
 void labels_free(struct labels *l);
+/** Labels that fit no output are said, and forgotten. */
+void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results);
 
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r);
 /** Every --output option. */

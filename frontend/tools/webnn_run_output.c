@@ -158,12 +158,29 @@ static void print_top(const struct run_options *o, const struct labels *l, const
     }
 }
 
+/* Labels are for outputs with as many elements in a row. */
+static bool labels_fit(const struct labels *l, const struct result *r)
+{
+    return !l->count || (r->array.rank && r->array.shape[r->array.rank - 1] == l->count);
+}
+
+void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results)
+{
+    char text[300];
+
+    for (size_t i = 0; i < count; i++)
+        if (labels_fit(l, &results[i]))
+            return;
+    if (o->top && count)
+        run_error("%s has %zu labels, and no output has rows of %zu: places without labels follow",
+                  printable(text, sizeof text, o->labels, strlen(o->labels)), l->count, l->count);
+    l->count = 0;
+}
+
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r)
 {
     char name[256], type[256];
-
-    /* Labels are for outputs with as many elements in a row; the others keep their numbers. */
-    bool fits = o->top && (!l->count || (r->array.rank && r->array.shape[r->array.rank - 1] == l->count));
+    bool fits = o->top && labels_fit(l, r);
 
     if (!o->quiet || fits)
         printf("output '%s' %s", printable(name, sizeof name, r->name, strlen(r->name)),

@@ -15,7 +15,21 @@
 
 enum { NAME_MAX_LENGTH = 60 };
 
-/* Words that mean something to a C or C++ compiler. */
+/* Macros of <stdint.h>: INT8_MAX, WCHAR_MIN, PTRDIFF_WIDTH, ... */
+static bool is_limit(const char *text)
+{
+    static const char *const endings[] = {"_MAX", "_MIN", "_WIDTH"};
+    size_t length = strlen(text);
+
+    if (length != strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"))
+        return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (length > strlen(endings[i]) && !strcmp(text + length - strlen(endings[i]), endings[i]))
+            return true;
+    return false;
+}
+
+/* Words that mean something to a C or C++ compiler, and macros that compilers and common headers define. */
 static bool is_reserved(const char *text)
 {
     /* clang-format off */
@@ -30,13 +44,16 @@ static bool is_reserved(const char *text)
         "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
         "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "typeof_unqual", "uint16_t", "uint32_t",
         "uint64_t", "uint8_t", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor",
-        "xor_eq"};
+        "xor_eq",
+        "EOF", "I", "complex", "errno", "i386", "linux", "stderr", "stdin", "stdout", "unix"};
     /* clang-format on */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i], text))
             return true;
-    return text[0] == '_' && (text[1] == '_' || isupper((unsigned char)text[1])); /* the implementation's */
+    if (text[0] == '_' && (text[1] == '_' || isupper((unsigned char)text[1])))
+        return true; /* the implementation's */
+    return is_limit(text);
 }
 
 /* Arguments of the functions that are not tensors. */

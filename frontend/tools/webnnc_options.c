@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
@@ -422,6 +423,30 @@ static bool default_output(struct options *o)
     return path || no_memory();
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat at_a, at_b;
+
+    return !strcmp(a, b) || (!stat(a, &at_a) && !stat(b, &at_b) && S_ISREG(at_a.st_mode) && at_a.st_dev == at_b.st_dev &&
+                             at_a.st_ino == at_b.st_ino);
+}
+
+/* Of two outputs with one name the second would replace the first; only a graph may be written in place of itself. */
+static bool check_files(const struct options *o)
+{
+    const struct {
+        const char *path, *what;
+    } files[] = {{o->input, "the model"}, {o->output, "--output"}, {o->header, "--header"}, {o->weights, "--weights"}};
+    char text[300];
+
+    for (int i = 0; i < 4; i++)
+        for (int j = makes_code(o->emit) ? 0 : 1; j < i; j++)
+            if (files[i].path && files[j].path && is_same_file(files[i].path, files[j].path))
+                return complain("%s and %s are the same file: %s", files[j].what, files[i].what,
+                                printable(text, sizeof text, files[i].path, strlen(files[i].path)));
+    return true;
+}
+
 bool options_parse(int argc, char **argv, struct options *o, int *status)
 {
     bool done = false;
@@ -442,7 +467,7 @@ bool options_parse(int argc, char **argv, struct options *o, int *status)
         return complain("one model at a time: %s is too much",
                         printable(text, sizeof text, argv[optind], strlen(argv[optind])));
     }
-    return check(o) && default_output(o);
+    return check(o) && default_output(o) && check_files(o);
 }
 
 void options_free(struct options *o)

@@ -93,6 +93,9 @@ check_options() {
     mkdir isafolder.o
     refuses 1 "cannot write" "$webnnc" tiny.webnn -o isafolder.o
     refuses 1 "cannot write" "$webnnc" tiny.webnn -o tiny.o --header no/such/folder/tiny.h
+    refuses 2 "--output and --header are the same file: tiny.o" "$webnnc" tiny.webnn -o tiny.o --header tiny.o
+    refuses 2 "--output and --weights are the same file" "$webnnc" tiny.webnn -o tiny.o --weights tiny.o
+    refuses 2 "the model and --header are the same file" "$webnnc" tiny.webnn -o tiny.o --header ./tiny.webnn
     refuses 1 "unknown-thing" "$webnnc" tiny.webnn -o tiny.o --target unknown-thing
     refuses 1 "pentium9" "$webnnc" tiny.webnn -o tiny.o --cpu pentium9
     refuses 1 "'+magic' is not a recognized feature" "$webnnc" tiny.webnn -o tiny.o --features +magic
@@ -138,12 +141,13 @@ check_kinds() {
     local library
     printf 'webnn_graph "g" v1 { inputs { x: f32[2, 8]; "odd \\"name\\" */": f16[2]; }\n' >odd.webnn
     printf ' consts { w: f32[8, 4] @scalar(0.5); }\n' >>odd.webnn
-    printf ' nodes { y = matmul(x, w); "int" = relu("odd \\"name\\" */"); } outputs { y; "int"; } }\n' >>odd.webnn
+    printf ' nodes { y = matmul(x, w); "int" = relu("odd \\"name\\" */"); INT8_MAX = relu(y); linux = tanh(y); } outputs { y; "int"; INT8_MAX; linux; } }\n' >>odd.webnn
     for library in none onednn; do
         passes "$webnnc" odd.webnn -o odd.o --library $library --header odd.h
         printf '#include "odd.h"\n#include "webnn/webnn_object.h"\n' >use.c
         printf 'int use(void);\nint use(void) { return odd_x_elements + (int)odd_object.input_count; }\n' >>use.c
         passes cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$source/include" -c use.c
+        passes cc -std=gnu17 -Wall -Wextra -Werror -I"$source/include" -c use.c
         passes c++ -Wall -Wextra -Werror -x c++ -I"$source/include" -c use.c
         passes "$webnnc" odd.webnn -o odd.s --library $library
         passes clang-19 -c odd.s -o assembled.o
