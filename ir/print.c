@@ -455,7 +455,7 @@ void graph_print(const struct graph *g, FILE *out, const struct print_options *o
 
     if (!options)
         options = &none;
-    print_names_collect(&names, g, options->legal_names);
+    print_names_collect(&names, g, options);
     if (!names.by_index)
         fputs("# out of memory: names may clash\n", out);
 

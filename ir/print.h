@@ -40,8 +40,9 @@ struct print_names {
     struct arena arena;
 };
 
-/** legal: identifiers only, changed where need be.  by_index is NULL, or outputs is, if memory ran out. */
-void print_names_collect(struct print_names *n, const struct graph *g, bool legal);
+/** options: legal_names (identifiers only, changed where need be) and style count.  by_index is NULL, or outputs is, if memory
+ * ran out. */
+void print_names_collect(struct print_names *n, const struct graph *g, const struct print_options *options);
 void print_names_free(struct print_names *n);
 bool print_has_name(const struct print_names *n, const struct value *v);
 /** What a value is called itself; no text if it is not. */

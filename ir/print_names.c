@@ -2,7 +2,9 @@
 /*
  * What values are called in a printed graph.
  *
- * In: a graph.  Out: a name of its own for every value: what it is called, the output it is, or its kind and index.
+ * In: a graph.  Out: a name of its own for every value: what it is called, the output it is, or its kind and a number.  The
+ * number is its index, which it keeps from pass to pass; in the exchange forms its place in the text, so that a file that is
+ * read and written again stays as it is, byte for byte.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +60,11 @@ static bool name_take(struct print_names *n, const struct value *v, struct print
     return true;
 }
 
-/* v<index> or c<index>, with as many underscores behind as it takes. */
-static void name_generate(struct print_names *n, const struct value *v)
+/* v<number> or c<number>, with as many underscores behind as it takes. */
+static void name_generate(struct print_names *n, const struct value *v, uint32_t number)
 {
     char stem[16];
-    size_t length = (size_t)snprintf(stem, sizeof stem, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', v->index);
+    size_t length = (size_t)snprintf(stem, sizeof stem, "%c%u", v->kind == VALUE_CONSTANT ? 'c' : 'v', number);
 
     if (print_has_name(n, v))
         return;
@@ -104,8 +106,11 @@ static void name_outputs(struct print_names *n, const struct graph *g)
  * Own names first, then those of outputs, then generated ones, so that nobody loses a name to an anonymous value.  Where an
  * output cannot be called otherwise than its value (legal), outputs come before the results' own names.
  */
-void print_names_collect(struct print_names *n, const struct graph *g, bool legal)
+void print_names_collect(struct print_names *n, const struct graph *g, const struct print_options *options)
 {
+    bool legal = options->legal_names, by_place = options->style != PRINT_IR;
+    uint32_t place = 0;
+
     memset(n, 0, sizeof *n);
     n->legal = legal;
     n->by_index = calloc(g->value_count ? g->value_count : 1, sizeof *n->by_index);
@@ -125,14 +130,14 @@ void print_names_collect(struct print_names *n, const struct graph *g, bool lega
     for (uint32_t i = 0; i < g->output_count; i++)
         name_take(n, g->outputs[i].value, (struct print_name){g->outputs[i].name, g->outputs[i].name_length});
 
-    for (uint32_t i = 0; i < g->input_count; i++)
-        name_generate(n, g->inputs[i]);
+    for (uint32_t i = 0; i < g->input_count; i++, place++)
+        name_generate(n, g->inputs[i], by_place ? place : g->inputs[i]->index);
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
         if (print_is_used(v))
-            name_generate(n, v);
+            name_generate(n, v, by_place ? place++ : v->index);
     graph_for_each (g, node)
-        for (uint32_t i = 0; i < node->result_count; i++)
-            name_generate(n, node->results[i]);
+        for (uint32_t i = 0; i < node->result_count; i++, place++)
+            name_generate(n, node->results[i], by_place ? place : node->results[i]->index);
     if (legal)
         name_outputs(n, g);
 }

@@ -51,7 +51,7 @@ struct weights_list {
 static bool list_open(struct weights_list *l, const struct graph *g, const struct text_options *o)
 {
     l->options = text_print_options(o);
-    print_names_collect(&l->names, g, l->options.legal_names);
+    print_names_collect(&l->names, g, &l->options);
     return l->names.by_index;
 }
 

@@ -121,7 +121,7 @@ bool json_write_graph(const struct graph *g, const struct print_options *options
     struct print_names names;
     bool ok;
 
-    print_names_collect(&names, g, false);
+    print_names_collect(&names, g, options);
     ok = names.by_index;
     fputs("{\n  \"format\": \"webnn-graph-json\",\n  \"version\": 1,\n  \"name\": ", out);
     json_write_string(out, name, strlen(name));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A model written in every form that we write, and read back: must be the same graph each time.
+ * A model written in every form that we write, and read back: must be the same graph each time, and the same text when it is
+ * written again.
  *
  *     text-roundtrip MODEL
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -55,6 +57,25 @@ static size_t case_shapes(const cJSON *manifest, struct model_shape *shapes)
     return count;
 }
 
+/* A graph that is read and written again gives the same text, byte for byte. */
+static bool is_text_kept(const struct graph *a, const struct graph *b, const struct text_options *options)
+{
+    const struct graph *graphs[] = {a, b};
+    char *text[2] = {NULL, NULL};
+    size_t length[2] = {0, 0};
+    bool ok = true;
+
+    for (int i = 0; i < 2; i++) {
+        FILE *out = open_memstream(&text[i], &length[i]);
+        ok &= out && text_write_graph(graphs[i], options, out);
+        ok &= out && !fclose(out);
+    }
+    ok = ok && length[0] == length[1] && !memcmp(text[0], text[1], length[0]);
+    free(text[0]);
+    free(text[1]);
+    return ok;
+}
+
 static int round_trip(WNNContext context, const struct graph *g, const char *folder, bool json, enum text_weights weights)
 {
     static const char *const files[] = {"m.webnn", "m.json", "m.weights", "m.safetensors", "m.manifest.json"};
@@ -68,7 +89,7 @@ static int round_trip(WNNContext context, const struct graph *g, const char *fol
         failed = fail("writing", message);
     else if (!model_read(context, path, NULL, &m, &message))
         failed = fail("reading", message);
-    else if (!(again = take(&m)) || !graphs_equal(g, again))
+    else if (!(again = take(&m)) || !graphs_equal(g, again) || !is_text_kept(g, again, &options))
         failed = fail(path, weights == TEXT_WEIGHTS_INLINE      ? "inline"
                             : weights == TEXT_WEIGHTS_CONTAINER ? "container"
                                                                 : "safetensors");
