@@ -77,4 +77,33 @@ struct bench_peaks {
 /** What the machine can do right now. */
 void bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
 
+/* ---- overhead (overhead.c) ---- */
+
+/** Microseconds. */
+struct bench_overhead {
+    double compute, step;                  /* a computation of one tiny step; each further one */
+    double dispatch_idle, dispatch_queued; /* until a dispatch returns */
+};
+
+/** False: wnnGetLastErrorMessage. */
+bool bench_measure_overhead(uint32_t threads, struct bench_overhead *out);
+/** Measures and prints; returns the exit status. */
+int bench_overhead_report(uint32_t threads, bool json);
+
+/* ---- growth (scale.c) ---- */
+
+enum { BENCH_SCALE_SIZES = 5 };
+
+/** A kind of graph, and how large it is built; kind NULL after the last. */
+struct bench_scale {
+    const char *kind;
+    uint32_t nodes[BENCH_SCALE_SIZES];
+};
+extern const struct bench_scale bench_scales[];
+
+/** Milliseconds from a new context to the built graph.  False: wnnGetLastErrorMessage. */
+bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const char *debug, double *ms);
+/** Times and prints all whose kind contains pattern (NULL: all); returns the exit status. */
+int bench_scale_report(uint32_t threads, const char *pattern, const char *debug, bool json);
+
 #endif

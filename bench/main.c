@@ -27,7 +27,7 @@ struct options {
     struct model_shape shapes[SIZES_MAX];
     uint32_t threads;
     double seconds;
-    bool json, check, list, peaks;
+    bool json, check, list, peaks, only_peaks, overhead;
 };
 
 static int usage(FILE *out, int status)
@@ -41,6 +41,9 @@ static int usage(FILE *out, int status)
           "  --shape NAME=1x3x224x224   the shape of an input\n"
           "  --weights FILE   the weights of a .webnn text or JSON\n"
           "  --level L,...    kernel, operator, model (default: all)\n"
+          "  --level scale    instead: how build time grows with the graph, up to 20,000 operators and 5,000 convolutions\n"
+          "  --overhead       instead: what compute and dispatch cost beside the kernels\n"
+          "  --peaks          instead: the machine's peaks\n"
           "  --case TEXT      only cases whose name contains TEXT\n"
           "  --model MODEL    the same as MODEL alone\n"
           "  --threads N      threads of a computation (default: 1)\n"
@@ -347,6 +350,18 @@ static void print_header(const struct options *o, const struct bench_peaks *p)
                "p90", "GFLOP/s", "GB/s", "MiB");
 }
 
+static void print_peaks(const struct options *o, const struct bench_peaks *p)
+{
+    if (!o->json) {
+        printf("%s: %.1f GFLOP/s, copy %.1f GB/s, read %.1f GB/s\n", p->processor, p->gflops, p->copy, p->read);
+        return;
+    }
+    printf("{\"processor\": ");
+    print_quoted(p->processor);
+    printf(", \"threads\": %u, \"gflops\": %.1f, \"copy_gbs\": %.1f, \"read_gbs\": %.1f}\n", o->threads, p->gflops, p->copy,
+           p->read);
+}
+
 /** One line that is a JSON object. */
 static void print_model_line(const struct options *o, const struct result *r, bool ok)
 {
@@ -410,6 +425,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->check = true;
         } else if (!strcmp(a, "--list")) {
             o->list = true;
+        } else if (!strcmp(a, "--overhead")) {
+            o->overhead = true;
+        } else if (!strcmp(a, "--peaks")) {
+            o->only_peaks = true;
         } else if (!strcmp(a, "--no-peaks")) {
             o->peaks = false;
         } else if (a[0] != '-') {
@@ -497,6 +516,15 @@ int main(int argc, char **argv)
         return usage(stdout, 0);
     if (!parse_options(argc, argv, &o) || (o.model_count && (o.check || o.list || o.print)))
         return usage(stderr, 2);
+    if (o.overhead)
+        return bench_overhead_report(o.threads, o.json);
+    if (o.levels && !strcmp(o.levels, "scale"))
+        return bench_scale_report(o.threads, o.pattern, o.debug, o.json);
+    if (o.only_peaks) {
+        bench_measure_peaks(o.threads, &peaks);
+        print_peaks(&o, &peaks);
+        return 0;
+    }
     o.model.dims = o.dims;
     o.model.shapes = o.shapes;
     o.peaks &= !o.check && !o.list && !o.print && !(o.model_count && o.json);

@@ -126,6 +126,19 @@ static const double *drop_zero_bounds(const double *bounds, const struct tensor_
     return NULL;
 }
 
+/** An operand's bytes where elements may be read: constants that were lent may lie askew.  NULL: out of memory. */
+static const void *straight(struct interpretation *t, const struct tensor_type *type, const void *data)
+{
+    void *moved;
+
+    if ((uintptr_t)data % dtype_size(type->type) == 0)
+        return data;
+    moved = interpret_memory(t, type_elements(type), dtype_size(type->type));
+    if (moved)
+        memcpy(moved, data, (size_t)type_bytes(type));
+    return moved;
+}
+
 bool node_interpret_bounds(const struct node *n, const void *const *inputs, const double *const *input_bounds,
                            void *const *results, double *const *result_bounds, struct error *e)
 {
@@ -140,7 +153,11 @@ bool node_interpret_bounds(const struct node *n, const void *const *inputs, cons
             if (!n->inputs[i].value)
                 continue;
             t.inputs[i].type = &n->inputs[i].value->type;
-            t.inputs[i].data = inputs[i];
+            t.inputs[i].data = straight(&t, t.inputs[i].type, inputs[i]);
+            if (!t.inputs[i].data) {
+                arena_free(&t.memory);
+                return false;
+            }
             if (result_bounds && input_bounds)
                 t.inputs[i].bound = drop_zero_bounds(input_bounds[i], t.inputs[i].type);
         }

@@ -4,7 +4,7 @@
  * Needs and keeps the topological order: going backwards, a node's readers are gone before the node is looked at, so that one
  * walk is enough.
  */
-#include "passes/passes.h"
+#include "passes/support.h"
 
 static bool node_is_dead(const struct node *n)
 {
@@ -28,10 +28,7 @@ bool pass_drop_dead(struct graph *g, const struct pass_options *o)
     }
     /* Folded weights would otherwise exist twice until the graph goes.  This is no change of the graph. */
     for (struct value *v = g->first_constant; v; v = v->next_constant) {
-        if (v->constant && !v->uses && !v->output_uses) {
-            constant_release(v->constant);
-            v->constant = NULL;
-        }
+        value_drop_constant(v);
     }
     return changed;
 }

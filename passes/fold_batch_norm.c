@@ -129,6 +129,14 @@ static uint32_t channel_axis(const struct node *conv)
     return layout == WNNInputOperandLayout_Nchw ? 1 : 3;
 }
 
+static bool is_all_one(const struct affine *f)
+{
+    for (uint32_t c = 0; c < f->channels; c++)
+        if (f->factor[c] != 1)
+            return false;
+    return true;
+}
+
 /* The filter with each element multiplied by its output channel's factor.  NULL: not all finite, or out of memory. */
 static struct value *scale_filter(struct graph *g, const struct node *conv, const struct affine *f)
 {
@@ -194,7 +202,7 @@ static bool fold(struct graph *g, struct node *n, uint32_t slot, struct arena *a
     struct node *conv = n->inputs[slot].value->producer;
     uint32_t axis = channel_axis(conv);
     struct affine f = {.channels = conv->results[0]->type.dims[axis]};
-    struct value *inputs[3] = {conv->inputs[0].value, NULL, NULL}, *v;
+    struct value *inputs[3] = {conv->inputs[0].value, NULL, NULL}, *filter, *v;
 
     f.factor = arena_array(a, f.channels, sizeof *f.factor);
     f.shift = arena_array(a, f.channels, sizeof *f.shift);
@@ -202,7 +210,9 @@ static bool fold(struct graph *g, struct node *n, uint32_t slot, struct arena *a
         return error_out_of_memory(&g->error);
     if (!affine_of(n, slot, axis, &f))
         return false;
-    inputs[1] = scale_filter(g, conv, &f);
+    /* What only adds leaves the filter, and the graph with one copy of it. */
+    filter = conv->inputs[1].value;
+    inputs[1] = is_all_one(&f) ? filter : scale_filter(g, conv, &f);
     inputs[2] = inputs[1] ? shift_bias(g, conv, &f) : NULL;
     if (!inputs[2])
         return false;
@@ -212,6 +222,7 @@ static bool fold(struct graph *g, struct node *n, uint32_t slot, struct arena *a
         return false;
     node_replace(n, v);
     node_remove(conv);
+    value_drop_constant(filter);
     return true;
 }
 

@@ -4,8 +4,8 @@
  * transposed, cast, dequantized, scaled) counts as constant itself.  The reference interpreter computes them: the same bits
  * that the graph would have given there.
  *
- * Needs topological order, so that one walk folds whole chains.  Keeps order and shapes; the old constants stay until
- * drop-dead.
+ * Needs topological order, so that one walk folds whole chains.  Keeps order and shapes.  The bytes of constants that nobody
+ * reads any more go at once: weights that are transposed or cast must not all be there twice.
  *
  * What is not folded:
  *   - a result beyond FOLD_FREE_BYTES that is more than FOLD_GROWTH times as large as the inputs: expand and tile cost nothing
@@ -103,9 +103,11 @@ bool node_fold(struct graph *g, struct node *n)
 {
     struct arena a = {0};
     struct value **folded = arena_array(&a, n->result_count, sizeof *folded);
-    bool done = folded != NULL;
+    struct value **sources = arena_array(&a, n->input_count, sizeof *sources);
+    uint32_t count = n->input_count;
+    bool done = folded && sources;
 
-    if (!folded)
+    if (!done)
         error_out_of_memory(&g->error);
     else if (!fold_view(g, n, folded))
         fold_compute(g, n, &a, folded);
@@ -113,8 +115,14 @@ bool node_fold(struct graph *g, struct node *n)
         done = folded[i] != NULL;
     for (uint32_t i = 0; done && i < n->result_count; i++)
         value_replace_uses(n->results[i], folded[i]);
-    if (done)
+    if (done) {
+        for (uint32_t i = 0; i < n->input_count; i++)
+            sources[i] = n->inputs[i].value;
         node_remove(n);
+        for (uint32_t i = 0; i < count; i++)
+            if (sources[i])
+                value_drop_constant(sources[i]);
+    }
     arena_free(&a);
     return done;
 }

@@ -103,6 +103,14 @@ const struct use *value_only_use(const struct value *v)
 
 /* ---- constants ---- */
 
+void value_drop_constant(struct value *v)
+{
+    if (v->kind == VALUE_CONSTANT && v->constant && !v->uses && !v->output_uses) {
+        constant_release(v->constant);
+        v->constant = NULL;
+    }
+}
+
 bool value_is_splat(const struct value *v, union scalar *s)
 {
     size_t size;

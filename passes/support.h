@@ -27,6 +27,9 @@ const struct use *value_only_use(const struct value *v);
 
 /* ---- constants ---- */
 
+/** Lets go of the bytes of a constant that nobody reads any more (v->constant is NULL then). */
+void value_drop_constant(struct value *v);
+
 /** Whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */
 bool value_is_splat(const struct value *v, union scalar *s);
 /** Likewise, as a double; exact for every type but the largest 64-bit integers. */

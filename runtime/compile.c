@@ -8,6 +8,7 @@
  *   lower_cluster             kernels of each kernel cluster
  *   storage_plan_create       which bytes each value has; asks kernels and library what may be computed in place
  *   step_create               primitives of each library cluster, told what was decided about places
+ *   step_finish               their weights, packed one after the other; what nobody else reads is freed at once
  *   steps in cluster order    places instead of values
  *
  * A library that refuses a cluster after all (it said yes to every node) gets another chance to be right: the cluster becomes
@@ -238,6 +239,48 @@ static enum attempt attempt_clusters(struct compiler *k, bool (*cancelled)(void 
     return ATTEMPT_DONE;
 }
 
+/* Whether nobody but library steps that have been finished, those of clusters 0..last, reads a constant. */
+static bool constant_is_done(const struct value *v, uint32_t last)
+{
+    if (v->kind != VALUE_CONSTANT || !v->constant || v->output_uses)
+        return false;
+    value_for_each_use (v, u) {
+        const struct cluster *c = u->node->cluster;
+
+        if (!c || c->kind != CLUSTER_LIBRARY || c->index > last)
+            return false;
+    }
+    return true;
+}
+
+/* Once nothing is attempted again.  Never are all weights there twice: those of a step go as soon as they are packed. */
+static bool finish_library_steps(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
+{
+    double start = milliseconds_now();
+
+    for (uint32_t i = 0; i < k->cluster_count; i++) {
+        struct compiled_cluster *cc = &k->clusters[i];
+
+        if (!cc->library)
+            continue;
+        if (cancelled && cancelled(user))
+            return error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
+        if (!k->en->functions->step_finish(cc->library, k->e))
+            return false;
+        for (uint32_t n = 0; n < cc->nodes.count; n++)
+            for (uint32_t in = 0; in < cc->nodes.nodes[n]->input_count; in++) {
+                struct value *v = cc->nodes.nodes[n]->inputs[in].value;
+
+                if (!v || !constant_is_done(v, i))
+                    continue;
+                constant_release(v->constant);
+                v->constant = NULL;
+            }
+    }
+    times->library += milliseconds_now() - start;
+    return true;
+}
+
 /* Once nothing is attempted again: loops change nothing about what lies where outside of them. */
 static bool compile_loops(struct compiler *k, bool (*cancelled)(void *user), void *user, struct compile_times *times)
 {
@@ -438,7 +481,7 @@ static bool compile(struct compiler *k, bool (*cancelled)(void *user), void *use
     times->passes += milliseconds_now() - start;
     while ((a = attempt_clusters(k, cancelled, user, times)) == ATTEMPT_AGAIN)
         attempt_drop(k);
-    if (a != ATTEMPT_DONE || !compile_loops(k, cancelled, user, times))
+    if (a != ATTEMPT_DONE || !finish_library_steps(k, cancelled, user, times) || !compile_loops(k, cancelled, user, times))
         return false;
     k->out->engine = k->en;
     k->out->input_count = k->g->input_count;

@@ -65,8 +65,8 @@ struct step_run {
 
 struct program_step {
     enum step_kind kind;
-    char name[80];                /* for plans and profiles */
-    struct kernel *kernel;        /* KERNEL: the program's; NULL: only `run` is known */
+    char name[80];         /* for plans and profiles */
+    struct kernel *kernel; /* KERNEL: the program's; NULL: only `run` is known */
     struct step_run run;
     struct library_step *library; /* LIBRARY: the program's until load succeeds */
     uint32_t place_count;
@@ -150,6 +150,8 @@ struct engine_functions {
     bool (*step_may_share)(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input);
     struct library_step *(*step_create)(struct engine *en, struct node *const *nodes, uint32_t count,
                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
+    /** Once no step is created anew: packs weights, one step after the other, so that their constants can go one by one. */
+    bool (*step_finish)(struct library_step *s, struct error *e);
     void (*step_info)(const struct library_step *s, struct library_step_info *out);
     void (*step_free)(struct library_step *s);
     /* Of images (runtime/image.h): see the functions of the same names in runtime/library.h. */
@@ -162,7 +164,7 @@ struct engine_functions {
 
     /** Takes over the program's library steps if it succeeds and copies what else it needs.  NULL: e. */
     struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
-    /** From an image; release (may be NULL) gives the source's memory back when the executable goes, not if loading fails.  What
+    /** From an image; release (may be NULL) gives the source's memory back when the executable goes, not if loading fails. What
      * else is in the image goes to *view.  NULL: e. */
     struct executable *(*load_image)(struct engine *en, const struct image_source *source, void (*release)(void *user),
                                      void *user, struct image_view *view, struct error *e);

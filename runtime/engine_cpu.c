@@ -185,7 +185,7 @@ static struct library_step *cpu_step_create(struct engine *en, struct node *cons
                                             bool (*shares_output)(void *user, const struct value *v), void *user,
                                             struct error *e)
 {
-    return library_step_create(cpu_of(en)->library, nodes, count, shares_output, user, e);
+    return library_step_prepare(cpu_of(en)->library, nodes, count, shares_output, user, e);
 }
 
 static struct library_step *cpu_step_load(struct engine *en, struct image_in *in, uint32_t place_count,
@@ -509,6 +509,7 @@ static const struct engine_functions cpu_functions = {
     .buffer_read = cpu_buffer_read,
     .step_may_share = cpu_step_may_share,
     .step_create = cpu_step_create,
+    .step_finish = library_step_finish,
     .step_info = library_step_info,
     .step_free = library_step_free,
     .step_save = library_step_save,

@@ -67,12 +67,18 @@ struct library_step_info {
 };
 
 /**
- * Creates the primitive of a cluster (nodes in execution order; the anchor is the one with OPF_LIBRARY); constant weights are
- * packed now.  The step keeps references to the constants that it reads unpacked, and none to nodes; `inputs` and `output` of
+ * Creates the primitive of a cluster (nodes in execution order; the anchor is the one with OPF_LIBRARY); float32 weights that
+ * are constant are packed by library_step_finish, before which the step must not run.  The step keeps references to the constants that it reads unpacked, and none to nodes; `inputs` and `output` of
  * its info are the graph's and only meaningful while the graph lives.
  * shares_output(user, v): whether storage planning put v into the output's memory (only ever after library_may_share said yes).
  * NULL: e.
  */
+struct library_step *library_step_prepare(struct library *l, struct node *const *nodes, uint32_t count,
+                                          bool (*shares_output)(void *user, const struct value *v), void *user,
+                                          struct error *e);
+/** Packs weights and lets go of the graph's.  False: e (memory). */
+bool library_step_finish(struct library_step *s, struct error *e);
+/** Both at once. */
 struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
                                          bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
 void library_step_info(const struct library_step *s, struct library_step_info *out);

@@ -351,6 +351,14 @@ static uint32_t graph_channel(const struct node *anchor)
     }
 }
 
+static float number_of(const struct value *constant)
+{
+    float f;
+
+    memcpy(&f, constant->constant->data, sizeof f); /* lent bytes may lie askew */
+    return f;
+}
+
 /** Adds a bias-like operand: as the primitive's own bias where it can be, else as a post-op. */
 static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
 {
@@ -369,7 +377,7 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
         return true;
     }
     if (s == SPAN_NUMBER && x.value->kind == VALUE_CONSTANT &&
-        dnn_add_eltwise(c, dnnl_eltwise_linear, 1, *(const float *)x.value->constant->data * x.scale))
+        dnn_add_eltwise(c, dnnl_eltwise_linear, 1, number_of(x.value) * x.scale))
         return true;
     if (x.value == c->sum && s == SPAN_FULL && !last && !p->post_count) {
         post.kind = DNN_POST_SUM;

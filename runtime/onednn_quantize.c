@@ -49,7 +49,10 @@ static int32_t integer_at(const struct value *v, int64_t i)
 
 static float float_at(const struct value *v, int64_t i)
 {
-    return ((const float *)v->constant->data)[i];
+    float f;
+
+    memcpy(&f, (const char *)v->constant->data + (size_t)i * sizeof f, sizeof f); /* lent bytes may lie askew */
+    return f;
 }
 
 /** Whether all elements of a constant are the same. */

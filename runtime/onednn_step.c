@@ -276,7 +276,7 @@ bool dnn_create_primitive(const struct library *l, struct primitive_call *c, con
 
 /** The call that reorders weights from how the graph has them to how the primitive wants them; arguments: from, to, scratchpad.
  */
-static bool create_reorder(struct library *l, struct library_step *s, struct primitive_call *c, dnn_const_md from,
+static bool create_reorder(const struct library *l, struct library_step *s, struct primitive_call *c, dnn_const_md from,
                            dnn_const_md to)
 {
     dnnl_primitive_attr_t attributes = dnn_create_attributes();
@@ -305,7 +305,7 @@ static void call_free(struct primitive_call *c)
 }
 
 /** Reorders constant weights once, into memory of the step. */
-static bool pack_constant(struct library *l, struct library_step *s, dnn_const_md from, dnn_const_md to, const void *data)
+static bool pack_constant(const struct library *l, struct library_step *s, dnn_const_md from, dnn_const_md to, const void *data)
 {
     struct library_step once = {.library = l, .call_count = 1};
     struct library_bindings *b = NULL;
@@ -332,22 +332,81 @@ static bool pack_constant(struct library *l, struct library_step *s, dnn_const_m
     return done;
 }
 
-/** Weights that are right as they are, but read from memory in every run: a copy in large pages, if there are any to gain. */
-static bool copy_constant(struct library_step *s, struct argument *a, struct constant *c)
+/* ---- constant weights in the form that the primitive reads ---- */
+
+/** Whether float32 elements may be read where the bytes are: those that are lent may lie anywhere. */
+static bool is_aligned(const void *data)
 {
+    return (uintptr_t)data % sizeof(float) == 0;
+}
+
+/**
+ * Leaves an argument without its bytes until library_step_finish packs c (layout; NULL: copies it).  Until then nothing is
+ * there twice, and a step that is given up was cheap.
+ */
+static bool pack_later(struct library_step *s, struct argument *a, struct constant *c, dnn_const_md layout)
+{
+    if (layout && !(s->pending_layout = dnn_md_copy(layout)))
+        return false;
     a->source = FROM_CONSTANT;
+    a->data = NULL;
+    a->bytes = layout ? dnnl_memory_desc_get_size(a->md) : c->bytes;
+    s->pending = constant_retain(c);
+    return true;
+}
+
+/** Weights in the layout that is wanted: they stay where they are, but for large ones that are read from memory in every run
+ * (large pages gain something there), and those that lie askew. */
+static bool use_as_given(struct library_step *s, struct argument *a, struct constant *c, bool streamed)
+{
+    if ((streamed && c->bytes >= LARGE_PAGE) || !is_aligned(c->data))
+        return pack_later(s, a, c, NULL);
+    a->source = FROM_CONSTANT;
+    a->data = c->data;
     a->bytes = c->bytes;
-    if (c->bytes < LARGE_PAGE) {
-        a->data = c->data;
-        hold_constant(s, c);
-        return true;
-    }
-    s->packed = weights_bytes(c->bytes);
+    hold_constant(s, c);
+    return true;
+}
+
+static bool copy_pending(struct library_step *s)
+{
+    s->packed = weights_bytes(s->pending->bytes);
     if (s->packed)
-        memcpy(s->packed, c->data, c->bytes);
-    a->data = s->packed;
-    s->packed_bytes += (int64_t)c->bytes;
+        memcpy(s->packed, s->pending->data, s->pending->bytes);
+    s->packed_bytes += (int64_t)s->pending->bytes;
     return s->packed != NULL;
+}
+
+static bool pack_pending(struct library_step *s, dnn_const_md wanted)
+{
+    const struct constant *c = s->pending;
+    void *straight = is_aligned(c->data) ? NULL : aligned_bytes(c->bytes);
+    bool done = straight || is_aligned(c->data);
+
+    if (straight)
+        memcpy(straight, c->data, c->bytes);
+    done = done && pack_constant(s->library, s, s->pending_layout, wanted, straight ? straight : c->data);
+    free(straight);
+    s->weights_packed = done;
+    return done;
+}
+
+bool library_step_finish(struct library_step *s, struct error *e)
+{
+    struct primitive_call *product = &s->calls[s->call_count - 1];
+
+    for (uint32_t i = 0; s->pending && i < product->count; i++) {
+        struct argument *a = &product->args[i];
+
+        if (a->id != DNNL_ARG_WEIGHTS)
+            continue;
+        if (!(s->pending_layout ? pack_pending(s, a->md) : copy_pending(s)))
+            return error_out_of_memory(e);
+        a->data = s->packed;
+        constant_release(s->pending);
+        s->pending = NULL;
+    }
+    return true;
 }
 
 dnn_md dnn_given_weights(const struct dnn_problem *p)
@@ -408,13 +467,12 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
 
     if (given && a && !constant) {
         done = dnn_use_input_weights(l, s, a, given, wanted, input_index(s, c->weights.value));
-    } else if (given && a && c->problem.by_gemm && dnnl_memory_desc_equal(given, wanted)) {
-        done = copy_constant(s, a, constant);
+    } else if (given && a && dnnl_memory_desc_equal(given, wanted)) {
+        done = use_as_given(s, a, constant, c->problem.by_gemm != 0);
     } else if (given && a) {
-        done = dnn_use_constant_weights(l, s, a, given, wanted, constant->data, constant->bytes);
-        if (!s->weights_packed || l->keep_weights)
-            hold_constant(s, constant);
+        done = pack_later(s, a, constant, given);
         if (l->keep_weights) {
+            hold_constant(s, constant);
             s->plain = constant->data;
             s->plain_bytes = constant->bytes;
         }
@@ -602,8 +660,28 @@ void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd)
     strncpy(s->implementation, dnn_pd_name(pd), sizeof s->implementation - 1);
 }
 
-struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
-                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
+/** Moves lent bytes that lie askew, but for the weights: those are moved while they are packed. */
+static bool straighten_constants(struct node *const *nodes, uint32_t count, struct error *e)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < nodes[i]->input_count; k++) {
+            struct value *v = nodes[i]->inputs[k].value;
+            struct constant *moved;
+
+            if (!v || v->kind != VALUE_CONSTANT || dtype_size(v->type.type) < sizeof(float) || is_aligned(v->constant->data) ||
+                (op_infos[nodes[i]->op].flags & OPF_LIBRARY && k == 1))
+                continue;
+            moved = constant_create(v->constant->data, v->constant->bytes);
+            if (!moved)
+                return error_out_of_memory(e);
+            constant_release(v->constant);
+            v->constant = moved;
+        }
+    return true;
+}
+
+struct library_step *library_step_prepare(struct library *l, struct node *const *nodes, uint32_t count,
+                                          bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
 {
     struct library_step *s = dnn_step_new(l);
     const struct value *sum = shared_residual(nodes, count, shares_output, user);
@@ -614,6 +692,8 @@ struct library_step *library_step_create(struct library *l, struct node *const *
         error_out_of_memory(e);
         return NULL;
     }
+    if (!straighten_constants(nodes, count, e))
+        goto failed;
     if (!dnn_describe(nodes, count, sum, &c) || !dnn_resolve(l, &c)) {
         error_set(e, WNNStatus_UnknownError, "internal error: a cluster of %u nodes is not the library's", count);
         goto failed;
@@ -640,6 +720,17 @@ failed:
     return NULL;
 }
 
+struct library_step *library_step_create(struct library *l, struct node *const *nodes, uint32_t count,
+                                         bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e)
+{
+    struct library_step *s = library_step_prepare(l, nodes, count, shares_output, user, e);
+
+    if (!s || library_step_finish(s, e))
+        return s;
+    library_step_free(s);
+    return NULL;
+}
+
 void library_step_info(const struct library_step *s, struct library_step_info *out)
 {
     *out = (struct library_step_info){.input_count = s->input_count,
@@ -661,6 +752,8 @@ void library_step_free(struct library_step *s)
         call_free(&s->calls[i]);
     for (uint32_t i = 0; i < s->constant_count; i++)
         constant_release(s->constants[i]);
+    constant_release(s->pending);
+    dnn_md_free(s->pending_layout);
     free(s->bias);
     free(s->packed);
     free(s->scaled);

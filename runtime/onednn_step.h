@@ -51,6 +51,8 @@ struct library_step {
     char implementation[64];
     /* owned */
     void *packed, *scaled;
+    struct constant *pending; /* weights that library_step_finish packs; pending_layout: how they lie, NULL: copied as they are */
+    dnn_md pending_layout;
     float *bias;
     float numbers[DNN_POSTS_MAX]; /* operands of post-ops that are no values */
     uint32_t constant_count;

@@ -84,12 +84,28 @@ void file_map_release(struct file_map *map)
     free(map);
 }
 
+/** The pages that nobody else can need leave the process; they are still the file's if somebody reads them again. */
+static void drop_pages(const struct file_map *map, const void *data, size_t length)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)data + page - 1) / page * page, end = ((uintptr_t)data + length) / page * page;
+
+    if (map->mapped && begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED); /* advice: the answer does not matter */
+}
+
 static void release_constant(void const *data, size_t length, void *map, void *unused)
 {
-    (void)data;
-    (void)length;
     (void)unused;
+    drop_pages(map, data, length);
     file_map_release(map);
+}
+
+WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                         const void *data, size_t byteLength)
+{
+    return wnnGraphBuilderConstantLent(builder, descriptor, data, byteLength,
+                                       (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
 }
 
 WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
@@ -100,6 +116,5 @@ WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, cons
 
     if (!alignment || (uintptr_t)data % alignment)
         return wnnGraphBuilderConstant(builder, descriptor, data, byteLength);
-    return wnnGraphBuilderConstantLent(builder, descriptor, data, byteLength,
-                                       (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
+    return file_map_lend(map, builder, descriptor, data, byteLength);
 }

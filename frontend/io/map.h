@@ -26,5 +26,10 @@ void file_map_release(struct file_map *map);
  */
 WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
                              size_t offset, size_t byteLength);
+/**
+ * The same of `data`, anywhere inside the map, lent wherever it lies.
+ */
+WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                         const void *data, size_t byteLength);
 
 #endif

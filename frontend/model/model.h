@@ -16,6 +16,8 @@
 #include "frontend/io/npy.h"
 #include "webnn/webnn.h"
 
+struct file_map; /* frontend/io/map.h */
+
 /** One input or output of a model.  Operands live as long as the builder. */
 struct model_port {
     char *name; /* owned; UTF-8 as the file has it, without NUL bytes */
@@ -78,6 +80,9 @@ bool model_add_output(struct model *model, const char *name, WNNOperand operand,
 /* The readers themselves, by kind.  bytes need not end with a NUL; path tells where files beside it lie and names it in messages. */
 bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length, const struct model_options *options,
                      struct model *model, char **message);
+/** The same from a mapped file, whose large tensors are lent to the builder: the map lives as long as they are needed. */
+bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
+                         struct model *model, char **message);
 bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length, const struct model_options *options,
                      struct model *model, char **message);
 bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length, const struct model_options *options,

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "frontend/io/file.h"
+#include "frontend/io/map.h"
 #include "frontend/model/model.h"
 
 enum kind { KIND_UNKNOWN, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };
@@ -72,15 +73,18 @@ static enum kind kind_of(const char *path, const char *bytes, size_t length)
 static bool read_file(WNNContext context, const char *path, const struct model_options *options, struct model *model,
                       char **message)
 {
-    char text[512], *bytes, *folder, *slash;
-    size_t length;
+    char text[512], *folder, *slash;
+    struct file_map *map;
     bool ok = false;
 
-    if (!file_read(path, &bytes, &length, text, sizeof text))
+    if (!file_map_open(path, &map, text, sizeof text))
         return model_error(message, "%s", text);
+
+    const char *bytes = file_map_data(map);
+    size_t length = file_map_length(map);
     switch (kind_of(path, bytes, length)) {
     case KIND_ONNX:
-        ok = model_read_onnx(context, path, bytes, length, options, model, message);
+        ok = model_read_onnx_map(context, path, map, options, model, message);
         break;
     case KIND_TEXT:
         ok = model_read_text(context, path, bytes, length, options, model, message);
@@ -100,7 +104,7 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
         model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", path);
         break;
     }
-    free(bytes);
+    file_map_release(map);
     return ok;
 }
 

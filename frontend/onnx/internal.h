@@ -14,6 +14,7 @@ enum {
     REFUSALS_MAX = 100,      /* listed; the others are counted */
     FOLD_ELEMENTS = 1 << 12, /* results up to this are computed while reading, larger ones when somebody asks */
     CONSTANT_ELEMENTS = 1 << 20, /* the most that somebody can ask for */
+    LEND_BYTES = 1 << 16,        /* tensors from here on stay in the file, smaller ones are worth no page of their own */
 };
 
 /** Operations, or about so, that computing a constant may take. */
@@ -57,6 +58,9 @@ struct onnx_block {
 
 struct onnx_reader {
     const char *path;
+    const unsigned char *bytes; /* the file */
+    size_t length;
+    struct file_map *map; /* the file, if it stays: its weights are lent then.  NULL: they are copied */
     const struct model_options *options;
     struct model *model;
     Onnx__ModelProto *proto;
@@ -80,8 +84,18 @@ void *onnx_reader_alloc(struct onnx_reader *r, size_t count, size_t size);
 const char *onnx_escape(struct onnx_reader *r, const char *name);
 
 /* wire.c */
-/** Whether messages nest no deeper than protobuf-c can take. */
-bool onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth);
+/** Stands in the raw_data of a lifted message: where the bytes are in the file. */
+struct onnx_wire_reference {
+    uint64_t offset, length;
+};
+/** Whether messages nest no deeper than protobuf-c can take.  Adds to *lifted how much shorter onnx_wire_lift makes the
+ * message. */
+bool onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth, size_t *lifted);
+/**
+ * Copies a message that has been checked, every raw_data of at least sizeof(struct onnx_wire_reference) replaced by a
+ * reference. Returns the length of the copy, which is what onnx_wire_check counted.
+ */
+size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out);
 
 /* tensor.c */
 /** Makes a constant of a tensor in the file or beside it.  What WebNN does not have gets a refusal; NULL: the file is broken.

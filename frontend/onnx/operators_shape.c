@@ -19,7 +19,7 @@ static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t ra
         return onnx_refuse(n, "the result would have more than 8 dimensions");
     if (rank == v->rank && !memcmp(v->dims, dims, rank * sizeof *dims))
         return onnx_output_value(n, 0, v);
-    if (v->data)
+    if (v->data || v->file)
         return onnx_output_view(n, 0, v, rank, dims);
     for (size_t d = 0; d < rank; d++)
         shape[d] = (uint32_t)dims[d];

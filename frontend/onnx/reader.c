@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/map.h"
 #include "frontend/onnx/internal.h"
 
 /* ---- sizes of inputs ---- */
@@ -368,41 +369,83 @@ static const size_t budget_base = (size_t)64 << 20;
 static const size_t budget_base = (size_t)1 << 30;
 #endif
 
-bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
-                     const struct model_options *options, struct model *model, char **message)
+/** The message without its weights, which stay in the file. */
+static bool unpack(struct onnx_reader *r, size_t lifted)
 {
-    static const struct model_options none;
-    struct onnx_reader r = {.path = path, .options = options ? options : &none, .model = model, .message = message};
+    size_t length = r->length - lifted;
+    void *copy = malloc(length + 1);
+
+    if (!copy)
+        return onnx_fail_memory(r);
+    onnx_wire_lift(r->bytes, r->length, &onnx__model_proto__descriptor, copy);
+    r->proto = onnx__model_proto__unpack(NULL, length, copy);
+    free(copy);
+    return r->proto || onnx_fail(r, "not an ONNX model, or cut off");
+}
+
+static bool read_model(WNNContext context, struct onnx_reader *r)
+{
+    struct model *model = r->model;
+    size_t length = r->length, lifted = 0;
     bool ok = false;
 
     memset(model, 0, sizeof *model);
-    *message = NULL;
+    *r->message = NULL;
     /* Besides, everything in the file may be there in several forms. */
-    r.budget = length < (SIZE_MAX - budget_base) / 32 ? budget_base + 16 * length : SIZE_MAX;
-    if (!onnx_wire_check(bytes, length, &onnx__model_proto__descriptor, 0)) {
-        onnx_fail(&r, "messages lie within each other more than %d deep", WIRE_DEPTH_MAX);
-    } else if (r.proto = onnx__model_proto__unpack(NULL, length, bytes), !r.proto) {
-        onnx_fail(&r, "not an ONNX model, or cut off");
+    r->budget = length < (SIZE_MAX - budget_base) / 32 ? budget_base + 16 * length : SIZE_MAX;
+    if (!onnx_wire_check(r->bytes, length, &onnx__model_proto__descriptor, 0, &lifted)) {
+        onnx_fail(r, "messages lie within each other more than %d deep", WIRE_DEPTH_MAX);
+    } else if (!unpack(r, lifted)) {
+        ok = false;
     } else if (wnnContextCreateGraphBuilder(context, &model->builder)) {
         WNNStringView text = wnnGetLastErrorMessage();
 
-        onnx_fail(&r, "%.*s", (int)text.length, text.data);
-    } else if (check_model(&r)) {
-        r.error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
+        onnx_fail(r, "%.*s", (int)text.length, text.data);
+    } else if (check_model(r)) {
+        r->error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
         wnnGraphBuilderClearError(model->builder);
-        model->name = strdup(r.proto->graph->name ? r.proto->graph->name : "");
-        ok = model->name ? read_graph(&r) : onnx_fail_memory(&r);
+        model->name = strdup(r->proto->graph->name ? r->proto->graph->name : "");
+        ok = model->name ? read_graph(r) : onnx_fail_memory(r);
     }
-    if (r.proto)
-        onnx__model_proto__free_unpacked(r.proto, NULL);
-    while (r.blocks) {
-        struct onnx_block *next = r.blocks->next;
+    if (r->proto)
+        onnx__model_proto__free_unpacked(r->proto, NULL);
+    while (r->blocks) {
+        struct onnx_block *next = r->blocks->next;
 
-        free(r.blocks);
-        r.blocks = next;
+        free(r->blocks);
+        r->blocks = next;
     }
-    free(r.refusals);
+    free(r->refusals);
     if (!ok)
         model_free(model);
     return ok;
+}
+
+static const struct model_options no_options;
+
+bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    struct onnx_reader r = {.path = path,
+                            .bytes = bytes,
+                            .length = length,
+                            .options = options ? options : &no_options,
+                            .model = model,
+                            .message = message};
+
+    return read_model(context, &r);
+}
+
+bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
+                         struct model *model, char **message)
+{
+    struct onnx_reader r = {.path = path,
+                            .bytes = file_map_data(map),
+                            .length = file_map_length(map),
+                            .map = map,
+                            .options = options ? options : &no_options,
+                            .model = model,
+                            .message = message};
+
+    return read_model(context, &r);
 }

@@ -232,6 +232,43 @@ static const unsigned char *read_external(struct onnx_reader *r, const Onnx__Ten
 
 /* ---- elements ---- */
 
+/** The bytes of a tensor's raw_data: in the file, or (short ones) in the message. */
+static bool find_raw(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, const unsigned char **raw,
+                     size_t *bytes)
+{
+    struct onnx_wire_reference reference;
+
+    *raw = t->raw_data.data;
+    *bytes = t->raw_data.len;
+    if (*bytes < sizeof reference)
+        return true;
+    /* A file can be so broken that what looks like a reference is none. */
+    memcpy(&reference, *raw, sizeof reference);
+    if (*bytes != sizeof reference || reference.offset > r->length || reference.length > r->length - reference.offset)
+        return onnx_fail(r, "%s: its data are damaged", what);
+    *raw = r->bytes + reference.offset;
+    *bytes = (size_t)reference.length;
+    return true;
+}
+
+/** Lets v be elements of the file: read where they are if they are aligned, lent to the builder in any case. */
+static bool from_file(struct onnx_reader *r, struct onnx_value *v, const unsigned char *raw, size_t bytes)
+{
+    bool lent = r->map && bytes >= LEND_BYTES;
+    void *data;
+
+    v->file = lent ? raw : NULL;
+    if ((uintptr_t)raw % onnx_type_size(v->type) == 0 || lent) {
+        v->data = (uintptr_t)raw % onnx_type_size(v->type) == 0 ? raw : NULL; /* onnx_value_compute moves them if it must */
+        return true;
+    }
+    data = onnx_reader_alloc(r, bytes + 1, 1);
+    if (data)
+        memcpy(data, raw, bytes);
+    v->data = data;
+    return data != NULL;
+}
+
 /** Elements of raw bytes in the host's form; size is exactly what the shape asks for. */
 static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const unsigned char *raw, size_t count)
 {
@@ -361,11 +398,18 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
 
         v->data = raw ? from_raw(r, type, raw, count) : NULL;
     } else if (t->has_raw_data) {
-        if (t->raw_data.len != bytes) {
-            onnx_fail(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, t->raw_data.len);
+        const unsigned char *raw;
+        size_t have;
+
+        if (!find_raw(r, t, what, &raw, &have))
+            return NULL;
+        if (have != bytes) {
+            onnx_fail(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, have);
             return NULL;
         }
-        v->data = bytes ? from_raw(r, type, t->raw_data.data, count) : onnx_reader_alloc(r, 1, 1);
+        if (bytes && type != ONNX_BOOL && !is_4_bit(type))
+            return from_file(r, v, raw, bytes) ? v : NULL;
+        v->data = bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
     } else {
         v->data = from_list(r, t, type, what, count);
     }

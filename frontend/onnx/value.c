@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "frontend/io/element.h"
+#include "frontend/io/map.h"
 #include "frontend/onnx/internal.h"
 
 /* ---- refusing ---- */
@@ -173,7 +174,7 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
     }
     if (v->operand)
         return v->operand;
-    if (!v->data || type == WNNOperandDataType_Undefined) {
+    if ((!v->data && !v->file) || type == WNNOperandDataType_Undefined) {
         onnx_refuse(n, "an input is of type %s, which WebNN does not have", onnx_type_name(v->type));
         return onnx_error_operand(n);
     }
@@ -183,8 +184,11 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
     }
     for (size_t i = 0; i < v->rank; i++)
         dims[i] = (uint32_t)v->dims[i];
-    v->operand = wnnGraphBuilderConstant(n->builder, &(WNNOperandDescriptor){type, v->rank, dims}, v->data,
-                                         (size_t)onnx_elements(v) * onnx_type_size(v->type));
+    WNNOperandDescriptor descriptor = {type, v->rank, dims};
+    size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
+
+    v->operand = v->file ? file_map_lend(n->reader->map, n->builder, &descriptor, v->file, bytes)
+                         : wnnGraphBuilderConstant(n->builder, &descriptor, v->data, bytes);
     return v->operand;
 }
 
@@ -213,6 +217,13 @@ bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
 
     if (v->data)
         return true;
+    if (v->file) {
+        data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
+        if (data)
+            memcpy(data, v->file, (size_t)onnx_elements(v) * size);
+        v->data = data;
+        return data != NULL;
+    }
     if (!v->is_static || !v->operand || !size || onnx_elements(v) > CONSTANT_ELEMENTS || v->cost > COST_MAX)
         return false;
     data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
@@ -415,6 +426,7 @@ bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v,
     if (!view)
         return onnx_refuse(n, "out of memory");
     view->data = v->data;
+    view->file = v->file;
     view->is_static = true;
     return onnx_output_value(n, i, view);
 }

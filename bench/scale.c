@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * How build time grows with a graph.  In: a kind of graph and its number of nodes.  Out: milliseconds.
+ *
+ * Two kinds of chain: element-wise operators with a residual now and then, and convolutions whose weights all differ, each with
+ * a bias and a relu behind it.  Sizes double, so that what is not linear shows.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+
+const struct bench_scale bench_scales[] = {
+    {"elementwise", {1250, 2500, 5000, 10000, 20000}},
+    {"convolution", {312, 625, 1250, 2500, 5000}},
+    {NULL, {0}},
+};
+
+/** Operators that no pass can fold into each other: signs, bounds and a value from some steps before. */
+static WNNOperand elementwise_chain(WNNGraphBuilder b, WNNOperand x, uint32_t nodes)
+{
+    WNNOperand early = x;
+
+    for (uint32_t i = 0; i < nodes; i++) {
+        switch (i % 5) {
+        case 0:
+            x = wnnGraphBuilderTanh(b, x, NULL);
+            break;
+        case 1:
+            x = wnnGraphBuilderMul(b, x, early, NULL);
+            break;
+        case 2:
+            x = wnnGraphBuilderSigmoid(b, x, NULL);
+            break;
+        case 3:
+            x = wnnGraphBuilderAdd(b, x, early, NULL);
+            early = x;
+            break;
+        default:
+            x = wnnGraphBuilderAbs(b, x, NULL);
+            break;
+        }
+    }
+    return x;
+}
+
+enum { CHANNELS = 16, WINDOW = 3 };
+
+static WNNOperand convolution_chain(WNNGraphBuilder b, WNNOperand x, uint32_t nodes)
+{
+    uint32_t filter_shape[] = {CHANNELS, CHANNELS, WINDOW, WINDOW}, bias_shape[] = {CHANNELS}, padding[] = {1, 1, 1, 1};
+    WNNOperandDescriptor filter = {WNNOperandDataType_Float32, 4, filter_shape},
+                         bias = {WNNOperandDataType_Float32, 1, bias_shape};
+    float weights[CHANNELS * CHANNELS * WINDOW * WINDOW], zeros[CHANNELS] = {0};
+
+    for (uint32_t i = 0; i < nodes; i++) {
+        WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
+
+        bench_noise(WNNOperandDataType_Float32, sizeof weights, i + 1, weights);
+        o.paddingCount = 4;
+        o.padding = padding;
+        o.bias = wnnGraphBuilderConstant(b, &bias, zeros, sizeof zeros);
+        x = wnnGraphBuilderConv2d(b, x, wnnGraphBuilderConstant(b, &filter, weights, sizeof weights), &o);
+        x = wnnGraphBuilderRelu(b, x, NULL);
+    }
+    return x;
+}
+
+bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const char *debug, double *ms)
+{
+    bool convolutions = !strcmp(kind, "convolution");
+    uint32_t shape[] = {1, CHANNELS, 14, 14};
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 4, shape};
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context = NULL;
+    WNNGraphBuilder b = NULL;
+    WNNGraph graph = NULL;
+    double start = bench_now();
+    bool ok;
+
+    options.threadCount = threads;
+    if (debug)
+        options.debug = WNN_STR(debug);
+    ok = !wnnCreateContext(&options, &context) && !wnnContextCreateGraphBuilder(context, &b);
+    if (ok) {
+        WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
+
+        x = convolutions ? convolution_chain(b, x, nodes) : elementwise_chain(b, x, nodes);
+        ok = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), x}, &graph) == WNNStatus_Success;
+    }
+    *ms = (bench_now() - start) * 1e3;
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(context);
+    return ok;
+}
+
+int bench_scale_report(uint32_t threads, const char *pattern, const char *debug, bool json)
+{
+    bool first = true;
+    int status = 0;
+
+    if (json)
+        printf("{\"version\": \"%s\", \"threads\": %u, \"scale\": [", wnnGetVersion(), threads);
+    else
+        printf("%-12s %7s %10s %10s %9s\n", "graph", "nodes", "build ms", "us a node", "exponent");
+    for (const struct bench_scale *s = bench_scales; s->kind; s++) {
+        double before = 0, ms;
+
+        for (int i = 0; i < BENCH_SCALE_SIZES; i++) {
+            if (pattern && !strstr(s->kind, pattern))
+                continue;
+            if (!bench_scale_time(s->kind, s->nodes[i], threads, debug, &ms)) {
+                WNNStringView text = wnnGetLastErrorMessage();
+
+                fprintf(stderr, "webnn-bench: %s of %u nodes: %.*s\n", s->kind, s->nodes[i], (int)text.length, text.data);
+                status = 1;
+                break;
+            }
+            if (json) {
+                printf("%s\n  {\"graph\": \"%s\", \"nodes\": %u, \"build_ms\": %.3f}", first ? "" : ",", s->kind, s->nodes[i],
+                       ms);
+            } else {
+                printf("%-12s %7u %10.1f %10.2f ", s->kind, s->nodes[i], ms, ms * 1e3 / s->nodes[i]);
+                /* 1: linear, 2: quadratic; against half as many nodes */
+                if (before > 0)
+                    printf("%9.2f", log2(ms / before));
+                printf("\n");
+            }
+            fflush(stdout);
+            before = ms;
+            first = false;
+        }
+    }
+    if (json)
+        printf("\n]}\n");
+    return status;
+}
