@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators that no static graph of WebNN can express.  In: their names.  Out: the reason, in place of "not supported".
+ * ONNX operators that are refused: no static graph of WebNN can express them, or nobody has composed them yet, and the reason
+ * says which.  In: their names.  Out: the reason, in place of "not supported".
  *
  * The table stands last (operators.c): an importer elsewhere goes before it.
  */
@@ -19,14 +20,26 @@ static bool import_refused(struct onnx_node *n)
 #define RANDOM "WebNN has no random numbers"
 #define BITS "WebNN has no operations on bits"
 
+#define NO_FORM "WebNN has no such operator, and the reader no composition for it"
+#define TRAINING "losses belong to training"
+
 static const struct onnx_operator rows[] = {
+    REFUSED("AffineGrid", NO_FORM),
     REFUSED("Bernoulli", RANDOM),
+    REFUSED("BitCast", BITS),
     REFUSED("BitwiseAnd", BITS),
     REFUSED("BitwiseOr", BITS),
     REFUSED("BitwiseXor", BITS),
+    REFUSED("Col2Im", NO_FORM),
     REFUSED("ConcatFromSequence", SEQUENCE),
+    REFUSED("CumProd", NO_FORM),
+    REFUSED("DeformConv", NO_FORM),
+    REFUSED("Det", NO_FORM),
     REFUSED("ImageDecoder", "the size of the result depends on the data"),
+    REFUSED("MaxRoiPool", NO_FORM),
+    REFUSED("MaxUnpool", NO_FORM),
     REFUSED("Multinomial", RANDOM),
+    REFUSED("NegativeLogLikelihoodLoss", TRAINING),
     REFUSED("NonMaxSuppression", "the number of boxes kept depends on the data"),
     REFUSED("Optional", OPTIONAL),
     REFUSED("OptionalGetElement", OPTIONAL),
@@ -36,6 +49,7 @@ static const struct onnx_operator rows[] = {
     REFUSED("RandomUniform", RANDOM),
     REFUSED("RandomUniformLike", RANDOM),
     REFUSED("RegexFullMatch", TEXT),
+    REFUSED("RoiAlign", NO_FORM),
     REFUSED("SequenceAt", SEQUENCE),
     REFUSED("SequenceConstruct", SEQUENCE),
     REFUSED("SequenceEmpty", SEQUENCE),
@@ -43,6 +57,7 @@ static const struct onnx_operator rows[] = {
     REFUSED("SequenceInsert", SEQUENCE),
     REFUSED("SequenceLength", SEQUENCE),
     REFUSED("SequenceMap", SEQUENCE),
+    REFUSED("SoftmaxCrossEntropyLoss", TRAINING),
     REFUSED("SplitToSequence", SEQUENCE),
     REFUSED("StringConcat", TEXT),
     REFUSED("StringNormalizer", TEXT),

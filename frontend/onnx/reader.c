@@ -180,7 +180,8 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
                      onnx_escape(r, name));
         else
             snprintf(text, sizeof text, "has a dimension %zu of no fixed size: give --shape for it", d);
-        return add_missing(r, b, info->name, text);
+        if (!add_missing(r, b, info->name, text))
+            return false;
     }
     return true;
 }

@@ -43,6 +43,9 @@ static void computed_shapes_become_numbers(void **state)
     node(&t, "Reshape", "x shape", "y");
     output(&t, "y");
     refused(&t, NULL, "input \"x\" has a dimension 0 called \"batch\"");
+    t.graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 0;
+    refused(&t, NULL, "input \"x\" has a dimension 2 of no fixed size"); /* all of them are named */
+    t.graph.input[0]->type->tensor_type->shape->dim[2]->has_dim_value = 1;
     reads(&t, &(struct model_options){.dim_count = 1, .dims = &(struct model_dim){"batch", 2}});
     expect_shape(&t, SHAPE(2, 12));
     compute(&t, x, sizeof x, y, sizeof y);
