@@ -151,7 +151,7 @@ static bool compute(struct run *r)
              last_error("compute");
         times[i] = clock_ms() - start;
     }
-    if (ok && !r->options.quiet) {
+    if (ok && (!r->options.quiet || count > 1)) { /* times were asked for */
         printf("computed in %.3f ms", times[0]);
         qsort(times, count, sizeof *times, compare_times);
         if (count > 1)

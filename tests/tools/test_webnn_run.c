@@ -473,6 +473,9 @@ static void profiles_name_kernels(void **state)
     assert_printed("profile: 4 runs");
     assert_printed("GFLOP/s");
     assert_printed("generated");
+    assert_int_equal(run("%s sum.webnn --random 1 --repeat 3 --quiet", WEBNN_RUN), 0); /* times were asked for */
+    assert_printed("3 times: median");
+    assert_null(strstr(printed, "output"));
 }
 
 static void traces_are_json(void **state)
