@@ -304,14 +304,16 @@ static void print_model(FILE *out, const struct compilation *c)
 bool header_create(const struct compilation *c, char **text, size_t *length)
 {
     FILE *out = open_memstream(text, length);
-    char source[256];
+    const char *source = c->options->input;
 
     if (!out)
         return complain("out of memory");
+    for (const char *p = source; *p; p++) /* the same header wherever the file lies */
+        if (p[0] == '/' && p[1])
+            source = p + 1;
     fputs("/*\n * ", out);
     print_name(out, c->prefix, strlen(c->prefix));
     fputs(": a neural network, compiled by webnnc from ", out);
-    printable(source, sizeof source, c->options->input, strlen(c->options->input));
     print_name(out, source, strlen(source));
     fputs(".\n *\n", out);
     print_ports(out, c);
