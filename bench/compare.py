@@ -1,90 +1,316 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times the same networks here and in ONNX Runtime, in turns, and prints medians and their ratio.
+"""Times the same networks here and in ONNX Runtime, in turns, and shows how far each kernel is from the machine's limits.
 
-    bench/compare.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [--script FILE] [NAME ...]
+    bench/compare.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [OPTION ...] [NAME ...]
 
---ort     a folder in which the Node.js package onnxruntime-node is installed
---models  a folder with NAME.onnx, written by the make_models.py beside the script
---script  ort_bench.mjs (default: bench/ort_bench.mjs in $WEBNN_SHARED, or in ../shared beside the repository)
---rounds  how often each engine has its turn (default 3); --seconds per turn (default 2); --threads "1 2"
-NAME      networks (default: all that both sides have)
+--ort FOLDER     where the Node.js package onnxruntime-node is installed
+--models FOLDER  has NAME.onnx, written by the make_models.py beside the script; both engines read the same file
+--script FILE    ort_bench.mjs (default: bench/ort_bench.mjs in $WEBNN_SHARED, or in ../shared beside the repository)
+--rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
+--steps N        of each network the N steps that take most of the time, with their share of the machine's limit (default 5;
+                 0: no profile is taken).  --json has all of them.
+--built-in       our side builds the networks of webnn-bench --level model instead of reading the files
+--debug TEXT     debug switches for our side
+--json FILE      everything that was measured; --chart FILE the ratios as SVG
+--draw FILE      measures nothing: prints (and with --chart draws) what an earlier run wrote with --json
+NAME             networks (default: all that --models has of webnn-bench --list --level model)
 
 Turns alternate, so that a neighbour on the machine hurts both alike; of each engine the median over the rounds of its medians is
 taken, and the best run of any round is shown beside it.  Exit status 1 if an engine failed.
+
+The limit of a step is the longer of two times: its operations at the machine's peak, and its bytes (operands once) at the
+bandwidth of a copy, or of reading alone for products of one row.  The peaks are the best that were seen in the same run: they are
+measured again for each network.  A share above 100 % means bytes that came from a cache, or operations on 8-bit integers.
 """
 import argparse
 import json
+import math
 import os
+import re
 import statistics
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+STEP = re.compile(r"^ +(\d+) (.{32,}?) (.{28,}?) +(\d+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$")
 
 
-def run_json(command, folder=None):
+# ---- running
+
+def run_process(command, folder=None):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()[-400:]}")
-    return json.loads(done.stdout)
+    return done
+
+
+def run_json(command, folder=None):
+    return json.loads(run_process(command, folder).stdout)
+
+
+def webnn_command(a, name, threads, seconds, debug):
+    what = ["--level", "model", "--case", name, "--no-peaks"] if a.built_in else [os.path.join(a.models, name + ".onnx")]
+    return [a.bench, *what, "--json", "--threads", str(threads), "--seconds", str(seconds)] + (["--debug", debug] if debug else [])
 
 
 def time_webnn(a, name, threads):
-    found = run_json([a.bench, "--json", "--no-peaks", "--level", "model", "--case", name, "--threads", str(threads),
-                      "--seconds", str(a.seconds)])
+    found = run_json(webnn_command(a, name, threads, a.seconds, a.debug))
+    if not a.built_in:
+        return {"median": found["median_ms"], "min": found["min_ms"], "build": found["read_ms"] + found["build_ms"],
+                "rss": found["rss_mb"], "gflops": found["gflops"], "gbs": found["gbs"]}
     case = next(c for c in found["cases"] if c["name"] == name)
     if "error" in case:
         raise RuntimeError(f"{name}: {case['error']}")
-    return {"median": case["median_ms"], "min": case["min_ms"], "load": case["build_ms"], "rss": case["rss_mib"]}
+    return {"median": case["median_ms"], "min": case["min_ms"], "build": case["build_ms"], "rss": case["rss_mib"],
+            "gflops": case["gflops"], "gbs": case["gbs"]}
 
 
 def time_ort(a, name, threads):
     found = run_json(["node", a.script, os.path.join(a.models, name + ".onnx"), str(threads), str(a.seconds)], a.ort)
-    return {"median": found["median_ms"], "min": found["min_ms"], "load": found["load_ms"], "rss": found["rss_mb"]}
+    return {"median": found["median_ms"], "min": found["min_ms"], "build": found["load_ms"], "rss": found["rss_mb"]}
 
+
+def limit_of(step, peaks):
+    """Milliseconds below which the machine cannot do a step, and what stands in the way."""
+    operations = step["flops"] / (peaks["gflops"] * 1e6)
+    row = "gemm" in step["implementation"] or "gemv" in step["implementation"]
+    memory = step["bytes"] / (max(peaks["read_gbs"], peaks["copy_gbs"]) if row else peaks["copy_gbs"]) / 1e6
+    return (operations, "operations") if operations >= memory else (memory, "memory")
+
+
+def measure_peaks(a, threads, peaks):
+    for key, value in run_json([a.bench, "--peaks", "--json", "--threads", str(threads)]).items():
+        peaks[key] = max(value, peaks.get(key, value)) if isinstance(value, float) else value
+
+
+def profile_webnn(a, name, threads):
+    """The steps of a network: name, implementation, milliseconds, GFLOP/s, GB/s."""
+    debug = ",".join(x for x in (a.debug, "profile") if x)
+    steps = []
+    for line in run_process(webnn_command(a, name, threads, min(a.seconds, 1), debug)).stderr.splitlines():
+        found = STEP.match(line)
+        if not found:
+            continue
+        ms, gflops, gbs = float(found[5]) / 1e3, float(found[7]), float(found[8])
+        steps.append({"step": int(found[1]), "name": found[2].strip(), "implementation": found[3].strip(),
+                      "calls": int(found[4]), "ms": ms, "gflops": gflops, "gbs": gbs, "flops": gflops * ms * 1e6,
+                      "bytes": gbs * ms * 1e6})
+    return steps
+
+
+def add_limits(steps, peaks):
+    for step in steps:
+        step["limit_ms"], step["bound"] = limit_of(step, peaks)
+        step["share_of_limit"] = step["limit_ms"] / step["ms"] if step["ms"] else None
+
+
+# ---- one run
 
 def middle(turns, key):
     return statistics.median(t[key] for t in turns)
 
 
-def main():
+def summary(turns):
+    return {"median_ms": middle(turns, "median"), "min_ms": min(t["min"] for t in turns), "build_ms": middle(turns, "build"),
+            "rss_mib": middle(turns, "rss"), "rounds_ms": [t["median"] for t in turns]}
+
+
+def compare_network(a, name, threads):
+    webnn, ort = [], []
+    for _ in range(a.rounds):
+        webnn.append(time_webnn(a, name, threads))
+        ort.append(time_ort(a, name, threads))
+    row = {"network": name, "threads": threads, "webnn": summary(webnn), "onnxruntime": summary(ort)}
+    row["ratio"] = row["onnxruntime"]["median_ms"] / row["webnn"]["median_ms"]
+    row["ratio_of_bests"] = row["onnxruntime"]["min_ms"] / row["webnn"]["min_ms"]
+    row["webnn"]["gflops"], row["webnn"]["gbs"] = middle(webnn, "gflops"), middle(webnn, "gbs")
+    if a.steps:
+        row["steps"] = profile_webnn(a, name, threads)
+    return row
+
+
+def measure(a):
+    listed = run_process([a.bench, "--list", "--level", "model"]).stdout
+    known = [line.split()[1] for line in listed.splitlines()]
+    names = a.names or [n for n in known if os.path.exists(os.path.join(a.models, n + ".onnx"))]
+    found = {"seconds": a.seconds, "rounds": a.rounds, "machine": [], "networks": [], "failed": []}
+    for threads in a.threads:
+        peaks = {}
+        measure_peaks(a, threads, peaks)
+        peaks.update(run_json([a.bench, "--overhead", "--json", "--threads", str(threads)]))
+        found["machine"].append(peaks)
+        print_machine(peaks)
+        print_header()
+        for name in names:
+            try:
+                row = compare_network(a, name, threads)
+                measure_peaks(a, threads, peaks)
+            except (RuntimeError, OSError, KeyError, json.JSONDecodeError) as e:
+                print(f"{name:18} {threads:2} {e}")
+                found["failed"].append({"network": name, "threads": threads, "error": str(e)})
+                continue
+            found["networks"].append(row)
+            print_row(row)
+        for row in found["networks"]:
+            if row["threads"] == threads:
+                add_limits(row.get("steps", []), peaks)
+    return found
+
+
+# ---- printing
+
+def print_machine(m):
+    print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s, copy"
+          f" {m['copy_gbs']:.1f} GB/s, read {m['read_gbs']:.1f} GB/s")
+    print(f"beside kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
+          f" {m['dispatch_idle_us']:.2f} us (idle) or {m['dispatch_queued_us']:.2f} us\n")
+
+
+def print_header():
+    print(f"{'network':18} {'T':>2} | {'webnn ms':>9} {'best':>9} | {'ort ms':>9} {'best':>9} | {'ort/webnn':>9} {'of bests':>8}"
+          f" | {'build ms':>8} {'ort':>6} {'ratio':>6} | {'MiB':>4} {'ort':>4}")
+
+
+def print_row(r):
+    w, o = r["webnn"], r["onnxruntime"]
+    print(f"{r['network']:18} {r['threads']:2} | {w['median_ms']:9.3f} {w['min_ms']:9.3f} | {o['median_ms']:9.3f}"
+          f" {o['min_ms']:9.3f} | {r['ratio']:9.2f} {r['ratio_of_bests']:8.2f} | {w['build_ms']:8.1f} {o['build_ms']:6.1f}"
+          f" {w['build_ms'] / o['build_ms']:6.2f} | {w['rss_mib']:4.0f} {o['rss_mib']:4.0f}", flush=True)
+
+
+def print_steps(r, count):
+    steps = r.get("steps")
+    if not steps:
+        return
+    total = sum(s["ms"] for s in steps)
+    moving = sum(s["ms"] for s in steps if not s["flops"])
+    limit = sum(s["limit_ms"] for s in steps)
+    print(f"\n{r['network']}, {r['threads']} thread{'s' if r['threads'] > 1 else ''}: {len(steps)} steps in {total:.3f} ms,"
+          f" {limit / total:.0%} of the limits of all steps, {moving / total:.1%} of the time only moves bytes")
+    print(f"  {'step':>4} {'name':32} {'implementation':24} {'ms':>8} {'time':>5} {'GFLOP/s':>8} {'GB/s':>6} {'of limit':>8}")
+    for s in sorted(steps, key=lambda s: -s["ms"])[:count]:
+        share = f"{s['share_of_limit']:8.0%}" if s["share_of_limit"] is not None else f"{'':8}"
+        print(f"  {s['step']:4} {s['name'][:32]:32} {s['implementation'][:24]:24} {s['ms']:8.3f} {s['ms'] / total:5.0%}"
+              f" {s['gflops']:8.1f} {s['gbs']:6.1f} {share} {s['bound']}")
+
+
+def print_all(found):
+    for m in found["machine"]:
+        print_machine(m)
+        print_header()
+        for r in found["networks"]:
+            if r["threads"] == m["threads"]:
+                print_row(r)
+
+
+# ---- the chart
+
+STYLE = """
+  text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2328; }
+  .title { font-size: 16px; font-weight: 600; }
+  .soft { fill: #59636e; }
+  .grid { stroke: #d1d9e0; stroke-width: 1; }
+  .one { stroke: #59636e; stroke-width: 1.5; }
+  .s0 { fill: #0969da; }
+  .s1 { fill: #8250df; }
+  .s2 { fill: #1a7f37; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #f0f6fc; }
+    .soft { fill: #9198a1; }
+    .grid { stroke: #3d444d; }
+    .one { stroke: #9198a1; }
+    .s0 { fill: #4493f8; }
+    .s1 { fill: #ab7df8; }
+    .s2 { fill: #3fb950; }
+  }
+"""
+
+
+def draw_chart(found):
+    """Bars from 1 (as fast as ONNX Runtime) on a logarithmic axis.  The same figures give the same bytes."""
+    threads = sorted({r["threads"] for r in found["networks"]})
+    names = list(dict.fromkeys(r["network"] for r in found["networks"]))
+    ratio = {(r["network"], r["threads"]): r["ratio"] for r in found["networks"]}
+    low = min(0, math.floor(math.log2(min(ratio.values()))))
+    high = max(1, math.ceil(math.log2(max(ratio.values()))))
+    left, right, top, bar, gap = 150, 60, 84, 12, 14
+    width, row = 760, len(threads) * bar + gap
+    bottom = top + len(names) * row
+
+    def x(value):
+        return left + (math.log2(value) - low) / (high - low) * (width - left - right)
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{bottom + 36}" viewBox="0 0 {width} {bottom + 36}"'
+           ' role="img">', "  <title>Time of ONNX Runtime divided by the time of the compiled graph, by network</title>",
+           f"  <style>{STYLE}  </style>", '  <text class="title" x="16" y="26">Times as fast as ONNX Runtime</text>']
+    machine = found["machine"][0]["processor"] if found["machine"] else ""
+    out.append(f'  <text class="soft" x="16" y="46">float32, the same ONNX files, medians of alternating runs;'
+               f' {machine.replace("&", "&amp;").replace("<", "&lt;")}</text>')
+    for i, t in enumerate(threads):
+        out.append(f'  <rect class="s{i % 3}" x="{16 + 110 * i}" y="58" width="12" height="12" rx="2"/>'
+                   f'<text x="{34 + 110 * i}" y="69">{t} thread{"s" if t > 1 else ""}</text>')
+    for e in range(low, high + 1):
+        out.append(f'  <line class="{"one" if e == 0 else "grid"}" x1="{x(2 ** e):.1f}" y1="{top - 4}" x2="{x(2 ** e):.1f}"'
+                   f' y2="{bottom}"/><text class="soft" x="{x(2 ** e):.1f}" y="{bottom + 18}" text-anchor="middle">{2 ** e:g}×</text>')
+    for n, name in enumerate(names):
+        y = top + n * row + gap / 2
+        out.append(f'  <text x="{left - 12}" y="{y + len(threads) * bar / 2 + 4.5:.1f}" text-anchor="end">{name}</text>')
+        for i, t in enumerate(threads):
+            value = ratio.get((name, t))
+            if not value:
+                continue
+            begin, end = sorted((x(1), x(value)))
+            out.append(f'  <rect class="s{i % 3}" x="{begin:.1f}" y="{y + i * bar:.1f}" width="{max(end - begin, 1):.1f}"'
+                       f' height="{bar - 2}" rx="2"/><text class="soft" x="{max(end, x(1)) + 6:.1f}" y="{y + i * bar + bar - 2.5:.1f}"'
+                       f' style="font-size: 11px">{value:.2f}</text>')
+    return "\n".join(out + ["</svg>", ""])
+
+
+# ---- command line
+
+def arguments():
     shared = os.environ.get("WEBNN_SHARED") or os.path.join(HERE, "..", "..", "shared")
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--bench", required=True)
-    p.add_argument("--ort", required=True)
-    p.add_argument("--models", required=True)
+    for name in ("--bench", "--ort", "--models", "--debug", "--json", "--chart", "--draw"):
+        p.add_argument(name)
     p.add_argument("--script", default=os.path.join(shared, "bench", "ort_bench.mjs"))
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=2)
-    p.add_argument("--threads", default="1 2")
+    p.add_argument("--threads", default="1 2", type=lambda text: [int(t) for t in text.split()])
+    p.add_argument("--steps", type=int, default=5)
+    p.add_argument("--built-in", action="store_true")
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
-    a.bench, a.script, a.models = (os.path.abspath(x) for x in (a.bench, a.script, a.models))
+    if not a.draw and not (a.bench and a.ort and a.models):
+        p.error("--bench, --ort and --models are needed")
+    if not a.draw:
+        a.bench, a.script, a.models = (os.path.abspath(path) for path in (a.bench, a.script, a.models))
+    return a
 
-    listed = subprocess.run([a.bench, "--list", "--level", "model"], capture_output=True, text=True, check=True).stdout
-    ours = [line.split()[1] for line in listed.splitlines()]
-    names = a.names or [n for n in ours if os.path.exists(os.path.join(a.models, n + ".onnx"))]
-    failed = False
-    print(f"{'network':20} {'T':>2} {'webnn ms':>10} {'best':>9} {'ort ms':>10} {'best':>9} {'ort/webnn':>9} {'of bests':>8}"
-          f" {'build ms':>9} {'load ms':>8} {'MiB':>5} {'ort':>5}")
-    for threads in (int(t) for t in a.threads.split()):
-        for name in names:
-            webnn, ort = [], []
-            try:
-                for _ in range(a.rounds):
-                    webnn.append(time_webnn(a, name, threads))
-                    ort.append(time_ort(a, name, threads))
-            except (RuntimeError, OSError, json.JSONDecodeError) as e:
-                print(f"{name:20} {threads:2} {e}")
-                failed = True
-                continue
-            w, o = middle(webnn, "median"), middle(ort, "median")
-            wb, ob = min(t["min"] for t in webnn), min(t["min"] for t in ort)
-            print(f"{name:20} {threads:2} {w:10.3f} {wb:9.3f} {o:10.3f} {ob:9.3f} {o / w:9.2f} {ob / wb:8.2f}"
-                  f" {middle(webnn, 'load'):9.1f} {middle(ort, 'load'):8.1f} {middle(webnn, 'rss'):5.0f} {middle(ort, 'rss'):5.0f}",
-                  flush=True)
-    return 1 if failed else 0
+
+def main():
+    a = arguments()
+    if a.draw:
+        with open(a.draw, encoding="utf-8") as f:
+            found = json.load(f)
+        print_all(found)
+    else:
+        found = measure(a)
+    for m in found["machine"] if a.steps else []:
+        if not a.draw:
+            print_machine(m)
+        for r in found["networks"]:
+            if r["threads"] == m["threads"]:
+                print_steps(r, a.steps)
+    if a.json:
+        with open(a.json, "w", encoding="utf-8") as f:
+            json.dump(found, f, indent=1)
+            f.write("\n")
+    if a.chart and found["networks"]:
+        with open(a.chart, "w", encoding="utf-8") as f:
+            f.write(draw_chart(found))
+    return 1 if found["failed"] else 0
 
 
 if __name__ == "__main__":
