@@ -245,7 +245,7 @@ def draw_chart(found):
            ' role="img">', "  <title>Time of ONNX Runtime divided by the time of the compiled graph, by network</title>",
            f"  <style>{STYLE}  </style>", '  <text class="title" x="16" y="26">Times as fast as ONNX Runtime</text>']
     machine = found["machine"][0]["processor"] if found["machine"] else ""
-    out.append(f'  <text class="soft" x="16" y="46">float32, the same ONNX files, medians of alternating runs;'
+    out.append(f'  <text class="soft" x="16" y="46">the same ONNX files, medians of alternating runs;'
                f' {machine.replace("&", "&amp;").replace("<", "&lt;")}</text>')
     for i, t in enumerate(threads):
         out.append(f'  <rect class="s{i % 3}" x="{16 + 110 * i}" y="58" width="12" height="12" rx="2"/>'

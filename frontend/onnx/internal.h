@@ -56,11 +56,19 @@ struct onnx_block {
     _Alignas(64) unsigned char bytes[];
 };
 
+/** A file of tensors beside the model. */
+struct onnx_external {
+    struct onnx_external *next;
+    struct file_map *map;
+    char path[];
+};
+
 struct onnx_reader {
     const char *path;
     const unsigned char *bytes; /* the file */
     size_t length;
     struct file_map *map; /* the file, if it stays: its weights are lent then.  NULL: they are copied */
+    struct onnx_external *external;
     const struct model_options *options;
     struct model *model;
     Onnx__ModelProto *proto;

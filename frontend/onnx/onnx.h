@@ -83,12 +83,15 @@ struct onnx_value {
     size_t rank;
     int64_t dims[ONNX_RANK_MAX]; /* 0 only in constants */
     WNNOperand operand;          /* NULL: not made yet; ask onnx_operand */
-    const void *data; /* constant's elements in C order; NULL: run-time, or constant but not computed (onnx_constant does) */
-    const void
-        *file;      /* the same elements where they stand in the mapped file, at any address; NULL: they do not, as they are */
-    bool is_static; /* depends on constants only */
-    bool is_input;  /* the operand is an input of the model, not a result */
-    double cost;    /* about how many operations computing the data takes, if it is constant but not computed */
+    /* A constant's elements in C order; NULL: run-time, or constant but not computed (onnx_constant does). */
+    const void *data;
+    /* The same where they stand in a mapped file, which outlives the reading; at any address.  NULL: they do not, as they are.
+     */
+    const void *file;
+    struct file_map *map;
+    bool is_static;      /* depends on constants only */
+    bool is_input;       /* the operand is an input of the model, not a result */
+    double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
     const char *refusal; /* NULL: usable; "": a result of a refused node, not to be reported again; else why it is not */
 };
 

@@ -410,6 +410,8 @@ static bool read_model(WNNContext context, struct onnx_reader *r)
     }
     if (r->proto)
         onnx__model_proto__free_unpacked(r->proto, NULL);
+    for (struct onnx_external *e = r->external; e; e = e->next)
+        file_map_release(e->map);
     while (r->blocks) {
         struct onnx_block *next = r->blocks->next;
 

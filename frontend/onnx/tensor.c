@@ -8,13 +8,12 @@
  * in the model's folder: a model must not be able to read what its user did not mean to give it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "frontend/io/map.h"
 #include "frontend/onnx/internal.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw_data is little-endian and used as it is");
@@ -154,35 +153,37 @@ static bool parse_number(struct onnx_reader *r, const char *key, const char *tex
     return true;
 }
 
-/** Reads bytes at an offset; the file must have them. */
-static bool read_range(struct onnx_reader *r, const char *path, const char *location, uint64_t offset, unsigned char *data,
-                       size_t bytes)
+/** A file beside the model, mapped once for all tensors in it.  NULL: failed. */
+static struct file_map *open_external(struct onnx_reader *r, const char *path, const char *location)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    size_t done = 0;
+    struct onnx_external *e = r->external;
+    char text[400];
 
-    while (file >= 0 && done < bytes) {
-        ssize_t got = pread(file, data + done, bytes - done, (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
+    while (e && strcmp(e->path, path) != 0)
+        e = e->next;
+    if (e)
+        return e->map;
+    e = onnx_reader_alloc(r, 1, sizeof *e + strlen(path) + 1);
+    if (!e)
+        return NULL;
+    memcpy(e->path, path, strlen(path) + 1);
+    if (!file_map_open(path, &e->map, text, sizeof text)) {
+        onnx_fail(r, "external data \"%s\" cannot be read", onnx_escape(r, location));
+        return NULL;
     }
-    if (file >= 0)
-        close(file);
-    return done == bytes ||
-           onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location), file < 0 ? strerror(errno) : "cannot be read");
+    e->next = r->external;
+    r->external = e;
+    return e->map;
 }
 
-/** The bytes of a tensor that stands in a file beside the model; NULL: failed. */
-static const unsigned char *read_external(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, size_t bytes)
+/** The bytes of a tensor that stands in a file beside the model, and that file; NULL: failed. */
+static const unsigned char *read_external(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, size_t bytes,
+                                          struct file_map **map)
 {
     const char *location = NULL;
     uint64_t offset = 0, length = 0;
     bool has_length = false;
-    unsigned char *data = NULL;
+    const unsigned char *data = NULL;
     struct stat s;
     char *path;
 
@@ -220,12 +221,13 @@ static const unsigned char *read_external(struct onnx_reader *r, const Onnx__Ten
     else if (offset > (uint64_t)s.st_size || bytes > (uint64_t)s.st_size - offset)
         onnx_fail(r, "%s: %zu bytes at offset %llu of \"%s\", which has %lld", what, bytes, (unsigned long long)offset,
                   onnx_escape(r, location), (long long)s.st_size);
-    else {
+    else if ((*map = open_external(r, path, location)) != NULL) {
         r->budget += bytes < (SIZE_MAX - r->budget) / 16 ? 16 * bytes : 0; /* the file is that large */
-        data = onnx_reader_alloc(r, bytes + 1, 1);                         /* never of size 0 */
+        if (offset <= file_map_length(*map) && bytes <= file_map_length(*map) - offset)
+            data = (const unsigned char *)file_map_data(*map) + offset;
+        else
+            onnx_fail(r, "%s: external data \"%s\" became shorter", what, onnx_escape(r, location));
     }
-    if (data && !read_range(r, path, location, offset, data, bytes))
-        data = NULL;
     free(path);
     return data;
 }
@@ -251,13 +253,15 @@ static bool find_raw(struct onnx_reader *r, const Onnx__TensorProto *t, const ch
     return true;
 }
 
-/** Lets v be elements of the file: read where they are if they are aligned, lent to the builder in any case. */
-static bool from_file(struct onnx_reader *r, struct onnx_value *v, const unsigned char *raw, size_t bytes)
+/** Lets v be elements of a file: read where they are if they are aligned, lent to the builder in any case.  map NULL: the file
+ * is not there for long enough. */
+static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_map *map, const unsigned char *raw, size_t bytes)
 {
-    bool lent = r->map && bytes >= LEND_BYTES;
+    bool lent = map && bytes >= LEND_BYTES;
     void *data;
 
     v->file = lent ? raw : NULL;
+    v->map = lent ? map : NULL;
     if ((uintptr_t)raw % onnx_type_size(v->type) == 0 || lent) {
         v->data = (uintptr_t)raw % onnx_type_size(v->type) == 0 ? raw : NULL; /* onnx_value_compute moves them if it must */
         return true;
@@ -394,9 +398,12 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
     }
     bytes = is_4_bit(type) ? (count + 1) / 2 : count * size;
     if (t->data_location == 1) {
-        const unsigned char *raw = read_external(r, t, what, bytes);
+        struct file_map *map;
+        const unsigned char *raw = read_external(r, t, what, bytes, &map);
 
-        v->data = raw ? from_raw(r, type, raw, count) : NULL;
+        if (raw && bytes && type != ONNX_BOOL && !is_4_bit(type))
+            return from_file(r, v, map, raw, bytes) ? v : NULL;
+        v->data = !raw ? NULL : bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
     } else if (t->has_raw_data) {
         const unsigned char *raw;
         size_t have;
@@ -408,7 +415,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
             return NULL;
         }
         if (bytes && type != ONNX_BOOL && !is_4_bit(type))
-            return from_file(r, v, raw, bytes) ? v : NULL;
+            return from_file(r, v, r->map, raw, bytes) ? v : NULL;
         v->data = bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
     } else {
         v->data = from_list(r, t, type, what, count);

@@ -187,7 +187,7 @@ WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
     WNNOperandDescriptor descriptor = {type, v->rank, dims};
     size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
 
-    v->operand = v->file ? file_map_lend(n->reader->map, n->builder, &descriptor, v->file, bytes)
+    v->operand = v->file ? file_map_lend(v->map, n->builder, &descriptor, v->file, bytes)
                          : wnnGraphBuilderConstant(n->builder, &descriptor, v->data, bytes);
     return v->operand;
 }
@@ -427,6 +427,7 @@ bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v,
         return onnx_refuse(n, "out of memory");
     view->data = v->data;
     view->file = v->file;
+    view->map = v->map;
     view->is_static = true;
     return onnx_output_value(n, i, view);
 }

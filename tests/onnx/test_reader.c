@@ -611,6 +611,97 @@ static void external(struct net *t, Onnx__TensorProto *p, const char *location, 
         }
 }
 
+/* Of y = (x . w) . transpose(v) + c, in every way: packed, folded, read by a kernel. */
+enum { LARGE_ROWS = 256, LARGE_IN = 64, LARGE_MIDDLE = 512 };
+
+static void large_net(struct net *t, const char *name, const float *w, const float *v, const float *c)
+{
+    char product[80];
+
+    start(t, 17);
+    input(t, "x", F32, "256 64");
+    initializer(t, tensor(t, name, F32, 2, (int64_t[]){LARGE_IN, LARGE_MIDDLE}, w, LARGE_IN * LARGE_MIDDLE * sizeof *w));
+    initializer(t, tensor(t, "v", F32, 2, (int64_t[]){LARGE_IN, LARGE_MIDDLE}, v, LARGE_IN * LARGE_MIDDLE * sizeof *v));
+    initializer(t, tensor(t, "c", F32, 2, (int64_t[]){LARGE_ROWS, LARGE_IN}, c, LARGE_ROWS * LARGE_IN * sizeof *c));
+    snprintf(product, sizeof product, "x %s", name);
+    node(t, "MatMul", product, "a");
+    node(t, "Transpose", "v", "u");
+    node(t, "MatMul", "a u", "b");
+    node(t, "Add", "b c", "y");
+    output(t, "y");
+}
+
+static void large_weights_stay_in_the_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"w", "ww", "www", "wwww"}; /* which moves the bytes behind it */
+    static const char *const offsets[] = {"0", "1", "2", "3"};
+    static float w[LARGE_IN * LARGE_MIDDLE], v[LARGE_IN * LARGE_MIDDLE], c[LARGE_ROWS * LARGE_IN], x[LARGE_ROWS * LARGE_IN];
+    static float y[LARGE_ROWS * LARGE_IN], same[LARGE_ROWS * LARGE_IN];
+    static char beside_bytes[sizeof w + 3];
+    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60], beside[60];
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    snprintf(beside, sizeof beside, "%s/w.bin", folder);
+    for (int i = 0; i < LARGE_IN * LARGE_MIDDLE; i++) { /* so small that sums are exact */
+        w[i] = (float)(i * 7 % 5 - 2);
+        v[i] = (float)(i * 11 % 7 - 3);
+    }
+    for (int i = 0; i < LARGE_ROWS * LARGE_IN; i++) {
+        x[i] = (float)(i * 3 % 4 - 1);
+        c[i] = (float)(i % 1000);
+    }
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        uint8_t *bytes;
+        size_t size;
+        struct net t;
+
+        large_net(&t, names[k], w, v, c);
+        reads(&t, NULL); /* from memory that is gone afterwards */
+        compute(&t, x, sizeof x, same, sizeof same);
+        size = onnx__model_proto__get_packed_size(&t.model);
+        bytes = malloc(size);
+        assert_non_null(bytes);
+        onnx__model_proto__pack(&t.model, bytes);
+        assert_true(file_write(path, bytes, size, NULL, 0));
+        free(bytes);
+        model_free(&t.read);
+        if (!model_read(context, path, NULL, &t.read, &t.message))
+            fail_msg("%s", t.message);
+        unlink(path); /* the mapping stays */
+        memset(y, 0, sizeof y);
+        compute(&t, x, sizeof x, y, sizeof y);
+        assert_memory_equal(y, same, sizeof y);
+        /* The first one in a file beside the model, at an odd place. */
+        memcpy(beside_bytes + k, w, sizeof w);
+        assert_true(file_write(beside, beside_bytes, sizeof beside_bytes, NULL, 0));
+        t.path = path;
+        t.graph.initializer[0]->has_raw_data = 0;
+        external(&t, t.graph.initializer[0], "w.bin", offsets[k], NULL);
+        reads(&t, NULL);
+        unlink(beside);
+        memset(y, 0, sizeof y);
+        compute(&t, x, sizeof x, y, sizeof y);
+        assert_memory_equal(y, same, sizeof y);
+        for (int r = 0; r < LARGE_ROWS; r += 51)
+            for (int o = 0; o < LARGE_IN; o += 9) {
+                double want = c[r * LARGE_IN + o];
+
+                for (int m = 0; m < LARGE_MIDDLE; m++) {
+                    double a = 0;
+
+                    for (int i = 0; i < LARGE_IN; i++)
+                        a += (double)x[r * LARGE_IN + i] * w[i * LARGE_MIDDLE + m];
+                    want += a * v[o * LARGE_MIDDLE + m];
+                }
+                assert_true(y[r * LARGE_IN + o] == want);
+            }
+        free_net(&t);
+    }
+    rmdir(folder);
+}
+
 static void weights_beside_the_model(void **state)
 {
     (void)state;
@@ -828,6 +919,7 @@ int main(void)
         cmocka_unit_test(composed_functions_are_accurate),
         cmocka_unit_test(slices_of_every_kind),
         cmocka_unit_test(weights_beside_the_model),
+        cmocka_unit_test(large_weights_stay_in_the_file),
         cmocka_unit_test(sizes_in_tensors_are_checked),
         cmocka_unit_test(versions_are_checked),
         cmocka_unit_test(deep_nesting_does_not_overflow),
