@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "frontend/io/element.h"
+#include "frontend/io/npz.h"
 #include "frontend/tools/webnn_run.h"
 
 /* What a reader of expected outputs would still call the same: float32 in another order of adding, and a floor for numbers near
@@ -119,7 +120,8 @@ bool results_compare(const struct run_options *o, size_t count, const struct res
 
         if (!r)
             return false;
-        if (!npy_read(pair->value, &expected, message, sizeof message))
+        if (!(npz_is_path(pair->value) ? npz_read_array(pair->value, pair->name, &expected, message, sizeof message)
+                                       : npy_read(pair->value, &expected, message, sizeof message)))
             return run_error("%s", message);
         if (expected.dataType != r->array.dataType || expected.rank != r->array.rank ||
             memcmp(expected.shape, r->array.shape, expected.rank * sizeof *expected.shape))

@@ -284,6 +284,12 @@ static void comparing_finds_the_worst(void **state)
     assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=off.npy", WEBNN_RUN), 1);
     assert_printed("largest absolute error 1 at [2]");
     assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=off.npy --atol 1", WEBNN_RUN), 0);
+    /* What --output FILE.npz wrote. */
+    assert_int_equal(run("%s whole.webnn --input n=whole.npy --output whole.npz --quiet", WEBNN_RUN), 0);
+    assert_int_equal(run("%s whole.webnn --input n=whole.npy --compare m=whole.npz", WEBNN_RUN), 0);
+    assert_int_equal(run("%s whole.webnn --input n=off.npy --compare m=whole.npz", WEBNN_RUN), 1);
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=whole.npz", WEBNN_RUN), 1);
+    assert_printed("whole.npz has no array 'y'");
 }
 
 static void the_largest_get_labels(void **state)
