@@ -162,6 +162,14 @@ static bool open_object(struct loaded_object *o, const char *path, struct error 
     return true;
 }
 
+/* The description's target is triple, processor and, if there are any, features. */
+static bool check_processor(const struct webnn_object *d, struct error *e)
+{
+    const char *cpu = d->target ? strchr(d->target, ' ') : NULL, *features = cpu ? strchr(cpu + 1, ' ') : NULL;
+
+    return !features || image_processor_has(features + 1, e);
+}
+
 static bool check_functions(const struct webnn_object *d, struct error *e)
 {
     bool model = (d->flags & WEBNN_OBJECT_HAS_MODEL) != 0;
@@ -239,7 +247,7 @@ WNNGraph load_object(WNNContext context, const char *path, struct error *e)
     }
     atomic_init(&o->workspace, NULL);
     o->threads = context->engine->thread_count;
-    bool ok = open_object(o, path, e) && check_functions(o->object, e) &&
+    bool ok = open_object(o, path, e) && check_processor(o->object, e) && check_functions(o->object, e) &&
               describe("input", o->object->input_count, o->object->inputs, &arena, &facts.inputs, e) &&
               describe("output", o->object->output_count, o->object->outputs, &arena, &facts.outputs, e) &&
               prepare_call(o, e) && prepare_state(o, e);

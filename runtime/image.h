@@ -111,6 +111,12 @@ bool image_load(const struct image_source *source, struct engine *en, const char
                 struct program *p, struct image_view *view, struct error *e);
 void image_view_free(struct image_view *view);
 
+/**
+ * Whether the processor that we run on has the features of a list, "+avx2,+fma", as far as they change what vector code may use; all
+ * others come with processors that have these.  NotSupportedError with the first that it lacks.
+ */
+bool image_processor_has(const char *features, struct error *e);
+
 /** The checksum of images; also for other files that belong to compiled objects. */
 uint64_t image_checksum(const void *data, size_t bytes);
 /** Puts right the checksums of an image that was altered: for tests of what comes behind them. */

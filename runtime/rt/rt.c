@@ -94,41 +94,6 @@ static const struct engine_functions rt_functions = {
     .library_facts = rt_library_facts,
 };
 
-/* ---- the processor ---- */
-
-/* Whether the processor has the features that code was compiled for.  Those that change what vector code may use are known by
- * name; all others come with processors that have these. */
-static bool has_features(const char *features, struct error *e)
-{
-#if defined(__x86_64__)
-    const struct {
-        const char *name;
-        bool here;
-    } rows[] = {
-#define ROW(name) {name, __builtin_cpu_supports(name) != 0}
-        ROW("sse3"),     ROW("ssse3"),    ROW("sse4.1"),   ROW("sse4.2"),     ROW("popcnt"),     ROW("avx"),
-        ROW("avx2"),     ROW("fma"),      ROW("bmi"),      ROW("bmi2"),       ROW("avx512f"),    ROW("avx512bw"),
-        ROW("avx512cd"), ROW("avx512dq"), ROW("avx512vl"), ROW("avx512vnni"), ROW("avx512vbmi"), ROW("avx512bf16"),
-        ROW("sse4a"),    ROW("fma4"),     ROW("xop"),      ROW("avx512ifma"), ROW("gfni"),       ROW("vpclmulqdq"),
-#undef ROW
-    };
-
-    for (const char *p = features; *p;) {
-        size_t length = strcspn(p, ",");
-
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            if (*p == '+' && strlen(rows[i].name) == length - 1 && !memcmp(rows[i].name, p + 1, length - 1) && !rows[i].here)
-                return error_set(e, WNNStatus_NotSupportedError, "the object's code needs %s, which this processor does not have",
-                                 rows[i].name);
-        p += length + (p[length] == ',');
-    }
-#else
-    (void)features;
-    (void)e;
-#endif
-    return true;
-}
-
 /* ---- creating ---- */
 
 static bool map_weights(struct webnn_rt_model *m, const char *path, struct error *e)
@@ -195,7 +160,7 @@ static bool load(struct webnn_rt_model *m, const struct webnn_rt_program *from, 
     source.data_bytes = m->weights ? m->weights_bytes : from->weights_bytes;
     if (!image_load(&source, &m->base, NULL, NULL, &p, &view, e))
         return false;
-    bool ok = has_features(view.facts.features, e);
+    bool ok = image_processor_has(view.facts.features, e);
     if (ok && (view.kernel_count != from->kernel_count || (from->kernel_count && !from->kernels)))
         ok = error_set(e, WNNStatus_DataError, "the image names %u kernels, the object has %u", view.kernel_count,
                        from->kernel_count);

@@ -279,6 +279,11 @@ check_shared() {
         passes $cc -O2 -I"$source/include" "$source/tests/webnnc/shared.c" -ldl -o shared
         # The leak sanitizer of gcc 12 crashes while it looks at threads of a library that came by dlopen, dlclose or not.
         ASAN_OPTIONS=detect_leaks=0 passes ./shared "./lenet-$library.so" "$lenet/case_0_input.npy" "$lenet/case_0_expected_probabilities.npy"
+        # Instructions that no processor has together: wnnContextLoadGraph refuses the object before it runs.
+        if [ "$(uname -m)" = x86_64 ] && ! { grep -qw xop /proc/cpuinfo && grep -qw avx512f /proc/cpuinfo; }; then
+            passes "$webnnc" "$lenet" -o "foreign-$library.so" --library $library --cpu x86-64-v4 --features +xop,+fma4 --cc "$cc"
+            refuses 1 "which this processor does not have" "$build/bin/webnn-run" "foreign-$library.so" --random 1
+        fi
     done
 }
 
