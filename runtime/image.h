@@ -112,8 +112,8 @@ bool image_load(const struct image_source *source, struct engine *en, const char
 void image_view_free(struct image_view *view);
 
 /**
- * Whether the processor that we run on has the features of a list, "+avx2,+fma", as far as they change what vector code may use; all
- * others come with processors that have these.  NotSupportedError with the first that it lacks.
+ * Whether the processor that we run on has the features of a list, "+avx2,+fma", as far as they change what vector code may
+ * use; all others come with processors that have these.  NotSupportedError with the first that it lacks.
  */
 bool image_processor_has(const char *features, struct error *e);
 

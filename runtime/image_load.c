@@ -165,8 +165,8 @@ bool image_processor_has(const char *features, struct error *e)
 
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
             if (*p == '+' && strlen(rows[i].name) == length - 1 && !memcmp(rows[i].name, p + 1, length - 1) && !rows[i].here)
-                return error_set(e, WNNStatus_NotSupportedError, "the object's code needs %s, which this processor does not have",
-                                 rows[i].name);
+                return error_set(e, WNNStatus_NotSupportedError,
+                                 "the object's code needs %s, which this processor does not have", rows[i].name);
         p += length + (p[length] == ',');
     }
 #else

@@ -13,9 +13,8 @@
 static const char usage_text[] =
     "usage: webnn-run [OPTION ...] MODEL\n"
     "\n"
-    "Runs a model: an ONNX file, a .webnn text or its JSON form, a folder with a manifest.json; or what was compiled from one: "
-    "a\n"
-    "file that --save wrote, a shared object of webnnc.\n"
+    "Runs a model: an ONNX file, a .webnn text or its JSON form, a folder with a model.onnx or a manifest.json; or what\n"
+    "was compiled from one: a file that --save wrote, a shared object of webnnc.\n"
     "\n"
     "inputs (those that are not given are zeros)\n"
     "  --input NAME=FILE     .npy, .npz (its array NAME, or its only one), PNG, JPEG, or raw elements\n"

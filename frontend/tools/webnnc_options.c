@@ -15,7 +15,8 @@
 static const char usage_text[] =
     "usage: webnnc [OPTION ...] MODEL -o OUT\n"
     "\n"
-    "Compiles a model (an ONNX file, a .webnn text or its JSON form, or a folder with a manifest.json) to native code.\n"
+    "Compiles a model to native code: an ONNX file, a .webnn text or its JSON form, a folder with a model.onnx or a\n"
+    "manifest.json.\n"
     "\n"
     "output\n"
     "  -o, --output FILE     where to; \"-\" is standard output (default: the model's name with the kind's ending)\n"
@@ -162,14 +163,16 @@ static bool add_debug(struct options *o, const char *name, const char *value)
     return true;
 }
 
-static bool add_pass(struct options *o, const char *option, const char *name)
+static bool add_pass(struct options *o, const char *option, const char *name, bool optional)
 {
     bool known = false;
 
     for (uint32_t i = 0; i < pass_pipeline_length; i++)
-        known |= !strcmp(pass_pipeline[i].name, name);
+        known |= !strcmp(pass_pipeline[i].name, name) && !(optional && pass_pipeline[i].required);
     if (!known)
-        return bad_value(option, name, "a pass (--list-passes prints them)");
+        return bad_value(option, name,
+                         optional ? "a pass that is not required (--list-passes prints them)"
+                                  : "a pass (--list-passes prints them)");
     char key[32];
     snprintf(key, sizeof key, "%s=", option);
     return add_debug(o, key, name);
@@ -326,11 +329,11 @@ static bool take(struct options *o, int option, const char *value, bool *done)
     case OPTION_CC:
         return take_text(&o->cc, "cc", value);
     case OPTION_PRINT_AFTER:
-        return add_pass(o, "print-after", value);
+        return add_pass(o, "print-after", value, false);
     case OPTION_PRINT_AFTER_ALL:
         return add_debug(o, "print-after-all", "");
     case OPTION_SKIP:
-        return add_pass(o, "skip", value);
+        return add_pass(o, "skip", value, true);
     case OPTION_TIME_PASSES:
         return add_debug(o, "time-passes", "");
     case OPTION_DEBUG:
