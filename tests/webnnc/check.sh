@@ -81,6 +81,7 @@ check_options() {
     refuses 2 "--library mkl: expected" "$webnnc" model --library mkl
     refuses 2 "--threads 0: expected" "$webnnc" model --threads 0
     refuses 2 "--skip magic: expected" "$webnnc" model --skip magic
+    refuses 2 "--skip expand-recurrent: expected a pass that is not required" "$webnnc" model --skip expand-recurrent
     refuses 2 "--print-after magic: expected" "$webnnc" model --print-after magic
     refuses 2 "--weights-as zip: expected" "$webnnc" model --weights-as zip
     refuses 2 "goes with code" "$webnnc" model -o model.dot --header model.h
