@@ -152,7 +152,7 @@ typedef enum WNNStatus {
 WNN_EXPORT char const *wnnStatusGetName(WNNStatus status);
 
 /**
- * The message of the last call that failed on this thread, "" if none.
+ * The message of the last call that failed on this thread, "" if none.  Its data end with a NUL.
  * Valid until the next failing call on the same thread.  Labels and names in it are escaped.
  */
 WNN_EXPORT WNNStringView wnnGetLastErrorMessage(void);
