@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# For people in a hurry; everything else is CMake (presets release, debug, asan, clang).
+# For people in a hurry; everything else is CMake (presets release, debug, asan, clang, fuzz).
 #
 #   make demo                                  install packages, build, denoise the picture that comes with the project
 #   make demo INPUT=picture.png                denoise another picture
