@@ -2,8 +2,9 @@
 /*
  * How build time grows with a graph.  In: a kind of graph and its number of nodes.  Out: milliseconds.
  *
- * Two kinds of chain: element-wise operators with a residual now and then, and convolutions whose weights all differ, each with
- * a bias and a relu behind it.  Sizes double, so that what is not linear shows.
+ * Three kinds: a chain of element-wise operators with a residual now and then; a value that half of the nodes read, and that
+ * the others add up again in a tree; a chain of convolutions whose weights all differ, each with a bias and a relu behind it.
+ * Sizes double, so that what is not linear shows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 const struct bench_scale bench_scales[] = {
     {"elementwise", {1250, 2500, 5000, 10000, 20000}},
+    {"wide", {1250, 2500, 5000, 10000, 20000}},
     {"convolution", {312, 625, 1250, 2500, 5000}},
     {NULL, {0}},
 };
@@ -44,6 +46,24 @@ static WNNOperand elementwise_chain(WNNGraphBuilder b, WNNOperand x, uint32_t no
         }
     }
     return x;
+}
+
+/** A value with thousands of readers, each with a scalar of its own, and a tree over them. */
+static WNNOperand wide_tree(WNNGraphBuilder b, WNNOperand x, uint32_t nodes)
+{
+    uint32_t leaves = nodes / 2;
+    WNNOperand *level = malloc(leaves * sizeof *level), top = NULL;
+
+    for (uint32_t i = 0; level && i < leaves; i++)
+        level[i] = wnnGraphBuilderMul(
+            b, x, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(1 + 1.0 / (1 + i))), NULL);
+    for (uint32_t count = leaves; level && count > 1; count = (count + 1) / 2)
+        for (uint32_t i = 0; i < (count + 1) / 2; i++)
+            level[i] = 2 * i + 1 < count ? wnnGraphBuilderAdd(b, level[2 * i], level[2 * i + 1], NULL) : level[2 * i];
+    if (level)
+        top = level[0];
+    free(level);
+    return top;
 }
 
 enum { CHANNELS = 16, WINDOW = 3 };
@@ -87,7 +107,9 @@ bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const 
     if (ok) {
         WNNOperand x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
 
-        x = convolutions ? convolution_chain(b, x, nodes) : elementwise_chain(b, x, nodes);
+        x = convolutions            ? convolution_chain(b, x, nodes)
+            : !strcmp(kind, "wide") ? wide_tree(b, x, nodes)
+                                    : elementwise_chain(b, x, nodes);
         ok = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), x}, &graph) == WNNStatus_Success;
     }
     *ms = (bench_now() - start) * 1e3;
