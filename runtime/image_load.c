@@ -145,6 +145,19 @@ static bool check_processor(const struct image_facts *f, const char *triple, con
     return true;
 }
 
+#if defined(__x86_64__)
+/* Whether what follows in a list takes a feature back: the last word counts, as in LLVM. */
+static bool features_drop(const char *rest, const char *name)
+{
+    size_t size = strlen(name);
+
+    for (const char *p = rest; (p = strstr(p, name)); p += size)
+        if (p[-1] == '-' && (p[size] == ',' || p[size] == '\0'))
+            return true;
+    return false;
+}
+#endif
+
 bool image_processor_has(const char *features, struct error *e)
 {
 #if defined(__x86_64__)
@@ -164,7 +177,8 @@ bool image_processor_has(const char *features, struct error *e)
         size_t length = strcspn(p, ",");
 
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            if (*p == '+' && strlen(rows[i].name) == length - 1 && !memcmp(rows[i].name, p + 1, length - 1) && !rows[i].here)
+            if (*p == '+' && strlen(rows[i].name) == length - 1 && !memcmp(rows[i].name, p + 1, length - 1) && !rows[i].here &&
+                !features_drop(p + length, rows[i].name))
                 return error_set(e, WNNStatus_NotSupportedError,
                                  "the object's code needs %s, which this processor does not have", rows[i].name);
         p += length + (p[length] == ',');

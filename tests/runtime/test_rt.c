@@ -354,6 +354,26 @@ static void in_a_region(void **state)
     object_free(&o);
 }
 
+/* Lists as webnnc writes them: a processor's own, then what the user adds and takes back. */
+static void lists_of_features(void **state)
+{
+    struct error e = {0};
+
+    (void)state;
+    assert_true(image_processor_has("", &e));
+    assert_true(image_processor_has("-fma4,-xop", &e));
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("xop"))
+        return;
+    assert_true(image_processor_has("+sse3,+xop,-xop", &e));
+    assert_true(image_processor_has("+xopmop", &e));
+    assert_false(image_processor_has("-xop,+xop", &e));
+    assert_non_null(strstr(e.message, "xop"));
+    e = (struct error){0};
+    assert_false(image_processor_has("+xop,-xopmop", &e));
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +383,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(many_at_once),
         cmocka_unit_test(in_a_region),
+        cmocka_unit_test(lists_of_features),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
