@@ -11,12 +11,14 @@
 
 enum {
     VECTORS_MAX = 8,
-    CHAINS = 8,          /* multiply-adds that must be under way at once for full speed */
-    STEPS_MAX = 288,     /* multiply-adds in an unrolled loop body */
-    OWN_COPIES = 8,      /* accumulators of a tile that shares little: as many as hide latency */
-    SUM_STEPS = 512,     /* additions in a row into one accumulator; longer sums go in blocks */
-    ZEROS_MAX = 4096,    /* elements that a factor's row may have to be replaced by zeros */
-    WIDE_BYTES = 1 << 19 /* an operand up to this size stays in the cache for all rows */
+    CHAINS = 8,             /* multiply-adds that must be under way at once for full speed */
+    STEPS_MAX = 288,        /* multiply-adds in an unrolled loop body */
+    OWN_COPIES = 8,         /* accumulators of a tile that shares little: as many as hide latency */
+    SUM_STEPS = 512,        /* additions in a row into one accumulator; longer sums go in blocks */
+    ZEROS_MAX = 4096,       /* elements that a factor's row may have to be replaced by zeros */
+    WIDE_BYTES = 1 << 19,   /* an operand up to this size stays in the cache for all rows */
+    CACHE_WAY_BYTES = 4096, /* addresses that far apart share a set of the first cache, */
+    CACHE_WAYS = 8          /* which holds that many of them */
 };
 
 /* ---- questions about the kernel ---- */
@@ -80,6 +82,30 @@ static bool factors_are_own(const struct kernel *k)
     return own;
 }
 
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    return b ? greatest_divisor(b, a % b) : a;
+}
+
+/* How many rows of a tile the first cache holds: where rows lie a power of two apart, few, and a step reads one line of each.
+ */
+static int64_t rows_in_cache(const struct kernel *k)
+{
+    int64_t most = INT64_MAX;
+
+    for (uint32_t i = 0; i < k->expr_count && k->row_var != KEXPR_NONE; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (!block_is_load(x))
+            continue;
+        int64_t stride = coefficient(&x->index, k->row_var) * (int64_t)dtype_size(k->tensors[x->tensor].type);
+        if (stride <= 0)
+            continue;
+        int64_t sets = CACHE_WAY_BYTES / greatest_divisor(stride, CACHE_WAY_BYTES);
+        most = sets * CACHE_WAYS < most ? sets * CACHE_WAYS : most;
+    }
+    return most;
+}
+
 /* ---- the shape ---- */
 
 /* Cycles of one step of a tile, roughly: multiply-adds, loads, or waiting for the chain of additions. */
@@ -141,6 +167,7 @@ static void choose_tile(const struct kernel *k, const struct isa *isa, struct bl
     const int64_t rows = k->row_var == KEXPR_NONE ? 1 : k->vars[k->row_var].size, columns = k->vars[k->vector_var].size;
     const uint32_t spare = isa->fma ? 1 : 2; /* a factor; without fused multiply-adds a product, too */
     const uint32_t most = factors_are_own(k) ? OWN_COPIES : COPIES_MAX;
+    const int64_t cached = rows_in_cache(k);
     struct block_shape best = {0};
     double least = 0;
 
@@ -152,6 +179,8 @@ static void choose_tile(const struct kernel *k, const struct isa *isa, struct bl
                 continue;
             if (s->vectors > 4 && s->rows > 1)
                 continue;
+            if (s->rows > cached)
+                break;
             double cost = shape_cost(s, rows, columns, width, masked);
             if (!best.vectors || cost < least) {
                 least = cost;

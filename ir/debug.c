@@ -32,6 +32,8 @@ const struct debug_switch debug_switches[] = {
            "write graphs, kernels, code and plans to files in an existing directory instead of stderr"),
     STRING("isa", isa, "baseline|avx2|avx512|native", "cap the instruction set of generated code and oneDNN alike"),
     FLAG("no-library", DEBUG_NO_LIBRARY, "compute every convolution and matrix product by generated kernels"),
+    FLAG("prefer-library", DEBUG_PREFER_LIBRARY,
+         "leave every convolution and matrix product to the library that it takes, also where generated kernels are faster"),
     FLAG("sanitize", DEBUG_SANITIZE,
          "check generated code with the address sanitizer, in programs built with it, and poison the gaps between values"),
     FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),

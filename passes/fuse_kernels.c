@@ -30,7 +30,8 @@ enum {
     GROUP_STREAMS_MAX = 24, /* tensors at the boundary, written ones twice: what a core follows, and registers for addresses */
     SEARCH_MAX = 1024,      /* inputs looked at in one search for a path */
     VIEWS_MAX = 4,          /* views in a row that are looked through */
-    SIBLINGS_MAX = 4        /* other readers of an input that are considered */
+    SIBLINGS_MAX = 4,       /* other readers of an input that are considered */
+    CACHES_MAX = 2          /* factors of products in one kernel, in second caches */
 };
 
 struct group {
@@ -400,6 +401,27 @@ static bool is_uniform(struct group *const *members, uint32_t count)
     return true;
 }
 
+/*
+ * Whether there are several products that are better alone: a kernel of one is computed in tiles of rows and reads its factor
+ * from consecutive addresses.  What is small and has one row (gates of a recurrent step) gains more by one kernel less.
+ */
+static bool has_large_products(const struct fuse *f, const struct candidate *c)
+{
+    double rows = 0, bytes = 0, cache = f->o->target && f->o->target->cache_bytes ? (double)f->o->target->cache_bytes : 0;
+    uint32_t products = 0;
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct node *n = c->nodes[i];
+        if (!(op_infos[n->op].flags & OPF_LIBRARY))
+            continue;
+        const struct tensor_type *out = &n->results[0]->type;
+        products++;
+        rows = out->dims[out->rank - 2] > rows ? out->dims[out->rank - 2] : rows;
+        bytes += value_bytes(n->inputs[1].value);
+    }
+    return products > 1 && (rows > 1 || bytes > CACHES_MAX * cache);
+}
+
 /* Joins `reader` with `other`, through the views between them, if all four rules allow it.  NULL: they do not. */
 static struct group *try_join(struct fuse *f, struct group *reader, struct group *other, struct group *const *views,
                               uint32_t view_count)
@@ -426,7 +448,7 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     }
     candidate_sort(f, &c);
     bytes = weigh(f, c.nodes, c.count, &streams);
-    if (streams > GROUP_STREAMS_MAX || bytes >= before)
+    if (streams > GROUP_STREAMS_MAX || bytes >= before || has_large_products(f, &c))
         return NULL;
     repeated = weigh_repeated_work(f, &c);
     if (repeated < 0 || bytes + repeated + weigh_lost_threads(f, &c) >= before)

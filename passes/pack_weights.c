@@ -13,8 +13,11 @@
 #include "passes/support.h"
 
 enum {
-    PANEL_VECTORS = 4, /* of a tile with several rows */
-    RUN_MIN = 8        /* narrower panels do not pay: ir/kernel_finish.c */
+    PANEL_VECTORS = 4,      /* of a tile with few rows */
+    PANEL_VECTORS_TALL = 2, /* of one with as many rows as registers allow */
+    PANEL_VECTORS_MOST = 8, /* several tiles wide: where narrower ones would waste lanes */
+    FEW_ROWS = 6,           /* up to here tiles are PANEL_VECTORS wide: codegen/emit_block_shape.c */
+    RUN_MIN = 8             /* narrower panels do not pay: ir/kernel_finish.c */
 };
 
 /* Where the dimensions of a product's second operand are: that of results, and the others, slowest first. */
@@ -22,7 +25,18 @@ struct weight_order {
     uint32_t results, count;
     uint8_t others[RANK_MAX];
     int64_t group; /* results that read the same inputs: a panel must not have more */
+    int64_t rows;  /* that read all of the weights; 0: many */
 };
+
+/* Rows of a matrix product that read the same weights. */
+static int64_t count_rows(const struct node *n)
+{
+    const struct tensor_type *a = &n->inputs[0].value->type, *b = &n->inputs[1].value->type, *out = &n->results[0]->type;
+
+    if (n->op == OP_GEMM || b->rank > 2)
+        return out->dims[out->rank - 2];
+    return type_elements(a) / a->dims[a->rank - 1];
+}
 
 static bool find_order(const struct node *n, struct weight_order *o)
 {
@@ -51,6 +65,7 @@ static bool find_order(const struct node *n, struct weight_order *o)
             if (i != o->results)
                 o->others[o->count++] = (uint8_t)i;
         o->group = t->dims[o->results];
+        o->rows = count_rows(n);
         return true;
     } else {
         return false;
@@ -61,23 +76,30 @@ static bool find_order(const struct node *n, struct weight_order *o)
     return true;
 }
 
-/* How many results a panel has: what fills vectors best, and of equals the widest.  All of them if they are few. */
-static int64_t panel_width(const struct target *t, int64_t results, int64_t group)
+/*
+ * How many results a panel has: as many as a tile, so that the weights of one are read from consecutive addresses.  Where that
+ * would leave lanes empty, something wider may be better; of equals the widest.  All of them if they are few.
+ */
+static int64_t panel_width(const struct target *t, int64_t results, const struct weight_order *o)
 {
-    const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1, widest = PANEL_VECTORS * lanes;
+    const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
+    const int64_t wide = lanes * (o->rows > FEW_ROWS ? PANEL_VECTORS_TALL : PANEL_VECTORS);
+    /* With one row or two memory is what takes time, not empty lanes. */
+    const int64_t most = o->rows == 1 || o->rows == 2 ? wide : lanes * PANEL_VECTORS_MOST;
     int64_t best = results;
     double least = 0;
 
-    if (results <= widest || group < RUN_MIN)
+    if (results <= wide || o->group < RUN_MIN)
         return results;
-    for (int64_t p = RUN_MIN; p <= widest; p++) {
+    for (int64_t p = RUN_MIN; p <= most && p <= o->group; p++) {
         double waste = (double)((p + lanes - 1) / lanes * lanes) / (double)p;
-        if (group % p || waste > 1.5)
+        if (o->group % p || waste > 1.5)
             continue;
-        /* One vector per row's factor is less than the load ports like. */
         if (p <= lanes)
-            waste *= 1.1;
-        if (best == results || waste <= least) {
+            waste *= 1.1; /* one vector per row's factor is less than the load ports like */
+        if (p > wide)
+            waste *= 1.12; /* several tiles jump over each other's part */
+        if (!least || waste <= least) {
             best = p;
             least = waste;
         }
@@ -165,7 +187,7 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
         if (!is_candidate(n, o->target) || !find_order(n, &order))
             continue;
         plain = n->inputs[1].value;
-        v = pack(g, n, &order, panel_width(o->target, plain->type.dims[order.results], order.group));
+        v = pack(g, n, &order, panel_width(o->target, plain->type.dims[order.results], &order));
         if (g->error.status)
             return changed;
         if (!v)

@@ -37,6 +37,11 @@ struct library_bindings;
 struct library *library_create(const char *isa, uint32_t thread_count, struct error *e);
 void library_free(struct library *l);
 
+/** What generated kernels have, which library_wants_node compares with. */
+void library_compare(struct library *l, const struct target *t);
+/** struct target's takes_node: what the library takes and computes at least as fast as a generated kernel would. */
+bool library_wants_node(void *user, const struct node *n);
+
 /** struct target's takes_node, takes_operand and takes_epilogue; user is a struct library. */
 bool library_takes_node(void *user, const struct node *n);
 bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement);

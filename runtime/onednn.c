@@ -374,6 +374,22 @@ bool library_takes_node(void *user, const struct node *n)
     return takes(user, nodes, 1, NULL);
 }
 
+void library_compare(struct library *l, const struct target *t)
+{
+    l->vector_bits = t->vector_bits;
+    l->cache_bytes = t->cache_bytes;
+}
+
+bool library_wants_node(void *user, const struct node *n)
+{
+    struct library *l = user;
+    struct node *nodes[] = {(struct node *)n};
+    struct dnn_cluster c;
+
+    return dnn_describe(nodes, 1, NULL, &c) && dnn_resolve(l, &c) &&
+           (!l->vector_bits || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT));
+}
+
 bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement)
 {
     struct node *nodes[] = {(struct node *)movement, (struct node *)n};

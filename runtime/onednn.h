@@ -110,6 +110,8 @@ struct dnn_answer;
 struct library {
     dnnl_engine_t engine;
     uint32_t threads;
+    uint32_t vector_bits; /* of generated kernels, for comparing; 0: nothing to compare with */
+    int64_t cache_bytes;  /* of one core */
     bool refuses; /* the process' instruction set is above the cap asked for */
     bool exact;   /* int8 products are: there are instructions that do not saturate sums of two products to 16 bits */
     bool keep_weights; /* as they were before they were packed: steps are to be saved for other machines */
@@ -123,6 +125,8 @@ struct library {
  * implementation.  Answers are remembered.
  */
 bool dnn_resolve(struct library *l, struct dnn_cluster *c);
+/** Whether the library computes a resolved problem at least as fast as a generated kernel; constant: the weights are. */
+bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
 /** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
 /** Whether the implementation computes the problem wrongly. */

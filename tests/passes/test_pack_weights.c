@@ -85,6 +85,13 @@ static void packed(void **state)
     check(TRANSPOSED("3, 3, 48, 8", ", filterLayout=\"hwoi\""), "f32[2, 3, 3, 8, 24]");
     check("inputs { a: f32[5, 9]; } consts { b: f32[9, 64] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[2, 9, 32]");
+    /* a panel is as wide as a tile: with more rows narrower; several tiles wide where that fills vectors */
+    check("inputs { a: f32[4, 3, 9]; } consts { b: f32[9, 64] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
+          "f32[4, 9, 16]");
+    check("inputs { a: f32[9, 9]; } consts { b: f32[9, 126] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
+          "f32[2, 9, 63]");
+    check("inputs { a: f32[1, 9]; } consts { b: f32[9, 126] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
+          "f32[6, 9, 21]");
     check("inputs { a: f32[3, 5, 9]; } consts { b: f32[3, 9, 40] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[5, 3, 9, 8]");
     check("inputs { a: f32[5, 9]; } consts { b: f32[10, 9] @scalar(1); } nodes { y = gemm(a, b, bTranspose=true, alpha=2); }"

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which products the library is given: those that it computes (nearly) as fast as generated kernels do, by the cost model of
+ * runtime/onednn_choose.c.  The sizes here are far from where the two are level, so that a change of constants does not matter.
+ */
+#include "library_support.h"
+
+static bool wanted(struct library *l, bool constant, uint32_t rows, uint32_t inner, uint32_t columns)
+{
+    struct subject s;
+
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
+    assert_true(library_takes_node(l, s.nodes[0]));
+    bool wants = library_wants_node(l, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+static void products(void **state)
+{
+    (void)state;
+    /* bound by memory: weights in panels are read faster */
+    assert_false(wanted(library, true, 1, 1024, 1024));
+    assert_false(wanted(library, true, 4, 1024, 1024));
+    /* the call costs more than the work */
+    assert_false(wanted(library, true, 4, 16, 16));
+    assert_false(wanted(library, false, 2, 16, 16));
+    /* but not more than compiling is worth */
+    assert_true(wanted(library, true, 50, 42, 24));
+    /* bound by arithmetic */
+    assert_true(wanted(library, true, 512, 512, 512));
+    /* given at run time: nothing is packed */
+    assert_true(wanted(library, false, 1, 1024, 1024));
+    assert_true(wanted(library, false, 128, 128, 128));
+}
+
+static void many_small_ones(void **state)
+{
+    struct subject s;
+
+    (void)state;
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 16, 1, 64), OPERAND(&s, false, 16, 64, 1), NULL);
+    assert_false(library_wants_node(library, s.nodes[0]));
+    subject_end(&s);
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), OPERAND(&s, false, 12, 64, 128), NULL);
+    assert_true(library_wants_node(library, s.nodes[0]));
+    subject_end(&s);
+}
+
+/* What nothing is compared with, the library is given, and so are convolutions. */
+static void without_comparison(void **state)
+{
+    struct error e = {0};
+    struct library *l = library_create(test_isa(), 1, &e);
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+    struct subject s;
+
+    (void)state;
+    assert_non_null(l);
+    assert_true(wanted(l, true, 1, 1024, 1024));
+    assert_true(wanted(l, false, 2, 16, 16));
+    library_free(l);
+    subject_begin(&s);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, 16, 8, 8), OPERAND(&s, true, 16, 16, 1, 1), NULL);
+    assert_int_equal(library_wants_node(library, s.nodes[0]), library_takes_node(library, s.nodes[0]));
+    subject_end(&s);
+}
+
+static int compare(void **state)
+{
+    const struct target t = {.vector_bits = 512, .cache_bytes = 1 << 20, .thread_count = TEST_THREADS};
+
+    (void)state;
+    library_compare(library, &t);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(products, compare),
+        cmocka_unit_test_setup(many_small_ones, compare),
+        cmocka_unit_test_setup(without_comparison, compare),
+    };
+
+    (void)argc;
+    return main_library(tests, sizeof tests / sizeof *tests, argv);
+}
