@@ -253,7 +253,8 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a);
 /**
  * Which numbers of a kernel are parameters and which are part of the code.  Immediate: coefficients and offsets that are -1, 0 or
  * 1, dividers, modulos, small REDUCED sizes, guards' bounds up to KERNEL_UNROLL_MAX.  Everything else is a parameter.  Equal
- * numbers share a slot (so that equal addresses stay visibly equal); slots are numbered by first visit.
+ * coefficients of one variable share a slot (so that equal addresses stay visibly equal), and so do equal offsets, bounds and
+ * sizes of LOADED variables; other equal numbers do not, lest chance makes different structures.  Slots are numbered by first visit.
  */
 struct knumber {
     int64_t value;

@@ -18,32 +18,45 @@ struct numbering {
     struct arena *arena;
     struct knumbers *out;
     uint32_t capacity, hash_capacity;
-    int32_t *hash; /* parameter slot + 1 by value */
+    int32_t *hash;   /* parameter slot + 1 by kind and value */
+    uint32_t *kinds; /* by slot */
     bool failed;
 };
+
+/* What a number is for.  Equal numbers of one kind share a parameter, so that equal addresses stay visibly equal; that a size
+ * happens to be some stride, too, must not make another structure. */
+enum { KIND_OFFSET, KIND_BOUND, KIND_LOADED, KIND_COEFFICIENT, KIND_SIZE = KIND_COEFFICIENT + KERNEL_VARS_MAX };
+
+static uint32_t hash_of(uint32_t kind, int64_t value)
+{
+    return (uint32_t)(((uint64_t)value * 0x9E3779B97F4A7C15u + kind * 0xC2B2AE3D27D4EB4Fu) >> 32);
+}
 
 static bool slots_grow(struct numbering *n)
 {
     uint32_t capacity = n->hash_capacity ? n->hash_capacity * 2 : 64;
     int32_t *hash = arena_array(n->arena, capacity, sizeof *hash);
+    uint32_t *kinds = arena_array(n->arena, capacity, sizeof *kinds);
     int64_t *params = arena_array(n->arena, capacity, sizeof *params);
 
-    if (!hash || !params)
+    if (!hash || !kinds || !params)
         return false;
     for (uint32_t s = 0; s < n->out->param_count; s++) {
-        uint32_t i = (uint32_t)((uint64_t)n->out->params[s] * 0x9E3779B97F4A7C15u >> 32) & (capacity - 1);
+        uint32_t i = hash_of(n->kinds[s], n->out->params[s]) & (capacity - 1);
         while (hash[i])
             i = (i + 1) & (capacity - 1);
         hash[i] = (int32_t)s + 1;
+        kinds[s] = n->kinds[s];
         params[s] = n->out->params[s];
     }
     n->hash = hash;
+    n->kinds = kinds;
     n->hash_capacity = capacity;
     n->out->params = params;
     return true;
 }
 
-static int32_t slot_of(struct numbering *n, int64_t value)
+static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
 {
     uint32_t i;
 
@@ -51,17 +64,18 @@ static int32_t slot_of(struct numbering *n, int64_t value)
         n->failed = true;
         return -1;
     }
-    for (i = (uint32_t)((uint64_t)value * 0x9E3779B97F4A7C15u >> 32) & (n->hash_capacity - 1); n->hash[i];
-         i = (i + 1) & (n->hash_capacity - 1)) {
-        if (n->out->params[n->hash[i] - 1] == value)
-            return n->hash[i] - 1;
+    for (i = hash_of(kind, value) & (n->hash_capacity - 1); n->hash[i]; i = (i + 1) & (n->hash_capacity - 1)) {
+        int32_t slot = n->hash[i] - 1;
+        if (n->out->params[slot] == value && n->kinds[slot] == kind)
+            return slot;
     }
     n->out->params[n->out->param_count] = value;
+    n->kinds[n->out->param_count] = kind;
     n->hash[i] = (int32_t)++n->out->param_count;
     return n->hash[i] - 1;
 }
 
-static void number(struct numbering *n, int64_t value, bool immediate)
+static void number(struct numbering *n, uint32_t kind, int64_t value, bool immediate)
 {
     struct knumbers *o = n->out;
 
@@ -77,21 +91,22 @@ static void number(struct numbering *n, int64_t value, bool immediate)
         o->items = items;
         n->capacity = capacity;
     }
-    o->items[o->count++] = (struct knumber){value, immediate ? -1 : slot_of(n, value)};
+    o->items[o->count++] = (struct knumber){value, immediate ? -1 : slot_of(n, kind, value)};
 }
 
 static void number_form(struct numbering *n, struct kaffine a)
 {
-    number(n, a.offset, a.offset >= -1 && a.offset <= 1);
+    number(n, KIND_OFFSET, a.offset, a.offset >= -1 && a.offset <= 1);
     for (uint32_t i = 0; i < a.count; i++)
-        number(n, a.terms[i].coefficient, a.terms[i].coefficient >= -1 && a.terms[i].coefficient <= 1);
+        number(n, KIND_COEFFICIENT + a.terms[i].var, a.terms[i].coefficient,
+               a.terms[i].coefficient >= -1 && a.terms[i].coefficient <= 1);
 }
 
 static void number_guards(struct numbering *n, uint32_t count, const struct kguard *guards)
 {
     for (uint32_t i = 0; i < count; i++) {
         number_form(n, guards[i].form);
-        number(n, guards[i].bound, guards[i].bound <= KERNEL_UNROLL_MAX);
+        number(n, KIND_BOUND, guards[i].bound, guards[i].bound <= KERNEL_UNROLL_MAX);
     }
 }
 
@@ -104,16 +119,18 @@ bool kernel_numbers(const struct kernel *k, struct arena *a, struct knumbers *ou
         const struct kvar *v = &k->vars[i];
         switch (v->kind) {
         case KVAR_PARALLEL:
+            number(&n, KIND_SIZE + i, v->size, false);
+            break;
         case KVAR_LOADED:
-            number(&n, v->size, false);
+            number(&n, KIND_LOADED, v->size, false);
             break;
         case KVAR_REDUCED:
-            number(&n, v->size, v->size <= KERNEL_UNROLL_MAX);
+            number(&n, KIND_SIZE + i, v->size, v->size <= KERNEL_UNROLL_MAX);
             break;
         case KVAR_DIVMOD:
             number_form(&n, v->base);
-            number(&n, v->divide, true);
-            number(&n, v->modulo, true);
+            number(&n, KIND_SIZE + i, v->divide, true);
+            number(&n, KIND_SIZE + i, v->modulo, true);
             break;
         }
     }

@@ -106,6 +106,16 @@ static struct kaffine nearest(struct lowering *l, struct kaffine at, int64_t in,
     return form_divmod(l, kaffine_add_const(kaffine_scale(l->k, at, 2 * in), in - 1), 2 * out, in);
 }
 
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /** linear: the two places around the coordinate and the second one's weight. */
 struct neighbours {
     struct kaffine low, high;
@@ -115,10 +125,13 @@ struct neighbours {
 static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, int64_t out, struct neighbours *x)
 {
     struct kernel *k = l->k;
+    /* Reduced, so that sizes in the same ratio make the same code. */
+    const int64_t common = in + out ? greatest_divisor(2 * in, greatest_divisor(in + out, 2 * out)) : 1;
+    const int64_t denominator = 2 * out / common;
     /* One denominator more makes the numerator positive: place is floor(inputCoordinate) + 1. */
-    const struct kaffine numerator = kaffine_add_const(kaffine_scale(k, at, 2 * in), in + out);
-    const struct kaffine place = form_divmod(l, numerator, 2 * out, in + 1);
-    uint32_t floor, rest, zero, last, between, one;
+    const struct kaffine numerator = kaffine_add_const(kaffine_scale(k, at, 2 * in / common), (in + out) / common);
+    const struct kaffine place = form_divmod(l, numerator, denominator, in + 1);
+    uint32_t floor, left, rest, zero, between, one;
 
     *x = (struct neighbours){.low = at, .high = at, .weight = kernel_f32(k, 0)};
     if (in == 1)
@@ -126,14 +139,15 @@ static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, i
     if (in == out || in == 1)
         return true;
     floor = kernel_index(k, kaffine_add_const(place, -1));
-    rest = kernel_index(k, form_divmod(l, numerator, 1, 2 * out));
+    rest = kernel_index(k, form_divmod(l, numerator, 1, denominator));
     zero = kernel_const(k, KT_I64, (union scalar){.i64 = 0});
     one = kernel_const(k, KT_I64, (union scalar){.i64 = 1});
-    last = kernel_const(k, KT_I64, (union scalar){.i64 = in - 1});
-    between = kernel_op2(k, K_AND, kernel_op2(k, K_LE, zero, floor), kernel_op2(k, K_LT, floor, last));
+    left =
+        kernel_index(k, kaffine_add_const(kaffine_scale(k, place, -1), in)); /* no constant: sizes are not part of the code */
+    between = kernel_op2(k, K_AND, kernel_op2(k, K_LE, zero, floor), kernel_op2(k, K_LT, zero, left));
     between = kernel_op2(k, K_AND, between, kernel_op2(k, K_LT, zero, rest));
-    floor = kernel_op2(k, K_MIN, kernel_op2(k, K_MAX, floor, zero), last);
-    x->weight = kernel_op2(k, K_DIV, kernel_cast(k, KT_F32, rest), kernel_f32(k, (float)(2 * out)));
+    floor = kernel_op2(k, K_MAX, floor, zero); /* at the other end the loaded variables clamp */
+    x->weight = kernel_op2(k, K_DIV, kernel_cast(k, KT_F32, rest), kernel_f32(k, (float)denominator));
     x->weight = kernel_op3(k, K_SELECT, between, x->weight, kernel_f32(k, 0));
     if (x->weight == KEXPR_NONE)
         return false;

@@ -304,19 +304,24 @@ static void structures_are_equal_when_only_sizes_differ(void **state)
     (void)state;
     struct arena a = {0};
     struct kernel *k1 = softmax_kernel(3, 20), *k2 = softmax_kernel(7, 33), *k3 = softmax_kernel(3, 5);
+    struct kernel *k4 = softmax_kernel(33, 33);
     char *s1 = kernel_structure(k1, &a), *s2 = kernel_structure(k2, &a), *s3 = kernel_structure(k3, &a);
+    char *s4 = kernel_structure(k4, &a);
     struct knumbers n;
 
     assert_string_equal(s1, s2);
     assert_string_not_equal(s1, s3); /* five is unrolled */
+    assert_string_equal(s1, s4);     /* equal sizes by chance */
     assert_true(kernel_numbers(k2, &a, &n));
-    assert_int_equal(n.param_count, 2); /* 7 and 33: the row's stride and its length share a slot */
+    assert_int_equal(n.param_count, 3);
     assert_int_equal(n.params[0], 7);
-    assert_int_equal(n.params[1], 33);
+    assert_int_equal(n.params[1], 33); /* the row's length, */
+    assert_int_equal(n.params[2], 33); /* and its stride, that of the load and the store */
     arena_free(&a);
     kernel_free(k1);
     kernel_free(k2);
     kernel_free(k3);
+    kernel_free(k4);
 }
 
 static void loaded_indices_are_clamped(void **state)
