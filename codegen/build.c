@@ -148,6 +148,11 @@ V op_fabs(const struct build *m, V x)
     return op_intrinsic1(m, "llvm.fabs", x);
 }
 
+V op_opaque(const struct build *m, V pointer)
+{
+    return op_intrinsic1(m, "llvm.strip.invariant.group", pointer); /* no code, and gone before instruction selection */
+}
+
 V op_any(const struct build *m, V condition)
 {
     uint32_t lanes = lanes_of(condition);

@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum {
-    FEW_ROWS = 4,           /* too few for a tile */
+    FEW_ROWS = 4,    /* too few for a tile */
+    COPIED_COST = 6, /* above, arithmetic hides what masks and partial tiles cost: one code for both builds twice as fast */
     UNROLL_POINTS_MAX = 16, /* REDUCED points that are unrolled at most */
     HEAVY_COST = 24         /* instructions of an exponential, roughly: copies of a loop body that large bring little */
 };
@@ -200,9 +201,10 @@ static void emit_tiles(struct emitter *e, struct units *u, V low, V high, V rows
     struct strip strip = {.lanes = width, .copies = width, .tile = true};
 
     emit_here(e);
-    V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, width), "full");
+    V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, width), "full"), rest = low;
     e->tile_base = first;
-    V rest = emit_strip(e, low, LLVMBuildSelect(m->b, full, high, low, ""), strip, emit_point, u->store_values);
+    if (!e->masked_tail || e->tile_twice)
+        rest = emit_strip(e, low, LLVMBuildSelect(m->b, full, high, low, ""), strip, emit_point, u->store_values);
     if (e->masked_tail) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         emit_here(e);
@@ -507,6 +509,7 @@ static void choose_shape(struct emitter *e)
     for (uint32_t i = 0; i < k->tensor_count; i++)
         wide = wide && dtype_size(k->tensors[i].type) >= 4;
     bool heavy = cost >= HEAVY_COST;
+    e->tile_twice = cost < COPIED_COST;
     e->width = choose_width(e);
     e->masked_tail = e->width > 1 && (e->m.isa->masks || (e->m.isa->masks32 && wide));
     e->copies_reduced = SUM_COPIES;

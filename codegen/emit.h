@@ -24,6 +24,7 @@ enum {
     PART_SCALAR = SUM_COPIES, /* accumulators: one per copy, and one for single elements */
     PARTS = SUM_COPIES + 1,
     LEVELS_MAX = KERNEL_VARS_MAX + 3,
+    ROW_GROUPS = 4, /* of four rows or lines of a tile */
     LEVEL_ENTRY = 0,
     LEVEL_UNIT = 1
 };
@@ -41,6 +42,14 @@ struct form {
 struct cached {
     V value;
     uint32_t serial; /* of its level; 0: empty */
+};
+
+/** A form's part without the vector variable, added to a tensor's address. */
+struct row_pointer {
+    V tensor, row, pointer;
+    uint32_t serial;      /* of the level that it was emitted at; 0: empty */
+    V groups[ROW_GROUPS]; /* in a whole tile: of every fourth row */
+    uint32_t groups_serial;
 };
 
 struct level {
@@ -101,6 +110,7 @@ struct emitter {
     V mask; /* lanes that exist, NULL: all */
     V vector_base[COPIES_MAX];
     uint32_t tile_var;        /* emit_tile.c: the other variable, KEXPR_NONE: no tiles */
+    bool tile_twice;          /* whole tiles and parts of them have code of their own */
     bool tile;                /* copies are along tile_var */
     V tile_base;              /* its first value */
     V tile_rows, tile_lanes;  /* how many rows and lanes exist; NULL: all */
@@ -108,8 +118,8 @@ struct emitter {
     bool blocked;             /* in a tile: copies are its rows times its vectors */
     bool guards_hold;         /* of the factors */
     V zeros;                  /* block.zeros of them */
-    V *edge_pointers;         /* [expr * COPIES_MAX + row]: where a factor's row begins, zeros if it is outside; NULL: no row's */
-    bool edge;                /* those are to be used */
+    V *edge_pointers; /* [expr * COPIES_MAX + row]: where a factor's row begins, zeros if it is outside; NULL: no row's */
+    bool edge;        /* those are to be used */
     uint32_t tile_vectors, tile_rows_count;
     V tile_mask; /* lanes of the last vector that exist, NULL: all */
     uint32_t phase;
@@ -119,6 +129,7 @@ struct emitter {
     V *params;
     V tensors[KERNEL_TENSORS_MAX];
     struct cached *form_cache;                             /* [form * LEVELS_MAX + level] */
+    struct row_pointer *row_cache;                         /* by form */
     struct cached *expr_cache, *splat_cache;               /* [expr * COPIES_MAX + copy] */
     V var_value[KERNEL_VARS_MAX];                          /* loop variables */
     struct cached var_cache[KERNEL_VARS_MAX * COPIES_MAX]; /* derived ones */
@@ -164,10 +175,18 @@ enum form_kind { FORM_UNIFORM, FORM_UNIT, FORM_REVERSE, FORM_LANES };
 /** A form for the current lanes and copy: base + 0, lane, -lane or lanes[lane]. */
 struct place {
     enum form_kind kind;
-    V base;  /* i64 */
-    V lanes; /* FORM_LANES: <lanes x i32> */
+    V base;       /* i64 */
+    V lanes;      /* FORM_LANES: <lanes x i32> */
+    V tile_step;  /* from row to row of a tile, NULL: it is the same for all */
+    V row, along; /* base in two parts: without the vector variable, and what that adds; NULL: it has none */
 };
 struct place form_place(struct emitter *e, uint32_t form);
+/** tensor + row as a pointer that is computed outside of the vectors' loop.  NULL: p has no row. */
+V place_row(struct emitter *e, uint32_t form, struct place *p, T element, V tensor);
+/** The level at which the part of a form is known that does not have the vector variable. */
+uint32_t row_level(const struct emitter *e, const struct form *f);
+/** The i-th of pointers that are `step` elements apart.  groups[0] is the first; every fourth is added as needed. */
+V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i);
 /** base plus lanes in i64 lanes (one lane: a scalar). */
 V place_value(struct emitter *e, const struct place *p);
 /** Row-major index over the REDUCED variables, i64, without the lanes of a REDUCED vector variable. */
@@ -208,8 +227,8 @@ bool tile_turns_store(const struct emitter *e, uint32_t store);
 /** Values of all copies at once. */
 void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX]);
 void tile_store(struct emitter *e, uint32_t store, const V *values);
-/** In a partial tile, for a form that depends on the tile's rows: whether the current copy exists; else NULL. */
-V tile_row_exists(struct emitter *e, uint32_t form);
+/** The tile's row that the current copy is for: in a partial tile rows that do not exist are the last one that does. */
+V tile_row(struct emitter *e);
 
 /* ---- emit_block_shape.c: how sums of products are cut into tiles ---- */
 

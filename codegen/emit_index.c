@@ -141,6 +141,7 @@ static bool allocate(struct emitter *e)
     struct arena *a = &e->arena;
     e->forms = arena_array(a, forms + 1, sizeof *e->forms);
     e->form_cache = arena_array(a, (size_t)(forms + 1) * LEVELS_MAX, sizeof *e->form_cache);
+    e->row_cache = arena_array(a, forms + 1, sizeof *e->row_cache);
     e->expr_form = arena_array(a, k->expr_count + 1, sizeof *e->expr_form);
     e->store_form = arena_array(a, k->store_count + 1, sizeof *e->store_form);
     e->expr_level = arena_array(a, k->expr_count + 1, sizeof *e->expr_level);
@@ -152,8 +153,8 @@ static bool allocate(struct emitter *e)
     e->counted = arena_array(a, k->expr_count + 1, sizeof *e->counted);
     return kernel_numbers(k, a, &e->numbers) && e->counted &&
            (e->params = arena_array(a, e->numbers.param_count + 1, sizeof *e->params)) && e->forms && e->form_cache &&
-           e->expr_form && e->store_form && e->expr_level && e->expr_lanes && e->expr_rows && e->expr_cache && e->splat_cache &&
-           e->accumulators;
+           e->row_cache && e->expr_form && e->store_form && e->expr_level && e->expr_lanes && e->expr_rows && e->expr_cache &&
+           e->splat_cache && e->accumulators;
 }
 
 bool emit_analyze(struct emitter *e, struct error *error)
@@ -262,7 +263,7 @@ V var_scalar(struct emitter *e, uint32_t var)
     if (c->serial == e->levels[level].serial && lanes_of(c->value) == 1)
         return c->value;
     if (v->kind == KVAR_DIVMOD) {
-        V base = place_value(e, &(struct place){FORM_UNIFORM, form_place(e, e->var_form[var]).base, NULL});
+        V base = place_value(e, &(struct place){.base = form_place(e, e->var_form[var]).base});
         emit_at(e, level);
         c->value = divide_modulo(e, var, base);
     } else {
@@ -359,14 +360,17 @@ struct place form_place(struct emitter *e, uint32_t form)
         if (f->affine->terms[i].var != e->tile_var)
             continue;
         V coefficient = number_value(e, number);
+        p.tile_step = coefficient;
         emit_at(e, f->level);
-        V row = LLVMBuildAdd(e->m.b, e->tile_base, const_int(&e->m, 64, e->copy), "");
+        V row = LLVMBuildAdd(e->m.b, e->tile_base, tile_row(e), "");
         p.base = add_term(e, p.base, number, coefficient, row);
     }
     if (f->vector_term >= 0) {
         uint32_t number = f->number + 1 + (uint32_t)f->vector_term;
         V coefficient = number_value(e, number), base = e->vector_base[e->lanes > 1 ? e->copy : 0];
         emit_at(e, f->level);
+        p.row = form_uniform(e, form);
+        p.along = add_term(e, const_int(&e->m, 64, 0), number, coefficient, base);
         p.base = add_term(e, p.base, number, coefficient, base);
         if (e->lanes > 1 && !f->derived_lanes && number_is(e, number, 1)) {
             p.kind = FORM_UNIT;
@@ -403,6 +407,68 @@ struct place form_place(struct emitter *e, uint32_t form)
         p.lanes = lanes;
     }
     return p;
+}
+
+uint32_t row_level(const struct emitter *e, const struct form *f)
+{
+    uint32_t level = e->tile ? LEVEL_UNIT : LEVEL_ENTRY;
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (term_is_uniform(e, f, i) && e->var_level[f->affine->terms[i].var] > level)
+            level = e->var_level[f->affine->terms[i].var];
+    return level;
+}
+
+V stepped_pointer(struct emitter *e, T element, V groups[ROW_GROUPS], V step, uint32_t i)
+{
+    V offset;
+
+    for (uint32_t g = 1; g <= i / 4; g++) {
+        if (groups[g])
+            continue;
+        emit_at(e, LEVEL_ENTRY);
+        offset = LLVMBuildMul(e->m.b, step, const_int(&e->m, 64, 4), "");
+        emit_at(e, e->vector_level);
+        groups[g] = op_opaque(&e->m, LLVMBuildGEP2(e->m.b, element, groups[g - 1], &offset, 1, ""));
+    }
+    if (i % 4 == 0)
+        return groups[i / 4];
+    emit_at(e, LEVEL_ENTRY);
+    offset = LLVMBuildMul(e->m.b, step, const_int(&e->m, 64, i % 4), "");
+    emit_at(e, e->vector_level);
+    return LLVMBuildGEP2(e->m.b, element, groups[i / 4], &offset, 1, "");
+}
+
+V place_row(struct emitter *e, uint32_t form, struct place *p, T element, V tensor)
+{
+    struct row_pointer *c = &e->row_cache[form];
+    uint32_t level = row_level(e, &e->forms[form]), serial = e->levels[level].serial;
+
+    if (!p->row || e->blocked) /* tiles of accumulators do their own addressing */
+        return NULL;
+    if (c->serial != serial || c->row != p->row || c->tensor != tensor) {
+        emit_at(e, level);
+        V row = p->tile_step ? LLVMBuildAdd(e->m.b, p->row, LLVMBuildMul(e->m.b, e->tile_base, p->tile_step, ""), "") : p->row;
+        V pointer = LLVMBuildGEP2(e->m.b, element, tensor, &row, 1, "");
+        *c = (struct row_pointer){tensor, p->row, op_opaque(&e->m, pointer), serial, {NULL}, 0};
+    }
+    if (!p->tile_step)
+        return c->pointer;
+    if (!e->tile_rows) { /* a whole tile */
+        if (c->groups_serial != e->levels[e->vector_level].serial) {
+            emit_at(e, e->vector_level);
+            memset(c->groups, 0, sizeof c->groups);
+            c->groups[0] = op_opaque(&e->m, LLVMBuildGEP2(e->m.b, element, c->pointer, &p->along, 1, ""));
+            c->groups_serial = e->levels[e->vector_level].serial;
+        }
+        p->along = const_int(&e->m, 64, 0);
+        return stepped_pointer(e, element, c->groups, p->tile_step, e->copy);
+    }
+    if (!e->copy)
+        return c->pointer;
+    V row = tile_row(e);
+    emit_at(e, level);
+    V offset = LLVMBuildMul(e->m.b, row, p->tile_step, "");
+    return op_opaque(&e->m, LLVMBuildGEP2(e->m.b, element, c->pointer, &offset, 1, ""));
 }
 
 V place_value(struct emitter *e, const struct place *p)

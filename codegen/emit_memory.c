@@ -64,6 +64,12 @@ static V offset_pointer(struct emitter *e, T element, V pointer, V index)
     return LLVMBuildGEP2(e->m.b, element, pointer, &index, 1, "");
 }
 
+/* row: of place_row. */
+static V place_pointer(struct emitter *e, T element, V pointer, V row, const struct place *p)
+{
+    return row ? offset_pointer(e, element, row, p->along) : offset_pointer(e, element, pointer, p->base);
+}
+
 static V and_conditions(struct emitter *e, V a, V b)
 {
     if (!a || !b)
@@ -142,14 +148,15 @@ static V reverse(struct emitter *e, V x)
 }
 
 /* Consecutive elements, first or (reversed) last at index. */
-static V load_row(struct emitter *e, T element, V pointer, const struct place *p, V scalar, V mask, uint32_t align)
+static V load_row(struct emitter *e, T element, V address, const struct place *p, V scalar, V mask, uint32_t align)
 {
     const struct build *m = &e->m;
     bool reversed = p->kind == FORM_REVERSE;
     T vector = type_lanes(element, e->lanes);
-    V index = reversed ? LLVMBuildSub(m->b, p->base, const_int(m, 64, e->lanes - 1), "") : p->base;
-    V address = offset_pointer(e, element, pointer, index), x;
+    V x;
 
+    if (reversed)
+        address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)e->lanes));
     if (mask) {
         mask = and_conditions(e, mask, scalar);
         x = masked_load(e, vector, address, reversed ? reverse(e, mask) : mask, align);
@@ -162,7 +169,7 @@ static V load_row(struct emitter *e, T element, V pointer, const struct place *p
 }
 
 /* Elements at base + lanes. */
-static V load_gather(struct emitter *e, T element, V pointer, const struct place *p, V mask, uint32_t align)
+static V load_gather(struct emitter *e, T element, V pointer, V address, const struct place *p, V mask, uint32_t align)
 {
     const struct build *m = &e->m;
     bool native = align >= 4 && (m->isa->masks || m->isa->masks32);
@@ -173,7 +180,7 @@ static V load_gather(struct emitter *e, T element, V pointer, const struct place
     if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
         mask = splat(m, mask, e->lanes);
     if (native) {
-        base = offset_pointer(e, element, pointer, p->base);
+        base = address;
     } else { /* lane by lane without branches: lanes that do not exist read element 0 */
         index = LLVMBuildAdd(m->b, index, splat(m, LLVMBuildTrunc(m->b, p->base, type_int(m, 32), ""), e->lanes), "");
         if (mask)
@@ -206,9 +213,8 @@ V emit_load(struct emitter *e, uint32_t expr)
     struct place p = form_place(e, e->expr_form[expr]);
     if (scalar && p.kind != FORM_UNIFORM)
         dummy_pointer(e); /* a row that may not exist comes with a mask */
-    V row = tile_row_exists(e, e->expr_form[expr]);
+    V row = place_row(e, e->expr_form[expr], &p, element, pointer);
     emit_at(e, level);
-    scalar = and_conditions(e, scalar, row);
 
     V exists = expr_is_vector(e, expr) ? e->mask : NULL, guard = and_conditions(e, lanes, scalar);
     if (p.kind == FORM_UNIFORM) {
@@ -216,10 +222,11 @@ V emit_load(struct emitter *e, uint32_t expr)
         V index = read ? LLVMBuildSelect(m->b, read, p.base, const_int(m, 64, 0), "") : p.base;
         value = LLVMBuildLoad2(m->b, element, offset_pointer(e, element, pointer, index), "");
     } else if (p.kind == FORM_LANES) {
-        value = load_gather(e, element, pointer, &p, and_conditions(e, guard, exists), align);
+        value = load_gather(e, element, pointer, place_pointer(e, element, pointer, row, &p), &p,
+                            and_conditions(e, guard, exists), align);
     } else {
         V mask = and_conditions(e, lanes, exists);
-        value = load_row(e, element, pointer, &p, scalar, mask, align);
+        value = load_row(e, element, place_pointer(e, element, pointer, row, &p), &p, scalar, mask, align);
     }
     if (dtype == WNNOperandDataType_Float16)
         value = half_to_float(m, value);
@@ -247,10 +254,9 @@ void store_row(struct emitter *e, V value, V address, V mask, uint32_t align)
     call_intrinsic(m, "llvm.masked.store", types, 2, args, 4);
 }
 
-static void store_scatter(struct emitter *e, V value, V pointer, T element, const struct place *p, V mask, uint32_t align)
+static void store_scatter(struct emitter *e, V value, V base, T element, const struct place *p, V mask, uint32_t align)
 {
     const struct build *m = &e->m;
-    V base = offset_pointer(e, element, pointer, p->base);
     V index = p->kind == FORM_LANES ? p->lanes : LLVMConstNull(type_lanes(type_int(m, 32), e->lanes));
     V addresses = LLVMBuildGEP2(m->b, element, base, &index, 1, "");
     T types[2] = {LLVMTypeOf(value), LLVMTypeOf(addresses)};
@@ -271,12 +277,11 @@ void emit_store(struct emitter *e, uint32_t store, V value)
     V pointer = tensor_pointer(e, s->tensor);
     guards_value(e, e->store_form[store] + 1, s->guard_count, e->inner_level, &scalar, &lanes);
     struct place p = form_place(e, e->store_form[store]);
+    V line = place_row(e, e->store_form[store], &p, element, pointer);
     emit_here(e);
     /* Points of a vector: those along the vector variable, if any part of the store depends on it. */
     bool vector = p.kind != FORM_UNIFORM || lanes || lanes_of(value) > 1;
-    V row = tile_row_exists(e, e->store_form[store]);
-    emit_here(e);
-    V mask = vector ? and_conditions(e, and_conditions(e, lanes, e->mask), row) : NULL;
+    V mask = vector ? and_conditions(e, lanes, e->mask) : NULL;
 
     if (dtype == WNNOperandDataType_Float16)
         value = float_to_half(m, value);
@@ -288,15 +293,16 @@ void emit_store(struct emitter *e, uint32_t store, V value)
         LLVMBuildCondBr(m->b, scalar, then, after);
         emit_block(e, then);
     }
+    V address = place_pointer(e, element, pointer, line, &p);
     if (!vector) {
-        LLVMSetAlignment(LLVMBuildStore(m->b, value, offset_pointer(e, element, pointer, p.base)), align);
+        LLVMSetAlignment(LLVMBuildStore(m->b, value, address), align);
     } else if (p.kind == FORM_UNIT) {
-        store_row(e, value, offset_pointer(e, element, pointer, p.base), mask, align);
+        store_row(e, value, address, mask, align);
     } else if (p.kind == FORM_REVERSE) {
-        V index = LLVMBuildSub(m->b, p.base, const_int(m, 64, e->lanes - 1), "");
-        store_row(e, reverse(e, value), offset_pointer(e, element, pointer, index), mask ? reverse(e, mask) : NULL, align);
+        address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)e->lanes));
+        store_row(e, reverse(e, value), address, mask ? reverse(e, mask) : NULL, align);
     } else {
-        store_scatter(e, value, pointer, element, &p, mask, align);
+        store_scatter(e, value, address, element, &p, mask, align);
     }
     if (after) {
         LLVMBuildBr(m->b, after);
@@ -331,7 +337,7 @@ static V row_address(struct emitter *e, const struct kexpr *x)
     const struct build *m = &e->m;
     V bytes = row_bytes(e), slot = const_int(m, 64, x->keep);
     V offset = LLVMBuildMul(m->b, bytes, slot, "");
-    V row = LLVMBuildGEP2(m->b, type_int(m, 8), e->scratch, &offset, 1, "row");
+    V row = op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), e->scratch, &offset, 1, "row"));
     V index = reduced_index(e);
     emit_at(e, e->inner_level);
     if (e->vector_parallel)

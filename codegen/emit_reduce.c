@@ -247,7 +247,8 @@ static void write_stores(struct emitter *e, struct nest *n, bool varying)
         if (tile_turns_store(e, i))
             tile_store(e, i, &n->values[i * COPIES_MAX]);
     }
-    for (e->copy = 0; e->copy < e->copies; e->copy++) {
+    for (uint32_t c = e->copies; c-- > 0;) { /* rows that a tile does not have are its last one, which then is stored last */
+        e->copy = c;
         for (uint32_t i = 0; i < e->k->store_count; i++) {
             const struct kstore *s = &e->k->stores[i];
             if (s->varying == varying && s->phase == e->phase && !tile_turns_store(e, i))

@@ -5,7 +5,8 @@
  * Let vectors run along v, and let some tensor be contiguous along another variable, u, instead.  A tile is as many values of u
  * as a vector has lanes, each of them one copy of the vector.  A tensor that is contiguous along u is then loaded or stored by
  * whole vectors along u, one per lane of v, and turned by shuffles in registers; everything else is as for ordinary copies.  At
- * the edges rows and lanes that do not exist are masked.
+ * the edges lanes that do not exist are masked; rows and lines that do not exist are the last one that does, loaded again, and
+ * stored before it, so that what is stored in their name is overwritten.
  */
 #include "codegen/emit.h"
 
@@ -66,12 +67,13 @@ bool tile_turns_store(const struct emitter *e, uint32_t store)
     return e->tile && !e->k->stores[store].guard_count && is_turned(e, &e->forms[e->store_form[store]], e->tile_var);
 }
 
-V tile_row_exists(struct emitter *e, uint32_t form)
+V tile_row(struct emitter *e)
 {
-    if (!e->tile || !e->tile_rows || term_of(&e->forms[form], e->tile_var) < 0)
-        return NULL;
-    emit_at(e, e->vector_level);
-    return LLVMBuildICmp(e->m.b, LLVMIntULT, const_int(&e->m, 64, e->copy), e->tile_rows, "row");
+    V copy = const_int(&e->m, 64, e->copy);
+    if (!e->tile_rows || !e->copy)
+        return copy;
+    emit_at(e, LEVEL_UNIT);
+    return op_intrinsic2(&e->m, "llvm.smin", LLVMBuildSub(e->m.b, e->tile_rows, const_int(&e->m, 64, 1), ""), copy);
 }
 
 /* ---- turning ---- */
@@ -106,6 +108,21 @@ static V every_second(const struct build *m, V a, V b, uint32_t n, uint32_t bloc
     return shuffle(m, a, b, lanes, n);
 }
 
+/* The same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be together with
+ * those before it, which takes most of the time of such code and never finds anything. */
+static V fence(const struct build *m, V v)
+{
+    T type = LLVMTypeOf(v), element = LLVMGetElementType(type);
+    uint32_t bits = LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0, n = lanes_of(v);
+
+    if (!bits)
+        return op_intrinsic1(m, "llvm.arithmetic.fence", v);
+    if (n * bits < 128) /* no register of its own everywhere */
+        return v;
+    v = LLVMBuildBitCast(m->b, v, LLVMVectorType(type_f32(m), n * bits / 32), "");
+    return LLVMBuildBitCast(m->b, op_intrinsic1(m, "llvm.arithmetic.fence", v), type, "");
+}
+
 /* rows[i] lane j becomes rows[j] lane i.  First within blocks of 128 bits, where shuffles are cheap, then whole blocks. */
 static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_bytes)
 {
@@ -124,7 +141,7 @@ static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_by
             }
         }
         for (uint32_t i = 0; i < n; i++)
-            rows[i] = next[i];
+            rows[i] = step < block / 2 || blocks > 1 ? fence(m, next[i]) : next[i];
     }
     /* Now row g * block + t has column t of every block, of the rows of group g. */
     if (blocks == 2) {
@@ -137,6 +154,7 @@ static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_by
             V a = rows[t], b = rows[block + t], c = rows[2 * block + t], d = rows[3 * block + t];
             V even = every_second(m, a, b, n, block, 0), odd = every_second(m, a, b, n, block, 1);
             V even2 = every_second(m, c, d, n, block, 0), odd2 = every_second(m, c, d, n, block, 1);
+            even = fence(m, even), odd = fence(m, odd), even2 = fence(m, even2), odd2 = fence(m, odd2);
             next[t] = every_second(m, even, even2, n, block, 0);
             next[2 * block + t] = every_second(m, even, even2, n, block, 1);
             next[block + t] = every_second(m, odd, odd2, n, block, 0);
@@ -149,37 +167,44 @@ static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_by
 
 /* ---- memory ---- */
 
-/* The address of lane j's vector along u, and in a partial tile its mask. */
-struct line {
-    V address, mask;
+/* The vectors along u, one per lane of v. */
+struct lines {
+    V address[16];
+    V mask; /* rows that exist; NULL: all */
 };
 
-static V line_base(struct emitter *e, uint32_t form, V pointer, T element)
+/* In a partial tile lines that do not exist are the last one that does: it is loaded several times, and stored last. */
+static void find_lines(struct emitter *e, uint32_t form, V pointer, T element, struct lines *lines)
 {
-    const struct form *f = &e->forms[form];
-    V index = form_uniform(e, form), coefficient = number_value(e, f->number + 1 + (uint32_t)f->vector_term);
-    emit_at(e, e->vector_level);
-    index = LLVMBuildAdd(e->m.b, index, e->tile_base, "");
-    index = LLVMBuildAdd(e->m.b, index, LLVMBuildMul(e->m.b, e->vector_base[0], coefficient, ""), "");
-    return LLVMBuildGEP2(e->m.b, element, pointer, &index, 1, "line");
-}
-
-static struct line line_at(struct emitter *e, uint32_t form, V base, T element, uint32_t j)
-{
-    const struct form *f = &e->forms[form];
     const struct build *m = &e->m;
-    V coefficient = number_value(e, f->number + 1 + (uint32_t)f->vector_term);
-    emit_at(e, LEVEL_ENTRY);
-    V offset = LLVMBuildMul(m->b, coefficient, const_int(m, 64, j), "");
+    const struct form *f = &e->forms[form];
+    V stride = number_value(e, f->number + 1 + (uint32_t)f->vector_term), groups[ROW_GROUPS] = {NULL}, offset;
+    V uniform = form_uniform(e, form);
+    emit_at(e, row_level(e, f));
+    V index = LLVMBuildAdd(m->b, uniform, e->tile_base, "");
+    V base = op_opaque(m, LLVMBuildGEP2(m->b, element, pointer, &index, 1, ""));
     emit_at(e, e->vector_level);
-    struct line line = {.address = j ? LLVMBuildGEP2(m->b, element, base, &offset, 1, "") : base};
+    offset = LLVMBuildMul(m->b, e->vector_base[0], stride, "");
+    groups[0] = base = op_opaque(m, LLVMBuildGEP2(m->b, element, base, &offset, 1, "line"));
+    lines->mask = NULL;
     if (e->tile_rows) {
+        emit_at(e, LEVEL_UNIT);
         V rows = splat(m, LLVMBuildTrunc(m->b, e->tile_rows, type_int(m, 32), ""), e->lanes);
-        V exists = LLVMBuildICmp(m->b, LLVMIntULT, const_int(m, 64, j), e->tile_lanes, "");
-        line.mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, e->lanes), rows, "");
-        line.mask = LLVMBuildAnd(m->b, line.mask, splat(m, exists, e->lanes), "");
+        lines->mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, e->lanes), rows, "rows");
     }
-    return line;
+    emit_at(e, e->vector_level);
+    for (uint32_t j = 0; j < e->lanes; j++) {
+        if (!e->tile_lanes) {
+            lines->address[j] = stepped_pointer(e, element, groups, stride, j);
+            continue;
+        }
+        if (j) {
+            V exists = LLVMBuildICmp(m->b, LLVMIntULT, const_int(m, 64, j), e->tile_lanes, "");
+            offset = LLVMBuildSelect(m->b, exists, stride, const_int(m, 64, 0), "");
+            base = LLVMBuildGEP2(m->b, element, base, &offset, 1, "");
+        }
+        lines->address[j] = base;
+    }
 }
 
 void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX])
@@ -187,13 +212,12 @@ void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX])
     dtype type = e->k->tensors[e->k->exprs[expr].tensor].type;
     T element = storage_type(e, type), vector = type_lanes(element, e->lanes);
     uint32_t form = e->expr_form[expr], align = (uint32_t)dtype_size(type);
-    V pointer = tensor_pointer(e, e->k->exprs[expr].tensor), base = line_base(e, form, pointer, element);
+    struct lines lines;
 
-    for (uint32_t j = 0; j < e->lanes; j++) {
-        struct line line = line_at(e, form, base, element, j);
-        values[j] =
-            line.mask ? masked_load(e, vector, line.address, line.mask, align) : load_vector(e, vector, line.address, align);
-    }
+    find_lines(e, form, tensor_pointer(e, e->k->exprs[expr].tensor), element, &lines);
+    for (uint32_t j = 0; j < e->lanes; j++)
+        values[j] = lines.mask ? masked_load(e, vector, lines.address[j], lines.mask, align)
+                               : load_vector(e, vector, lines.address[j], align);
     turn(&e->m, values, e->lanes, align);
     for (uint32_t c = 0; type == WNNOperandDataType_Float16 && c < e->lanes; c++)
         values[c] = half_to_float(&e->m, values[c]);
@@ -205,7 +229,8 @@ void tile_store(struct emitter *e, uint32_t store, const V *values)
     dtype type = e->k->tensors[s->tensor].type;
     T element = storage_type(e, type);
     uint32_t form = e->store_form[store], align = (uint32_t)dtype_size(type);
-    V pointer = tensor_pointer(e, s->tensor), base = line_base(e, form, pointer, element), rows[16];
+    struct lines lines;
+    V rows[16];
 
     for (uint32_t c = 0; c < e->lanes; c++) {
         rows[c] = lanes_of(values[c]) == 1 ? splat(&e->m, values[c], e->lanes) : values[c];
@@ -213,8 +238,7 @@ void tile_store(struct emitter *e, uint32_t store, const V *values)
             rows[c] = float_to_half(&e->m, rows[c]);
     }
     turn(&e->m, rows, e->lanes, align);
-    for (uint32_t j = 0; j < e->lanes; j++) {
-        struct line line = line_at(e, form, base, element, j);
-        store_row(e, rows[j], line.address, line.mask, align);
-    }
+    find_lines(e, form, tensor_pointer(e, s->tensor), element, &lines);
+    for (uint32_t j = e->lanes; j-- > 0;)
+        store_row(e, rows[j], lines.address[j], lines.mask, align);
 }

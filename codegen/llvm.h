@@ -71,6 +71,9 @@ V op_mad(const struct build *m, V a, V b, V c);
 V op_select(const struct build *m, V condition, V a, V b);
 V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
 V op_fabs(const struct build *m, V x);
+/** The same pointer, in a way that passes do not look through.  Loop strength reduction takes longer than all other passes
+ * together where an address in a loop is a sum of several loop-invariant terms: it tries the ways to add them up. */
+V op_opaque(const struct build *m, V pointer);
 /** Whether any lane of a condition holds: an i1. */
 V op_any(const struct build *m, V condition);
 /** Whole numbers: nearest even, toward -inf, toward +inf, on floats of any size, without library calls. */
