@@ -443,7 +443,9 @@ V place_row(struct emitter *e, uint32_t form, struct place *p, T element, V tens
     struct row_pointer *c = &e->row_cache[form];
     uint32_t level = row_level(e, &e->forms[form]), serial = e->levels[level].serial;
 
-    if (!p->row || e->blocked) /* tiles of accumulators do their own addressing */
+    /* Tiles of accumulators do their own addressing; loops over rows have few addresses, and there strength reduction also
+     * makes the places to which constants of elementary functions are moved. */
+    if (!p->row || e->blocked || !e->vector_parallel)
         return NULL;
     if (c->serial != serial || c->row != p->row || c->tensor != tensor) {
         emit_at(e, level);

@@ -337,7 +337,7 @@ static V row_address(struct emitter *e, const struct kexpr *x)
     const struct build *m = &e->m;
     V bytes = row_bytes(e), slot = const_int(m, 64, x->keep);
     V offset = LLVMBuildMul(m->b, bytes, slot, "");
-    V row = op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), e->scratch, &offset, 1, "row"));
+    V row = LLVMBuildGEP2(m->b, type_int(m, 8), e->scratch, &offset, 1, "row");
     V index = reduced_index(e);
     emit_at(e, e->inner_level);
     if (e->vector_parallel)
