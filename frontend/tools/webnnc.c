@@ -20,7 +20,8 @@
 /* Without an answer about the target's caches: what most cores have at least. */
 enum { CACHE_BYTES_DEFAULT = 1 << 20 };
 
-enum { PROGRESS_AFTER_MS = 150 };
+/* What takes a while: so long so far, or so many kernels, whose machine code is made in one go at the end. */
+enum { PROGRESS_AFTER_MS = 150, PROGRESS_MANY = 8 };
 
 /* ---- progress ---- */
 
@@ -29,6 +30,7 @@ void progress_show(const struct options *o, const char *what, uint32_t done, uin
 {
     static char shown[80];
     static double first;
+    static bool many;
     char text[80] = "";
 
     if (o->quiet || o->verbose || o->debug || !isatty(STDERR_FILENO))
@@ -39,7 +41,8 @@ void progress_show(const struct options *o, const char *what, uint32_t done, uin
         snprintf(text, sizeof text, "webnnc: %s, %u of %u", what, done, total);
     else if (what)
         snprintf(text, sizeof text, "webnnc: %s", what);
-    if (!strcmp(text, shown) || (!*shown && clock_ms() - first < PROGRESS_AFTER_MS))
+    many |= total >= PROGRESS_MANY;
+    if (!strcmp(text, shown) || (!*shown && !many && clock_ms() - first < PROGRESS_AFTER_MS))
         return;
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
