@@ -31,7 +31,7 @@ static WNNGraph build(WNNContext c)
 {
     struct error e = {0};
     struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &e);
-    WNNGraph graph;
+    WNNGraph graph = NULL;
 
     if (!g || runtime_build(c, g, &graph, &e))
         fail_msg("%s", e.message);
