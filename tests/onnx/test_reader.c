@@ -244,6 +244,21 @@ static void all_refusals_at_once(void **state)
     free_net(&t);
 }
 
+static void inputs_left_out(void **state)
+{
+    (void)state;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    node(&t, "CastLike", "x x", "y");
+    output(&t, "y");
+    reads(&t, NULL);
+    t.graph.node[0]->input[0][0] = '\0'; /* an empty name is an input that is not there */
+    refused(&t, NULL, "input 0 is left out, it needs the first 2");
+    free_net(&t);
+}
+
 static void attributes_of_another_kind(void **state)
 {
     (void)state;
@@ -909,6 +924,7 @@ int main(void)
         cmocka_unit_test(inputs_that_become_constants),
         cmocka_unit_test(dimensions_bound_by_shapes),
         cmocka_unit_test(all_refusals_at_once),
+        cmocka_unit_test(inputs_left_out),
         cmocka_unit_test(attributes_of_another_kind),
         cmocka_unit_test(types_that_webnn_lacks),
         cmocka_unit_test(functions_are_inlined),
