@@ -388,7 +388,8 @@ bool interpret_gemm(struct interpretation *t)
             if (bounds) {
                 double near = fabs(alpha) * s.near[k] + fabs(more), far = fabs(alpha) * s.far[k] + fabs(more) + uncertain;
                 bounds[k] = interpret_bound_sum(s.exact[k], near, far, plain ? 1 : l.terms, s.certain && !t->inputs[2].bound);
-                if (isfinite(s.exact[k]) && !(s.far[k] <= FLT_MAX)) /* a small alpha comes too late for float32 */
+                /* A small alpha comes too late for float32: an infinity on the way stays, or meets another one as NaN. */
+                if (!isnan(s.exact[k]) && !(s.far[k] <= FLT_MAX))
                     bounds[k] = INFINITY;
             }
         }

@@ -209,6 +209,11 @@ static const struct regression {
     {"relu behind convolutions by gemm, channels last",
      "inputs { x: f32[1, 6, 7, 20]; } consts { w: f32[40, 5, 3, 3] @scalar(-0.25); }"
      "nodes { c = conv2d(x, w, groups=4, padding=[1, 1, 1, 1], inputLayout=\"nhwc\"); y = relu(c); } outputs { y; }"},
+    /* Seed 74000243: on the way to -Infinity the sum may pass float32's range at its other end, which alpha comes too late for,
+     * and is NaN then: the interpreter's bound said so of finite sums only. */
+    {"a product that overflows before it meets an infinity",
+     "inputs { x: f32[1, 7]; } consts { w: f32[2, 7] @values([3e38, 0, 0, -Infinity, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7]); }"
+     "nodes { y = gemm(x, w, alpha=0.25, bTranspose=true); } outputs { y; }"},
 };
 
 static void what_failed_once(void **state)
