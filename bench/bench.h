@@ -82,7 +82,9 @@ void bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
 /** Microseconds. */
 struct bench_overhead {
     double compute, step;                  /* a computation of one tiny step; each further one */
-    double dispatch_idle, dispatch_queued; /* until a dispatch returns */
+    double dispatch_brief;                 /* a dispatch of one tiny step */
+    double dispatch_idle, dispatch_asleep; /* until a dispatch of more returns, a moment after the last work and long after */
+    double dispatch_queued;                /* the same, with work before it */
 };
 
 /** False: wnnGetLastErrorMessage. */

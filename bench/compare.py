@@ -165,7 +165,8 @@ def print_machine(m):
     print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s, copy"
           f" {m['copy_gbs']:.1f} GB/s, read {m['read_gbs']:.1f} GB/s")
     print(f"beside kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
-          f" {m['dispatch_idle_us']:.2f} us (idle) or {m['dispatch_queued_us']:.2f} us\n")
+          f" {m['dispatch_idle_us']:.2f} us (just idle), {m['dispatch_asleep_us']:.2f} us (asleep) or"
+          f" {m['dispatch_queued_us']:.2f} us (busy)\n")
 
 
 def print_header():

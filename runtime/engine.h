@@ -179,6 +179,8 @@ struct engine_functions {
      */
     bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                 const atomic_bool *stop, struct error *e);
+    /** Whether a run takes less time than handing it to another thread does.  A guess from sizes; false if nothing is known. */
+    bool (*is_brief)(const struct executable *x);
     /** A table of steps and the time that each took so far (if the profile switch is on). */
     void (*print_profile)(struct executable *x, FILE *out);
 };

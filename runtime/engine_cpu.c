@@ -490,6 +490,11 @@ static bool cpu_run(struct executable *x, const struct engine_binding *inputs, c
     return plan_run(x->plan, inputs, outputs, stop, e);
 }
 
+static bool cpu_is_brief(const struct executable *x)
+{
+    return x->plan && plan_is_brief(x->plan);
+}
+
 static void cpu_print_profile(struct executable *x, FILE *out)
 {
     if (!x->plan)
@@ -523,6 +528,7 @@ static const struct engine_functions cpu_functions = {
     .save = cpu_save,
     .unload = cpu_unload,
     .run = cpu_run,
+    .is_brief = cpu_is_brief,
     .print_profile = cpu_print_profile,
 };
 

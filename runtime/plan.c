@@ -43,6 +43,9 @@ enum { SCRATCH_GAP = 128 };
 #define FLOPS_PER_MICROSECOND 8e3
 #define BYTES_PER_MICROSECOND 10e3
 #define PART_MICROSECONDS 15.0
+/* Runs below this are done by whoever dispatches them; calls of the library, which may want a team, are not guessed at. */
+#define BRIEF_MICROSECONDS 2.0
+#define STEP_MICROSECONDS 0.02
 
 struct plan_step {
     enum step_kind kind;
@@ -105,6 +108,7 @@ struct plan {
     struct arena arena;
     uint32_t thread_count;
     bool needs_team; /* some step runs on several threads */
+    bool brief;
     uint32_t step_count, pointer_count, binding_count, fixup_count;
     struct plan_step *steps;
     struct plan_profile *profile;
@@ -127,10 +131,16 @@ struct plan {
 
 /* ---- making ---- */
 
-uint32_t plan_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count)
+static double microseconds(double flops, double bytes)
 {
     double compute = flops / FLOPS_PER_MICROSECOND, memory = bytes / BYTES_PER_MICROSECOND;
-    double parts = (compute > memory ? compute : memory) / PART_MICROSECONDS;
+
+    return compute > memory ? compute : memory;
+}
+
+uint32_t plan_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count)
+{
+    double parts = microseconds(flops, bytes) / PART_MICROSECONDS;
 
     if (parts > (double)units)
         parts = (double)units;
@@ -304,6 +314,18 @@ static void plan_register_trace(struct plan *plan)
     }
 }
 
+/* Flops and bytes of the profile are those of all iterations of a loop. */
+static bool plan_guess_brief(const struct plan *plan)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < plan->step_count && sum < BRIEF_MICROSECONDS; i++)
+        sum += plan->steps[i].kind == STEP_LIBRARY
+                   ? BRIEF_MICROSECONDS
+                   : microseconds(plan->profile[i].flops, plan->profile[i].bytes) + STEP_MICROSECONDS * step_calls(plan, i);
+    return sum < BRIEF_MICROSECONDS && !plan->needs_team;
+}
+
 struct plan *plan_create(struct program *p, const kernel_function *functions, uint32_t thread_count,
                          const struct debug_options *debug, struct error *e)
 {
@@ -329,6 +351,7 @@ struct plan *plan_create(struct program *p, const kernel_function *functions, ui
         return NULL;
     }
     plan_register_trace(plan);
+    plan->brief = plan_guess_brief(plan);
     /* From here on nothing fails: take over what the program holds. */
     for (uint32_t i = 0; i < p->constant_count; i++)
         plan->constants[i] = constant_retain(p->constants[i]);
@@ -591,6 +614,11 @@ bool plan_run(struct plan *plan, const struct engine_binding *inputs, const stru
     if (plan->profiling)
         atomic_fetch_add_explicit(&plan->runs, 1, memory_order_relaxed);
     return ok;
+}
+
+bool plan_is_brief(const struct plan *plan)
+{
+    return plan->brief;
 }
 
 /* ---- profile ---- */

@@ -32,6 +32,9 @@ void plan_free(struct plan *plan);
 bool plan_run(struct plan *plan, const struct engine_binding *inputs, const struct engine_binding *outputs,
               const atomic_bool *stop, struct error *e);
 
+/** See engine_functions.is_brief. */
+bool plan_is_brief(const struct plan *plan);
+
 /** Into how many parts a kernel's units are cut: 1 unless the work outweighs waking threads. */
 uint32_t plan_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count);
 

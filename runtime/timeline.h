@@ -22,7 +22,7 @@ void timeline_free(struct timeline *tl);
 /** Appends a task.  False: the thread could not be started; the task stays the caller's. */
 bool timeline_submit(struct timeline *tl, struct task *t);
 
-/** Whether nothing runs or waits. */
+/** Whether nothing runs or waits, asked by a caller who then computes by itself. */
 bool timeline_is_idle(struct timeline *tl);
 /** Takes an idle timeline for the calling thread: tasks submitted meanwhile run after timeline_end.  False: it is not idle. */
 bool timeline_try_begin(struct timeline *tl);

@@ -444,10 +444,10 @@ WNN_EXPORT WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor ten
  * reading. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data,
                                                         size_t byteLength);
-/** Submits one computation of graph and returns (MLContext.dispatch).  If the computation fails later (no memory), the context
- * is lost: going on with wrong contents would be worse.  InvalidStateError for a destroyed graph; TypeError for a graph or
- * tensor of another context, names other than the graph's, and a tensor that is given twice, destroyed, constant, or of
- * another data type or shape. */
+/** Submits one computation of graph and returns (MLContext.dispatch); one that takes less time than waking a thread may be done by
+ * then.  If the computation fails later (no memory), the context is lost: going on with wrong contents would be worse.
+ * InvalidStateError for a destroyed graph; TypeError for a graph or tensor of another context, names other than the graph's,
+ * and a tensor that is given twice, destroyed, constant, or of another data type or shape. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
                                                      WNNNamedTensor const *inputs, size_t outputCount,
                                                      WNNNamedTensor const *outputs);

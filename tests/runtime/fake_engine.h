@@ -70,6 +70,7 @@ struct executable {
     bool (*body)(void *user, unsigned char *const *inputs, unsigned char *const *outputs);
     void *user;
     uint32_t input_count, output_count;
+    bool brief;
 };
 
 static atomic_int fake_buffers, fake_executables; /* alive */
@@ -146,6 +147,11 @@ static bool fake_run(struct executable *x, const struct engine_binding *inputs, 
     return x->body(x->user, in, out) || error_set(e, WNNStatus_OperationError, "the fake engine failed");
 }
 
+static bool fake_is_brief(const struct executable *x)
+{
+    return x->brief;
+}
+
 static const struct engine_functions fake_functions = {
     .name = "fake",
     .free = fake_free,
@@ -156,6 +162,7 @@ static const struct engine_functions fake_functions = {
     .buffer_read = fake_buffer_read,
     .unload = fake_unload,
     .run = fake_run,
+    .is_brief = fake_is_brief,
 };
 
 static inline WNNContext fake_context(WNNContextOptions const *options)
@@ -201,7 +208,7 @@ static inline WNNGraph fake_graph(WNNContext context, uint32_t input_count, uint
     assert_non_null(graph);
     graph->executable = calloc(1, sizeof *graph->executable);
     assert_non_null(graph->executable);
-    *graph->executable = (struct executable){body, user, input_count, output_count};
+    *graph->executable = (struct executable){body, user, input_count, output_count, false};
     atomic_fetch_add(&fake_executables, 1);
     assert_true(graph_publish(graph));
     wnnContextAddRef(context);
