@@ -4,32 +4,17 @@
 
 #include <inttypes.h>
 
-/** Where the four meanings of a 4-D shape's dimensions stand. */
-struct layout {
-    uint8_t batch, channel, height, width;
+#include "ir/conv.h"
+
+/** A shape in the order of its axes. */
+struct ordered {
+    uint32_t dims[4];
 };
 
-static const struct layout input_layouts[] = {
-    [WNNInputOperandLayout_Nchw] = {0, 1, 2, 3},
-    [WNNInputOperandLayout_Nhwc] = {0, 3, 1, 2},
-};
-
-struct filter_layout {
-    uint8_t output, input, height, width;
-};
-
-static const struct filter_layout conv2d_filter_layouts[] = {
-    [WNNConv2dFilterOperandLayout_Oihw] = {0, 1, 2, 3},
-    [WNNConv2dFilterOperandLayout_Hwio] = {3, 2, 0, 1},
-    [WNNConv2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
-    [WNNConv2dFilterOperandLayout_Ihwo] = {3, 0, 1, 2},
-};
-
-static const struct filter_layout conv_transpose2d_filter_layouts[] = {
-    [WNNConvTranspose2dFilterOperandLayout_Iohw] = {1, 0, 2, 3},
-    [WNNConvTranspose2dFilterOperandLayout_Hwoi] = {2, 3, 0, 1},
-    [WNNConvTranspose2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
-};
+static struct ordered in_order(const struct tensor_type *t, const uint32_t *axes)
+{
+    return (struct ordered){{t->dims[axes[0]], t->dims[axes[1]], t->dims[axes[2]], t->dims[axes[3]]}};
+}
 
 /** The steps that conv2d, convTranspose2d and (window dimensions aside) pooling begin with. */
 static bool sliding_defaults(struct call *c, struct list_option padding, struct list_option strides,
@@ -58,26 +43,27 @@ static int64_t conv_range(uint32_t input, uint32_t filter, const uint32_t *paddi
 }
 
 /** The result: batch and channels given, spatial sizes checked. */
-static bool spatial_result(struct call *c, struct layout l, uint32_t batches, uint32_t channels, int64_t height, int64_t width)
+static bool spatial_result(struct call *c, const uint32_t *axes, uint32_t batches, uint32_t channels, int64_t height,
+                           int64_t width)
 {
     uint32_t dims[4];
 
     if (!check_dimension(c, height, "the output height") || !check_dimension(c, width, "the output width"))
         return false;
-    dims[l.batch] = batches;
-    dims[l.channel] = channels;
-    dims[l.height] = (uint32_t)height;
-    dims[l.width] = (uint32_t)width;
+    dims[axes[AXIS_BATCH]] = batches;
+    dims[axes[AXIS_CHANNEL]] = channels;
+    dims[axes[AXIS_HEIGHT]] = (uint32_t)height;
+    dims[axes[AXIS_WIDTH]] = (uint32_t)width;
     return infer_results(c, 1) && infer_result(c, 0, 4, dims);
 }
 
 bool infer_conv2d(struct call *c)
 {
     WNNConv2dOptions *o = c->options;
-    const struct tensor_type *input = input_type(c, 0), *filter = input_type(c, 1);
-    struct layout l = input_layouts[o->inputLayout];
-    struct filter_layout f = conv2d_filter_layouts[o->filterLayout];
-    uint32_t in_channels = input->dims[l.channel], out_channels = filter->dims[f.output], filter_in = filter->dims[f.input];
+    const uint32_t *axes = image_axes(o->inputLayout);
+    const struct ordered in = in_order(input_type(c, 0), axes),
+                         filter = in_order(input_type(c, 1), conv2d_filter_axes(o->filterLayout));
+    uint32_t in_channels = in.dims[AXIS_CHANNEL], out_channels = filter.dims[AXIS_OUTPUT], filter_in = filter.dims[AXIS_INPUT];
 
     if (!sliding_defaults(c, LIST_OPTION(o, padding), LIST_OPTION(o, strides), LIST_OPTION(o, dilations)))
         return false;
@@ -97,9 +83,10 @@ bool infer_conv2d(struct call *c)
     if (input_exists(c, 2) && !check_shape(c, 2, 1, &out_channels))
         return false;
     return spatial_result(
-        c, l, input->dims[l.batch], out_channels,
-        floor_div(conv_range(input->dims[l.height], filter->dims[f.height], o->padding, o->dilations[0]), o->strides[0]) + 1,
-        floor_div(conv_range(input->dims[l.width], filter->dims[f.width], o->padding + 2, o->dilations[1]), o->strides[1]) + 1);
+        c, axes, in.dims[AXIS_BATCH], out_channels,
+        floor_div(conv_range(in.dims[AXIS_HEIGHT], filter.dims[AXIS_HEIGHT], o->padding, o->dilations[0]), o->strides[0]) + 1,
+        floor_div(conv_range(in.dims[AXIS_WIDTH], filter.dims[AXIS_WIDTH], o->padding + 2, o->dilations[1]), o->strides[1]) +
+            1);
 }
 
 /** "Calculate convtranspose output size". */
@@ -120,10 +107,10 @@ static bool check_transpose_size(struct call *c, const char *what, uint32_t size
 bool infer_conv_transpose2d(struct call *c)
 {
     WNNConvTranspose2dOptions *o = c->options;
-    const struct tensor_type *input = input_type(c, 0), *filter = input_type(c, 1);
-    struct layout l = input_layouts[o->inputLayout];
-    struct filter_layout f = conv_transpose2d_filter_layouts[o->filterLayout];
-    uint32_t in_channels = input->dims[l.channel], out_channels;
+    const uint32_t *axes = image_axes(o->inputLayout);
+    const struct ordered in = in_order(input_type(c, 0), axes),
+                         filter = in_order(input_type(c, 1), conv_transpose2d_filter_axes(o->filterLayout));
+    uint32_t in_channels = in.dims[AXIS_CHANNEL], out_channels;
     int64_t channels, height, width;
 
     if (!sliding_defaults(c, LIST_OPTION(o, padding), LIST_OPTION(o, strides), LIST_OPTION(o, dilations)) ||
@@ -140,16 +127,16 @@ bool infer_conv_transpose2d(struct call *c)
     }
     if (!o->groups)
         return call_error(c, "groups is 0");
-    if (in_channels != filter->dims[f.input])
-        return call_error(c, "filter has %" PRIu32 " input channels, input has %" PRIu32, filter->dims[f.input], in_channels);
-    channels = size_mul(filter->dims[f.output], o->groups);
+    if (in_channels != filter.dims[AXIS_INPUT])
+        return call_error(c, "filter has %" PRIu32 " input channels, input has %" PRIu32, filter.dims[AXIS_INPUT], in_channels);
+    channels = size_mul(filter.dims[AXIS_OUTPUT], o->groups);
     if (!check_dimension(c, channels, "the number of output channels"))
         return false;
     out_channels = (uint32_t)channels;
     if (input_exists(c, 2) && !check_shape(c, 2, 1, &out_channels))
         return false;
-    height = transpose_size(input->dims[l.height], filter->dims[f.height], o->padding, o->strides[0], o->dilations[0]);
-    width = transpose_size(input->dims[l.width], filter->dims[f.width], o->padding + 2, o->strides[1], o->dilations[1]);
+    height = transpose_size(in.dims[AXIS_HEIGHT], filter.dims[AXIS_HEIGHT], o->padding, o->strides[0], o->dilations[0]);
+    width = transpose_size(in.dims[AXIS_WIDTH], filter.dims[AXIS_WIDTH], o->padding + 2, o->strides[1], o->dilations[1]);
     if (o->outputSizes) {
         if (!check_transpose_size(c, "height", o->outputSizes[0], height, o->strides[0]) ||
             !check_transpose_size(c, "width", o->outputSizes[1], width, o->strides[1]))
@@ -160,7 +147,7 @@ bool infer_conv_transpose2d(struct call *c)
         height += o->outputPadding[0];
         width += o->outputPadding[1];
     }
-    return spatial_result(c, l, input->dims[l.batch], out_channels, height, width);
+    return spatial_result(c, axes, in.dims[AXIS_BATCH], out_channels, height, width);
 }
 
 /*
@@ -170,9 +157,9 @@ bool infer_conv_transpose2d(struct call *c)
 bool infer_pool2d(struct call *c)
 {
     WNNPool2dOptions *o = c->options;
-    const struct tensor_type *input = input_type(c, 0);
-    struct layout l = input_layouts[o->layout];
-    const uint32_t spatial[2] = {input->dims[l.height], input->dims[l.width]};
+    const uint32_t *axes = image_axes(o->layout);
+    const struct ordered in = in_order(input_type(c, 0), axes);
+    const uint32_t spatial[2] = {in.dims[AXIS_HEIGHT], in.dims[AXIS_WIDTH]};
     int64_t range[2], down[2], up[2];
 
     if (!list_default(c, LIST_OPTION(o, windowDimensions), 2, spatial) ||
@@ -193,9 +180,9 @@ bool infer_pool2d(struct call *c)
                               "outputSizes is [%" PRIu32 ", %" PRIu32 "], neither [%" PRId64 ", %" PRId64
                               "] (rounded down) nor [%" PRId64 ", %" PRId64 "] (rounded up)",
                               o->outputSizes[0], o->outputSizes[1], down[0], down[1], up[0], up[1]);
-        return spatial_result(c, l, input->dims[l.batch], input->dims[l.channel], o->outputSizes[0], o->outputSizes[1]);
+        return spatial_result(c, axes, in.dims[AXIS_BATCH], in.dims[AXIS_CHANNEL], o->outputSizes[0], o->outputSizes[1]);
     }
     if (o->outputShapeRounding == WNNRoundingType_Ceil)
-        return spatial_result(c, l, input->dims[l.batch], input->dims[l.channel], up[0], up[1]);
-    return spatial_result(c, l, input->dims[l.batch], input->dims[l.channel], down[0], down[1]);
+        return spatial_result(c, axes, in.dims[AXIS_BATCH], in.dims[AXIS_CHANNEL], up[0], up[1]);
+    return spatial_result(c, axes, in.dims[AXIS_BATCH], in.dims[AXIS_CHANNEL], down[0], down[1]);
 }

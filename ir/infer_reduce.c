@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "ir/conv.h"
+
 /** "Calculate reduction output sizes" for checked axes, and the result. */
 static bool reduced_result(struct call *c, size_t count, const uint32_t *axes, bool keep)
 {
@@ -73,7 +75,7 @@ bool infer_instance_normalization(struct call *c)
     WNNInstanceNormalizationOptions *o = c->options;
 
     o->epsilon = cast_option(c, o->epsilon);
-    return check_per_channel(c, 1, o->layout == WNNInputOperandLayout_Nchw ? 1 : 3) && infer_result_like(c, 0);
+    return check_per_channel(c, 1, image_axes(o->layout)[AXIS_CHANNEL]) && infer_result_like(c, 0);
 }
 
 bool infer_layer_normalization(struct call *c)

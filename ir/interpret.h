@@ -62,7 +62,7 @@ interpret_function interpret_elementwise, interpret_batch_normalization, interpr
 interpret_function interpret_concat, interpret_expand, interpret_pad, interpret_reshape, interpret_reverse, interpret_slice,
     interpret_split, interpret_tile, interpret_transpose, interpret_triangular;
 interpret_function interpret_arg_min_max, interpret_cumulative_sum, interpret_reduce;
-interpret_function interpret_conv2d, interpret_conv_transpose2d, interpret_gemm, interpret_matmul;
+interpret_function interpret_convolution, interpret_gemm, interpret_matmul;
 interpret_function interpret_pool2d, interpret_resample2d;
 interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
 interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,

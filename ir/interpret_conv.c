@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * conv2d, convTranspose2d, gemm and matmul: sums of products.  Everything is brought to nchw and oihw (or iohw) on the way in,
- * so that each product is written once.  Padding adds nothing to a sum; where a weight beside it is infinite or NaN, an
+ * conv2d, convTranspose2d, gemm and matmul: sums of products.  Everything is brought to nchw and oihw on the way in, so that
+ * each product is written once.  Padding adds nothing to a sum; where a weight beside it is infinite or NaN, an
  * implementation that adds zero times the weight is right, too.
  */
 #include "ir/interpret.h"
 
 #include <float.h>
 #include <string.h>
+
+#include "ir/conv.h"
 
 /** Both are linear in each operand: `product` adds the products of two operands to out, which starts as zeros. */
 struct linear {
@@ -52,9 +54,8 @@ static bool linear_run(struct interpretation *t, const struct linear *l, const d
 
 /* ---- convolutions ---- */
 
-enum { BATCH, CHANNEL, HEIGHT, WIDTH };
-
 struct convolution {
+    bool transposed;
     int64_t batches, groups;
     int64_t in_channels, out_channels; /* per group */
     int64_t in[2], out[2], filter[2];  /* height and width */
@@ -70,69 +71,71 @@ static void valid_range(int64_t shift, int64_t stride, int64_t size, int64_t cou
         *end = count;
 }
 
-/** input [n, g*i, h, w], filter [g*o, i, h, w], output [n, g*o, h, w] */
+/** The weights of one pair of channels, counted within their group. */
+static int64_t weights_of(const struct convolution *c, int64_t group, int64_t out, int64_t in)
+{
+    const int64_t taps = c->filter[0] * c->filter[1];
+
+    return (c->transposed ? (out * c->groups + group) * c->in_channels + in
+                          : (group * c->out_channels + out) * c->in_channels + in) *
+           taps;
+}
+
+/** One weight of a convolution: every output reads what lies `shift` from stride times its place. */
+static void gather(const struct convolution *c, const int64_t shift[2], double weight, const double *in, double *out)
+{
+    int64_t y, y_end, first, end;
+
+    valid_range(shift[0], c->strides[0], c->in[0], c->out[0], &y, &y_end);
+    valid_range(shift[1], c->strides[1], c->in[1], c->out[1], &first, &end);
+    for (; y < y_end; y++) {
+        const double *from = in + (y * c->strides[0] + shift[0]) * c->in[1];
+        double *to = out + y * c->out[1];
+        if (c->strides[1] == 1)
+            for (int64_t x = first; x < end; x++)
+                to[x] += from[x + shift[1]] * weight;
+        else
+            for (int64_t x = first; x < end; x++)
+                to[x] += from[x * c->strides[1] + shift[1]] * weight;
+    }
+}
+
+/** One weight of a transposed convolution: every input is added to what lies there. */
+static void scatter(const struct convolution *c, const int64_t shift[2], double weight, const double *in, double *out)
+{
+    int64_t y, y_end, first, end;
+
+    valid_range(shift[0], c->strides[0], c->out[0], c->in[0], &y, &y_end);
+    valid_range(shift[1], c->strides[1], c->out[1], c->in[1], &first, &end);
+    for (; y < y_end; y++) {
+        const double *from = in + y * c->in[1];
+        double *to = out + (y * c->strides[0] + shift[0]) * c->out[1];
+        for (int64_t x = first; x < end; x++)
+            to[x * c->strides[1] + shift[1]] += from[x] * weight;
+    }
+}
+
+/** All weights of one pair of channels. */
+static void convolve_plane(const struct convolution *c, const double *weights, const double *in, double *out)
+{
+    for (int64_t y = 0; y < c->filter[0]; y++)
+        for (int64_t x = 0; x < c->filter[1]; x++) {
+            const int64_t shift[2] = {y * c->dilations[0] - c->padding[0], x * c->dilations[1] - c->padding[1]};
+            (c->transposed ? scatter : gather)(c, shift, weights[y * c->filter[1] + x], in, out);
+        }
+}
+
+/** input [n, g*i, h, w], filter [g*o, i, h, w] (transposed: [o, g*i, h, w]), output [n, g*o, h, w] */
 static void convolve(const void *sizes, const double *input, const double *filter, double *output)
 {
     const struct convolution *c = sizes;
-    const int64_t in_plane = c->in[0] * c->in[1], out_plane = c->out[0] * c->out[1], taps = c->filter[0] * c->filter[1];
+    const int64_t in_plane = c->in[0] * c->in[1], out_plane = c->out[0] * c->out[1];
 
-    for (int64_t n = 0; n < c->batches; n++)
-        for (int64_t o = 0; o < c->groups * c->out_channels; o++)
-            for (int64_t i = 0; i < c->in_channels; i++) {
-                int64_t channel = o / c->out_channels * c->in_channels + i;
-                const double *in = input + (n * c->groups * c->in_channels + channel) * in_plane;
-                double *out = output + (n * c->groups * c->out_channels + o) * out_plane;
-                const double *weights = filter + (o * c->in_channels + i) * taps;
-
-                for (int64_t tap = 0; tap < taps; tap++) {
-                    int64_t shift_y = tap / c->filter[1] * c->dilations[0] - c->padding[0];
-                    int64_t shift_x = tap % c->filter[1] * c->dilations[1] - c->padding[1];
-                    int64_t y, y_end, x_first, x_end;
-                    const double weight = weights[tap];
-
-                    valid_range(shift_y, c->strides[0], c->in[0], c->out[0], &y, &y_end);
-                    valid_range(shift_x, c->strides[1], c->in[1], c->out[1], &x_first, &x_end);
-                    for (; y < y_end; y++) {
-                        const double *from = in + (y * c->strides[0] + shift_y) * c->in[1] + shift_x;
-                        double *to = out + y * c->out[1];
-                        if (c->strides[1] == 1)
-                            for (int64_t x = x_first; x < x_end; x++)
-                                to[x] += from[x] * weight;
-                        else
-                            for (int64_t x = x_first; x < x_end; x++)
-                                to[x] += from[x * c->strides[1]] * weight;
-                    }
-                }
-            }
-}
-
-/** input [n, g*i, h, w], filter [g*i, o, h, w], output [n, g*o, h, w] */
-static void convolve_transposed(const void *sizes, const double *input, const double *filter, double *output)
-{
-    const struct convolution *c = sizes;
-    const int64_t in_plane = c->in[0] * c->in[1], out_plane = c->out[0] * c->out[1], taps = c->filter[0] * c->filter[1];
-
-    for (int64_t n = 0; n < c->batches; n++)
-        for (int64_t i = 0; i < c->groups * c->in_channels; i++)
-            for (int64_t o = 0; o < c->out_channels; o++) {
-                int64_t channel = i / c->in_channels * c->out_channels + o;
-                const double *in = input + (n * c->groups * c->in_channels + i) * in_plane;
-                double *out = output + (n * c->groups * c->out_channels + channel) * out_plane;
-                const double *weights = filter + (i * c->out_channels + o) * taps;
-
-                for (int64_t tap = 0; tap < taps; tap++) {
-                    int64_t shift_y = tap / c->filter[1] * c->dilations[0] - c->padding[0];
-                    int64_t shift_x = tap % c->filter[1] * c->dilations[1] - c->padding[1];
-                    int64_t y, y_end, x_first, x_end;
-
-                    valid_range(shift_y, c->strides[0], c->out[0], c->in[0], &y, &y_end);
-                    valid_range(shift_x, c->strides[1], c->out[1], c->in[1], &x_first, &x_end);
-                    for (; y < y_end; y++)
-                        for (int64_t x = x_first; x < x_end; x++)
-                            out[(y * c->strides[0] + shift_y) * c->out[1] + x * c->strides[1] + shift_x] +=
-                                in[y * c->in[1] + x] * weights[tap];
-                }
-            }
+    for (int64_t n = 0; n < c->batches * c->groups; n++) /* groups of images */
+        for (int64_t o = 0; o < c->out_channels; o++)
+            for (int64_t i = 0; i < c->in_channels; i++)
+                convolve_plane(c, filter + weights_of(c, n % c->groups, o, i), input + (n * c->in_channels + i) * in_plane,
+                               output + (n * c->out_channels + o) * out_plane);
 }
 
 /** A pointwise convolution does not see rows: one long row is walked faster. */
@@ -147,14 +150,12 @@ static void merge_rows(struct convolution *c)
     c->out[0] = 1;
 }
 
-static const uint32_t nhwc_as_nchw[] = {0, 3, 1, 2};
-
 /**
  * Bounds of sums become infinite where a weight that is infinite or NaN lies beside padding: such a sum has fewer products with
  * such weights than the channel's filter has such weights.
  */
 static bool doubt_padding(struct interpretation *t, const struct linear *l, const struct convolution *c, const double *filter,
-                          bool transposed, double *bounds)
+                          double *bounds)
 {
     const int64_t taps = c->filter[0] * c->filter[1], channels = c->groups * c->out_channels, plane = c->out[0] * c->out[1];
     double *ones, *odd, *met, *most;
@@ -170,9 +171,9 @@ static bool doubt_padding(struct interpretation *t, const struct linear *l, cons
     for (int64_t k = 0; k < l->a_count; k++)
         ones[k] = 1;
     for (int64_t k = first; k < l->b_count; k++) {
-        /* oihw or iohw */
-        int64_t outer = k / taps / (transposed ? c->out_channels : c->in_channels), inner = k / taps % c->out_channels;
-        int64_t channel = transposed ? outer / c->in_channels * c->out_channels + inner : outer;
+        int64_t outer = k / taps / (c->transposed ? c->groups * c->in_channels : c->in_channels);
+        int64_t group = c->transposed ? k / taps / c->in_channels % c->groups : 0;
+        int64_t channel = group * c->out_channels + outer;
         odd[k] = !isfinite(filter[k]);
         most[channel] += odd[k];
     }
@@ -183,32 +184,47 @@ static bool doubt_padding(struct interpretation *t, const struct linear *l, cons
     return true;
 }
 
-/** Runs a convolution whose filter is in the order (oihw, iohw) that its product wants after `filter_permutation`. */
-static bool run_convolution(struct interpretation *t, struct convolution *c, bool nhwc, const uint32_t *filter_permutation,
-                            void (*product)(const void *, const double *, const double *, double *))
+/** conv2d and convTranspose2d. */
+bool interpret_convolution(struct interpretation *t)
 {
-    const uint32_t *permutation = nhwc ? nhwc_as_nchw : NULL;
+    const struct conv_view v = conv_view(t->node);
+    const uint32_t *in = t->inputs[0].type->dims, *weights = t->inputs[1].type->dims, *out = t->results[0].type->dims;
+    struct convolution c = {.transposed = v.transposed,
+                            .batches = in[v.image[AXIS_BATCH]],
+                            .groups = v.groups,
+                            .in_channels = in[v.image[AXIS_CHANNEL]] / v.groups,
+                            .out_channels = out[v.image[AXIS_CHANNEL]] / v.groups};
     struct sums s;
 
-    const double *input = interpret_widen(t, 0, permutation);
-    const double *filter = interpret_widen(t, 1, filter_permutation);
+    for (int d = 0; d < 2; d++) {
+        c.in[d] = in[v.image[AXIS_HEIGHT + d]];
+        c.out[d] = out[v.image[AXIS_HEIGHT + d]];
+        c.filter[d] = weights[v.filter[AXIS_HEIGHT + d]];
+        c.padding[d] = v.padding[2 * d];
+        c.strides[d] = v.strides[d];
+        c.dilations[d] = v.dilations[d];
+    }
+    merge_rows(&c);
+
+    const double *input = interpret_widen(t, 0, v.image);
+    const double *filter = interpret_widen(t, 1, v.filter);
     const double *bias = t->inputs[2].type ? interpret_widen(t, 2, NULL) : NULL;
-    const double *input_bounds = interpret_widen_bounds(t, 0, permutation);
-    const double *filter_bounds = interpret_widen_bounds(t, 1, filter_permutation);
+    const double *input_bounds = interpret_widen_bounds(t, 0, v.image);
+    const double *filter_bounds = interpret_widen_bounds(t, 1, v.filter);
     const double *bias_bounds = t->inputs[2].bound;
     if (!input || !filter || (t->inputs[2].type && !bias))
         return false;
 
-    struct linear l = {product,
-                       c,
+    struct linear l = {convolve,
+                       &c,
                        type_elements(t->inputs[0].type),
                        type_elements(t->inputs[1].type),
                        type_elements(t->results[0].type),
-                       c->in_channels * c->filter[0] * c->filter[1] + (bias != NULL)};
+                       c.in_channels * c.filter[0] * c.filter[1] + (bias != NULL)};
     if (!linear_run(t, &l, input, input_bounds, filter, filter_bounds, &s))
         return false;
 
-    const int64_t plane = c->out[0] * c->out[1], channels = c->groups * c->out_channels;
+    const int64_t plane = c.out[0] * c.out[1], channels = c.groups * c.out_channels;
     double *bounds = t->bounds ? interpret_memory(t, l.out_count, sizeof *bounds) : NULL;
     if (t->bounds && !bounds)
         return false;
@@ -220,68 +236,10 @@ static bool run_convolution(struct interpretation *t, struct convolution *c, boo
             bounds[k] = interpret_bound_sum(s.exact[k], s.near[k] + fabs(add), s.far[k] + fabs(add) + uncertain, l.terms,
                                             s.certain && !bias_bounds);
     }
-    if (bounds && !doubt_padding(t, &l, c, filter, product == convolve_transposed, bounds))
+    if (bounds && !doubt_padding(t, &l, &c, filter, bounds))
         return false;
-    interpret_narrow(t, 0, s.exact, bounds, permutation);
+    interpret_narrow(t, 0, s.exact, bounds, v.image);
     return true;
-}
-
-bool interpret_conv2d(struct interpretation *t)
-{
-    static const uint32_t as_oihw[][4] = {
-        [WNNConv2dFilterOperandLayout_Oihw] = {0, 1, 2, 3},
-        [WNNConv2dFilterOperandLayout_Hwio] = {3, 2, 0, 1},
-        [WNNConv2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
-        [WNNConv2dFilterOperandLayout_Ihwo] = {3, 0, 1, 2},
-    };
-    static const uint32_t same[] = {0, 1, 2, 3};
-    const WNNConv2dOptions *o = t->node->options;
-    const bool nhwc = o->inputLayout == WNNInputOperandLayout_Nhwc;
-    const uint32_t *place = nhwc ? nhwc_as_nchw : same, *filter_place = as_oihw[o->filterLayout];
-    const uint32_t *in = t->inputs[0].type->dims, *filter = t->inputs[1].type->dims, *out = t->results[0].type->dims;
-    struct convolution c = {.batches = in[place[BATCH]],
-                            .groups = o->groups,
-                            .in_channels = filter[filter_place[1]],
-                            .out_channels = filter[filter_place[0]] / o->groups};
-
-    for (int d = 0; d < 2; d++) {
-        c.in[d] = in[place[HEIGHT + d]];
-        c.out[d] = out[place[HEIGHT + d]];
-        c.filter[d] = filter[filter_place[2 + d]];
-        c.padding[d] = o->padding[2 * d];
-        c.strides[d] = o->strides[d];
-        c.dilations[d] = o->dilations[d];
-    }
-    merge_rows(&c);
-    return run_convolution(t, &c, nhwc, filter_place, convolve);
-}
-
-bool interpret_conv_transpose2d(struct interpretation *t)
-{
-    static const uint32_t as_iohw[][4] = {
-        [WNNConvTranspose2dFilterOperandLayout_Iohw] = {0, 1, 2, 3},
-        [WNNConvTranspose2dFilterOperandLayout_Hwoi] = {3, 2, 0, 1},
-        [WNNConvTranspose2dFilterOperandLayout_Ohwi] = {3, 0, 1, 2},
-    };
-    static const uint32_t same[] = {0, 1, 2, 3};
-    const WNNConvTranspose2dOptions *o = t->node->options;
-    const bool nhwc = o->inputLayout == WNNInputOperandLayout_Nhwc;
-    const uint32_t *place = nhwc ? nhwc_as_nchw : same, *filter_place = as_iohw[o->filterLayout];
-    const uint32_t *in = t->inputs[0].type->dims, *filter = t->inputs[1].type->dims, *out = t->results[0].type->dims;
-    struct convolution c = {.batches = in[place[BATCH]],
-                            .groups = o->groups,
-                            .in_channels = in[place[CHANNEL]] / o->groups,
-                            .out_channels = filter[filter_place[1]]};
-
-    for (int d = 0; d < 2; d++) {
-        c.in[d] = in[place[HEIGHT + d]];
-        c.out[d] = out[place[HEIGHT + d]];
-        c.filter[d] = filter[filter_place[2 + d]];
-        c.padding[d] = o->padding[2 * d];
-        c.strides[d] = o->strides[d];
-        c.dilations[d] = o->dilations[d];
-    }
-    return run_convolution(t, &c, nhwc, filter_place, convolve_transposed);
 }
 
 /* ---- matrix products ---- */

@@ -8,6 +8,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "ir/conv.h"
+
 static const double ULP = 0x1p-23, TINY = 0x1p-149;
 
 static double bound_at(const double *bounds, int64_t k)
@@ -115,10 +117,10 @@ static void normalization_row(const struct normalization *x, int64_t row, int64_
 
 bool interpret_instance_normalization(struct interpretation *t)
 {
-    static const uint32_t nchw[] = {0, 1, 2, 3}, nhwc[] = {0, 3, 1, 2};
     const WNNInstanceNormalizationOptions *o = t->node->options;
-    const uint32_t *order = o->layout == WNNInputOperandLayout_Nhwc ? nhwc : nchw, *dims = t->inputs[0].type->dims;
-    const int64_t channels = dims[order[1]], rows = dims[0] * channels, n = (int64_t)dims[order[2]] * dims[order[3]];
+    const uint32_t *order = image_axes(o->layout), *dims = t->inputs[0].type->dims;
+    const int64_t channels = dims[order[AXIS_CHANNEL]], rows = dims[order[AXIS_BATCH]] * channels;
+    const int64_t n = (int64_t)dims[order[AXIS_HEIGHT]] * dims[order[AXIS_WIDTH]];
     const double epsilon = epsilon_of(t, o->epsilon);
     struct normalization x;
 

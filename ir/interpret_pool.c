@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const uint32_t nhwc_as_nchw[] = {0, 3, 1, 2}, as_it_is[] = {0, 1, 2, 3};
+#include "ir/conv.h"
 
 /* ---- pooling ---- */
 
@@ -111,15 +111,14 @@ static void pool_plane(const struct pooling *p, const union lane *in, const doub
 bool interpret_pool2d(struct interpretation *t)
 {
     const WNNPool2dOptions *o = t->node->options;
-    const bool nhwc = o->layout == WNNInputOperandLayout_Nhwc;
-    const uint32_t *place = nhwc ? nhwc_as_nchw : as_it_is;
-    const uint32_t *in = t->inputs[0].type->dims, *out = t->results[0].type->dims;
-    struct pooling p = {.op = t->node->op, .type = t->inputs[0].type->type, .planes = (int64_t)in[place[0]] * in[place[1]]};
+    const uint32_t *place = image_axes(o->layout), *in = t->inputs[0].type->dims, *out = t->results[0].type->dims;
+    struct pooling p = {
+        .op = t->node->op, .type = t->inputs[0].type->type, .planes = (int64_t)in[place[AXIS_BATCH]] * in[place[AXIS_CHANNEL]]};
     const int64_t count = type_elements(t->results[0].type);
 
     for (int d = 0; d < 2; d++) {
-        p.in[d] = in[place[2 + d]];
-        p.out[d] = out[place[2 + d]];
+        p.in[d] = in[place[AXIS_HEIGHT + d]];
+        p.out[d] = out[place[AXIS_HEIGHT + d]];
         p.window[d] = o->windowDimensions[d];
         p.padding[d] = o->padding[2 * d];
         p.strides[d] = o->strides[d];

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/conv.h"
 #include "passes/canonicalize.h"
 
 static struct value *in0(const struct node *n)
@@ -213,7 +214,7 @@ static struct value *merge_padding(struct graph *g, struct node *n)
     struct node *pad = producer_of(in0(n), OP_PAD);
     WNNConv2dOptions o = *NODE_OPTIONS(n, WNNConv2dOptions);
     struct value *inputs[3] = {NULL, n->inputs[1].value, n->inputs[2].value}, *v;
-    uint32_t padding[4], height = o.inputLayout == WNNInputOperandLayout_Nchw ? 2 : 1;
+    uint32_t padding[4], height = image_axes(o.inputLayout)[AXIS_HEIGHT];
     union scalar value;
 
     if (!pad || NODE_OPTIONS(pad, WNNPadOptions)->mode != WNNPaddingMode_Constant || o.paddingCount != 4)

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/conv.h"
 #include "passes/support.h"
 
 /* result = factor * convolution + shift, per output channel. */
@@ -93,42 +94,6 @@ static bool affine_of(const struct node *n, uint32_t slot, uint32_t axis, struct
 
 /* ---- the convolution ---- */
 
-/* Where a filter has its output and input channels, and what a group is. */
-struct filter_layout {
-    uint32_t output, input; /* dimensions */
-    uint32_t groups;        /* of which an output channel's number needs the input channel; 1: the dimension is the channel */
-};
-
-static struct filter_layout layout_of(const struct node *conv)
-{
-    if (conv->op == OP_CONV2D) {
-        switch (NODE_OPTIONS(conv, WNNConv2dOptions)->filterLayout) {
-        case WNNConv2dFilterOperandLayout_Hwio:
-        case WNNConv2dFilterOperandLayout_Ihwo:
-            return (struct filter_layout){3, 0, 1};
-        default:
-            return (struct filter_layout){0, 0, 1};
-        }
-    }
-    const WNNConvTranspose2dOptions *o = conv->options;
-    switch (o->filterLayout) {
-    case WNNConvTranspose2dFilterOperandLayout_Hwoi:
-        return (struct filter_layout){2, 3, o->groups};
-    case WNNConvTranspose2dFilterOperandLayout_Ohwi:
-        return (struct filter_layout){0, 3, o->groups};
-    default:
-        return (struct filter_layout){1, 0, o->groups};
-    }
-}
-
-static uint32_t channel_axis(const struct node *conv)
-{
-    WNNInputOperandLayout layout = conv->op == OP_CONV2D ? NODE_OPTIONS(conv, WNNConv2dOptions)->inputLayout
-                                                         : NODE_OPTIONS(conv, WNNConvTranspose2dOptions)->inputLayout;
-
-    return layout == WNNInputOperandLayout_Nchw ? 1 : 3;
-}
-
 static bool is_all_one(const struct affine *f)
 {
     for (uint32_t c = 0; c < f->channels; c++)
@@ -142,7 +107,8 @@ static struct value *scale_filter(struct graph *g, const struct node *conv, cons
 {
     const struct value *filter = conv->inputs[1].value;
     const struct tensor_type *t = &filter->type;
-    struct filter_layout l = layout_of(conv);
+    const struct conv_view view = conv_view(conv);
+    const uint32_t output = view.filter[AXIS_OUTPUT], input = view.filter[AXIS_INPUT];
     int64_t strides[RANK_MAX], elements = type_elements(t);
     struct constant *scaled = constant_create(NULL, filter->constant->bytes);
     float *to;
@@ -154,10 +120,10 @@ static struct value *scale_filter(struct graph *g, const struct node *conv, cons
     to = (float *)scaled->data; /* ours alone so far */
     type_strides(t, strides);
     for (int64_t i = 0; i < elements; i++) {
-        uint32_t channel = (uint32_t)(i / strides[l.output]) % t->dims[l.output];
-        if (l.groups > 1) {
-            uint32_t input = (uint32_t)(i / strides[l.input]) % t->dims[l.input];
-            channel += input / (t->dims[l.input] / l.groups) * t->dims[l.output];
+        uint32_t channel = (uint32_t)(i / strides[output]) % t->dims[output];
+        if (view.transposed && view.groups > 1) { /* the input channel says which group's */
+            uint32_t from = (uint32_t)(i / strides[input]) % t->dims[input];
+            channel += from / (t->dims[input] / view.groups) * t->dims[output];
         }
         to[i] = (float)(constant_at(filter, i) * f->factor[channel]);
         if (!isfinite(to[i])) {
@@ -200,7 +166,7 @@ static bool is_foldable(const struct node *conv)
 static bool fold(struct graph *g, struct node *n, uint32_t slot, struct arena *a)
 {
     struct node *conv = n->inputs[slot].value->producer;
-    uint32_t axis = channel_axis(conv);
+    uint32_t axis = conv_view(conv).image[AXIS_CHANNEL];
     struct affine f = {.channels = conv->results[0]->type.dims[axis]};
     struct value *inputs[3] = {conv->inputs[0].value, NULL, NULL}, *filter, *v;
 

@@ -4,6 +4,8 @@
  */
 #include "passes/fuse_cost.h"
 
+#include "ir/conv.h"
+
 enum {
     EXPENSIVE_OPERATIONS = 16,    /* a transcendental function, in simple operations */
     NORMALIZATION_OPERATIONS = 8, /* two passes over the row and the element-wise rest */
@@ -32,7 +34,7 @@ static double window_elements(const struct node *n)
 
     if (o->windowDimensionsCount == 2)
         return (double)o->windowDimensions[0] * o->windowDimensions[1];
-    return o->layout == WNNInputOperandLayout_Nchw ? (double)in[2] * in[3] : (double)in[1] * in[2];
+    return (double)in[image_axes(o->layout)[AXIS_HEIGHT]] * in[image_axes(o->layout)[AXIS_WIDTH]];
 }
 
 double cost_elements_read(const struct node *n, uint32_t slot)
@@ -100,8 +102,8 @@ double cost_points(const struct node *n)
         return points;
     }
     if (n->op == OP_INSTANCE_NORMALIZATION) {
-        bool nchw = NODE_OPTIONS(n, WNNInstanceNormalizationOptions)->layout == WNNInputOperandLayout_Nchw;
-        return (double)in->dims[0] * in->dims[nchw ? 1 : 3];
+        const uint32_t *axes = image_axes(NODE_OPTIONS(n, WNNInstanceNormalizationOptions)->layout);
+        return (double)in->dims[axes[AXIS_BATCH]] * in->dims[axes[AXIS_CHANNEL]];
     }
     return points; /* batchNormalization is element-wise: its statistics are operands */
 }

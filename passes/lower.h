@@ -133,11 +133,6 @@ struct kaffine lower_scan_form(struct lowering *l, const struct node *n, struct 
 /** Makes the second kernel of a scatter: the updates, in order, over the copy of the input that the first made. */
 bool lower_scatter_updates(struct lowering *l, const struct node *n);
 
-/** Layouts of four-dimensional operands: where batch, channel, height and width stand. */
-struct layout4 {
-    uint8_t batch, channel, height, width;
-};
-struct layout4 lower_layout(WNNInputOperandLayout layout);
 /**
  * Elements of a transposed convolution's window along one dimension that can reach one and the same result: every stride-th.  (With
  * strides and dilations both, all are tried.)

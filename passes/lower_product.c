@@ -3,6 +3,7 @@
  * Convolutions and matrix products as plain sums of products, for nodes that the library does not take.  How they are computed, in
  * tiles, is read off the index maps later (docs/products.md).
  */
+#include "ir/conv.h"
 #include "passes/lower.h"
 
 /**
@@ -32,26 +33,23 @@ static uint32_t add_bias(struct lowering *l, const struct node *n, struct map *c
 static uint32_t lower_conv2d(struct lowering *l, const struct node *n, const struct map *m, const struct reduced_space *s,
                              const struct kaffine *reduced)
 {
-    static const uint8_t filter_places[4][4] = {{0, 1, 2, 3}, {3, 2, 0, 1}, {0, 3, 1, 2}, {3, 0, 1, 2}}; /* o i h w */
-    const WNNConv2dOptions *o = n->options;
+    const struct conv_view c = conv_view(n);
     const struct value *input = n->inputs[0].value, *filter = n->inputs[1].value;
-    const struct layout4 x = lower_layout(o->inputLayout);
-    const uint8_t *f = filter_places[o->filterLayout];
-    const uint32_t places[2] = {x.height, x.width};
-    const int64_t out_per_group = filter->type.dims[f[0]] / o->groups;
+    const uint32_t *f = c.filter, *places = c.image + AXIS_HEIGHT;
+    const int64_t out_per_group = filter->type.dims[f[AXIS_OUTPUT]] / c.groups;
     struct kernel *k = l->k;
     struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
     struct kguard guards[2];
 
-    channel.forms[0] = weight.forms[f[0]] = m->forms[x.channel];
-    weight.forms[f[1]] = reduced[2];
-    at.forms[x.channel] = kaffine_add(
-        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[2]));
+    channel.forms[0] = weight.forms[f[AXIS_OUTPUT]] = m->forms[c.image[AXIS_CHANNEL]];
+    weight.forms[f[AXIS_INPUT]] = reduced[2];
+    at.forms[c.image[AXIS_CHANNEL]] = kaffine_add(
+        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[c.image[AXIS_CHANNEL]], out_per_group, c.groups), s->sizes[2]));
     for (uint32_t i = 0; i < 2; i++) {
-        struct kaffine form = kaffine_scale(k, m->forms[places[i]], o->strides[i]);
-        weight.forms[f[2 + i]] = reduced[i];
-        form = kaffine_add(k, form, kaffine_scale(k, reduced[i], o->dilations[i]));
-        at.forms[places[i]] = kaffine_add_const(form, -(int64_t)o->padding[2 * i]);
+        struct kaffine form = kaffine_scale(k, m->forms[places[i]], c.strides[i]);
+        weight.forms[f[AXIS_HEIGHT + i]] = reduced[i];
+        form = kaffine_add(k, form, kaffine_scale(k, reduced[i], c.dilations[i]));
+        at.forms[places[i]] = kaffine_add_const(form, -(int64_t)c.padding[2 * i]);
         guards[i] = (struct kguard){at.forms[places[i]], input->type.dims[places[i]]};
     }
     return add_bias(l, n, &channel, sum_of_products(l, input, &at, filter, &weight, 2, guards, s));
@@ -60,28 +58,25 @@ static uint32_t lower_conv2d(struct lowering *l, const struct node *n, const str
 static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n, const struct map *m,
                                        const struct reduced_space *s, const struct kaffine *reduced)
 {
-    static const uint8_t filter_places[3][4] = {{1, 0, 2, 3}, {2, 3, 0, 1}, {0, 3, 1, 2}}; /* o i h w */
-    const WNNConvTranspose2dOptions *o = n->options;
+    const struct conv_view c = conv_view(n);
     const struct value *input = n->inputs[0].value, *filter = n->inputs[1].value;
-    const struct layout4 x = lower_layout(o->inputLayout);
-    const uint8_t *f = filter_places[o->filterLayout];
-    const uint32_t places[2] = {x.height, x.width};
-    const int64_t out_per_group = filter->type.dims[f[0]];
+    const uint32_t *f = c.filter, *places = c.image + AXIS_HEIGHT;
+    const int64_t out_per_group = filter->type.dims[f[AXIS_OUTPUT]];
     struct kernel *k = l->k;
     struct map at = *m, weight = map_like(m, 4), channel = map_like(m, 1);
     const union scalar zero = {.u64 = 0};
     struct kguard guards[4], weight_guards[2];
     uint32_t count = 0, weight_count = 0, x_value, y_value;
 
-    channel.forms[0] = m->forms[x.channel];
-    weight.forms[f[0]] = form_divmod(l, m->forms[x.channel], 1, out_per_group);
-    at.forms[x.channel] = kaffine_add(
-        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[x.channel], out_per_group, o->groups), s->sizes[2]));
-    weight.forms[f[1]] = at.forms[x.channel];
+    channel.forms[0] = m->forms[c.image[AXIS_CHANNEL]];
+    weight.forms[f[AXIS_OUTPUT]] = form_divmod(l, m->forms[c.image[AXIS_CHANNEL]], 1, out_per_group);
+    at.forms[c.image[AXIS_CHANNEL]] = kaffine_add(
+        k, reduced[2], kaffine_scale(k, form_divmod(l, m->forms[c.image[AXIS_CHANNEL]], out_per_group, c.groups), s->sizes[2]));
+    weight.forms[f[AXIS_INPUT]] = at.forms[c.image[AXIS_CHANNEL]];
     for (uint32_t i = 0; i < 2; i++) {
         /* output = input * stride + window * dilation - padding, solved for input: where it is whole and inside */
-        const int64_t stride = o->strides[i], dilation = o->dilations[i], window = filter->type.dims[f[2 + i]];
-        struct kaffine t = kaffine_add_const(m->forms[places[i]], o->padding[2 * i]);
+        const int64_t stride = c.strides[i], dilation = c.dilations[i], window = filter->type.dims[f[AXIS_HEIGHT + i]];
+        struct kaffine t = kaffine_add_const(m->forms[places[i]], c.padding[2 * i]);
         int64_t low, high, shift = 0;
 
         if (stride == 1 || dilation == 1) {
@@ -92,14 +87,14 @@ static uint32_t lower_conv_transpose2d(struct lowering *l, const struct node *n,
             if (low < 0)
                 shift = (-low + stride - 1) / stride;
             t = kaffine_add_const(t, shift * stride);
-            weight.forms[f[2 + i]] = kaffine_add(k, kaffine_scale(k, back, stride), kernel_divmod(k, t, 1, stride));
+            weight.forms[f[AXIS_HEIGHT + i]] = kaffine_add(k, kaffine_scale(k, back, stride), kernel_divmod(k, t, 1, stride));
             at.forms[places[i]] = kaffine_add(k, kernel_divmod(k, t, stride, 0), kaffine_scale(k, back, -dilation));
             at.forms[places[i]] = kaffine_add_const(at.forms[places[i]], -shift);
             if (window % stride)
-                weight_guards[weight_count++] = guards[count++] = (struct kguard){weight.forms[f[2 + i]], window};
+                weight_guards[weight_count++] = guards[count++] = (struct kguard){weight.forms[f[AXIS_HEIGHT + i]], window};
         } else {
             t = kaffine_add(k, t, kaffine_scale(k, reduced[i], -dilation));
-            weight.forms[f[2 + i]] = reduced[i];
+            weight.forms[f[AXIS_HEIGHT + i]] = reduced[i];
             kaffine_range(k, t, &low, &high);
             if (low < 0)
                 shift = (-low + stride - 1) / stride;

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "ir/conv.h"
 #include "passes/lower.h"
 
 static int64_t dims_points(struct reduced_space *s)
@@ -27,11 +28,6 @@ static void space_of_axes(struct reduced_space *s, const struct tensor_type *t, 
         if (s->axes >> d & 1)
             s->sizes[s->count++] = t->dims[d];
     }
-}
-
-struct layout4 lower_layout(WNNInputOperandLayout layout)
-{
-    return layout == WNNInputOperandLayout_Nhwc ? (struct layout4){0, 3, 1, 2} : (struct layout4){0, 1, 2, 3};
 }
 
 int64_t lower_transposed_window(int64_t window, int64_t stride, int64_t dilation)
@@ -59,8 +55,7 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
         const WNNLayerNormalizationOptions *o = n->options;
         space_of_axes(s, t, o->axesCount, o->axes);
     } else if (n->op == OP_INSTANCE_NORMALIZATION) {
-        const struct layout4 x = lower_layout(NODE_OPTIONS(n, WNNInstanceNormalizationOptions)->layout);
-        space_of_axes(s, t, 2, (const uint32_t[]){x.height, x.width});
+        space_of_axes(s, t, 2, image_axes(NODE_OPTIONS(n, WNNInstanceNormalizationOptions)->layout) + AXIS_HEIGHT);
     } else if (flags & OPF_POOL) {
         const WNNPool2dOptions *o = n->options;
         s->count = 2;
@@ -74,33 +69,15 @@ bool lower_reduces(const struct node *n, struct reduced_space *s)
         s->sizes[0] = t->dims[NODE_OPTIONS(n, WNNGemmOptions)->aTranspose ? 0 : 1];
     } else if (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) {
         /* the window, then the channels of one group, which lie next to each other in nhwc: lower_product.c */
-        const struct tensor_type *f = &n->inputs[1].value->type;
-        uint32_t channel, height, width;
-        int64_t channels, window[2];
-        if (n->op == OP_CONV2D) {
-            static const uint8_t places[4][3] = {{1, 2, 3}, {2, 0, 1}, {3, 1, 2}, {0, 1, 2}};
-            const uint8_t *p = places[NODE_OPTIONS(n, WNNConv2dOptions)->filterLayout];
-            channel = p[0];
-            height = p[1];
-            width = p[2];
-            channels = f->dims[channel];
-            window[0] = f->dims[height];
-            window[1] = f->dims[width];
-        } else {
-            static const uint8_t places[3][3] = {{0, 2, 3}, {3, 0, 1}, {3, 1, 2}};
-            const WNNConvTranspose2dOptions *o = n->options;
-            const uint8_t *p = places[o->filterLayout];
-            channel = p[0];
-            height = p[1];
-            width = p[2];
-            channels = f->dims[channel] / o->groups;
-            window[0] = lower_transposed_window(f->dims[height], o->strides[0], o->dilations[0]);
-            window[1] = lower_transposed_window(f->dims[width], o->strides[1], o->dilations[1]);
-        }
+        const struct conv_view c = conv_view(n);
+        const uint32_t *filter = n->inputs[1].value->type.dims;
         s->count = 3;
-        s->sizes[0] = window[0];
-        s->sizes[1] = window[1];
-        s->sizes[2] = channels;
+        for (uint32_t i = 0; i < 2; i++) {
+            s->sizes[i] = filter[c.filter[AXIS_HEIGHT + i]];
+            if (c.transposed)
+                s->sizes[i] = lower_transposed_window(s->sizes[i], c.strides[i], c.dilations[i]);
+        }
+        s->sizes[2] = filter[c.filter[AXIS_INPUT]] / (c.transposed ? c.groups : 1);
     } else {
         return false;
     }
@@ -305,7 +282,7 @@ uint32_t lower_normalization(struct lowering *l, const struct node *n, const str
         const WNNInstanceNormalizationOptions *o = n->options;
         epsilon = o->epsilon;
         affine = map_like(&element, 1);
-        affine.forms[0] = element.forms[lower_layout(o->layout).channel];
+        affine.forms[0] = element.forms[image_axes(o->layout)[AXIS_CHANNEL]];
     }
     /* the mean first, then squared differences: cancellation would ruin the mean of squares */
     mean = kernel_op2(k, K_DIV, lower_reduce(l, KR_SUM, xs, &s), count_of(l, s.points));
@@ -335,8 +312,7 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
 {
     const WNNPool2dOptions *o = n->options;
     const struct value *v = n->inputs[0].value;
-    const struct layout4 x = lower_layout(o->layout);
-    const uint32_t places[2] = {x.height, x.width};
+    const uint32_t *places = image_axes(o->layout) + AXIS_HEIGHT;
     struct map at = map_spread(l, m, &n->results[0]->type);
     struct kernel *k = l->k;
     struct reduced_space s;

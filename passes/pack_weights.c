@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "ir/conv.h"
 #include "passes/support.h"
 
 enum {
@@ -40,25 +41,21 @@ static int64_t count_rows(const struct node *n)
 
 static bool find_order(const struct node *n, struct weight_order *o)
 {
-    static const uint8_t conv[4][4] = {{0, 2, 3, 1}, {3, 0, 1, 2}, {0, 1, 2, 3}, {3, 1, 2, 0}}; /* o, then h w i */
-    static const uint8_t transposed[3][4] = {{1, 2, 3, 0}, {2, 0, 1, 3}, {3, 1, 2, 0}};         /* o, then h w i */
     const struct tensor_type *t = &n->inputs[1].value->type;
-    const uint8_t *places = NULL;
 
     *o = (struct weight_order){0};
-    if (n->op == OP_CONV2D) {
-        const WNNConv2dOptions *c = n->options;
-        if (c->inputLayout != WNNInputOperandLayout_Nhwc)
+    if (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) {
+        static const uint8_t order[] = {AXIS_HEIGHT, AXIS_WIDTH, AXIS_INPUT};
+        const struct conv_view c = conv_view(n);
+        if (c.image[AXIS_CHANNEL] != 3)
             return false; /* vectors run along the image */
-        places = conv[c->filterLayout];
-        o->group = t->dims[places[0]] / c->groups;
-    } else if (n->op == OP_CONV_TRANSPOSE2D) {
-        const WNNConvTranspose2dOptions *c = n->options;
-        if (c->inputLayout != WNNInputOperandLayout_Nhwc)
-            return false;
-        places = transposed[c->filterLayout];
-        o->group = t->dims[places[0]];
-    } else if (n->op == OP_MATMUL || n->op == OP_GEMM) {
+        o->results = c.filter[AXIS_OUTPUT];
+        for (uint32_t i = 0; i < 3; i++)
+            o->others[o->count++] = (uint8_t)c.filter[order[i]];
+        o->group = t->dims[o->results] / (c.transposed ? 1 : c.groups);
+        return true;
+    }
+    if (n->op == OP_MATMUL || n->op == OP_GEMM) {
         const bool swapped = n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->bTranspose;
         o->results = swapped ? t->rank - 2 : t->rank - 1;
         for (uint32_t i = 0; i < t->rank; i++)
@@ -67,13 +64,8 @@ static bool find_order(const struct node *n, struct weight_order *o)
         o->group = t->dims[o->results];
         o->rows = count_rows(n);
         return true;
-    } else {
-        return false;
     }
-    o->results = places[0];
-    for (uint32_t i = 1; i < 4; i++)
-        o->others[o->count++] = places[i];
-    return true;
+    return false;
 }
 
 /*

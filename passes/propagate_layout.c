@@ -26,6 +26,7 @@
  */
 #include <string.h>
 
+#include "ir/conv.h"
 #include "passes/layout.h"
 
 struct value_layout {
@@ -57,10 +58,7 @@ static bool is_anchor(const struct propagation *p, const struct node *n)
 {
     if (!p->o->target || !p->o->target->prefers_nhwc)
         return false;
-    if (n->op == OP_CONV2D)
-        return NODE_OPTIONS(n, WNNConv2dOptions)->inputLayout == WNNInputOperandLayout_Nchw;
-    return n->op == OP_CONV_TRANSPOSE2D &&
-           NODE_OPTIONS(n, WNNConvTranspose2dOptions)->inputLayout == WNNInputOperandLayout_Nchw;
+    return (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) && conv_view(n).image[AXIS_CHANNEL] == 1;
 }
 
 static void assign(struct propagation *p, struct value *v, const struct permutation *permutation)

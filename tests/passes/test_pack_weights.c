@@ -83,6 +83,7 @@ static void packed(void **state)
     check(TRANSPOSED("8, 16, 3, 3", ", strides=[2, 2], outputPadding=[1, 1]"), "f32[3, 3, 8, 16]");
     check(TRANSPOSED("8, 48, 4, 4", ", strides=[2, 2], padding=[1, 1, 1, 1]"), "f32[2, 4, 4, 8, 24]");
     check(TRANSPOSED("3, 3, 48, 8", ", filterLayout=\"hwoi\""), "f32[2, 3, 3, 8, 24]");
+    check(TRANSPOSED("48, 3, 3, 8", ", filterLayout=\"ohwi\""), "f32[2, 3, 3, 8, 24]");
     check("inputs { a: f32[5, 9]; } consts { b: f32[9, 64] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[2, 9, 32]");
     /* a panel is as wide as a tile: with more rows narrower; several tiles wide where that fills vectors */
