@@ -15,13 +15,13 @@ struct target {
     uint32_t thread_count;     /* threads that one computation uses */
     int64_t cache_bytes;       /* of one core, for deciding what is worth keeping in scratch rows */
 
-    /* the library for convolutions and matrix products */
+    /* the library for convolutions and matrix products; functions that are NULL take nothing */
     bool prefers_nhwc;         /* convolutions want channels-last */
     /** Whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is below. */
     bool (*takes_node)(void *user, const struct node *n);
     /**
      * Whether the library reads input `slot` of n, a node it takes, through `movement` (the producer of that input, a transpose) by
-     * strides, so that the transpose may join n's cluster instead of being a copy.  May be NULL: never.
+     * strides, so that the transpose may join n's cluster instead of being a copy.
      */
     bool (*takes_operand)(void *user, const struct node *n, uint32_t slot, const struct node *movement);
     /**
@@ -32,7 +32,7 @@ struct target {
     /**
      * Whether the library computes these nodes in integer arithmetic that is exact: dequantizeLinear of an 8-bit input and of
      * constant 8-bit weights, the node that multiplies them, what follows element by element, and perhaps a quantizeLinear at
-     * the end; in execution order.  NULL: never.
+     * the end; in execution order.
      */
     bool (*takes_quantized)(void *user, struct node *const *nodes, uint32_t count);
     void *user;

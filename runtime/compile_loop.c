@@ -36,23 +36,6 @@ static int64_t align_up(int64_t bytes)
 
 /* ---- compiling ---- */
 
-static bool takes_no_node(void *user, const struct node *n)
-{
-    (void)user;
-    (void)n;
-    return false;
-}
-
-static bool takes_no_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried)
-{
-    (void)user;
-    (void)nodes;
-    (void)count;
-    (void)next;
-    (void)carried;
-    return false;
-}
-
 static void add_times(struct compile_times *to, const struct compile_times *t)
 {
     to->passes += t->passes;
@@ -83,9 +66,10 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
 {
     struct target alone = *t;
 
-    alone.takes_node = takes_no_node;
+    alone.takes_node = NULL;
     alone.takes_operand = NULL;
-    alone.takes_epilogue = takes_no_epilogue;
+    alone.takes_epilogue = NULL;
+    alone.takes_quantized = NULL;
     for (uint32_t i = 0; i < 1 + l->loop.direction_count; i++) {
         struct loop_graph *lg = graph_of(l, i);
         struct compile_times own;

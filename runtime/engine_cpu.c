@@ -69,24 +69,6 @@ static void cpu_free(struct engine *en)
     free(cpu);
 }
 
-static bool never_takes_node(void *user, const struct node *n)
-{
-    (void)user;
-    (void)n;
-    return false;
-}
-
-static bool never_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next,
-                                 uint32_t carried)
-{
-    (void)user;
-    (void)nodes;
-    (void)count;
-    (void)next;
-    (void)carried;
-    return false;
-}
-
 static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
 {
     if (cpu->library)
@@ -551,7 +533,5 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
     cpu->target.cache_bytes = cache > 0 ? cache : CACHE_BYTES_DEFAULT;
     cpu->target.thread_count = thread_count;
     cpu->target.prefers_nhwc = true;
-    cpu->target.takes_node = never_takes_node;
-    cpu->target.takes_epilogue = never_takes_epilogue;
     return &cpu->base;
 }

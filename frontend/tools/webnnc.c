@@ -66,24 +66,6 @@ static bool create_context(struct compilation *c)
 
 /* ---- the target ---- */
 
-static bool never_takes_node(void *user, const struct node *n)
-{
-    (void)user;
-    (void)n;
-    return false;
-}
-
-static bool never_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next,
-                                 uint32_t carried)
-{
-    (void)user;
-    (void)nodes;
-    (void)count;
-    (void)next;
-    (void)carried;
-    return false;
-}
-
 static bool choose_target(struct compilation *c)
 {
     const struct options *o = c->options;
@@ -103,11 +85,7 @@ static bool choose_target(struct compilation *c)
             return complain("%s", e.message);
         c->target = *t;
     } else {
-        c->target = (struct target){.thread_count = 1,
-                                    .cache_bytes = CACHE_BYTES_DEFAULT,
-                                    .prefers_nhwc = true,
-                                    .takes_node = never_takes_node,
-                                    .takes_epilogue = never_takes_epilogue};
+        c->target = (struct target){.thread_count = 1, .cache_bytes = CACHE_BYTES_DEFAULT, .prefers_nhwc = true};
     }
     c->target.triple = code.triple;
     c->target.cpu = code.cpu;

@@ -222,24 +222,6 @@ static void check_pair(WNNContext context, enum op op, bool result, dtype type, 
     }
 }
 
-static bool never_takes_node(void *user, const struct node *n)
-{
-    (void)user;
-    (void)n;
-    return false;
-}
-
-static bool never_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next,
-                                 uint32_t carried)
-{
-    (void)user;
-    (void)nodes;
-    (void)count;
-    (void)next;
-    (void)carried;
-    return false;
-}
-
 /* An argument N: only every N-th target from a different one per pair on, for slow builds. */
 int main(int argc, char **argv)
 {
@@ -251,11 +233,7 @@ int main(int argc, char **argv)
     if (!step || wnnCreateContext(NULL, &context) != WNNStatus_Success)
         random_die("no context");
     for (uint32_t t = 0; t < TARGETS; t++) {
-        targets[t] = (struct target){.thread_count = 1,
-                                     .cache_bytes = 1 << 20,
-                                     .prefers_nhwc = true,
-                                     .takes_node = never_takes_node,
-                                     .takes_epilogue = never_takes_epilogue};
+        targets[t] = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true};
         if (!object_target(&targets[t], tests[t].triple, tests[t].cpu, tests[t].features, &arena, &e))
             random_die(e.message);
     }
