@@ -154,14 +154,25 @@ static bool write_code(struct compilation *c)
     const struct options *o = c->options;
     void *bytes = NULL, *weights = NULL;
     size_t length, weights_length, header_length;
+    struct output *outputs[3] = {NULL};
     char *header = NULL;
     bool links = o->emit == EMIT_SO || o->emit == EMIT_EXE;
 
     bool ok = names_create(c) && header_create(c, &header, &header_length) && compile_program(c) &&
               object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length);
-    ok = ok && (!weights || output_file(o->weights, weights, weights_length, false));
-    ok = ok && (!o->header || output_file(o->header, header, header_length, false));
-    ok = ok && (links ? link_output(c, o->emit == EMIT_SO, bytes, length) : output_file(o->output, bytes, length, false));
+    /* All of them, or none: the linker may fail, a disk may be full. */
+    if (ok) {
+        outputs[0] =
+            links ? link_output(c, o->emit == EMIT_SO, bytes, length) : output_prepare(o->output, bytes, length, false);
+        ok = outputs[0] != NULL;
+    }
+    ok = ok && (!o->header || (outputs[1] = output_prepare(o->header, header, header_length, false)));
+    ok = ok && (!weights || (outputs[2] = output_prepare(o->weights, weights, weights_length, false)));
+    for (int i = 0; i < 3; i++)
+        if (!ok)
+            output_abandon(outputs[i]);
+        else if (outputs[i])
+            ok = output_commit(outputs[i]);
     free(bytes);
     free(weights);
     free(header);

@@ -117,22 +117,23 @@ bool dot_create(struct compilation *c, char **text, size_t *length);
 
 /* ---- webnnc_link.c ---- */
 
-/** Links object code into OUT: a shared object, or a program that runs the model. */
-bool link_output(const struct compilation *c, bool shared, const void *object, size_t length);
+struct output;
+
+/** Links object code to what becomes OUT: a shared object, or a program that runs the model.  NULL: said why. */
+struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length);
 
 /* ---- webnnc_output.c ---- */
 
-/** A temporary file beside path.  NULL: said why.  One after the other; the name stays registered for signals until committed.
- */
-struct output;
+/** A temporary file beside path.  NULL: said why.  The name stays registered for signals until committed. */
 struct output *output_begin(const char *path, bool executable);
 /** Its path, for tools that write it themselves. */
 const char *output_temporary(const struct output *f);
-bool output_write(struct output *f, const void *data, size_t length);
+/** One with these data in it.  "-" (standard output), pipes and the like get them when it is committed: they must last. */
+struct output *output_prepare(const char *path, const void *data, size_t length, bool executable);
 /** Moves it to where it belongs.  False: said why, nothing is left.  Frees f. */
 bool output_commit(struct output *f);
 void output_abandon(struct output *f);
-/** All of the above; "-": standard output. */
+/** Both at once. */
 bool output_file(const char *path, const void *data, size_t length, bool executable);
 /** A folder for intermediate files; removed with what is in it by folder_remove, or by a signal.  NULL: said why. */
 const char *folder_create(void);

@@ -181,17 +181,19 @@ static bool link_to(const struct compilation *c, bool shared, const void *object
     return ok;
 }
 
-bool link_output(const struct compilation *c, bool shared, const void *object, size_t length)
+struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length)
 {
-    if (!c->options->cc && !object_target_is_native(&c->target))
-        return complain("--emit %s for %s: --cc must name a C compiler for it", shared ? "so" : "exe", c->target.triple);
+    if (!c->options->cc && !object_target_is_native(&c->target)) {
+        complain("--emit %s for %s: --cc must name a C compiler for it", shared ? "so" : "exe", c->target.triple);
+        return NULL;
+    }
     struct output *f = output_begin(c->options->output, true);
     if (!f)
-        return false;
+        return NULL;
     bool ok = link_to(c, shared, object, length, output_temporary(f));
     folder_remove();
     if (ok)
-        return output_commit(f);
+        return f;
     output_abandon(f);
-    return false;
+    return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Files that are there whole or not at all: written under a temporary name in the same folder, renamed once complete, and
- * removed when something fails or a signal ends the program.
+ * removed when something fails or a signal ends the program.  Several files that belong together are all written before the
+ * first of them is renamed.
  *
  * The names that a signal handler must remove lie in static memory, with a flag that is set after the name and cleared before
  * it changes.
@@ -17,7 +18,7 @@
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 
-enum { PATH_BYTES = 4096, PENDING_MAX = 8 };
+enum { PATH_BYTES = 4096, PENDING_MAX = 12 };
 
 struct pending {
     volatile sig_atomic_t used;
@@ -32,6 +33,9 @@ struct output {
     char *target; /* what path stands for, symbolic links followed */
     struct pending *pending;
     int file;
+    const void *data; /* of what is no file: written when it is committed */
+    size_t length;
+    bool is_plain;
 };
 
 static bool complain_file(const char *what, const char *path, int error)
@@ -135,7 +139,7 @@ const char *output_temporary(const struct output *f)
     return f->pending->path;
 }
 
-bool output_write(struct output *f, const void *data, size_t length)
+static bool write_temporary(struct output *f, const void *data, size_t length)
 {
     const char *p = data;
 
@@ -151,8 +155,47 @@ bool output_write(struct output *f, const void *data, size_t length)
     return true;
 }
 
+/* Pipes, terminals and the like are written to as they are. */
+static bool write_plainly(const char *path, const void *data, size_t length)
+{
+    bool standard = !strcmp(path, "-");
+    FILE *f = standard ? stdout : fopen(path, "wb");
+
+    if (!f)
+        return complain_file("cannot write", path, errno);
+    bool ok = fwrite(data, 1, length, f) == length;
+    ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
+    return ok || complain_file("cannot write", standard ? "standard output" : path, errno);
+}
+
+struct output *output_prepare(const char *path, const void *data, size_t length, bool executable)
+{
+    struct stat status;
+    struct output *f;
+
+    if (!strcmp(path, "-") || (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
+        f = malloc(sizeof *f);
+        if (f)
+            *f = (struct output){.path = path, .file = -1, .data = data, .length = length, .is_plain = true};
+        else
+            complain("out of memory");
+        return f;
+    }
+    f = output_begin(path, executable);
+    if (f && !write_temporary(f, data, length)) {
+        output_abandon(f);
+        return NULL;
+    }
+    return f;
+}
+
 bool output_commit(struct output *f)
 {
+    if (f->is_plain) {
+        bool ok = write_plainly(f->path, f->data, f->length);
+        output_abandon(f);
+        return ok;
+    }
     int closed = close(f->file);
 
     f->file = -1;
@@ -181,32 +224,11 @@ void output_abandon(struct output *f)
     free(f);
 }
 
-/* Pipes, terminals and the like are written to as they are. */
-static bool write_plainly(const char *path, const void *data, size_t length)
-{
-    bool standard = !strcmp(path, "-");
-    FILE *f = standard ? stdout : fopen(path, "wb");
-
-    if (!f)
-        return complain_file("cannot write", path, errno);
-    bool ok = fwrite(data, 1, length, f) == length;
-    ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
-    return ok || complain_file("cannot write", standard ? "standard output" : path, errno);
-}
-
 bool output_file(const char *path, const void *data, size_t length, bool executable)
 {
-    struct stat status;
+    struct output *f = output_prepare(path, data, length, executable);
 
-    if (!strcmp(path, "-") || (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
-        return write_plainly(path, data, length);
-    struct output *f = output_begin(path, executable);
-    if (!f)
-        return false;
-    if (output_write(f, data, length))
-        return output_commit(f);
-    output_abandon(f);
-    return false;
+    return f && output_commit(f);
 }
 
 /* ---- the folder ---- */

@@ -107,6 +107,11 @@ check_options() {
     refuses 1 "--cc must name" "$webnnc" tiny.webnn -o tiny --target riscv64-linux-gnu
     refuses 1 "cannot run the C compiler" "$webnnc" tiny.webnn -o tiny --cc no-such-compiler
     refuses 1 "the C compiler false failed" "$webnnc" tiny.webnn -o tiny --cc false
+    refuses 1 "the C compiler false failed" "$webnnc" tiny.webnn -o tiny --cc false --header tiny.h
+    printf 'webnn_graph "g" v1 { inputs { x: f32[2]; } consts { c: f32[2] @bytes([0, 0, 128, 63, 0, 0, 0, 64]); } nodes { y = add(x, c); } outputs { y; } }\n' >constant.webnn
+    refuses 1 "the C compiler false failed" "$webnnc" constant.webnn -o constant --cc false --header constant.h --weights constant.bin
+    refuses 1 "cannot write" "$webnnc" constant.webnn -o constant.o --header constant.h --weights no/such/folder/constant.bin
+    refuses 1 "cannot write" "$webnnc" constant.webnn -o constant.o --header no/such/folder/constant.h --weights constant.bin
 
     # An output that exists is replaced as a whole, or stays as it was.
     echo precious >tiny
