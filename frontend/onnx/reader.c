@@ -107,9 +107,40 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
     return true;
 }
 
-/** Options for names that the file does not have are mistakes. */
-static bool check_options(struct onnx_reader *r, const struct binding *b)
+/** The names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
+static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto *graph, char *text, size_t size)
 {
+    enum { SHOWN = 12 };
+    const char *shown[SHOWN];
+    size_t count = 0, length = 0;
+
+    snprintf(text, size, " (none has a name)");
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
+
+        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++) {
+            const char *name = type->shape->dim[d]->dim_param;
+            bool again = !name || !*name;
+
+            for (size_t k = 0; !again && k < count; k++)
+                again = !strcmp(shown[k], name);
+            if (again)
+                continue;
+            if (count == SHOWN || length > size / 2) {
+                snprintf(text + length, size - length, ", ...");
+                return text;
+            }
+            shown[count++] = name;
+            length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", length ? ", " : ": ", onnx_escape(r, name));
+        }
+    }
+    return text;
+}
+
+/** Options for names that the file does not have are mistakes. */
+static bool check_options(struct onnx_reader *r, const struct binding *b, const Onnx__GraphProto *graph)
+{
+    char names[600];
     const struct model_options *o = r->options;
 
     for (size_t i = 0; i < o->shape_count; i++)
@@ -120,7 +151,8 @@ static bool check_options(struct onnx_reader *r, const struct binding *b)
             return onnx_fail(r, "a constant is given for \"%s\", which is no input", onnx_escape(r, o->constants[i].name));
     for (size_t i = 0; i < o->dim_count; i++)
         if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
-            return onnx_fail(r, "no dimension of an input is called \"%s\"", onnx_escape(r, o->dims[i].name));
+            return onnx_fail(r, "no dimension of an input is called \"%s\"%s", onnx_escape(r, o->dims[i].name),
+                             dimension_names(r, graph, names, sizeof names));
     return true;
 }
 
@@ -266,7 +298,7 @@ static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 {
     struct onnx_reader *r = scope->reader;
     struct binding b = {0};
-    bool ok = bind_sizes(r, &b, graph) && check_options(r, &b);
+    bool ok = bind_sizes(r, &b, graph) && check_options(r, &b, graph);
 
     for (size_t i = 0; ok && i < graph->n_input; i++)
         ok = add_input(scope, &b, graph->input[i]);

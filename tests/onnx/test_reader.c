@@ -211,12 +211,19 @@ static void dimensions_bound_by_shapes(void **state)
     dim.size = 6;
     refused(&t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
     dim = (struct model_dim){"m", 6};
-    refused(&t, &options, "no dimension of an input is called \"m\"");
+    refused(&t, &options, "no dimension of an input is called \"m\": \"n\"");
     shape.name = "q";
     options.dim_count = 0;
     refused(&t, &options, "a shape is given for \"q\", which is no input");
     refused(&t, NULL, "input \"z\" has a dimension 0 called \"n\""); /* both inputs are named */
     assert_non_null(strstr(t.message, "input \"x\" has"));
+    free_net(&t);
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    node(&t, "Relu", "x", "y");
+    output(&t, "y");
+    options = (struct model_options){.dim_count = 1, .dims = &dim};
+    refused(&t, &options, "no dimension of an input is called \"m\" (none has a name)");
     free_net(&t);
 }
 
