@@ -428,6 +428,30 @@ bool manifest_model(const struct manifest *m, WNNContext context, struct model *
     return ok;
 }
 
+/** A manifest fixes all sizes and weights: shapes may only agree with it. */
+static bool check_options(const struct model_options *o, const struct model *model, char *message, size_t size)
+{
+    if (o->dim_count)
+        return file_error(message, size, "a manifest has no dimension %s: its sizes are fixed", SHOWN(o->dims[0].name));
+    if (o->constant_count)
+        return file_error(message, size, "input %s of a manifest cannot be a constant", SHOWN(o->constants[0].name));
+    if (o->weights)
+        return file_error(message, size, "a manifest names the files of its weights itself");
+    for (size_t i = 0; i < o->shape_count; i++) {
+        const struct model_shape *shape = &o->shapes[i];
+        const WNNOperandDescriptor *d = NULL;
+
+        for (size_t k = 0; k < model->input_count; k++)
+            if (!strcmp(model->inputs[k].name, shape->name))
+                d = &model->inputs[k].descriptor;
+        if (!d)
+            return file_error(message, size, "a shape is given for %s, which is no input", SHOWN(shape->name));
+        if (d->rank != shape->rank || (shape->rank && memcmp(d->shape, shape->dims, shape->rank * sizeof *shape->dims)))
+            return file_error(message, size, "the shape given for input %s is not the manifest's", SHOWN(shape->name));
+    }
+    return true;
+}
+
 bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
                          char **message)
 {
@@ -435,12 +459,15 @@ bool model_read_manifest(WNNContext context, const char *folder, const struct mo
     char text[1024];
     bool ok;
 
-    (void)options; /* shapes and constants are fixed in a manifest */
     memset(model, 0, sizeof *model);
     if (!manifest_open(folder, &m, text, sizeof text))
         return model_error(message, "%s", text);
-    ok = manifest_model(m, context, model, text, sizeof text) || model_error(message, "%s: %s", folder, text);
+    ok = manifest_model(m, context, model, text, sizeof text) && (!options || check_options(options, model, text, sizeof text));
     manifest_close(m);
+    if (!ok) {
+        model_error(message, "%s: %s", folder, text);
+        model_free(model);
+    }
     return ok;
 }
 

@@ -84,7 +84,9 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
     size_t length = file_map_length(map);
     switch (kind_of(path, bytes, length)) {
     case KIND_ONNX:
-        ok = model_read_onnx_map(context, path, map, options, model, message);
+        ok = options->weights
+                 ? model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX", path)
+                 : model_read_onnx_map(context, path, map, options, model, message);
         break;
     case KIND_TEXT:
         ok = model_read_text(context, path, bytes, length, options, model, message);

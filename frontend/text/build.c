@@ -472,11 +472,28 @@ static bool build_output(struct build *b, const struct document_output *o)
     return model_add_output(b->model, o->name.text, operand, false) || error_out_of_memory(&b->d->error);
 }
 
-/** Shapes and constants for inputs that are not there are mistakes, too. */
+static bool has_dimension(const struct document *d, const char *name)
+{
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        for (size_t i = 0; i < t->type.rank; i++)
+            if (t->type.dims[i].name.text && same_name(name, &t->type.dims[i].name))
+                return true;
+    return false;
+}
+
+/** Options for names that are not there are mistakes, too. */
 static bool check_options(struct build *b)
 {
     const char *name;
 
+    for (size_t i = 0; i < b->options->dim_count; i++) {
+        char buf[128];
+
+        name = b->options->dims[i].name;
+        if (!has_dimension(b->d, name))
+            return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'",
+                                  escape_text(buf, sizeof buf, name, strlen(name)));
+    }
     for (size_t i = 0; i < b->options->shape_count + b->options->constant_count; i++) {
         const struct document_tensor *t = b->d->first_input;
         char buf[128];

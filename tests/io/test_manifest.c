@@ -64,6 +64,44 @@ static void test_good(void **state)
     }
 }
 
+/** What a manifest fixes cannot be asked for otherwise. */
+static void test_options(void **state)
+{
+    static float values[2];
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values};
+    const struct model_dim dim = {"n", 1};
+    const struct model_constant constant = {"x", &array};
+    const struct model_shape right = {"x", 2, {1, 2}}, wrong = {"x", 2, {2, 1}}, low = {"x", 1, {1}},
+                             unknown = {"z", 2, {1, 2}};
+    const struct {
+        struct model_options options;
+        const char *message; /* NULL: fine */
+    } cases[] = {
+        {{.shape_count = 1, .shapes = &right}, NULL},
+        {{.shape_count = 1, .shapes = &wrong}, "the shape given for input x is not the manifest's"},
+        {{.shape_count = 1, .shapes = &low}, "the shape given for input x is not the manifest's"},
+        {{.shape_count = 1, .shapes = &unknown}, "a shape is given for z, which is no input"},
+        {{.dim_count = 1, .dims = &dim}, "a manifest has no dimension n"},
+        {{.constant_count = 1, .constants = &constant}, "input x of a manifest cannot be a constant"},
+        {{.weights = "w.npy"}, "names the files of its weights itself"},
+    };
+
+    (void)state;
+    write_file("manifest.json", good, strlen(good));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model m;
+        char *message;
+        bool ok = model_read(context, folder, &cases[i].options, &m, &message);
+
+        assert_int_equal(ok, !cases[i].message);
+        if (!ok && !strstr(message, cases[i].message))
+            fail_msg("%s\n%s expected", message, cases[i].message);
+        assert_true(ok || !m.builder);
+        free(message);
+        model_free(&m);
+    }
+}
+
 static void test_broken(void **state)
 {
     static const struct {
@@ -180,8 +218,9 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_broken),
-                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_dispatch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_broken), cmocka_unit_test(test_truncated),
+                                       cmocka_unit_test(test_dispatch)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -260,6 +260,10 @@ static void test_dimensions(void **state)
     char *message;
 
     (void)state;
+    assert_false(read_with(text, strlen(text), &options, &m, &message));
+    assert_string_equal(message, "dir/a b.webnn:1:1: no dimension of an input is called 'seq'");
+    free(message);
+    options = (struct model_options){.dim_count = 1, .dims = dims + 1};
     assert_true(read_with(text, strlen(text), &options, &m, &message));
     assert_int_equal(m.inputs[0].descriptor.shape[0], 2);
     model_free(&m);
@@ -285,7 +289,7 @@ static void test_dimensions(void **state)
                         "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is free: give it a size up to 8 (--dim batch=N, or "
                         "--shape)");
     free(message);
-    options = (struct model_options){.dim_count = 2, .dims = dims, .constant_count = 1, .constants = &constant};
+    options = (struct model_options){.dim_count = 1, .dims = dims + 1, .constant_count = 1, .constants = &constant};
     assert_true(read_with(text, strlen(text), &options, &m, &message));
     assert_int_equal(m.input_count, 0);
     model_free(&m);
