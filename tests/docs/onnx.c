@@ -11,34 +11,11 @@
 #include <string.h>
 
 #include "frontend/onnx/onnx.h"
+#include "page.h"
 
 enum { ROWS_MAX = 1024 };
 
 static int failures;
-
-static _Noreturn void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
-static char *read_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    size_t size = 0, n;
-    FILE *out = f ? open_memstream(&text, &size) : NULL;
-    char buffer[4096];
-
-    if (!out)
-        die(path);
-    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        fwrite(buffer, 1, n, out);
-    fclose(f);
-    if (fclose(out))
-        die(path);
-    return text;
-}
 
 /* Text with what Markdown would take for its own. */
 static void put_text(FILE *out, const char *text)
@@ -190,11 +167,11 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
 int main(int argc, char **argv)
 {
     const struct onnx_operator *rows[ROWS_MAX];
-    char *text = NULL, *cases, *have;
+    char *text = NULL, *cases;
     size_t size = 0, count = sort_rows(rows);
     FILE *out;
 
-    if (argc < 3) {
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(argv[3], "--write"))) {
         fprintf(stderr, "usage: %s CASES FILE [--write]\n", argv[0]);
         return 2;
     }
@@ -205,19 +182,7 @@ int main(int argc, char **argv)
     put_document(out, count, rows, cases);
     if (fclose(out))
         die("memory");
-    if (argc > 3 && !strcmp(argv[3], "--write")) {
-        out = fopen(argv[2], "wb");
-        if (!out || fwrite(text, 1, size, out) != size || fclose(out))
-            die(argv[2]);
-    } else {
-        have = read_file(argv[2]);
-        if (strcmp(have, text) != 0) {
-            fprintf(stderr, "%s is not what the tables say; make it anew: %s %s %s --write\n", argv[2], argv[0], argv[1],
-                    argv[2]);
-            failures++;
-        }
-        free(have);
-    }
+    failures += !page_finish(argv[2], text, argc == 4);
     free(text);
     free(cases);
     return failures ? 1 : 0;

@@ -13,34 +13,11 @@
 
 #include "ir/ir.h"
 #include "ir/op.h"
+#include "page.h"
 
 static char *header;
 static WNNContext context;
 static int failures;
-
-static _Noreturn void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
-static char *read_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    size_t size = 0, n;
-    FILE *out = f ? open_memstream(&text, &size) : NULL;
-    char buffer[4096];
-
-    if (!out)
-        die(path);
-    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        fwrite(buffer, 1, n, out);
-    fclose(f);
-    if (fclose(out))
-        die(path);
-    return text;
-}
 
 /* ---- docstrings ---- */
 
@@ -383,30 +360,9 @@ static void put_all(FILE *out)
         put_operator(out, op);
 }
 
-/* ---- comparing ---- */
-
-static void compare(const char *path, const char *have, const char *want)
-{
-    int line = 1;
-
-    while (*have && *want) {
-        size_t m = strcspn(have, "\n"), n = strcspn(want, "\n");
-        if (m != n || memcmp(have, want, n))
-            break;
-        have += m + (have[m] != '\0');
-        want += n + (want[n] != '\0');
-        line++;
-    }
-    if (!*have && !*want)
-        return;
-    fprintf(stderr, "%s is out of date, line %d:\n- %.*s\n+ %.*s\nRun docs-operators with --write.\n", path, line,
-            (int)strcspn(have, "\n"), have, (int)strcspn(want, "\n"), want);
-    failures++;
-}
-
 int main(int argc, char **argv)
 {
-    char *text = NULL, *file = NULL;
+    char *text = NULL;
     size_t size = 0;
     FILE *out;
 
@@ -423,17 +379,9 @@ int main(int argc, char **argv)
     put_all(out);
     if (fclose(out))
         die("memory");
-    if (argc == 3) {
-        file = read_file(argv[2]);
-        compare(argv[2], file, text);
-    } else {
-        out = fopen(argv[2], "wb");
-        if (!out || fwrite(text, 1, size, out) != size || fclose(out))
-            die(argv[2]);
-    }
+    failures += !page_finish(argv[2], text, argc == 4);
     wnnContextRelease(context);
     free(header);
     free(text);
-    free(file);
     return failures ? 1 : 0;
 }
