@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The ONNX reader on models made here: functions that are inlined, branches, loops and scans that are unrolled. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "onnx/net.h"
+
+/** f(x; slope) = Elu(x, alpha = slope) + x */
+static Onnx__FunctionProto *function(struct net *t, const char *name)
+{
+    Onnx__FunctionProto *f = keep(t, sizeof *f);
+
+    onnx__function_proto__init(f);
+    f->name = text(t, name);
+    f->domain = text(t, "local");
+    f->n_input = words(t, "x", &f->input);
+    f->n_output = words(t, "y", &f->output);
+    f->n_attribute = words(t, "slope", &f->attribute);
+    f->node = keep(t, LIST * sizeof *f->node);
+    f->opset_import = t->opsets;
+    f->n_opset_import = 1;
+    t->functions[t->model.n_functions++] = f;
+    return f;
+}
+
+static void functions_are_inlined(void **state)
+{
+    (void)state;
+    static const float x[2] = {-1, 3};
+    float y[2], e = expm1f(-1);
+    Onnx__FunctionProto *f;
+    Onnx__NodeProto *call;
+    struct net t;
+
+    start(&t, 17);
+    f = function(&t, "f");
+    f->node[f->n_node++] = make_node(&t, "Elu", "x", "e");
+    attribute(&t, f->node[0], "alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = text(&t, "slope");
+    f->node[f->n_node++] = make_node(&t, "Add", "e x", "y");
+    input(&t, "x", F32, "2");
+    call = node(&t, "f", "x", "y");
+    call->domain = text(&t, "local");
+    output(&t, "y");
+    reads(&t, NULL); /* without the attribute: Elu's own default */
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_float_equal(y[0], e - 1, 1e-6);
+    attribute_float(&t, call, "slope", 2);
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_float_equal(y[0], 2 * e - 1, 1e-6);
+    assert_float_equal(y[1], 6, 0);
+    /* A function that calls itself. */
+    f->node[1]->op_type = text(&t, "f");
+    f->node[1]->domain = text(&t, "local");
+    f->node[1]->n_input = 1;
+    refused(&t, NULL, "more than 32 deep");
+    free_net(&t);
+}
+
+static void if_takes_a_branch(void **state)
+{
+    (void)state;
+    static const float x[2] = {-1, 3};
+    static const unsigned char yes = 1;
+    float y[2];
+    Onnx__GraphProto *a, *b;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    initializer(&t, tensor(&t, "c", BOOL, 0, NULL, &yes, 1));
+    node(&t, "If", "c", "y");
+    a = attribute_graph(&t, t.graph.node[0], "then_branch");
+    node_in(&t, a, "Neg", "x", "r"); /* x from outside */
+    a->output[a->n_output++] = port(&t, "r", F32, NULL);
+    b = attribute_graph(&t, t.graph.node[0], "else_branch");
+    node_in(&t, b, "NoSuchThing", "x", "r");
+    b->output[b->n_output++] = port(&t, "r", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 1 && y[1] == -3);
+    /* A condition that is computed: both branches, then. */
+    t.graph.n_initializer = 0;
+    integer(&t, "zero", 0);
+    node(&t, "ReduceMax", "x", "m");
+    attribute_int(&t, t.graph.node[1], "keepdims", 0);
+    node(&t, "Cast", "m", "c");
+    attribute_int(&t, t.graph.node[2], "to", BOOL);
+    refused(&t, NULL, "\"n_y/n_r\" (NoSuchThing)");
+    b->node[0]->op_type = text(&t, "Relu");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 1 && y[1] == -3);
+    free_net(&t);
+}
+
+/** for (i = 0; i < 4 && i < limit; i++) { s = s + x; collected: s } */
+static void loops_are_unrolled(void **state)
+{
+    (void)state;
+    static const float x[2] = {1, 2};
+    float y[8];
+    Onnx__GraphProto *body;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", 4);
+    integer(&t, "last", 3);
+    node(&t, "Loop", "trips - x", "s y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    node_in(&t, body, "Less", "i last", "go_on");
+    node_in(&t, body, "Add", "s_in x", "s_out");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(4, 2));
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_memory_equal(y, ((float[]){2, 4, 3, 6, 4, 8, 5, 10}), sizeof y);
+    *(int64_t *)t.graph.initializer[1]->raw_data.data = 1; /* the condition ends it after i = 1 */
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(2, 2));
+    *(int64_t *)t.graph.initializer[0]->raw_data.data = INT64_MAX;
+    *(int64_t *)t.graph.initializer[1]->raw_data.data = INT64_MAX;
+    refused(&t, NULL, "more than 1024 turns");
+    free_net(&t);
+}
+
+/** for (i = 0; i < 5 && max(s) < 4; i++) s = s + x, with the condition known at run time only. */
+static void loops_with_computed_conditions(void **state)
+{
+    (void)state;
+    static const unsigned char yes = 1;
+    static const float four = 4;
+    Onnx__GraphProto *body;
+    float x[2] = {1, 0.5f}, y[2];
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", 5);
+    initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &yes, 1));
+    initializer(&t, tensor(&t, "four", F32, 0, NULL, &four, sizeof four));
+    node(&t, "Loop", "trips yes x", "y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    node_in(&t, body, "Add", "s_in x", "s_out");
+    attribute_int(&t, node_in(&t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
+    node_in(&t, body, "Less", "m four", "go_on");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 4 && y[1] == 2); /* 2, 3, 4: and then no more */
+    x[0] = 10;
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 20 && y[1] == 1); /* once at least */
+    x[0] = 0.5f;
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 3 && y[1] == 3); /* five times */
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    t.graph.node[0]->output[t.graph.node[0]->n_output++] = text(&t, "collected");
+    refused(&t, NULL, "with it the size of an output");
+    body->n_output--;
+    t.graph.node[0]->n_output--;
+    t.graph.node[0]->input[0] = text(&t, "");
+    refused(&t, NULL, "its trip count is not small");
+    free_net(&t);
+}
+
+static void scans_are_unrolled(void **state)
+{
+    (void)state;
+    static const float x[6] = {1, 2, 3, 4, 5, 6};
+    float y[6];
+    Onnx__GraphProto *body;
+    static const float zero[2];
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "3 2");
+    initializer(&t, tensor(&t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
+    node(&t, "Scan", "s0 x", "s y");
+    attribute_int(&t, t.graph.node[0], "num_scan_inputs", 1);
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    body->input[body->n_input++] = port(&t, "row", F32, "2");
+    node_in(&t, body, "Add", "s_in row", "s_out");
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_memory_equal(y, ((float[]){1, 2, 4, 6, 9, 12}), sizeof y);
+    free_net(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(if_takes_a_branch),
+        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions),
+        cmocka_unit_test(scans_are_unrolled),
+    };
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}
