@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # For people in a hurry; everything else is CMake (presets release, debug, asan, clang, fuzz).
 #
-#   make demo                                  install packages, build, denoise the picture that comes with the project
+#   make                                       install packages, build everything
+#   make demo                                  install packages, build the programs, denoise the picture that comes with the project
 #   make demo INPUT=picture.png                denoise another picture
 #   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/manifest.md); INPUT
 #                                              is a PNG or JPEG for a classifier with a classes.txt, else .npy files
@@ -12,7 +13,7 @@ MODEL ?=
 INPUT ?=
 SHELL := /bin/bash
 
-.PHONY: all setup demo test test-release test-asan bench format clean
+.PHONY: all setup programs demo test bench format clean
 
 all: setup
 	cmake --preset release
@@ -21,7 +22,11 @@ all: setup
 setup:
 	@.ci/setup.sh
 
-demo: all
+programs: setup
+	cmake --preset release
+	cmake --build --preset release --target programs
+
+demo: programs
 	@mkdir -p out
 ifneq ($(wildcard $(MODEL)/classes.txt),)
 	build/release/bin/classify $(MODEL) $(INPUT)
@@ -38,7 +43,7 @@ endif
 test: setup
 	.ci/test.sh
 
-bench: all
+bench: programs
 	build/release/bin/webnn-bench
 
 format:
