@@ -3,9 +3,9 @@
  * docs-operators HEADER FILE [--write]
  *
  * docs/operators.md from what the library is made of: ir/ops.def (operands, ranks, options and their defaults), what a context
- * tells through wnnContextGetOperatorSupportLimits (data types), and the docstrings in include/webnn/webnn.h (what an operator
- * does, and the section of the specification).  With --write FILE is written, else it must be exactly that.  Fails, too, if an
- * operator has no docstring, or one that names no section.
+ * tells through wnnContextGetOperatorSupportLimits (data types), and the docstrings in include/webnn/webnn_operators.h (what an
+ * operator does, and the section of the specification).  With --write FILE is written, else it must be exactly that.  Fails,
+ * too, if an operator has no docstring, or one that names no section.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static struct docstring docstring_of(const struct op_info *row)
     while (at && at > header && at[-1] != '\n')
         at--;
     if (!at || strncmp(at, "WNN_EXPORT ", 11)) {
-        fprintf(stderr, "%s: webnn.h does not declare%s...)\n", row->name, call);
+        fprintf(stderr, "%s: webnn_operators.h does not declare%s...)\n", row->name, call);
         failures++;
     } else if (!comment_before(at, d.text, sizeof d.text)) {
         fprintf(stderr, "%s: no docstring before%s...)\n", row->name, call);
@@ -244,17 +244,16 @@ static void put_head(FILE *out)
 
     if (wnnContextGetOpSupportLimits(context, &limits) != WNNStatus_Success)
         die("wnnContextGetOpSupportLimits");
-    fprintf(
-        out,
-        "# Operators\n\n"
-        "All %d operators of the specification, with all their options and every data type that it allows.  Made by\n"
-        "`docs-operators --write` from `ir/ops.def`, from what `wnnContextGetOperatorSupportLimits` says and from the\n"
-        "docstrings in `include/webnn/webnn.h`; the test `docs-operators` fails if this file is not exactly that.  The test\n"
-        "`coverage-operators` runs every operator with every data type of every operand and compares with the reference\n"
-        "interpreter.\n\n"
-        "Limits: rank %u, %d elements per operand, %d inputs of a concat and outputs of a split.  What each operator does\n"
-        "where the specification leaves room stands in `docs/semantics.md`.\n\n",
-        OP_COUNT, limits.input.rankRange.max, ELEMENT_COUNT_MAX, TENSOR_COUNT_MAX);
+    fprintf(out,
+            "# Operators\n\n"
+            "All %d operators of the specification, with all their options and every data type that it allows.  Made by\n"
+            "`docs-operators --write` from `ir/ops.def`, from what `wnnContextGetOperatorSupportLimits` says and from the\n"
+            "docstrings in `include/webnn/webnn_operators.h`; the test `docs-operators` fails if this file is not exactly\n"
+            "that.  The test `coverage-operators` runs every operator with every data type of every operand and compares with\n"
+            "the reference interpreter.\n\n"
+            "Limits: rank %u, %d elements per operand, %d inputs of a concat and outputs of a split.  What each operator does\n"
+            "where the specification leaves room stands in `docs/semantics.md`.\n\n",
+            OP_COUNT, limits.input.rankRange.max, ELEMENT_COUNT_MAX, TENSOR_COUNT_MAX);
     fputs("## Data types, and how the CPU engine runs it\n\n"
           "Data types are those of the named operand; other operands follow it, or are listed further down.  Nothing is ever "
           "run\n"
@@ -351,11 +350,11 @@ static void put_all(FILE *out)
     put_head(out);
     put_types_table(out);
     put_integers(out);
-    fputs(
-        "\n## Operands and options\n\n"
-        "Options with their defaults; one without is absent unless given, and `include/webnn/webnn.h` says what that means.\n\n"
-        "| operator | what | operands | arguments and options | results | section |\n|---|---|---|---|---|---|\n",
-        out);
+    fputs("\n## Operands and options\n\n"
+          "Options with their defaults; one without is absent unless given, and `include/webnn/webnn_operators.h` says what "
+          "that means.\n\n"
+          "| operator | what | operands | arguments and options | results | section |\n|---|---|---|---|---|---|\n",
+          out);
     for (enum op op = 0; op < OP_COUNT; op++)
         put_operator(out, op);
 }

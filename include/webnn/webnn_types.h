@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/**
+ * @file webnn_types.h
+ * Part of webnn.h, which is what programs include: handles, strings, numbers, statuses, enumerations, descriptors, callbacks.
+ */
+#ifndef WEBNN_WEBNN_TYPES_H_
+#define WEBNN_WEBNN_TYPES_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef WNN_EXPORT
+#if defined(_WIN32)
+#define WNN_EXPORT
+#else
+#define WNN_EXPORT __attribute__((visibility("default")))
+#endif
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define WNN_MUST_USE __attribute__((warn_unused_result))
+#else
+#define WNN_MUST_USE
+#endif
+
+#ifdef __cplusplus
+#define WNN_INIT_(type, ...) (type __VA_ARGS__)
+extern "C" {
+#else
+#define WNN_INIT_(type, ...) ((type)__VA_ARGS__)
+#endif
+
+/** Marks a pointer or handle that may be NULL. */
+#define WNN_NULLABLE
+
+/* ------------------------------------------------------------------------------------------------ handles */
+
+/** The state of one execution device and its timeline (MLContext).  Thread-safe: may be shared by any number of threads. */
+typedef struct WNNContextImpl *WNNContext;
+/** Builds one graph (MLGraphBuilder).  Not thread-safe: one thread at a time, the caller's business to see to. */
+typedef struct WNNGraphBuilderImpl *WNNGraphBuilder;
+/** A value in a graph under construction (MLOperand).  Immutable; as thread-safe as its builder. */
+typedef struct WNNOperandImpl *WNNOperand;
+/** A compiled graph (MLGraph).  Immutable, thread-safe; any number of computations may run at the same time. */
+typedef struct WNNGraphImpl *WNNGraph;
+/** Memory of a context, input or output of graphs (MLTensor).  Thread-safe: its contents change only on the timeline. */
+typedef struct WNNTensorImpl *WNNTensor;
+
+/* ------------------------------------------------------------------------------------------------ strings, numbers */
+
+/** Length of a WNNStringView whose data end with a NUL. */
+#define WNN_STRLEN SIZE_MAX
+
+/** UTF-8 text, not necessarily NUL-terminated.  {NULL, 0} is the empty string. */
+typedef struct WNNStringView {
+    char const *WNN_NULLABLE data;
+    size_t length;
+} WNNStringView;
+
+#define WNN_STRING_VIEW_INIT WNN_INIT_(WNNStringView, {NULL, 0})
+
+/** A view of a NUL-terminated string. */
+static inline WNNStringView WNN_STR(char const *text)
+{
+    WNNStringView view = {text, WNN_STRLEN};
+    return view;
+}
+
+/** Which member of a WNNNumber holds its value. */
+typedef enum WNNNumberType {
+    WNNNumberType_Undefined = 0, /**< no number: the option is absent */
+    WNNNumberType_Float64 = 1,
+    WNNNumberType_Int64 = 2,
+    WNNNumberType_Uint64 = 3,
+    WNNNumberType_Force32 = 0x7FFFFFFF
+} WNNNumberType;
+
+/** A number of any kind (MLNumber: bigint or unrestricted double).  Cast to the operand's type where it is used: saturating,
+ * rounding to nearest even, NaN to 0 for integers (specification, "Casting"). */
+typedef struct WNNNumber {
+    WNNNumberType type;
+    union {
+        double float64;
+        int64_t int64;
+        uint64_t uint64;
+    } value;
+} WNNNumber;
+
+#define WNN_NUMBER_INIT WNN_INIT_(WNNNumber, {WNNNumberType_Undefined, {0.0}})
+
+static inline WNNNumber wnnNumber(double value)
+{
+    WNNNumber n;
+    n.type = WNNNumberType_Float64;
+    n.value.float64 = value;
+    return n;
+}
+
+static inline WNNNumber wnnNumberInt64(int64_t value)
+{
+    WNNNumber n;
+    n.type = WNNNumberType_Int64;
+    n.value.int64 = value;
+    return n;
+}
+
+static inline WNNNumber wnnNumberUint64(uint64_t value)
+{
+    WNNNumber n;
+    n.type = WNNNumberType_Uint64;
+    n.value.uint64 = value;
+    return n;
+}
+
+/* ------------------------------------------------------------------------------------------------ status */
+
+/** What a call answers: success, or the error kind that the specification's steps name. */
+typedef enum WNNStatus {
+    WNNStatus_Success = 0,
+    WNNStatus_TypeError = 1,         /**< an argument that the specification refuses */
+    WNNStatus_InvalidStateError = 2, /**< an object that is lost, destroyed or already built */
+    WNNStatus_OperationError = 3,    /**< a build that failed */
+    WNNStatus_UnknownError = 4,      /**< memory could not be had, or another failure outside the caller's control */
+    WNNStatus_NotSupportedError = 5, /**< no engine can support the options */
+    WNNStatus_DataError = 6,         /**< a file or text that cannot be read as what it should be */
+    WNNStatus_TimedOut = 7,          /**< wnnContextWaitAny only: none completed in time */
+    WNNStatus_Force32 = 0x7FFFFFFF
+} WNNStatus;
+
+/** The name of a status as the specification writes it, such as "TypeError".  Static storage. */
+WNN_EXPORT char const *wnnStatusGetName(WNNStatus status);
+
+/**
+ * The message of the last call that failed on this thread, "" if none.  Its data end with a NUL.
+ * Valid until the next failing call on the same thread.  Labels and names in it are escaped.
+ */
+WNN_EXPORT WNNStringView wnnGetLastErrorMessage(void);
+
+/** The library's version, such as "0.1.0".  Static storage. */
+WNN_EXPORT char const *wnnGetVersion(void);
+
+/* ------------------------------------------------------------------------------------------------ enumerations */
+
+/** MLOperandDataType */
+typedef enum WNNOperandDataType {
+    WNNOperandDataType_Undefined = 0,
+    WNNOperandDataType_Float32 = 1,
+    WNNOperandDataType_Float16 = 2,
+    WNNOperandDataType_Int32 = 3,
+    WNNOperandDataType_Uint32 = 4,
+    WNNOperandDataType_Int64 = 5,
+    WNNOperandDataType_Uint64 = 6,
+    WNNOperandDataType_Int8 = 7,
+    WNNOperandDataType_Uint8 = 8,
+    WNNOperandDataType_Force32 = 0x7FFFFFFF
+} WNNOperandDataType;
+
+/** The specification's name of a data type, such as "float32".  Static storage; "undefined" for other values. */
+WNN_EXPORT char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType);
+/** Bytes of one element, 0 for values that are no data type. */
+WNN_EXPORT size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType);
+
+/** MLPowerPreference */
+typedef enum WNNPowerPreference {
+    WNNPowerPreference_Default = 0,
+    WNNPowerPreference_HighPerformance = 1,
+    WNNPowerPreference_LowPower = 2,
+    WNNPowerPreference_Force32 = 0x7FFFFFFF
+} WNNPowerPreference;
+
+/** MLInputOperandLayout */
+typedef enum WNNInputOperandLayout {
+    WNNInputOperandLayout_Nchw = 0,
+    WNNInputOperandLayout_Nhwc = 1,
+    WNNInputOperandLayout_Force32 = 0x7FFFFFFF
+} WNNInputOperandLayout;
+
+/** MLConv2dFilterOperandLayout */
+typedef enum WNNConv2dFilterOperandLayout {
+    WNNConv2dFilterOperandLayout_Oihw = 0,
+    WNNConv2dFilterOperandLayout_Hwio = 1,
+    WNNConv2dFilterOperandLayout_Ohwi = 2,
+    WNNConv2dFilterOperandLayout_Ihwo = 3,
+    WNNConv2dFilterOperandLayout_Force32 = 0x7FFFFFFF
+} WNNConv2dFilterOperandLayout;
+
+/** MLConvTranspose2dFilterOperandLayout */
+typedef enum WNNConvTranspose2dFilterOperandLayout {
+    WNNConvTranspose2dFilterOperandLayout_Iohw = 0,
+    WNNConvTranspose2dFilterOperandLayout_Hwoi = 1,
+    WNNConvTranspose2dFilterOperandLayout_Ohwi = 2,
+    WNNConvTranspose2dFilterOperandLayout_Force32 = 0x7FFFFFFF
+} WNNConvTranspose2dFilterOperandLayout;
+
+/** MLGruWeightLayout: the order of the gates in the weights (z update, r reset, n new) */
+typedef enum WNNGruWeightLayout {
+    WNNGruWeightLayout_Zrn = 0,
+    WNNGruWeightLayout_Rzn = 1,
+    WNNGruWeightLayout_Force32 = 0x7FFFFFFF
+} WNNGruWeightLayout;
+
+/** MLLstmWeightLayout: the order of the gates in the weights (i input, o output, f forget, g cell) */
+typedef enum WNNLstmWeightLayout {
+    WNNLstmWeightLayout_Iofg = 0,
+    WNNLstmWeightLayout_Ifgo = 1,
+    WNNLstmWeightLayout_Force32 = 0x7FFFFFFF
+} WNNLstmWeightLayout;
+
+/** MLRecurrentNetworkActivation */
+typedef enum WNNRecurrentNetworkActivation {
+    WNNRecurrentNetworkActivation_Relu = 0,
+    WNNRecurrentNetworkActivation_Sigmoid = 1,
+    WNNRecurrentNetworkActivation_Tanh = 2,
+    WNNRecurrentNetworkActivation_Force32 = 0x7FFFFFFF
+} WNNRecurrentNetworkActivation;
+
+/** MLRecurrentNetworkDirection */
+typedef enum WNNRecurrentNetworkDirection {
+    WNNRecurrentNetworkDirection_Forward = 0,
+    WNNRecurrentNetworkDirection_Backward = 1,
+    WNNRecurrentNetworkDirection_Both = 2,
+    WNNRecurrentNetworkDirection_Force32 = 0x7FFFFFFF
+} WNNRecurrentNetworkDirection;
+
+/** MLPaddingMode */
+typedef enum WNNPaddingMode {
+    WNNPaddingMode_Constant = 0,
+    WNNPaddingMode_Edge = 1,
+    WNNPaddingMode_Reflection = 2,
+    WNNPaddingMode_Force32 = 0x7FFFFFFF
+} WNNPaddingMode;
+
+/** MLRoundingType */
+typedef enum WNNRoundingType {
+    WNNRoundingType_Floor = 0,
+    WNNRoundingType_Ceil = 1,
+    WNNRoundingType_Force32 = 0x7FFFFFFF
+} WNNRoundingType;
+
+/** MLInterpolationMode */
+typedef enum WNNInterpolationMode {
+    WNNInterpolationMode_NearestNeighbor = 0,
+    WNNInterpolationMode_Linear = 1,
+    WNNInterpolationMode_Force32 = 0x7FFFFFFF
+} WNNInterpolationMode;
+
+/* ------------------------------------------------------------------------------------------------ descriptors */
+
+/** MLOperandDescriptor.  rank 0 (a scalar) needs no shape pointer.  Dimensions are 1 to 2^31-1, and so is their product. */
+typedef struct WNNOperandDescriptor {
+    WNNOperandDataType dataType;
+    size_t rank;
+    uint32_t const *WNN_NULLABLE shape;
+} WNNOperandDescriptor;
+
+#define WNN_OPERAND_DESCRIPTOR_INIT WNN_INIT_(WNNOperandDescriptor, {WNNOperandDataType_Undefined, 0, NULL})
+
+/** MLTensorDescriptor */
+typedef struct WNNTensorDescriptor {
+    WNNOperandDataType dataType;
+    size_t rank;
+    uint32_t const *WNN_NULLABLE shape;
+    bool readable;
+    bool writable;
+} WNNTensorDescriptor;
+
+#define WNN_TENSOR_DESCRIPTOR_INIT WNN_INIT_(WNNTensorDescriptor, {WNNOperandDataType_Undefined, 0, NULL, false, false})
+
+/** One entry of MLNamedOperands. */
+typedef struct WNNNamedOperand {
+    WNNStringView name;
+    WNNOperand operand;
+} WNNNamedOperand;
+
+/** One entry of MLNamedTensors. */
+typedef struct WNNNamedTensor {
+    WNNStringView name;
+    WNNTensor tensor;
+} WNNNamedTensor;
+
+/** A host buffer bound to a graph input or output by wnnGraphCompute.  byteLength must be exactly the descriptor's. */
+typedef struct WNNNamedBuffer {
+    WNNStringView name;
+    void *data;
+    size_t byteLength;
+} WNNNamedBuffer;
+
+/** The name and descriptor of a graph's input or output.  The pointers belong to the graph. */
+typedef struct WNNNamedOperandDescriptor {
+    WNNStringView name;
+    WNNOperandDescriptor descriptor;
+} WNNNamedOperandDescriptor;
+
+/* ------------------------------------------------------------------------------------------------ asynchrony */
+
+/** Names one pending completion of a context.  id 0 is never pending. */
+typedef struct WNNFuture {
+    uint64_t id;
+} WNNFuture;
+
+/**
+ * When a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function here,
+ * wait, destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that nobody
+ * can wait for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline thread
+ * after it. Values that are none of these count as AllowProcessEvents.
+ */
+typedef enum WNNCallbackMode {
+    WNNCallbackMode_WaitAnyOnly = 1,        /**< only inside wnnContextWaitAny on its future */
+    WNNCallbackMode_AllowProcessEvents = 2, /**< also inside wnnContextProcessEvents */
+    WNNCallbackMode_AllowSpontaneous = 3,   /**< also on the context's timeline thread, or inside the call that settles it */
+    WNNCallbackMode_Force32 = 0x7FFFFFFF
+} WNNCallbackMode;
+
+/** Reports the end of wnnGraphBuilderBuildAsync; on success the callee owns `graph`. */
+typedef void (*WNNBuildCallback)(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
+/** Reports the end of a tensor's creation; on success the callee owns `tensor`. */
+typedef void (*WNNCreateTensorCallback)(WNNStatus status, WNNTensor tensor, WNNStringView message, void *userdata1,
+                                        void *userdata2);
+/** Reports the end of a read.  Nothing touches the caller's buffer afterwards. */
+typedef void (*WNNReadTensorCallback)(WNNStatus status, WNNStringView message, void *userdata1, void *userdata2);
+/** Reports that a context was lost (MLContext.lost). */
+typedef void (*WNNContextLostCallback)(WNNContext context, WNNStringView message, void *userdata1, void *userdata2);
+/** Gives a lent buffer back to its owner. */
+typedef void (*WNNBufferReleaseCallback)(void const *data, size_t byteLength, void *userdata1, void *userdata2);
+
+typedef struct WNNBuildCallbackInfo {
+    WNNCallbackMode mode;
+    WNNBuildCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNBuildCallbackInfo;
+
+typedef struct WNNCreateTensorCallbackInfo {
+    WNNCallbackMode mode;
+    WNNCreateTensorCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNCreateTensorCallbackInfo;
+
+typedef struct WNNReadTensorCallbackInfo {
+    WNNCallbackMode mode;
+    WNNReadTensorCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNReadTensorCallbackInfo;
+
+typedef struct WNNContextLostCallbackInfo {
+    WNNCallbackMode mode;
+    WNNContextLostCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNContextLostCallbackInfo;
+
+typedef struct WNNBufferReleaseCallbackInfo {
+    WNNBufferReleaseCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNBufferReleaseCallbackInfo;
+
+#define WNN_BUILD_CALLBACK_INFO_INIT WNN_INIT_(WNNBuildCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
+#define WNN_CREATE_TENSOR_CALLBACK_INFO_INIT                                                                                   \
+    WNN_INIT_(WNNCreateTensorCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
+#define WNN_READ_TENSOR_CALLBACK_INFO_INIT WNN_INIT_(WNNReadTensorCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
+#define WNN_CONTEXT_LOST_CALLBACK_INFO_INIT                                                                                    \
+    WNN_INIT_(WNNContextLostCallbackInfo, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL})
+#define WNN_BUFFER_RELEASE_CALLBACK_INFO_INIT WNN_INIT_(WNNBufferReleaseCallbackInfo, {NULL, NULL, NULL})
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEBNN_WEBNN_TYPES_H_ */
