@@ -270,7 +270,8 @@ uint32_t lower_normalization(struct lowering *l, const struct node *n, const str
         uint32_t largest = lower_reduce(l, KR_MAX, xs, &s);
         es = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, xs, largest));
         e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, x, largest));
-        return kernel_op2(k, K_DIV, e, lower_reduce(l, KR_SUM, es, &s));
+        /* One division for a row: the sum is 1 or more, so that its reciprocal is no subnormal number and never infinite. */
+        return kernel_op2(k, K_MUL, e, kernel_op1(k, K_RECIPROCAL, lower_reduce(l, KR_SUM, es, &s)));
     }
     if (n->op == OP_LAYER_NORMALIZATION) {
         const WNNLayerNormalizationOptions *o = n->options;
