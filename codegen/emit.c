@@ -162,11 +162,11 @@ void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_bo
         emit_strip(e, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
         return;
     }
-    if (e->double_lanes && fixed >= 2 * width)
-        low = emit_strip(e, low, high, (struct strip){.lanes = 2 * width, .copies = 1}, body, user);
+    if (e->wide_lanes > 1 && fixed >= e->wide_lanes * width)
+        low = emit_strip(e, low, high, (struct strip){.lanes = e->wide_lanes * width, .copies = 1}, body, user);
     else if (copies > 1 && fixed >= copies * width)
         low = emit_strip(e, low, high, (struct strip){.lanes = width, .copies = copies}, body, user);
-    bool several = copies > 1 || e->double_lanes;
+    bool several = copies > 1 || e->wide_lanes > 1;
     if ((!several || !e->masked_tail) && fixed >= width)
         low = emit_strip(e, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
     if (e->masked_tail)
@@ -516,10 +516,11 @@ static void choose_shape(struct emitter *e)
     /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
     e->copies_parallel = e->width > 1 && !heavy && reduces && reduces <= 2 && !k->scratch_slots ? SUM_COPIES : 1;
 
-    /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Twice the
-     * lanes are two chains, interleaved as LLVM splits every operation. */
-    e->double_lanes = e->vector_parallel && !k->phase_count && e->m.isa->masks && e->width == e->m.isa->vector_bits / 32 &&
+    /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Several
+     * times the lanes are several chains, interleaved as LLVM splits every operation. */
+    bool interleave = e->vector_parallel && !k->phase_count && e->m.isa->masks && e->width == e->m.isa->vector_bits / 32 &&
                       cost >= 2 * HEAVY_COST && !calls && e->tile_var == KEXPR_NONE;
+    e->wide_lanes = !interleave ? 1 : cost >= 3 * HEAVY_COST ? 4 : 2;
 
     e->unroll_from = k->reduced_count;
     while (e->unroll_from > 0) {

@@ -97,7 +97,7 @@ struct emitter {
     uint32_t point_level, reduced_level, inner_level, vector_level;
     uint32_t width;                           /* lanes of a full vector */
     uint32_t copies_parallel, copies_reduced; /* the latter: of the current phase */
-    bool double_lanes;                        /* element-wise loops take two vectors as one of twice the lanes */
+    uint32_t wide_lanes;                      /* element-wise loops take so many vectors as one with all their lanes */
     bool masked_tail;                         /* the rest of a row by a masked vector, else one by one */
     uint32_t unroll_from;                     /* REDUCED variables from here on are unrolled */
     size_t row_element;                       /* bytes of the largest kept type */
