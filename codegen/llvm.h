@@ -27,8 +27,12 @@ struct isa {
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
     uint32_t registers;    /* vector registers */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
+    bool scaling;          /* multiplying by a power of two, in one rounding, is an instruction (AVX-512) */
+    bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };
 void isa_of_target(const struct target *t, struct isa *isa);
+/** Whether slow_division holds for a processor with AVX-512, by LLVM's name of it (NULL: unknown). */
+bool isa_divides_slowly(const char *cpu);
 /** The same for any processor that LLVM knows, by looking at the code that it generates.  False: e. */
 bool isa_probe(LLVMTargetMachineRef machine, const char *triple, struct isa *isa, struct error *e);
 

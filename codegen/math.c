@@ -54,11 +54,12 @@ static V polynomial(const struct build *m, V t, const float *c, uint32_t count)
 }
 #define POLYNOMIAL(m, t, c) polynomial(m, t, c, sizeof(c) / sizeof *(c))
 
-/* x within [low, high]; NaN stays. */
+/* x within [low, high], infinite ones being no limit; NaN stays. */
 static V clamp(const struct build *m, V x, double low, double high)
 {
-    x = select_if(m, less(m, x, low), num(m, x, low), x);
-    return select_if(m, more(m, x, high), num(m, x, high), x);
+    if (low > -INFINITY)
+        x = select_if(m, less(m, x, low), num(m, x, low), x);
+    return high < INFINITY ? select_if(m, more(m, x, high), num(m, x, high), x) : x;
 }
 
 /* 2^n for integer lanes -126 <= n <= 127. */
@@ -66,6 +67,59 @@ static V power_of_two(const struct build *m, V n)
 {
     V bits = LLVMBuildShl(m->b, LLVMBuildAdd(m->b, n, const_int_like(m, n, 127), ""), const_int_like(m, n, 23), "");
     return op_bits(m, bits, type_f32(m));
+}
+
+/* Lanes [first, first + count) of v, or count lanes of v and w one behind the other. */
+static V some_lanes(const struct build *m, V v, V w, uint32_t first, uint32_t count)
+{
+    V at[64];
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = const_int(m, 32, first + i);
+    return LLVMBuildShuffleVector(m->b, v, w, LLVMConstVector(at, count), "");
+}
+
+/* Whether there are the instructions of AVX-512 that LLVM has no name of its own for. */
+static bool has_avx512(bool wanted, V like)
+{
+    uint32_t lanes = lanes_of(like);
+    return wanted && (lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32 || lanes == 64);
+}
+
+/* One of them on all lanes, by the current rounding; more than 16 lanes are several vectors. */
+static V avx512_operation(const struct build *m, const char *name, const V *args, uint32_t count)
+{
+    uint32_t lanes = lanes_of(args[0]);
+    V all[5];
+    char full[64];
+
+    if (lanes > 16) {
+        V halves[2];
+        for (uint32_t h = 0; h < 2; h++) {
+            for (uint32_t i = 0; i < count; i++)
+                all[i] = some_lanes(m, args[i], LLVMGetPoison(LLVMTypeOf(args[i])), lanes / 2 * h, lanes / 2);
+            halves[h] = avx512_operation(m, name, all, count);
+        }
+        return some_lanes(m, halves[0], halves[1], 0, lanes);
+    }
+    snprintf(full, sizeof full, "llvm.x86.avx512.%s.ps.%u", name, 32 * lanes);
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = args[i];
+    all[count++] = LLVMConstNull(LLVMTypeOf(args[0])); /* what lanes get that are masked: none */
+    all[count++] = LLVMConstAllOnes(type_int(m, lanes < 8 ? 8 : lanes));
+    if (lanes == 16 && count == 4)
+        all[count++] = const_int(m, 32, 4);
+    return call_intrinsic(m, full, NULL, 0, all, count);
+}
+
+/* a / b to 0.6 ulp, for b within [2^-100, 2^100] and a that is no larger than 1 (or NaN). */
+static V divide(const struct build *m, V a, V b)
+{
+    if (lanes_of(a) < 16 || !has_avx512(m->isa->slow_division, a))
+        return LLVMBuildFDiv(m->b, a, b, "");
+    V r = avx512_operation(m, "rcp14", &b, 1), minus = LLVMBuildFNeg(m->b, b, "");
+    r = op_mad(m, op_mad(m, minus, r, num(m, a, 1)), r, r);
+    V q = mul(m, a, r);
+    return op_mad(m, op_mad(m, minus, q, a), r, q);
 }
 
 /* ---- exponentials ---- */
@@ -92,17 +146,29 @@ static struct reduced reduce_exp(const struct build *m, V x)
 /* (e^r - 1 - r) / r^2 for |r| <= 0.3467 */
 static const float exp_coefficients[] = {0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.123a0cp-7f, 0x1.6a2452p-10f};
 
-V math_exp(const struct build *m, V x)
+/* Beyond these the result is 0 or infinite, while n stays small enough for two steps of scaling. */
+static const double exp_low = -104.5, exp_high = 89;
+
+/* e^x clamped: infinite limits for what is known to be within those above (or NaN). */
+static V exp_between(const struct build *m, V x, double low, double high)
 {
-    /* Beyond these the result is 0 or infinite, while n stays small enough for two steps of scaling. */
-    x = clamp(m, x, -104.5, 89);
+    x = clamp(m, x, low, high);
     struct reduced d = reduce_exp(m, x);
     V p = POLYNOMIAL(m, d.r, exp_coefficients);
     p = op_mad(m, op_mad(m, p, d.r, num(m, x, 1)), d.r, num(m, x, 1));
+    if (has_avx512(m->isa->scaling, x)) {
+        V args[2] = {p, d.n_float}; /* the same to the bit as below */
+        return avx512_operation(m, "mask.scalef", args, 2);
+    }
     /* 2^n in two factors: one alone cannot reach subnormals or 2^128.  The second multiplication rounds. */
     V half = LLVMBuildAShr(m->b, d.n, const_i32_for(m, x, 1), "");
     p = mul(m, p, power_of_two(m, half));
     return mul(m, p, power_of_two(m, LLVMBuildSub(m->b, d.n, half, "")));
+}
+
+V math_exp(const struct build *m, V x)
+{
+    return exp_between(m, x, exp_low, exp_high);
 }
 
 V math_expm1(const struct build *m, V x)
@@ -121,8 +187,8 @@ V math_expm1(const struct build *m, V x)
 V math_sigmoid(const struct build *m, V x)
 {
     /* 1 / (1 + e^-|x|), or e^-|x| times that for negative x: never overflows, and small results keep their bits. */
-    V e = math_exp(m, LLVMBuildFNeg(m->b, op_fabs(m, x), "")), one = num(m, x, 1), sum = add(m, e, one);
-    V y = LLVMBuildFDiv(m->b, select_if(m, less(m, x, 0), e, one), sum, "");
+    V e = exp_between(m, LLVMBuildFNeg(m->b, op_fabs(m, x), ""), exp_low, INFINITY), one = num(m, x, 1), sum = add(m, e, one);
+    V y = divide(m, select_if(m, less(m, x, 0), e, one), sum);
     /* What rounding the sum lost, divided by it; where that is not near 1, half of the correction is better than none. */
     V lost = sub(m, sub(m, sum, one), e);
     return op_mad(m, y, lost, y);
@@ -135,9 +201,9 @@ V math_tanh(const struct build *m, V x)
 {
     V a = op_fabs(m, x), square = mul(m, x, x);
     V small = op_mad(m, mul(m, POLYNOMIAL(m, square, tanh_coefficients), square), x, x);
-    /* 1 - 2 / (e^2a + 1) */
-    V e = math_exp(m, add(m, a, a));
-    V large = sub(m, num(m, x, 1), LLVMBuildFDiv(m->b, num(m, x, 2), add(m, e, num(m, x, 1)), ""));
+    /* 1 - 1 / (e^2a + 1) * 2, where doubling is exact; 1 from 9.02 on */
+    V e = exp_between(m, add(m, a, a), -INFINITY, 40), quotient = divide(m, num(m, x, 1), add(m, e, num(m, x, 1)));
+    V large = op_mad(m, num(m, x, -2), quotient, num(m, x, 1));
     return op_intrinsic2(m, "llvm.copysign", select_if(m, less(m, a, 0.625), small, large), x); /* also -0 */
 }
 
@@ -153,7 +219,8 @@ V math_erf(const struct build *m, V x)
     V a = op_fabs(m, x), square = mul(m, x, x);
     V small = op_mad(m, POLYNOMIAL(m, square, erf_small), x, x);
     V c = select_if(m, more(m, a, 4), num(m, x, 4), a); /* 1 from 3.92 on */
-    V e = math_exp(m, POLYNOMIAL(m, sub(m, c, num(m, x, 1)), erf_large));
+    V logarithm = POLYNOMIAL(m, sub(m, c, num(m, x, 1)), erf_large); /* -18 to 0 */
+    V e = exp_between(m, logarithm, -INFINITY, INFINITY);
     V large = op_intrinsic2(m, "llvm.copysign", sub(m, num(m, x, 1), e), x);
     return select_if(m, less(m, a, 0.95), small, large);
 }

@@ -102,8 +102,14 @@ static void judge(const struct probe *p, struct isa *isa)
         .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
         .registers = (x86 && !(says(p, MASKS, "{%k"))) || wasm ? 16 : 32, /* WebAssembly has no registers, the machines below do */
         .ternary_shuffles = x86 && says(p, ADD, "%zmm"),
+        .scaling = x86 && says(p, MASKS, "{%k") && says(p, ADD, "%zmm"),
         .vector_bits = 128,
     };
+    if (isa->scaling) {
+        char *cpu = LLVMGetTargetMachineCPU(p->machine);
+        isa->slow_division = isa_divides_slowly(cpu);
+        LLVMDisposeMessage(cpu);
+    }
     if (x86 && isa->masks32)
         isa->vector_bits = isa->masks && says(p, ADD, "%zmm") ? 512 : 256;
     if ((riscv && !riscv_vectors) || (wasm && !says(p, ADD, "f32x4")))
