@@ -109,22 +109,14 @@ static void build_task_run(struct context_task *base)
 {
     struct build_task *t = (struct build_task *)base;
     WNNContext context = base->context;
-    struct after after = {0};
     struct error e;
 
     error_clear(&e);
-    pthread_mutex_lock(&context->lock);
-    t->future->started = true;
-    bool wanted = t->future->state == FUTURE_PENDING;
-    pthread_mutex_unlock(&context->lock);
-    if (!wanted)
+    if (!future_begin(context, t->future))
         return;
     WNNGraph graph = t->path ? t->load(context, t->path, &e) : build(context, t->g, &e);
     t->g = NULL;
-    pthread_mutex_lock(&context->lock);
-    future_settle(context, t->future, graph ? NULL : &e, graph, &after);
-    pthread_mutex_unlock(&context->lock);
-    after_run(context, &after);
+    future_end(context, t->future, graph ? NULL : &e, graph);
 }
 
 static void build_task_release(struct context_task *base)
@@ -179,11 +171,7 @@ static WNNFuture build_submit(WNNContext context, const struct build_task *wante
         t->base.run = build_task_run;
         t->base.release = build_task_release;
         t->future = f;
-        pthread_mutex_lock(&context->lock);
-        f->references++;
-        pthread_mutex_unlock(&context->lock);
-        if (!context_submit(context, &t->base, &e))
-            future_fail(context, f, &e);
+        future_submit(context, f, &t->base);
     }
     if (f)
         future_give_back(context, f);

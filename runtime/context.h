@@ -144,8 +144,15 @@ void futures_cancel_reads(WNNContext context, WNNTensor tensor, const struct err
 /** Waits until f is settled and takes its end for a synchronous call; gives back the reference. */
 WNNStatus future_take(WNNContext context, struct future *f, void **result, struct error *e);
 
-/** Ends f with *e; gives back a reference: both without the lock. */
+/* Without the lock: */
+/** The work for f begins.  False: f has ended already, so that nobody wants it. */
+bool future_begin(WNNContext context, struct future *f);
+/** future_settle, and what comes after it. */
+void future_end(WNNContext context, struct future *f, const struct error *e, void *result);
 void future_fail(WNNContext context, struct future *f, const struct error *e);
+/** Submits t, which ends f and gets a reference on it for that (its release gives it back); else f fails. */
+void future_submit(WNNContext context, struct future *f, struct context_task *t);
+/** Gives back a reference. */
 void future_give_back(WNNContext context, struct future *f);
 
 /** Calls back and frees what `after` collected.  No lock held; the context may go with the last callback. */

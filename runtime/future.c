@@ -259,14 +259,41 @@ void after_run(WNNContext context, struct after *after)
     wnnContextRelease(context);
 }
 
-void future_fail(WNNContext context, struct future *f, const struct error *e)
+bool future_begin(WNNContext context, struct future *f)
+{
+    pthread_mutex_lock(&context->lock);
+    bool wanted = f->state == FUTURE_PENDING;
+    f->started = true;
+    f->copying = wanted && f->kind == FUTURE_READ;
+    pthread_mutex_unlock(&context->lock);
+    return wanted;
+}
+
+void future_end(WNNContext context, struct future *f, const struct error *e, void *result)
 {
     struct after after = {0};
 
     pthread_mutex_lock(&context->lock);
-    future_settle(context, f, e, NULL, &after);
+    future_settle(context, f, e, result, &after);
     pthread_mutex_unlock(&context->lock);
     after_run(context, &after);
+}
+
+void future_fail(WNNContext context, struct future *f, const struct error *e)
+{
+    future_end(context, f, e, NULL);
+}
+
+void future_submit(WNNContext context, struct future *f, struct context_task *t)
+{
+    struct error e;
+
+    error_clear(&e);
+    pthread_mutex_lock(&context->lock);
+    f->references++;
+    pthread_mutex_unlock(&context->lock);
+    if (!context_submit(context, t, &e))
+        future_fail(context, f, &e);
 }
 
 void future_give_back(WNNContext context, struct future *f)

@@ -275,27 +275,18 @@ struct create_task {
 static void create_task_run(struct context_task *base)
 {
     struct create_task *t = (struct create_task *)base;
-    WNNContext context = base->context;
-    struct after after = {0};
     struct error e;
 
     error_clear(&e);
-    pthread_mutex_lock(&context->lock);
-    t->future->started = true;
-    bool wanted = t->future->state == FUTURE_PENDING;
-    pthread_mutex_unlock(&context->lock);
-    if (!wanted)
+    if (!future_begin(base->context, t->future))
         return;
-    bool ok = tensor_materialize(t->tensor, &e);
-    pthread_mutex_lock(&context->lock);
-    if (ok) {
-        future_settle(context, t->future, NULL, t->tensor, &after);
+    if (tensor_materialize(t->tensor, &e)) {
+        WNNTensor tensor = t->tensor;
         t->tensor = NULL;
+        future_end(base->context, t->future, NULL, tensor);
     } else {
-        future_settle(context, t->future, &e, NULL, &after);
+        future_fail(base->context, t->future, &e);
     }
-    pthread_mutex_unlock(&context->lock);
-    after_run(context, &after);
 }
 
 static void create_task_release(struct context_task *base)
@@ -303,9 +294,7 @@ static void create_task_release(struct context_task *base)
     struct create_task *t = (struct create_task *)base;
 
     wnnTensorRelease(t->tensor);
-    pthread_mutex_lock(&base->context->lock);
-    future_release(t->future);
-    pthread_mutex_unlock(&base->context->lock);
+    future_give_back(base->context, t->future);
 }
 
 /* t: a prepared tensor, or NULL with the reason in e. */
@@ -333,11 +322,7 @@ static WNNFuture tensor_complete_async(WNNContext context, WNNTensor t, WNNCreat
         task->base.release = create_task_release;
         task->future = f;
         task->tensor = t;
-        pthread_mutex_lock(&context->lock);
-        f->references++;
-        pthread_mutex_unlock(&context->lock);
-        if (!context_submit(context, &task->base, e))
-            future_fail(context, f, e);
+        future_submit(context, f, &task->base);
     } else {
         if (t)
             error_out_of_memory(e);
@@ -437,12 +422,7 @@ static void read_task_run(struct context_task *base)
     struct error e;
 
     error_clear(&e);
-    pthread_mutex_lock(&context->lock);
-    f->started = true;
-    f->copying = f->state == FUTURE_PENDING;
-    bool wanted = f->copying;
-    pthread_mutex_unlock(&context->lock);
-    if (!wanted)
+    if (!future_begin(context, f))
         return;
     bool ok = read_copy(t);
     pthread_mutex_lock(&context->lock);
@@ -461,9 +441,7 @@ static void read_task_release(struct context_task *base)
     struct read_task *t = (struct read_task *)base;
 
     tensor_unpin(t->tensor);
-    pthread_mutex_lock(&base->context->lock);
-    future_release(t->future);
-    pthread_mutex_unlock(&base->context->lock);
+    future_give_back(base->context, t->future);
 }
 
 /* A task that reads into data and ends f, if everything is as the specification demands.  NULL: e. */
@@ -480,7 +458,7 @@ static struct read_task *read_prepare(WNNContext context, WNNTensor tensor, void
     bool ok = tensor_check_access(context, tensor, "readTensor", tensor->readable, "readable", data, bytes, e);
     if (ok) {
         tensor_pin(tensor);
-        f->references++;
+        f->references++; /* the task's */
         f->tensor = tensor;
         f->read_next = tensor->reads;
         if (f->read_next)
