@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/clock.h"
+
 enum { WORKERS_MAX = 8 };
 
 /** One compiled structure, in the hash table of its codegen. */
@@ -239,7 +241,7 @@ static bool keep_object(struct codegen *c, struct job *job, struct error *e)
 
 static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struct error *e)
 {
-    double start = codegen_clock();
+    double start = milliseconds_now();
     bool ok = true;
     for (uint32_t i = 0; i < count; i++) {
         struct job *job = &jobs[i];
@@ -254,7 +256,7 @@ static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struc
             ok = job->code->linked != NULL;
         }
     }
-    c->times.codegen_ms += codegen_clock() - start;
+    c->times.codegen_ms += milliseconds_now() - start;
     return ok;
 }
 

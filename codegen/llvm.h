@@ -164,7 +164,4 @@ struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char 
                           kernel_function *function, struct error *e);
 void jit_unlink(struct jit *j, struct jit_code *c);
 
-/** Milliseconds of the monotonic clock. */
-double codegen_clock(void);
-
 #endif

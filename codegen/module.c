@@ -17,17 +17,11 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "ir/clock.h"
 
 /* The one pass string; docs/debugging.md shows how to replay it with opt on a dumped module. */
 #define PASSES "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)"
-
-double codegen_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* ---- LLVM's fatal errors ---- */
 
@@ -267,20 +261,20 @@ static void drop_sanitizer_constructor(LLVMModuleRef module)
 bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
 {
     bool sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
-    double start = codegen_clock();
+    double start = milliseconds_now();
 
     if (!verify(m, module, e) || !run_passes(m, module, PASSES, e) || (sanitize && !run_passes(m, module, "asan", e)))
         return false;
     if (sanitize)
         drop_sanitizer_constructor(module);
-    m->times.passes_ms += codegen_clock() - start;
+    m->times.passes_ms += milliseconds_now() - start;
     return true;
 }
 
 bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
                       struct error *e)
 {
-    double start = codegen_clock();
+    double start = milliseconds_now();
     char *text = NULL;
 
     if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, type, &text, out)) {
@@ -289,7 +283,7 @@ bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileTy
         *out = NULL;
         return false;
     }
-    m->times.codegen_ms += codegen_clock() - start;
+    m->times.codegen_ms += milliseconds_now() - start;
     if (!e->status)
         return true;
     LLVMDisposeMemoryBuffer(*out); /* a diagnostic of severity error, after which LLVM went on */
@@ -320,7 +314,7 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
 {
     struct machine *m = c->m;
     dump_kernel(m, c->k, c->symbol);
-    double start = codegen_clock();
+    double start = milliseconds_now();
     struct build b = {.context = context, .module = module, .isa = &m->isa, .target = m->target};
     b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
     b.b = LLVMCreateBuilderInContext(context);
@@ -329,7 +323,7 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     if (!ok)
         return false;
     dump_module(m, c->k, c->symbol, ".ll", module);
-    m->times.emit_ms += codegen_clock() - start;
+    m->times.emit_ms += milliseconds_now() - start;
     if (!machine_optimize(m, module, c->e))
         return false;
     dump_module(m, c->k, c->symbol, ".opt.ll", module);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/clock.h"
+
 /* ---- small things ---- */
 
 V object_function(struct object_module *o, const char *name, T result, T *params, uint32_t count)
@@ -242,7 +244,7 @@ static bool make_module(struct writing *w)
 {
     struct object_module *o = &w->o;
     struct machine *machine = o->machine;
-    double start = codegen_clock();
+    double start = milliseconds_now();
     struct build *m = &o->m;
 
     m->context = LLVMContextCreate();
@@ -260,7 +262,7 @@ static bool make_module(struct writing *w)
     o->i64 = type_int(m, 64);
     bool ok = check_sizes(o, w->e) && emit_all(o, w->options, w->e);
     LLVMDisposeBuilder(m->b);
-    machine->times.emit_ms += codegen_clock() - start;
+    machine->times.emit_ms += milliseconds_now() - start;
     ok = ok && machine_optimize(machine, m->module, w->e) && write_module(w);
     LLVMDisposeModule(m->module);
     LLVMContextDispose(m->context);

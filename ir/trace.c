@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct span {
@@ -30,14 +29,6 @@ struct trace {
     uint32_t span_count, span_capacity;
     uint64_t lost;
 };
-
-uint64_t trace_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint32_t this_thread(void)
 {
@@ -60,7 +51,7 @@ struct trace *trace_open(const char *path, struct error *e)
         return NULL;
     }
     t->path = strdup(path);
-    t->opened = trace_now();
+    t->opened = nanoseconds_now();
     /* Only to see whether it can be written: several contexts may be told the same file, the one closed last has it. */
     file = t->path ? fopen(path, "w") : NULL;
     if (file) {
@@ -138,7 +129,7 @@ void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end)
 
 void trace_span(struct trace *t, const char *category, const char *name, uint64_t start)
 {
-    uint64_t end = trace_now();
+    uint64_t end = nanoseconds_now();
 
     if (t)
         trace_add(t, trace_register(t, &(struct trace_name){category, name, "", 0, 0}), start, end);

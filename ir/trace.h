@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ir/clock.h"
 #include "ir/ir.h"
 
 enum { TRACE_SPANS_MAX = 1 << 22 };
@@ -30,11 +31,9 @@ struct trace *trace_open(const char *path, struct error *e);
 void trace_close(struct trace *t);
 /** A number for trace_add; the texts are copied.  UINT32_MAX, which trace_add ignores, without memory. */
 uint32_t trace_register(struct trace *t, const struct trace_name *name);
-/** A span of the calling thread, from `start` to `end` of trace_now(). */
+/** A span of the calling thread, from `start` to `end` of nanoseconds_now(). */
 void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end);
 /** For names that come seldom: registers, then adds a span that ends now.  t may be NULL. */
 void trace_span(struct trace *t, const char *category, const char *name, uint64_t start);
-/** Nanoseconds of a clock that only goes forward. */
-uint64_t trace_now(void);
 
 #endif

@@ -16,7 +16,6 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "ir/trace.h"
 #include "passes/passes.h"
@@ -74,14 +73,6 @@ static bool list_check(const char *what, const char *list, struct error *e)
 
 static const struct debug_options no_debug;
 
-static double milliseconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static void print_graph(const struct graph *g, uint32_t position, const struct debug_options *d)
 {
     const struct print_options options = {.clusters = true};
@@ -135,19 +126,19 @@ bool passes_run(struct graph *g, const struct pass_options *o)
         return false;
     for (uint32_t i = 0; i < pass_pipeline_length; i++) {
         const struct pass *p = &pass_pipeline[i];
-        double start;
+        uint64_t start;
         bool changed;
 
         if (!pass_wanted(p, d, stopped))
             continue;
         if (o->cancelled && o->cancelled(o->user))
             return error_set(&g->error, WNNStatus_InvalidStateError, "the build was cancelled");
-        start = milliseconds();
-        uint64_t traced = trace_now();
+        start = nanoseconds_now();
         changed = p->run(g, o);
-        trace_span(d->trace, "pass", p->name, traced);
+        trace_span(d->trace, "pass", p->name, start);
         if (d->flags & DEBUG_TIME_PASSES)
-            fprintf(stderr, "# %-18s %8.3f ms%s\n", p->name, milliseconds() - start, changed ? "" : " (nothing)");
+            fprintf(stderr, "# %-18s %8.3f ms%s\n", p->name, (double)(nanoseconds_now() - start) * 1e-6,
+                    changed ? "" : " (nothing)");
         if (g->error.status)
             return false;
         if (changed && !verify_after(g, p, o, d))

@@ -11,15 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static double milliseconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
+#include "ir/clock.h"
 
 static bool build_cancelled(void *user)
 {

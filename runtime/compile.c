@@ -18,8 +18,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "ir/clock.h"
 #include "passes/passes.h"
 #include "runtime/compile_loop.h"
 
@@ -48,14 +48,6 @@ struct compiler {
     uint32_t *constant_slots; /* by value->index: slot + 1 */
     uint32_t step_capacity, constant_capacity;
 };
-
-static double milliseconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* ---- what may share memory ---- */
 

@@ -105,6 +105,8 @@ struct program {
     int64_t arena_bytes, arena_lower_bound;
 };
 
+/** Whether a step writes one of its places. */
+bool step_writes(const struct program_step *s, uint32_t place);
 /** Fills in `run` of every kernel step that has IR.  False: out of memory. */
 bool program_describe(struct program *p);
 void program_free(struct program *p);

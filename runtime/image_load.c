@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "ir/clock.h"
 #include "runtime/image_format.h"
 #include "runtime/image_stream.h"
 
@@ -29,14 +29,6 @@ struct reader {
     int64_t *input_bytes, *output_bytes; /* by slot; 0: not bound */
     struct error *e;
 };
-
-static double milliseconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static bool damaged(struct reader *r, const char *what)
 {
@@ -438,11 +430,6 @@ static const struct program_loop *loop_of_step(const struct program *p, uint32_t
     return NULL;
 }
 
-static bool written_by(const struct program_step *s, uint32_t place)
-{
-    return s->kind == STEP_KERNEL ? s->run.written[place] : place + 1 == s->place_count;
-}
-
 /* Where the last iteration finds it is inside, and the first one is: so all between are. */
 static bool move_fits(struct reader *r, const struct program_move *m, const struct program_loop *l)
 {
@@ -450,7 +437,7 @@ static bool move_fits(struct reader *r, const struct program_move *m, const stru
     struct place last = s->places[m->place];
     int64_t times = (int64_t)l->iterations - 1 - m->has_first, distance;
 
-    if (m->has_first && (m->first.bytes != last.bytes || (written_by(s, m->place) && !is_writable(&m->first))))
+    if (m->has_first && (m->first.bytes != last.bytes || (step_writes(s, m->place) && !is_writable(&m->first))))
         return false;
     if (s->kind == STEP_LIBRARY && (m->stride % 4 != 0 || (m->has_first && m->first.offset % 4 != 0)))
         return false;

@@ -488,11 +488,11 @@ static void kernel_part(void *user, uint32_t part, uint32_t parts)
     int64_t each = units / parts, rest = units % parts;
     int64_t begin = each * part + (part < rest ? part : rest);
 
-    uint64_t start = r->plan->trace && parts > 1 ? trace_now() : 0;
+    uint64_t start = r->plan->trace && parts > 1 ? nanoseconds_now() : 0;
 
     s->kernel.function(&args, begin, begin + each + (part < rest));
     if (start) /* within the step's own span: how evenly the work was cut */
-        trace_add(r->plan->trace, r->plan->profile[s - r->plan->steps].trace_name, start, trace_now());
+        trace_add(r->plan->trace, r->plan->profile[s - r->plan->steps].trace_name, start, nanoseconds_now());
 }
 
 /* Only what the step may touch stays readable and writable: a wrong address in generated code is caught where it happens. */
@@ -542,7 +542,7 @@ static bool run_range(struct plan *plan, struct execution *x, uint32_t first, ui
         if (!step_run(plan, x, &plan->steps[i]))
             return error_set(e, WNNStatus_OperationError, "the library failed in step %u, %s", i, plan->profile[i].name);
         if (plan->profiling || plan->trace) {
-            uint64_t now = trace_now();
+            uint64_t now = nanoseconds_now();
             atomic_fetch_add_explicit(&plan->profile[i].nanoseconds, now - *start, memory_order_relaxed);
             if (plan->trace)
                 trace_add(plan->trace, plan->profile[i].trace_name, *start, now);
@@ -568,7 +568,7 @@ static void loop_move(const struct plan *plan, struct execution *x, const struct
 
 static bool run_steps(struct plan *plan, struct execution *x, const atomic_bool *stop, struct error *e)
 {
-    uint64_t start = plan->profiling || plan->trace ? trace_now() : 0;
+    uint64_t start = plan->profiling || plan->trace ? nanoseconds_now() : 0;
     uint32_t done = 0;
 
     for (uint32_t k = 0; k < plan->loop_count; k++) {

@@ -33,6 +33,13 @@ static bool describe_kernel(struct program *p, struct program_step *s)
     return ok;
 }
 
+bool step_writes(const struct program_step *s, uint32_t place)
+{
+    if (s->kind != STEP_KERNEL)
+        return place + 1 == s->place_count;
+    return s->kernel ? s->kernel->tensors[place].written : s->run.written[place];
+}
+
 bool program_describe(struct program *p)
 {
     for (uint32_t i = 0; i < p->step_count; i++)
@@ -78,13 +85,6 @@ static void move_print(const struct program_move *m, FILE *out)
     fputc(')', out);
 }
 
-static bool place_written(const struct program_step *s, uint32_t i)
-{
-    if (s->kind != STEP_KERNEL)
-        return i + 1 == s->place_count;
-    return s->kernel ? s->kernel->tensors[i].written : s->run.written[i];
-}
-
 void program_print(const struct program *p, FILE *out)
 {
     long long constants = 0;
@@ -107,7 +107,7 @@ void program_print(const struct program *p, FILE *out)
                                           : "copy",
                 s->name);
         for (uint32_t t = 0; t < s->place_count; t++) {
-            bool written = place_written(s, t);
+            bool written = step_writes(s, t);
             if (written && !arrow)
                 fputs(" ->", out);
             arrow |= written;

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "runtime/context.h"
 #include "runtime/runtime.h"
 
@@ -198,8 +198,9 @@ static struct mapping *map(const char *path, int file, struct error *e)
         error_out_of_memory(e);
         return NULL;
     }
-    if (fstat(file, &s) != 0 || s.st_size <= 0 || !S_ISREG(s.st_mode)) {
-        load_failed(path, s.st_size <= 0 ? ENODATA : EINVAL, e);
+    int why = fstat(file, &s) != 0 ? errno : !S_ISREG(s.st_mode) ? EINVAL : s.st_size <= 0 ? ENODATA : 0;
+    if (why) {
+        load_failed(path, why, e);
         free(m);
         return NULL;
     }
@@ -212,14 +213,6 @@ static struct mapping *map(const char *path, int file, struct error *e)
         return NULL;
     }
     return m;
-}
-
-static double milliseconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static struct executable *load_image(WNNContext context, const char *path, int file, struct image_view *view, struct error *e)
