@@ -68,14 +68,27 @@ bool bench_measure(bool (*run)(void *user), void *user, double seconds, struct b
 /** Peak resident memory of the process in MiB. */
 double bench_peak_rss(void);
 
+/* ---- the machine's peaks (peaks.c) ---- */
+
+enum { BENCH_LEVELS = 3 };
+
+/** GB/s over so much memory, of all threads together; a copy is from one half to the other and counts both directions. */
+struct bench_bandwidth {
+    uint32_t mib;
+    double copy, read;
+};
+
 struct bench_peaks {
-    double gflops;     /* fused multiply-adds in registers, all threads */
-    double copy, read; /* GB/s over 64 MiB for each thread; a copy counts both directions */
+    double gflops; /* fused multiply-adds in registers, all threads */
+    struct bench_bandwidth levels[BENCH_LEVELS];
     char processor[96];
 };
 
 /** What the machine can do right now. */
 void bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
+void bench_print_peaks(const struct bench_peaks *p);
+/** Members of a JSON object, without the processor. */
+void bench_print_peaks_json(const struct bench_peaks *p);
 
 /* ---- overhead (overhead.c) ---- */
 

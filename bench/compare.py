@@ -21,8 +21,8 @@ Turns alternate, so that a neighbour on the machine hurts both alike; of each en
 taken, and the best run of any round is shown beside it.  Exit status 1 if an engine failed.
 
 The limit of a step is the longer of two times: its operations at the machine's peak, and its bytes (operands once) at the
-bandwidth of a copy, or of reading alone for products of one row.  The peaks are the best that were seen in the same run: they are
-measured again for each network.  A share above 100 % means bytes that came from a cache, or operations on 8-bit integers.
+bandwidth of a copy, or of reading alone for products of one row, in as much memory as the network's steps touch together.  The
+peaks are the best that were seen in the same run: they are measured again for each network.  A share above 100 % means bytes that came from a cache, or operations on 8-bit integers.
 """
 import argparse
 import json
@@ -72,17 +72,21 @@ def time_ort(a, name, threads):
     return {"median": found["median_ms"], "min": found["min_ms"], "build": found["load_ms"], "rss": found["rss_mb"]}
 
 
-def limit_of(step, peaks):
+def limit_of(step, gflops, bandwidth):
     """Milliseconds below which the machine cannot do a step, and what stands in the way."""
-    operations = step["flops"] / (peaks["gflops"] * 1e6)
-    row = "gemm" in step["implementation"] or "gemv" in step["implementation"]
-    memory = step["bytes"] / (max(peaks["read_gbs"], peaks["copy_gbs"]) if row else peaks["copy_gbs"]) / 1e6
+    operations = step["flops"] / (gflops * 1e6)
+    row = re.match(r"matmul|gemm|gemv|dense", step["name"]) and step["flops"] < step["bytes"]
+    memory = step["bytes"] / (max(bandwidth["read_gbs"], bandwidth["copy_gbs"]) if row else bandwidth["copy_gbs"]) / 1e6
     return (operations, "operations") if operations >= memory else (memory, "memory")
 
 
 def measure_peaks(a, threads, peaks):
-    for key, value in run_json([a.bench, "--peaks", "--json", "--threads", str(threads)]).items():
-        peaks[key] = max(value, peaks.get(key, value)) if isinstance(value, float) else value
+    found = run_json([a.bench, "--peaks", "--json", "--threads", str(threads)])
+    if not peaks:
+        peaks.update(found)
+    peaks["gflops"] = max(peaks["gflops"], found["gflops"])
+    for best, now in zip(peaks["bandwidth"], found["bandwidth"]):
+        best.update({key: max(best[key], now[key]) for key in now})
 
 
 def profile_webnn(a, name, threads):
@@ -101,8 +105,10 @@ def profile_webnn(a, name, threads):
 
 
 def add_limits(steps, peaks):
+    touched = max(sum(step["bytes"] / step["calls"] for step in steps), 1) if steps else 1
+    bandwidth = min(peaks["bandwidth"], key=lambda b: abs(math.log(b["mib"] * 2**20 / touched)))
     for step in steps:
-        step["limit_ms"], step["bound"] = limit_of(step, peaks)
+        step["limit_ms"], step["bound"] = limit_of(step, peaks["gflops"], bandwidth)
         step["share_of_limit"] = step["limit_ms"] / step["ms"] if step["ms"] else None
 
 
@@ -162,8 +168,8 @@ def measure(a):
 # ---- printing
 
 def print_machine(m):
-    print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s, copy"
-          f" {m['copy_gbs']:.1f} GB/s, read {m['read_gbs']:.1f} GB/s")
+    bandwidth = ", ".join(f"in {b['mib']} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s" for b in m["bandwidth"])
+    print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s; {bandwidth}")
     print(f"beside kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
           f" {m['dispatch_idle_us']:.2f} us (just idle), {m['dispatch_asleep_us']:.2f} us (asleep) or"
           f" {m['dispatch_queued_us']:.2f} us (busy)\n")

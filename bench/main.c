@@ -337,14 +337,15 @@ static void print_header(const struct options *o, const struct bench_peaks *p)
         print_quoted(o->debug ? o->debug : "");
         printf(", \"processor\": ");
         print_quoted(p->processor);
-        printf(", \"peak_gflops\": %.1f, \"peak_copy_gbs\": %.1f, \"peak_read_gbs\": %.1f, \"cases\": [", p->gflops, p->copy,
-               p->read);
+        printf(", \"peaks\": {");
+        bench_print_peaks_json(p);
+        printf("}, \"cases\": [");
         return;
     }
     printf("webnn %s, %u thread%s%s%s\n", wnnGetVersion(), o->threads, o->threads == 1 ? "" : "s", o->debug ? ", " : "",
            o->debug ? o->debug : "");
     if (o->peaks)
-        printf("%s: %.1f GFLOP/s, copy %.1f GB/s, read %.1f GB/s\n", p->processor, p->gflops, p->copy, p->read);
+        bench_print_peaks(p);
     if (!o->check)
         printf("\n%-9s %-28s %9s %9s %10s %10s %10s %8s %8s %7s\n", "level", "case", "build ms", "first ms", "median ms", "p10",
                "p90", "GFLOP/s", "GB/s", "MiB");
@@ -353,13 +354,14 @@ static void print_header(const struct options *o, const struct bench_peaks *p)
 static void print_peaks(const struct options *o, const struct bench_peaks *p)
 {
     if (!o->json) {
-        printf("%s: %.1f GFLOP/s, copy %.1f GB/s, read %.1f GB/s\n", p->processor, p->gflops, p->copy, p->read);
+        bench_print_peaks(p);
         return;
     }
     printf("{\"processor\": ");
     print_quoted(p->processor);
-    printf(", \"threads\": %u, \"gflops\": %.1f, \"copy_gbs\": %.1f, \"read_gbs\": %.1f}\n", o->threads, p->gflops, p->copy,
-           p->read);
+    printf(", \"threads\": %u, ", o->threads);
+    bench_print_peaks_json(p);
+    printf("}\n");
 }
 
 /** One line that is a JSON object. */
