@@ -85,6 +85,24 @@ V object_size(const struct object_module *o, uint64_t value)
     return LLVMConstInt(o->size, value, false);
 }
 
+V object_number(const struct object_module *o, uint32_t value)
+{
+    return LLVMConstInt(o->i32, value, false);
+}
+
+V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t count, V *missing)
+{
+    LLVMBuilderRef b = o->m.b;
+    V array = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, count ? count : 1), "array");
+
+    for (uint32_t i = 0; i < count; i++) {
+        V index = const_int(&o->m, 64, i), pointer = LLVMGetParam(function, first + i);
+        LLVMBuildStore(b, pointer, LLVMBuildInBoundsGEP2(b, o->ptr, array, &index, 1, ""));
+        *missing = LLVMBuildOr(b, *missing, LLVMBuildIsNull(b, pointer, ""), "");
+    }
+    return array;
+}
+
 T *object_run_params(struct object_module *o, uint32_t before, const T *types)
 {
     uint32_t count = before + o->p->input_count + o->p->output_count;

@@ -10,13 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "webnn/webnn_object.h"
 #include "webnn/webnn_rt.h"
-
-static V number(const struct object_module *o, uint64_t value)
-{
-    return LLVMConstInt(o->i32, value, false);
-}
 
 static V null_if_absent(const struct object_module *o, V pointer)
 {
@@ -36,8 +30,8 @@ static V emit_rt_program(struct object_module *o)
     const struct object_program *p = o->p;
     V kernels = object_global(o, "kernels", LLVMConstArray2(o->ptr, o->kernels, p->step_count), 0, false);
     V image = object_bytes(o, "image", p->image.bytes, p->image.length, 64);
-    V members[] = {number(o, WEBNN_RT_VERSION),
-                   number(o, p->step_count),
+    V members[] = {object_number(o, WEBNN_RT_VERSION),
+                   object_number(o, p->step_count),
                    kernels,
                    image,
                    object_size(o, p->image.length),
@@ -62,11 +56,11 @@ static void emit_create(struct object_module *o, V program)
       path_at = LLVMBuildStructGEP2(b, options_type, options, 1, "");
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), check = block_append(&o->m, "check"),
                       take = block_append(&o->m, "take"), go = block_append(&o->m, "go");
-    LLVMBuildStore(b, number(o, 0), threads_at);
+    LLVMBuildStore(b, object_number(o, 0), threads_at);
     LLVMBuildStore(b, path, path_at);
     LLVMBuildCondBr(b, LLVMBuildIsNull(b, model, ""), wrong, check);
     LLVMPositionBuilderAtEnd(b, wrong);
-    LLVMBuildRet(b, number(o, WEBNN_OBJECT_BAD_ARGUMENT));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, check);
     LLVMBuildCondBr(b, LLVMBuildIsNull(b, given, ""), go, take);
     LLVMPositionBuilderAtEnd(b, take);
@@ -92,20 +86,6 @@ static void emit_destroy(struct object_module *o)
     LLVMBuildRetVoid(o->m.b);
 }
 
-/* The pointers from parameter `first` on, in an array on the stack; *missing: whether one is NULL. */
-static V emit_array(struct object_module *o, V function, uint32_t first, uint32_t count, V *missing)
-{
-    LLVMBuilderRef b = o->m.b;
-    V array = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, count ? count : 1), "array");
-
-    for (uint32_t i = 0; i < count; i++) {
-        V index = const_int(&o->m, 64, i), pointer = LLVMGetParam(function, first + i);
-        LLVMBuildStore(b, pointer, LLVMBuildInBoundsGEP2(b, o->ptr, array, &index, 1, ""));
-        *missing = LLVMBuildOr(b, *missing, LLVMBuildIsNull(b, pointer, ""), "");
-    }
-    return array;
-}
-
 /* int PREFIX_run(PREFIX_model *model, inputs..., outputs...) */
 static bool emit_model_run(struct object_module *o)
 {
@@ -119,12 +99,12 @@ static bool emit_model_run(struct object_module *o)
     free(params);
     object_begin(o, o->run);
     V model = LLVMGetParam(o->run, 0), missing = LLVMBuildIsNull(b, model, "");
-    V inputs = emit_array(o, o->run, 1, p->input_count, &missing);
-    V outputs = emit_array(o, o->run, 1 + p->input_count, p->output_count, &missing);
+    V inputs = object_pointers(o, o->run, 1, p->input_count, &missing);
+    V outputs = object_pointers(o, o->run, 1 + p->input_count, p->output_count, &missing);
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), right = block_append(&o->m, "right");
     LLVMBuildCondBr(b, missing, wrong, right);
     LLVMPositionBuilderAtEnd(b, wrong);
-    LLVMBuildRet(b, number(o, WEBNN_OBJECT_BAD_ARGUMENT));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, right);
     V args[3] = {model, inputs, outputs};
     LLVMBuildRet(b, object_call(o, object_external(o, "webnn_rt_run", o->i32, rt_params, 3, false), args, 3));
@@ -151,10 +131,10 @@ static V emit_tensors(struct object_module *o, const struct object_tensor *tenso
         const struct tensor_type *t = &tensors[i].type;
         V dims[RANK_MAX], shape = LLVMConstNull(o->ptr);
         for (uint32_t d = 0; d < t->rank; d++)
-            dims[d] = number(o, t->dims[d]);
+            dims[d] = object_number(o, t->dims[d]);
         if (t->rank)
             shape = object_global(o, "shape", LLVMConstArray2(o->i32, dims, t->rank), 0, false);
-        V members[] = {object_text(o, tensors[i].name), number(o, (uint32_t)t->type), number(o, t->rank), shape,
+        V members[] = {object_text(o, tensors[i].name), object_number(o, (uint32_t)t->type), object_number(o, t->rank), shape,
                        const_int(&o->m, 64, type_bytes(t))};
         values[i] = constant_struct(o, members, sizeof members / sizeof *members);
         type = LLVMTypeOf(values[i]);
@@ -186,15 +166,15 @@ bool object_emit_description(struct object_module *o)
         free(target);
         return false;
     }
-    V members[] = {number(o, WEBNN_OBJECT_MAGIC),
-                   number(o, WEBNN_OBJECT_VERSION),
-                   number(o, 0), /* its own size, below */
-                   number(o, (model ? WEBNN_OBJECT_HAS_MODEL : 0u) | (apart ? WEBNN_OBJECT_NEEDS_WEIGHTS : 0u)),
+    V members[] = {object_number(o, WEBNN_OBJECT_MAGIC),
+                   object_number(o, WEBNN_OBJECT_VERSION),
+                   object_number(o, 0), /* its own size, below */
+                   object_number(o, (model ? WEBNN_OBJECT_HAS_MODEL : 0u) | (apart ? WEBNN_OBJECT_NEEDS_WEIGHTS : 0u)),
                    object_text(o, p->prefix),
                    object_text(o, p->producer),
                    object_text(o, target),
-                   number(o, p->input_count),
-                   number(o, p->output_count),
+                   object_number(o, p->input_count),
+                   object_number(o, p->output_count),
                    inputs,
                    outputs,
                    o->run,
@@ -206,7 +186,7 @@ bool object_emit_description(struct object_module *o)
                    null_if_absent(o, o->load_weights)};
     const uint32_t count = sizeof members / sizeof *members;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(o->machine->tm);
-    members[2] = number(o, LLVMABISizeOfType(layout, LLVMTypeOf(constant_struct(o, members, count))));
+    members[2] = object_number(o, LLVMABISizeOfType(layout, LLVMTypeOf(constant_struct(o, members, count))));
     LLVMDisposeTargetData(layout);
     free(target);
     snprintf(symbol, sizeof symbol, "%s_object", p->prefix);

@@ -7,6 +7,7 @@
 
 #include "codegen/llvm.h"
 #include "codegen/object.h"
+#include "webnn/webnn_object.h"
 
 struct object_module {
     const struct object_program *p;
@@ -37,6 +38,10 @@ V object_bytes(struct object_module *o, const char *name, const void *bytes, siz
 V object_text(struct object_module *o, const char *text);
 V object_offset(const struct object_module *o, V pointer, V bytes);
 V object_size(const struct object_module *o, uint64_t value);
+/** 32 bits: a count, or what a function returns (WEBNN_OBJECT_OK ...). */
+V object_number(const struct object_module *o, uint32_t value);
+/** An array on the stack of the function's pointers from parameter `first` on.  *missing (i1) becomes true if one is NULL. */
+V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t count, V *missing);
 /** Parameters of a run: first the given ones, then a pointer per input and output. */
 T *object_run_params(struct object_module *o, uint32_t before, const T *types);
 

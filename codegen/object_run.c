@@ -19,10 +19,6 @@
 enum {
     WORKSPACE_ALIGN = 64,
     SCRATCH_GAP = 128, /* between scratch of different threads, so that prefetching does not share lines */
-    STATUS_OK = 0,     /* as in webnn/webnn_object.h */
-    STATUS_NO_MEMORY = 1,
-    STATUS_BAD_WEIGHTS = 3,
-    STATUS_BAD_ARGUMENT = 5
 };
 
 /* The functions of the object's own, and what compute has at hand. */
@@ -34,11 +30,6 @@ struct runner {
     V *bindings; /* inputs, then outputs */
     V iteration; /* of the loop that is being written */
 };
-
-static V status(const struct object_module *o, int code)
-{
-    return LLVMConstInt(o->i32, (unsigned)code, false);
-}
 
 static int64_t align_up(int64_t bytes, int64_t alignment)
 {
@@ -132,7 +123,7 @@ static void emit_dispatch(struct runner *r)
     LLVMPositionBuilderAtEnd(b, given);
     V threads = load_field(o, parallel_type, parallel, 0, o->i32);
     V count = op_intrinsic2(&o->m, "llvm.umin", threads, LLVMGetParam(r->dispatch, 5));
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, count, LLVMConstInt(o->i32, 1, false), ""), several, serial);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, count, object_number(o, 1), ""), several, serial);
 
     LLVMPositionBuilderAtEnd(b, several);
     V user = load_field(o, parallel_type, parallel, 2, o->ptr), run = load_field(o, parallel_type, parallel, 1, o->ptr);
@@ -141,7 +132,7 @@ static void emit_dispatch(struct runner *r)
     LLVMBuildRetVoid(b);
 
     LLVMPositionBuilderAtEnd(b, serial);
-    V part_args[3] = {job, LLVMConstInt(o->i32, 0, false), LLVMConstInt(o->i32, 1, false)};
+    V part_args[3] = {job, object_number(o, 0), object_number(o, 1)};
     object_call(o, r->part, part_args, 3);
     LLVMBuildRetVoid(b);
 }
@@ -259,7 +250,7 @@ static void emit_step(const struct runner *r, uint32_t step)
                  o->params[step],
                  r->scratch,
                  const_int(&o->m, 64, kernel_units(s->kernel)),
-                 LLVMConstInt(o->i32, s->parts ? s->parts : 1, false),
+                 object_number(o, s->parts ? s->parts : 1),
                  r->parallel};
     object_call(o, r->dispatch, args, 7);
 }
@@ -327,10 +318,10 @@ static bool emit_compute(struct runner *r)
     LLVMBasicBlockRef fail = p->constants.length && p->weights_path ? block_append(&o->m, "no.weights") : NULL;
     r->constants = p->constants.length ? object_constants(o, fail) : NULL;
     emit_steps(r);
-    LLVMBuildRet(b, status(o, STATUS_OK));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
     if (fail) {
         LLVMPositionBuilderAtEnd(b, fail);
-        LLVMBuildRet(b, status(o, STATUS_BAD_WEIGHTS));
+        LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
     }
     free(r->bindings);
     return true;
@@ -345,7 +336,7 @@ static void emit_workspace_size(struct object_module *o)
 
     o->workspace_size = object_function(o, "workspace_size", o->size, params, 1);
     object_begin(o, o->workspace_size);
-    V threads = op_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), LLVMConstInt(o->i32, 1, false));
+    V threads = op_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), object_number(o, 1));
     threads = LLVMBuildIntCast2(b, threads, o->size, false, "");
     V scratch = LLVMBuildMul(b, threads, object_size(o, (uint64_t)scratch_stride(o->p)), "");
     /* Room to align whatever address comes. */
@@ -365,18 +356,12 @@ static bool emit_run_with(struct runner *r)
     o->run_with = object_function(o, "run_with", o->i32, params, 2 + count);
     free(params);
     object_begin(o, o->run_with);
-    V bindings = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, count), "bindings"), missing = const_int(&o->m, 1, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        V index = const_int(&o->m, 64, i), pointer = LLVMGetParam(o->run_with, 2 + i);
-        LLVMBuildStore(b, pointer, LLVMBuildInBoundsGEP2(b, o->ptr, bindings, &index, 1, ""));
-        missing = LLVMBuildOr(b, missing, LLVMBuildIsNull(b, pointer, ""), "");
-    }
-    V workspace = LLVMGetParam(o->run_with, 0);
-    missing = LLVMBuildOr(b, missing, LLVMBuildIsNull(b, workspace, ""), "");
+    V workspace = LLVMGetParam(o->run_with, 0), missing = LLVMBuildIsNull(b, workspace, "");
+    V bindings = object_pointers(o, o->run_with, 2, count, &missing);
     LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), right = block_append(&o->m, "right");
     LLVMBuildCondBr(b, missing, wrong, right);
     LLVMPositionBuilderAtEnd(b, wrong);
-    LLVMBuildRet(b, status(o, STATUS_BAD_ARGUMENT));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
     LLVMPositionBuilderAtEnd(b, right);
     V address = LLVMBuildPtrToInt(b, workspace, o->size, "");
     V gap = LLVMBuildAnd(b, LLVMBuildNeg(b, address, ""), object_size(o, WORKSPACE_ALIGN - 1), "");
@@ -399,12 +384,12 @@ static bool emit_run(struct object_module *o)
     }
     o->run = object_function(o, "run", o->i32, params, count);
     object_begin(o, o->run);
-    V one = LLVMConstInt(o->i32, 1, false), bytes = object_call(o, o->workspace_size, &one, 1);
+    V one = object_number(o, 1), bytes = object_call(o, o->workspace_size, &one, 1);
     V memory = object_call(o, object_external(o, "malloc", o->ptr, &o->size, 1, false), &bytes, 1);
     LLVMBasicBlockRef fail = block_append(&o->m, "no.memory"), go = block_append(&o->m, "go");
     LLVMBuildCondBr(b, LLVMBuildIsNull(b, memory, ""), fail, go);
     LLVMPositionBuilderAtEnd(b, fail);
-    LLVMBuildRet(b, status(o, STATUS_NO_MEMORY));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_NO_MEMORY));
     LLVMPositionBuilderAtEnd(b, go);
     args[0] = memory;
     args[1] = LLVMConstNull(o->ptr);

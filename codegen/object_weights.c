@@ -14,19 +14,12 @@
 #include <string.h>
 
 enum {
-    STATUS_OK = 0,
-    STATUS_BAD_WEIGHTS = 3,
     /* The same numbers on Linux, the BSDs and macOS. */
     FILE_READ_ONLY = 0,
     FILE_SEEK_END = 2,
     MAP_READ = 1,
     MAP_PRIVATELY = 2
 };
-
-static V status(const struct object_module *o, int code)
-{
-    return LLVMConstInt(o->i32, (unsigned)code, false);
-}
 
 static bool has_files(const struct object_module *o)
 {
@@ -84,9 +77,9 @@ static void emit_set(struct object_module *o)
     V store = LLVMBuildStore(b, object_offset(o, file, const_int(&o->m, 64, OBJECT_WEIGHTS_HEADER)), address_of(o));
     LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
     LLVMSetAlignment(store, 8);
-    LLVMBuildRet(b, status(o, STATUS_OK));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
     LLVMPositionBuilderAtEnd(b, wrong);
-    LLVMBuildRet(b, status(o, STATUS_BAD_WEIGHTS));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
 }
 
 /* Opens, measures, maps, closes; a file that is not the right one is unmapped again. */
@@ -104,14 +97,15 @@ static void emit_load(struct object_module *o)
                       fail = block_append(&o->m, "fail");
     V given = LLVMGetParam(f, 0);
     V path = LLVMBuildSelect(b, LLVMBuildIsNull(b, given, ""), object_text(o, o->p->weights_path), given, "");
-    V open_args[2] = {path, status(o, FILE_READ_ONLY)};
+    V open_args[2] = {path, object_number(o, FILE_READ_ONLY)};
     V file = object_call(o, object_external(o, "open", o->i32, open_params, 2, true), open_args, 2);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, file, status(o, 0), ""), fail, opened);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, file, object_number(o, 0), ""), fail, opened);
 
     LLVMPositionBuilderAtEnd(b, opened);
-    V seek_args[3] = {file, object_size(o, 0), status(o, FILE_SEEK_END)};
+    V seek_args[3] = {file, object_size(o, 0), object_number(o, FILE_SEEK_END)};
     V bytes = object_call(o, object_external(o, "lseek", o->size, seek_params, 3, false), seek_args, 3);
-    V map_args[6] = {LLVMConstNull(o->ptr), bytes, status(o, MAP_READ), status(o, MAP_PRIVATELY), file, object_size(o, 0)};
+    V map_args[6] = {LLVMConstNull(o->ptr),           bytes, object_number(o, MAP_READ),
+                     object_number(o, MAP_PRIVATELY), file,  object_size(o, 0)};
     V memory = object_call(o, object_external(o, "mmap", o->ptr, map_params, 6, false), map_args, 6);
     object_call(o, object_external(o, "close", o->i32, &o->i32, 1, false), &file, 1);
     V failed = LLVMConstIntToPtr(LLVMConstAllOnes(o->size), o->ptr);
@@ -119,15 +113,15 @@ static void emit_load(struct object_module *o)
 
     LLVMPositionBuilderAtEnd(b, mapped);
     V set_args[2] = {memory, bytes}, result = object_call(o, o->set_weights, set_args, 2);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, result, status(o, STATUS_OK), ""), done, wrong);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, result, object_number(o, WEBNN_OBJECT_OK), ""), done, wrong);
     LLVMPositionBuilderAtEnd(b, wrong);
     V unmap_args[2] = {memory, bytes};
     object_call(o, object_external(o, "munmap", o->i32, unmap_params, 2, false), unmap_args, 2);
     LLVMBuildBr(b, fail);
     LLVMPositionBuilderAtEnd(b, done);
-    LLVMBuildRet(b, status(o, STATUS_OK));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
     LLVMPositionBuilderAtEnd(b, fail);
-    LLVMBuildRet(b, status(o, STATUS_BAD_WEIGHTS));
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
 }
 
 void object_emit_weights(struct object_module *o)
@@ -162,7 +156,7 @@ V object_constants(struct object_module *o, LLVMBasicBlockRef fail)
     if (absent) {
         LLVMPositionBuilderAtEnd(b, absent);
         V none = LLVMConstNull(o->ptr), result = object_call(o, o->load_weights, &none, 1), loaded = load_address(o);
-        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, result, status(o, STATUS_OK), ""), there, fail);
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, result, object_number(o, WEBNN_OBJECT_OK), ""), there, fail);
         LLVMAddIncoming(address, &loaded, &absent, 1);
         LLVMPositionBuilderAtEnd(b, there);
     }
