@@ -82,7 +82,7 @@ static int run(void)
         difference = difference < 0 ? -difference : difference;
         size = size < 0 ? -size : size;
         scale = size > scale ? size : scale;
-        if (!(difference <= largest))
+        if (!(difference <= largest) && largest == largest) /* NaN stays */
             largest = difference;
     }
     print_number((unsigned long)(largest / scale * 1e6f));

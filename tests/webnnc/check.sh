@@ -176,6 +176,18 @@ check_kinds() {
         [ "$(grep -c '{' odd.dot)" = "$(grep -c '}' odd.dot)" ] || fail "dot has unmatched braces"
     done
     grep -q 'odd_name' odd.h || fail "the header has no legal name: $(cat odd.h)"
+
+    # What a program takes for equal: integers exactly, infinity only itself.
+    printf 'webnn_graph "g" v1 { inputs { x: f32[2]; i: i64[2]; } nodes { y = relu(x); j = identity(i); } outputs { y; j; } }\n' >same.webnn
+    passes "$webnnc" same.webnn -o same --library none --cc "$cc"
+    printf '\0\0\200\77\0\0\200\177' >floats         # 1, infinity
+    printf '\0\0\200\77\0\0\200\77' >ones             # 1, 1
+    printf '\1\0\0\0\0\0\40\0\0\0\0\0\0\0\0\0' >integers # 2^53 + 1, 0
+    printf '\0\0\0\0\0\0\40\0\0\0\0\0\0\0\0\0' >others   # 2^53, 0
+    passes ./same --input x=floats --input i=integers --compare y=floats --compare j=integers
+    ./same --input x=ones --compare y=floats >out.txt && fail "1 passes for infinity: $(cat out.txt)"
+    ./same --input i=integers --compare j=others >out.txt && fail "another integer passes: $(cat out.txt)"
+    passes ./same --input i=integers --compare j=others --rtol 1e-6
     passes "$webnnc" odd.webnn -o odd.ir
     grep -q 'matmul(x' odd.ir || fail "ir: $(cat odd.ir)"
     passes "$webnnc" odd.webnn -o again.webnn

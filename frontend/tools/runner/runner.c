@@ -32,7 +32,7 @@ struct tensor {
 };
 
 static struct tensor *inputs, *outputs;
-static double absolute = 1e-5, relative = 1e-3;
+static double absolute = -1, relative = -1; /* negative: not given */
 static unsigned repeat = 1;
 static int quiet;
 static void *model, *workspace, **arguments;
@@ -242,19 +242,22 @@ static void print_output(const struct tensor *t)
     printf(n > FIRST_ELEMENTS ? " ...\n" : "\n");
 }
 
+/* As webnn-run does: integers are equal unless a tolerance is given, and nothing is near infinity but itself. */
 static int compare(const struct tensor *t)
 {
     char *expected = read_tensor(t->type, t->expected);
-    size_t n = elements_of(t->type), worst = 0, wrong = 0;
-    double largest = 0;
+    size_t n = elements_of(t->type), size = types[t->type->type].size, worst = 0, wrong = 0;
+    int is_float = t->type->type == WEBNN_OBJECT_FLOAT32 || t->type->type == WEBNN_OBJECT_FLOAT16;
+    int exact = !is_float && absolute < 0 && relative < 0;
+    double atol = absolute >= 0 ? absolute : exact ? 0 : 1e-5, rtol = relative >= 0 ? relative : exact ? 0 : 1e-3, largest = 0;
 
     if (!expected)
         return 1;
     for (size_t i = 0; i < n; i++) {
         double a = element(t, t->data, i), b = element(t, expected, i), d = fabs(a - b);
-        if (a == b || (isnan(a) && isnan(b)))
+        if (exact ? !memcmp((const char *)t->data + i * size, expected + i * size, size) : a == b || (isnan(a) && isnan(b)))
             continue;
-        if (!(d <= absolute + relative * fabs(b)))
+        if (exact || !isfinite(b) || !(d <= atol + rtol * fabs(b)))
             wrong++;
         if (!(d <= largest)) {
             largest = d;
@@ -262,7 +265,7 @@ static int compare(const struct tensor *t)
         }
     }
     printf("%s: largest difference %.3g at %zu, %zu of %zu wrong (atol %g, rtol %g)\n", t->type->name, largest, worst, wrong, n,
-           absolute, relative);
+           atol, rtol);
     free(expected);
     return wrong ? 1 : 0;
 }
@@ -280,7 +283,7 @@ static int start(const char *weights)
         if (status)
             return status;
     }
-    workspace = malloc(((size_t (*)(uint32_t))object->workspace_size)(1));
+    workspace = malloc(((size_t(*)(uint32_t))object->workspace_size)(1));
     return workspace ? WEBNN_OBJECT_OK : WEBNN_OBJECT_NO_MEMORY;
 }
 
