@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/element.h"
 #include "frontend/model/model.h"
 #include "onnx.pb-c.h"
 #include "webnn/webnn.h"
@@ -220,37 +221,6 @@ static bool read_tensor(const char *path, struct npy_array *array)
 
 /* ---- comparison ---- */
 
-static double float_of_half(uint16_t h)
-{
-    int exponent = h >> 10 & 31, mantissa = h & 1023;
-    double x = !exponent        ? ldexp(mantissa, -24)
-               : exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
-                                : ldexp(mantissa + 1024, exponent - 25);
-    return h >> 15 ? -x : x;
-}
-
-static double element_of(const struct npy_array *a, size_t i)
-{
-    switch (a->dataType) {
-    case WNNOperandDataType_Float32:
-        return ((const float *)a->data)[i];
-    case WNNOperandDataType_Float16:
-        return float_of_half(((const uint16_t *)a->data)[i]);
-    case WNNOperandDataType_Int32:
-        return ((const int32_t *)a->data)[i];
-    case WNNOperandDataType_Uint32:
-        return ((const uint32_t *)a->data)[i];
-    case WNNOperandDataType_Int64:
-        return (double)((const int64_t *)a->data)[i];
-    case WNNOperandDataType_Uint64:
-        return (double)((const uint64_t *)a->data)[i];
-    case WNNOperandDataType_Int8:
-        return ((const int8_t *)a->data)[i];
-    default:
-        return ((const uint8_t *)a->data)[i];
-    }
-}
-
 /* The README's rule: integers and bool exact but quantised ones within 1, floating point within atol + rtol * |expected|. */
 static bool same_elements(const struct npy_array *got, const struct npy_array *want, bool quantised, const char *name)
 {
@@ -259,7 +229,7 @@ static bool same_elements(const struct npy_array *got, const struct npy_array *w
     double rtol = single ? 1e-3 : half ? 2e-2 : 0, atol = single ? 1e-5 : half ? 1e-2 : quantised ? 1 : 0;
 
     for (size_t i = 0; i < count; i++) {
-        double g = element_of(got, i), w = element_of(want, i);
+        double g = element_get(got->dataType, got->data, i), w = element_get(want->dataType, want->data, i);
         if (!memcmp((const char *)got->data + i * size, (const char *)want->data + i * size, size) || (isnan(g) && isnan(w)) ||
             (isinf(w) && g == w))
             continue;
