@@ -172,8 +172,11 @@ static int run_case(const struct manifest *manifest, WNNGraph graph, size_t inde
                 if (strlen(c.outputs[k].name) != d.name.length || memcmp(c.outputs[k].name, d.name.data, d.name.length) ||
                     c.outputs[k].array.byteLength != byte_length(&d.descriptor))
                     continue;
-                for (size_t i = 0; i < npy_elements(&c.outputs[k].array); i++)
-                    worst = fmax(worst, fabs((double)outputs[g][i] - (double)expected[i]));
+                for (size_t i = 0; i < npy_elements(&c.outputs[k].array); i++) {
+                    double difference = fabs((double)outputs[g][i] - (double)expected[i]);
+
+                    worst = isnan(difference) ? INFINITY : fmax(worst, difference);
+                }
                 printf("    largest difference from the expected result: %g\n", worst);
             }
         }

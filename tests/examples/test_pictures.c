@@ -76,11 +76,11 @@ static void assert_faces(const char *model, double tolerance)
         bool found = false;
 
         for (int i = 0; i < count; i++) {
-            double worst = fabs(cJSON_GetObjectItem(d, "score")->valuedouble - faces[i][4]);
+            bool near = fabs(cJSON_GetObjectItem(d, "score")->valuedouble - faces[i][4]) <= tolerance;
 
             for (int k = 0; k < 4; k++)
-                worst = fmax(worst, fabs(cJSON_GetArrayItem(cJSON_GetObjectItem(d, "box"), k)->valuedouble - faces[i][k]));
-            found |= worst <= tolerance;
+                near &= fabs(cJSON_GetArrayItem(cJSON_GetObjectItem(d, "box"), k)->valuedouble - faces[i][k]) <= tolerance;
+            found |= near;
         }
         assert_true(found);
     }

@@ -132,7 +132,7 @@ static bool compare(const char *what, WNNOperandDataType type, const void *actua
     for (size_t i = 0; i < npy_elements(expected); i++) {
         double a = element_get(type, actual, i), e = element_get(expected->dataType, expected->data, i),
                difference = fabs(a - e);
-        bool ok = difference <= absolute + relative * fabs(e) || a == e || (isnan(a) && isnan(e));
+        bool ok = (isfinite(e) && difference <= absolute + relative * fabs(e)) || a == e || (isnan(a) && isnan(e));
 
         if (!ok && !wrong++)
             first = i;
