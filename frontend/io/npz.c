@@ -57,7 +57,7 @@ static bool read_member(zip_t *archive, zip_uint64_t index, const char *path, st
     zip_int64_t got = -1;
     zip_uint64_t room = 0;
     bool ok = false;
-    char *bytes;
+    char *bytes, end;
 
     if (zip_stat_index(archive, index, 0, &about) || (about.valid & needed) != needed)
         return file_error(message, size, "%s: member %llu cannot be read", path, (unsigned long long)index);
@@ -73,10 +73,13 @@ static bool read_member(zip_t *archive, zip_uint64_t index, const char *path, st
     file = zip_fopen_index(archive, index, 0);
     if (file) {
         got = zip_fread(file, bytes, about.size);
+        /* The checksum is looked at where the member ends, not before. */
+        if (got == (zip_int64_t)about.size && zip_fread(file, &end, 1) != 0)
+            got = -1;
         zip_fclose(file);
     }
     if (got != (zip_int64_t)about.size)
-        file_error(message, size, "%s: '%s' cannot be read", path, about.name);
+        file_error(message, size, "%s: '%s' cannot be read, or is damaged", path, about.name);
     else
         ok = npy_parse(bytes, (size_t)about.size, path, array, message, size);
     free(bytes);

@@ -107,6 +107,31 @@ static void test_deflated(void **state)
     free(path);
 }
 
+/** A bit of an array that is another one than when it was written. */
+static void test_damaged(void **state)
+{
+    char *path = file_join(folder, "c.npz"), message[256] = "", *file;
+    struct npy_array array;
+    size_t length, flips = 0;
+
+    (void)state;
+    assert_true(npz_write(path, entries, 1, message, sizeof message));
+    assert_true(file_read(path, &file, &length, message, sizeof message));
+    for (size_t i = 0; i + sizeof numbers <= length; i++)
+        if (!memcmp(file + i, numbers, sizeof numbers))
+            for (size_t k = 0; k < sizeof numbers; k++, flips++) {
+                file[i + k] ^= 0x10;
+                assert_true(file_write(path, file, length, message, sizeof message));
+                assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
+                assert_non_null(strstr(message, "is damaged"));
+                file[i + k] ^= 0x10;
+            }
+    assert_int_equal(flips, sizeof numbers);
+    free(file);
+    remove(path);
+    free(path);
+}
+
 /** An archive cut off anywhere, and an array likewise. */
 static void test_truncated(void **state)
 {
@@ -193,7 +218,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_archive), cmocka_unit_test(test_deflated),
-                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_headers)};
+                                       cmocka_unit_test(test_damaged), cmocka_unit_test(test_truncated),
+                                       cmocka_unit_test(test_headers)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }
