@@ -23,6 +23,7 @@ static void taps_free(struct taps *t)
 {
     free(t->first);
     free(t->weights);
+    *t = (struct taps){0};
 }
 
 static bool taps_create(uint32_t in, uint32_t out, struct taps *t)
