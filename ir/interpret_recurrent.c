@@ -8,6 +8,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "ir/gates.h"
+
 /** A number and how far a correct implementation's may be off. */
 struct approx {
     double v, e;
@@ -133,8 +135,6 @@ static struct approx both_biases(const struct cell *c, int gate, int64_t j)
 
 /* ---- gru ---- */
 
-enum { GRU_Z, GRU_R, GRU_N };
-
 /** One step of one row of the batch: hidden states h to `to`.  reset is room for hidden numbers. */
 static void gru_step(const struct cell *c, const struct approx *x, const struct approx *h, struct approx *reset,
                      struct approx *to)
@@ -165,8 +165,6 @@ static void gru_step(const struct cell *c, const struct approx *x, const struct 
 }
 
 /* ---- lstm ---- */
-
-enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G };
 
 /** The peephole weights stand in the order i, o, f whatever the layout. */
 static struct approx lstm_gate(const struct cell *c, int gate, int64_t j, const struct approx *x, const struct approx *h,
@@ -308,16 +306,6 @@ static void network_sizes(const struct interpretation *t, struct network *w, uin
     w->cell.hidden = hidden;
 }
 
-static const uint8_t gru_places[][3] = {
-    [WNNGruWeightLayout_Zrn] = {[GRU_Z] = 0, [GRU_R] = 1, [GRU_N] = 2},
-    [WNNGruWeightLayout_Rzn] = {[GRU_Z] = 1, [GRU_R] = 0, [GRU_N] = 2},
-};
-
-static const uint8_t lstm_places[][4] = {
-    [WNNLstmWeightLayout_Iofg] = {[LSTM_I] = 0, [LSTM_O] = 1, [LSTM_F] = 2, [LSTM_G] = 3},
-    [WNNLstmWeightLayout_Ifgo] = {[LSTM_I] = 0, [LSTM_F] = 1, [LSTM_G] = 2, [LSTM_O] = 3},
-};
-
 bool interpret_gru(struct interpretation *t)
 {
     const WNNGruOptions *o = t->node->options;
@@ -325,7 +313,7 @@ bool interpret_gru(struct interpretation *t)
 
     network_sizes(t, &w, t->node->args.gru.hiddenSize);
     w.cell.activations = o->activations;
-    w.cell.places = gru_places[o->layout];
+    w.cell.places = gru_places(o->layout);
     w.cell.reset_after = o->resetAfter;
     return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
            operand_read(t, 3, &w.cell.bias) && operand_read(t, 4, &w.cell.recurrent_bias) && operand_read(t, 5, &w.hidden) &&
@@ -339,7 +327,7 @@ bool interpret_gru_cell(struct interpretation *t)
 
     network_sizes(t, &w, t->node->args.gruCell.hiddenSize);
     w.cell.activations = o->activations;
-    w.cell.places = gru_places[o->layout];
+    w.cell.places = gru_places(o->layout);
     w.cell.reset_after = o->resetAfter;
     return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
            operand_read(t, 3, &w.hidden) && operand_read(t, 4, &w.cell.bias) && operand_read(t, 5, &w.cell.recurrent_bias) &&
@@ -353,7 +341,7 @@ bool interpret_lstm(struct interpretation *t)
 
     network_sizes(t, &w, t->node->args.lstm.hiddenSize);
     w.cell.activations = o->activations;
-    w.cell.places = lstm_places[o->layout];
+    w.cell.places = lstm_places(o->layout);
     return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
            operand_read(t, 3, &w.cell.bias) && operand_read(t, 4, &w.cell.recurrent_bias) &&
            operand_read(t, 5, &w.cell.peephole) && operand_read(t, 6, &w.hidden) && operand_read(t, 7, &w.state) &&
@@ -367,7 +355,7 @@ bool interpret_lstm_cell(struct interpretation *t)
 
     network_sizes(t, &w, t->node->args.lstmCell.hiddenSize);
     w.cell.activations = o->activations;
-    w.cell.places = lstm_places[o->layout];
+    w.cell.places = lstm_places(o->layout);
     return operand_read(t, 0, &w.input) && operand_read(t, 1, &w.cell.weight) && operand_read(t, 2, &w.cell.recurrent) &&
            operand_read(t, 3, &w.hidden) && operand_read(t, 4, &w.state) && operand_read(t, 5, &w.cell.bias) &&
            operand_read(t, 6, &w.cell.recurrent_bias) && operand_read(t, 7, &w.cell.peephole) && run_network(t, &w);

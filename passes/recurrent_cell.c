@@ -10,20 +10,9 @@
 
 #include <string.h>
 
+#include "ir/gates.h"
+
 #include "passes/support.h"
-
-enum { GRU_Z, GRU_R, GRU_N };
-enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G }; /* peephole weights stand in the order i, o, f whatever the layout */
-
-static const uint8_t gru_places[][3] = {
-    [WNNGruWeightLayout_Zrn] = {[GRU_Z] = 0, [GRU_R] = 1, [GRU_N] = 2},
-    [WNNGruWeightLayout_Rzn] = {[GRU_Z] = 1, [GRU_R] = 0, [GRU_N] = 2},
-};
-
-static const uint8_t lstm_places[][4] = {
-    [WNNLstmWeightLayout_Iofg] = {[LSTM_I] = 0, [LSTM_O] = 1, [LSTM_F] = 2, [LSTM_G] = 3},
-    [WNNLstmWeightLayout_Ifgo] = {[LSTM_I] = 0, [LSTM_F] = 1, [LSTM_G] = 2, [LSTM_O] = 3},
-};
 
 /* ---- what a node says ---- */
 
@@ -122,13 +111,13 @@ static uint32_t place_of(const struct recurrent *r, uint32_t gate)
 {
     switch ((int)r->node->op) {
     case OP_GRU:
-        return gru_places[NODE_OPTIONS(r->node, WNNGruOptions)->layout][gate];
+        return gru_places(NODE_OPTIONS(r->node, WNNGruOptions)->layout)[gate];
     case OP_GRU_CELL:
-        return gru_places[NODE_OPTIONS(r->node, WNNGruCellOptions)->layout][gate];
+        return gru_places(NODE_OPTIONS(r->node, WNNGruCellOptions)->layout)[gate];
     case OP_LSTM:
-        return lstm_places[NODE_OPTIONS(r->node, WNNLstmOptions)->layout][gate];
+        return lstm_places(NODE_OPTIONS(r->node, WNNLstmOptions)->layout)[gate];
     default:
-        return lstm_places[NODE_OPTIONS(r->node, WNNLstmCellOptions)->layout][gate];
+        return lstm_places(NODE_OPTIONS(r->node, WNNLstmCellOptions)->layout)[gate];
     }
 }
 
