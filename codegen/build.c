@@ -153,6 +153,13 @@ V op_opaque(const struct build *m, V pointer)
     return op_intrinsic1(m, "llvm.strip.invariant.group", pointer); /* no code, and gone before instruction selection */
 }
 
+void op_prefetch(const struct build *m, V pointer)
+{
+    T type = type_ptr(m);
+    V args[4] = {pointer, const_int(m, 32, 0), const_int(m, 32, 3), const_int(m, 32, 1)}; /* to read, keep, data */
+    call_intrinsic(m, "llvm.prefetch", &type, 1, args, 4);
+}
+
 V op_any(const struct build *m, V condition)
 {
     uint32_t lanes = lanes_of(condition);

@@ -259,8 +259,8 @@ static V row_blocks_of(struct emitter *e)
     const struct build *m = &e->m;
     V size = number_value(e, e->var_number[e->k->row_var]);
     emit_at(e, LEVEL_ENTRY);
-    size = LLVMBuildAdd(m->b, size, const_int(m, 64, KERNEL_ROWS - 1), "");
-    return LLVMBuildUDiv(m->b, size, const_int(m, 64, KERNEL_ROWS), "row.blocks");
+    size = LLVMBuildAdd(m->b, size, const_int(m, 64, e->k->row_block - 1), "");
+    return LLVMBuildUDiv(m->b, size, const_int(m, 64, e->k->row_block), "row.blocks");
 }
 
 /* A block of rows and one of the vector variable, in tiles. */
@@ -271,7 +271,7 @@ static void emit_block_unit(struct emitter *e, struct units *u, V block)
       length = const_int(m, 64, KERNEL_BLOCK);
 
     if (has_rows(e)) {
-        V count = number_value(e, e->var_number[e->k->row_var]), most = const_int(m, 64, KERNEL_ROWS);
+        V count = number_value(e, e->var_number[e->k->row_var]), most = const_int(m, 64, e->k->row_block);
         emit_here(e);
         first = LLVMBuildMul(m->b, LLVMBuildLoad2(m->b, type_int(m, 64), u->tile_slot, "rows"), most, "");
         rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, count, first, ""), most);

@@ -78,6 +78,8 @@ struct block_shape {
     uint32_t branch; /* inside of as many loops */
     uint32_t zeros;  /* elements that a row outside reads instead of its own; 0: it is masked */
     bool wide_outer; /* the operand read by vectors is large: it is walked once, slowest */
+    bool strided;    /* a matrix product: strides of rows are parameters, so that sizes share code */
+    uint32_t ahead;  /* PARALLEL variable that counts panels, the next of which is fetched meanwhile; KEXPR_NONE: none */
 };
 
 struct emitter {
@@ -120,6 +122,7 @@ struct emitter {
     V zeros;                  /* block.zeros of them */
     V *edge_pointers; /* [expr * COPIES_MAX + row]: where a factor's row begins, zeros if it is outside; NULL: no row's */
     bool edge;        /* those are to be used */
+    V ahead, ahead_step; /* block.ahead: where the tile fetches from, and how many bytes that moves in a step */
     uint32_t tile_vectors, tile_rows_count;
     V tile_mask; /* lanes of the last vector that exist, NULL: all */
     uint32_t phase;
@@ -239,6 +242,10 @@ bool block_is_outer(const struct kernel *k, uint32_t var);
 bool block_is_load(const struct kexpr *x);
 /** How many zeros stand for a row of factor x that is outside: what loops inside of `branch` ones read of it; 0: cannot be. */
 uint32_t block_zeros_of(const struct kernel *k, const struct kexpr *x, uint32_t branch);
+/** Whether x is a factor that a tile of a strided kernel reads one number of per row. */
+bool block_is_row_factor(const struct kernel *k, const struct kexpr *x);
+/** The factor that is loaded by vectors and the same for all rows: KEXPR_NONE: none. */
+uint32_t block_wide_factor(const struct kernel *k);
 /** Whether a factor's guards are the same for a whole tile and it is zero where they fail: the loops are skipped there. */
 bool block_guards_are_common(const struct kernel *k, uint32_t expr, uint32_t branch);
 

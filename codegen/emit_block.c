@@ -12,8 +12,12 @@
  * same loop as all others.  Where that cannot be (the vectors themselves are guarded, the loop is short), code without guards
  * runs for tiles whose guards all hold, and code with them for the others.
  *
+ * Matrix products (`strided`) have an address per row, which stays in a register, so that strides are parameters and all sizes
+ * with the same tiles share code.  A factor that comes from memory is fetched ahead: while the rows of one panel are computed,
+ * each tile asks for its share of the next one, a little in every step.
+ *
  * emit_block_shape.c decides on the shape.  What it decides on is part of the key under which code is shared (emit_structure),
- * and so are the strides of rows, which become immediate numbers of addresses here.
+ * and so, without `strided`, are the strides of rows, which become immediate numbers of addresses here.
  */
 #include "codegen/emit.h"
 
@@ -21,7 +25,7 @@ bool block_prepare(struct emitter *e)
 {
     block_choose(e->k, e->m.isa, &e->block);
     e->edge_pointers = arena_array(&e->arena, (size_t)e->k->expr_count * COPIES_MAX, sizeof *e->edge_pointers);
-    for (uint32_t i = 0; e->k->row_var != KEXPR_NONE && i < e->form_count; i++) {
+    for (uint32_t i = 0; e->k->row_var != KEXPR_NONE && !e->block.strided && i < e->form_count; i++) {
         const struct form *f = &e->forms[i];
         for (uint32_t t = 0; t < f->affine->count; t++)
             if (f->affine->terms[t].var == e->k->row_var)
@@ -97,6 +101,12 @@ static void step(struct emitter *e, struct tile *t)
         LLVMBuildStore(m->b, op_mad(m, a, b, old), t->accumulators[c]);
     }
     set_copy(e, 0);
+    if (e->ahead) { /* with many rows the same line several times in a row: cheaper than counting */
+        V k = e->var_value[e->k->parallel_count];
+        emit_here(e);
+        V offset = LLVMBuildMul(m->b, k, e->ahead_step, "");
+        op_prefetch(m, LLVMBuildGEP2(m->b, type_int(m, 8), e->ahead, &offset, 1, ""));
+    }
 }
 
 static void fold(struct emitter *e, struct tile *t)
@@ -192,7 +202,7 @@ static V open_part(struct emitter *e, uint32_t form, uint32_t depth, uint32_t ro
         const uint32_t var = f->affine->terms[i].var;
         if (e->k->vars[var].kind == KVAR_REDUCED && var - e->k->parallel_count >= depth)
             continue;
-        V c = number_value(e, f->number + 1 + i), value = var_scalar(e, var);
+        V c = number_value(e, f->number + 1 + i), value = var == e->k->vector_var ? e->vector_base[0] : var_scalar(e, var);
         emit_here(e);
         if (var == e->k->row_var)
             value = LLVMBuildAdd(m->b, value, const_int(m, 64, row), "");
@@ -226,6 +236,51 @@ static void set_edge_pointers(struct emitter *e, uint32_t depth)
             e->edge_pointers[i * COPIES_MAX + row] = LLVMBuildSelect(m->b, all, address, e->zeros, "edge");
         }
     }
+}
+
+/* Where the rows of a strided kernel begin: one address each, which passes do not take apart. */
+static void set_row_pointers(struct emitter *e)
+{
+    const struct build *m = &e->m;
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++) {
+        const struct kexpr *x = &e->k->exprs[i];
+        if (!block_is_row_factor(e->k, x))
+            continue;
+        T element = storage_type(e, e->k->tensors[x->tensor].type);
+        V tensor = tensor_pointer(e, x->tensor);
+        for (uint32_t row = 0; row < e->tile_rows_count; row++) {
+            V index = open_part(e, e->expr_form[i], 0, row);
+            emit_here(e);
+            e->edge_pointers[i * COPIES_MAX + row] = op_opaque(m, LLVMBuildGEP2(m->b, element, tensor, &index, 1, "row"));
+        }
+    }
+}
+
+/* What the tile fetches of the next panel: the share of its rows. */
+static void set_ahead(struct emitter *e, V row)
+{
+    const struct build *m = &e->m;
+    const struct kernel *k = e->k;
+    const uint32_t wide = block_wide_factor(k);
+    const struct form *f = &e->forms[e->expr_form[wide]];
+    const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[wide].tensor].type);
+    V rows = number_value(e, e->var_number[k->row_var]), steps = number_value(e, e->var_number[k->parallel_count]);
+    V tensor = tensor_pointer(e, k->exprs[wide].tensor), panel = NULL;
+
+    for (uint32_t i = 0; i < f->affine->count; i++)
+        if (f->affine->terms[i].var == e->block.ahead)
+            panel = number_value(e, f->number + 1 + i);
+    emit_at(e, LEVEL_ENTRY);
+    panel = LLVMBuildMul(m->b, panel, const_int(m, 64, size), "");
+    V share = LLVMBuildUDiv(m->b, panel, rows, "");
+    V tile = LLVMBuildMul(m->b, share, const_int(m, 64, e->block.rows), "");
+    e->ahead_step = LLVMBuildAdd(m->b, LLVMBuildUDiv(m->b, tile, steps, ""), const_int(m, 64, 1), "");
+    V index = open_part(e, e->expr_form[wide], 0, 0);
+    emit_here(e);
+    index = LLVMBuildAdd(m->b, LLVMBuildMul(m->b, index, const_int(m, 64, size), ""), panel, "");
+    index = LLVMBuildAdd(m->b, index, LLVMBuildMul(m->b, row, share, ""), "");
+    e->ahead = op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), tensor, &index, 1, "ahead"));
 }
 
 bool block_guards_hold(const struct emitter *e, uint32_t expr)
@@ -426,7 +481,14 @@ static void emit_tile_at(struct emitter *e, struct tile_size size, V row, V colu
     set_sums(e, t.accumulators);
     if (e->block.fold != KEXPR_NONE)
         set_sums(e, t.totals);
+    if (e->block.strided)
+        set_row_pointers(e);
+    if (e->block.ahead != KEXPR_NONE)
+        set_ahead(e, row);
+    e->edge = e->block.strided;
     inner(e, &t, 0);
+    e->edge = false;
+    e->ahead = NULL;
     e->phase = k->phase_count;
     emit_here(e);
     for (uint32_t c = 0; c < e->copies; c++) {

@@ -13,6 +13,7 @@ enum {
     VECTORS_MAX = 8,
     CHAINS = 8,             /* multiply-adds that must be under way at once for full speed */
     STEPS_MAX = 288,        /* multiply-adds in an unrolled loop body */
+    STRIDED_ROWS = 8,       /* of a tile whose strides are parameters: each row has an address register */
     OWN_COPIES = 8,         /* accumulators of a tile that shares little: as many as hide latency */
     SUM_STEPS = 512,        /* additions in a row into one accumulator; longer sums go in blocks */
     ZEROS_MAX = 4096,       /* elements that a factor's row may have to be replaced by zeros */
@@ -106,6 +107,49 @@ static int64_t rows_in_cache(const struct kernel *k)
     return most;
 }
 
+bool block_is_row_factor(const struct kernel *k, const struct kexpr *x)
+{
+    return block_is_load(x) && coefficient(&x->index, k->row_var) && !coefficient(&x->index, k->vector_var);
+}
+
+uint32_t block_wide_factor(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kaffine *a = &k->exprs[i].index;
+        if (block_is_load(&k->exprs[i]) && coefficient(a, k->vector_var) == 1 && !coefficient(a, k->row_var))
+            return i;
+    }
+    return KEXPR_NONE;
+}
+
+/*
+ * Whether a kernel is like a matrix product: no padding, loops that are no windows, one factor loaded by vectors and one by rows.
+ * Then nothing in a tile depends on sizes, and all products whose tiles look alike share code.
+ */
+static bool is_strided(const struct kernel *k)
+{
+    if (k->row_var == KEXPR_NONE || !k->reduced_count || factors_are_own(k))
+        return false;
+    for (uint32_t r = 0; r < k->reduced_count; r++)
+        if (k->vars[k->parallel_count + r].size <= KERNEL_UNROLL_MAX)
+            return false;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        const struct kaffine *a = &x->index;
+        if (!block_is_load(x))
+            continue;
+        if (x->guard_count || (coefficient(a, k->row_var) && coefficient(a, k->vector_var)))
+            return false;
+        for (uint32_t t = 0; t < a->count; t++) {
+            const struct kvar *v = &k->vars[a->terms[t].var];
+            if (v->kind == KVAR_DIVMOD &&
+                (depth_of(k, &v->base) || derived_depends(k, a, k->vector_var) || derived_depends(k, a, k->row_var)))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* ---- the shape ---- */
 
 /* Cycles of one step of a tile, roughly: multiply-adds, loads, or waiting for the chain of additions. */
@@ -128,24 +172,24 @@ static void add_tail(struct block_shape *s, int64_t rows)
 }
 
 /* Tiles of r x v over a whole iteration space; the cost of one step of the sum. */
-static double shape_cost(struct block_shape *s, int64_t rows, int64_t columns, int64_t width, bool masked)
+static double shape_cost(struct block_shape *s, int64_t rows, int64_t columns, int64_t block_rows, int64_t width, bool masked)
 {
     const int64_t r = s->rows, v = s->vectors, strip = v * width;
-    const int64_t blocks = rows / KERNEL_ROWS, last = rows % KERNEL_ROWS, rest = columns % strip;
+    const int64_t blocks = rows / block_rows, last = rows % block_rows, rest = columns % strip;
     const int64_t wide = ceil_div(rest, width);
     double cost = 0;
 
     s->tail_count = 0;
     if (blocks)
-        add_tail(s, KERNEL_ROWS % r);
+        add_tail(s, block_rows % r);
     add_tail(s, last % r);
     s->full = columns >= strip;
     s->full_rows = rows >= r;
     s->masked = masked && rest % width;
     s->rest = (uint32_t)(masked ? wide : rest / width);
     s->scalars = !masked && rest % width;
-    const int64_t heights[3] = {r, KERNEL_ROWS % r, last % r};
-    const int64_t counts[3] = {blocks * (KERNEL_ROWS / r) + last / r, KERNEL_ROWS % r ? blocks : 0, last % r ? 1 : 0};
+    const int64_t heights[3] = {r, block_rows % r, last % r};
+    const int64_t counts[3] = {blocks * (block_rows / r) + last / r, block_rows % r ? blocks : 0, last % r ? 1 : 0};
     for (uint32_t i = 0; i < 3; i++) {
         if (!counts[i])
             continue;
@@ -167,7 +211,7 @@ static void choose_tile(const struct kernel *k, const struct isa *isa, struct bl
     const int64_t rows = k->row_var == KEXPR_NONE ? 1 : k->vars[k->row_var].size, columns = k->vars[k->vector_var].size;
     const uint32_t spare = isa->fma ? 1 : 2; /* a factor; without fused multiply-adds a product, too */
     const uint32_t most = factors_are_own(k) ? OWN_COPIES : COPIES_MAX;
-    const int64_t cached = rows_in_cache(k);
+    const int64_t cached = rows_in_cache(k), limit = s->strided && cached > STRIDED_ROWS ? STRIDED_ROWS : cached;
     struct block_shape best = {0};
     double least = 0;
 
@@ -179,9 +223,9 @@ static void choose_tile(const struct kernel *k, const struct isa *isa, struct bl
                 continue;
             if (s->vectors > 4 && s->rows > 1)
                 continue;
-            if (s->rows > cached)
+            if (s->rows > limit)
                 break;
-            double cost = shape_cost(s, rows, columns, width, masked);
+            double cost = shape_cost(s, rows, columns, k->row_block, width, masked);
             if (!best.vectors || cost < least) {
                 least = cost;
                 best = *s;
@@ -201,7 +245,7 @@ static void choose_fold(const struct kernel *k, struct block_shape *s)
         int64_t size = k->vars[k->parallel_count + r].size;
         if (inner * size > SUM_STEPS || inner > SUM_STEPS / 2) {
             s->fold = r;
-            s->fold_steps = SUM_STEPS / 2 / inner ? SUM_STEPS / 2 / inner : 1;
+            s->fold_steps = inner <= SUM_STEPS / 2 ? SUM_STEPS / inner : 1;
             return;
         }
         inner *= size;
@@ -304,16 +348,29 @@ static uint32_t zeros_needed(const struct kernel *k, uint32_t branch)
     return most;
 }
 
+/* A large factor comes from memory panel by panel: the next one is fetched while several tiles work on this one. */
+static void choose_ahead(const struct kernel *k, struct block_shape *s)
+{
+    const uint32_t wide = block_wide_factor(k);
+
+    if (!s->strided || k->reduced_count != 1 || k->vars[k->row_var].size <= s->rows || wide == KEXPR_NONE)
+        return;
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        if (i != k->vector_var && i != k->row_var && coefficient(&k->exprs[wide].index, i) > 0)
+            s->ahead = i;
+}
+
 void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s)
 {
     bool wide = true; /* every element in memory has 32 or 64 bits */
     int64_t points = 1;
 
-    *s = (struct block_shape){.fold = KEXPR_NONE};
+    *s = (struct block_shape){.fold = KEXPR_NONE, .ahead = KEXPR_NONE};
     if (!k->blocked)
         return;
     for (uint32_t i = 0; i < k->tensor_count; i++)
         wide = wide && dtype_size(k->tensors[i].type) >= 4;
+    s->strided = is_strided(k);
     choose_tile(k, isa, s, isa->vector_bits > 32 && (isa->masks || (isa->masks32 && wide)));
     s->unroll_from = k->reduced_count;
     while (s->unroll_from > 0) {
@@ -334,6 +391,8 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
             !coefficient(&x->index, k->row_var))
             s->wide_outer |= k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type) > WIDE_BYTES;
     }
+    if (s->wide_outer)
+        choose_ahead(k, s);
 }
 
 bool block_is_outer(const struct kernel *k, uint32_t var)
@@ -361,10 +420,13 @@ static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)
     for (uint32_t i = 0; i < s.tail_count; i++)
         fprintf(f, " %u", s.tails[i]);
     fprintf(f,
-            " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u zeros %u outer %u rows",
+            " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u zeros %u outer %u ahead %d"
+            " block %" PRId64 " rows",
             s.rest, s.masked, s.scalars, s.unroll_from, (int)s.fold, s.fold_steps, s.guarded, s.ranged, s.branch, s.zeros,
-            s.wide_outer);
-    if (k->row_var != KEXPR_NONE) {
+            s.wide_outer, (int)s.ahead, k->row_block);
+    if (s.strided) {
+        fputs(" strided", f);
+    } else if (k->row_var != KEXPR_NONE) {
         for (uint32_t i = 0; i < k->expr_count; i++) {
             const struct kexpr *x = &k->exprs[i];
             if (x->op == K_LOAD || x->op == K_INDEX)

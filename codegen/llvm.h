@@ -78,6 +78,8 @@ V op_fabs(const struct build *m, V x);
 /** The same pointer, in a way that passes do not look through.  Loop strength reduction takes longer than all other passes
  * together where an address in a loop is a sum of several loop-invariant terms: it tries the ways to add them up. */
 V op_opaque(const struct build *m, V pointer);
+/** Asks for the line at an address, which need not exist. */
+void op_prefetch(const struct build *m, V pointer);
 /** Whether any lane of a condition holds: an i1. */
 V op_any(const struct build *m, V condition);
 /** Whole numbers: nearest even, toward -inf, toward +inf, on floats of any size, without library calls. */

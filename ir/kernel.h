@@ -171,6 +171,7 @@ struct kernel {
     bool blocked;             /* one sum of products, to be computed in tiles of accumulators (docs/products.md) */
     uint32_t row_var;         /* blocked: the PARALLEL variable whose points share what depends on the vector variable only;
                                  KEXPR_NONE: none, tiles of one row */
+    int64_t row_block;        /* blocked: how many points of row_var a unit has at most */
     /* Kept rows: row s starts at s * (scratch_bytes / scratch_slots).  A row has the REDUCED points in row-major order, each
      * KERNEL_LANES elements wide if vector_var is PARALLEL (lane by lane), else one.  Rows are 64-byte aligned. */
     uint32_t scratch_slots;
@@ -282,12 +283,12 @@ char *kernel_structure(const struct kernel *k, struct arena *a);
 
 /** Elements of the vector variable that one unit covers at most, if the vector variable is PARALLEL. */
 enum { KERNEL_BLOCK = 4096 };
-/** Points of the row variable that one unit covers at most: a multiple of the rows that tiles usually have. */
-enum { KERNEL_ROWS = 84 };
+/** Points of the row variable that one unit covers at most (kernel.row_block): a multiple of the rows that tiles usually have. */
+enum { KERNEL_ROWS = 84, KERNEL_ROWS_EVEN = 96 };
 /**
  * The work of a kernel is cut into units 0 .. n-1: every combination of the PARALLEL variables other than the vector
  * variable and the row variable, times ceil(size / KERNEL_BLOCK) blocks of the vector variable if that is PARALLEL (blocks vary
- * fastest), times ceil(size / KERNEL_ROWS) blocks of the row variable.
+ * fastest), times ceil(size / row_block) blocks of the row variable.
  */
 int64_t kernel_units(const struct kernel *k);
 

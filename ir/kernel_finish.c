@@ -429,6 +429,17 @@ static double points_of(const struct kernel *k, enum kvar_kind kind)
     return n;
 }
 
+/** Of a sum of products the multiply-add alone counts, as two: loading factors is no work of its own. */
+static double operations(const struct kernel *k, const struct kexpr *e)
+{
+    if (e->op == K_REDUCE && e->reduce == KR_DOT)
+        return 2;
+    for (uint32_t i = 0; e->op == K_LOAD && e->varying && i < k->expr_count; i++)
+        if (k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT)
+            return 0;
+    return kexpr_cost(e);
+}
+
 static void estimate(struct kernel *k)
 {
     const double parallel = points_of(k, KVAR_PARALLEL), reduced = points_of(k, KVAR_REDUCED);
@@ -438,7 +449,7 @@ static void estimate(struct kernel *k)
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         const double n = parallel * (e->varying || e->op == K_REDUCE || e->op == K_SCAN ? reduced : 1);
-        k->flops += kexpr_cost(e) * n;
+        k->flops += operations(k, e) * n;
         if (e->op == K_LOAD && touched[e->tensor] < n)
             touched[e->tensor] = n;
     }
@@ -665,6 +676,7 @@ static bool find_product(struct kernel *k)
     bool *loads;
 
     k->row_var = KEXPR_NONE;
+    k->row_block = KERNEL_ROWS;
     k->blocked = false;
     if (k->vector_var == KEXPR_NONE || k->vars[k->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 || k->scratch_slots)
         return true;
@@ -705,6 +717,9 @@ static bool find_product(struct kernel *k)
             (k->row_var == KEXPR_NONE || rows_of(k, u) > rows_of(k, k->row_var)))
             k->row_var = u;
     }
+    /* Rows in eights (matrices) or in sevens (images: 7, 14, 28 ...), so that tiles of as many leave no rest. */
+    if (k->row_var != KEXPR_NONE && k->vars[k->row_var].size % 8 == 0 && k->vars[k->row_var].size % 7)
+        k->row_block = KERNEL_ROWS_EVEN;
     return true;
 }
 
@@ -732,7 +747,7 @@ int64_t kernel_units(const struct kernel *k)
 
     for (uint32_t i = 0; i < k->parallel_count; i++)
         units *= i == k->vector_var              ? (k->vars[i].size + KERNEL_BLOCK - 1) / KERNEL_BLOCK
-                 : k->blocked && i == k->row_var ? (k->vars[i].size + KERNEL_ROWS - 1) / KERNEL_ROWS
+                 : k->blocked && i == k->row_var ? (k->vars[i].size + k->row_block - 1) / k->row_block
                                                  : k->vars[i].size;
     return units;
 }

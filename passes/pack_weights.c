@@ -15,9 +15,11 @@
 
 enum {
     PANEL_VECTORS = 4,      /* of a tile with few rows */
-    PANEL_VECTORS_TALL = 2, /* of one with as many rows as registers allow */
+    PANEL_VECTORS_TALL = 2, /* of one with as many rows as registers allow, */
+    PANEL_VECTORS_32 = 3,   /* where there are 32 of them and it leaves no rest */
     PANEL_VECTORS_MOST = 8, /* several tiles wide: where narrower ones would waste lanes */
     FEW_ROWS = 6,           /* up to here tiles are PANEL_VECTORS wide: codegen/emit_block_shape.c */
+    PIECE_MIN = 16,         /* results of a head that are worth panels of their own */
     RUN_MIN = 8             /* narrower panels do not pay: ir/kernel_finish.c */
 };
 
@@ -39,6 +41,33 @@ static int64_t count_rows(const struct node *n)
     return type_elements(a) / a->dims[a->rank - 1];
 }
 
+/* A convolution that is a matrix product. */
+static bool is_pointwise(const struct conv_view *c, const struct tensor_type *filter)
+{
+    return !c->transposed && c->groups == 1 && filter->dims[c->filter[AXIS_HEIGHT]] == 1 &&
+           filter->dims[c->filter[AXIS_WIDTH]] == 1 && !c->padding[0] && !c->padding[1] && !c->padding[2] && !c->padding[3];
+}
+
+/*
+ * The results that a reshape behind n keeps side by side (the width of a head): where panels end elsewhere, which element of
+ * which panel a result is takes divisions, and the product is none for tiles.
+ */
+static int64_t piece_of(const struct node *n, int64_t results)
+{
+    while (n->results[0]->uses && !n->results[0]->uses->next) {
+        const struct node *user = n->results[0]->uses->node;
+        const struct tensor_type *t = &user->results[0]->type;
+        if (user->op == OP_RESHAPE && t->rank) {
+            int64_t last = t->dims[t->rank - 1];
+            return last < results && results % last == 0 && last >= PIECE_MIN ? last : results;
+        }
+        if (!(op_infos[user->op].flags & OPF_ELEMENTWISE))
+            break;
+        n = user;
+    }
+    return results;
+}
+
 static bool find_order(const struct node *n, struct weight_order *o)
 {
     const struct tensor_type *t = &n->inputs[1].value->type;
@@ -53,6 +82,8 @@ static bool find_order(const struct node *n, struct weight_order *o)
         for (uint32_t i = 0; i < 3; i++)
             o->others[o->count++] = (uint8_t)c.filter[order[i]];
         o->group = t->dims[o->results] / (c.transposed ? 1 : c.groups);
+        if (is_pointwise(&c, t))
+            o->rows = type_elements(&n->results[0]->type) / o->group;
         return true;
     }
     if (n->op == OP_MATMUL || n->op == OP_GEMM) {
@@ -63,6 +94,7 @@ static bool find_order(const struct node *n, struct weight_order *o)
                 o->others[o->count++] = (uint8_t)i;
         o->group = t->dims[o->results];
         o->rows = count_rows(n);
+        o->group = piece_of(n, o->group);
         return true;
     }
     return false;
@@ -75,7 +107,10 @@ static bool find_order(const struct node *n, struct weight_order *o)
 static int64_t panel_width(const struct target *t, int64_t results, const struct weight_order *o)
 {
     const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
-    const int64_t wide = lanes * (o->rows > FEW_ROWS ? PANEL_VECTORS_TALL : PANEL_VECTORS);
+    const int64_t three = lanes * PANEL_VECTORS_32;
+    const int64_t wide = o->rows <= FEW_ROWS                              ? lanes * PANEL_VECTORS
+                         : t->vector_bits >= 512 && o->group % three == 0 ? three
+                                                                          : lanes * PANEL_VECTORS_TALL;
     /* With one row or two memory is what takes time, not empty lanes. */
     const int64_t most = o->rows == 1 || o->rows == 2 ? wide : lanes * PANEL_VECTORS_MOST;
     int64_t best = results;

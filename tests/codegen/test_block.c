@@ -75,7 +75,8 @@ static void products(void **state)
 static void products_of_panels(void **state)
 {
     (void)state;
-    static const int64_t sizes[][3] = {{1, 50, 64}, {9, 31, 48}, {86, 600, 32}, {20, 4, 160}};
+    /* the last: large enough for the next panel to be fetched, the last one's next lies behind the end */
+    static const int64_t sizes[][3] = {{1, 50, 64}, {9, 31, 48}, {86, 600, 32}, {20, 4, 160}, {96, 40, 48}, {19, 1100, 128}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         product(sizes[s][0], sizes[s][1], sizes[s][2], PANELS);
 }
@@ -227,16 +228,17 @@ static void sharing(void **state)
 {
     (void)state;
     struct machine_under_test *m = machine_get(0);
-    struct kernel *kernels[3] = {matrices(56, 40, 64), matrices(28, 40, 64), matrices(29, 40, 64)};
+    struct kernel *kernels[] = {matrices(84, 40, 64), matrices(168, 40, 64), matrices(85, 40, 64), matrices(84, 90, 64)};
     struct codegen_unit *unit;
-    kernel_function functions[3];
+    kernel_function functions[4];
     struct error e = {0};
 
-    assert_true(codegen_compile(m->codegen, 3, kernels, &unit, functions, &e));
+    assert_true(codegen_compile(m->codegen, 4, kernels, &unit, functions, &e));
     assert_ptr_equal(functions[0], functions[1]);
     assert_ptr_not_equal(functions[0], functions[2]);
+    assert_ptr_equal(functions[0], functions[3]); /* other strides of rows */
     codegen_unit_free(unit);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         kernel_free(kernels[i]);
 }
 

@@ -10,9 +10,10 @@ static bool takes_nothing(void *user, const struct node *n)
     return false;
 }
 
-static struct pass_options no_library(struct target *t)
+static struct pass_options no_library(struct target *t, uint32_t vector_bits)
 {
     *t = fake_target;
+    t->vector_bits = vector_bits;
     t->takes_node = takes_nothing;
     return (struct pass_options){.target = t};
 }
@@ -29,10 +30,10 @@ static struct graph *parse_numbered(const char *body)
 
 /* After packing and fusing, the product reads a constant of the shape `packed`, vectors of whose last dimension lie side by
  * side. */
-static void check(const char *body, const char *packed)
+static void check_for(uint32_t vector_bits, const char *body, const char *packed)
 {
     struct target t;
-    const struct pass_options o = no_library(&t);
+    const struct pass_options o = no_library(&t, vector_bits);
     struct graph *g = parse_numbered(body);
     struct error e = {0};
     uint32_t products = 0;
@@ -61,6 +62,11 @@ static void check(const char *body, const char *packed)
     }
     assert_int_equal(products, packed != NULL);
     graph_free(g);
+}
+
+static void check(const char *body, const char *packed)
+{
+    check_for(256, body, packed);
 }
 
 #define CONV(filter, options)                                                                                                  \
@@ -100,6 +106,26 @@ static void packed(void **state)
           "f32[9, 10]");
 }
 
+#define MATMUL(rows, columns, after)                                                                                           \
+    "inputs { a: f32[" rows ", 9]; } consts { b: f32[9, " columns "] @scalar(1); } nodes { m = matmul(a, b); " after           \
+    " } outputs { y; }"
+
+/* With 32 registers of 512 bits tiles of many rows are three vectors wide, if that leaves no rest; 1x1 convolutions are like
+ * products. */
+static void wide_tiles(void **state)
+{
+    (void)state;
+    check_for(512, MATMUL("64", "96", "y = relu(m);"), "f32[2, 9, 48]");
+    check_for(256, MATMUL("64", "96", "y = relu(m);"), "f32[6, 9, 16]");
+    check_for(512, MATMUL("64", "128", "y = relu(m);"), "f32[4, 9, 32]");
+    check_for(512, MATMUL("4", "192", "y = relu(m);"), "f32[3, 9, 64]");
+    check_for(512, CONV("96, 8, 1, 1", ""), "f32[2, 1, 1, 8, 48]");
+    check_for(512, CONV("96, 8, 1, 1", ", strides=[2, 2]"), "f32[2, 1, 1, 8, 48]");
+    /* a head's results are not cut by the end of a panel */
+    check_for(512, MATMUL("64", "192", "r = relu(m); y = reshape(r, [64, 3, 64]);"), "f32[6, 9, 32]");
+    check_for(512, MATMUL("64", "192", "y = reshape(m, [64, 96, 2]);"), "f32[4, 9, 48]");
+}
+
 static void not_packed(void **state)
 {
     (void)state;
@@ -120,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed),
+        cmocka_unit_test(wide_tiles),
         cmocka_unit_test(not_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
