@@ -120,8 +120,8 @@ struct emitter {
     bool blocked;             /* in a tile: copies are its rows times its vectors */
     bool guards_hold;         /* of the factors */
     V zeros;                  /* block.zeros of them */
-    V *edge_pointers; /* [expr * COPIES_MAX + row]: where a factor's row begins, zeros if it is outside; NULL: no row's */
-    bool edge;        /* those are to be used */
+    V *edge_pointers;    /* [expr * COPIES_MAX + row]: where a factor's row begins, zeros if it is outside; NULL: no row's */
+    bool edge;           /* those are to be used */
     V ahead, ahead_step; /* block.ahead: where the tile fetches from, and how many bytes that moves in a step */
     uint32_t tile_vectors, tile_rows_count;
     V tile_mask; /* lanes of the last vector that exist, NULL: all */

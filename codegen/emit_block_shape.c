@@ -123,8 +123,8 @@ uint32_t block_wide_factor(const struct kernel *k)
 }
 
 /*
- * Whether a kernel is like a matrix product: no padding, loops that are no windows, one factor loaded by vectors and one by rows.
- * Then nothing in a tile depends on sizes, and all products whose tiles look alike share code.
+ * Whether a kernel is like a matrix product: no padding, loops that are no windows, one factor loaded by vectors and one by
+ * rows. Then nothing in a tile depends on sizes, and all products whose tiles look alike share code.
  */
 static bool is_strided(const struct kernel *k)
 {
@@ -420,7 +420,8 @@ static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)
     for (uint32_t i = 0; i < s.tail_count; i++)
         fprintf(f, " %u", s.tails[i]);
     fprintf(f,
-            " rest %u masked %u scalars %u unroll %u fold %d %" PRId64 " guarded %u ranged %u branch %u zeros %u outer %u ahead %d"
+            " rest %u masked %u scalars %u unroll %u fold %d %" PRId64
+            " guarded %u ranged %u branch %u zeros %u outer %u ahead %d"
             " block %" PRId64 " rows",
             s.rest, s.masked, s.scalars, s.unroll_from, (int)s.fold, s.fold_steps, s.guarded, s.ranged, s.branch, s.zeros,
             s.wide_outer, (int)s.ahead, k->row_block);

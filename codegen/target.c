@@ -39,6 +39,17 @@ static bool has_level(const char *features, const struct level *level)
     return true;
 }
 
+/* Processors that have AVX-512 but no two units for multiply-adds of 512 bits, by LLVM's names. */
+static bool has_half_rate(const char *cpu)
+{
+    static const char *const names[] = {"znver4", "cannonlake", "icelake-client", "tigerlake", "rocketlake"};
+
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(cpu, names[i]))
+            return true;
+    return false;
+}
+
 static bool is_x86_64(const char *triple)
 {
     return !strncmp(triple, "x86_64", 6);
@@ -68,6 +79,7 @@ bool codegen_host_target(struct target *t, const char *isa, struct arena *a, str
         t->cpu = native ? arena_string(a, cpu, strlen(cpu)) : level->cpu;
         t->features = native ? arena_string(a, features, strlen(features)) : level->features;
         t->vector_bits = level->vector_bits;
+        t->full_rate = level->vector_bits == 512 && !has_half_rate(cpu);
     }
     t->triple = arena_string(a, triple, strlen(triple));
     LLVMDisposeMessage(triple);

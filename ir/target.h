@@ -12,6 +12,7 @@ struct target {
     /* the processor, for codegen: an LLVM triple, CPU name and feature string; NULL: the host's */
     const char *triple, *cpu, *features;
     uint32_t vector_bits;      /* preferred vector width: 128, 256 or 512 */
+    bool full_rate;            /* two multiply-adds of 512 bits start every cycle */
     uint32_t thread_count;     /* threads that one computation uses */
     int64_t cache_bytes;       /* of one core, for deciding what is worth keeping in scratch rows */
 

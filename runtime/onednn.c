@@ -378,6 +378,7 @@ void library_compare(struct library *l, const struct target *t)
 {
     l->vector_bits = t->vector_bits;
     l->cache_bytes = t->cache_bytes;
+    l->full_rate = t->full_rate;
 }
 
 bool library_wants_node(void *user, const struct node *n)

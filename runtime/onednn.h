@@ -112,6 +112,7 @@ struct library {
     uint32_t threads;
     uint32_t vector_bits; /* of generated kernels, for comparing; 0: nothing to compare with */
     int64_t cache_bytes;  /* of one core */
+    bool full_rate;       /* of multiply-adds (struct target) */
     bool refuses; /* the process' instruction set is above the cap asked for */
     bool exact;   /* int8 products are: there are instructions that do not saturate sums of two products to 16 bits */
     bool keep_weights; /* as they were before they were packed: steps are to be saved for other machines */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which of library and generated kernel computes a matrix product faster.
+ * Which of library and generated kernel computes a matrix product faster; a 1x1 convolution is one, too.
  *
  * In: a product that the library takes, as numbers.  Out: whether the library is to have it.  Nothing is timed while a graph is
  * built: the same graph on the same machine is compiled the same way, and gives the same bits.
@@ -10,9 +10,10 @@
  *     call + wake + max(arithmetic, memory) + exposed * min(arithmetic, memory)
  *
  * with constants measured by webnn-bench (docs/products.md, "Library or not").  What tells the two apart: a generated kernel
- * reads panels packed for it from consecutive addresses, so that reading them costs little beside the arithmetic; a call of the
- * library costs more than a call of a function; the library's tiles are a little faster where everything lies in the cache;
- * and factors that are no constants cannot be packed, which only the library makes up for.
+ * reads panels packed for it from consecutive addresses and fetches the next one meanwhile, so that reading them costs little
+ * beside the arithmetic; a call of the library costs more than a call of a function; and factors that are no constants cannot
+ * be packed, which only the library makes up for.  How much reading costs beside the arithmetic depends on how fast that is, so
+ * machines with two units for multiply-adds of 512 bits have constants of their own.
  */
 #include "runtime/onednn.h"
 
@@ -27,18 +28,38 @@ struct product_cost {
     double exposed; /* share of the lesser of arithmetic and memory that the other does not hide */
 };
 
-static const struct product_cost library_cost = {0.6, 0.15, 2.0, 0.0, 117e3, 0.75, 0.50};
-static const struct product_cost packed_cost = {0.1, 0.0, 2.0, 30.0, 111e3, 1.00, 0.25};
-static const struct product_cost unpacked_cost = {0.1, 0.0, 2.0, 30.0, 10e3, 0.75, 1.00};
+struct machine {
+    struct product_cost library, packed, unpacked;
+    double bytes_cached, bytes_memory; /* bytes per microsecond from the second cache, and from memory */
+    double resident;                   /* share of the second cache that weights stay in from one run to the next */
+    double worth;      /* a kernel takes longer to compile than a primitive to create: it must be better by this */
+    bool convolutions; /* are measured, too */
+};
 
-/* A kernel takes longer to compile than a primitive to create: it must be better by this much. */
-#define WORTH_COMPILING 0.9
+static const struct machine half_rate = {
+    .library = {0.6, 0.15, 2.0, 0.0, 117e3, 0.75, 0.50},
+    .packed = {0.1, 0.0, 2.0, 30.0, 111e3, 1.00, 0.25},
+    .unpacked = {0.1, 0.0, 2.0, 30.0, 10e3, 0.75, 1.00},
+    .bytes_cached = 90e3,
+    .bytes_memory = 34e3,
+    .resident = 1.0,
+    .worth = 0.9,
+};
+
+static const struct machine full_rate = {
+    .library = {0.6, 0.15, 2.0, 0.0, 163e3, 0.75, 1.00},
+    .packed = {0.1, 0.0, 2.0, 30.0, 165e3, 1.00, 0.20},
+    .unpacked = {0.1, 0.0, 2.0, 30.0, 15e3, 0.75, 1.00},
+    .bytes_cached = 120e3,
+    .bytes_memory = 28e3,
+    .resident = 0.25,
+    .worth = 0.94,
+    .convolutions = true,
+};
+
 /* Tiles of more rows than these are long code, worth it from so many microseconds on. */
 #define FEW_ROWS 6
 #define WORTH_TILES 5.0
-
-#define BYTES_CACHED 90e3 /* bytes per microsecond from the second cache */
-#define BYTES_MEMORY 34e3 /* and from memory */
 
 struct product_size {
     double batch, rows, inner, columns;
@@ -46,31 +67,49 @@ struct product_size {
     double bytes;   /* of all operands */
 };
 
+/* A convolution that is a matrix product: every pixel by itself. */
+static bool is_pointwise(const struct dnn_problem *p)
+{
+    const int rank = p->weights.rank;
+
+    return p->kind == DNN_CONVOLUTION && rank == 4 && p->weights.dims[2] == 1 && p->weights.dims[3] == 1 && !p->low[0] &&
+           !p->low[1] && !p->high[0] && !p->high[1];
+}
+
 static struct product_size product_size(const struct dnn_problem *p)
 {
     const int rank = p->dst.rank;
     struct product_size s = {.batch = 1};
 
-    s.rows = (double)p->dst.dims[rank - 2];
-    s.columns = (double)p->dst.dims[rank - 1];
-    s.inner = (double)p->src.dims[rank - 1];
-    for (int i = 0; i < rank - 2; i++)
-        s.batch *= (double)p->dst.dims[i];
+    if (p->kind == DNN_CONVOLUTION) {
+        s.rows = (double)(p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3]);
+        s.columns = (double)p->dst.dims[1];
+        s.inner = (double)p->src.dims[1];
+    } else {
+        s.rows = (double)p->dst.dims[rank - 2];
+        s.columns = (double)p->dst.dims[rank - 1];
+        s.inner = (double)p->src.dims[rank - 1];
+        for (int i = 0; i < rank - 2; i++)
+            s.batch *= (double)p->dst.dims[i];
+    }
     s.weights = (double)dnn_elements(&p->weights) * sizeof(float);
     s.bytes = s.weights + (double)(dnn_elements(&p->src) + dnn_elements(&p->dst)) * sizeof(float);
     return s;
 }
 
-static double product_time(const struct product_cost *c, const struct product_size *s, double threads, double vector_bits,
-                           double cache_bytes)
+static double product_time(const struct machine *m, const struct product_cost *c, const struct product_size *s,
+                           const struct library *l)
 {
-    double arithmetic = 2 * s->batch * s->rows * s->columns * s->inner / (c->flops * vector_bits / 512);
-    double memory = s->bytes / (c->speed * (s->bytes > cache_bytes ? BYTES_MEMORY : BYTES_CACHED));
+    /* Where rows are many, operands that change are in the cache: what comes before has just written them. */
+    const double bytes = s->rows > FEW_ROWS && m->convolutions ? s->weights : s->bytes;
+    const bool far = bytes > m->resident * (double)l->cache_bytes;
+    double arithmetic = 2 * s->batch * s->rows * s->columns * s->inner / (c->flops * (double)l->vector_bits / 512);
+    double memory = bytes / (c->speed * (far ? m->bytes_memory : m->bytes_cached));
     double wake = 0;
 
-    if (threads > 1 && (arithmetic > memory ? arithmetic : memory) > c->alone) {
+    if (l->threads > 1 && (arithmetic > memory ? arithmetic : memory) > c->alone) {
         wake = c->wake;
-        arithmetic /= threads; /* memory is shared */
+        arithmetic /= l->threads; /* memory is shared */
     }
     return c->call + c->matrix * s->batch + wake +
            (arithmetic > memory ? arithmetic + c->exposed * memory : memory + c->exposed * arithmetic);
@@ -78,13 +117,14 @@ static double product_time(const struct product_cost *c, const struct product_si
 
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant)
 {
-    if (p->kind != DNN_MATMUL || p->src_type != dnnl_f32)
+    const struct machine *m = l->full_rate ? &full_rate : &half_rate;
+
+    if (p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (m->convolutions && constant && is_pointwise(p))))
         return true;
 
     const struct product_size s = product_size(p);
-    const double threads = l->threads, bits = l->vector_bits, cache = (double)l->cache_bytes;
-    const double library = product_time(&library_cost, &s, threads, bits, cache);
-    const double generated = product_time(constant ? &packed_cost : &unpacked_cost, &s, threads, bits, cache);
+    const double library = product_time(m, &m->library, &s, l);
+    const double generated = product_time(m, constant ? &m->packed : &m->unpacked, &s, l);
 
-    return library * WORTH_COMPILING <= generated || (s.rows > FEW_ROWS && library - generated < WORTH_TILES);
+    return library * m->worth <= generated || (s.rows > FEW_ROWS && library - generated < WORTH_TILES);
 }

@@ -63,6 +63,7 @@ static void host_targets(void **state)
         assert_non_null(t.triple);
         assert_true(t.vector_bits >= 128 && t.vector_bits <= 512 && t.vector_bits >= last);
         last = t.vector_bits;
+        assert_true(!t.full_rate || t.vector_bits == 512);
     }
     assert_true(codegen_host_target(&t, NULL, &a, &e));
     assert_int_equal(t.vector_bits, last);

@@ -69,21 +69,70 @@ static void without_comparison(void **state)
     subject_end(&s);
 }
 
+static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, uint32_t window, uint32_t groups)
+{
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+    struct subject s;
+
+    options.groups = groups;
+    subject_begin(&s);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
+          OPERAND(&s, true, results, inputs / groups, window, window), NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+/* The faster the arithmetic, the more it matters that weights are fetched beside it. */
+static void full_rate(void **state)
+{
+    (void)state;
+    assert_false(wanted(library, true, 128, 768, 3072));
+    assert_false(wanted(library, true, 4, 1024, 1024));
+    assert_true(wanted(library, true, 2048, 512, 512));
+    assert_true(wanted(library, false, 128, 128, 128));
+    /* weights that come from memory for few pixels, and weights that stay in the cache */
+    assert_false(wants_convolution(7, 2048, 512, 1, 1));
+    assert_true(wants_convolution(56, 64, 256, 1, 1));
+    /* no matrix products */
+    assert_true(wants_convolution(9, 512, 512, 3, 1));
+    assert_true(wants_convolution(7, 1024, 1024, 1, 2));
+}
+
+static void half_rate(void **state)
+{
+    (void)state;
+    assert_true(wanted(library, true, 128, 768, 3072));
+    assert_true(wants_convolution(7, 2048, 512, 1, 1));
+}
+
+static void compare_rate(bool full)
+{
+    library_compare(
+        library, &(struct target){.vector_bits = 512, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
+}
+
 static int compare(void **state)
 {
-    const struct target t = {.vector_bits = 512, .cache_bytes = 1 << 20, .thread_count = TEST_THREADS};
-
     (void)state;
-    library_compare(library, &t);
+    compare_rate(false);
+    return 0;
+}
+
+static int compare_full(void **state)
+{
+    (void)state;
+    compare_rate(true);
     return 0;
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(products, compare),
-        cmocka_unit_test_setup(many_small_ones, compare),
-        cmocka_unit_test_setup(without_comparison, compare),
+        cmocka_unit_test_setup(products, compare),           cmocka_unit_test_setup(many_small_ones, compare),
+        cmocka_unit_test_setup(without_comparison, compare), cmocka_unit_test_setup(half_rate, compare),
+        cmocka_unit_test_setup(full_rate, compare_full),
     };
 
     (void)argc;
