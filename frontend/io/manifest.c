@@ -444,8 +444,12 @@ static bool check_options(const struct model_options *o, const struct model *mod
         for (size_t k = 0; k < model->input_count; k++)
             if (!strcmp(model->inputs[k].name, shape->name))
                 d = &model->inputs[k].descriptor;
-        if (!d)
-            return file_error(message, size, "a shape is given for %s, which is no input", SHOWN(shape->name));
+        if (!d) {
+            char names[300] = "";
+            for (size_t k = 0, at = 0; k < model->input_count && at < sizeof names; k++)
+                at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", k ? ", " : "", SHOWN(model->inputs[k].name));
+            return file_error(message, size, "a shape is given for %s, which is no input (%s)", SHOWN(shape->name), names);
+        }
         if (d->rank != shape->rank || (shape->rank && memcmp(d->shape, shape->dims, shape->rank * sizeof *shape->dims)))
             return file_error(message, size, "the shape given for input %s is not the manifest's", SHOWN(shape->name));
     }

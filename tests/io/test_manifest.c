@@ -80,7 +80,7 @@ static void test_options(void **state)
         {{.shape_count = 1, .shapes = &right}, NULL},
         {{.shape_count = 1, .shapes = &wrong}, "the shape given for input x is not the manifest's"},
         {{.shape_count = 1, .shapes = &low}, "the shape given for input x is not the manifest's"},
-        {{.shape_count = 1, .shapes = &unknown}, "a shape is given for z, which is no input"},
+        {{.shape_count = 1, .shapes = &unknown}, "a shape is given for z, which is no input (x)"},
         {{.dim_count = 1, .dims = &dim}, "a manifest has no dimension n"},
         {{.constant_count = 1, .constants = &constant}, "input x of a manifest cannot be a constant"},
         {{.weights = "w.npy"}, "names the files of its weights itself"},
