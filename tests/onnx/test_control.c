@@ -65,6 +65,35 @@ static void functions_are_inlined(void **state)
     free_net(&t);
 }
 
+/** Functions that call the one before them 60 times each: a small file for a graph without end. */
+static void unrolled_nodes_are_limited(void **state)
+{
+    (void)state;
+    enum { CALLS = 60 };
+    struct net t;
+
+    start(&t, 17);
+    for (int level = 0; level < 4; level++) {
+        const char *names[] = {"f0", "f1", "f2", "f3"};
+        Onnx__FunctionProto *f = function(&t, names[level]);
+
+        for (int i = 0; i < CALLS; i++) {
+            char result[16];
+
+            snprintf(result, sizeof result, i ? "r%d" : "y", i);
+            f->node[f->n_node] = make_node(&t, level ? names[level - 1] : "Neg", "x", result);
+            f->node[f->n_node++]->domain = text(&t, level ? "local" : "");
+        }
+    }
+    input(&t, "x", F32, "1");
+    node(&t, "f2", "x", "y")->domain = text(&t, "local");
+    output(&t, "y");
+    reads(&t, NULL); /* 60^3 + 60^2 + 60 + 1 */
+    t.graph.node[0]->op_type = text(&t, "f3");
+    refused(&t, NULL, "more than 262144 nodes");
+    free_net(&t);
+}
+
 static void if_takes_a_branch(void **state)
 {
     (void)state;
@@ -217,8 +246,11 @@ static void scans_are_unrolled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(if_takes_a_branch),
-        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions),
+        cmocka_unit_test(functions_are_inlined),
+        cmocka_unit_test(unrolled_nodes_are_limited),
+        cmocka_unit_test(if_takes_a_branch),
+        cmocka_unit_test(loops_are_unrolled),
+        cmocka_unit_test(loops_with_computed_conditions),
         cmocka_unit_test(scans_are_unrolled),
     };
 

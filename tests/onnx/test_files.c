@@ -132,7 +132,8 @@ static void large_weights_stay_in_the_file(void **state)
 static void weights_beside_the_model(void **state)
 {
     (void)state;
-    char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], link[100];
+    char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], beside[80], sibling[100],
+         link[100];
     static const float numbers[4] = {1, 2, 3, 4}, x[2] = {10, 20};
     Onnx__TensorProto *w;
     float y[2];
@@ -143,9 +144,13 @@ static void weights_beside_the_model(void **state)
     snprintf(file, sizeof file, "%s/w.bin", folder);
     snprintf(model, sizeof model, "%s/model.onnx", folder);
     snprintf(outside, sizeof outside, "%s/secret.bin", base);
+    snprintf(beside, sizeof beside, "%s/model2", base); /* begins like the model's folder */
+    snprintf(sibling, sizeof sibling, "%s/w.bin", beside);
     snprintf(link, sizeof link, "%s/link.bin", folder);
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_true(file_write(file, numbers, sizeof numbers, NULL, 0) && file_write(outside, numbers, sizeof numbers, NULL, 0));
+    assert_int_equal(mkdir(beside, 0700), 0);
+    assert_true(file_write(sibling, numbers, sizeof numbers, NULL, 0));
     assert_int_equal(symlink("../secret.bin", link), 0);
 
     start(&t, 17);
@@ -172,6 +177,8 @@ static void weights_beside_the_model(void **state)
     refused(&t, NULL, "its shape asks for 8 bytes, external data have 12");
     external(&t, w, "../secret.bin", NULL, NULL);
     refused(&t, NULL, "leads out of the model's folder");
+    external(&t, w, "../model2/w.bin", NULL, NULL);
+    refused(&t, NULL, "leads out of the model's folder");
     external(&t, w, "link.bin", NULL, NULL);
     refused(&t, NULL, "leads out of the model's folder");
     external(&t, w, outside, NULL, NULL);
@@ -186,6 +193,8 @@ static void weights_beside_the_model(void **state)
     unlink(link);
     unlink(file);
     unlink(outside);
+    unlink(sibling);
+    rmdir(beside);
     rmdir(folder);
     rmdir(base);
 }

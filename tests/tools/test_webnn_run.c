@@ -275,6 +275,10 @@ static void comparing_finds_the_worst(void **state)
     assert_printed("1 of 6 elements");
     assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=far.npy", WEBNN_RUN), 1);
     assert_printed("2 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 1]");
+    near[2] = INFINITY; /* to which a tolerance relative to it would make everything near */
+    write_array("infinite.npy", F32, 2, (uint32_t[]){2, 3}, near);
+    assert_int_equal(run("%s sum.webnn --input x=six.npy --compare y=infinite.npy", WEBNN_RUN), 1);
+    assert_printed("1 of 6 elements are beyond 1e-05 + 0.001 * |expected|, the first at [0, 2]");
     /* Integers are exact, also where doubles are not. */
     write_array("whole.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, whole);
     write_array("same.npy", WNNOperandDataType_Int64, 1, (uint32_t[]){3}, same);
