@@ -279,6 +279,19 @@ static void attributes_of_another_kind(void **state)
     attribute_float(&t, t.graph.node[0], "alpha", 2);
     refused(&t, NULL, "attribute alpha is given twice");
     free_net(&t);
+
+    Onnx__AttributeProto *mode;
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integers(&t, "pads", 2, (int64_t[]){1, 1});
+    mode = attribute(&t, node(&t, "Pad", "x pads", "y"), "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+    mode->has_s = 1;
+    mode->s = (ProtobufCBinaryData){4, (uint8_t *)text(&t, "edge")};
+    output(&t, "y");
+    reads(&t, NULL);
+    mode->s = (ProtobufCBinaryData){5, memcpy(text(&t, "edge "), "edge", 5)}; /* a NUL behind it */
+    refused(&t, NULL, "attribute mode holds a NUL");
+    free_net(&t);
 }
 
 static void types_that_webnn_lacks(void **state)

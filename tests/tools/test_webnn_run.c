@@ -80,6 +80,7 @@ static void wrong_usage_is_told(void **state)
         {"sum.webnn --dim batch=99999999999", "--dim takes NAME=N"},
         {"sum.webnn --shape x=2x", "--shape takes NAME=1x3x224x224, not 'x=2x'"},
         {"sum.webnn --shape x=2x-3", "--shape takes"},
+        {"sum.webnn --shape x=4294967298x3", "--shape takes"}, /* 2^32 + 2 */
         {"sum.webnn --resize 4", "--resize takes WIDTHxHEIGHT or auto, not '4'"},
         {"sum.webnn --resize 0x4", "--resize takes"},
         {"sum.webnn --resize 4x4y", "--resize takes"},
