@@ -33,9 +33,9 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct kernel *const *ke
 void codegen_unit_free(struct codegen_unit *u);
 
 /**
- * The machine code of a unit as bytes that run wherever they are mapped at a multiple of 4096 (codegen/flatten.h): of its kernels
- * which[0..count-1], offsets[i] being where the i-th one's function starts.  kernels: the unit's, needed only under the sanitize
- * switch, where code is compiled anew without it; else NULL.  *bytes is for free().  False: e.
+ * The machine code of a unit as bytes that run wherever they are mapped at a multiple of 4096 (codegen/flatten.h): of its
+ * kernels which[0..count-1], offsets[i] being where the i-th one's function starts.  kernels: the unit's, needed only under the
+ * sanitize switch, where code is compiled anew without it; else NULL.  *bytes is for free().  False: e.
  */
 bool codegen_unit_flatten(struct codegen_unit *u, struct kernel *const *kernels, uint32_t count, const uint32_t *which,
                           void **bytes, size_t *size, uint64_t *offsets, struct error *e);

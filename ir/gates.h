@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Gates of recurrent operators.  In: a layout of the specification.  Out: which part of the weights' and biases' rows belongs to
- * which gate.  (Peephole weights stand in the order i, o, f whatever the layout: that of the enum.)
+ * Gates of recurrent operators.  In: a layout of the specification.  Out: which part of the weights' and biases' rows belongs
+ * to which gate.  (Peephole weights stand in the order i, o, f whatever the layout: that of the enum.)
  */
 #ifndef WEBNN_IR_GATES_H_
 #define WEBNN_IR_GATES_H_

@@ -274,7 +274,8 @@ char *lex_unescape(struct lexer *l, struct arena *a, size_t *length)
         char piece[4];
         size_t written, consumed = unescape(t->text + at + 1, t->length - at - 1, piece, &written);
         if (consumed == 0) {
-            lex_error_at(l, t->text + at, "unknown escape in a string (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH \\u{...} are known)");
+            lex_error_at(l, t->text + at,
+                         "unknown escape in a string (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\xHH \\uHHHH \\u{...} are known)");
             return NULL;
         }
         memcpy(text + used, piece, written);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Convolutions and matrix products as plain sums of products, for nodes that the library does not take.  How they are computed, in
- * tiles, is read off the index maps later (docs/products.md).
+ * Convolutions and matrix products as plain sums of products, for nodes that the library does not take.  How they are computed,
+ * in tiles, is read off the index maps later (docs/products.md).
  */
 #include "ir/conv.h"
 #include "passes/lower.h"

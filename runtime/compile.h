@@ -22,4 +22,5 @@ bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *u
 /** The same for other facts than the engine's own. */
 bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
                         struct program *out, struct compile_times *times, struct error *e);
+
 #endif

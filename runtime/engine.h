@@ -107,7 +107,7 @@ struct program {
 
 /** Whether a step writes one of its places. */
 bool step_writes(const struct program_step *s, uint32_t place);
-/** Fills in `run` of every kernel step that has IR.  False: out of memory. */
+/** Fills in `run` of every kernel step that has IR, unless it is.  False: out of memory. */
 bool program_describe(struct program *p);
 void program_free(struct program *p);
 /** Steps, places and sizes, for the dump-plan switch. */

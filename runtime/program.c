@@ -24,10 +24,10 @@ static bool describe_kernel(struct program *p, struct program_step *s)
         s->run.scratch_bytes = k->scratch_bytes;
         s->run.flops = k->flops;
         s->run.bytes = k->bytes;
-        s->run.written = written;
         ok = written && (s->run.params || numbers.param_count == 0);
         for (uint32_t i = 0; ok && i < s->place_count && i < k->tensor_count; i++)
             written[i] = k->tensors[i].written;
+        s->run.written = ok ? written : NULL;
     }
     arena_free(&scratch);
     return ok;
@@ -42,9 +42,13 @@ bool step_writes(const struct program_step *s, uint32_t place)
 
 bool program_describe(struct program *p)
 {
-    for (uint32_t i = 0; i < p->step_count; i++)
-        if (p->steps[i].kind == STEP_KERNEL && p->steps[i].kernel && !describe_kernel(p, &p->steps[i]))
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        struct program_step *s = &p->steps[i];
+        const bool known = !s->kernel || s->run.written; /* of an image, or described before */
+
+        if (s->kind == STEP_KERNEL && !known && !describe_kernel(p, s))
             return false;
+    }
     return true;
 }
 

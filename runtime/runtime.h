@@ -34,8 +34,8 @@ struct image_facts;
 
 /** The graph of a file that wnnGraphSave wrote; file: open at path.  It holds no reference on the context yet.  NULL: e. */
 WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e);
-/** A graph over an executable of the context's engine, which is taken over also on failure.  It holds no reference on the context
- * yet.  NULL: e. */
+/** A graph over an executable of the context's engine, which is taken over also on failure.  It holds no reference on the
+ * context yet.  NULL: e. */
 WNNGraph runtime_graph_of(WNNContext context, struct executable *x, uint32_t input_slots, const struct image_facts *facts,
                           struct error *e);
 

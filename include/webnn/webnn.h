@@ -94,8 +94,8 @@ WNN_EXPORT WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor ten
  * reading. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data,
                                                         size_t byteLength);
-/** Submits one computation of graph and returns (MLContext.dispatch); one that takes less time than waking a thread may be done by
- * then.  If the computation fails later (no memory), the context is lost: going on with wrong contents would be worse.
+/** Submits one computation of graph and returns (MLContext.dispatch); one that takes less time than waking a thread may be done
+ * by then.  If the computation fails later (no memory), the context is lost: going on with wrong contents would be worse.
  * InvalidStateError for a destroyed graph; TypeError for a graph or tensor of another context, names other than the graph's,
  * and a tensor that is given twice, destroyed, constant, or of another data type or shape. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
@@ -192,17 +192,18 @@ WNN_EXPORT WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOper
 /** See wnnGraphGetInput. */
 WNN_EXPORT WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output);
 /** Writes the compiled graph to a file: plan, machine code and packed weights, versioned and checksummed, for
- * wnnContextLoadGraph on this machine or one like it (docs/compiled-graphs.md).  The file is complete or not there at all; an older
- * one is replaced.  May be called on any thread while the graph computes.  TypeError for an empty path, InvalidStateError for a
- * destroyed graph or a lost context, UnknownError if the file cannot be written, NotSupportedError for a graph that was loaded
- * from a shared object. */
+ * wnnContextLoadGraph on this machine or one like it (docs/compiled-graphs.md).  The file is complete or not there at all; an
+ * older one is replaced.  May be called on any thread while the graph computes.  TypeError for an empty path, InvalidStateError
+ * for a destroyed graph or a lost context, UnknownError if the file cannot be written, NotSupportedError for a graph that was
+ * loaded from a shared object. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path);
 /** Makes a graph of a file that wnnGraphSave wrote, without compiling, or of a shared object that webnnc made.  The graph is
- * dispatched like a built one and gives the same results bit by bit.  Weights and code stay in the file, which is mapped: it may be
- * deleted or replaced by another meanwhile, but not be written to.  Code in a file is trusted as that of a shared library is;
- * everything else is checked.  DataError if the file is absent, damaged or something else; NotSupportedError if it was made by
- * another version of this library or of oneDNN, for a processor with more features than the context may use, or with weights packed for another
- * number of threads: then the graph is to be built anew.  InvalidStateError if the context is lost. */
+ * dispatched like a built one and gives the same results bit by bit.  Weights and code stay in the file, which is mapped: it
+ * may be deleted or replaced by another meanwhile, but not be written to.  Code in a file is trusted as that of a shared
+ * library is; everything else is checked.  DataError if the file is absent, damaged or something else; NotSupportedError if it
+ * was made by another version of this library or of oneDNN, for a processor with more features than the context may use, or
+ * with weights packed for another number of threads: then the graph is to be built anew.  InvalidStateError if the context is
+ * lost. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph);
 /** The same on the context's timeline, reported through a callback, errors included.  path is copied. */
 WNN_EXPORT WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *path, WNNBuildCallbackInfo callbackInfo);
@@ -258,8 +259,9 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNN
  * build has been called. */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder builder, WNNTensor tensor);
 /** Copies the value of an operand that depends on constants only to data, as the reference interpreter computes it (not in the
- * specification; readers of model files take shapes and axes from it).  Takes as long as a naive computation does.  TypeError if
- * the operand depends on an input, or byteLength is not exactly the operand's; the builder stays as it is, its first error too. */
+ * specification; readers of model files take shapes and axes from it).  Takes as long as a naive computation does.  TypeError
+ * if the operand depends on an input, or byteLength is not exactly the operand's; the builder stays as it is, its first error
+ * too. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderGetConstantValue(WNNGraphBuilder builder, WNNOperand operand, void *data,
                                                                   size_t byteLength);
 
