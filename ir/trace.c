@@ -71,20 +71,18 @@ struct trace *trace_open(const char *path, struct error *e)
 
 /* ---- collecting ---- */
 
-/* Makes room for one more of `size` bytes.  items is a pointer to the list's pointer. */
-static bool grow(void *items, uint32_t count, uint32_t *capacity, size_t size)
+/* Makes room for one more of `size` bytes in a list, which may move; NULL: no memory, and it stays. */
+static void *grow(void *items, uint32_t count, uint32_t *capacity, size_t size)
 {
     uint32_t wanted = *capacity ? 2 * *capacity : 64;
     void *grown;
 
     if (count < *capacity)
-        return true;
-    grown = realloc(*(void **)items, wanted * size);
-    if (!grown)
-        return false;
-    *(void **)items = grown;
-    *capacity = wanted;
-    return true;
+        return items;
+    grown = realloc(items, wanted * size);
+    if (grown)
+        *capacity = wanted;
+    return grown;
 }
 
 static const char *copy_text(struct trace *t, const char *text)
@@ -99,9 +97,12 @@ static uint32_t register_locked(struct trace *t, const struct trace_name *name)
     copy.category = copy_text(t, name->category);
     copy.name = copy_text(t, name->name);
     copy.implementation = copy_text(t, name->implementation);
-    if (!copy.category || !copy.name || !copy.implementation ||
-        !grow(&t->names, t->name_count, &t->name_capacity, sizeof *t->names))
+    if (!copy.category || !copy.name || !copy.implementation)
         return UINT32_MAX;
+    struct trace_name *names = grow(t->names, t->name_count, &t->name_capacity, sizeof *names);
+    if (!names)
+        return UINT32_MAX;
+    t->names = names;
     t->names[t->name_count] = copy;
     return t->name_count++;
 }
@@ -119,11 +120,15 @@ void trace_add(struct trace *t, uint32_t name, uint64_t start, uint64_t end)
     uint32_t thread = this_thread();
 
     pthread_mutex_lock(&t->lock);
-    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX &&
-        grow(&t->spans, t->span_count, &t->span_capacity, sizeof *t->spans))
-        t->spans[t->span_count++] = (struct span){start, end, name, thread};
-    else
+    struct span *spans = NULL;
+    if (name < t->name_count && t->span_count < TRACE_SPANS_MAX)
+        spans = grow(t->spans, t->span_count, &t->span_capacity, sizeof *spans);
+    if (spans) {
+        t->spans = spans;
+        spans[t->span_count++] = (struct span){start, end, name, thread};
+    } else {
         t->lost++;
+    }
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -61,27 +61,29 @@ void cut_free(struct cut *c)
     free(c);
 }
 
-/* Doubles an array; failure is remembered until cut_solve. */
-static bool grow(struct cut *c, void *array, uint32_t *capacity, size_t size)
+/* Doubles an array, which moves; NULL: it stays, and the failure is remembered until cut_solve. */
+static void *grow(struct cut *c, void *items, uint32_t *capacity, size_t size)
 {
-    void **items = array;
     size_t bytes = (size_t)*capacity * size;
-    char *larger = *capacity <= UINT32_MAX / 2 ? realloc(*items, 2 * bytes) : NULL;
+    char *larger = *capacity <= UINT32_MAX / 2 ? realloc(items, 2 * bytes) : NULL;
 
     if (!larger) {
         c->failed = true;
-        return false;
+        return NULL;
     }
     memset(larger + bytes, 0, bytes);
-    *items = larger;
     *capacity *= 2;
-    return true;
+    return larger;
 }
 
 uint32_t cut_variable(struct cut *c)
 {
-    if (c->variable_count == c->variable_capacity && !grow(c, &c->first, &c->variable_capacity, sizeof *c->first))
-        return CUT_ZERO;
+    if (c->variable_count == c->variable_capacity) {
+        uint32_t *larger = grow(c, c->first, &c->variable_capacity, sizeof *c->first);
+        if (!larger)
+            return CUT_ZERO;
+        c->first = larger;
+    }
     return c->variable_count++;
 }
 
@@ -95,8 +97,12 @@ void cut_cost(struct cut *c, uint32_t a, uint32_t b, int64_t capacity)
 {
     if (a == b || capacity == 0 || a == CUT_ONE || b == CUT_ZERO)
         return; /* never 0 and 1 */
-    if (c->edge_count + 2 > c->edge_capacity && !grow(c, &c->edges, &c->edge_capacity, sizeof *c->edges))
-        return;
+    if (c->edge_count + 2 > c->edge_capacity) {
+        struct edge *larger = grow(c, c->edges, &c->edge_capacity, sizeof *c->edges);
+        if (!larger)
+            return;
+        c->edges = larger;
+    }
     add_edge(c, a, b, capacity);
     add_edge(c, b, a, 0);
 }
