@@ -140,27 +140,15 @@ static void spoil(const struct sample *s, struct exemption *x, const struct valu
 /* The node's results' bounds with what is spoilt among its operands. */
 static void carry(const struct sample *s, struct exemption *x, const struct node *n)
 {
-    const void **inputs = random_alloc(n->input_count, sizeof *inputs);
-    const double **input_bounds = random_alloc(n->input_count, sizeof *input_bounds);
     void **results = random_alloc(n->result_count, sizeof *results);
     double **bounds = random_alloc(n->result_count, sizeof *bounds);
-    struct error e = {0};
 
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct value *v = n->inputs[i].value;
-        inputs[i] = v ? s->data[v->index] : NULL;
-        input_bounds[i] = !v ? NULL : x->bounds[v->index] ? x->bounds[v->index] : s->bounds[v->index];
-    }
+    if (!sample_compute_node(s, n, x->bounds, results, bounds))
+        random_die("a node that was computed before is refused");
     for (uint32_t i = 0; i < n->result_count; i++) {
-        results[i] = random_alloc((size_t)type_bytes(&n->results[i]->type), 1);
-        bounds[i] = x->bounds[n->results[i]->index] = random_alloc((size_t)type_elements(&n->results[i]->type), sizeof(double));
-    }
-    if (!node_interpret_bounds(n, inputs, input_bounds, results, bounds, &e))
-        random_die(e.message);
-    for (uint32_t i = 0; i < n->result_count; i++)
+        x->bounds[n->results[i]->index] = bounds[i];
         free(results[i]);
-    free(inputs);
-    free(input_bounds);
+    }
     free(results);
     free(bounds);
 }

@@ -39,6 +39,12 @@ struct sample {
 void sample_init(struct sample *s);
 void sample_free(struct sample *s);
 void sample_set_data(struct sample *s, const struct value *v, void *data, double *bounds);
+/**
+ * Computes a node on the sample's data.  other_bounds (by value->index; NULL: none): bounds of operands in place of the
+ * sample's. Fills results and bounds with fresh memory, the caller's then.  False: the interpreter refuses, and why is printed.
+ */
+bool sample_compute_node(const struct sample *s, const struct node *n, double *const *other_bounds, void **results,
+                         double **bounds);
 /** Computes a node's results.  False if the interpreter refuses, with a message on stderr. */
 bool sample_evaluate_node(struct sample *s, const struct node *n);
 /** Elements of which nothing can be asked. */

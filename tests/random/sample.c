@@ -61,30 +61,40 @@ void sample_set_data(struct sample *s, const struct value *v, void *data, double
     s->bounds[v->index] = bounds;
 }
 
-bool sample_evaluate_node(struct sample *s, const struct node *n)
+bool sample_compute_node(const struct sample *s, const struct node *n, double *const *other_bounds, void **results,
+                         double **bounds)
 {
     const void **inputs = random_alloc(n->input_count, sizeof *inputs);
     const double **input_bounds = random_alloc(n->input_count, sizeof *input_bounds);
-    void **results = random_alloc(n->result_count, sizeof *results);
-    double **bounds = random_alloc(n->result_count, sizeof *bounds);
     struct error e = {0};
 
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct value *v = n->inputs[i].value;
-        inputs[i] = v ? s->data[v->index] : NULL;
-        input_bounds[i] = v ? s->bounds[v->index] : NULL;
+        if (!v)
+            continue;
+        inputs[i] = s->data[v->index];
+        input_bounds[i] = other_bounds && other_bounds[v->index] ? other_bounds[v->index] : s->bounds[v->index];
     }
     for (uint32_t i = 0; i < n->result_count; i++) {
         results[i] = random_alloc((size_t)type_bytes(&n->results[i]->type), 1);
         bounds[i] = random_alloc((size_t)type_elements(&n->results[i]->type), sizeof(double));
     }
     bool good = node_interpret_bounds(n, inputs, input_bounds, results, bounds, &e);
-    for (uint32_t i = 0; i < n->result_count; i++)
-        sample_set_data(s, n->results[i], results[i], bounds[i]);
     if (!good)
         fprintf(stderr, "the interpreter refuses %s: %s\n", op_infos[n->op].name, e.message);
     free(inputs);
     free(input_bounds);
+    return good;
+}
+
+bool sample_evaluate_node(struct sample *s, const struct node *n)
+{
+    void **results = random_alloc(n->result_count, sizeof *results);
+    double **bounds = random_alloc(n->result_count, sizeof *bounds);
+    bool good = sample_compute_node(s, n, NULL, results, bounds);
+
+    for (uint32_t i = 0; i < n->result_count; i++)
+        sample_set_data(s, n->results[i], results[i], bounds[i]);
     free(results);
     free(bounds);
     return good;
