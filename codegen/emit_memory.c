@@ -193,6 +193,25 @@ static V load_gather(struct emitter *e, T element, V pointer, V address, const s
     return call_intrinsic(m, "llvm.masked.gather", types, 2, args, 4);
 }
 
+/* Several loops over a row come back to it while it is in the first cache: the second one asks for the next row, which would
+ * otherwise have to be waited for at its start. */
+static void prefetch_next_row(struct emitter *e, const struct kexpr *x, T element, V address)
+{
+    const struct kernel *k = e->k;
+    const struct build *m = &e->m;
+    bool by_row = false;
+    for (uint32_t i = 0; i < x->index.count; i++)
+        by_row |= x->index.terms[i].var + 1 == k->parallel_count;
+    if (!by_row || !e->vector_reduced || k->reduced_count != 1 || e->phase != 1)
+        return;
+    V size = number_value(e, e->var_number[k->vector_var]);
+    emit_here(e);
+    V next = offset_pointer(e, element, address, size);
+    T type = type_ptr(m);
+    V args[4] = {next, const_int(m, 32, 0), const_int(m, 32, 3), const_int(m, 32, 1)};
+    call_intrinsic(m, "llvm.prefetch", &type, 1, args, 4);
+}
+
 V emit_load(struct emitter *e, uint32_t expr)
 {
     const struct kexpr *x = &e->k->exprs[expr];
@@ -225,8 +244,10 @@ V emit_load(struct emitter *e, uint32_t expr)
         value = load_gather(e, element, pointer, place_pointer(e, element, pointer, row, &p), &p,
                             and_conditions(e, guard, exists), align);
     } else {
-        V mask = and_conditions(e, lanes, exists);
-        value = load_row(e, element, place_pointer(e, element, pointer, row, &p), &p, scalar, mask, align);
+        V mask = and_conditions(e, lanes, exists), address = place_pointer(e, element, pointer, row, &p);
+        value = load_row(e, element, address, &p, scalar, mask, align);
+        if (!mask && p.kind == FORM_UNIT)
+            prefetch_next_row(e, x, element, address);
     }
     if (dtype == WNNOperandDataType_Float16)
         value = half_to_float(m, value);
