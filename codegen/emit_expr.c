@@ -28,13 +28,16 @@ static V float_sign(const struct build *m, V a)
 
 /* LLVM 19 makes the minimum of two numbers that came from float16 one of float16, which without instructions for that is slow
  * and wrong: maximum(NaN, 0) is 0.  The fence keeps it from seeing where an operand came from. */
-static V float_extreme(const struct build *m, const char *name, V a, V b)
+static V float_extreme(const struct build *m, bool largest, V a, V b)
 {
+    V one;
+    if (op_extreme(m, largest, a, b, &one))
+        return one;
     if (m->isa->f16 && LLVMIsConstant(a))
         b = op_intrinsic1(m, "llvm.arithmetic.fence", b);
     else if (m->isa->f16)
         a = op_intrinsic1(m, "llvm.arithmetic.fence", a);
-    return op_intrinsic2(m, name, a, b);
+    return op_intrinsic2(m, largest ? "llvm.maximum" : "llvm.minimum", a, b);
 }
 
 static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
@@ -49,9 +52,9 @@ static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
     case K_DIV:
         return LLVMBuildFDiv(m->b, a, b, "");
     case K_MIN:
-        return float_extreme(m, "llvm.minimum", a, b);
+        return float_extreme(m, false, a, b);
     case K_MAX:
-        return float_extreme(m, "llvm.maximum", a, b);
+        return float_extreme(m, true, a, b);
     case K_POW:
         return math_pow(m, a, b);
     case K_NEG:

@@ -27,7 +27,7 @@ struct isa {
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
     uint32_t registers;    /* vector registers */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
-    bool scaling;          /* multiplying by a power of two, in one rounding, is an instruction (AVX-512) */
+    bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };
 void isa_of_target(const struct target *t, struct isa *isa);
@@ -75,6 +75,8 @@ V op_mad(const struct build *m, V a, V b, V c);
 V op_select(const struct build *m, V condition, V a, V b);
 V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
 V op_fabs(const struct build *m, V x);
+/** The largest or smallest of two, NaN if one is, where the instruction set has something better for that than LLVM: else false. */
+bool op_extreme(const struct build *m, bool largest, V a, V b, V *out);
 /** The same pointer, in a way that passes do not look through.  Loop strength reduction takes longer than all other passes
  * together where an address in a loop is a sum of several loop-invariant terms: it tries the ways to add them up. */
 V op_opaque(const struct build *m, V pointer);

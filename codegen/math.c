@@ -85,11 +85,12 @@ static bool has_avx512(bool wanted, V like)
     return wanted && (lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32 || lanes == 64);
 }
 
-/* One of them on all lanes, by the current rounding; more than 16 lanes are several vectors. */
-static V avx512_operation(const struct build *m, const char *name, const V *args, uint32_t count)
+/* One of them on all lanes, by the current rounding; more than 16 lanes are several vectors.  control: its immediate number, or
+ * -1: it has none. */
+static V avx512_operation(const struct build *m, const char *name, const V *args, uint32_t count, int control)
 {
-    uint32_t lanes = lanes_of(args[0]);
-    V all[5];
+    uint32_t lanes = lanes_of(args[0]), all_count = 0;
+    V all[6];
     char full[64];
 
     if (lanes > 16) {
@@ -97,18 +98,32 @@ static V avx512_operation(const struct build *m, const char *name, const V *args
         for (uint32_t h = 0; h < 2; h++) {
             for (uint32_t i = 0; i < count; i++)
                 all[i] = some_lanes(m, args[i], LLVMGetPoison(LLVMTypeOf(args[i])), lanes / 2 * h, lanes / 2);
-            halves[h] = avx512_operation(m, name, all, count);
+            halves[h] = avx512_operation(m, name, all, count, control);
         }
         return some_lanes(m, halves[0], halves[1], 0, lanes);
     }
     snprintf(full, sizeof full, "llvm.x86.avx512.%s.ps.%u", name, 32 * lanes);
-    for (uint32_t i = 0; i < count; i++)
-        all[i] = args[i];
-    all[count++] = LLVMConstNull(LLVMTypeOf(args[0])); /* what lanes get that are masked: none */
-    all[count++] = LLVMConstAllOnes(type_int(m, lanes < 8 ? 8 : lanes));
-    if (lanes == 16 && count == 4)
-        all[count++] = const_int(m, 32, 4);
-    return call_intrinsic(m, full, NULL, 0, all, count);
+    while (all_count < count) {
+        all[all_count] = args[all_count];
+        all_count++;
+    }
+    if (control >= 0)
+        all[all_count++] = const_int(m, 32, control);
+    all[all_count++] = LLVMConstNull(LLVMTypeOf(args[0])); /* what lanes get that are masked: none */
+    all[all_count++] = LLVMConstAllOnes(type_int(m, lanes < 8 ? 8 : lanes));
+    if (lanes == 16 && count == 2)
+        all[all_count++] = const_int(m, 32, 4);
+    return call_intrinsic(m, full, NULL, 0, all, all_count);
+}
+
+bool op_extreme(const struct build *m, bool largest, V a, V b, V *out)
+{
+    if (!has_avx512(m->isa->scaling, a) || LLVMIsConstant(a) || LLVMIsConstant(b))
+        return false;
+    /* Of a NaN and a number the instruction takes the number; of zeros the right one. */
+    V args[2] = {a, b}, one = avx512_operation(m, "mask.range", args, 2, largest ? 5 : 4);
+    *out = select_if(m, LLVMBuildFCmp(m->b, LLVMRealUNO, a, b, ""), add(m, a, b), one);
+    return true;
 }
 
 /* a / b to 0.6 ulp, for b within [2^-100, 2^100] and a that is no larger than 1 (or NaN). */
@@ -116,7 +131,7 @@ static V divide(const struct build *m, V a, V b)
 {
     if (lanes_of(a) < 16 || !has_avx512(m->isa->slow_division, a))
         return LLVMBuildFDiv(m->b, a, b, "");
-    V r = avx512_operation(m, "rcp14", &b, 1), minus = LLVMBuildFNeg(m->b, b, "");
+    V r = avx512_operation(m, "rcp14", &b, 1, -1), minus = LLVMBuildFNeg(m->b, b, "");
     r = op_mad(m, op_mad(m, minus, r, num(m, a, 1)), r, r);
     V q = mul(m, a, r);
     return op_mad(m, op_mad(m, minus, q, a), r, q);
@@ -158,7 +173,7 @@ static V exp_between(const struct build *m, V x, double low, double high)
     p = op_mad(m, op_mad(m, p, d.r, num(m, x, 1)), d.r, num(m, x, 1));
     if (has_avx512(m->isa->scaling, x)) {
         V args[2] = {p, d.n_float}; /* the same to the bit as below */
-        return avx512_operation(m, "mask.scalef", args, 2);
+        return avx512_operation(m, "mask.scalef", args, 2, -1);
     }
     /* 2^n in two factors: one alone cannot reach subnormals or 2^128.  The second multiplication rounds. */
     V half = LLVMBuildAShr(m->b, d.n, const_i32_for(m, x, 1), "");
@@ -218,8 +233,8 @@ V math_erf(const struct build *m, V x)
 {
     V a = op_fabs(m, x), square = mul(m, x, x);
     V small = op_mad(m, POLYNOMIAL(m, square, erf_small), x, x);
-    V c = select_if(m, more(m, a, 4), num(m, x, 4), a); /* 1 from 3.92 on */
-    V logarithm = POLYNOMIAL(m, sub(m, c, num(m, x, 1)), erf_large); /* -18 to 0 */
+    V c = select_if(m, more(m, a, 4), num(m, x, 4), a);
+    V logarithm = POLYNOMIAL(m, sub(m, c, num(m, x, 1)), erf_large); /* -18 to 0; the result is 1 from 3.92 on */
     V e = exp_between(m, logarithm, -INFINITY, INFINITY);
     V large = op_intrinsic2(m, "llvm.copysign", sub(m, num(m, x, 1), e), x);
     return select_if(m, less(m, a, 0.95), small, large);

@@ -100,7 +100,7 @@ void isa_of_target(const struct target *t, struct isa *isa)
 {
     bool x86 = is_x86_64(t->triple);
     const char *f = t->features ? t->features : "";
-    bool scaling = x86 && has_feature(f, "avx512f") && has_feature(f, "avx512vl");
+    bool scaling = x86 && has_feature(f, "avx512f") && has_feature(f, "avx512dq") && has_feature(f, "avx512vl");
     *isa = (struct isa){
         .vector_bits = t->vector_bits ? t->vector_bits : 128,
         .fma = !x86 || has_feature(f, "fma"), /* the other targets that matter have both from the start */
@@ -108,7 +108,7 @@ void isa_of_target(const struct target *t, struct isa *isa)
         .rounding = !x86 || has_feature(f, "f16c"),
         .masks = x86 && has_feature(f, "avx512bw") && has_feature(f, "avx512vl"),
         .masks32 = x86 && has_feature(f, "avx2"),
-        .registers = x86 && !scaling ? 16 : 32,
+        .registers = x86 && !(has_feature(f, "avx512f") && has_feature(f, "avx512vl")) ? 16 : 32,
         .ternary_shuffles = x86 && has_feature(f, "avx512f"),
         .scaling = scaling,
         .slow_division = scaling && isa_divides_slowly(t->cpu),
