@@ -26,6 +26,7 @@ struct options {
     struct model_dim dims[SIZES_MAX];
     struct model_shape shapes[SIZES_MAX];
     uint32_t threads;
+    WNNPrecision precision;
     double seconds;
     bool json, check, list, peaks, only_peaks, overhead;
 };
@@ -47,6 +48,7 @@ static int usage(FILE *out, int status)
           "  --case TEXT      only cases whose name contains TEXT\n"
           "  --model MODEL    the same as MODEL alone\n"
           "  --threads N      threads of a computation (default: 1)\n"
+          "  --precision P    float32, bf16x2 or bf16: how exact convolutions and products have to be (default: float32)\n"
           "  --seconds S      time for measuring each case (default: 1)\n"
           "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"
           "  --file FILE      case lines to read instead of bench/cases.txt\n"
@@ -81,6 +83,7 @@ static bool open_context(struct subject *s, const struct options *o, const char 
     WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
 
     c.threadCount = o->threads;
+    c.precision = o->precision;
     c.debug = debug ? (WNNStringView){debug, strlen(debug)} : c.debug;
     return wnnCreateContext(&c, &s->context) == WNNStatus_Success || say_last_error(message, size, "context");
 }
@@ -459,6 +462,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
                 o->print = value;
             else if (!strcmp(a, "--weights"))
                 o->model.weights = value;
+            else if (!strcmp(a, "--precision") && argument_precision(value, &o->precision))
+                ;
             else if (!strcmp(a, "--dim") && o->model.dim_count < SIZES_MAX &&
                      argument_dim(value, (char **)&o->dims[o->model.dim_count].name, &o->dims[o->model.dim_count].size))
                 o->model.dim_count++;

@@ -34,6 +34,8 @@ const struct debug_switch debug_switches[] = {
     FLAG("no-library", DEBUG_NO_LIBRARY, "compute every convolution and matrix product by generated kernels"),
     FLAG("prefer-library", DEBUG_PREFER_LIBRARY,
          "leave every convolution and matrix product to the library that it takes, also where generated kernels are faster"),
+    FLAG("prefer-bfloat16", DEBUG_PREFER_BFLOAT16,
+         "compute every product in bfloat16 that the context's precision and the library allow, also where float32 is faster"),
     FLAG("sanitize", DEBUG_SANITIZE,
          "check generated code with the address sanitizer, in programs built with it, and poison the gaps between values"),
     FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),

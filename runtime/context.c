@@ -23,6 +23,9 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
         return error_set(e, WNNStatus_TypeError,
                          "createContext: powerPreference is %d, which is none of the enumeration's values",
                          (int)o->powerPreference);
+    if (o->precision != WNNPrecision_Float32 && o->precision != WNNPrecision_Bf16x2 && o->precision != WNNPrecision_Bf16)
+        return error_set(e, WNNStatus_TypeError, "createContext: precision is %d, which is none of the enumeration's values",
+                         (int)o->precision);
     if (o->threadCount > THREAD_COUNT_MAX)
         return error_set(e, WNNStatus_TypeError, "createContext: threadCount is %u, the largest supported is %d",
                          o->threadCount, THREAD_COUNT_MAX);
@@ -49,9 +52,7 @@ static bool context_init_lock(WNNContext context)
 
 WNNStatus wnnCreateContext(WNNContextOptions const *options, WNNContext *context)
 {
-    static const WNNContextOptions defaults = {
-        WNNPowerPreference_Default, true, 0, {NULL, 0}, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL}};
-    const WNNContextOptions *o = options ? options : &defaults;
+    const WNNContextOptions defaults = WNN_CONTEXT_OPTIONS_INIT, *o = options ? options : &defaults;
     struct error e;
 
     error_clear(&e);
@@ -89,6 +90,7 @@ WNNStatus wnnCreateContext(WNNContextOptions const *options, WNNContext *context
         wnnContextRelease(c);
         return error_publish(&e);
     }
+    c->engine->precision = o->precision;
     *context = c;
     return WNNStatus_Success;
 }
@@ -122,6 +124,11 @@ bool wnnContextGetAccelerated(WNNContext context)
 WNNPowerPreference wnnContextGetPowerPreference(WNNContext context)
 {
     return context ? context->power_preference : WNNPowerPreference_Default;
+}
+
+WNNPrecision wnnContextGetPrecision(WNNContext context)
+{
+    return context ? context->engine->precision : WNNPrecision_Float32;
 }
 
 /* ---- loss ---- */

@@ -192,6 +192,7 @@ struct engine {
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
     bool keep_weights; /* set before anything is compiled: programs can be saved for other machines (runtime/image.h) */
+    WNNPrecision precision; /* likewise: of convolutions and products */
 };
 
 /** The processor.  debug must outlive it.  TypeError for an unknown isa switch. */

@@ -74,6 +74,8 @@ static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
     if (cpu->library)
         return true;
     cpu->library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
+    if (cpu->library)
+        library_allow(cpu->library, cpu->base.precision, cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
     if (cpu->library && cpu->base.keep_weights)
         library_keep_weights(cpu->library);
     return cpu->library != NULL;

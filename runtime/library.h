@@ -37,6 +37,9 @@ struct library_bindings;
 struct library *library_create(const char *isa, uint32_t thread_count, struct error *e);
 void library_free(struct library *l);
 
+/** How exact float32 products described from now on have to be; prefer: bfloat16 also where float32 is faster. */
+void library_allow(struct library *l, WNNPrecision precision, bool prefer);
+
 /** What generated kernels have, which library_wants_node compares with. */
 void library_compare(struct library *l, const struct target *t);
 /** struct target's takes_node: what the library takes and computes at least as fast as a generated kernel would. */
@@ -68,6 +71,7 @@ struct library_step_info {
     int64_t scratch_bytes;      /* what library_step_run needs, 64-byte aligned */
     int64_t packed_bytes;       /* weights held by the step */
     double flops, bytes;        /* of one run: 2 per multiply-add; operands read once, output written once */
+    WNNPrecision precision;     /* that it computes with */
     const char *implementation; /* the library's name of it, for profiles */
 };
 

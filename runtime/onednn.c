@@ -56,6 +56,7 @@ struct library *library_create(const char *isa, uint32_t thread_count, struct er
     }
     /* Without VNNI sums of two u8 * s8 products saturate to 16 bits: wrong results. */
     unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
+    l->bfloat16 = l->refuses ? 0 : dnn_bfloat16_rate();
     l->exact = (has & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni ||
                (has & dnnl_cpu_isa_avx2_vnni) == dnnl_cpu_isa_avx2_vnni;
     return l;
@@ -69,6 +70,7 @@ struct dnn_answer {
     bool taken;
     bool pack; /* weights are reordered */
     bool by_gemm;
+    int32_t parts;
     uint32_t size;
     struct dnn_problem problem;
 };
@@ -139,6 +141,7 @@ static bool answer_find(struct library *l, uint64_t hash, struct dnn_problem *p,
         *taken = a->taken;
         p->weights.free = a->pack;
         p->by_gemm = a->by_gemm;
+        p->parts = a->parts;
     }
     pthread_mutex_unlock(&l->mutex);
     return a != NULL;
@@ -158,6 +161,7 @@ static void answer_remember(struct library *l, uint64_t hash, const struct dnn_p
     a->taken = taken;
     a->pack = way->weights.free;
     a->by_gemm = way->by_gemm;
+    a->parts = way->parts;
     memcpy(&a->problem, p, size);
     pthread_mutex_lock(&l->mutex);
     if (l->answer_count == ANSWERS_MAX)
@@ -195,6 +199,17 @@ dnnl_primitive_attr_t dnn_create_attributes(void)
 static dnn_md layout_md(const struct dnn_layout *l, int32_t type)
 {
     return dnn_md_create(l->rank, l->dims, l->free ? NULL : l->strides, (dnnl_data_type_t)type);
+}
+
+/** Of source or weights as the primitive sees them. */
+static dnn_md operand_md(const struct dnn_problem *p, enum dnn_side side)
+{
+    if (p->parts) {
+        const struct dnn_layout l = dnn_parts_layout(p, side);
+
+        return layout_md(&l, dnnl_bf16);
+    }
+    return side == DNN_SOURCE ? layout_md(&p->src, p->src_type) : layout_md(&p->weights, p->weights_type);
 }
 
 static bool append_posts(const struct dnn_problem *p, dnnl_primitive_attr_t attributes)
@@ -235,7 +250,7 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
 {
     dnnl_primitive_desc_t pd = NULL;
     dnnl_primitive_attr_t attributes = dnn_create_attributes();
-    dnn_md src = layout_md(&p->src, p->src_type), weights = layout_md(&p->weights, p->weights_type);
+    dnn_md src = operand_md(p, DNN_SOURCE), weights = operand_md(p, DNN_WEIGHTS);
     dnn_md dst = layout_md(&p->dst, p->dst_type), bias = p->bias.rank ? layout_md(&p->bias, dnnl_f32) : NULL;
     dnnl_status_t status = dnnl_out_of_memory;
 
@@ -267,18 +282,18 @@ static bool is_full(const struct dnn_problem *p, const struct dnn_layout *operan
 
 /**
  * What oneDNN 2.6's convolution by gemm does wrongly behind the product: with channels last it reads binary post-ops of full
- * shape (of integers, of any shape) at wrong places, and its abs makes -0 of +0.
+ * shape (of narrow types, of any shape) at wrong places, and its abs makes -0 of +0.
  */
 static bool posts_misread(const struct dnn_problem *p, const char *implementation)
 {
-    bool integers = p->src_type != dnnl_f32, last = p->dst.strides[1] == 1;
+    bool narrow = p->src_type != dnnl_f32 || p->parts, last = p->dst.strides[1] == 1;
 
     if (p->kind != DNN_CONVOLUTION || !strstr(implementation, "gemm"))
         return false;
     for (int32_t i = 0; i < p->post_count; i++) {
         const struct dnn_post *x = &p->posts[i];
 
-        if (last && x->kind == DNN_POST_BINARY && (integers || is_full(p, &x->operand)))
+        if (last && x->kind == DNN_POST_BINARY && (narrow || is_full(p, &x->operand)))
             return true;
         if (x->kind == DNN_POST_ELTWISE && x->algorithm == dnnl_eltwise_abs)
             return true;
@@ -325,11 +340,48 @@ static bool try_problem(struct library *l, const struct dnn_problem *p, const fl
 /** A product of one row with one matrix reads each weight once: what counts is how fast, not how they are packed. */
 static bool is_vector_product(const struct dnn_problem *p)
 {
-    return p->src_type == dnnl_f32 && p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
+    return p->src_type == dnnl_f32 && !p->parts && p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
+}
+
+/** The problem without what follows the product. */
+static struct dnn_problem bare_product(const struct dnn_problem *p)
+{
+    struct dnn_problem bare = *p;
+
+    bare.post_count = 0;
+    bare.bias.rank = 0;
+    return bare;
+}
+
+/**
+ * Lets a problem be one of bfloat16, if that is allowed, gains something, and exists.  What follows the product has no say in
+ * it: an epilogue that only the float32 product could take must not turn the product into that.
+ */
+static bool narrow(struct library *l, struct dnn_problem *p)
+{
+    struct dnn_problem way = *p;
+
+    way.parts = dnn_wanted_parts(l, p);
+    way.by_gemm = 0;
+    way.weights.free = 1;
+    const struct dnn_problem bare = bare_product(&way);
+    if (!way.parts || !try_problem(l, &bare, NULL))
+        return false;
+    *p = way;
+    return true;
+}
+
+void dnn_resolve_parts(struct library *l, struct dnn_problem *p)
+{
+    p->parts = 0;
+    if (!l->refuses)
+        narrow(l, p);
 }
 
 bool dnn_resolve(struct library *l, struct dnn_cluster *c)
 {
+    c->problem.precision = c->quantization.weight_scale ? WNNPrecision_Float32 : (int32_t)l->precision;
+
     struct dnn_problem *p = &c->problem, way = *p;
     uint64_t hash = hash_bytes(p, problem_size(p));
     bool taken, integers = c->quantization.weight_scale;
@@ -341,6 +393,12 @@ bool dnn_resolve(struct library *l, struct dnn_cluster *c)
         return taken;
     if (integers && !(scales = dnn_output_scales(c)))
         return false;
+    if (narrow(l, &way)) {
+        taken = try_problem(l, &way, NULL);
+        answer_remember(l, hash, p, taken, &way);
+        *p = way;
+        return taken;
+    }
     way.by_gemm = is_vector_product(p);
     way.weights.free = p->weights.free && !way.by_gemm;
     taken = try_problem(l, &way, scales);
@@ -372,6 +430,12 @@ bool library_takes_node(void *user, const struct node *n)
     struct node *nodes[] = {(struct node *)n};
 
     return takes(user, nodes, 1, NULL);
+}
+
+void library_allow(struct library *l, WNNPrecision precision, bool prefer)
+{
+    l->precision = precision;
+    l->prefer_bfloat16 = prefer;
 }
 
 void library_compare(struct library *l, const struct target *t)

@@ -43,6 +43,9 @@ struct dnn_problem {
     int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32 */
     int32_t src_zero;                         /* products of integers: the source's zero point */
     int64_t scale_mask;                       /* and which dimensions of the destination the output scales go along */
+    int32_t precision, parts;   /* what is allowed (WNNPrecision), and of how many bfloat16 numbers an operand is: 0: it is
+                                   float32; layouts, types and weights below are those of the float32 operands all the same */
+    int32_t given_late, unused; /* weights are no constants */
     int64_t by_gemm; /* a product of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
     struct dnn_layout src, weights, bias, dst;
     int64_t strides[2], dilations[2], low[2], high[2];
@@ -103,6 +106,29 @@ float *dnn_scaled_bias(const struct dnn_cluster *c);
 int8_t *dnn_integer_weights(const struct dnn_cluster *c);
 int64_t dnn_scale_count(const struct dnn_problem *p);
 
+/* ---- bfloat16 (onednn_precision.c) ---- */
+
+enum dnn_side { DNN_SOURCE, DNN_WEIGHTS };
+
+/** Makes parts of an operand: every `run` elements become `parts` runs one behind the other. */
+struct dnn_conversion {
+    int64_t elements, run, parts;
+    enum dnn_side side;
+};
+
+struct library;
+
+/** How many times as many products of bfloat16 as of float32 the processor does; 0: it has no such arithmetic. */
+double dnn_bfloat16_rate(void);
+/** How many parts the operands of a product are to have; 0: float32. */
+int32_t dnn_wanted_parts(const struct library *l, const struct dnn_problem *p);
+/** How the parts of an operand lie (p->parts is not 0). */
+struct dnn_layout dnn_parts_layout(const struct dnn_problem *p, enum dnn_side side);
+struct dnn_conversion dnn_conversion_of(const struct dnn_problem *p, enum dnn_side side);
+size_t dnn_conversion_bytes(const struct dnn_conversion *c);
+/** From float32 to parts.  On the calling thread's team (threads_enter). */
+void dnn_convert(const struct library *l, const struct dnn_conversion *c, const void *in, void *out);
+
 /* ---- the library ---- */
 
 struct dnn_answer;
@@ -115,6 +141,9 @@ struct library {
     bool full_rate;       /* of multiply-adds (struct target) */
     bool refuses; /* the process' instruction set is above the cap asked for */
     bool exact;   /* int8 products are: there are instructions that do not saturate sums of two products to 16 bits */
+    WNNPrecision precision;
+    bool prefer_bfloat16; /* also where it is slower */
+    double bfloat16;      /* dnn_bfloat16_rate */
     bool keep_weights; /* as they were before they were packed: steps are to be saved for other machines */
     pthread_mutex_t mutex;
     uint32_t answer_count, answer_capacity; /* capacity: a power of two, or 0 */
@@ -126,6 +155,8 @@ struct library {
  * implementation.  Answers are remembered.
  */
 bool dnn_resolve(struct library *l, struct dnn_cluster *c);
+/** Makes the choice of parts again for a problem of an image, which was made elsewhere. */
+void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
 /** Whether the library computes a resolved problem at least as fast as a generated kernel; constant: the weights are. */
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
 /** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
@@ -137,5 +168,7 @@ dnnl_primitive_attr_t dnn_create_attributes(void);
 
 /** Elements of a layout. */
 int64_t dnn_elements(const struct dnn_layout *l);
+/** Floating-point operations of the product. */
+double dnn_flops(const struct dnn_problem *p);
 
 #endif

@@ -119,7 +119,7 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
 {
     const struct machine *m = l->full_rate ? &full_rate : &half_rate;
 
-    if (p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (m->convolutions && constant && is_pointwise(p))))
+    if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (m->convolutions && constant && is_pointwise(p))))
         return true;
 
     const struct product_size s = product_size(p);

@@ -30,6 +30,23 @@ int64_t dnn_elements(const struct dnn_layout *l)
     return n;
 }
 
+double dnn_flops(const struct dnn_problem *p)
+{
+    const struct dnn_layout *w = &p->weights;
+    double weights = (double)dnn_elements(w), src = (double)dnn_elements(&p->src), dst = (double)dnn_elements(&p->dst);
+    int grouped = w->rank == 5;
+
+    switch ((enum dnn_kind)p->kind) {
+    case DNN_CONVOLUTION: /* each output element: one filter */
+        return 2 * dst * weights / (double)(w->dims[grouped] * (grouped ? w->dims[0] : 1));
+    case DNN_TRANSPOSED_CONVOLUTION: /* each input element: one filter */
+        return 2 * src * weights / (double)(w->dims[grouped + 1] * (grouped ? w->dims[0] : 1));
+    case DNN_MATMUL:
+        break;
+    }
+    return 2 * dst * (double)p->src.dims[p->src.rank - 1];
+}
+
 static void layout_add(struct dnn_layout *l, int64_t dim, int64_t stride)
 {
     l->dims[l->rank] = dim;
@@ -185,6 +202,7 @@ static void describe_convolution(const struct node *n, bool transposed, struct c
         p->high[i] = transposed ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
                                 : (int64_t)o.padding[2 * i + 1];
     }
+    p->given_late = n->inputs[1].value->kind != VALUE_CONSTANT;
     c->src = (struct dnn_operand){n->inputs[0].value, 1, 1};
     c->weights = (struct dnn_operand){n->inputs[1].value, 1, 1};
 }
@@ -262,6 +280,7 @@ static bool describe_product(struct view a, struct view b, const struct tensor_t
     layout_add(&p->dst, m, c_row);
     layout_add(&p->dst, n, 1);
     p->weights.free = b.value->kind == VALUE_CONSTANT;
+    p->given_late = !p->weights.free;
     c->src = (struct dnn_operand){a.value, 1, 1};
     c->weights = (struct dnn_operand){b.value, 1, 1};
     return true;

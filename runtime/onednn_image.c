@@ -35,7 +35,8 @@ static void save_layout(const struct dnn_layout *l, struct image_out *o)
 
 static void save_problem(const struct dnn_problem *p, struct image_out *o)
 {
-    const int32_t words[] = {p->kind, p->src_type, p->weights_type, p->dst_type, p->src_zero, p->by_gemm != 0, p->post_count};
+    const int32_t words[] = {p->kind,         p->src_type,   p->weights_type, p->dst_type,  p->src_zero,
+                             p->by_gemm != 0, p->post_count, p->precision,    p->given_late};
 
     out_bytes(o, words, sizeof words);
     out_i64(o, p->scale_mask);
@@ -81,7 +82,17 @@ static void save_data(const void *data, size_t bytes, struct image_out *o)
 static void save_operand(const struct library_step *s, int id, struct image_out *o)
 {
     const struct argument *a = argument_of(s, id);
+    const struct narrowing *n = &s->narrowings[DNN_SOURCE];
 
+    if (id == DNNL_ARG_SRC && n->constant) {
+        save_data(n->constant, (size_t)n->conversion.elements * sizeof(float), o);
+        return;
+    }
+    if (id == DNNL_ARG_SRC && n->conversion.parts) {
+        out_u32(o, FORM_INPUT);
+        out_u32(o, n->input);
+        return;
+    }
     switch (a->source) {
     case FROM_CONSTANT:
         save_data(a->data, a->bytes, o);
@@ -261,7 +272,7 @@ static bool load_posts(struct loader *x, struct dnn_problem *p)
 
 static bool load_types(struct loader *x, struct dnn_problem *p)
 {
-    int32_t words[7];
+    int32_t words[9];
 
     in_bytes(x->in, words, sizeof words);
     p->kind = words[0];
@@ -271,9 +282,13 @@ static bool load_types(struct loader *x, struct dnn_problem *p)
     p->src_zero = words[4];
     p->by_gemm = words[5] != 0;
     p->post_count = words[6];
+    p->precision = words[7];
+    p->given_late = words[8] != 0;
     p->scale_mask = in_i64(x->in);
     if (p->kind < DNN_CONVOLUTION || p->kind > DNN_MATMUL || p->post_count < 0 || p->post_count > DNN_POSTS_MAX)
         return damaged(x, "its kind");
+    if (p->precision < WNNPrecision_Float32 || p->precision > WNNPrecision_Bf16)
+        return damaged(x, "its precision");
     bool floats = p->src_type == dnnl_f32 && p->weights_type == dnnl_f32 && p->dst_type == dnnl_f32 && !p->scale_mask;
     bool integers = is_type(p->src_type, false) && p->weights_type == dnnl_s8 && is_type(p->dst_type, true);
     return floats || integers || damaged(x, "its types");
@@ -295,6 +310,8 @@ static bool load_problem(struct loader *x, struct dnn_problem *p)
     if (!in_range(p->strides, p->kind != DNN_MATMUL, NUMBER_MAX) || !in_range(p->dilations, 0, NUMBER_MAX) ||
         !in_range(p->low, 0, NUMBER_MAX) || !in_range(p->high, -NUMBER_MAX, NUMBER_MAX))
         return damaged(x, "its strides or padding");
+    if (p->kind != DNN_MATMUL && p->weights.rank == 5 && p->src.dims[1] % p->weights.dims[0])
+        return damaged(x, "its groups");
     if (p->scale_mask && p->scale_mask != (int64_t)1 << dnn_channel(p))
         return damaged(x, "its scales");
     return load_posts(x, p);
@@ -487,9 +504,11 @@ static bool load_arguments(struct loader *x, const_dnnl_primitive_desc_t pd)
     struct library_step *s = x->s;
     const struct dnn_problem *p = &s->problem;
 
-    return load_operand(x, DNNL_ARG_SRC, &p->src, p->src_type) && load_weights(x, pd) &&
-           (!p->bias.rank || load_operand(x, DNNL_ARG_BIAS, &p->bias, dnnl_f32)) && load_posts_operands(x) && load_output(x) &&
-           load_scaling(x) && (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
+    return load_operand(x, DNNL_ARG_SRC, &p->src, p->src_type) &&
+           (!p->parts || dnn_narrow_argument(s, &s->calls[1].args[0], DNN_SOURCE) || error_out_of_memory(x->e)) &&
+           load_weights(x, pd) && (!p->bias.rank || load_operand(x, DNNL_ARG_BIAS, &p->bias, dnnl_f32)) &&
+           load_posts_operands(x) && load_output(x) && load_scaling(x) &&
+           (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
            (dnn_create_primitive(x->l, &s->calls[1], pd) || damaged(x, "oneDNN does not make the primitive"));
 }
 
@@ -509,6 +528,7 @@ static bool load(struct loader *x)
     if (s->scales && !x->l->exact)
         return error_set(x->e, WNNStatus_NotSupportedError,
                          "this processor has no exact products of bytes, which the graph was compiled for");
+    dnn_resolve_parts(x->l, &s->problem); /* this machine's choice, like the primitive */
     dnnl_primitive_desc_t pd = dnn_create_pd(x->l, &s->problem, s->scales);
     if (!pd)
         return error_set(x->e, WNNStatus_NotSupportedError, "oneDNN on this machine does not take a step of the image");

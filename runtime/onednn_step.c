@@ -227,6 +227,12 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
     if (s->scaling.repeat)
         scale_elements(&s->scaling, s->scaling.constant ? s->scaling.constant : inputs[s->scaling.input],
                        s->scaling.offset < 0 ? output : (float *)((char *)scratch + s->scaling.offset));
+    for (int i = 0; i < 2; i++) {
+        const struct narrowing *n = &s->narrowings[i];
+
+        if (n->conversion.parts)
+            dnn_convert(s->library, &n->conversion, n->constant ? n->constant : inputs[n->input], (char *)scratch + n->offset);
+    }
     for (uint32_t i = 0; i < s->call_count; i++) {
         const struct primitive_call *c = &s->calls[i];
 
@@ -377,9 +383,33 @@ static bool copy_pending(struct library_step *s)
     return s->packed != NULL;
 }
 
+/** Constant weights in parts, packed. */
+static bool pack_parts(const struct library *l, struct library_step *s, dnn_const_md given, dnn_const_md wanted,
+                       const void *data)
+{
+    const struct dnn_conversion c = dnn_conversion_of(&s->problem, DNN_WEIGHTS);
+    void *parts = weights_bytes(dnn_conversion_bytes(&c));
+    int saved = threads_enter(l->threads);
+
+    if (parts)
+        dnn_convert(l, &c, data, parts);
+    threads_leave(saved);
+    if (parts && dnnl_memory_desc_equal(given, wanted)) {
+        s->packed = parts;
+        s->packed_bytes += (int64_t)dnn_conversion_bytes(&c);
+        return true;
+    }
+    bool done = parts && pack_constant(l, s, given, wanted, parts);
+    free(parts);
+    return done;
+}
+
 static bool pack_pending(struct library_step *s, dnn_const_md wanted)
 {
     const struct constant *c = s->pending;
+
+    if (s->problem.parts)
+        return s->weights_packed = pack_parts(s->library, s, s->pending_layout, wanted, c->data);
     void *straight = is_aligned(c->data) ? NULL : aligned_bytes(c->bytes);
     bool done = straight || is_aligned(c->data);
 
@@ -414,6 +444,11 @@ dnn_md dnn_given_weights(const struct dnn_problem *p)
     const struct dnn_layout *w = &p->weights;
     int64_t strides[RANK_MAX], size = 1;
 
+    if (p->parts) {
+        const struct dnn_layout l = dnn_parts_layout(p, DNN_WEIGHTS);
+
+        return dnn_md_create(l.rank, l.dims, l.strides, dnnl_bf16);
+    }
     if (p->weights_type == dnnl_f32)
         return dnn_md_create(w->rank, w->dims, w->strides, dnnl_f32);
     for (int i = w->rank; i-- > 0; size *= w->dims[i])
@@ -427,9 +462,9 @@ bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct 
     a->source = FROM_CONSTANT;
     a->data = data;
     a->bytes = bytes;
-    if (dnnl_memory_desc_equal(given, wanted))
+    if (!s->problem.parts && dnnl_memory_desc_equal(given, wanted))
         return true;
-    if (!pack_constant(l, s, given, wanted, data))
+    if (!(s->problem.parts ? pack_parts : pack_constant)(l, s, given, wanted, data))
         return false;
     a->data = s->packed;
     a->bytes = dnnl_memory_desc_get_size(wanted);
@@ -445,11 +480,13 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
     a->source = FROM_INPUT;
     a->input = input;
     if (dnnl_memory_desc_equal(given, wanted))
-        return true;
+        return !s->problem.parts || dnn_narrow_argument(s, a, DNN_WEIGHTS);
     if (!create_reorder(l, s, reorder, given, wanted))
         return false;
     reorder->args[0].source = FROM_INPUT;
     reorder->args[0].input = input;
+    if (s->problem.parts && !dnn_narrow_argument(s, &reorder->args[0], DNN_WEIGHTS))
+        return false;
     a->source = reorder->args[1].source = FROM_SCRATCH;
     a->offset = reorder->args[1].offset = dnn_reserve_scratch(s, (int64_t)dnnl_memory_desc_get_size(wanted));
     return true;
@@ -467,7 +504,7 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
 
     if (given && a && !constant) {
         done = dnn_use_input_weights(l, s, a, given, wanted, input_index(s, c->weights.value));
-    } else if (given && a && dnnl_memory_desc_equal(given, wanted)) {
+    } else if (given && a && !c->problem.parts && dnnl_memory_desc_equal(given, wanted)) {
         done = use_as_given(s, a, constant, c->problem.by_gemm != 0);
     } else if (given && a) {
         done = pack_later(s, a, constant, given);
@@ -578,6 +615,7 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
     struct primitive_call *product = &s->calls[1]; /* the first is for the reorder */
 
     if (!add_plain_argument(s, product, DNNL_ARG_SRC, &p->src, p->src_type, &c->src) ||
+        (p->parts && !dnn_narrow_argument(s, &product->args[0], DNN_SOURCE)) ||
         !(c->quantization.weight_scale ? add_integer_weights : add_weights)(l, s, product, pd, c) ||
         (p->bias.rank && !add_bias(s, product, c)))
         return false;
@@ -595,28 +633,17 @@ static double type_size(int32_t type)
 static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
 {
     const struct dnn_problem *p = &c->problem;
-    const struct dnn_layout *w = &p->weights;
-    double weights = (double)dnn_elements(w), src = (double)dnn_elements(&p->src), dst = (double)dnn_elements(&p->dst);
-    int grouped = w->rank == 5;
+    double weights = (double)dnn_elements(&p->weights), src = (double)dnn_elements(&p->src),
+           dst = (double)dnn_elements(&p->dst);
     double elements = p->bias.rank ? (double)dnn_elements(&p->bias) : 0; /* float32 */
 
-    switch ((enum dnn_kind)p->kind) {
-    case DNN_CONVOLUTION: /* each output element: one filter */
-        s->flops = 2 * dst * weights / (double)(w->dims[grouped] * (grouped ? w->dims[0] : 1));
-        break;
-    case DNN_TRANSPOSED_CONVOLUTION: /* each input element: one filter */
-        s->flops = 2 * src * weights / (double)(w->dims[grouped + 1] * (grouped ? w->dims[0] : 1));
-        break;
-    case DNN_MATMUL:
-        s->flops = 2 * dst * (double)p->src.dims[p->src.rank - 1];
-        break;
-    }
+    s->flops = dnn_flops(p);
     for (int32_t i = 0; i < p->post_count; i++)
         elements += p->posts[i].kind == DNN_POST_BINARY ? (double)dnn_elements(&p->posts[i].operand)
                     : p->posts[i].kind == DNN_POST_SUM  ? dst
                                                         : 0;
-    s->bytes = elements * sizeof(float) + src * type_size(p->src_type) + weights * type_size(p->weights_type) +
-               dst * type_size(p->dst_type);
+    s->bytes = elements * sizeof(float) + src * type_size(p->src_type) +
+               weights * (p->parts ? 2.0 * p->parts : type_size(p->weights_type)) + dst * type_size(p->dst_type);
 }
 
 /** A residual that planning has put into the output's memory, NULL: none.  nodes[first..] are the epilogue; a gemm's c counts.
@@ -741,6 +768,7 @@ void library_step_info(const struct library_step *s, struct library_step_info *o
                                       .packed_bytes = s->packed_bytes,
                                       .flops = s->flops,
                                       .bytes = s->bytes,
+                                      .precision = s->problem.parts ? (WNNPrecision)s->problem.precision : WNNPrecision_Float32,
                                       .implementation = s->implementation};
 }
 

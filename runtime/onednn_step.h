@@ -37,11 +37,20 @@ struct scaling {
     int64_t offset; /* written there in the scratch; -1: the output */
 };
 
+/** Before the product: an operand of float32 numbers becomes one of bfloat16 numbers in the scratch. */
+struct narrowing {
+    struct dnn_conversion conversion; /* parts 0: nothing to do */
+    const void *constant;             /* read from here, or if NULL from the input */
+    uint32_t input;
+    int64_t offset;
+};
+
 struct library_step {
     const struct library *library;
     uint32_t call_count; /* the product is the last one */
     struct primitive_call calls[CALLS_MAX];
     struct scaling scaling;
+    struct narrowing narrowings[2]; /* by enum dnn_side; constant weights are not among them */
     uint32_t input_count;
     const struct value *inputs[INPUTS_MAX];
     const struct value *output;
@@ -72,8 +81,12 @@ struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
 /** Reserves scratch bytes; returns their offset. */
 int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes);
-/** How weights lie that were not packed: with the problem's strides, or (integers) dense.  NULL: out of memory. */
+/** How weights lie that were not packed: with the problem's strides, those of their parts, or (integers) dense.  NULL: out of
+ * memory. */
 dnn_md dnn_given_weights(const struct dnn_problem *p);
+/** Lets an argument that is an input or a constant of float32 numbers be its parts, made in the scratch.  False: out of memory.
+ */
+bool dnn_narrow_argument(struct library_step *s, struct argument *a, enum dnn_side side);
 /** Lets the product read weights that are known now: where they lie if they are as the primitive wants them, else packed. */
 bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
                               dnn_const_md wanted, const void *data, size_t bytes);

@@ -165,6 +165,19 @@ const char *printable(char *buf, size_t size, const char *text, size_t length)
     return buf;
 }
 
+bool argument_precision(const char *text, WNNPrecision *precision)
+{
+    static const char *const names[] = {
+        [WNNPrecision_Float32] = "float32", [WNNPrecision_Bf16x2] = "bf16x2", [WNNPrecision_Bf16] = "bf16"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], text)) {
+            *precision = (WNNPrecision)i;
+            return true;
+        }
+    return false;
+}
+
 double clock_ms(void)
 {
     struct timespec t;

@@ -31,6 +31,10 @@ bool argument_shape(const char *text, char **name, struct model_shape *shape);
 bool argument_number(const char *text, uint64_t low, uint64_t high, uint64_t *number);
 /** A finite number, or a fraction such as 1/255. */
 bool argument_real(const char *text, double *number);
+/** What argument_precision takes, for messages. */
+#define ARGUMENT_PRECISIONS "float32, bf16x2 or bf16"
+/** The precision of that name. */
+bool argument_precision(const char *text, WNNPrecision *precision);
 /** Up to 3 numbers separated by commas; one is spread over all three. */
 bool argument_reals3(const char *text, double numbers[3]);
 

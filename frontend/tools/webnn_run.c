@@ -46,6 +46,7 @@ static bool create_context(struct run *r)
              o->trace ? o->trace : "");
     c.debug = WNN_STR(debug);
     c.threadCount = o->threads;
+    c.precision = o->precision;
     ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
     free(debug);
     return ok;

@@ -35,6 +35,7 @@ struct run_options {
     double atol, rtol;
     bool random, profile, quiet;
     uint32_t threads;
+    WNNPrecision precision;
 };
 
 /** False: *status is what to exit with (0 after --help). */

@@ -49,6 +49,7 @@ static const char usage_text[] =
     "  --save FILE           write the compiled graph, which the next run takes as its MODEL without compiling\n"
     "  --repeat N            compute N times and print median and smallest time\n"
     "  --threads N           threads of the computation (default: all processors)\n"
+    "  --precision P         float32 (default), bf16x2 or bf16: how exactly convolutions and products are computed\n"
     "  --profile             print a table of times per kernel, on stderr\n"
     "  --trace FILE          write the times as a trace for Perfetto or chrome://tracing\n"
     "  --debug SWITCHES      debug switches of the compiler (docs/debugging.md)\n"
@@ -226,6 +227,11 @@ static bool take_threads(struct run_options *o, const char *value)
     return ok;
 }
 
+static bool take_precision(struct run_options *o, const char *value)
+{
+    return argument_precision(value, &o->precision);
+}
+
 static bool take_trace(struct run_options *o, const char *value)
 {
     o->trace = value;
@@ -295,6 +301,7 @@ static const struct {
     {"--save", true, take_save, "a file"},
     {"--repeat", true, take_repeat, "a number from 1 to 1000000"},
     {"--threads", true, take_threads, "a number from 1 to 1024"},
+    {"--precision", true, take_precision, ARGUMENT_PRECISIONS},
     {"--profile", false, take_profile, NULL},
     {"--trace", true, take_trace, "a file whose name has no comma"},
     {"--debug", true, take_debug, "debug switches"},

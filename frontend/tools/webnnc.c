@@ -56,6 +56,7 @@ static bool create_context(struct compilation *c)
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
 
     options.threadCount = c->options->threads;
+    options.precision = c->options->precision;
     if (c->options->debug)
         options.debug = (WNNStringView){c->options->debug, strlen(c->options->debug)};
     if (wnnCreateContext(&options, &c->context) == WNNStatus_Success)
@@ -78,6 +79,8 @@ static bool choose_target(struct compilation *c)
     if (o->library == LIBRARY_ONEDNN && !native)
         return complain("--library onednn: oneDNN is on this machine only, not on %s", code.triple);
     c->with_library = o->library == LIBRARY_ONEDNN || (o->library == LIBRARY_DEFAULT && native);
+    if (!c->with_library && o->precision != WNNPrecision_Float32)
+        return complain("--precision: code without oneDNN computes in float32 only");
     if (c->with_library) {
         c->context->engine->keep_weights = true;
         const struct target *t = c->context->engine->functions->target(c->context->engine, &e);

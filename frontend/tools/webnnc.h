@@ -55,6 +55,7 @@ struct options {
     enum text_weights weights_as; /* of a .webnn text or JSON */
     bool legal_names;
     uint32_t threads; /* 0: default */
+    WNNPrecision precision;
     bool verbose, quiet;
     char *debug;          /* switches for the context */
     char *default_output; /* what output points to if it was not given */

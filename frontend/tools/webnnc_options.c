@@ -42,6 +42,7 @@ static const char usage_text[] =
     "  --library onednn|none who computes convolutions and products: oneDNN through libwebnn_rt (default, where it is), or "
     "code\n"
     "                        of the object's own, which then needs nothing but the C library\n"
+    "  --precision P         float32 (default), bf16x2 or bf16: how exactly oneDNN computes convolutions and products\n"
     "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
     "caller's)\n"
     "  --cc COMMAND          the C compiler that links so and exe (default: cc)\n"
@@ -84,6 +85,7 @@ enum {
     OPTION_CPU,
     OPTION_FEATURES,
     OPTION_LIBRARY,
+    OPTION_PRECISION,
     OPTION_THREADS,
     OPTION_CC,
     OPTION_PRINT_AFTER,
@@ -111,6 +113,7 @@ static const struct option long_options[] = {
     {"cpu", required_argument, NULL, OPTION_CPU},
     {"features", required_argument, NULL, OPTION_FEATURES},
     {"library", required_argument, NULL, OPTION_LIBRARY},
+    {"precision", required_argument, NULL, OPTION_PRECISION},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"cc", required_argument, NULL, OPTION_CC},
     {"print-after", required_argument, NULL, OPTION_PRINT_AFTER},
@@ -324,6 +327,8 @@ static bool take(struct options *o, int option, const char *value, bool *done)
         return take_text(&o->features, "features", value);
     case OPTION_LIBRARY:
         return set_library(o, value);
+    case OPTION_PRECISION:
+        return argument_precision(value, &o->precision) || bad_value("precision", value, ARGUMENT_PRECISIONS);
     case OPTION_THREADS:
         return set_threads(o, value);
     case OPTION_CC:

@@ -46,11 +46,16 @@ typedef struct WNNContextOptions {
     WNNStringView debug;             /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
     WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost); as there is no
                                           future to wait for, modes other than AllowSpontaneous: by wnnContextProcessEvents */
+    WNNPrecision precision;          /**< how exact convolutions and matrix products have to be, in graphs built here */
 } WNNContextOptions;
 
 #define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
-    WNN_INIT_(WNNContextOptions,                                                                                               \
-              {WNNPowerPreference_Default, true, 0, {NULL, 0}, {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL}})
+    WNN_INIT_(WNNContextOptions, {WNNPowerPreference_Default,                                                                  \
+                                  true,                                                                                        \
+                                  0,                                                                                           \
+                                  {NULL, 0},                                                                                   \
+                                  {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL},                                        \
+                                  WNNPrecision_Float32})
 
 /** Creates a context (ML.createContext).  NotSupportedError if no engine fits.  *context is NULL unless Success. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnCreateContext(WNNContextOptions const *WNN_NULLABLE options, WNNContext *context);
@@ -68,6 +73,8 @@ WNN_EXPORT bool wnnContextIsLost(WNNContext context);
 WNN_EXPORT bool wnnContextGetAccelerated(WNNContext context);
 /** What the options asked for. */
 WNN_EXPORT WNNPowerPreference wnnContextGetPowerPreference(WNNContext context);
+/** What the options asked for. */
+WNN_EXPORT WNNPrecision wnnContextGetPrecision(WNNContext context);
 
 /** Creates a tensor of zeros (MLContext.createTensor): InvalidStateError on a lost context, TypeError for a bad descriptor. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensor(WNNContext context, WNNTensorDescriptor const *descriptor,

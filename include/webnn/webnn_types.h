@@ -169,6 +169,17 @@ typedef enum WNNPowerPreference {
     WNNPowerPreference_Force32 = 0x7FFFFFFF
 } WNNPowerPreference;
 
+/**
+ * How exactly convolutions and matrix products of float32 operands are computed.  What is not Float32 allows less; whether it
+ * is made use of depends on the processor and the sizes.  Sums and results are float32 in any case (docs/precision.md).
+ */
+typedef enum WNNPrecision {
+    WNNPrecision_Float32 = 0, /**< as the specification wants it */
+    WNNPrecision_Bf16x2 = 1,  /**< operands as sums of two bfloat16 numbers: products to about 16 bits */
+    WNNPrecision_Bf16 = 2,    /**< operands rounded to bfloat16: products to about 8 bits */
+    WNNPrecision_Force32 = 0x7FFFFFFF
+} WNNPrecision;
+
 /** MLInputOperandLayout */
 typedef enum WNNInputOperandLayout {
     WNNInputOperandLayout_Nchw = 0,

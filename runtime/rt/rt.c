@@ -75,8 +75,10 @@ static bool rt_library_facts(struct engine *en, struct library_facts *out, struc
 
     if (!m->library)
         m->library = library_create(m->debug.isa, en->thread_count, e);
-    if (m->library)
+    if (m->library) {
+        library_allow(m->library, WNNPrecision_Float32, m->debug.flags & DEBUG_PREFER_BFLOAT16);
         *out = library_get_facts(m->library);
+    }
     return m->library != NULL;
 }
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,12 +100,15 @@ static bool make_weights(void *user, const char *key, const struct tensor_type *
     return true;
 }
 
+static WNNPrecision precision; /* of contexts to come */
+
 static WNNContext new_context(uint32_t threads, const char *debug)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext c;
 
     o.threadCount = threads;
+    o.precision = precision;
     o.debug = WNN_STR(debug);
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
     return c;
@@ -300,6 +304,57 @@ static void every_kind_of_step(void **state)
     }
 }
 
+/* A graph keeps the precision that it was compiled with, whatever that of the context which loads it. */
+static void precision_stays(void **state)
+{
+    (void)state;
+    static const char body[] = "inputs { x: f32[40, 72]; i: f32[1, 9, 9, 24]; a: f32[3, 8, 20]; b: f32[3, 20, 33]; } "
+                               "consts { w: f32[72, 48] @weights(\"w\"); f: f32[32, 3, 3, 12] @weights(\"f\"); } "
+                               "nodes { p = matmul(x, w); y = relu(p); q = matmul(a, b); "
+                               "c = conv2d(i, f, groups=2, inputLayout=\"nhwc\", filterLayout=\"ohwi\"); } "
+                               "outputs { y; q; c; }";
+    static const WNNPrecision precisions[] = {WNNPrecision_Float32, WNNPrecision_Bf16x2, WNNPrecision_Bf16};
+    double worst[3] = {0};
+    struct results r[3];
+
+    for (int k = 0; k < 3; k++) {
+        precision = precisions[k];
+        WNNContext c = new_context(2, "prefer-library,prefer-bfloat16"), plain = new_context(2, "prefer-library");
+        precision = WNNPrecision_Float32;
+        WNNContext other = new_context(2, "prefer-library,prefer-bfloat16");
+        WNNGraph g = build(c, body), usual = build(plain, body);
+
+        assert_int_equal(compute(g, &r[k]), WNNStatus_Success);
+        assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
+        WNNGraph loaded = load(other, file_a);
+        expect_results(loaded, &r[k]);
+        assert_int_equal(wnnGraphSave(loaded, file_b), WNNStatus_Success);
+        WNNGraph again = load(other, file_b);
+        expect_results(again, &r[k]);
+        if (precisions[k] == WNNPrecision_Float32)
+            expect_results(usual, &r[k]);
+        for (uint32_t i = 0; i < r[k].count; i++)
+            for (size_t e = 0; e < r[k].bytes[i] / sizeof(float); e++)
+                worst[k] = fmax(worst[k], fabs(((float *)r[k].data[i])[e] - ((float *)r[0].data[i])[e]));
+        wnnGraphRelease(g);
+        wnnGraphRelease(usual);
+        wnnGraphRelease(loaded);
+        wnnGraphRelease(again);
+        wnnContextRelease(c);
+        wnnContextRelease(plain);
+        wnnContextRelease(other);
+    }
+    printf("  differences: bf16x2 %g, bf16 %g\n", worst[1], worst[2]);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bf16"))
+        assert_true(worst[1] > 0 && worst[2] > 20 * worst[1]);
+    else
+#endif
+        assert_true(worst[1] == 0 && worst[2] == 0);
+    for (int k = 0; k < 3; k++)
+        results_free(&r[k]);
+}
+
 struct user {
     WNNGraph graph;
     const float *x, *expected;
@@ -483,7 +538,7 @@ static void other_machines(void **state)
 #define ALTERED(MEMBER, VALUE, STATUS, WHY)                                                                                    \
     (x = h, x.MEMBER = (VALUE), expect_header_refusal(c, data, bytes, &x, WNNStatus_##STATUS, WHY))
     ALTERED(byte_order, 0x04030201, NotSupportedError, "order of bytes");
-    ALTERED(format, IMAGE_VERSION + 1, NotSupportedError, "format 2, this library reads 1");
+    ALTERED(format, IMAGE_VERSION + 1, NotSupportedError, "format 3, this library reads 2");
     ALTERED(header_bytes, sizeof h + 8, NotSupportedError, "format");
     ALTERED(kernel_abi, KERNEL_ABI_VERSION + 1, NotSupportedError, "kernels have interface");
     ALTERED(library[0], '9', NotSupportedError, "was made by version 9.");
@@ -709,9 +764,16 @@ static void shared_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_step), cmocka_unit_test(used_by_many),   cmocka_unit_test(dispatched),
-        cmocka_unit_test(asynchronously),     cmocka_unit_test(other_machines), cmocka_unit_test(other_processors),
-        cmocka_unit_test(no_graphs),          cmocka_unit_test(damaged),        cmocka_unit_test(made_up),
+        cmocka_unit_test(every_kind_of_step),
+        cmocka_unit_test(precision_stays),
+        cmocka_unit_test(used_by_many),
+        cmocka_unit_test(dispatched),
+        cmocka_unit_test(asynchronously),
+        cmocka_unit_test(other_machines),
+        cmocka_unit_test(other_processors),
+        cmocka_unit_test(no_graphs),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(made_up),
         cmocka_unit_test(shared_objects),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -275,18 +275,111 @@ static inline void assert_as_expected(struct subject *s, const struct expectatio
     }
 }
 
+/* ---- bfloat16 ---- */
+
+/** The precision that the library of this process was told, by TEST_LIBRARY_PRECISION. */
+static WNNPrecision test_precision;
+static uint32_t narrow_runs;
+
+static inline float round_to_bits(float x, int dropped)
+{
+    uint32_t bits, half = 1u << (dropped - 1);
+
+    memcpy(&bits, &x, sizeof bits);
+    if (!isfinite(x))
+        return x;
+    bits += half - 1 + (bits >> dropped & 1);
+    bits &= ~(2 * half - 1);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/** Operand `slot` of the anchor, before the transposes that it is read through. */
+static inline struct value *anchor_value(struct subject *s, uint32_t slot)
+{
+    uint32_t anchor = 0;
+
+    while (s->nodes[anchor]->op == OP_TRANSPOSE)
+        anchor++;
+    struct value *v = s->nodes[anchor]->inputs[slot].value;
+    while (v->producer)
+        v = v->producer->inputs[0].value;
+    return v;
+}
+
+static inline float *anchor_operand(struct subject *s, uint32_t slot, int64_t *count)
+{
+    const struct value *v = anchor_value(s, slot);
+
+    *count = type_elements(&v->type);
+    return v->constant ? (float *)v->constant->data : s->data[v->index];
+}
+
+static inline void round_operand(struct subject *s, uint32_t slot, int dropped)
+{
+    int64_t count;
+    float *data = anchor_operand(s, slot, &count);
+
+    for (int64_t i = 0; i < count; i++)
+        data[i] = round_to_bits(data[i], dropped);
+}
+
+/** What the interpreter says of the cluster if its product is of operands rounded to bfloat16. */
+static inline struct expectation expect_rounded(struct subject *s)
+{
+    float *was[2];
+    int64_t count;
+
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        float *data = anchor_operand(s, slot, &count);
+
+        was[slot] = malloc((size_t)count * sizeof(float));
+        assert_non_null(was[slot]);
+        memcpy(was[slot], data, (size_t)count * sizeof(float));
+    }
+    for (uint32_t slot = 0; slot < 2; slot++)
+        round_operand(s, slot, 16);
+    struct expectation x = subject_expect(s);
+    for (uint32_t slot = 2; slot-- > 0;) {
+        float *data = anchor_operand(s, slot, &count);
+
+        memcpy(data, was[slot], (size_t)count * sizeof(float));
+        free(was[slot]);
+    }
+    return x;
+}
+
+/**
+ * What a step of that precision is to give.  Of two bfloat16 numbers: one operand has no more bits than these hold, the other
+ * as many as one holds, so that the only difference is that the sum has three times as many terms.
+ */
+static inline struct expectation expect_of(struct subject *s, const struct library_step_info *info)
+{
+    struct expectation x = info->precision == WNNPrecision_Bf16 ? expect_rounded(s) : subject_expect(s);
+
+    narrow_runs += info->precision != WNNPrecision_Float32;
+    for (int64_t i = 0; info->precision == WNNPrecision_Bf16x2 && i < type_elements(&info->output->type); i++)
+        x.bounds[i] *= 3;
+    return x;
+}
+
 /** Runs the cluster, with `shared` (may be NULL) lying in the output's memory, and compares. */
 static inline void subject_run(struct subject *s, const struct value *shared)
 {
     struct error e = {0};
-    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, (void *)shared, &e);
     struct library_step_info info;
-    struct expectation want = subject_expect(s);
     struct execution x;
 
+    for (uint32_t slot = 0; test_precision != WNNPrecision_Float32 && slot < 2; slot++)
+        if (test_precision == WNNPrecision_Bf16x2)
+            round_operand(s, slot, slot == s->g->value_count % 2 ? 8 : 16);
+        else if (value_use_count(anchor_value(s, slot)) > 1)
+            round_operand(s, slot, 16); /* what else reads it is not rounded */
+    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, (void *)shared, &e);
     if (!step)
         fail_with_graph(s, e.message);
     library_step_info(step, &info);
+    struct expectation want = expect_of(s, &info);
     assert_null(strstr(info.implementation, "ref"));
     assert_true(info.flops > 0 && info.bytes > 0);
     assert_ptr_equal(info.output, s->nodes[s->count - 1]->results[0]);
@@ -334,10 +427,36 @@ static inline bool convolutions_sum_in_place(void)
     return !strcmp(test_isa(), "native") && __builtin_cpu_supports("avx512bw");
 }
 
+/** Runs this program again; false: it failed. */
+static inline bool run_again(char **argv, const char *name, const char *value)
+{
+    pid_t child;
+    int status = 1;
+
+    setenv("TEST_LIBRARY_ISA", "native", 1);
+    setenv(name, value, 1);
+    child = fork();
+    if (!child) {
+        execv("/proc/self/exe", argv);
+        _exit(127);
+    }
+    return child >= 0 && waitpid(child, &status, 0) == child && !status;
+}
+
+static inline bool has_bfloat16(void)
+{
+#if defined(__x86_64__)
+    return !strcmp(test_isa(), "native") && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
 /** Runs the tests at the machine's own instruction set, then this program again under each cap. */
 static inline int main_library(const struct CMUnitTest *tests, size_t count, char **argv)
 {
     static const char *const caps[] = {"avx2", "baseline"};
+    const char *precision = getenv("TEST_LIBRARY_PRECISION");
     struct error e = {0};
     int failed;
 
@@ -346,24 +465,35 @@ static inline int main_library(const struct CMUnitTest *tests, size_t count, cha
         fprintf(stderr, "%s\n", e.message);
         return 1;
     }
-    failed = _cmocka_run_group_tests(test_isa(), tests, count, NULL, NULL);
+    if (precision)
+        test_precision = !strcmp(precision, "bf16") ? WNNPrecision_Bf16 : WNNPrecision_Bf16x2;
+    library_allow(library, test_precision, true);
+    failed = _cmocka_run_group_tests(precision ? precision : test_isa(), tests, count, NULL, NULL);
     library_free(library);
     if (getenv("TEST_LIBRARY_ISA"))
         return failed;
-    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
-        pid_t child;
-        int status = 1;
-
-        setenv("TEST_LIBRARY_ISA", caps[i], 1);
-        child = fork();
-        if (!child) {
-            execv("/proc/self/exe", argv);
-            _exit(127);
-        }
-        if (child < 0 || waitpid(child, &status, 0) != child || status)
-            failed++;
-    }
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++)
+        failed += !run_again(argv, "TEST_LIBRARY_ISA", caps[i]);
     return failed;
+}
+
+/** And then in bfloat16, of one and of two numbers. */
+static inline int main_precisions(const struct CMUnitTest *tests, size_t count, char **argv)
+{
+    static const char *const precisions[] = {"bf16", "bf16x2"};
+    bool inner = getenv("TEST_LIBRARY_ISA") != NULL;
+    int failed = main_library(tests, count, argv);
+
+    unsetenv("TEST_LIBRARY_ISA");
+    if (!inner && !has_bfloat16())
+        printf("skipped: products of bfloat16, which this processor has not\n");
+    for (size_t i = 0; !inner && has_bfloat16() && i < sizeof precisions / sizeof *precisions; i++) {
+        failed += !run_again(argv, "TEST_LIBRARY_PRECISION", precisions[i]);
+        unsetenv("TEST_LIBRARY_ISA");
+    }
+    if (test_precision != WNNPrecision_Float32)
+        printf("%u runs were of bfloat16\n", narrow_runs);
+    return failed + (test_precision != WNNPrecision_Float32 && !narrow_runs);
 }
 
 #endif

@@ -300,5 +300,5 @@ int main(int argc, char **argv)
     };
 
     (void)argc;
-    return main_library(tests, sizeof tests / sizeof *tests, argv);
+    return main_precisions(tests, sizeof tests / sizeof *tests, argv);
 }

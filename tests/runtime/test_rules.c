@@ -23,6 +23,11 @@ static void context_options(void **state)
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
     MESSAGE_HAS("threadCount", "5000", "1024");
     o = WNN_CONTEXT_OPTIONS_INIT;
+    o.precision = (WNNPrecision)3;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
+    assert_null(c);
+    MESSAGE_HAS("precision", "3");
+    o = WNN_CONTEXT_OPTIONS_INIT;
     o.debug = WNN_STR("no-such-switch");
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
     MESSAGE_HAS("no-such-switch");
@@ -33,8 +38,10 @@ static void context_options(void **state)
     o = WNN_CONTEXT_OPTIONS_INIT;
     o.powerPreference = WNNPowerPreference_LowPower;
     o.accelerated = false;
+    o.precision = WNNPrecision_Bf16x2;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
     assert_int_equal(wnnContextGetPowerPreference(c), WNNPowerPreference_LowPower);
+    assert_int_equal(wnnContextGetPrecision(c), WNNPrecision_Bf16x2);
     assert_false(wnnContextGetAccelerated(c));
     assert_false(wnnContextIsLost(c));
     wnnContextAddRef(c);
@@ -43,6 +50,7 @@ static void context_options(void **state)
     assert_int_equal(wnnCreateContext(NULL, &c), WNNStatus_Success);
     assert_true(wnnContextGetAccelerated(c));
     assert_int_equal(wnnContextGetPowerPreference(c), WNNPowerPreference_Default);
+    assert_int_equal(wnnContextGetPrecision(c), WNNPrecision_Float32);
     wnnContextRelease(c);
     wnnContextRelease(NULL);
 }

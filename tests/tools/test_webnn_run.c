@@ -91,6 +91,7 @@ static void wrong_usage_is_told(void **state)
         {"sum.webnn --layout hwcn", "--layout takes nchw or nhwc, not 'hwcn'"},
         {"sum.webnn --top 0", "--top takes"},
         {"sum.webnn --repeat 1.5", "--repeat takes"},
+        {"sum.webnn --precision half", "--precision takes float32, bf16x2 or bf16, not 'half'"},
         {"sum.webnn --grey=1", "--grey takes no value"},
         {"sum.webnn --compare six.npy", "--compare takes NAME=FILE.npy"},
         {"sum.webnn --trace a,b", "--trace takes a file whose name has no comma"},
@@ -479,7 +480,7 @@ static void outputs_become_pictures(void **state)
 static void profiles_name_kernels(void **state)
 {
     (void)state;
-    assert_int_equal(run("%s sum.webnn --random 1 --repeat 4 --threads 1 --profile", WEBNN_RUN), 0);
+    assert_int_equal(run("%s sum.webnn --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN), 0);
     assert_printed("4 times: median");
     assert_printed("profile: 4 runs");
     assert_printed("GFLOP/s");
@@ -586,6 +587,8 @@ static void the_bench_prints_a_line(void **state)
     assert_int_equal(run("%s absent.webnn --json", WEBNN_BENCH), 1);
     assert_printed("\"error\": \"absent.webnn");
     assert_int_equal(run("%s --dim batch product.webnn", WEBNN_BENCH), 2);
+    assert_int_equal(run("%s --precision half product.webnn", WEBNN_BENCH), 2);
+    assert_int_equal(run("%s product.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
 }
 
 int main(void)

@@ -79,6 +79,7 @@ check_options() {
     refuses 2 "--constant x: expected" "$webnnc" model --constant x
     refuses 2 "absent.npy" "$webnnc" model --constant x=absent.npy
     refuses 2 "--library mkl: expected" "$webnnc" model --library mkl
+    refuses 2 "--precision half: expected float32, bf16x2 or bf16" "$webnnc" model --precision half
     refuses 2 "--threads 0: expected" "$webnnc" model --threads 0
     refuses 2 "--skip magic: expected" "$webnnc" model --skip magic
     refuses 2 "--skip expand-recurrent: expected a pass that is not required" "$webnnc" model --skip expand-recurrent
@@ -103,6 +104,7 @@ check_options() {
     refuses 1 "not a list like" "$webnnc" tiny.webnn -o tiny.o --features avx2
     refuses 1 "little-endian" "$webnnc" tiny.webnn -o tiny.o --target s390x-linux-gnu
     refuses 1 "this machine's" "$webnnc" tiny.webnn -o tiny.o --target riscv64-linux-gnu --cpu native
+    refuses 1 "--precision: code without oneDNN" "$webnnc" tiny.webnn -o tiny.o --library none --precision bf16
     refuses 1 "oneDNN is on this machine only" "$webnnc" tiny.webnn -o tiny.o --target wasm32 --library onednn
     refuses 1 "--cc must name" "$webnnc" tiny.webnn -o tiny --target riscv64-linux-gnu
     refuses 1 "cannot run the C compiler" "$webnnc" tiny.webnn -o tiny --cc no-such-compiler

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What each precision costs in accuracy and gains in time, as a table in Markdown.
+
+    bench/precision.py --bin build/release/bin [OPTION ...] MODEL ...
+
+MODEL            a folder of the shared models (manifest.json with cases: their inputs, and their outputs as the reference), or an
+                 ONNX file with fixed shapes (noise, and our own float32 as the reference)
+--bin FOLDER     has webnn-run and webnn-bench
+--threads N      default 1; --seconds S each time a network is timed (default 0.5); --rounds N (default 3): the precisions take
+                 turns, and the best median counts
+--forced         times and results with the debug switch prefer-bfloat16: every product in bfloat16 that can be, whatever it costs.
+                 Without it both are those of the compiler's choice, which on a processor that gains nothing is float32.
+
+error: the largest difference from the reference, relative to the largest absolute value of that output, over all outputs and cases.
+top 1: of rows of 2 or more numbers, how many have their maximum in the same place.  Exit status 1 if something failed.
+"""
+import argparse
+import array
+import ast
+import json
+import math
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+PRECISIONS = ("float32", "bf16x2", "bf16")
+
+
+def parse_npy(data):
+    """Shape and numbers of a float32 array; None for other types."""
+    wide = data[6] > 1
+    length = struct.unpack_from("<I" if wide else "<H", data, 8)[0]
+    start = (12 if wide else 10) + length
+    header = ast.literal_eval(data[start - length:start].decode("latin1"))
+    if header["descr"] != "<f4":
+        return None
+    numbers = array.array("f")
+    numbers.frombytes(data[start:])
+    return header["shape"], numbers
+
+
+def read_npy(path):
+    with open(path, "rb") as f:
+        return parse_npy(f.read())
+
+
+def read_npz(path):
+    with zipfile.ZipFile(path) as z:
+        return {n[:-4]: parse_npy(z.read(n)) for n in z.namelist() if n.endswith(".npy")}
+
+
+def run_process(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()[-300:]}")
+    return done.stdout
+
+
+def named(entries):
+    """A manifest's inputs or outputs of a case, in either form: name to file."""
+    return entries if isinstance(entries, dict) else {e["name"]: e["file"] for e in entries}
+
+
+def model_cases(model):
+    """(inputs by name, reference outputs by name) of each case; one of noise and no reference for a file."""
+    if not os.path.isdir(model):
+        return [({}, {})]
+    with open(os.path.join(model, "manifest.json")) as f:
+        cases = json.load(f)["cases"]
+    return [tuple({n: os.path.join(model, f) for n, f in named(c[k]).items()} for k in ("inputs", "outputs")) for c in cases]
+
+
+def common(a, precision):
+    return ["--threads", str(a.threads), "--precision", precision] + (["--debug", "prefer-bfloat16"] if a.forced else [])
+
+
+def run_case(a, model, inputs, precision):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.npz")
+        given = [x for n, f in inputs.items() for x in ("--input", f"{n}={f}")] or ["--random", "1"]
+        run_process([os.path.join(a.bin, "webnn-run"), model, *given, "--quiet", "--output", out, *common(a, precision)])
+        return read_npz(out)
+
+
+class Accuracy:
+    def __init__(self):
+        self.error, self.rows, self.same = 0.0, 0, 0
+
+    def add(self, got, want):
+        (shape, x), (_, y) = got, want
+        largest = max((abs(v) for v in y), default=0) or 1
+        worst = max((abs(p - q) for p, q in zip(x, y)), default=0)
+        self.error = max(self.error, worst / largest) if not math.isnan(worst) else math.nan
+        width = shape[-1] if shape else 1
+        for i in range(0, len(y) if width > 1 else 0, width):
+            self.rows += 1
+            self.same += max(range(width), key=lambda k: x[i + k]) == max(range(width), key=lambda k: y[i + k])
+
+
+def measure_accuracy(a, model):
+    found = {p: Accuracy() for p in PRECISIONS}
+    for inputs, reference in model_cases(model):
+        want = {n: read_npy(f) for n, f in reference.items()}
+        for p in PRECISIONS:
+            got = run_case(a, model, inputs, p)
+            want = want or got
+            for name in want:
+                if got.get(name) and want[name]:
+                    found[p].add(got[name], want[name])
+    return found
+
+
+def measure_times(a, model):
+    shapes = []
+    for name, file in model_cases(model)[0][0].items():
+        with open(file, "rb") as f:
+            data = f.read(4096)
+        length = struct.unpack_from("<H", data, 8)[0]
+        shape = ast.literal_eval(data[10:10 + length].decode("latin1"))["shape"]
+        shapes += ["--shape", f"{name}={'x'.join(map(str, shape)) or 'scalar'}"]
+    best = dict.fromkeys(PRECISIONS, math.inf)
+    for _ in range(a.rounds):
+        for p in PRECISIONS:
+            out = run_process([os.path.join(a.bin, "webnn-bench"), model, "--json", "--seconds", str(a.seconds), *shapes,
+                               *common(a, p)])
+            best[p] = min(best[p], json.loads(out)["median_ms"])
+    return best
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--bin", required=True)
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--seconds", type=float, default=0.5)
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--forced", action="store_true")
+    p.add_argument("models", nargs="+")
+    a = p.parse_args()
+    failed = False
+
+    print("| network | ms: " + " | ".join(PRECISIONS) + " | error: " + " | ".join(PRECISIONS) + " | top 1: bf16x2 | bf16 |")
+    print("| --- |" + " ---: |" * (2 * len(PRECISIONS) + 2))
+    for model in a.models:
+        name = os.path.splitext(os.path.basename(model.rstrip("/")))[0]
+        try:
+            times, accuracy = measure_times(a, model), measure_accuracy(a, model)
+        except (RuntimeError, OSError, ValueError, KeyError) as e:
+            print(f"{name}: {e}", file=sys.stderr)
+            failed = True
+            continue
+        cells = [f"{times[q]:.3g}" for q in PRECISIONS] + [f"{accuracy[q].error:.1e}" for q in PRECISIONS]
+        cells += [f"{100 * accuracy[q].same / accuracy[q].rows:.1f} %" if accuracy[q].rows else "" for q in PRECISIONS[1:]]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

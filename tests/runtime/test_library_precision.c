@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Products in bfloat16: how exact they are, numbers that are not finite or too large, and which products become it.  That every
+ * shape, layout and epilogue comes out right is checked where float32 is: test_library_products.c, test_library_posts.c.
+ */
+#include "library_support.h"
+
+#include <float.h>
+
+#include "runtime/onednn.h"
+
+static const WNNPrecision precisions[] = {WNNPrecision_Float32, WNNPrecision_Bf16x2, WNNPrecision_Bf16};
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
+/** Runs the cluster once; the result is for free(). */
+static float *run_subject(struct subject *s, struct library_step_info *info)
+{
+    struct error error = {0};
+    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, NULL, &error);
+    struct execution e;
+
+    if (!step)
+        fail_with_graph(s, error.message);
+    library_step_info(step, info);
+    execution_begin(s, step, &e);
+    int saved = threads_enter(TEST_THREADS);
+    assert_true(library_step_run(step, e.bindings, e.inputs, e.output, e.scratch));
+    threads_leave(saved);
+    float *out = malloc((size_t)e.elements * sizeof *out);
+    assert_non_null(out);
+    memcpy(out, e.output, (size_t)e.elements * sizeof *out);
+    execution_end(&e);
+    library_step_free(step);
+    return out;
+}
+
+static void expect_precision(WNNPrecision allowed, const struct library_step_info *info)
+{
+    assert_int_equal(info->precision, has_bfloat16() ? allowed : WNNPrecision_Float32);
+}
+
+/**
+ * A number has 8 significant bits: rounding errs by 2^-8 of it, a product by twice that.  Of two numbers lo is 2^-8 of hi: of a
+ * product lo * lo is missing, 2^-16 of it, and both lo are rounded, 2^-16 each.
+ */
+static const double product_error[] = {
+    [WNNPrecision_Float32] = 0, [WNNPrecision_Bf16x2] = 3 * 0x1p-16 + 0x1p-23, [WNNPrecision_Bf16] = 2 * 0x1p-8 + 0x1p-16};
+
+static void products_are_as_exact_as_promised(void **state)
+{
+    double worst[PRECISIONS] = {0};
+
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        uint32_t m = random_between(1, 60), k = random_between(1, 200), n = random_between(1, 60);
+        struct subject s;
+
+        subject_begin(&s);
+        struct value *a = OPERAND(&s, false, m, k), *b = OPERAND(&s, round % 2, k, n);
+        apply(&s, OP_MATMUL, NULL, a, b, NULL);
+        const float *x = s.data[a->index], *y = b->constant ? b->constant->data : s.data[b->index];
+        struct expectation want = subject_expect(&s);
+        for (int p = 0; p < PRECISIONS; p++) {
+            struct library_step_info info;
+
+            library_allow(library, precisions[p], true);
+            float *got = run_subject(&s, &info);
+            expect_precision(precisions[p], &info);
+            for (uint32_t i = 0; i < m * n; i++) {
+                double magnitude = 0, allowed, error = fabs((double)got[i] - want.values[i]);
+
+                for (uint32_t q = 0; q < k; q++)
+                    magnitude += fabs((double)x[i / n * k + q] * y[q * n + i % n]);
+                allowed = magnitude * product_error[info.precision] + 3 * want.bounds[i];
+                if (error > allowed)
+                    fail_msg("precision %d: %.9g is not %.9g within %g", precisions[p], got[i], want.values[i], allowed);
+                worst[p] = fmax(worst[p], error / magnitude);
+            }
+            free(got);
+        }
+        expectation_free(&want);
+        subject_end(&s);
+    }
+    library_allow(library, WNNPrecision_Float32, false);
+    printf("largest error of a sum of magnitude 1: float32 %.2g, bf16x2 %.2g, bf16 %.2g\n", worst[0], worst[1], worst[2]);
+    if (has_bfloat16())
+        assert_true(worst[1] > 0x1p-23 && worst[2] > 16 * worst[1]);
+}
+
+/** Every number times every other. */
+static void special_values(void **state)
+{
+    static const float in[] = {INFINITY, -INFINITY, NAN,   0,           -0.0f,    1,       -1,       2,          -301,
+                               1001.3f,  0x1.01p0f, 1e-3f, 0x1.010ap9f, -FLT_MAX, FLT_MAX, 3.39e38f, 3.3962e38f, 1e-30f};
+    enum { N = sizeof in / sizeof *in };
+
+    (void)state;
+    for (int p = 1; p < PRECISIONS; p++)
+        for (int constant = 0; constant < 2; constant++) {
+            struct library_step_info info;
+            struct subject s;
+
+            subject_begin(&s);
+            struct value *a = OPERAND(&s, false, N, 1), *b = OPERAND(&s, constant, 1, N);
+            memcpy(s.data[a->index], in, sizeof in);
+            memcpy(constant ? (float *)b->constant->data : s.data[b->index], in, sizeof in);
+            apply(&s, OP_MATMUL, NULL, a, b, NULL);
+            library_allow(library, precisions[p], true);
+            float *got = run_subject(&s, &info);
+            expect_precision(precisions[p], &info);
+            for (int i = 0; i < N * N; i++) {
+                bool rounded = info.precision == WNNPrecision_Bf16; /* the largest numbers to infinity */
+                float x = rounded ? round_to_bits(in[i / N], 16) : in[i / N],
+                      y = rounded ? round_to_bits(in[i % N], 16) : in[i % N];
+                float want = x * y;
+                double error = (rounded ? 0 : product_error[info.precision]) + 3 * FLT_EPSILON;
+
+                /* a product that is too large: hi * hi is infinite, and lo * hi may be, with the other sign */
+                if (info.precision == WNNPrecision_Bf16x2 && isinf(want) && isfinite(x) && isfinite(y)) {
+                    assert_false(isfinite(got[i]));
+                    continue;
+                }
+                if (isnan(want)   ? !isnan(got[i])
+                    : isinf(want) ? got[i] != want
+                                  : !(fabs((double)got[i] - want) <= error * fabs((double)want)))
+                    fail_msg("precision %d: %g * %g is %g, not %g", info.precision, x, y, got[i], want);
+            }
+            free(got);
+            subject_end(&s);
+        }
+    library_allow(library, WNNPrecision_Float32, false);
+}
+
+static int32_t wanted(WNNPrecision allowed, double rate, uint32_t rows, uint32_t inner, uint32_t columns, bool constant)
+{
+    double was = library->bfloat16;
+    struct dnn_cluster c;
+    struct subject s;
+
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
+    assert_true(dnn_describe(s.nodes, s.count, NULL, &c));
+    c.problem.precision = (int32_t)allowed;
+    library->bfloat16 = rate;
+    int32_t parts = dnn_wanted_parts(library, &c.problem);
+    library->bfloat16 = was;
+    subject_end(&s);
+    return parts;
+}
+
+/** The choice for processors that this one is not. */
+static void products_that_gain(void **state)
+{
+    enum { TILES = 8, DOT = 2 };
+
+    (void)state;
+    library_allow(library, WNNPrecision_Float32, false);
+    assert_int_equal(wanted(WNNPrecision_Float32, TILES, 128, 768, 768, true), 0);
+    assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 128, 768, 768, true), 1);
+    assert_int_equal(wanted(WNNPrecision_Bf16x2, TILES, 128, 768, 768, true), 3);
+    assert_int_equal(wanted(WNNPrecision_Bf16, DOT, 128, 768, 768, true), 1);
+    assert_int_equal(wanted(WNNPrecision_Bf16x2, DOT, 128, 768, 768, true), 0); /* three times the work at twice the rate */
+    assert_int_equal(wanted(WNNPrecision_Bf16, 0.5, 128, 768, 768, true), 0);
+    assert_int_equal(wanted(WNNPrecision_Bf16, 0.5, 1, 1024, 1024, true), 1); /* half the bytes of weights */
+    assert_int_equal(wanted(WNNPrecision_Bf16, 0.5, 1, 128, 128, true), 0);
+    assert_int_equal(wanted(WNNPrecision_Bf16x2, TILES, 1, 1024, 1024, true), 0); /* more of them */
+    assert_int_equal(wanted(WNNPrecision_Bf16, 0, 128, 768, 768, true), 0);
+    assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 4, 16, 16, true), 0);    /* too small */
+    assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 4096, 3, 64, true), 0);  /* three factors of 32 */
+    assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 2, 768, 768, false), 0); /* converting weights costs more */
+    assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 256, 768, 768, false), 1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_as_exact_as_promised),
+        cmocka_unit_test(special_values),
+        cmocka_unit_test(products_that_gain),
+    };
+
+    (void)argc;
+    if (!has_bfloat16() && !getenv("TEST_LIBRARY_ISA"))
+        printf("skipped: bfloat16, which this processor has not; everything is float32 here\n");
+    return main_library(tests, sizeof tests / sizeof *tests, argv);
+}
