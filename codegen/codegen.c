@@ -193,9 +193,9 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
     bool started[WORKERS_MAX] = {false};
     uint32_t wanted = c->target->thread_count ? c->target->thread_count : 1;
 
-    /* A thread costs some tens of microseconds and its first compilation more: worth it from a few structures on. */
-    if (wanted > count / 2)
-        wanted = count / 2;
+    /* A thread costs some tens of microseconds and its machine a millisecond; a structure takes from 4 to 30. */
+    if (wanted > count)
+        wanted = count;
     if (wanted > WORKERS_MAX)
         wanted = WORKERS_MAX;
     while (c->machine_count < wanted) {

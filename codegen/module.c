@@ -329,7 +329,12 @@ static bool compile_module(const struct compilation *c, LLVMContextRef context, 
     dump_module(m, c->k, c->symbol, ".opt.ll", module);
     dump_assembly(m, c->k, c->symbol, module);
     m->times.structures++;
-    return machine_generate(m, module, LLVMObjectFile, c->object, c->e);
+    double optimized = milliseconds_now();
+    ok = machine_generate(m, module, LLVMObjectFile, c->object, c->e);
+    if (ok && m->debug && m->debug->flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# kernel %-32s emit and passes %8.3f ms, code %8.3f ms\n", c->k->name[0] ? c->k->name : c->symbol,
+                optimized - start, milliseconds_now() - optimized);
+    return ok;
 }
 
 static bool compile(void *user)
