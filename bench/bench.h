@@ -90,6 +90,18 @@ void bench_print_peaks(const struct bench_peaks *p);
 /** Members of a JSON object, without the processor. */
 void bench_print_peaks_json(const struct bench_peaks *p);
 
+/* ---- compiled graphs (inspect.c) ---- */
+
+void bench_plan_header(void);
+/** One line about the memory of a graph's intermediate values.  False: more than 10 % above the bound that liveness gives. */
+bool bench_plan_report(const char *name, WNNGraph graph);
+/**
+ * Times the steps of a graph, of which run(user) computes one run, and the library alone on the products among them.
+ * by_library: the same graph with products left to the library.  False: run failed.
+ */
+bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, bool (*run)(void *user), void *user,
+                        double seconds);
+
 /* ---- overhead (overhead.c) ---- */
 
 /** Microseconds. */
@@ -118,6 +130,8 @@ extern const struct bench_scale bench_scales[];
 
 /** Milliseconds from a new context to the built graph.  False: wnnGetLastErrorMessage. */
 bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const char *debug, double *ms);
+/** Whether no kind whose name contains pattern takes clearly more than linear time. */
+bool bench_scale_check(uint32_t threads, const char *pattern, const char *debug);
 /** Times and prints all whose kind contains pattern (NULL: all); returns the exit status. */
 int bench_scale_report(uint32_t threads, const char *pattern, const char *debug, bool json);
 

@@ -34,6 +34,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BETWEEN = re.compile(r"^profile: .*, (-?[\d.]+) ms between steps$")
 STEP = re.compile(r"^ +(\d+) (.{32,}?) (.{28,}?) +(\d+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$")
 
 
@@ -90,10 +91,12 @@ def measure_peaks(a, threads, peaks):
 
 
 def profile_webnn(a, name, threads):
-    """The steps of a network: name, implementation, milliseconds, GFLOP/s, GB/s."""
+    """The steps of a network (name, implementation, milliseconds, GFLOP/s, GB/s), and the milliseconds of a run outside of them."""
     debug = ",".join(x for x in (a.debug, "profile") if x)
-    steps = []
+    steps, between = [], 0
     for line in run_process(webnn_command(a, name, threads, min(a.seconds, 1), debug)).stderr.splitlines():
+        found = BETWEEN.match(line)
+        between = float(found[1]) if found else between
         found = STEP.match(line)
         if not found:
             continue
@@ -101,7 +104,7 @@ def profile_webnn(a, name, threads):
         steps.append({"step": int(found[1]), "name": found[2].strip(), "implementation": found[3].strip(),
                       "calls": int(found[4]), "ms": ms, "gflops": gflops, "gbs": gbs, "flops": gflops * ms * 1e6,
                       "bytes": gbs * ms * 1e6})
-    return steps
+    return steps, between
 
 
 def add_limits(steps, peaks):
@@ -133,7 +136,7 @@ def compare_network(a, name, threads):
     row["ratio_of_bests"] = row["onnxruntime"]["min_ms"] / row["webnn"]["min_ms"]
     row["webnn"]["gflops"], row["webnn"]["gbs"] = middle(webnn, "gflops"), middle(webnn, "gbs")
     if a.steps:
-        row["steps"] = profile_webnn(a, name, threads)
+        row["steps"], row["between_steps_ms"] = profile_webnn(a, name, threads)
     return row
 
 
@@ -195,7 +198,8 @@ def print_steps(r, count):
     moving = sum(s["ms"] for s in steps if not s["flops"])
     limit = sum(s["limit_ms"] for s in steps)
     print(f"\n{r['network']}, {r['threads']} thread{'s' if r['threads'] > 1 else ''}: {len(steps)} steps in {total:.3f} ms,"
-          f" {limit / total:.0%} of the limits of all steps, {moving / total:.1%} of the time only moves bytes")
+          f" {limit / total:.0%} of the limits of all steps, {moving / total:.1%} of the time only moves bytes,"
+          f" {r.get('between_steps_ms', 0) / total:.1%} passes between steps")
     print(f"  {'step':>4} {'name':32} {'implementation':24} {'ms':>8} {'time':>5} {'GFLOP/s':>8} {'GB/s':>6} {'of limit':>8}")
     for s in sorted(steps, key=lambda s: -s["ms"])[:count]:
         share = f"{s['share_of_limit']:8.0%}" if s["share_of_limit"] is not None else f"{'':8}"

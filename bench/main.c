@@ -28,7 +28,7 @@ struct options {
     uint32_t threads;
     WNNPrecision precision;
     double seconds;
-    bool json, check, list, peaks, only_peaks, overhead;
+    bool json, check, list, peaks, only_peaks, overhead, plans, steps;
 };
 
 static int usage(FILE *out, int status)
@@ -44,6 +44,8 @@ static int usage(FILE *out, int status)
           "  --level L,...    kernel, operator, model (default: all)\n"
           "  --level scale    instead: how build time grows with the graph, up to 20,000 operators and 5,000 convolutions\n"
           "  --overhead       instead: what compute and dispatch cost beside the kernels\n"
+          "  --plans          instead: the memory that intermediate values need, beside what liveness needs at least\n"
+          "  --steps          instead: every step's time, and that of the library alone for products\n"
           "  --peaks          instead: the machine's peaks\n"
           "  --case TEXT      only cases whose name contains TEXT\n"
           "  --model MODEL    the same as MODEL alone\n"
@@ -55,7 +57,7 @@ static int usage(FILE *out, int status)
           "  --json           JSON instead of the table: one line for each MODEL, one document for the built-in cases\n"
           "  --no-peaks       do not measure the machine's peaks\n"
           "  --check          time nothing: compare every case with the reference interpreter (large networks: with an\n"
-          "                   unoptimised build of themselves)\n"
+          "                   unoptimised build of themselves); with --level scale: fail if build time is not linear\n"
           "  --list           names only\n"
           "  --print NAME     the graph of a case as text\n",
           out);
@@ -184,21 +186,51 @@ static bool build_model(const struct options *o, const char *path, struct subjec
     return ok;
 }
 
+/** Builds g, or the model at path. */
+static bool build_subject(const struct options *o, const char *debug, struct graph *g, const char *path, struct subject *s,
+                          struct result *r)
+{
+    double start;
+
+    if (!open_context(s, o, debug, r->error, sizeof r->error))
+        return false;
+    if (path)
+        return build_model(o, path, s, r);
+    start = bench_now();
+    bool ok = bench_case_build(g, s->context, &s->graph, r->error, sizeof r->error) == WNNStatus_Success;
+    r->build_ms = (bench_now() - start) * 1e3;
+    return ok;
+}
+
+/** Tells what a graph was compiled to, for --plans and --steps. */
+static bool inspect_graph(const struct options *o, struct graph *g, const char *path, struct result *r)
+{
+    struct subject s = {0}, by_library = {0};
+    char debug[512];
+    bool ok = build_subject(o, o->debug, g, path, &s, r);
+
+    snprintf(debug, sizeof debug, "%s%sprefer-library", o->debug ? o->debug : "", o->debug ? "," : "");
+    if (ok && o->plans)
+        ok = bench_plan_report(r->name, s.graph) ||
+             file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
+    else if (ok)
+        ok = build_subject(o, debug, g, path, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
+             (bench_steps_report(r->name, s.graph, by_library.graph, run_once, &s, o->seconds) ||
+              say_last_error(r->error, sizeof r->error, "compute"));
+    subject_close(&s);
+    subject_close(&by_library);
+    if (!ok)
+        fprintf(stderr, "webnn-bench: %s: %s\n", r->name, r->error);
+    return ok;
+}
+
 /** Builds (g, or the model at path), runs, measures. */
 static bool time_graph(const struct options *o, struct graph *g, const char *path, struct result *r)
 {
     struct subject s = {0};
     double start;
-    bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error);
+    bool ok = build_subject(o, o->debug, g, path, &s, r) && bind_buffers(&s, r->error, sizeof r->error);
 
-    start = bench_now();
-    if (ok && path) {
-        ok = build_model(o, path, &s, r);
-    } else if (ok) {
-        ok = bench_case_build(g, s.context, &s.graph, r->error, sizeof r->error) == WNNStatus_Success;
-        r->build_ms = (bench_now() - start) * 1e3;
-    }
-    ok = ok && bind_buffers(&s, r->error, sizeof r->error);
     start = bench_now();
     ok = ok && (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
     r->first_ms = (bench_now() - start) * 1e3;
@@ -432,6 +464,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->list = true;
         } else if (!strcmp(a, "--overhead")) {
             o->overhead = true;
+        } else if (!strcmp(a, "--plans")) {
+            o->plans = true;
+        } else if (!strcmp(a, "--steps")) {
+            o->steps = true;
         } else if (!strcmp(a, "--peaks")) {
             o->only_peaks = true;
         } else if (!strcmp(a, "--no-peaks")) {
@@ -491,7 +527,9 @@ static bool run_case(const struct options *o, const struct bench_case *c, struct
     r->name = c->name;
     if (g) {
         bench_case_cost(g, &r->flops, &r->bytes);
-        ok = o->check ? check_graph(o, g, r) : time_graph(o, g, NULL, r);
+        ok = o->check                ? check_graph(o, g, r)
+             : o->plans || o->steps ? inspect_graph(o, g, NULL, r)
+                                    : time_graph(o, g, NULL, r);
         graph_free(g);
     }
     return ok;
@@ -507,7 +545,7 @@ static bool run_model(const struct options *o, const char *path, struct result *
     if (slash && !strcmp(r->name, "model.onnx"))
         for (r->name = slash; r->name > path && r->name[-1] != '/';)
             r->name--;
-    return time_graph(o, NULL, path, r);
+    return o->plans || o->steps ? inspect_graph(o, NULL, path, r) : time_graph(o, NULL, path, r);
 }
 
 int main(int argc, char **argv)
@@ -525,6 +563,8 @@ int main(int argc, char **argv)
         return usage(stderr, 2);
     if (o.overhead)
         return bench_overhead_report(o.threads, o.json);
+    if (o.levels && !strcmp(o.levels, "scale") && o.check)
+        return !bench_scale_check(o.threads, o.pattern, o.debug);
     if (o.levels && !strcmp(o.levels, "scale"))
         return bench_scale_report(o.threads, o.pattern, o.debug, o.json);
     if (o.only_peaks) {
@@ -534,7 +574,8 @@ int main(int argc, char **argv)
     }
     o.model.dims = o.dims;
     o.model.shapes = o.shapes;
-    o.peaks &= !o.check && !o.list && !o.print && !(o.model_count && o.json);
+    bool inspects = o.plans || o.steps;
+    o.peaks &= !inspects && !o.check && !o.list && !o.print && !(o.model_count && o.json);
     ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
     for (size_t i = 0; ok && !o.model_count && bench_network_names[i]; i++) {
         char *text = bench_network_text(bench_network_names[i]);
@@ -548,7 +589,9 @@ int main(int argc, char **argv)
     }
     if (o.peaks)
         bench_measure_peaks(o.threads, &peaks);
-    if (!o.list && !o.print && !(o.model_count && o.json))
+    if (o.plans)
+        bench_plan_header();
+    else if (!inspects && !o.list && !o.print && !(o.model_count && o.json))
         print_header(&o, &peaks);
     for (size_t i = 0; i < cases.count; i++) {
         const struct bench_case *c = &cases.items[i];
@@ -564,7 +607,8 @@ int main(int argc, char **argv)
         }
         ok = run_case(&o, c, &r);
         status |= !ok;
-        print_result(&o, &r, ok, first);
+        if (!inspects)
+            print_result(&o, &r, ok, first);
         first = false;
     }
     for (int i = 0; i < o.model_count && !o.list && !o.print; i++) {
@@ -572,13 +616,15 @@ int main(int argc, char **argv)
 
         ok = run_model(&o, o.models[i], &r);
         status |= !ok;
+        if (inspects)
+            continue;
         if (o.json)
             print_model_line(&o, &r, ok);
         else
             print_result(&o, &r, ok, first);
         first = false;
     }
-    if (o.json && !o.model_count && !o.list && !o.print)
+    if (o.json && !inspects && !o.model_count && !o.list && !o.print)
         printf("\n]}\n");
     for (size_t i = 0; i < o.model.dim_count; i++)
         free((char *)o.dims[i].name);

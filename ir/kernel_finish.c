@@ -444,17 +444,21 @@ static void estimate(struct kernel *k)
 {
     const double parallel = points_of(k, KVAR_PARALLEL), reduced = points_of(k, KVAR_REDUCED);
     double touched[KERNEL_TENSORS_MAX] = {0};
+    bool computes = false;
 
     k->flops = k->bytes = 0;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         const double n = parallel * (e->varying || e->op == K_REDUCE || e->op == K_SCAN ? reduced : 1);
         k->flops += operations(k, e) * n;
+        computes |= e->op != K_LOAD && e->op != K_CONST && e->op != K_INDEX;
         if (e->op == K_LOAD && touched[e->tensor] < n)
             touched[e->tensor] = n;
     }
     for (uint32_t i = 0; i < k->store_count; i++)
         touched[k->stores[i].tensor] += parallel * (k->stores[i].varying ? reduced : 1);
+    if (!computes) /* a copy: profiles tell those by it */
+        k->flops = 0;
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         const double elements = (double)k->tensors[i].elements;
         k->bytes += (touched[i] < elements ? touched[i] : elements) * (double)dtype_size(k->tensors[i].type);

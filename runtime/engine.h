@@ -130,6 +130,23 @@ struct engine_foreign {
     void *user;
 };
 
+/* ---- what is known of an executable, for tools ---- */
+
+struct executable_facts {
+    int64_t arena_bytes, arena_lower_bound;
+    uint32_t step_count;
+    double runs, nanoseconds; /* of all runs since `measure` */
+};
+
+struct step_facts {
+    const char *name, *implementation;
+    double flops, bytes;                /* of all its calls in a run */
+    uint32_t calls;                     /* in a run */
+    double nanoseconds, least;          /* of all runs since `measure`; of the shortest call */
+    bool moves;                         /* copies or changes layout, and computes nothing */
+    const struct library_step *library; /* the executable's; NULL: not the library's */
+};
+
 /* ---- the interface ---- */
 
 struct engine_functions {
@@ -183,6 +200,11 @@ struct engine_functions {
                 const atomic_bool *stop, struct error *e);
     /** Whether a run takes less time than handing it to another thread does.  A guess from sizes; false if nothing is known. */
     bool (*is_brief)(const struct executable *x);
+    /** Steps are timed from now on; no run may be under way. */
+    void (*measure)(struct executable *x);
+    void (*facts)(const struct executable *x, struct executable_facts *out);
+    void (*step_facts)(const struct executable *x, uint32_t step, struct step_facts *out);
+    double (*step_alone)(const struct library_step *s, bool cold, double seconds);
     /** A table of steps and the time that each took so far (if the profile switch is on). */
     void (*print_profile)(struct executable *x, FILE *out);
 };

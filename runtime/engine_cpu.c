@@ -479,6 +479,24 @@ static bool cpu_is_brief(const struct executable *x)
     return x->plan && plan_is_brief(x->plan);
 }
 
+static void cpu_measure(struct executable *x)
+{
+    if (x->plan)
+        plan_measure(x->plan);
+}
+
+static void cpu_facts(const struct executable *x, struct executable_facts *out)
+{
+    *out = (struct executable_facts){0};
+    if (x->plan)
+        plan_facts(x->plan, out);
+}
+
+static void cpu_step_facts(const struct executable *x, uint32_t step, struct step_facts *out)
+{
+    plan_step_facts(x->plan, step, out);
+}
+
 static void cpu_print_profile(struct executable *x, FILE *out)
 {
     if (!x->plan)
@@ -513,6 +531,10 @@ static const struct engine_functions cpu_functions = {
     .unload = cpu_unload,
     .run = cpu_run,
     .is_brief = cpu_is_brief,
+    .measure = cpu_measure,
+    .facts = cpu_facts,
+    .step_facts = cpu_step_facts,
+    .step_alone = library_step_alone,
     .print_profile = cpu_print_profile,
 };
 

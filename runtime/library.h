@@ -104,6 +104,12 @@ void library_bindings_free(struct library_bindings *b);
 bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
                       void *scratch);
 
+/**
+ * Microseconds of the best of many runs, for some seconds, of a primitive for a step's problem, alone, with operands in whatever layouts
+ * it prefers (or the step's own, if that is faster).  cold: with weights that are in no near cache.  0: there is none.
+ */
+double library_step_alone(const struct library_step *s, bool cold, double seconds);
+
 /* ---- saving ---- */
 
 /** Steps made from now on keep their weights also as the graph has them, for library_step_save's plain form. */

@@ -69,7 +69,7 @@ struct plan_step {
 struct plan_profile {
     char name[80], implementation[64];
     double flops, bytes;
-    atomic_ullong nanoseconds;
+    atomic_ullong nanoseconds, least; /* of all calls, of the shortest (0: none yet) */
     uint32_t trace_name; /* in plan->trace */
 };
 
@@ -121,9 +121,10 @@ struct plan {
     struct constant **constants;
     size_t memory_bytes, library_scratch, thread_scratch,
         scratch_stride; /* bytes; the latter three: offset, offset, distance */
-    bool profiling, poisoning;
+    int64_t arena_bytes, arena_lower_bound;
+    bool profiling, printing, poisoning;
     struct trace *trace; /* the context's; NULL: none */
-    atomic_ullong runs;
+    atomic_ullong runs, nanoseconds; /* while profiling */
     pthread_mutex_t lock;
     struct execution *free;
     uint32_t free_count;
@@ -337,12 +338,15 @@ struct plan *plan_create(struct program *p, const kernel_function *functions, ui
         return NULL;
     }
     plan->thread_count = thread_count;
-    plan->profiling = (debug->flags & DEBUG_PROFILE) != 0;
+    plan->profiling = plan->printing = (debug->flags & DEBUG_PROFILE) != 0;
+    plan->arena_bytes = p->arena_bytes;
+    plan->arena_lower_bound = p->arena_lower_bound;
     plan->trace = debug->trace;
 #if defined(PLAN_POISON)
     plan->poisoning = true; /* what DEBUG_SANITIZE asks for costs little where the rest is instrumented anyway */
 #endif
     atomic_init(&plan->runs, 0);
+    atomic_init(&plan->nanoseconds, 0);
     if (!program_describe(p) || !plan_fill(plan, p, functions)) {
         arena_free(&plan->arena);
         pthread_mutex_destroy(&plan->lock);
@@ -453,7 +457,7 @@ void plan_free(struct plan *plan)
 {
     if (!plan)
         return;
-    if (plan->profiling)
+    if (plan->printing)
         plan_print_profile(plan, stderr);
     for (struct execution *x = plan->free, *next; x; x = next) {
         next = x->next;
@@ -530,6 +534,16 @@ static bool step_run(const struct plan *plan, const struct execution *x, const s
     return false;
 }
 
+static void profile_add(struct plan_profile *s, uint64_t nanoseconds)
+{
+    unsigned long long least = atomic_load_explicit(&s->least, memory_order_relaxed);
+
+    atomic_fetch_add_explicit(&s->nanoseconds, nanoseconds, memory_order_relaxed);
+    while ((!least || nanoseconds < least) &&
+           !atomic_compare_exchange_weak_explicit(&s->least, &least, nanoseconds, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 /* Steps [first, end), *start being when they begin. */
 static bool run_range(struct plan *plan, struct execution *x, uint32_t first, uint32_t end, const atomic_bool *stop,
                       uint64_t *start, struct error *e)
@@ -543,7 +557,7 @@ static bool run_range(struct plan *plan, struct execution *x, uint32_t first, ui
             return error_set(e, WNNStatus_OperationError, "the library failed in step %u, %s", i, plan->profile[i].name);
         if (plan->profiling || plan->trace) {
             uint64_t now = nanoseconds_now();
-            atomic_fetch_add_explicit(&plan->profile[i].nanoseconds, now - *start, memory_order_relaxed);
+            profile_add(&plan->profile[i], now - *start);
             if (plan->trace)
                 trace_add(plan->trace, plan->profile[i].trace_name, *start, now);
             *start = now;
@@ -600,6 +614,7 @@ static void bind(const struct plan *plan, struct execution *x, const struct engi
 bool plan_run(struct plan *plan, const struct engine_binding *inputs, const struct engine_binding *outputs,
               const atomic_bool *stop, struct error *e)
 {
+    uint64_t start = plan->profiling ? nanoseconds_now() : 0;
     struct execution *x = plan_take(plan, e);
     bool ok;
 
@@ -611,8 +626,10 @@ bool plan_run(struct plan *plan, const struct engine_binding *inputs, const stru
     ok = run_steps(plan, x, stop, e);
     threads_leave(saved);
     plan_give(plan, x);
-    if (plan->profiling)
+    if (plan->profiling) {
         atomic_fetch_add_explicit(&plan->runs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&plan->nanoseconds, nanoseconds_now() - start, memory_order_relaxed);
+    }
     return ok;
 }
 
@@ -629,8 +646,9 @@ void plan_print_profile(const struct plan *plan, FILE *out)
 
     for (uint32_t i = 0; i < plan->step_count; i++)
         total += (double)atomic_load(&plan->profile[i].nanoseconds);
-    fprintf(out, "profile: %.0f runs, %u steps, %.3f ms each, %u threads\n", runs, plan->step_count,
-            runs > 0 ? total / runs * 1e-6 : 0, plan->thread_count);
+    fprintf(out, "profile: %.0f runs, %u steps, %.3f ms each, %u threads, %.4f ms between steps\n", runs, plan->step_count,
+            runs > 0 ? total / runs * 1e-6 : 0, plan->thread_count,
+            runs > 0 ? ((double)atomic_load(&plan->nanoseconds) - total) / runs * 1e-6 : 0);
     fprintf(out, "  %4s %-32s %-28s %6s %10s %6s %9s %8s\n", "step", "name", "implementation", "calls", "us", "%", "GFLOP/s",
             "GB/s");
     for (uint32_t i = 0; i < plan->step_count && runs > 0; i++) {
@@ -641,4 +659,34 @@ void plan_print_profile(const struct plan *plan, FILE *out)
                 each * 1e-3,
                 total > 0 ? each * runs / total * 100 : 0, each > 0 ? s->flops / each : 0, each > 0 ? s->bytes / each : 0);
     }
+}
+
+/* ---- for tools ---- */
+
+void plan_measure(struct plan *plan)
+{
+    plan->profiling = true;
+    atomic_store(&plan->runs, 0);
+    atomic_store(&plan->nanoseconds, 0);
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        atomic_store(&plan->profile[i].nanoseconds, 0);
+        atomic_store(&plan->profile[i].least, 0);
+    }
+}
+
+void plan_facts(const struct plan *plan, struct executable_facts *out)
+{
+    *out = (struct executable_facts){plan->arena_bytes, plan->arena_lower_bound, plan->step_count,
+                                     (double)atomic_load(&plan->runs), (double)atomic_load(&plan->nanoseconds)};
+}
+
+void plan_step_facts(const struct plan *plan, uint32_t step, struct step_facts *out)
+{
+    const struct plan_profile *p = &plan->profile[step];
+    const struct plan_step *s = &plan->steps[step];
+
+    *out = (struct step_facts){p->name, p->implementation, p->flops, p->bytes, step_calls(plan, step),
+                               (double)atomic_load(&p->nanoseconds), (double)atomic_load(&p->least),
+                               s->kind == STEP_COPY || (s->kind == STEP_KERNEL && p->flops == 0),
+                               s->kind == STEP_LIBRARY ? s->library.step : NULL};
 }

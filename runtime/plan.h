@@ -35,6 +35,11 @@ bool plan_run(struct plan *plan, const struct engine_binding *inputs, const stru
 /** See engine_functions.is_brief. */
 bool plan_is_brief(const struct plan *plan);
 
+/** See engine_functions.measure, facts and step_facts. */
+void plan_measure(struct plan *plan);
+void plan_facts(const struct plan *plan, struct executable_facts *out);
+void plan_step_facts(const struct plan *plan, uint32_t step, struct step_facts *out);
+
 /** Into how many parts a kernel's units are cut: 1 unless the work outweighs waking threads. */
 uint32_t plan_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count);
 

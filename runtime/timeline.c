@@ -22,7 +22,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <time.h>
+
+#include "ir/clock.h"
 
 enum { SPIN_NANOSECONDS = 100000, SPIN_LOOKS = 32 /* between two looks at the clock */ };
 
@@ -115,14 +116,6 @@ static void timeline_unlock_changed(struct timeline *tl)
         pthread_cond_signal(&tl->wake);
 }
 
-static int64_t nanoseconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static void pause_briefly(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -135,7 +128,7 @@ static void pause_briefly(void)
 /* Until `changes` is no longer `seen`, or some time has gone.  The lock, which orders what changed, is not held. */
 static void timeline_spin(struct timeline *tl, unsigned seen)
 {
-    int64_t end = nanoseconds() + SPIN_NANOSECONDS;
+    uint64_t end = nanoseconds_now() + SPIN_NANOSECONDS;
 
     do {
         for (int i = 0; i < SPIN_LOOKS; i++) {
@@ -144,7 +137,7 @@ static void timeline_spin(struct timeline *tl, unsigned seen)
             pause_briefly();
         }
         sched_yield();
-    } while (nanoseconds() < end);
+    } while (nanoseconds_now() < end);
 }
 
 /* Returns with a task that the thread may run, or `stop`.  The lock is held, and released meanwhile. */

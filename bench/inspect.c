@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What compiled graphs consist of: their memory, and their steps beside what the library would need at best.
+ *
+ * In: built graphs.  Out: tables.  This is the one file of the programs that looks into executables (runtime/engine.h).
+ *
+ * The library alone is a primitive that chose the layouts of all its operands, on memory of its own, without anything before
+ * or behind it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
+ * network.  A generated product is held against the step of the same node in a second build of the network that leaves products
+ * to the library.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "runtime/context.h"
+
+/* ---- memory ---- */
+
+static const double OVER_MAX = 1.1; /* times the bound */
+
+void bench_plan_header(void)
+{
+    printf("%-20s %7s %14s %14s %7s\n", "network", "steps", "arena bytes", "lower bound", "over");
+}
+
+bool bench_plan_report(const char *name, WNNGraph graph)
+{
+    struct executable_facts f;
+    bool good;
+
+    graph->context->engine->functions->facts(graph->executable, &f);
+    good = (double)f.arena_bytes <= OVER_MAX * (double)f.arena_lower_bound;
+    printf("%-20s %7u %14lld %14lld %6.1f%%%s\n", name, f.step_count, (long long)f.arena_bytes, (long long)f.arena_lower_bound,
+           f.arena_lower_bound > 0 ? 100 * (double)(f.arena_bytes - f.arena_lower_bound) / (double)f.arena_lower_bound : 0,
+           good ? "" : "  TOO MUCH");
+    return good;
+}
+
+/* ---- steps ---- */
+
+/** The step of the same node in the other build, if the library has it there. */
+static const struct library_step *find_by_library(WNNGraph by_library, const char *name)
+{
+    const struct engine_functions *engine = by_library->context->engine->functions;
+    struct executable_facts f;
+    struct step_facts s;
+
+    engine->facts(by_library->executable, &f);
+    for (uint32_t i = 0; i < f.step_count; i++) {
+        engine->step_facts(by_library->executable, i, &s);
+        if (s.library && !strcmp(s.name, name))
+            return s.library;
+    }
+    return NULL;
+}
+
+/** Sums over the steps of a network, microseconds of a run. */
+struct sums {
+    double all, moving, compared, alone, cold;
+};
+
+static void report_step(const struct engine_functions *engine, const struct step_facts *s, WNNGraph by_library, double seconds,
+                        struct sums *sums)
+{
+    /* Products have far more operations than bytes, or read a matrix once. */
+    const struct library_step *step = s->library ? s->library : s->flops > 0 ? find_by_library(by_library, s->name) : NULL;
+    double best = s->least * 1e-3, alone = step ? engine->step_alone(step, false, seconds) : 0,
+           cold = step ? engine->step_alone(step, true, seconds) : 0;
+
+    sums->all += best * s->calls;
+    if (s->moves)
+        sums->moving += best * s->calls;
+    if (alone > 0 && cold > 0) {
+        sums->compared += best * s->calls;
+        sums->alone += alone * s->calls;
+        sums->cold += cold * s->calls;
+    }
+    printf("  %-36s %-26s %6u %10.2f", s->name, s->implementation, s->calls, best);
+    if (alone > 0)
+        printf(" %10.2f %6.0f%% %10.2f %6.0f%%\n", alone, 100 * alone / best, cold, 100 * cold / best);
+    else
+        printf("%s\n", s->moves ? "     moves" : "");
+}
+
+bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, bool (*run)(void *user), void *user,
+                        double seconds)
+{
+    const struct engine_functions *engine = graph->context->engine->functions;
+    struct executable_facts f;
+    struct step_facts s;
+    struct bench_times times;
+    struct sums sums = {0};
+    double steps = 0;
+
+    engine->measure(graph->executable);
+    if (!bench_measure(run, user, seconds, &times))
+        return false;
+    engine->facts(graph->executable, &f);
+    printf("\n%s, %u steps\n  %-36s %-26s %6s %10s %10s %7s %10s %7s\n", name, f.step_count, "step", "implementation", "calls",
+           "best us", "alone us", "share", "cold us", "share");
+    for (uint32_t i = 0; i < f.step_count; i++) {
+        engine->step_facts(graph->executable, i, &s);
+        steps += s.nanoseconds;
+        report_step(engine, &s, by_library, seconds / 10, &sums);
+    }
+    printf("  moving bytes only %.2f %%, between steps %.2f %%", sums.all > 0 ? 100 * sums.moving / sums.all : 0,
+           f.nanoseconds > 0 ? 100 * (f.nanoseconds - steps) / f.nanoseconds : 0);
+    if (sums.compared > 0)
+        printf("; products at %.0f %% of the library alone, %.0f %% with cold weights", 100 * sums.alone / sums.compared,
+               100 * sums.cold / sums.compared);
+    printf("\n");
+    return true;
+}
