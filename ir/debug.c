@@ -23,7 +23,7 @@ const struct debug_switch debug_switches[] = {
     STRING("stop-after", stop_after, "PASS", "run no optional pass behind the named one"),
     FLAG("no-passes", DEBUG_NO_PASSES, "skip every optional pass"),
     FLAG("verify", DEBUG_VERIFY, "run the verifiers after every pass and stage; debug builds always do"),
-    FLAG("time-passes", DEBUG_TIME_PASSES, "print milliseconds per pass and compile stage"),
+    FLAG("time-passes", DEBUG_TIME_PASSES, "print milliseconds per pass, compile stage and kernel"),
     FLAG("dump-kernels", DEBUG_DUMP_KERNELS, "print the kernel IR of every kernel that is compiled (equal structures once)"),
     FLAG("dump-llvm", DEBUG_DUMP_LLVM, "print the LLVM IR of every module before and after its passes"),
     FLAG("dump-asm", DEBUG_DUMP_ASM, "print the assembly of every module"),

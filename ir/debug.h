@@ -10,7 +10,7 @@
 
 enum debug_flag {
     DEBUG_PRINT_AFTER_ALL = 1 << 0, /* print-after-all: the graph after every pass that changed it, to stderr */
-    DEBUG_TIME_PASSES = 1 << 1,     /* time-passes: milliseconds per pass and compile stage */
+    DEBUG_TIME_PASSES = 1 << 1,     /* time-passes: milliseconds per pass, compile stage and kernel */
     DEBUG_VERIFY = 1 << 2,          /* verify: run the verifier after every pass (always in debug builds) */
     DEBUG_DUMP_LLVM = 1 << 3,       /* dump-llvm: LLVM IR of every module before and after its passes */
     DEBUG_DUMP_ASM = 1 << 4,        /* dump-asm: assembly of every module */
