@@ -516,7 +516,7 @@ static double vector_cost(const struct kernel *k, uint32_t var)
         const double one = e->op == K_LOAD ? 2 * access_cost(k, e->index, var) : kexpr_cost(e) / LANES;
         cost += n * (scalar ? kexpr_cost(e) : one * waste);
         if (along_reduced && e->op == K_REDUCE)
-            cost += 8; /* adding up the lanes */
+            cost += 24; /* adding up the lanes */
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *s = &k->stores[i];
