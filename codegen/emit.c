@@ -162,6 +162,10 @@ void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_bo
         emit_strip(e, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
         return;
     }
+    if (e->k->plain && e->masked_tail) { /* one code for all, whatever the mask costs */
+        emit_strip(e, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true}, body, user);
+        return;
+    }
     if (e->wide_lanes > 1 && fixed >= e->wide_lanes * width)
         low = emit_strip(e, low, high, (struct strip){.lanes = e->wide_lanes * width, .copies = 1}, body, user);
     else if (copies > 1 && fixed >= copies * width)
@@ -169,6 +173,8 @@ void emit_vector_loop(struct emitter *e, V low, V high, uint32_t copies, loop_bo
     bool several = copies > 1 || e->wide_lanes > 1;
     if ((!several || !e->masked_tail) && fixed >= width)
         low = emit_strip(e, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
+    if (!several && fixed != INT64_MAX && fixed % width == 0)
+        return; /* nothing is left */
     if (e->masked_tail)
         emit_strip(e, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body, user);
     else
@@ -240,6 +246,10 @@ static void emit_range(struct emitter *e, struct units *u, V first, V last, V ro
     emit_here(e);
     V low = LLVMBuildMul(m->b, first, block, "");
     V high = op_intrinsic2(m, "llvm.smin", LLVMBuildMul(m->b, last, block, ""), size);
+    if (e->k->fixed_lanes && LLVMIsAConstantInt(size) && LLVMConstIntGetSExtValue(size) <= KERNEL_BLOCK) {
+        low = const_int(m, 64, 0); /* there is one block */
+        high = size;
+    }
     emit_enter(e, LEVEL_UNIT, "range");
     if (rows)
         emit_tiles(e, u, low, high, rows);
@@ -455,7 +465,7 @@ uint32_t emit_phase_copies(struct emitter *e, uint32_t phase)
     for (uint32_t i = 0; i < k->store_count; i++)
         if (k->stores[i].varying && k->stores[i].phase == phase)
             sum += add_weight(e, k->stores[i].expr, phase, counted);
-    return e->width == 1 ? 0 : sum >= 3 * HEAVY_COST ? 1 : sum >= HEAVY_COST ? 2 : SUM_COPIES;
+    return e->width == 1 ? 0 : k->plain ? 1 : sum >= 3 * HEAVY_COST ? 1 : sum >= HEAVY_COST ? 2 : SUM_COPIES;
 }
 
 /* Lanes of a full vector: as many as of the widest type in use, but float32's where types mix. */
@@ -531,7 +541,7 @@ static void choose_shape(struct emitter *e)
         points *= size->value;
         e->unroll_from--;
     }
-    if (points > 4)
+    if (points > 4 || k->plain)
         e->copies_parallel = 1;
 }
 
@@ -560,8 +570,11 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
 {
     struct arena arena = {0};
     struct units units = {0};
-    struct emitter *e = arena_alloc(&arena, sizeof *e);
+    struct emitter *e;
 
+    if (k->stage_count)
+        return emit_stages(m, k, name, error);
+    e = arena_alloc(&arena, sizeof *e);
     if (!e)
         return error_out_of_memory(error);
     e->m = *m;
@@ -575,8 +588,12 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
     choose_shape(e);
     bool ok = !k->blocked || block_prepare(e);
     units.store_values = arena_array(&e->arena, (size_t)k->store_count * COPIES_MAX + 1, sizeof(V));
+    while (units.count < k->chunk_vars) { /* a chunk's units follow each other */
+        units.vars[units.count] = units.count;
+        units.count++;
+    }
     for (int pass = 0; pass < 2; pass++) /* first, hence slowest: what a large operand read by vectors depends on */
-        for (uint32_t i = 0; i < k->parallel_count; i++)
+        for (uint32_t i = k->chunk_vars; i < k->parallel_count; i++)
             if (i != k->vector_var && i != e->tile_var && !(k->blocked && i == k->row_var) &&
                 pass == !(e->block.wide_outer && block_is_outer(k, i)))
                 units.vars[units.count++] = i;

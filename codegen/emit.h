@@ -262,6 +262,11 @@ V block_edge_address(struct emitter *e, uint32_t expr, T element);
 /** All tiles of rows [first_row, first_row + rows) (NULL: no row variable) and elements [low, high) of the vector variable. */
 void block_range(struct emitter *e, V first_row, V rows, V low, V high, V *store_values);
 
+/* ---- emit_stage.c: kernels of stages ---- */
+
+/** emit_kernel of such a kernel. */
+bool emit_stages(const struct build *m, const struct kernel *k, const char *name, struct error *error);
+
 /* ---- emit_reduce.c: phases ---- */
 
 /** All phases and all stores of the current point (or points: lanes, copies). */

@@ -225,6 +225,8 @@ static void choose_tile(const struct kernel *k, const struct isa *isa, struct bl
                 continue;
             if (s->rows > limit)
                 break;
+            if (k->tile_rows && k->tile_rows <= rows && s->rows != k->tile_rows)
+                continue;
             double cost = shape_cost(s, rows, columns, k->row_block, width, masked);
             if (!best.vectors || cost < least) {
                 least = cost;
@@ -385,7 +387,7 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
         s->unroll_from = s->fold + 1;
     choose_guards(k, s);
     s->zeros = zeros_needed(k, s->branch);
-    for (uint32_t i = 0; i < k->expr_count; i++) {
+    for (uint32_t i = 0; i < k->expr_count && !k->chunk_vars; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (block_is_load(x) && coefficient(&x->index, k->vector_var) == 1 && k->row_var != KEXPR_NONE &&
             !coefficient(&x->index, k->row_var))
@@ -444,8 +446,28 @@ static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)
     fputc('\n', f);
 }
 
+static char *structure_of_stages(const struct kernel *k, const struct isa *isa, struct arena *a)
+{
+    char *key = NULL, *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&key, &size);
+    bool ok = f != NULL;
+
+    for (uint32_t i = 0; ok && i < k->stage_count; i++) {
+        const char *head = kernel_stage_structure(k, i, a), *own = emit_structure(k->stages[i].kernel, isa, a);
+        ok = head && own && fputs(head, f) >= 0 && fputs(own, f) >= 0;
+    }
+    if (f && fclose(f) == 0 && ok)
+        text = arena_string(a, key, size);
+    free(key);
+    return text;
+}
+
 char *emit_structure(const struct kernel *k, const struct isa *isa, struct arena *a)
 {
+    if (k->stage_count)
+        return structure_of_stages(k, isa, a);
+
     char *text = kernel_structure(k, a), *key = NULL;
     size_t size;
 

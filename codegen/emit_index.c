@@ -322,10 +322,17 @@ static bool term_is_uniform(const struct emitter *e, const struct form *f, uint3
     return !(e->lanes > 1 && e->var_lanes[var]) && var != e->k->vector_var;
 }
 
-V form_uniform(struct emitter *e, uint32_t form)
+/* The offset comes first, where it is known longest; in stages last, since the many addresses of a tile differ in nothing else. */
+static bool offset_is_last(const struct emitter *e)
+{
+    return e->k->chunk_vars && !e->blocked;
+}
+
+/* form_uniform, in stages without the offset. */
+static V form_terms(struct emitter *e, uint32_t form)
 {
     const struct form *f = &e->forms[form];
-    V sum = number_value(e, f->number);
+    V sum = offset_is_last(e) ? const_int(&e->m, 64, 0) : number_value(e, f->number);
     for (uint32_t level = LEVEL_UNIT; level <= f->level; level++) {
         bool any = false;
         for (uint32_t i = 0; i < f->affine->count; i++)
@@ -349,6 +356,17 @@ V form_uniform(struct emitter *e, uint32_t form)
     return sum;
 }
 
+V form_uniform(struct emitter *e, uint32_t form)
+{
+    V sum = form_terms(e, form);
+
+    if (!offset_is_last(e) || number_is(e, e->forms[form].number, 0))
+        return sum;
+    V offset = number_value(e, e->forms[form].number);
+    emit_at(e, e->forms[form].level);
+    return LLVMBuildAdd(e->m.b, sum, offset, "");
+}
+
 struct place form_place(struct emitter *e, uint32_t form)
 {
     const struct form *f = &e->forms[form];
@@ -369,8 +387,8 @@ struct place form_place(struct emitter *e, uint32_t form)
         uint32_t number = f->number + 1 + (uint32_t)f->vector_term;
         V coefficient = number_value(e, number), base = e->vector_base[e->lanes > 1 ? e->copy : 0];
         emit_at(e, f->level);
-        p.row = form_uniform(e, form);
-        p.along = add_term(e, const_int(&e->m, 64, 0), number, coefficient, base);
+        p.row = form_terms(e, form);
+        p.along = add_term(e, offset_is_last(e) ? number_value(e, f->number) : const_int(&e->m, 64, 0), number, coefficient, base);
         p.base = add_term(e, p.base, number, coefficient, base);
         if (e->lanes > 1 && !f->derived_lanes && number_is(e, number, 1)) {
             p.kind = FORM_UNIT;

@@ -47,13 +47,14 @@ V tensor_pointer(struct emitter *e, uint32_t tensor)
 static V dummy_pointer(struct emitter *e)
 {
     if (!e->dummy) {
-        T type = LLVMArrayType2(type_int(&e->m, 64), 64);
-        e->dummy = alloca_entry(&e->m, type, "zeros");
+        const uint32_t lanes = e->m.isa->vector_bits >= 128 ? e->m.isa->vector_bits / 64 : 1;
+        T type = type_lanes(type_int(&e->m, 64), lanes);
+        e->dummy = alloca_entry(&e->m, LLVMArrayType2(type, 64 / lanes), "zeros");
         emit_at(e, LEVEL_ENTRY);
-        for (uint32_t i = 0; i < 64; i++) {
+        for (uint32_t i = 0; i < 64 / lanes; i++) {
             V index = const_int(&e->m, 64, i);
-            V address = LLVMBuildInBoundsGEP2(e->m.b, type_int(&e->m, 64), e->dummy, &index, 1, "");
-            LLVMBuildStore(e->m.b, const_int(&e->m, 64, 0), address);
+            V address = LLVMBuildInBoundsGEP2(e->m.b, type, e->dummy, &index, 1, "");
+            LLVMBuildStore(e->m.b, LLVMConstNull(type), address);
         }
     }
     return e->dummy;
@@ -251,7 +252,8 @@ V emit_load(struct emitter *e, uint32_t expr)
     }
     if (dtype == WNNOperandDataType_Float16)
         value = half_to_float(m, value);
-    if (guard) {
+    /* A whole row that does not exist was read from zeros. */
+    if (guard && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
         V fill = const_scalar(e, x->type, x->bits);
         uint32_t width = expr_is_vector(e, expr) ? e->lanes : 1;
         value = lanes_of(value) < width ? splat(m, value, width) : value;

@@ -42,7 +42,7 @@ uint32_t tile_find(const struct emitter *e)
         cost += emit_weight(&k->exprs[i]);
     if (cost > TILE_COST_MAX || !e->vector_parallel || k->reduced_count || k->var_count > k->parallel_count)
         return KEXPR_NONE;
-    for (uint32_t u = 0; u < k->parallel_count; u++) {
+    for (uint32_t u = k->chunk_vars; u < k->parallel_count; u++) {
         uint32_t count = 0;
         for (uint32_t i = 0; u != k->vector_var && i < k->expr_count; i++)
             count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && is_turned(e, &e->forms[e->expr_form[i]], u);

@@ -36,6 +36,8 @@ const struct debug_switch debug_switches[] = {
          "leave every convolution and matrix product to the library that it takes, also where generated kernels are faster"),
     FLAG("prefer-bfloat16", DEBUG_PREFER_BFLOAT16,
          "compute every product in bfloat16 that the context's precision and the library allow, also where float32 is faster"),
+    FLAG("prefer-winograd", DEBUG_PREFER_WINOGRAD,
+         "compute every 3x3 convolution by transforms that can be, also where that is slower"),
     FLAG("sanitize", DEBUG_SANITIZE,
          "check generated code with the address sanitizer, in programs built with it, and poison the gaps between values"),
     FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),

@@ -140,6 +140,23 @@ struct interpret_magnitudes {
 bool interpret_magnitudes(struct interpretation *t, const double *values, const double *bounds, int64_t count,
                           struct interpret_magnitudes *out);
 
+/* ---- convolutions by transforms (interpret_winograd.c) ---- */
+
+/** Inputs from here on make an implementation add products directly (passes/winograd.h). */
+#define INTERPRET_WINOGRAD_LIMIT 0x1p64
+
+/** A 3x3 convolution without strides, dilations and groups; magnitudes at the far end of their bounds. */
+struct interpret_winograd {
+    int64_t batches, in_channels, out_channels, in[2], out[2], padding[2];
+    const double *input, *filter; /* nchw, oihw */
+};
+/** By result (nchw): what rounding errors are relative to if it is computed by transforms.  values, bounds (or NULL): the input's.
+ * NULL: out of memory. */
+double *interpret_winograd_magnitudes(struct interpretation *t, const struct interpret_winograd *w, const double *values,
+                                      const double *bounds);
+/** How far rounding alone may move such a result; bias: its magnitude. */
+double interpret_winograd_bound(double magnitude, int64_t in_channels, double bias);
+
 /* ---- walking ---- */
 
 enum { WALK_RANK_MAX = 2 * RANK_MAX + 2, WALK_VIEWS_MAX = 6 };

@@ -184,6 +184,21 @@ static bool doubt_padding(struct interpretation *t, const struct linear *l, cons
     return true;
 }
 
+/** Whether an implementation may compute the sums by transforms; then *w, but for the magnitudes. */
+static bool is_transformable(const struct interpretation *t, const struct convolution *c, struct interpret_winograd *w)
+{
+    for (int d = 0; d < 2; d++)
+        if (c->filter[d] != 3 || c->strides[d] != 1 || c->dilations[d] != 1)
+            return false;
+    *w = (struct interpret_winograd){.batches = c->batches,
+                                     .in_channels = c->in_channels,
+                                     .out_channels = c->out_channels,
+                                     .in = {c->in[0], c->in[1]},
+                                     .out = {c->out[0], c->out[1]},
+                                     .padding = {c->padding[0], c->padding[1]}};
+    return t->node->op == OP_CONV2D && c->groups == 1;
+}
+
 /** conv2d and convTranspose2d. */
 bool interpret_convolution(struct interpretation *t)
 {
@@ -224,6 +239,19 @@ bool interpret_convolution(struct interpretation *t)
     if (!linear_run(t, &l, input, input_bounds, filter, filter_bounds, &s))
         return false;
 
+    const double *transformed = NULL;
+    struct interpret_winograd w;
+    if (t->bounds && is_transformable(t, &c, &w)) {
+        struct interpret_magnitudes x, y;
+        if (!interpret_magnitudes(t, input, input_bounds, l.a_count, &x) ||
+            !interpret_magnitudes(t, filter, filter_bounds, l.b_count, &y))
+            return false;
+        w.input = x.far;
+        w.filter = y.far;
+        transformed = interpret_winograd_magnitudes(t, &w, input, input_bounds);
+        if (!transformed)
+            return false;
+    }
     const int64_t plane = c.out[0] * c.out[1], channels = c.groups * c.out_channels;
     double *bounds = t->bounds ? interpret_memory(t, l.out_count, sizeof *bounds) : NULL;
     if (t->bounds && !bounds)
@@ -235,6 +263,11 @@ bool interpret_convolution(struct interpretation *t)
         if (bounds)
             bounds[k] = interpret_bound_sum(s.exact[k], s.near[k] + fabs(add), s.far[k] + fabs(add) + uncertain, l.terms,
                                             s.certain && !bias_bounds);
+        if (transformed && isfinite(s.exact[k])) {
+            double rounding = interpret_winograd_bound(transformed[k], c.in_channels, fabs(add) + uncertain);
+            double moved = s.certain && !bias_bounds ? 0 : s.far[k] - s.near[k] + uncertain;
+            bounds[k] = rounding + moved > bounds[k] ? rounding + moved : bounds[k];
+        }
     }
     if (bounds && !doubt_padding(t, &l, &c, filter, bounds))
         return false;

@@ -127,6 +127,7 @@ struct value {
     struct value *next_constant; /* all constants of the graph, in the order they were made */
     struct use *uses;
     uint32_t output_uses; /* how many graph outputs are this value */
+    bool kept;            /* a constant that is read though it has no uses: some node's `transformed` */
     void *scratch;        /* for the running pass only */
 };
 
@@ -142,6 +143,7 @@ struct node {
                             its operand members and label are zero: operands are inputs, the label is above */
     union op_args args;
     struct cluster *cluster; /* set by the clustering passes */
+    struct value *transformed; /* a constant that the lowering reads instead of the weights (pass winograd); it has no uses */
     struct graph *graph;
     struct node *next, *prev; /* execution order */
     void *scratch;            /* for the running pass only */

@@ -24,6 +24,8 @@ void kernel_free(struct kernel *k)
 {
     if (!k)
         return;
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        kernel_free(k->stages[i].kernel);
     arena_free(&k->arena);
     free(k);
 }

@@ -28,6 +28,11 @@
  * Float16: tensors may be float16, expressions never are.  A LOAD of float16 yields float32, a STORE into float16 rounds, and
  * ROUND_F16 rounds in between (every float16 operator's result is rounded, fused or not).
  *
+ * Stages.  A kernel may be an ordered list of stages instead: kernels of their own that agree on their first few PARALLEL
+ * variables, the chunk.  A unit of work is one chunk: for it all stages run, one after the other, and what they hand over lies
+ * in LOCAL tensors, in the thread's scratch, so that it stays in a core's cache however large the tensors are.  A stage may
+ * run only for chunks in which an earlier one left a number below a limit, or only for the others.
+ *
  * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
  * at compile time replaced by a parameter slot.  Kernels with equal structure share code and differ in their parameters.
  */
@@ -39,6 +44,8 @@
 enum {
     KERNEL_VARS_MAX = 48,    /* all variables of a kernel */
     KERNEL_TENSORS_MAX = 64, /* tensor arguments */
+    KERNEL_STAGES_MAX = 8,   /* stages of a kernel */
+    KERNEL_LOCALS_MAX = 8,   /* local tensors */
     KERNEL_UNROLL_MAX = 8,   /* sizes up to this are immediate (compile-time) numbers for REDUCED variables */
     KERNEL_LANES = 16        /* most lanes along a PARALLEL vector variable in a kernel that keeps rows */
 };
@@ -152,6 +159,25 @@ struct ktensor {
     void *user;       /* the lowering's: which graph value this is */
 };
 
+/** A tensor that stages hand each other: of the chunk that is being computed, in scratch. */
+struct klocal {
+    dtype type;
+    int64_t elements;
+    int64_t offset; /* in scratch, bytes; computed by kernel_finish */
+};
+
+/** Whether a stage runs for a chunk: what a float32 local's first element, the judge, has to do with the limit. */
+enum kstage_when { KSTAGE_ALWAYS, KSTAGE_BELOW, KSTAGE_NOT_BELOW /* or NaN */ };
+
+struct kstage {
+    struct kernel *kernel; /* finished, without stages; owned */
+    /* By tensor of the stage: which tensor of the kernel it is, or KERNEL_TENSORS_MAX + which local. */
+    uint32_t tensors[KERNEL_TENSORS_MAX];
+    enum kstage_when when;
+    uint32_t judge; /* local */
+    float limit;
+};
+
 struct kernel {
     struct arena arena;
     uint32_t var_count;
@@ -164,6 +190,14 @@ struct kernel {
     struct kstore *stores;
     struct error error; /* sticky */
     char name[64];      /* for profiles and dumps: "softmax_3" or so */
+    uint32_t chunk_vars; /* of a stage: so many first variables are the chunk and stay as they are */
+    bool fixed_lanes;    /* the vector variable's size is part of the code and no REDUCED one's is: the former are few by design */
+    uint32_t tile_rows;  /* blocked: tiles have that many rows, however many there are; 0: as many as are best */
+    bool plain;          /* never blocked: little code for what seldom runs */
+    /* Of a kernel of stages, which has no variables, expressions and stores itself: */
+    uint32_t stage_count, local_count;
+    struct kstage *stages;
+    struct klocal locals[KERNEL_LOCALS_MAX];
     /* computed by kernel_finish: */
     uint32_t parallel_count, reduced_count;
     uint32_t phase_count;     /* loops over the REDUCED variables; at least 1 if there are any */
@@ -219,6 +253,13 @@ uint32_t kernel_dot(struct kernel *k, uint32_t a, uint32_t b);
 uint32_t kernel_scan(struct kernel *k, uint32_t a, bool exclusive);
 void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint32_t expr, uint32_t guard_count,
                   const struct kguard *guards);
+/** A local tensor: number for kernel_stage. */
+uint32_t kernel_local(struct kernel *k, dtype type, int64_t elements);
+/**
+ * Appends a stage, takes it over and finishes it; tensors as in struct kstage.  NULL: k->error, and the stage is freed.  The
+ * result's condition may be set.
+ */
+struct kstage *kernel_stage(struct kernel *k, struct kernel *stage, const uint32_t *tensors);
 
 /**
  * Normalises and completes a kernel: drops dead expressions, merges adjacent loop variables that every form treats as one,
@@ -253,7 +294,7 @@ bool kaffine_varying(const struct kernel *k, struct kaffine a);
 
 /**
  * Which numbers of a kernel are parameters and which are part of the code.  Immediate: coefficients and offsets that are -1, 0 or
- * 1, dividers, modulos, small REDUCED sizes, guards' bounds up to KERNEL_UNROLL_MAX.  Everything else is a parameter.  Equal
+ * 1, dividers, modulos, small REDUCED sizes (under fixed_lanes the vector variable's instead), guards' bounds up to KERNEL_UNROLL_MAX.  Everything else is a parameter.  Equal
  * coefficients of one variable share a slot (so that equal addresses stay visibly equal), and so do equal offsets, bounds and
  * sizes of LOADED variables; other equal numbers do not, lest chance makes different structures.  Slots are numbered by first visit.
  */
@@ -263,7 +304,8 @@ struct knumber {
 };
 
 /**
- * Visits every number of the kernel in a fixed order.  The emitter must read them in the same order:
+ * Visits every number of the kernel in a fixed order.  Of a kernel of stages there are parameters only: the locals' offsets, where
+ * the scratch of the stages themselves begins, each stage's units per chunk, then each stage's parameters.  The emitter must read them in the same order:
  *   for each variable: PARALLEL, REDUCED, LOADED: size;  DIVMOD: form(base), divide, modulo;
  *   for each expression: K_LOAD: form(index), guards;  K_INDEX: form(index);
  *   for each store: form(index), guards;
@@ -278,6 +320,8 @@ struct knumbers {
 bool kernel_numbers(const struct kernel *k, struct arena *a, struct knumbers *out);
 /** The structure as text: equal text means equal code.  In the arena; NULL: out of memory. */
 char *kernel_structure(const struct kernel *k, struct arena *a);
+/** What the structure of a kernel of stages says of a stage besides the stage's own. */
+char *kernel_stage_structure(const struct kernel *k, uint32_t stage, struct arena *a);
 
 /* ---- units of parallel work ---- */
 
@@ -288,7 +332,8 @@ enum { KERNEL_ROWS = 84, KERNEL_ROWS_EVEN = 96 };
 /**
  * The work of a kernel is cut into units 0 .. n-1: every combination of the PARALLEL variables other than the vector
  * variable and the row variable, times ceil(size / KERNEL_BLOCK) blocks of the vector variable if that is PARALLEL (blocks vary
- * fastest), times ceil(size / row_block) blocks of the row variable.
+ * fastest), times ceil(size / row_block) blocks of the row variable.  Of a kernel of stages units are chunks; of a stage, a
+ * chunk's units follow each other.
  */
 int64_t kernel_units(const struct kernel *k);
 

@@ -186,6 +186,12 @@ static void rebuild_end(struct rebuild *r)
     }
 }
 
+/** Whether a variable stays though it has one value: for the chunk's sake, or so that sizes make no other code. */
+static bool keeps_variable(const struct kernel *k, uint32_t i)
+{
+    return i < k->chunk_vars || k->fixed_lanes;
+}
+
 /** New loop variables like the old ones, PARALLEL first, without those of size 1. */
 static bool rebuild_same(struct kernel *k)
 {
@@ -197,7 +203,7 @@ static bool rebuild_same(struct kernel *k)
         for (uint32_t i = 0; i < r.var_count; i++) {
             if ((int)r.vars[i].kind != kind)
                 continue;
-            r.to[i] = r.vars[i].size == 1 ? kaffine_const(0) : kaffine_var(k, kernel_var(k, kind, r.vars[i].size));
+            r.to[i] = r.vars[i].size == 1 && !keeps_variable(k, i) ? kaffine_const(0) : kaffine_var(k, kernel_var(k, kind, r.vars[i].size));
             r.known[i] = true;
         }
     }
@@ -233,7 +239,7 @@ static bool find_split(const struct kernel *k, uint32_t *var, int64_t *factor)
         for (uint32_t b = 0; b < 2; b++) {
             for (uint32_t t = 0; t < d->base.count; t++) {
                 const int64_t c = d->base.terms[t].coefficient, size = k->vars[d->base.terms[t].var].size;
-                if (!is_loop(&k->vars[d->base.terms[t].var]) || c <= 0 || c >= boundaries[b] || boundaries[b] % c)
+                if (!is_loop(&k->vars[d->base.terms[t].var]) || d->base.terms[t].var < k->chunk_vars || c <= 0 || c >= boundaries[b] || boundaries[b] % c)
                     continue;
                 *factor = boundaries[b] / c;
                 *var = d->base.terms[t].var;
@@ -312,7 +318,7 @@ static bool merge_variables(struct kernel *k)
 
     for (uint32_t i = 0; i + 1 < k->var_count && is_loop(&k->vars[i + 1]); i++) {
         struct merge_question q = {.outer = i, .inner_size = k->vars[i + 1].size};
-        with_next[i] = k->vars[i].kind == k->vars[i + 1].kind && for_each_form(k, treats_as_one, &q);
+        with_next[i] = i >= k->chunk_vars && k->vars[i].kind == k->vars[i + 1].kind && for_each_form(k, treats_as_one, &q);
         any |= with_next[i];
     }
     if (!any)
@@ -537,7 +543,7 @@ static void choose_vector_var(struct kernel *k)
         ordered |= k->stores[i].varying && is_data(k, k->stores[i].index);
     k->vector_var = KEXPR_NONE;
     /* Innermost first, so that of equals the innermost PARALLEL one wins. */
-    for (uint32_t i = k->parallel_count; i-- > 0;) {
+    for (uint32_t i = k->parallel_count; i-- > k->chunk_vars;) {
         double cost = vector_cost(k, i);
         if (k->vector_var == KEXPR_NONE || cost < best) {
             best = cost;
@@ -682,7 +688,7 @@ static bool find_product(struct kernel *k)
     k->row_var = KEXPR_NONE;
     k->row_block = KERNEL_ROWS;
     k->blocked = false;
-    if (k->vector_var == KEXPR_NONE || k->vars[k->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 || k->scratch_slots)
+    if (k->plain || k->vector_var == KEXPR_NONE || k->vars[k->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 || k->scratch_slots)
         return true;
     for (uint32_t i = 0; i < k->var_count; i++) {
         if (k->vars[i].kind == KVAR_LOADED)
@@ -709,7 +715,7 @@ static bool find_product(struct kernel *k)
     mark_loads(k, k->exprs[sum].args[1], loads);
     for (uint32_t i = 0; i < k->expr_count; i++)
         k->blocked |= loads[i] && kaffine_coefficient(k->exprs[i].index, k->vector_var) == 1;
-    for (uint32_t u = k->parallel_count; u-- > 0;) { /* of equals the innermost */
+    for (uint32_t u = k->parallel_count; u-- > k->chunk_vars;) { /* of equals the innermost */
         bool shared = false, derived = false;
 
         for (uint32_t i = 0; i < k->var_count; i++)
@@ -722,7 +728,7 @@ static bool find_product(struct kernel *k)
             k->row_var = u;
     }
     /* Rows in eights (matrices) or in sevens (images: 7, 14, 28 ...), so that tiles of as many leave no rest. */
-    if (k->row_var != KEXPR_NONE && k->vars[k->row_var].size % 8 == 0 && k->vars[k->row_var].size % 7)
+    if (k->tile_rows || (k->row_var != KEXPR_NONE && k->vars[k->row_var].size % 8 == 0 && k->vars[k->row_var].size % 7))
         k->row_block = KERNEL_ROWS_EVEN;
     return true;
 }
@@ -732,6 +738,8 @@ static bool find_product(struct kernel *k)
 bool kernel_finish(struct kernel *k)
 {
     assert(!k->finished);
+    if (k->stage_count)
+        return kernel_finish_stages(k);
     if (k->error.status || !normalise(k))
         return false;
     compute_phases(k);
@@ -749,6 +757,8 @@ int64_t kernel_units(const struct kernel *k)
 {
     int64_t units = 1;
 
+    if (k->stage_count)
+        return kernel_chunks(k->stages[0].kernel);
     for (uint32_t i = 0; i < k->parallel_count; i++)
         units *= i == k->vector_var              ? (k->vars[i].size + KERNEL_BLOCK - 1) / KERNEL_BLOCK
                  : k->blocked && i == k->row_var ? (k->vars[i].size + k->row_block - 1) / k->row_block
@@ -760,6 +770,8 @@ bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output)
 {
     const struct kstore *store = NULL;
 
+    if (k->stage_count) /* other chunks may still read what one has overwritten */
+        return false;
     if (k->tensors[input].written || !k->tensors[output].written ||
         dtype_size(k->tensors[input].type) != dtype_size(k->tensors[output].type))
         return false;

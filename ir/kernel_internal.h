@@ -39,6 +39,17 @@ uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard 
 /** Like kaffine_range, over the points at which the guards hold. */
 void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
                            int64_t *low, int64_t *high);
+/** kernel_finish of a kernel of stages (kernel_stage.c). */
+bool kernel_finish_stages(struct kernel *k);
+/** What the functions of the same names do for kernels of stages (kernel_stage.c). */
+bool kernel_numbers_stages(const struct kernel *k, struct arena *a, struct knumbers *out);
+void kernel_print_stages(const struct kernel *k, FILE *out);
+bool kernel_verify_stages(const struct kernel *k, FILE *out);
+bool kernel_interpret_stages(const struct kernel *k, void *const *tensors);
+/** Chunks of a stage. */
+int64_t kernel_chunks(const struct kernel *stage);
+/** Runs one chunk of a finished stage. */
+bool kernel_interpret_chunk(const struct kernel *k, int64_t chunk, void *const *tensors);
 /** Rough cost of one evaluation, in additions (kernel_op.c). */
 double kexpr_cost(const struct kexpr *e);
 

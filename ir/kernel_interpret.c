@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/kernel.h"
+#include "ir/kernel_internal.h"
 
 union accumulator {
     double f;
@@ -288,7 +288,8 @@ static void run_phase(struct run *r, uint32_t phase, union scalar *pending, int6
     }
 }
 
-bool kernel_interpret(const struct kernel *k, void *const *tensors)
+/* The points whose first `fixed` variables have the values in vars. */
+static bool run_points(const struct kernel *k, uint32_t fixed, const int64_t *vars, void *const *tensors)
 {
     struct run r = {.k = k, .tensors = tensors};
     struct arena arena = {0};
@@ -296,6 +297,7 @@ bool kernel_interpret(const struct kernel *k, void *const *tensors)
     int64_t *addresses = arena_array(&arena, k->store_count + 1, sizeof *addresses);
 
     assert(k->finished);
+    memcpy(r.vars, vars, fixed * sizeof *vars);
     r.values = arena_array(&arena, k->expr_count + 1, sizeof *r.values);
     r.stamps = arena_array(&arena, k->expr_count + 1, sizeof *r.stamps);
     r.sums = arena_array(&arena, k->expr_count + 1, sizeof *r.sums);
@@ -306,10 +308,28 @@ bool kernel_interpret(const struct kernel *k, void *const *tensors)
             for (uint32_t phase = 0; phase < k->phase_count; phase++)
                 run_phase(&r, phase, pending, addresses);
             run_stores(&r, false, k->phase_count, pending, addresses);
-        } while (advance(&r, 0, k->parallel_count));
+        } while (advance(&r, fixed, k->parallel_count - fixed));
         arena_free(&arena);
         return true;
     }
     arena_free(&arena);
     return false;
+}
+
+bool kernel_interpret_chunk(const struct kernel *k, int64_t chunk, void *const *tensors)
+{
+    int64_t vars[KERNEL_VARS_MAX] = {0};
+
+    for (uint32_t i = k->chunk_vars; i-- > 0;) {
+        vars[i] = chunk % k->vars[i].size;
+        chunk /= k->vars[i].size;
+    }
+    return run_points(k, k->chunk_vars, vars, tensors);
+}
+
+bool kernel_interpret(const struct kernel *k, void *const *tensors)
+{
+    static const int64_t none[1];
+
+    return k->stage_count ? kernel_interpret_stages(k, tensors) : run_points(k, 0, none, tensors);
 }

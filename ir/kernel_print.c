@@ -26,6 +26,8 @@ struct numbering {
 /* What a number is for.  Equal numbers of one kind share a parameter, so that equal addresses stay visibly equal; that a size
  * happens to be some stride, too, must not make another structure. */
 enum { KIND_OFFSET, KIND_BOUND, KIND_LOADED, KIND_COEFFICIENT, KIND_SIZE = KIND_COEFFICIENT + KERNEL_VARS_MAX };
+/* In a stage it must not matter either whether strides of two tensors are equal: kinds of each tensor's forms are their own. */
+enum { KINDS = KIND_SIZE + KERNEL_VARS_MAX };
 
 static uint32_t hash_of(uint32_t kind, int64_t value)
 {
@@ -94,18 +96,18 @@ static void number(struct numbering *n, uint32_t kind, int64_t value, bool immed
     o->items[o->count++] = (struct knumber){value, immediate ? -1 : slot_of(n, kind, value)};
 }
 
-static void number_form(struct numbering *n, struct kaffine a)
+static void number_form(struct numbering *n, struct kaffine a, uint32_t kinds)
 {
-    number(n, KIND_OFFSET, a.offset, a.offset >= -1 && a.offset <= 1);
+    number(n, kinds + KIND_OFFSET, a.offset, a.offset >= -1 && a.offset <= 1);
     for (uint32_t i = 0; i < a.count; i++)
-        number(n, KIND_COEFFICIENT + a.terms[i].var, a.terms[i].coefficient,
+        number(n, kinds + KIND_COEFFICIENT + a.terms[i].var, a.terms[i].coefficient,
                a.terms[i].coefficient >= -1 && a.terms[i].coefficient <= 1);
 }
 
 static void number_guards(struct numbering *n, uint32_t count, const struct kguard *guards)
 {
     for (uint32_t i = 0; i < count; i++) {
-        number_form(n, guards[i].form);
+        number_form(n, guards[i].form, 0);
         number(n, KIND_BOUND, guards[i].bound, guards[i].bound <= KERNEL_UNROLL_MAX);
     }
 }
@@ -114,21 +116,23 @@ bool kernel_numbers(const struct kernel *k, struct arena *a, struct knumbers *ou
 {
     struct numbering n = {.arena = a, .out = out};
 
+    if (k->stage_count)
+        return kernel_numbers_stages(k, a, out);
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < k->var_count; i++) {
         const struct kvar *v = &k->vars[i];
         switch (v->kind) {
         case KVAR_PARALLEL:
-            number(&n, KIND_SIZE + i, v->size, false);
+            number(&n, KIND_SIZE + i, v->size, k->fixed_lanes && i == k->vector_var);
             break;
         case KVAR_LOADED:
             number(&n, KIND_LOADED, v->size, false);
             break;
         case KVAR_REDUCED:
-            number(&n, KIND_SIZE + i, v->size, v->size <= KERNEL_UNROLL_MAX);
+            number(&n, KIND_SIZE + i, v->size, v->size <= KERNEL_UNROLL_MAX && !k->fixed_lanes);
             break;
         case KVAR_DIVMOD:
-            number_form(&n, v->base);
+            number_form(&n, v->base, 0);
             number(&n, KIND_SIZE + i, v->divide, true);
             number(&n, KIND_SIZE + i, v->modulo, true);
             break;
@@ -137,12 +141,12 @@ bool kernel_numbers(const struct kernel *k, struct arena *a, struct knumbers *ou
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         if (e->op == K_LOAD || e->op == K_INDEX)
-            number_form(&n, e->index);
+            number_form(&n, e->index, k->chunk_vars && e->op == K_LOAD ? KINDS * (1 + e->tensor) : 0);
         if (e->op == K_LOAD)
             number_guards(&n, e->guard_count, e->guards);
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
-        number_form(&n, k->stores[i].index);
+        number_form(&n, k->stores[i].index, k->chunk_vars ? KINDS * (1 + k->stores[i].tensor) : 0);
         number_guards(&n, k->stores[i].guard_count, k->stores[i].guards);
     }
     return !n.failed;
@@ -349,11 +353,32 @@ void kernel_print(const struct kernel *k, FILE *out)
     struct writer w = {.out = out};
 
     fprintf(out, "kernel %s {\n", k->name[0] ? k->name : "(unnamed)");
-    describe(&w, k);
+    if (k->stage_count)
+        kernel_print_stages(k, out);
+    else
+        describe(&w, k);
     if (k->finished)
         fprintf(out, "  # phases %u, kept rows %u (%" PRId64 " bytes), units %" PRId64 ", flops %g, bytes %g\n", k->phase_count,
                 k->scratch_slots, k->scratch_bytes, kernel_units(k), k->flops, k->bytes);
     fprintf(out, "}\n");
+}
+
+/** The stages' structures, one after the other. */
+static char *structure_of_stages(const struct kernel *k, struct arena *a)
+{
+    struct writer w = {.out = NULL};
+    char *text = NULL;
+
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        char *head = kernel_stage_structure(k, i, a), *own = kernel_structure(k->stages[i].kernel, a);
+        if (head && own)
+            put(&w, "%s%s", head, own);
+        w.failed |= !head || !own;
+    }
+    if (!w.failed && w.text)
+        text = arena_string(a, w.text, w.length);
+    free(w.text);
+    return text;
 }
 
 char *kernel_structure(const struct kernel *k, struct arena *a)
@@ -362,8 +387,12 @@ char *kernel_structure(const struct kernel *k, struct arena *a)
     struct writer w = {.numbers = &numbers};
     char *text = NULL;
 
+    if (k->stage_count)
+        return structure_of_stages(k, a);
     if (!kernel_numbers(k, a, &numbers))
         return NULL;
+    if (k->chunk_vars || k->fixed_lanes || k->plain)
+        put(&w, "  chunk %u%s%s\n", k->chunk_vars, k->fixed_lanes ? " fixed lanes" : "", k->plain ? " plain" : "");
     describe(&w, k);
     if (!w.failed && w.text)
         text = arena_string(a, w.text, w.length);

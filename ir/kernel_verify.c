@@ -7,6 +7,7 @@
  *   - Forms: terms are sorted by variable, coefficients are not 0, variables exist.
  *   - Expressions: operands come before their users; operand and result types fit the operation.
  *   - Stores: the value has the tensor's type, the tensor is written; tensors that are read are not written.
+ *   - Stages: they agree on the chunk, their tensors are the kernel's or locals, and no local is read before it is written.
  *   - Addresses: every load and store stays inside its tensor at every point where its guards hold.
  */
 #include <inttypes.h>
@@ -295,6 +296,8 @@ bool kernel_verify(const struct kernel *k, FILE *out)
 {
     struct verifier v = {.k = k, .out = out, .good = true};
 
+    if (k->stage_count)
+        return kernel_verify_stages(k, out);
     for (uint32_t i = 0; i < k->var_count; i++)
         check_var(&v, i);
     for (uint32_t i = 0; v.good && i < k->expr_count; i++)

@@ -20,6 +20,8 @@ struct target {
     bool prefers_nhwc;         /* convolutions want channels-last */
     /** Whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is below. */
     bool (*takes_node)(void *user, const struct node *n);
+    /** Whether it computes n, a node it takes, from narrower numbers than n's, which was asked for and is faster. */
+    bool (*narrows_node)(void *user, const struct node *n);
     /**
      * Whether the library reads input `slot` of n, a node it takes, through `movement` (the producer of that input, a transpose) by
      * strides, so that the transpose may join n's cluster instead of being a copy.

@@ -73,7 +73,7 @@ bool cluster_collect(const struct graph *g, const struct cluster *c, struct aren
         if (n->cluster != c)
             continue;
         nodes++;
-        inputs += n->input_count;
+        inputs += n->input_count + (n->transformed != NULL);
         results += n->result_count;
     }
     while (capacity < 2 * inputs)
@@ -96,6 +96,8 @@ bool cluster_collect(const struct graph *g, const struct cluster *c, struct aren
             if (v && !(v->producer && v->producer->cluster == c) && value_set_add(&seen, v))
                 out->inputs[out->input_count++] = v;
         }
+        if (n->transformed && value_set_add(&seen, n->transformed))
+            out->inputs[out->input_count++] = n->transformed;
         for (uint32_t i = 0; i < n->result_count; i++)
             if (used_outside(n->results[i], c))
                 out->outputs[out->output_count++] = n->results[i];

@@ -148,7 +148,7 @@ static bool cluster_single(struct finish *f, struct node *n)
         if (done)
             return true;
     }
-    if (op_infos[n->op].flags & OPF_LIBRARY && t && t->takes_node && t->takes_node(t->user, n))
+    if (op_infos[n->op].flags & OPF_LIBRARY && !n->transformed && t && t->takes_node && t->takes_node(t->user, n))
         return give_cluster(f, n, CLUSTER_LIBRARY);
     if (op_infos[n->op].flags & OPF_RECURRENT)
         return give_cluster(f, n, CLUSTER_LOOP);

@@ -54,7 +54,7 @@ bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o)
     graph_for_each (g, n) {
         struct cluster *c;
 
-        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || !t->takes_node(t->user, n))
+        if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || !t->takes_node(t->user, n))
             continue;
         c = cluster_create(g, CLUSTER_LIBRARY);
         if (!c)

@@ -66,7 +66,7 @@ struct place {
     struct map map;
 };
 
-static bool lowering_begin(struct lowering *l, const struct node_table *t)
+bool lower_begin(struct lowering *l, const struct node_table *t)
 {
     *l = (struct lowering){.table = t, .parallel_points = 1, .reduced_points = 1};
     l->k = kernel_create();
@@ -77,8 +77,7 @@ static bool lowering_begin(struct lowering *l, const struct node_table *t)
     return l->evaluated && l->places;
 }
 
-/** Frees all but the kernel, which it returns if keep. */
-static struct kernel *lowering_end(struct lowering *l, bool keep)
+struct kernel *lower_end(struct lowering *l, bool keep)
 {
     struct kernel *k = l->k;
 
@@ -97,7 +96,7 @@ static struct kaffine parallel_var(struct lowering *l, int64_t size)
     return kaffine_var(l->k, kernel_var(l->k, KVAR_PARALLEL, size));
 }
 
-static void add_base(struct lowering *l, const struct value *v, const struct map *m)
+void lower_add_base(struct lowering *l, const struct value *v, const struct map *m)
 {
     l->base_values[l->base_count] = v;
     l->bases[l->base_count++] = *m;
@@ -145,11 +144,11 @@ static void space_of_anchor(struct lowering *l, const struct node *n, const stru
         if (s->axes >> d & 1)
             m.forms[d] = n->op == OP_CUMULATIVE_SUM ? lower_scan_form(l, n, forms[reduced++]) : forms[reduced++];
     }
-    add_base(l, v, &m);
+    lower_add_base(l, v, &m);
     if (!over_axes)
         return;
     result = flags & OPF_REDUCTION ? reduced_place(n, s, &m) : m;
-    add_base(l, n->results[0], &result);
+    lower_add_base(l, n->results[0], &result);
 }
 
 static void space_of_value(struct lowering *l, const struct value *v)
@@ -158,7 +157,7 @@ static void space_of_value(struct lowering *l, const struct value *v)
 
     for (uint32_t d = 0; d < v->type.rank; d++)
         m.forms[d] = parallel_var(l, v->type.dims[d]);
-    add_base(l, v, &m);
+    lower_add_base(l, v, &m);
 }
 
 /* ---- placing values ---- */
@@ -250,8 +249,7 @@ static bool same_dims(const struct tensor_type *a, const struct tensor_type *b)
     return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof a->dims[0]);
 }
 
-/** The same for an output, which may also just have a base value's shape: both are then walked together. */
-static bool place_output(struct lowering *l, const struct value *v, struct map *m)
+bool lower_place_output(struct lowering *l, const struct value *v, struct map *m)
 {
     if (place(l, v, m))
         return true;
@@ -262,6 +260,12 @@ static bool place_output(struct lowering *l, const struct value *v, struct map *
         }
     }
     return false;
+}
+
+void lower_forget_bases(struct lowering *l)
+{
+    l->base_count = 0;
+    memset(l->places, 0, l->table->count * sizeof *l->places);
 }
 
 /** The first reducing node (in execution order) that v depends on inside the cluster, NULL if there is none. */
@@ -354,7 +358,7 @@ static bool attempt_kernel(struct lowering *l, const struct attempt *a, uint32_t
             struct map m;
             if (a->excluded[i] || (pass == 0) != (i == leader))
                 continue;
-            if (!place_output(l, v, &m)) {
+            if (!lower_place_output(l, v, &m)) {
                 if (i != leader)
                     continue;
                 l->unfusable = true;
@@ -411,10 +415,25 @@ static bool conclude(struct lowering *l, bool good, const struct node *n, struct
             error_set(e, WNNStatus_OperationError, "%s [%s]: no kernel can compute it", op_infos[n->op].name, n->label);
         else
             error_out_of_memory(e);
-        lowering_end(l, false);
+        lower_end(l, false);
         return false;
     }
-    return finish(list, lowering_end(l, true), e);
+    return finish(list, lower_end(l, true), e);
+}
+
+/** The node of a cluster whose weights are transformed; NULL: none, or several. */
+static const struct node *find_transformed(const struct node_table *t)
+{
+    const struct node *found = NULL;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!t->nodes[i]->transformed)
+            continue;
+        if (found)
+            return NULL;
+        found = t->nodes[i];
+    }
+    return found;
 }
 
 /** One kernel per input of a concat: each writes its part of the output. */
@@ -426,7 +445,7 @@ static bool lower_concat_parts(const struct node_table *t, const struct node *n,
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct value *v = n->inputs[i].value;
         struct lowering l;
-        bool good = lowering_begin(&l, t);
+        bool good = lower_begin(&l, t);
         if (good) {
             bool *seen = arena_array(&l.scratch, t->count, sizeof *seen);
             struct reduced_space space;
@@ -438,7 +457,7 @@ static bool lower_concat_parts(const struct node_table *t, const struct node *n,
             else
                 space_of_value(&l, v);
             name_kernel(l.k, n);
-            good = seen && place_output(&l, v, &at);
+            good = seen && lower_place_output(&l, v, &at);
             if (good) {
                 x = lower_value(&l, v, &at);
                 to = map_spread(&l, &at, &v->type);
@@ -460,7 +479,7 @@ static bool lower_scatter(const struct node_table *t, const struct node *n, stru
 {
     for (int step = 0; step < 2; step++) {
         struct lowering l;
-        bool good = lowering_begin(&l, t);
+        bool good = lower_begin(&l, t);
         if (good) {
             name_kernel(l.k, n);
             if (step == 0) {
@@ -494,7 +513,7 @@ static bool lower_outputs(struct attempt *a, bool *done, struct kernel_list *lis
             return true;
         for (;;) {
             uint32_t others = 0;
-            good = lowering_begin(&l, a->table) && attempt_kernel(&l, a, &culprit);
+            good = lower_begin(&l, a->table) && attempt_kernel(&l, a, &culprit);
             if (good || culprit == UINT32_MAX)
                 break;
             for (uint32_t i = 0; i < a->count; i++)
@@ -502,7 +521,7 @@ static bool lower_outputs(struct attempt *a, bool *done, struct kernel_list *lis
             if (!others)
                 break; /* not even alone */
             a->excluded[culprit] = true;
-            lowering_end(&l, false);
+            lower_end(&l, false);
         }
         if (!conclude(&l, good, a->outputs[culprit == UINT32_MAX ? left : culprit]->producer, list, e))
             return false;
@@ -529,7 +548,6 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
     struct attempt a;
     bool *done = NULL, good;
 
-    (void)t;
     *out = (struct kernel_list){0};
     good = cluster_collect(g, c, &arena, &nodes) && table_create(&arena, nodes.nodes, nodes.count, &table) &&
            attempt_begin(&a, &arena, &table, nodes.output_count, nodes.outputs) &&
@@ -544,6 +562,12 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
         else if (scatter)
             good = lower_scatter(&table, n, out, e);
         done[i] = concat || scatter;
+    }
+    if (good && find_transformed(&table)) {
+        struct kernel *k = lower_winograd(t, &table, find_transformed(&table), nodes.output_count, nodes.outputs);
+        good = !k || finish(out, k, e);
+        for (uint32_t i = 0; k && i < nodes.output_count; i++)
+            done[i] = true;
     }
     good = good && lower_outputs(&a, done, out, e);
     arena_free(&arena);
@@ -602,7 +626,6 @@ bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t 
     uint32_t output_count = 0, results = 0, culprit;
     bool good;
 
-    (void)t;
     for (uint32_t i = 0; i < count; i++) {
         if (op_infos[nodes[i]->op].flags & (OPF_SCATTER | OPF_RECURRENT))
             return false;
@@ -623,12 +646,17 @@ bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t 
         arena_free(&arena);
         return false;
     }
-    good = lowering_begin(&l, &table) && attempt_kernel(&l, &a, &culprit);
+    good = lower_begin(&l, &table) && attempt_kernel(&l, &a, &culprit);
     for (uint32_t i = 0; good && i < output_count; i++)
         good = a.stored[i];
+    if (good && find_transformed(&table)) {
+        struct kernel *k = lower_winograd(t, &table, find_transformed(&table), output_count, outputs);
+        good = k != NULL;
+        kernel_free(k);
+    }
     good = good && l.k->expr_count <= JOIN_EXPRESSIONS_MAX && l.k->var_count <= JOIN_VARS_MAX &&
            l.k->tensor_count <= JOIN_TENSORS_MAX && repeats_little(&l);
-    lowering_end(&l, false);
+    lower_end(&l, false);
     arena_free(&arena);
     return good;
 }

@@ -9,7 +9,7 @@
  *
  * Files: lower.c (spaces, outputs, lower_cluster, lower_can_join), lower_map.c (maps), lower_value.c (evaluation and its
  * memory), lower_elementwise.c, lower_movement.c, lower_reduce.c, lower_product.c, lower_gather.c (one family of operators
- * each).
+ * each), lower_winograd.c (one algorithm).
  */
 #ifndef WEBNN_PASSES_LOWER_H_
 #define WEBNN_PASSES_LOWER_H_
@@ -55,6 +55,28 @@ struct lowering {
     bool unfusable; /* these nodes do not make one kernel */
 };
 
+/* ---- lower.c ---- */
+
+/** Begins an attempt at a kernel of nodes of t.  False: out of memory; lower_end all the same. */
+bool lower_begin(struct lowering *l, const struct node_table *t);
+/** Frees all but the kernel, which it returns if keep. */
+struct kernel *lower_end(struct lowering *l, bool keep);
+/** Says where the space has a value's elements: at most two values. */
+void lower_add_base(struct lowering *l, const struct value *v, const struct map *m);
+void lower_forget_bases(struct lowering *l);
+/** Where the space has an output's elements: as follows from the base values, or because it has the shape of one, and both are then
+ * walked together. */
+bool lower_place_output(struct lowering *l, const struct value *v, struct map *m);
+
+/* ---- lower_winograd.c ---- */
+
+/**
+ * The kernel of stages, not finished, of nodes among which n is a convolution with transformed weights (passes/winograd.h).
+ * NULL: these nodes make none, or out of memory.
+ */
+struct kernel *lower_winograd(const struct target *target, const struct node_table *t, const struct node *n,
+                              uint32_t output_count, struct value *const *outputs);
+
 /* ---- lower_map.c ---- */
 
 /** Records failure to allocate; returns false. */
@@ -80,6 +102,8 @@ struct kaffine form_divmod(struct lowering *l, struct kaffine form, int64_t divi
 
 /** The expression of v's element at m.  KEXPR_NONE: l->unfusable or an error. */
 uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m);
+/** Says what v's element at m is, instead of evaluating its node. */
+void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** The same, and fill where one of these further guards fails. */
 uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct map *m, uint32_t count,
                        const struct kguard *guards, union scalar fill);

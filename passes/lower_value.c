@@ -218,6 +218,17 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
     return e;
 }
 
+void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
+{
+    struct map key = map_like(m, v->type.rank);
+
+    if (e == KEXPR_NONE || l->k->error.status)
+        return;
+    key.linear = true;
+    key.forms[0] = map_linear(l, m, &v->type);
+    memo_add(l, v, &key, e);
+}
+
 uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard *guards)
 {
     struct kernel *k = l->k;

@@ -101,26 +101,26 @@ static bool find_order(const struct node *n, struct weight_order *o)
 }
 
 /*
- * How many results a panel has: as many as a tile, so that the weights of one are read from consecutive addresses.  Where that
- * would leave lanes empty, something wider may be better; of equals the widest.  All of them if they are few.
+ * As many as a tile, so that the weights of one are read from consecutive addresses.  Where that would leave lanes empty,
+ * something wider may be better; of equals the widest.  All of them if they are few.
  */
-static int64_t panel_width(const struct target *t, int64_t results, const struct weight_order *o)
+int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows)
 {
     const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
     const int64_t three = lanes * PANEL_VECTORS_32;
-    const int64_t wide = o->rows <= FEW_ROWS                              ? lanes * PANEL_VECTORS
-                         : t->vector_bits >= 512 && o->group % three == 0 ? three
+    const int64_t wide = rows <= FEW_ROWS                              ? lanes * PANEL_VECTORS
+                         : t->vector_bits >= 512 && group % three == 0 ? three
                                                                           : lanes * PANEL_VECTORS_TALL;
     /* With one row or two memory is what takes time, not empty lanes. */
-    const int64_t most = o->rows == 1 || o->rows == 2 ? wide : lanes * PANEL_VECTORS_MOST;
+    const int64_t most = rows == 1 || rows == 2 ? wide : lanes * PANEL_VECTORS_MOST;
     int64_t best = results;
     double least = 0;
 
-    if (results <= wide || o->group < RUN_MIN)
+    if (results <= wide || group < RUN_MIN)
         return results;
-    for (int64_t p = RUN_MIN; p <= most && p <= o->group; p++) {
+    for (int64_t p = RUN_MIN; p <= most && p <= group; p++) {
         double waste = (double)((p + lanes - 1) / lanes * lanes) / (double)p;
-        if (o->group % p || waste > 1.5)
+        if (group % p || waste > 1.5)
             continue;
         if (p <= lanes)
             waste *= 1.1; /* one vector per row's factor is less than the load ports like */
@@ -180,7 +180,7 @@ static bool is_candidate(const struct node *n, const struct target *t)
 {
     const struct value *weights;
 
-    if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || n->input_count < 2 || !n->inputs[1].value)
+    if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || n->input_count < 2 || !n->inputs[1].value)
         return false;
     weights = n->inputs[1].value;
     if (weights->kind != VALUE_CONSTANT || weights->type.rank < 2 || weights->type.rank >= RANK_MAX)
@@ -214,7 +214,7 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
         if (!is_candidate(n, o->target) || !find_order(n, &order))
             continue;
         plain = n->inputs[1].value;
-        v = pack(g, n, &order, panel_width(o->target, plain->type.dims[order.results], &order));
+        v = pack(g, n, &order, pack_panel_width(o->target, plain->type.dims[order.results], order.group, order.rows));
         if (g->error.status)
             return changed;
         if (!v)

@@ -53,6 +53,7 @@ bool pass_expand_recurrent(struct graph *g, const struct pass_options *o);  /* r
 bool pass_legalize(struct graph *g, const struct pass_options *o);          /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);    /* library clusters of integers */
+bool pass_winograd(struct graph *g, const struct pass_options *o);          /* 3x3 convolutions by transforms */
 bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);    /* makes library clusters */
 bool pass_pack_weights(struct graph *g, const struct pass_options *o);      /* of products that the library does not take */
 bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);      /* makes kernel clusters */
@@ -66,7 +67,7 @@ struct cluster_nodes {
     uint32_t count;
     struct node **nodes; /* in execution order */
     uint32_t input_count;
-    struct value **inputs; /* used inside, defined outside; each once, constants included */
+    struct value **inputs; /* used inside, defined outside; each once, constants and transformed weights included */
     uint32_t output_count;
     struct value **outputs; /* defined inside, used outside or a graph output; each once */
 };

@@ -105,7 +105,7 @@ const struct use *value_only_use(const struct value *v)
 
 void value_drop_constant(struct value *v)
 {
-    if (v->kind == VALUE_CONSTANT && v->constant && !v->uses && !v->output_uses) {
+    if (v->kind == VALUE_CONSTANT && v->constant && !v->uses && !v->output_uses && !v->kept) {
         constant_release(v->constant);
         v->constant = NULL;
     }

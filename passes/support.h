@@ -42,6 +42,12 @@ bool node_fold(struct graph *g, struct node *n);
 /** Whether n dequantizes what is only the second factor of products that t's library may compute in integers. */
 bool node_is_quantized_weight(const struct node *n, const struct target *t);
 
+/**
+ * How many results a panel of constant weights has; group: results that read the same inputs, of which a panel must not have more;
+ * rows: that read all of the weights, 0: many (passes/pack_weights.c).
+ */
+int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows);
+
 /* ---- constructions: NULL with the graph's error set if memory ran out ---- */
 
 /** The first result of a new node before `before`, which makes up for its having been derived from `origin` by taking its

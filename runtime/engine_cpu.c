@@ -92,6 +92,7 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
             return false;
         library_compare(cpu->library, &cpu->target);
         cpu->target.takes_node = cpu->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node : library_wants_node;
+        cpu->target.narrows_node = library_narrows_node;
         cpu->target.takes_operand = library_takes_operand;
         cpu->target.takes_epilogue = library_takes_epilogue;
         cpu->target.takes_quantized = library_has_exact_integers(cpu->library) ? library_takes_quantized : NULL;

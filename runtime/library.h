@@ -45,6 +45,9 @@ void library_compare(struct library *l, const struct target *t);
 /** struct target's takes_node: what the library takes and computes at least as fast as a generated kernel would. */
 bool library_wants_node(void *user, const struct node *n);
 
+/** struct target's narrows_node. */
+bool library_narrows_node(void *user, const struct node *n);
+
 /** struct target's takes_node, takes_operand and takes_epilogue; user is a struct library. */
 bool library_takes_node(void *user, const struct node *n);
 bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement);

@@ -455,6 +455,15 @@ bool library_wants_node(void *user, const struct node *n)
            (!l->vector_bits || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT));
 }
 
+bool library_narrows_node(void *user, const struct node *n)
+{
+    struct library *l = user;
+    struct node *nodes[] = {(struct node *)n};
+    struct dnn_cluster c;
+
+    return l->precision != WNNPrecision_Float32 && dnn_describe(nodes, 1, NULL, &c) && dnn_resolve(l, &c) && c.problem.parts;
+}
+
 bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement)
 {
     struct node *nodes[] = {(struct node *)movement, (struct node *)n};

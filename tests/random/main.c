@@ -184,7 +184,10 @@ static void add_all_variants(struct options *o)
                                         "isa=avx2",
                                         "isa=baseline",
                                         "no-passes,no-library",
-                                        "no-library,threads=2"};
+                                        "no-library,threads=2",
+                                        "prefer-winograd",
+                                        "prefer-winograd,no-library,threads=2",
+                                        "prefer-winograd,isa=avx2"};
     char name[96];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which 3x3 convolutions are computed by Winograd's transforms, and their weights transformed.
+ *
+ * In: a graph before any convolution has a cluster.  Out: node->transformed of those, a constant beside the weights; such a
+ * node is no library's, and lower_winograd.c makes its kernel.  The graph means the same as before: the weights stay, for the
+ * interpreter and for inputs that are not finite.
+ *
+ * docs/winograd.md: the method, how chunks are chosen, and where the constants of the cost model come from.
+ */
+#include "passes/winograd.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/conv.h"
+#include "passes/support.h"
+
+enum {
+    TILES_ENOUGH = 80, /* rows of the products: a block of theirs is no larger (KERNEL_ROWS) */
+    TILES_MIN = 16,    /* fewer read the weights too often per operation */
+    PANEL_VECTORS = 2, /* of weights side by side */
+    TILE_ROWS = 8,     /* of the products' tiles of accumulators, with two vectors: enough to hide latency, */
+    TILE_ROWS_FEW = 4, /* and where there are 16 registers */
+    BLOCK = 32,        /* of input channels: the same for most sizes, so that they share code */
+    CHANNELS_MIN = 16  /* fewer leave lanes of the transforms empty */
+};
+
+/* ---- shapes ---- */
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Bytes of scratch that tiles of a chunk take: transformed inputs, products. */
+static double tile_bytes(const struct winograd_shape *s)
+{
+    return (double)WINOGRAD_POINTS * (double)(s->in_channels + s->out_channels) * sizeof(float);
+}
+
+/*
+ * Chunks are rows of tiles, or parts of one: as many tiles as fit beside a part of the weights into the second cache, not more
+ * than the products profit from, and chunks enough for every thread to have as many as the others.
+ */
+static void choose_chunks(struct winograd_shape *s, const struct target *t)
+{
+    const double cache = t->cache_bytes > 0 ? (double)t->cache_bytes : 1 << 20;
+    const int64_t threads = t->thread_count ? t->thread_count : 1;
+    int64_t most = (int64_t)(cache / 2 / tile_bytes(s)), rows;
+
+    most = most < TILES_MIN ? TILES_MIN : most > TILES_ENOUGH ? TILES_ENOUGH : most;
+    s->count[1] = divide_up(s->tiles[1], most);
+    s->chunk[1] = divide_up(s->tiles[1], s->count[1]);
+    rows = most / s->chunk[1];
+    rows = rows > s->tiles[0] ? s->tiles[0] : rows < 1 ? 1 : rows;
+    s->count[0] = divide_up(s->tiles[0], rows);
+    /* a few chunks more if that makes them a multiple of the threads */
+    for (int64_t count = s->count[0]; threads > 1 && count <= s->tiles[0] && count <= s->count[0] + threads; count++)
+        if (s->batch * count * s->count[1] % threads == 0) {
+            s->count[0] = count;
+            break;
+        }
+    s->chunk[0] = divide_up(s->tiles[0], s->count[0]);
+    s->count[0] = divide_up(s->tiles[0], s->chunk[0]);
+    s->count[1] = divide_up(s->tiles[1], s->chunk[1]);
+    s->tile_rows = t->vector_bits >= 512 ? TILE_ROWS : TILE_ROWS_FEW;
+    s->rows = divide_up(s->chunk[0] * s->chunk[1], s->tile_rows) * s->tile_rows;
+}
+
+bool winograd_shape(const struct node *n, const struct target *t, struct winograd_shape *s)
+{
+    const int64_t wide = t->vector_bits >= 64 ? PANEL_VECTORS * (t->vector_bits / 32) : 1;
+    const uint32_t *in, *out, *filter;
+    struct conv_view c;
+
+    if (n->op != OP_CONV2D || n->inputs[0].value->type.type != WNNOperandDataType_Float32)
+        return false;
+    c = conv_view(n);
+    in = n->inputs[0].value->type.dims;
+    out = n->results[0]->type.dims;
+    filter = n->inputs[1].value->type.dims;
+    if (c.groups != 1)
+        return false;
+    *s = (struct winograd_shape){.batch = in[c.image[AXIS_BATCH]],
+                                 .in_channels = filter[c.filter[AXIS_INPUT]],
+                                 .out_channels = filter[c.filter[AXIS_OUTPUT]]};
+    for (uint32_t d = 0; d < 2; d++) {
+        if (c.strides[d] != 1 || c.dilations[d] != 1 || filter[c.filter[AXIS_HEIGHT + d]] != 3)
+            return false;
+        s->in[d] = in[c.image[AXIS_HEIGHT + d]];
+        s->out[d] = out[c.image[AXIS_HEIGHT + d]];
+        s->padding[d] = c.padding[2 * d];
+        s->tiles[d] = divide_up(s->out[d], 2);
+    }
+    choose_chunks(s, t);
+    s->block = s->in_channels % BLOCK == 0 ? BLOCK : s->in_channels % (BLOCK / 2) == 0 ? BLOCK / 2 : s->in_channels;
+    s->panel = s->out_channels % wide == 0 ? wide : pack_panel_width(t, s->out_channels, s->out_channels, s->rows);
+    return true;
+}
+
+/* ---- cost ---- */
+
+/*
+ * Times of one thread in steps: a multiply-add of one vector, two of which begin in every cycle.  Measured as docs/winograd.md
+ * says.
+ */
+#define DIRECT_SPEED 0.92       /* share of the peak that direct convolutions reach */
+#define DIRECT_WEIGHT_COST 20.0 /* reading a vector of weights from memory, beside the arithmetic */
+#define PRODUCT_SPEED 0.90      /* share of the peak of products of transformed tiles */
+#define INPUT_COST 300.0        /* transforming a tile of one vector of channels, with the judge */
+#define OUTPUT_COST 240.0       /* and back */
+#define WEIGHT_COST 40.0        /* reading a vector of transformed weights from memory, for the first chunk */
+#define WEIGHT_COST_FAR 17.0    /* for each further one, if they stay in a cache that is shared, */
+#define WEIGHT_COST_NEAR 3.0    /* and if they stay in the second one */
+#define NEAR 0.75               /* share of the second cache that weights and scratch may fill together */
+#define CHUNK_COST 3000.0
+#define WORTH 0.9 /* the kernel takes longer to compile than a primitive to create, and both weights are kept */
+
+bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
+{
+    const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1, threads = t->thread_count ? t->thread_count : 1;
+    const double in_vectors = (double)divide_up(s->in_channels, lanes), out_vectors = (double)divide_up(s->out_channels, lanes);
+    const double pairs = (double)s->in_channels * out_vectors, tiles = (double)(s->chunk[0] * s->chunk[1]);
+    const double chunks = (double)divide_up(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
+    const double weights = WINOGRAD_POINTS * pairs, bytes = weights * (double)lanes * sizeof(float) + tiles * tile_bytes(s);
+    const double again = bytes < NEAR * (double)t->cache_bytes ? WEIGHT_COST_NEAR : WEIGHT_COST_FAR;
+    double direct, chunk;
+
+    if (s->in_channels < CHANNELS_MIN || s->out_channels < CHANNELS_MIN)
+        return false;
+    direct = 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / DIRECT_SPEED / (double)threads + DIRECT_WEIGHT_COST);
+    chunk =
+        (double)s->rows * weights / PRODUCT_SPEED + tiles * (INPUT_COST * in_vectors + OUTPUT_COST * out_vectors) + CHUNK_COST;
+    return chunks * chunk + weights * (WEIGHT_COST + (chunks - 1) * again) < WORTH * direct;
+}
+
+/* ---- weights ---- */
+
+/* Weights [out][in][3][3] by strides. */
+struct weights {
+    const float *data;
+    int64_t strides[4];
+};
+
+static float weight_at(const struct weights *w, int64_t out, int64_t in, int64_t y, int64_t x)
+{
+    float v;
+
+    /* lent bytes may lie at any address */
+    memcpy(&v, w->data + out * w->strides[0] + in * w->strides[1] + y * w->strides[2] + x * w->strides[3], sizeof v);
+    return v;
+}
+
+/* G g G^T of one pair of channels. */
+static void transform(const double g[3][3], double u[4][4])
+{
+    double half[4][3];
+
+    for (int x = 0; x < 3; x++) {
+        half[0][x] = g[0][x];
+        half[1][x] = 0.5 * (g[0][x] + g[1][x] + g[2][x]);
+        half[2][x] = 0.5 * (g[0][x] - g[1][x] + g[2][x]);
+        half[3][x] = g[2][x];
+    }
+    for (int y = 0; y < 4; y++) {
+        u[y][0] = half[y][0];
+        u[y][1] = 0.5 * (half[y][0] + half[y][1] + half[y][2]);
+        u[y][2] = 0.5 * (half[y][0] - half[y][1] + half[y][2]);
+        u[y][3] = half[y][2];
+    }
+}
+
+/* False: some weight is too large, or not finite. */
+static bool transform_all(const struct weights *w, const struct winograd_shape *s, float *to)
+{
+    const int64_t plane = s->in_channels * s->out_channels;
+    bool good = true;
+
+    for (int64_t first = 0; first < s->out_channels; first += s->panel)
+        for (int64_t in = 0; in < s->in_channels; in++)
+            for (int64_t lane = 0; lane < s->panel; lane++, to++) {
+                double g[3][3], u[4][4];
+
+                for (int i = 0; i < 9; i++) {
+                    g[i / 3][i % 3] = (double)weight_at(w, first + lane, in, i / 3, i % 3);
+                    good = good && fabs(g[i / 3][i % 3]) < (double)WINOGRAD_WEIGHT_LIMIT;
+                }
+                transform(g, u);
+                for (int i = 0; i < WINOGRAD_POINTS; i++)
+                    to[i * plane] = (float)u[i / 4][i % 4];
+            }
+    return good;
+}
+
+static struct weights weights_of(const struct node *n)
+{
+    const struct value *v = n->inputs[1].value;
+    static const uint8_t order[] = {AXIS_OUTPUT, AXIS_INPUT, AXIS_HEIGHT, AXIS_WIDTH};
+    const struct conv_view c = conv_view(n);
+    struct weights w = {.data = v->constant->data};
+    int64_t strides[RANK_MAX];
+
+    type_strides(&v->type, strides);
+    for (int i = 0; i < 4; i++)
+        w.strides[i] = strides[c.filter[order[i]]];
+    return w;
+}
+
+/* False: g->error. *done: whether the weights allow it. */
+static bool attach(struct graph *g, struct node *n, const struct winograd_shape *s, bool *done)
+{
+    const struct tensor_type type = {
+        .type = WNNOperandDataType_Float32,
+        .rank = 4,
+        .dims = {WINOGRAD_POINTS, (uint32_t)(s->out_channels / s->panel), (uint32_t)s->in_channels, (uint32_t)s->panel}};
+    const struct weights w = weights_of(n);
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+    struct value *v;
+
+    *done = false;
+    if (!c)
+        return error_out_of_memory(&g->error);
+    if (!transform_all(&w, s, (float *)(uintptr_t)c->data)) {
+        constant_release(c);
+        return true;
+    }
+    v = graph_add_constant(g, &type, c);
+    if (!v)
+        return false;
+    v->kept = true;
+    n->transformed = v;
+    *done = true;
+    return true;
+}
+
+bool pass_winograd(struct graph *g, const struct pass_options *o)
+{
+    const uint32_t flags = o->debug ? o->debug->flags : 0;
+    bool changed = false;
+
+    if (!o->target || flags & DEBUG_PREFER_LIBRARY)
+        return false;
+    graph_for_each (g, n) {
+        struct winograd_shape s;
+        bool done;
+
+        if (n->cluster || n->transformed || n->op != OP_CONV2D || n->inputs[1].value->kind != VALUE_CONSTANT ||
+            !n->inputs[1].value->constant || !winograd_shape(n, o->target, &s))
+            continue;
+        if (!(flags & DEBUG_PREFER_WINOGRAD) && !winograd_is_faster(&s, o->target))
+            continue;
+        if (o->target->narrows_node && o->target->narrows_node(o->target->user, n))
+            continue;
+        if (!attach(g, n, &s, &done))
+            return changed;
+        changed |= done;
+    }
+    return changed;
+}

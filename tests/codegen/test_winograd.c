@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Convolutions by Winograd's transforms: which ones are chosen, that the kernel is made, and that its results lie within the
+ * interpreter's bounds, by kernel_interpret and by code of every instruction set: sizes, paddings, layouts, what is fused, and
+ * inputs that are not finite.
+ */
+#include "codegen/codegen.h"
+#include "passes/winograd.h"
+#include "support/kernels.h"
+
+static const char *const isas[] = {"native", "avx2", "baseline"};
+enum { ISAS = sizeof isas / sizeof *isas };
+
+static struct codegen *codegen;
+static struct debug_options prefer = {.flags = DEBUG_PREFER_WINOGRAD};
+
+static bool run_compiled(const struct kernel *k, void *const *tensors)
+{
+    struct kernel *kernels[1] = {(struct kernel *)(uintptr_t)k};
+    struct codegen_unit *unit;
+    struct knumbers numbers;
+    struct arena a = {0};
+    struct error e = {0};
+    kernel_function f;
+    void *scratch = aligned_alloc(64, (size_t)(k->scratch_bytes + 127) / 64 * 64);
+
+    if (!codegen_compile(codegen, 1, kernels, &unit, &f, &e)) {
+        print_error("%s\n", e.message);
+        return false;
+    }
+    memset(scratch, 0xFF, (size_t)(k->scratch_bytes + 127) / 64 * 64); /* NaN: what nobody wrote shows */
+    assert_true(kernel_numbers(k, &a, &numbers));
+    f(&(struct kernel_args){tensors, numbers.params, scratch}, 0, kernel_units(k));
+    free(scratch);
+    arena_free(&a);
+    codegen_unit_free(unit);
+    return true;
+}
+
+static struct graph *parse_random(const char *body)
+{
+    struct graph *g = parse_body(body);
+
+    for (const struct value *v = g->first_constant; v; v = v->next_constant)
+        for (int64_t i = 0; i < type_elements(&v->type); i++)
+            ((float *)(uintptr_t)v->constant->data)[i] = (float)kernels_uniform(-1, 1);
+    return g;
+}
+
+/* Runs the passes that matter and all kernels; whether a convolution is transformed must be as expected. */
+static void check(const char *body, const struct target *t, bool nasty, bool transformed, kernel_runner run)
+{
+    struct graph *g = parse_random(body);
+    const struct pass_options o = {.target = t, .debug = &prefer};
+    bool found = false;
+
+    assert_int_equal(pass_winograd(g, &o), transformed);
+    assert_false(pass_winograd(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct kernel_list list;
+        struct error e = {0};
+
+        if (c->kind != CLUSTER_KERNEL)
+            continue;
+        assert_true(lower_cluster(g, c, t, &list, &e));
+        for (uint32_t i = 0; i < list.count; i++)
+            found |= list.kernels[i]->stage_count > 0;
+        kernel_list_free(&list);
+    }
+    assert_int_equal(found, transformed);
+    assert_true(kernels_check_graph(g, t, nasty, run));
+    graph_free(g);
+}
+
+#define NHWC ", inputLayout=\"nhwc\""
+static const char *const bodies[] = {
+    /* one tile, odd sizes, even sizes, wide ones, several batches */
+    "inputs { x: f32[1, 4, 4, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "nodes { y = conv2d(x, w" NHWC "); } outputs { y; }",
+    "inputs { x: f32[2, 7, 9, 32]; } consts { w: f32[64, 32, 3, 3] @scalar(1); b: f32[64] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 12, 30, 48]; } consts { w: f32[3, 3, 48, 32] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], filterLayout=\"hwio\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 6, 400, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    /* paddings that differ, are large, or leave nothing but padding in some tiles; channels that fill no vector */
+    "inputs { x: f32[1, 5, 6, 5]; } consts { w: f32[7, 3, 3, 5] @scalar(1); b: f32[7] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[0, 2, 1, 0], filterLayout=\"ohwi\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 3, 2, 20]; } consts { w: f32[20, 3, 3, 37] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[5, 4, 7, 3], filterLayout=\"ihwo\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[3, 1, 1, 1]; } consts { w: f32[1, 1, 3, 3] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    /* channels first */
+    "inputs { x: f32[2, 17, 8, 11]; } consts { w: f32[33, 17, 3, 3] @scalar(1); b: f32[33] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]); } outputs { y; }",
+    /* swish; a residual and an activation; an intermediate result that is an output, too; another layout */
+    "inputs { x: f32[1, 9, 8, 32]; } consts { w: f32[32, 32, 3, 3] @scalar(1); b: f32[32] @scalar(1); }"
+    "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); s = sigmoid(c); y = mul(c, s); } outputs { y; }",
+    "inputs { x: f32[1, 7, 7, 32]; r: f32[1, 7, 7, 32]; } consts { w: f32[32, 32, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); s = add(c, r); y = relu(s); } outputs { y; }",
+    "inputs { x: f32[1, 7, 6, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { c; y; }",
+    "inputs { x: f32[1, 7, 6, 16]; } consts { w: f32[32, 16, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); r = relu(c); y = transpose(r, permutation=[0, 3, 1, 2]); }"
+    "outputs { y; }",
+};
+enum { BODIES = sizeof bodies / sizeof *bodies };
+
+static const struct target plain_target = {.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
+
+static void interpreted(void **state)
+{
+    (void)state;
+    for (int i = 0; i < BODIES; i++)
+        for (int nasty = 0; nasty < 2; nasty++)
+            check(bodies[i], &plain_target, nasty, true, kernel_interpret);
+}
+
+static void compiled(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < ISAS; isa++) {
+        struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
+        struct debug_options d = {0};
+        struct arena a = {0};
+        struct error e = {0};
+
+        assert_true(codegen_host_target(&t, isas[isa], &a, &e));
+        codegen = codegen_create(&t, &d, &e);
+        assert_non_null(codegen);
+        for (int i = 0; i < BODIES; i++)
+            for (int nasty = 0; nasty < 2; nasty++)
+                check(bodies[i], &t, nasty, true, run_compiled);
+        codegen_free(codegen);
+        arena_free(&a);
+    }
+}
+
+/* One element that is not finite, or huge, spoils what its window reaches and nothing else. */
+static void nothing_leaks(void **state)
+{
+    static const float odd[] = {INFINITY, -INFINITY, NAN, 3e38f, -2e30f};
+    enum { HEIGHT = 11, WIDTH = 10, CHANNELS = 16 };
+    const char *body = "inputs { x: f32[1, 11, 10, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+                       "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }";
+    struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
+    const struct pass_options o = {.target = &t, .debug = &prefer};
+    struct debug_options d = {0};
+    struct arena a = {0};
+    struct error e = {0};
+    struct kernel_list list;
+
+    (void)state;
+    assert_true(codegen_host_target(&t, "native", &a, &e));
+    codegen = codegen_create(&t, &d, &e);
+    assert_non_null(codegen);
+    struct graph *g = parse_random(body);
+    assert_true(pass_winograd(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    assert_int_equal(list.count, 1);
+    const struct kernel *k = list.kernels[0];
+    for (int trial = 0; trial < 40; trial++) {
+        float x[HEIGHT * WIDTH * CHANNELS], y[HEIGHT * WIDTH * CHANNELS], plain[HEIGHT * WIDTH * CHANNELS];
+        const int at = (int)(kernels_random() % (HEIGHT * WIDTH)), row = at / WIDTH, column = at % WIDTH;
+        void *tensors[KERNEL_TENSORS_MAX];
+
+        for (int i = 0; i < HEIGHT * WIDTH * CHANNELS; i++)
+            x[i] = (float)kernels_uniform(-2, 2);
+        for (int pass = 0; pass < 2; pass++) {
+            for (uint32_t i = 0; i < k->tensor_count; i++) {
+                const struct value *v = k->tensors[i].user;
+                tensors[i] = v->constant ? (void *)(uintptr_t)v->constant->data : k->tensors[i].written ? (void *)y : (void *)x;
+            }
+            assert_true(run_compiled(k, tensors));
+            if (!pass) {
+                memcpy(plain, y, sizeof y);
+                x[at * CHANNELS + (int)(kernels_random() % CHANNELS)] = odd[trial % 5];
+            }
+        }
+        for (int i = 0; i < HEIGHT * WIDTH * CHANNELS; i++) {
+            const int r = i / CHANNELS / WIDTH, c = i / CHANNELS % WIDTH;
+            if (abs(r - row) <= 1 && abs(c - column) <= 1)
+                assert_true(!isfinite(y[i]) || fabsf(y[i]) > 1e20f);
+            else
+                assert_true(fabsf(y[i] - plain[i]) < 1e-3f);
+        }
+    }
+    kernel_list_free(&list);
+    graph_free(g);
+    codegen_free(codegen);
+    arena_free(&a);
+}
+
+/* What cannot be transformed is not, though it is wished: strides, dilations, groups, other windows, weights at run time,
+ * weights that are not finite or huge. */
+static void not_transformed(void **state)
+{
+    static const char *const others[] = {
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+        "nodes { y = conv2d(x, w, strides=[2, 1]" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+        "nodes { y = conv2d(x, w, dilations=[1, 2]" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 8, 3, 3] @scalar(1); }"
+        "nodes { y = conv2d(x, w, groups=2" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 1] @scalar(1); }"
+        "nodes { y = conv2d(x, w" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 4]; w: f32[4, 4, 3, 3]; } nodes { y = conv2d(x, w" NHWC "); } outputs { y; }",
+    };
+    const struct pass_options o = {.target = &plain_target, .debug = &prefer};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        check(others[i], &plain_target, false, false, kernel_interpret);
+    for (int i = 0; i < 2; i++) {
+        struct graph *g = parse_random(bodies[0]);
+        ((float *)(uintptr_t)g->first_constant->constant->data)[7] = i ? NAN : 1e12f;
+        assert_false(pass_winograd(g, &o));
+        graph_free(g);
+    }
+}
+
+/* The cost model: images of many tiles and channels, but not few channels, nor weights that are large beside the image. */
+static void chosen(void **state)
+{
+    static const struct {
+        const char *body;
+        bool chosen;
+    } cases[] = {
+        {"inputs { x: f32[1, 128, 128, 64]; } consts { w: f32[64, 64, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         true},
+        {"inputs { x: f32[1, 28, 28, 128]; } consts { w: f32[128, 128, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         true},
+        {"inputs { x: f32[1, 224, 224, 3]; } consts { w: f32[32, 3, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         false},
+        {"inputs { x: f32[1, 4, 4, 256]; } consts { w: f32[256, 256, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         false},
+    };
+    const struct target t = {.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    const struct debug_options none = {0}, library = {.flags = DEBUG_PREFER_LIBRARY};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph *g = parse_random(cases[i].body);
+        assert_false(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &library}));
+        assert_int_equal(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &none}), cases[i].chosen);
+        graph_free(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interpreted),     cmocka_unit_test(compiled), cmocka_unit_test(nothing_leaks),
+        cmocka_unit_test(not_transformed), cmocka_unit_test(chosen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
