@@ -502,12 +502,13 @@ static uint32_t choose_width(const struct emitter *e)
 static void choose_shape(struct emitter *e)
 {
     const struct kernel *k = e->k;
-    uint32_t cost = 0, reduces = 0;
+    uint32_t cost = 0, inside = 0, reduces = 0; /* inside: of loops over REDUCED variables */
     bool calls = false, wide = true; /* wide: every element in memory has 32 or 64 bits */
     int64_t points = 1;
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
         cost += emit_weight(&k->exprs[i]);
+        inside += k->exprs[i].varying ? emit_weight(&k->exprs[i]) : 0;
         calls |= emit_weight(&k->exprs[i]) > HEAVY_COST;
         reduces += k->exprs[i].op == K_REDUCE;
         if (k->exprs[i].keep >= 0) {
@@ -518,7 +519,7 @@ static void choose_shape(struct emitter *e)
     }
     for (uint32_t i = 0; i < k->tensor_count; i++)
         wide = wide && dtype_size(k->tensors[i].type) >= 4;
-    bool heavy = cost >= HEAVY_COST;
+    bool heavy = inside >= HEAVY_COST || cost >= 2 * HEAVY_COST;
     e->tile_twice = cost < COPIED_COST;
     e->width = choose_width(e);
     e->masked_tail = e->width > 1 && (e->m.isa->masks || (e->m.isa->masks32 && wide));
