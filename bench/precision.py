@@ -8,7 +8,7 @@ MODEL            a folder of the shared models (manifest.json with cases: their 
                  ONNX file with fixed shapes (noise, and our own float32 as the reference)
 --bin FOLDER     has webnn-run and webnn-bench
 --threads N      default 1; --seconds S each time a network is timed (default 0.5); --rounds N (default 3): the precisions take
-                 turns, and the best median counts
+                 turns, and the best run counts, as on a machine that others use medians say little
 --forced         times and results with the debug switch prefer-bfloat16: every product in bfloat16 that can be, whatever it costs.
                  Without it both are those of the compiler's choice, which on a processor that gains nothing is float32.
 
@@ -127,7 +127,7 @@ def measure_times(a, model):
         for p in PRECISIONS:
             out = run_process([os.path.join(a.bin, "webnn-bench"), model, "--json", "--seconds", str(a.seconds), *shapes,
                                *common(a, p)])
-            best[p] = min(best[p], json.loads(out)["median_ms"])
+            best[p] = min(best[p], json.loads(out)["min_ms"])
     return best
 
 

@@ -31,7 +31,7 @@
 /* Per microsecond: float32 operations of a core, bytes that are converted, and bytes of weights, from the second cache and from
  * memory (runtime/onednn_choose.c).  And the cost of one more call. */
 #define FLOPS 150e3
-#define BYTES_CONVERTED 15e3
+#define BYTES_CONVERTED 20e3
 #define BYTES_CACHED 120e3
 #define BYTES_MEMORY 28e3
 #define CALL 1.0
