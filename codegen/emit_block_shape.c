@@ -128,8 +128,8 @@ uint32_t block_wide_factor(const struct kernel *k)
  */
 static bool is_strided(const struct kernel *k)
 {
-    if (k->row_var == KEXPR_NONE || !k->reduced_count || factors_are_own(k))
-        return false;
+    if (k->row_var == KEXPR_NONE || !k->reduced_count || k->tile_rows || factors_are_own(k))
+        return false; /* with tile_rows strides are few, too */
     for (uint32_t r = 0; r < k->reduced_count; r++)
         if (k->vars[k->parallel_count + r].size <= KERNEL_UNROLL_MAX)
             return false;

@@ -152,45 +152,54 @@ static float weight_at(const struct weights *w, int64_t out, int64_t in, int64_t
     return v;
 }
 
-/* G g G^T of one pair of channels. */
-static void transform(const double g[3][3], double u[4][4])
-{
-    double half[4][3];
+enum { LANES = 32 }; /* output channels that are transformed side by side */
 
-    for (int x = 0; x < 3; x++) {
-        half[0][x] = g[0][x];
-        half[1][x] = 0.5 * (g[0][x] + g[1][x] + g[2][x]);
-        half[2][x] = 0.5 * (g[0][x] - g[1][x] + g[2][x]);
-        half[3][x] = g[2][x];
-    }
-    for (int y = 0; y < 4; y++) {
-        u[y][0] = half[y][0];
-        u[y][1] = 0.5 * (half[y][0] + half[y][1] + half[y][2]);
-        u[y][2] = 0.5 * (half[y][0] - half[y][1] + half[y][2]);
-        u[y][3] = half[y][2];
-    }
+/* G g G^T of `count` output channels and one input channel: g[3 * y + x][lane], u[4 * y + x][lane]. */
+static void transform(double g[9][LANES], double u[WINOGRAD_POINTS][LANES], int64_t count)
+{
+    double half[12][LANES];
+
+    for (int x = 0; x < 3; x++)
+        for (int64_t i = 0; i < count; i++) {
+            half[x][i] = g[x][i];
+            half[3 + x][i] = 0.5 * (g[x][i] + g[3 + x][i] + g[6 + x][i]);
+            half[6 + x][i] = 0.5 * (g[x][i] - g[3 + x][i] + g[6 + x][i]);
+            half[9 + x][i] = g[6 + x][i];
+        }
+    for (int y = 0; y < 4; y++)
+        for (int64_t i = 0; i < count; i++) {
+            const double a = half[3 * y][i], b = half[3 * y + 1][i], c = half[3 * y + 2][i];
+            u[4 * y][i] = a;
+            u[4 * y + 1][i] = 0.5 * (a + b + c);
+            u[4 * y + 2][i] = 0.5 * (a - b + c);
+            u[4 * y + 3][i] = c;
+        }
 }
 
 /* False: some weight is too large, or not finite. */
 static bool transform_all(const struct weights *w, const struct winograd_shape *s, float *to)
 {
     const int64_t plane = s->in_channels * s->out_channels;
-    bool good = true;
+    double g[9][LANES], u[WINOGRAD_POINTS][LANES];
 
     for (int64_t first = 0; first < s->out_channels; first += s->panel)
         for (int64_t in = 0; in < s->in_channels; in++)
-            for (int64_t lane = 0; lane < s->panel; lane++, to++) {
-                double g[3][3], u[4][4];
+            for (int64_t lane = 0; lane < s->panel; lane += LANES) {
+                const int64_t count = s->panel - lane < LANES ? s->panel - lane : LANES;
 
-                for (int i = 0; i < 9; i++) {
-                    g[i / 3][i % 3] = (double)weight_at(w, first + lane, in, i / 3, i % 3);
-                    good = good && fabs(g[i / 3][i % 3]) < (double)WINOGRAD_WEIGHT_LIMIT;
-                }
-                transform(g, u);
+                for (int64_t l = 0; l < count; l++)
+                    for (int i = 0; i < 9; i++) {
+                        g[i][l] = (double)weight_at(w, first + lane + l, in, i / 3, i % 3);
+                        if (!(fabs(g[i][l]) < (double)WINOGRAD_WEIGHT_LIMIT))
+                            return false;
+                    }
+                transform(g, u, count);
                 for (int i = 0; i < WINOGRAD_POINTS; i++)
-                    to[i * plane] = (float)u[i / 4][i % 4];
+                    for (int64_t l = 0; l < count; l++)
+                        to[i * plane + l] = (float)u[i][l];
+                to += count;
             }
-    return good;
+    return true;
 }
 
 static struct weights weights_of(const struct node *n)
