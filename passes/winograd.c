@@ -108,8 +108,8 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
 #define DIRECT_SPEED 0.92       /* share of the peak that direct convolutions reach */
 #define DIRECT_WEIGHT_COST 20.0 /* reading a vector of weights from memory, beside the arithmetic */
 #define PRODUCT_SPEED 0.90      /* share of the peak of products of transformed tiles */
-#define INPUT_COST 300.0        /* transforming a tile of one vector of channels, with the judge */
-#define OUTPUT_COST 240.0       /* and back */
+#define INPUT_COST 230.0        /* transforming a tile of one vector of channels, with the judge */
+#define OUTPUT_COST 190.0       /* and back */
 #define WEIGHT_COST 40.0        /* reading a vector of transformed weights from memory, for the first chunk */
 #define WEIGHT_COST_FAR 17.0    /* for each further one, if they stay in a cache that is shared, */
 #define WEIGHT_COST_NEAR 3.0    /* and if they stay in the second one */
