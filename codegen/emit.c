@@ -304,18 +304,20 @@ static V split_digit(struct emitter *e, V unit, V size, V *slot)
     return LLVMBuildUDiv(m->b, unit, size, "");
 }
 
-/* unit -> the variables' values, into their slots.  Fastest is the tile variable, then blocks of the vector variable, then the
- * others from the last to the first.  (Any order would do: units are independent.) */
+/* unit -> the variables' values, into their slots.  Fastest is the tile variable or blocks of rows, then blocks of the vector
+ * variable, then the others from the last to the first.  (Any order would do: units are independent.) */
 static void split_unit(struct emitter *e, struct units *u, V unit)
 {
     if (e->tile_var != KEXPR_NONE)
         unit = split_digit(e, unit, number_value(e, e->var_number[e->tile_var]), &u->tile_slot);
-    if (has_rows(e))
+    if (has_rows(e) && !e->k->rows_outer)
         unit = split_digit(e, unit, row_blocks_of(e), &u->tile_slot);
     if (e->vector_parallel)
         unit = split_digit(e, unit, blocks_of(e), &u->block_slot);
     for (uint32_t i = u->count; i-- > 0;)
         unit = split_digit(e, unit, number_value(e, e->var_number[u->vars[i]]), &u->slots[i]);
+    if (has_rows(e) && e->k->rows_outer)
+        split_digit(e, unit, row_blocks_of(e), &u->tile_slot);
 }
 
 /* slot = carry added; returns the carry out of a counter of that size. */
@@ -335,12 +337,14 @@ static void next_unit(struct emitter *e, struct units *u, V count)
     V carry = count;
     if (e->tile_var != KEXPR_NONE)
         carry = count_up(e, u->tile_slot, number_value(e, e->var_number[e->tile_var]), carry);
-    if (has_rows(e))
+    if (has_rows(e) && !e->k->rows_outer)
         carry = count_up(e, u->tile_slot, row_blocks_of(e), carry);
     if (e->vector_parallel)
         carry = count_up(e, u->block_slot, blocks_of(e), carry);
     for (uint32_t i = u->count; i-- > 0;)
         carry = count_up(e, u->slots[i], number_value(e, e->var_number[u->vars[i]]), carry);
+    if (has_rows(e) && e->k->rows_outer)
+        count_up(e, u->tile_slot, row_blocks_of(e), carry);
 }
 
 /* Emits the unit, or as many as make a tile; returns how many. */

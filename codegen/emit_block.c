@@ -88,6 +88,26 @@ static void set_sums(struct emitter *e, V *slots)
         LLVMBuildStore(e->m.b, LLVMConstNull(sum_type(e)), slots[c]);
 }
 
+/* Where the loops outside of the innermost one have come to: an address of their level, which the innermost loop does not take
+ * apart. */
+static V ahead_of_loops(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    const uint32_t first = e->k->parallel_count, last = first + e->k->reduced_count - 1;
+    V index = NULL;
+
+    for (uint32_t r = first; r < last; r++) {
+        V size = number_value(e, e->var_number[r + 1]);
+        emit_at(e, e->inner_level - 1);
+        index = index ? LLVMBuildAdd(m->b, index, e->var_value[r], "") : e->var_value[r];
+        index = LLVMBuildMul(m->b, index, size, "");
+    }
+    if (!index)
+        return e->ahead;
+    index = LLVMBuildMul(m->b, index, e->ahead_step, "");
+    return op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), e->ahead, &index, 1, ""));
+}
+
 static void step(struct emitter *e, struct tile *t)
 {
     const struct kexpr *x = &e->k->exprs[t->sum];
@@ -102,10 +122,10 @@ static void step(struct emitter *e, struct tile *t)
     }
     set_copy(e, 0);
     if (e->ahead) { /* with many rows the same line several times in a row: cheaper than counting */
-        V k = e->var_value[e->k->parallel_count];
+        V from = ahead_of_loops(e), i = e->var_value[e->k->parallel_count + e->k->reduced_count - 1];
         emit_here(e);
-        V offset = LLVMBuildMul(m->b, k, e->ahead_step, "");
-        op_prefetch(m, LLVMBuildGEP2(m->b, type_int(m, 8), e->ahead, &offset, 1, ""));
+        V offset = LLVMBuildMul(m->b, i, e->ahead_step, "");
+        op_prefetch(m, LLVMBuildGEP2(m->b, type_int(m, 8), from, &offset, 1, ""));
     }
 }
 
@@ -265,12 +285,17 @@ static void set_ahead(struct emitter *e, V row)
     const uint32_t wide = block_wide_factor(k);
     const struct form *f = &e->forms[e->expr_form[wide]];
     const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[wide].tensor].type);
-    V rows = number_value(e, e->var_number[k->row_var]), steps = number_value(e, e->var_number[k->parallel_count]);
+    V rows = number_value(e, e->var_number[k->row_var]), steps = const_int(m, 64, 1);
     V tensor = tensor_pointer(e, k->exprs[wide].tensor), panel = NULL;
 
     for (uint32_t i = 0; i < f->affine->count; i++)
         if (f->affine->terms[i].var == e->block.ahead)
             panel = number_value(e, f->number + 1 + i);
+    for (uint32_t r = 0; r < k->reduced_count; r++) {
+        V count = number_value(e, e->var_number[k->parallel_count + r]);
+        emit_at(e, LEVEL_ENTRY);
+        steps = LLVMBuildMul(m->b, steps, count, "");
+    }
     emit_at(e, LEVEL_ENTRY);
     panel = LLVMBuildMul(m->b, panel, const_int(m, 64, size), "");
     V share = LLVMBuildUDiv(m->b, panel, rows, "");

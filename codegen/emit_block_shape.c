@@ -123,16 +123,15 @@ uint32_t block_wide_factor(const struct kernel *k)
 }
 
 /*
- * Whether a kernel is like a matrix product: no padding, loops that are no windows, one factor loaded by vectors and one by
+ * Whether a kernel is like a matrix product: no padding, a long innermost loop, one factor loaded by vectors and one by
  * rows. Then nothing in a tile depends on sizes, and all products whose tiles look alike share code.
  */
 static bool is_strided(const struct kernel *k)
 {
     if (k->row_var == KEXPR_NONE || !k->reduced_count || k->tile_rows || factors_are_own(k))
         return false; /* with tile_rows strides are few, too */
-    for (uint32_t r = 0; r < k->reduced_count; r++)
-        if (k->vars[k->parallel_count + r].size <= KERNEL_UNROLL_MAX)
-            return false;
+    if (k->vars[k->parallel_count + k->reduced_count - 1].size <= KERNEL_UNROLL_MAX)
+        return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         const struct kaffine *a = &x->index;
@@ -355,7 +354,7 @@ static void choose_ahead(const struct kernel *k, struct block_shape *s)
 {
     const uint32_t wide = block_wide_factor(k);
 
-    if (!s->strided || k->reduced_count != 1 || k->vars[k->row_var].size <= s->rows || wide == KEXPR_NONE)
+    if (!s->strided || k->rows_outer || k->vars[k->row_var].size <= s->rows || wide == KEXPR_NONE)
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
         if (i != k->vector_var && i != k->row_var && coefficient(&k->exprs[wide].index, i) > 0)
@@ -423,10 +422,10 @@ static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)
         fprintf(f, " %u", s.tails[i]);
     fprintf(f,
             " rest %u masked %u scalars %u unroll %u fold %d %" PRId64
-            " guarded %u ranged %u branch %u zeros %u outer %u ahead %d"
+            " guarded %u ranged %u branch %u zeros %u outer %u %u ahead %d"
             " block %" PRId64 " rows",
             s.rest, s.masked, s.scalars, s.unroll_from, (int)s.fold, s.fold_steps, s.guarded, s.ranged, s.branch, s.zeros,
-            s.wide_outer, (int)s.ahead, k->row_block);
+            s.wide_outer, k->rows_outer, (int)s.ahead, k->row_block);
     if (s.strided) {
         fputs(" strided", f);
     } else if (k->row_var != KEXPR_NONE) {

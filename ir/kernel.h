@@ -206,6 +206,7 @@ struct kernel {
     uint32_t row_var;         /* blocked: the PARALLEL variable whose points share what depends on the vector variable only;
                                  KEXPR_NONE: none, tiles of one row */
     int64_t row_block;        /* blocked: how many points of row_var a unit has at most */
+    bool rows_outer;          /* blocked: blocks of rows vary slowest, since all rows' factors are more than the cache holds */
     /* Kept rows: row s starts at s * (scratch_bytes / scratch_slots).  A row has the REDUCED points in row-major order, each
      * KERNEL_LANES elements wide if vector_var is PARALLEL (lane by lane), else one.  Rows are 64-byte aligned. */
     uint32_t scratch_slots;

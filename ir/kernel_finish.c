@@ -18,7 +18,9 @@ enum {
     KEEP_COST_MIN = 8,          /* cheaper expressions are computed again */
     RUN_MIN = 8,                /* consecutive elements that are worth a vector */
     LANES = 16,                 /* assumed by the choice of the vector variable */
-    ROWS_ENOUGH = 14            /* rows of a tile beyond which more bring nothing */
+    ROWS_ENOUGH = 14,           /* rows of a tile beyond which more bring nothing */
+    ROWS_CACHED = 1 << 20,      /* bytes of rows that stay in the second cache while others are read, */
+    PANELS_CACHED = 3 << 18     /* and of panels */
 };
 
 static bool is_loop(const struct kvar *v)
@@ -676,6 +678,26 @@ static int64_t rows_of(const struct kernel *k, uint32_t var)
 }
 
 /**
+ * What all rows read may be more than the second cache holds, and what all panels read less: then a block of rows stays in the
+ * cache while panel after panel goes by, instead of all rows passing by for every panel.
+ */
+static void choose_row_order(struct kernel *k, const bool *loads)
+{
+    int64_t rows = 0, panels = 0;
+
+    for (uint32_t i = 0; k->row_var != KEXPR_NONE && i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        const int64_t size = loads[i] ? (int64_t)dtype_size(k->tensors[x->tensor].type) : 0;
+        const int64_t along = size ? size * kaffine_coefficient(x->index, k->row_var) : 0;
+        if (size && !along)
+            panels += size * k->tensors[x->tensor].elements;
+        if (along * k->vars[k->row_var].size > rows)
+            rows = along * k->vars[k->row_var].size;
+    }
+    k->rows_outer = rows > ROWS_CACHED && panels <= PANELS_CACHED;
+}
+
+/**
  * A kernel of one sum of products, with vectors along a PARALLEL variable, is computed in tiles: several points of a second
  * PARALLEL variable at once, along which what is loaded by vectors stays the same (the rows of a matrix, the columns of an
  * image).  Everything is read off the index maps; no operator is named here.
@@ -687,8 +709,9 @@ static bool find_product(struct kernel *k)
 
     k->row_var = KEXPR_NONE;
     k->row_block = KERNEL_ROWS;
-    k->blocked = false;
-    if (k->plain || k->vector_var == KEXPR_NONE || k->vars[k->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 || k->scratch_slots)
+    k->blocked = k->rows_outer = false;
+    if (k->plain || k->vector_var == KEXPR_NONE || k->vars[k->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 ||
+        k->scratch_slots)
         return true;
     for (uint32_t i = 0; i < k->var_count; i++) {
         if (k->vars[i].kind == KVAR_LOADED)
@@ -730,6 +753,7 @@ static bool find_product(struct kernel *k)
     /* Rows in eights (matrices) or in sevens (images: 7, 14, 28 ...), so that tiles of as many leave no rest. */
     if (k->tile_rows || (k->row_var != KEXPR_NONE && k->vars[k->row_var].size % 8 == 0 && k->vars[k->row_var].size % 7))
         k->row_block = KERNEL_ROWS_EVEN;
+    choose_row_order(k, loads);
     return true;
 }
 

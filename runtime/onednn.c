@@ -464,10 +464,31 @@ bool library_narrows_node(void *user, const struct node *n)
     return l->precision != WNNPrecision_Float32 && dnn_describe(nodes, 1, NULL, &c) && dnn_resolve(l, &c) && c.problem.parts;
 }
 
+/** Whether the library computes a product of these nodes by its gemm. */
+static bool is_by_gemm(struct library *l, struct node *const *nodes, uint32_t count)
+{
+    struct dnn_cluster c;
+    dnnl_primitive_desc_t pd;
+    bool gemm;
+
+    if (!dnn_describe(nodes, count, NULL, &c) || c.problem.kind != DNN_MATMUL || !dnn_resolve(l, &c) || c.problem.parts)
+        return false;
+    pd = dnn_create_pd(l, &c.problem, NULL);
+    gemm = pd && strstr(dnn_pd_name(pd), "gemm");
+    if (pd)
+        dnnl_primitive_desc_destroy(pd);
+    return gemm;
+}
+
 bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement)
 {
     struct node *nodes[] = {(struct node *)movement, (struct node *)n};
+    struct library *l = user;
 
+    /* Batches of products that are not dense fall to its gemm, which takes up to twice as long: more than the transpose. */
+    if (l->full_rate && n->op == OP_MATMUL && movement->op == OP_TRANSPOSE && n->results[0]->type.rank > 2 &&
+        n->results[0]->type.type == WNNOperandDataType_Float32 && !is_by_gemm(l, nodes + 1, 1) && is_by_gemm(l, nodes, 2))
+        return false;
     return movement->op == OP_TRANSPOSE && slot < 2 && slot < n->input_count && n->inputs[slot].value == movement->results[0] &&
            takes(user, nodes, 2, NULL);
 }

@@ -75,10 +75,40 @@ static void products(void **state)
 static void products_of_panels(void **state)
 {
     (void)state;
-    /* the last: large enough for the next panel to be fetched, the last one's next lies behind the end */
-    static const int64_t sizes[][3] = {{1, 50, 64}, {9, 31, 48}, {86, 600, 32}, {20, 4, 160}, {96, 40, 48}, {19, 1100, 128}};
+    /* 1100: large enough for the next panel to be fetched, the last one's next lies behind the end; 1400: more rows than the
+     * cache holds, blocks of which vary slowest */
+    static const int64_t sizes[][3] = {{1, 50, 64},  {9, 31, 48},     {86, 600, 32},  {20, 4, 160},
+                                       {96, 40, 48}, {19, 1100, 128}, {1400, 200, 32}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         product(sizes[s][0], sizes[s][1], sizes[s][2], PANELS);
+}
+
+/* Rows of several pieces (heads) make two loops, and the next panel is fetched in the inner one. */
+static void products_of_heads(void **state)
+{
+    enum { ROWS = 21, HEADS = 9, WIDTH = 64, PANEL = 16, PANELS = 16, COLUMNS = PANEL * PANELS, DEPTH = HEADS * WIDTH };
+    const dtype f32 = WNNOperandDataType_Float32;
+    struct kernel *k = kernel_create();
+    void *tensors[3] = {plain(f32, ROWS * DEPTH), plain(f32, DEPTH * COLUMNS), plain(f32, ROWS * COLUMNS)};
+
+    (void)state;
+    kernel_tensor(k, f32, ROWS * DEPTH, false, NULL);
+    kernel_tensor(k, f32, DEPTH * COLUMNS, false, NULL);
+    kernel_tensor(k, f32, ROWS * COLUMNS, true, NULL);
+    uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), p = kernel_var(k, KVAR_PARALLEL, PANELS),
+             j = kernel_var(k, KVAR_PARALLEL, PANEL), h = kernel_var(k, KVAR_REDUCED, HEADS),
+             r = kernel_var(k, KVAR_REDUCED, WIDTH);
+    struct kaffine a = kaffine_add(k, strided(k, i, WIDTH, 0), strided(k, h, ROWS * WIDTH, 0));
+    struct kaffine b = kaffine_add(k, strided(k, p, DEPTH * PANEL, 0), strided(k, h, WIDTH * PANEL, 0));
+    b = kaffine_add(k, kaffine_add(k, b, strided(k, r, PANEL, 0)), kaffine_var(k, j));
+    uint32_t z = kernel_dot(k, load(k, 0, kaffine_add(k, a, kaffine_var(k, r))), load(k, 1, b));
+    struct kaffine at = kaffine_add(k, strided(k, i, COLUMNS, 0), strided(k, p, PANEL, 0));
+    kernel_store(k, 2, kaffine_add(k, at, kaffine_var(k, j)), z, 0, NULL);
+    assert_true(kernel_finish(k));
+    assert_true(k->blocked && k->reduced_count == 2);
+    check_kernel(k, tensors, sum_tolerance(DEPTH));
+    for (int t = 0; t < 3; t++)
+        buffer_free(tensors[t]);
 }
 
 static void epilogues(void **state)
@@ -245,8 +275,13 @@ static void sharing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products), cmocka_unit_test(products_of_panels), cmocka_unit_test(epilogues),
-        cmocka_unit_test(halves),   cmocka_unit_test(convolutions),       cmocka_unit_test(padding_is_zero),
+        cmocka_unit_test(products),
+        cmocka_unit_test(products_of_panels),
+        cmocka_unit_test(products_of_heads),
+        cmocka_unit_test(epilogues),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(convolutions),
+        cmocka_unit_test(padding_is_zero),
         cmocka_unit_test(sharing),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,32 @@ static void compare_rate(bool full)
         library, &(struct target){.vector_bits = 512, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
 }
 
+/* matmul(x, transpose(y)), the heads of a row side by side: whether the library reads y by strides. */
+static bool takes_heads(void)
+{
+    const uint32_t permutation[] = {1, 2, 0};
+    WNNTransposeOptions options = WNN_TRANSPOSE_OPTIONS_INIT;
+    struct subject s;
+
+    options.permutation = permutation;
+    options.permutationCount = 3;
+    subject_begin(&s);
+    struct value *y = apply(&s, OP_TRANSPOSE, &options, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), y, NULL);
+    bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes[0]);
+    subject_end(&s);
+    return takes;
+}
+
+static void strided_heads(void **state)
+{
+    (void)state;
+    compare_rate(false);
+    assert_true(takes_heads());
+    compare_rate(true);
+    assert_int_equal(takes_heads(), !convolutions_sum_in_place()); /* AVX-512: dense batches do not go to gemm */
+}
+
 static int compare(void **state)
 {
     (void)state;
@@ -132,7 +158,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(products, compare),           cmocka_unit_test_setup(many_small_ones, compare),
         cmocka_unit_test_setup(without_comparison, compare), cmocka_unit_test_setup(half_rate, compare),
-        cmocka_unit_test_setup(full_rate, compare_full),
+        cmocka_unit_test_setup(full_rate, compare_full),     cmocka_unit_test(strided_heads),
     };
 
     (void)argc;
