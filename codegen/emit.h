@@ -255,10 +255,6 @@ bool block_guards_are_common(const struct kernel *k, uint32_t expr, uint32_t bra
 bool block_prepare(struct emitter *e);
 /** In the function's first block: what tiles need. */
 void block_enter_function(struct emitter *e);
-/** Whether a load's guards are known to hold where the tile's loops are. */
-bool block_guards_hold(const struct emitter *e, uint32_t expr);
-/** A factor's address by edge_pointers, at its level. */
-V block_edge_address(struct emitter *e, uint32_t expr, T element);
 /** All tiles of rows [first_row, first_row + rows) (NULL: no row variable) and elements [low, high) of the vector variable. */
 void block_range(struct emitter *e, V first_row, V rows, V low, V high, V *store_values);
 
@@ -266,6 +262,21 @@ void block_range(struct emitter *e, V first_row, V rows, V low, V high, V *store
 
 /** emit_kernel of such a kernel. */
 bool emit_stages(const struct build *m, const struct kernel *k, const char *name, struct error *error);
+
+/* ---- emit_block_rows.c: addresses of a tile's rows ---- */
+
+/** Where the rows of guarded factors begin with `depth` loops open: at zeros if they are outside. */
+void block_set_edge_pointers(struct emitter *e, uint32_t depth);
+/** Where the rows of a strided kernel begin: one address each, which passes do not take apart. */
+void block_set_row_pointers(struct emitter *e);
+/** What the tile whose first row is `row` fetches of the next panel: the share of its rows. */
+void block_set_ahead(struct emitter *e, V row);
+/** In a step of the sum: asks for the next line. */
+void block_fetch(struct emitter *e);
+/** Whether a load's guards are known to hold where the tile's loops are. */
+bool block_guards_hold(const struct emitter *e, uint32_t expr);
+/** A factor's address by edge_pointers, at its level. */
+V block_edge_address(struct emitter *e, uint32_t expr, T element);
 
 /* ---- emit_reduce.c: phases ---- */
 
