@@ -43,10 +43,45 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+/* A convolution by transforms: its weights, and the kernel of stages. */
+static void transforms_may_fail(void **state)
+{
+    static const struct debug_options prefer = {.flags = DEBUG_PREFER_WINOGRAD};
+    const struct pass_options o = {.target = &fake_target, .debug = &prefer};
+    bool done = false;
+
+    (void)state;
+    for (long n = 0; !done; n++) {
+        struct graph *g = parse_body(
+            "inputs { x: f32[1, 5, 6, 8]; } consts { w: f32[8, 8, 3, 3] @scalar(0.5); b: f32[8] @scalar(1); }"
+            "nodes { c = conv2d(x, w, bias=b, inputLayout=\"nhwc\"); s = sigmoid(c); y = mul(c, s); } outputs { y; }");
+        struct error e = {0};
+        uint32_t stages = 0;
+
+        allocations_fail_after(n);
+        done = passes_run(g, &o);
+        for (const struct cluster *c = g->first_cluster; done && c; c = c->next) {
+            struct kernel_list list;
+            done = lower_cluster(g, c, &fake_target, &list, &e);
+            for (uint32_t i = 0; done && i < list.count; i++)
+                stages += list.kernels[i]->stage_count;
+            if (done)
+                kernel_list_free(&list);
+        }
+        bool all_made = allocations_stop_failing();
+        assert_true(done || g->error.status || e.status);
+        done = done && all_made;
+        assert_true(!done || stages > 1);
+        graph_free(g);
+        assert_true(n < 100000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(transforms_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
