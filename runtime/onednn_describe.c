@@ -17,6 +17,7 @@
  *
  * Products of dequantized integers are described as those of the floats first; onednn_quantize.c then says what is different.
  */
+#include "ir/conv.h"
 #include "runtime/onednn.h"
 
 #include <math.h>
@@ -103,46 +104,24 @@ static struct view operand_view(struct node *const *nodes, uint32_t before, cons
 
 /* ---- convolutions ---- */
 
-/** Positions of batch (or output channel), channel (or input channel), height and width in a 4-D shape. */
-struct axes {
-    uint8_t n, c, h, w;
-};
-
-static const struct axes input_axes[] = {
-    [WNNInputOperandLayout_Nchw] = {0, 1, 2, 3},
-    [WNNInputOperandLayout_Nhwc] = {0, 3, 1, 2},
-};
-static const struct axes filter_axes[] = {
-    [WNNConv2dFilterOperandLayout_Oihw] = {0, 1, 2, 3},
-    [WNNConv2dFilterOperandLayout_Hwio] = {3, 2, 0, 1},
-    [WNNConv2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
-    [WNNConv2dFilterOperandLayout_Ihwo] = {3, 0, 1, 2},
-};
-static const struct axes transposed_filter_axes[] = {
-    [WNNConvTranspose2dFilterOperandLayout_Iohw] = {1, 0, 2, 3},
-    [WNNConvTranspose2dFilterOperandLayout_Hwoi] = {2, 3, 0, 1},
-    [WNNConvTranspose2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
-};
-
-static struct dnn_layout layout_image(const struct tensor_type *t, struct axes x)
+static struct dnn_layout layout_image(const struct tensor_type *t, const uint32_t *axes)
 {
     struct dnn_layout l = {0};
     int64_t strides[RANK_MAX];
 
     type_strides(t, strides);
-    layout_add(&l, t->dims[x.n], strides[x.n]);
-    layout_add(&l, t->dims[x.c], strides[x.c]);
-    layout_add(&l, t->dims[x.h], strides[x.h]);
-    layout_add(&l, t->dims[x.w], strides[x.w]);
+    for (uint32_t i = 0; i < 4; i++)
+        layout_add(&l, t->dims[axes[i]], strides[axes[i]]);
     return l;
 }
 
 /** [groups,] output channels of a group, input channels of a group, height, width.  The filter's shape has all groups in one of
  * the two channel dimensions: grouped_out says which. */
-static struct dnn_layout layout_filter(const struct tensor_type *t, struct axes x, int64_t groups, bool grouped_out)
+static struct dnn_layout layout_filter(const struct tensor_type *t, const uint32_t *axes, int64_t groups, bool grouped_out)
 {
+    const uint32_t output = axes[AXIS_OUTPUT], input = axes[AXIS_INPUT];
     struct dnn_layout l = {.free = 1};
-    int64_t strides[RANK_MAX], out = t->dims[x.n], in = t->dims[x.c];
+    int64_t strides[RANK_MAX], out = t->dims[output], in = t->dims[input];
 
     type_strides(t, strides);
     if (grouped_out)
@@ -150,20 +129,13 @@ static struct dnn_layout layout_filter(const struct tensor_type *t, struct axes 
     else
         in /= groups;
     if (groups > 1)
-        layout_add(&l, groups, grouped_out ? out * strides[x.n] : in * strides[x.c]);
-    layout_add(&l, out, strides[x.n]);
-    layout_add(&l, in, strides[x.c]);
-    layout_add(&l, t->dims[x.h], strides[x.h]);
-    layout_add(&l, t->dims[x.w], strides[x.w]);
+        layout_add(&l, groups, grouped_out ? out * strides[output] : in * strides[input]);
+    layout_add(&l, out, strides[output]);
+    layout_add(&l, in, strides[input]);
+    for (uint32_t i = AXIS_HEIGHT; i <= AXIS_WIDTH; i++)
+        layout_add(&l, t->dims[axes[i]], strides[axes[i]]);
     return l;
 }
-
-/** The options that both convolutions have. */
-struct conv_options {
-    const uint32_t *padding, *strides, *dilations;
-    uint32_t groups;
-    struct axes input, filter;
-};
 
 /** Whether the primitive would begin its sums with a bias or a residual instead of adding it at the end (measured). */
 static bool begins_with_addend(const struct dnn_problem *p)
@@ -173,15 +145,16 @@ static bool begins_with_addend(const struct dnn_problem *p)
     return p->kind == DNN_CONVOLUTION && p->src_type == dnnl_f32 && ((unsigned)dnnl_get_effective_cpu_isa() & wide) != wide;
 }
 
-static void describe_convolution(const struct node *n, bool transposed, struct conv_options o, struct dnn_cluster *c)
+static void describe_convolution(const struct node *n, struct dnn_cluster *c)
 {
+    const struct conv_view o = conv_view(n);
     struct dnn_problem *p = &c->problem;
     const struct value *bias = n->inputs[2].value;
 
-    p->kind = transposed ? DNN_TRANSPOSED_CONVOLUTION : DNN_CONVOLUTION;
-    p->src = layout_image(&n->inputs[0].value->type, o.input);
-    p->weights = layout_filter(&n->inputs[1].value->type, o.filter, o.groups, !transposed);
-    p->dst = layout_image(&n->results[0]->type, o.input);
+    p->kind = o.transposed ? DNN_TRANSPOSED_CONVOLUTION : DNN_CONVOLUTION;
+    p->src = layout_image(&n->inputs[0].value->type, o.image);
+    p->weights = layout_filter(&n->inputs[1].value->type, o.filter, o.groups, !o.transposed);
+    p->dst = layout_image(&n->results[0]->type, o.image);
     if (bias && begins_with_addend(p)) {
         struct dnn_post add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
 
@@ -199,7 +172,7 @@ static void describe_convolution(const struct node *n, bool transposed, struct c
         p->low[i] = o.padding[2 * i];
         /* The end padding of a transposed convolution follows from the output's size: it contains outputPadding and
          * outputSizes, and may be negative.  Of a convolution, the library checks it against the size likewise. */
-        p->high[i] = transposed ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
+        p->high[i] = o.transposed ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
                                 : (int64_t)o.padding[2 * i + 1];
     }
     p->given_late = n->inputs[1].value->kind != VALUE_CONSTANT;
@@ -362,9 +335,8 @@ static uint32_t graph_channel(const struct node *anchor)
 {
     switch ((int)anchor->op) {
     case OP_CONV2D:
-        return input_axes[NODE_OPTIONS(anchor, WNNConv2dOptions)->inputLayout].c;
     case OP_CONV_TRANSPOSE2D:
-        return input_axes[NODE_OPTIONS(anchor, WNNConvTranspose2dOptions)->inputLayout].c;
+        return conv_view(anchor).image[AXIS_CHANNEL];
     default:
         return anchor->results[0]->type.rank - 1;
     }
@@ -518,24 +490,10 @@ static bool describe_epilogue(const struct node *n, uint32_t carried, struct dnn
 static bool describe_anchor(struct node *const *nodes, uint32_t before, const struct node *n, struct dnn_cluster *c)
 {
     switch ((int)n->op) {
-    case OP_CONV2D: {
-        const WNNConv2dOptions *o = n->options;
-
-        describe_convolution(n, false,
-                             (struct conv_options){o->padding, o->strides, o->dilations, o->groups, input_axes[o->inputLayout],
-                                                   filter_axes[o->filterLayout]},
-                             c);
+    case OP_CONV2D:
+    case OP_CONV_TRANSPOSE2D:
+        describe_convolution(n, c);
         return !before;
-    }
-    case OP_CONV_TRANSPOSE2D: {
-        const WNNConvTranspose2dOptions *o = n->options;
-
-        describe_convolution(n, true,
-                             (struct conv_options){o->padding, o->strides, o->dilations, o->groups, input_axes[o->inputLayout],
-                                                   transposed_filter_axes[o->filterLayout]},
-                             c);
-        return !before;
-    }
     case OP_MATMUL:
         return describe_product(operand_view(nodes, before, n, 0), operand_view(nodes, before, n, 1), &n->results[0]->type, c);
     case OP_GEMM:

@@ -19,6 +19,7 @@
  *
  * The zero point of weights must vanish: w - zw has to fit into the library's s8, for every element; then it is what is packed.
  */
+#include "ir/conv.h"
 #include "runtime/onednn.h"
 
 #include <math.h>
@@ -228,15 +229,8 @@ static const struct node *dequantization_of(struct node *const *nodes, uint32_t 
 /** The dimension of the weights that is the output channel. */
 static uint32_t channel_axis(const struct node *anchor)
 {
-    static const uint8_t filter[] = {
-        [WNNConv2dFilterOperandLayout_Oihw] = 0,
-        [WNNConv2dFilterOperandLayout_Hwio] = 3,
-        [WNNConv2dFilterOperandLayout_Ohwi] = 0,
-        [WNNConv2dFilterOperandLayout_Ihwo] = 3,
-    };
-
     if (anchor->op == OP_CONV2D)
-        return filter[NODE_OPTIONS(anchor, WNNConv2dOptions)->filterLayout];
+        return conv_view(anchor).filter[AXIS_OUTPUT];
     if (anchor->op == OP_GEMM)
         return !NODE_OPTIONS(anchor, WNNGemmOptions)->bTranspose;
     return anchor->inputs[1].value->type.rank - 1;

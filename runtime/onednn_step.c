@@ -11,8 +11,6 @@
  */
 #include "runtime/onednn_step.h"
 
-#include <sys/mman.h>
-
 #include "runtime/threads.h"
 
 struct library_bindings {
@@ -43,22 +41,8 @@ static void *aligned_bytes(size_t bytes)
     return aligned_alloc(ALIGNMENT, (size_t)align_up((int64_t)bytes + !bytes));
 }
 
+/* Reading weights of this size is worth moving them into large pages (constant_create). */
 enum { LARGE_PAGE = 2 << 20 };
-
-/** Memory for weights.  Products with few rows read them at the speed of memory, which large pages raise by half. */
-static void *weights_bytes(size_t bytes)
-{
-    void *p;
-
-    if (bytes < LARGE_PAGE)
-        return aligned_bytes(bytes);
-    p = aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
-#ifdef MADV_HUGEPAGE
-    if (p)
-        (void)madvise(p, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
-#endif
-    return p;
-}
 
 /* ---- arguments ---- */
 
@@ -320,7 +304,7 @@ static bool pack_constant(const struct library *l, struct library_step *s, dnn_c
     struct error ignored = {0};
     bool done = false;
 
-    s->packed = weights_bytes(bytes);
+    s->packed = constant_create(NULL, bytes);
     if (s->packed && create_reorder(l, &once, &once.calls[0], from, to)) {
         int saved = threads_enter(l->threads);
 
@@ -328,7 +312,7 @@ static bool pack_constant(const struct library *l, struct library_step *s, dnn_c
         once.calls[0].args[1].source = FROM_OUTPUT;
         scratch = aligned_bytes((size_t)once.scratch_bytes);
         b = library_bindings_create(&once, &ignored);
-        done = scratch && b && library_step_run(&once, b, &data, s->packed, scratch);
+        done = scratch && b && library_step_run(&once, b, &data, (void *)s->packed->data, scratch);
         threads_leave(saved);
     }
     s->packed_bytes += (int64_t)bytes;
@@ -376,9 +360,7 @@ static bool use_as_given(struct library_step *s, struct argument *a, struct cons
 
 static bool copy_pending(struct library_step *s)
 {
-    s->packed = weights_bytes(s->pending->bytes);
-    if (s->packed)
-        memcpy(s->packed, s->pending->data, s->pending->bytes);
+    s->packed = constant_create(s->pending->data, s->pending->bytes);
     s->packed_bytes += (int64_t)s->pending->bytes;
     return s->packed != NULL;
 }
@@ -388,19 +370,19 @@ static bool pack_parts(const struct library *l, struct library_step *s, dnn_cons
                        const void *data)
 {
     const struct dnn_conversion c = dnn_conversion_of(&s->problem, DNN_WEIGHTS);
-    void *parts = weights_bytes(dnn_conversion_bytes(&c));
+    struct constant *parts = constant_create(NULL, dnn_conversion_bytes(&c));
     int saved = threads_enter(l->threads);
 
     if (parts)
-        dnn_convert(l, &c, data, parts);
+        dnn_convert(l, &c, data, (void *)parts->data);
     threads_leave(saved);
     if (parts && dnnl_memory_desc_equal(given, wanted)) {
         s->packed = parts;
         s->packed_bytes += (int64_t)dnn_conversion_bytes(&c);
         return true;
     }
-    bool done = parts && pack_constant(l, s, given, wanted, parts);
-    free(parts);
+    bool done = parts && pack_constant(l, s, given, wanted, parts->data);
+    constant_release(parts);
     return done;
 }
 
@@ -432,7 +414,7 @@ bool library_step_finish(struct library_step *s, struct error *e)
             continue;
         if (!(s->pending_layout ? pack_pending(s, a->md) : copy_pending(s)))
             return error_out_of_memory(e);
-        a->data = s->packed;
+        a->data = s->packed->data;
         constant_release(s->pending);
         s->pending = NULL;
     }
@@ -466,7 +448,7 @@ bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct 
         return true;
     if (!(s->problem.parts ? pack_parts : pack_constant)(l, s, given, wanted, data))
         return false;
-    a->data = s->packed;
+    a->data = s->packed->data;
     a->bytes = dnnl_memory_desc_get_size(wanted);
     s->weights_packed = true;
     return true;
@@ -530,7 +512,7 @@ static bool add_integer_weights(struct library *l, struct library_step *s, struc
 
     if (done) {
         a->source = FROM_CONSTANT;
-        a->data = s->packed;
+        a->data = s->packed->data;
         a->bytes = dnnl_memory_desc_get_size(wanted);
         s->weights_packed = true;
     }
@@ -783,7 +765,7 @@ void library_step_free(struct library_step *s)
     constant_release(s->pending);
     dnn_md_free(s->pending_layout);
     free(s->bias);
-    free(s->packed);
+    constant_release(s->packed);
     free(s->scaled);
     free(s->scales);
     free(s->plain_integers);

@@ -59,7 +59,8 @@ struct library_step {
     double flops, bytes;
     char implementation[64];
     /* owned */
-    void *packed, *scaled;
+    struct constant *packed;
+    void *scaled;
     struct constant *pending; /* weights that library_step_finish packs; pending_layout: how they lie, NULL: copied as they are */
     dnn_md pending_layout;
     float *bias;
