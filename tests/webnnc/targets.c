@@ -154,20 +154,16 @@ static const char *wasm_needs(const char *bytes, size_t length, char *buf, size_
 
 /* ---- one graph for one target ---- */
 
-static void compile_one(WNNContext context, const struct sample *s, uint32_t t, enum op op, uint64_t seed)
+/* False, with a message: the object needs something, or there is none.  The graph stays the caller's. */
+static bool make_object(WNNContext context, struct graph *g, uint32_t t, const char *what)
 {
-    static const struct edit copy = {EDIT_NONE, 0, 0, 0, 0};
     static const struct options options = {.quiet = true};
-    struct compilation c = {.options = &options, .context = context, .target = targets[t], .prefix = "test"};
-    struct sample twin;
+    struct compilation c = {.options = &options, .context = context, .target = targets[t], .prefix = "test", .graph = g};
     void *bytes = NULL, *weights = NULL;
     size_t length, weights_length;
     char name[256];
     const char *needs;
 
-    if (!sample_edit(s, &copy, &twin))
-        random_die("no copy");
-    c.graph = twin.g;
     objects++;
     if (!compile_program(&c) || !object_bytes_create(&c, OBJECT_CODE, false, &bytes, &length, &weights, &weights_length)) {
         needs = "what failed";
@@ -176,17 +172,69 @@ static void compile_one(WNNContext context, const struct sample *s, uint32_t t, 
                                             : elf_needs(bytes, length, name, sizeof name);
     }
     if (needs) {
-        char *text = sample_text(s);
-        fprintf(stderr, "FAIL %s, seed %" PRIu64 ", for %s %s %s: needs %s\n%s", op_infos[op].name, seed, targets[t].triple,
-                targets[t].cpu, targets[t].features, needs, text);
-        free(text);
+        fprintf(stderr, "FAIL %s, for %s %s %s: needs %s\n", what, targets[t].triple, targets[t].cpu, targets[t].features,
+                needs);
         failures++;
     }
     free(bytes);
     free(weights);
     program_free(&c.program);
     arena_free(&c.arena);
+    return !needs;
+}
+
+static void compile_one(WNNContext context, const struct sample *s, uint32_t t, enum op op, uint64_t seed)
+{
+    static const struct edit copy = {EDIT_NONE, 0, 0, 0, 0};
+    struct sample twin;
+    char what[128];
+
+    if (!sample_edit(s, &copy, &twin))
+        random_die("no copy");
+    snprintf(what, sizeof what, "%s, seed %" PRIu64, op_infos[op].name, seed);
+    if (!make_object(context, twin.g, t, what)) {
+        char *text = sample_text(s);
+        fputs(text, stderr);
+        free(text);
+    }
     sample_free(&twin);
+}
+
+static bool is_transformed(const struct graph *g)
+{
+    graph_for_each (g, n)
+        if (n->transformed)
+            return true;
+    return false;
+}
+
+/* A kernel of stages (docs/winograd.md), which samples are too small to get. */
+static void check_stages(void)
+{
+    static const char text[] = "webnn_graph \"stages\" v1 { inputs { x: f32[1, 9, 7, 16]; r: f32[1, 9, 7, 16]; }"
+                               "consts { w: f32[16, 16, 3, 3] @scalar(0.25); b: f32[16] @scalar(1); }"
+                               "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1], inputLayout=\"nhwc\");"
+                               "s = add(c, r); y = sigmoid(s); } outputs { y; } }";
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    options.debug = WNN_STR("prefer-winograd");
+    if (wnnCreateContext(&options, &context) != WNNStatus_Success)
+        random_die("no context");
+    for (uint32_t t = 0; t < TARGETS; t++) {
+        struct error e = {0};
+        struct graph *g = graph_parse(text, sizeof text - 1, NULL, NULL, &e);
+
+        if (!g)
+            random_die(e.message);
+        make_object(context, g, t, "a kernel of stages");
+        if (!is_transformed(g)) {
+            fputs("FAIL a kernel of stages: the convolution was not transformed\n", stderr);
+            failures++;
+        }
+        graph_free(g);
+    }
+    wnnContextRelease(context);
 }
 
 static dtype slot_type(const struct node *n, bool result)
@@ -246,6 +294,7 @@ int main(int argc, char **argv)
                 if (types >> t & 1)
                     check_pair(context, op, result, (dtype)t, pairs % step, step);
         }
+    check_stages();
     printf("%u pairs of an operator and a data type, %u objects for %d targets; %u failed\n", pairs, objects, (int)TARGETS,
            failures);
     wnnContextRelease(context);
