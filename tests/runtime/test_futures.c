@@ -580,6 +580,49 @@ static void failed_dispatch_loses(void **state)
     wnnContextRelease(c);
 }
 
+struct belongings {
+    WNNContext context;
+    WNNGraph graph;
+    WNNTensor a, x;
+    int calls;
+};
+
+static void give_back_all(WNNContext context, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct belongings *b = userdata1;
+    float data[4];
+
+    (void)message;
+    (void)userdata2;
+    b->calls++;
+    /* Its turn on the timeline is the dispatch's still: nothing here may wait for that. */
+    assert_int_equal(wnnContextReadTensor(context, b->x, data, 16), WNNStatus_InvalidStateError);
+    assert_int_equal(
+        wnnGraphCompute(b->graph, 1, &(WNNNamedBuffer){WNN_STR("a"), data, 16}, 1, &(WNNNamedBuffer){WNN_STR("x"), data, 16}),
+        WNNStatus_InvalidStateError);
+    wnnTensorRelease(b->a);
+    wnnTensorRelease(b->x);
+    wnnGraphRelease(b->graph);
+    wnnContextRelease(b->context);
+}
+
+/* One that fails on the caller's thread reports the loss from inside of the call, and everything may be given back there. */
+static void failed_brief_dispatch(void **state)
+{
+    (void)state;
+    struct belongings b = {0};
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+
+    o.lost = (WNNContextLostCallbackInfo){WNNCallbackMode_AllowSpontaneous, give_back_all, &b, NULL};
+    b.context = fake_context(&o);
+    b.graph = fake_graph(b.context, 1, 1, fails, NULL);
+    b.graph->executable->brief = true;
+    b.a = fake_tensor(b.context, true, true);
+    b.x = fake_tensor(b.context, true, true);
+    dispatch(b.context, b.graph, b.a, b.x);
+    assert_int_equal(b.calls, 1);
+}
+
 /* Everything given back while work and unobserved futures remain: each callback still runs once. */
 static void release_all(void **state)
 {
@@ -830,6 +873,7 @@ int main(void)
         cmocka_unit_test_teardown(lose_context, fake_nothing_left),
         cmocka_unit_test_teardown(lost_by_process_events, fake_nothing_left),
         cmocka_unit_test_teardown(failed_dispatch_loses, fake_nothing_left),
+        cmocka_unit_test_teardown(failed_brief_dispatch, fake_nothing_left),
         cmocka_unit_test_teardown(release_all, fake_nothing_left),
         cmocka_unit_test_teardown(destroy_in_callback, fake_nothing_left),
         cmocka_unit_test_teardown(release_inside_destroy, fake_nothing_left),
