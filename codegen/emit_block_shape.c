@@ -349,12 +349,16 @@ static uint32_t zeros_needed(const struct kernel *k, uint32_t branch)
     return most;
 }
 
-/* A large factor comes from memory panel by panel: the next one is fetched while several tiles work on this one. */
+/*
+ * A large factor comes from memory panel by panel: the next one is fetched while several tiles work on this one.  Stages do so
+ * whatever their sizes, which share code.
+ */
 static void choose_ahead(const struct kernel *k, struct block_shape *s)
 {
     const uint32_t wide = block_wide_factor(k);
 
-    if (!s->strided || k->rows_outer || k->vars[k->row_var].size <= s->rows || wide == KEXPR_NONE)
+    if (!(s->strided || k->tile_rows) || k->rows_outer || wide == KEXPR_NONE || s->unroll_from < k->reduced_count ||
+        k->vars[k->row_var].size <= s->rows)
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
         if (i != k->vector_var && i != k->row_var && coefficient(&k->exprs[wide].index, i) > 0)
@@ -392,7 +396,7 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
             !coefficient(&x->index, k->row_var))
             s->wide_outer |= k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type) > WIDE_BYTES;
     }
-    if (s->wide_outer)
+    if (s->wide_outer || k->tile_rows)
         choose_ahead(k, s);
 }
 

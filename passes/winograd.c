@@ -110,7 +110,7 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
 #define PRODUCT_SPEED 0.90      /* share of the peak of products of transformed tiles */
 #define INPUT_COST 230.0        /* transforming a tile of one vector of channels, with the judge */
 #define OUTPUT_COST 190.0       /* and back */
-#define WEIGHT_COST 40.0        /* reading a vector of transformed weights from memory, for the first chunk */
+#define WEIGHT_COST 16.0        /* reading a vector of transformed weights from memory, fetched ahead, for the first chunk */
 #define WEIGHT_COST_FAR 17.0    /* for each further one, if they stay in a cache that is shared, */
 #define WEIGHT_COST_NEAR 3.0    /* and if they stay in the second one */
 #define NEAR 0.75               /* share of the second cache that weights and scratch may fill together */
