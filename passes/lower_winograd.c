@@ -18,6 +18,7 @@ enum { LOCAL_JUDGE, LOCAL_INPUT, LOCAL_PRODUCT, LOCAL_COUNT };
 enum {
     OUTPUTS_MAX = 4,
     EXPRESSIONS_MAX = 480, /* of the outputs: four times what follows */
+    JUDGE_ROW_PARTS = 3,   /* parts of a row that are all judged by the whole row */
     GAP = 16               /* elements between the 16 matrices, lest all their rows share a set of the first cache */
 };
 
@@ -146,9 +147,12 @@ static bool make_judge(struct builder *b)
         struct kaffine at[2];
         uint32_t e;
 
-        /* Whole rows, though a chunk may have a part of them only: they are one long run. */
         at[0] = kaffine_add(k, variable(&st, KVAR_REDUCED, 2 * b->s.chunk[0] + 2), first_input(&st, st.row, 0));
-        at[1] = variable(&st, KVAR_REDUCED, b->s.in[1]);
+        /* Whole rows are one long run without guards.  Of many parts of rows only what the part reads: wide images would take
+         * the square of time. */
+        at[1] = b->s.count[1] <= JUDGE_ROW_PARTS
+                    ? variable(&st, KVAR_REDUCED, b->s.in[1])
+                    : kaffine_add(k, variable(&st, KVAR_REDUCED, 2 * b->s.chunk[1] + 2), first_input(&st, st.column, 1));
         e = input_at(&st, at[0], at[1], variable(&st, KVAR_REDUCED, b->s.in_channels));
         good = e != KEXPR_NONE;
         if (good)

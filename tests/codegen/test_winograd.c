@@ -84,7 +84,7 @@ static const char *const bodies[] = {
     "nodes { y = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
     "inputs { x: f32[1, 12, 30, 48]; } consts { w: f32[3, 3, 48, 32] @scalar(1); }"
     "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], filterLayout=\"hwio\"" NHWC "); } outputs { y; }",
-    "inputs { x: f32[1, 6, 400, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "inputs { x: f32[1, 6, 700, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
     "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
     /* paddings that differ, are large, or leave nothing but padding in some tiles; channels that fill no vector */
     "inputs { x: f32[1, 5, 6, 5]; } consts { w: f32[7, 3, 3, 5] @scalar(1); b: f32[7] @scalar(1); }"
@@ -255,11 +255,44 @@ static void chosen(void **state)
     }
 }
 
+static double operations_of(int width, const struct target *t)
+{
+    const struct pass_options o = {.target = t, .debug = &prefer};
+    struct kernel_list list;
+    struct error e = {0};
+    char body[256];
+    double flops;
+
+    snprintf(body, sizeof body,
+             "inputs { x: f32[1, 4, %d, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+             "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+             width);
+    struct graph *g = parse_body(body);
+    assert_true(pass_winograd(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, t, &list, &e));
+    assert_int_equal(list.count, 1);
+    flops = list.kernels[0]->flops;
+    kernel_list_free(&list);
+    graph_free(g);
+    return flops;
+}
+
+/* Work grows as images do, also where a chunk is a part of a row. */
+static void wide_images(void **state)
+{
+    const struct target t = {.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    const double one = operations_of(1600, &t), many = operations_of(16000, &t);
+
+    (void)state;
+    assert_true(many > 9.5 * one && many < 10.5 * one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpreted),     cmocka_unit_test(compiled), cmocka_unit_test(nothing_leaks),
-        cmocka_unit_test(not_transformed), cmocka_unit_test(chosen),
+        cmocka_unit_test(not_transformed), cmocka_unit_test(chosen),   cmocka_unit_test(wide_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
