@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum {
-    FEW_ROWS = 4,    /* too few for a tile */
     COPIED_COST = 6, /* above, arithmetic hides what masks and partial tiles cost: one code for both builds twice as fast */
     UNROLL_POINTS_MAX = 16, /* REDUCED points that are unrolled at most */
     HEAVY_COST = 24         /* instructions of an exponential, roughly: copies of a loop body that large bring little */
@@ -214,7 +213,7 @@ static void emit_tiles(struct emitter *e, struct units *u, V low, V high, V rows
     if (e->masked_tail) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         emit_here(e);
-        V few = LLVMBuildICmp(m->b, LLVMIntSLE, rows, const_int(m, 64, FEW_ROWS), "few");
+        V few = LLVMBuildICmp(m->b, LLVMIntSLE, rows, const_int(m, 64, TILE_FEW_ROWS), "few");
         e->tile_rows = rows;
         rest = emit_strip(e, rest, LLVMBuildSelect(m->b, few, rest, high, ""), strip, emit_point, u->store_values);
         e->tile_rows = NULL;

@@ -223,8 +223,11 @@ V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype
 
 /* ---- emit_tile.c: tensors that are contiguous along another variable than the vectors' ---- */
 
+enum { TILE_FEW_ROWS = 4 }; /* too few for a tile: gathered and scattered instead */
 /** The variable along which tiles pay, KEXPR_NONE: none. */
-uint32_t tile_find(const struct emitter *e);
+uint32_t tile_find(const struct kernel *k);
+/** Whether that depends on sizes, which are no part of kernel_structure. */
+bool tile_depends_on_sizes(const struct kernel *k);
 bool tile_turns_load(const struct emitter *e, uint32_t expr);
 bool tile_turns_store(const struct emitter *e, uint32_t store);
 /** Values of all copies at once. */

@@ -178,7 +178,7 @@ bool emit_analyze(struct emitter *e, struct error *error)
             e->var_level[i] = (uint8_t)(e->reduced_level + i - k->parallel_count);
         e->var_lanes[i] = i == k->vector_var;
     }
-    e->tile_var = tile_find(e);
+    e->tile_var = tile_find(k);
     if (e->tile_var != KEXPR_NONE) /* what depends on it is emitted for every row of a tile */
         e->var_level[e->tile_var] = (uint8_t)e->vector_level;
     for (uint32_t i = 0; i < k->expr_count; i++)

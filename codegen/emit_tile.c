@@ -16,38 +16,39 @@ enum { TILE_COST_MAX = 48 };
 
 /* ---- which ---- */
 
-static int32_t term_of(const struct form *f, uint32_t var)
+static int64_t coefficient(const struct kaffine *a, uint32_t var)
 {
-    for (uint32_t i = 0; i < f->affine->count; i++)
-        if (f->affine->terms[i].var == var)
-            return (int32_t)i;
-    return -1;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->terms[i].var == var)
+            return a->terms[i].coefficient;
+    return 0;
 }
 
 /* Whether a form has u with coefficient 1 and the vector variable with one that is not 1 or -1. */
-static bool is_turned(const struct emitter *e, const struct form *f, uint32_t u)
+static bool turns(const struct kernel *k, const struct kaffine *a, uint32_t u)
 {
-    int32_t along = term_of(f, u), across = term_of(f, e->k->vector_var);
-    if (along < 0 || across < 0 || !number_is(e, f->number + 1 + (uint32_t)along, 1))
-        return false;
-    uint32_t number = f->number + 1 + (uint32_t)across;
-    return !number_is(e, number, 1) && !number_is(e, number, -1);
+    const int64_t across = coefficient(a, k->vector_var);
+
+    return coefficient(a, u) == 1 && across != 0 && across != 1 && across != -1;
 }
 
-uint32_t tile_find(const struct emitter *e)
+/* The best variable for tiles, of those with more than `few` values. */
+static uint32_t choose(const struct kernel *k, int64_t few)
 {
-    const struct kernel *k = e->k;
     uint32_t best = KEXPR_NONE, most = 0, cost = 0;
+
     for (uint32_t i = 0; i < k->expr_count; i++)
         cost += emit_weight(&k->exprs[i]);
-    if (cost > TILE_COST_MAX || !e->vector_parallel || k->reduced_count || k->var_count > k->parallel_count)
+    if (cost > TILE_COST_MAX || k->vector_var >= k->parallel_count || k->reduced_count || k->var_count > k->parallel_count)
         return KEXPR_NONE;
     for (uint32_t u = k->chunk_vars; u < k->parallel_count; u++) {
         uint32_t count = 0;
-        for (uint32_t i = 0; u != k->vector_var && i < k->expr_count; i++)
-            count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && is_turned(e, &e->forms[e->expr_form[i]], u);
-        for (uint32_t i = 0; u != k->vector_var && i < k->store_count; i++)
-            count += !k->stores[i].guard_count && is_turned(e, &e->forms[e->store_form[i]], u);
+        if (u == k->vector_var || k->vars[u].size <= few)
+            continue;
+        for (uint32_t i = 0; i < k->expr_count; i++)
+            count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && turns(k, &k->exprs[i].index, u);
+        for (uint32_t i = 0; i < k->store_count; i++)
+            count += !k->stores[i].guard_count && turns(k, &k->stores[i].index, u);
         if (count > most) {
             most = count;
             best = u;
@@ -56,15 +57,25 @@ uint32_t tile_find(const struct emitter *e)
     return best;
 }
 
+uint32_t tile_find(const struct kernel *k)
+{
+    return choose(k, TILE_FEW_ROWS);
+}
+
+bool tile_depends_on_sizes(const struct kernel *k)
+{
+    return choose(k, 0) != choose(k, TILE_FEW_ROWS);
+}
+
 bool tile_turns_load(const struct emitter *e, uint32_t expr)
 {
     const struct kexpr *x = &e->k->exprs[expr];
-    return e->tile && x->op == K_LOAD && !x->guard_count && is_turned(e, &e->forms[e->expr_form[expr]], e->tile_var);
+    return e->tile && x->op == K_LOAD && !x->guard_count && turns(e->k, &x->index, e->tile_var);
 }
 
 bool tile_turns_store(const struct emitter *e, uint32_t store)
 {
-    return e->tile && !e->k->stores[store].guard_count && is_turned(e, &e->forms[e->store_form[store]], e->tile_var);
+    return e->tile && !e->k->stores[store].guard_count && turns(e->k, &e->k->stores[store].index, e->tile_var);
 }
 
 V tile_row(struct emitter *e)
