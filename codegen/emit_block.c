@@ -376,7 +376,7 @@ static void emit_tile_at(struct emitter *e, struct tile_size size, V row, V colu
         V value = LLVMBuildLoad2(m->b, sum_type(e), slot, "");
         e->expr_cache[t.sum * COPIES_MAX + c] = (struct cached){value, e->levels[e->point_level].serial};
     }
-    /* Every point is stored before the next one is computed: a residual may lie where the result goes, point by point. */
+    /* All of a tile is computed before any of it is stored: a residual may lie where the result goes. */
     for (uint32_t c = 0; c < e->copies; c++) {
         set_copy(e, c);
         for (uint32_t i = 0; i < k->store_count; i++)
