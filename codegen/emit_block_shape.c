@@ -24,20 +24,12 @@ enum {
 
 /* ---- questions about the kernel ---- */
 
-static int64_t coefficient(const struct kaffine *a, uint32_t var)
-{
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->terms[i].var == var)
-            return a->terms[i].coefficient;
-    return 0;
-}
-
 /* Whether a form depends on a variable through derived ones. */
 static bool derived_depends(const struct kernel *k, const struct kaffine *a, uint32_t var)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         const struct kvar *v = &k->vars[a->terms[i].var];
-        if (v->kind == KVAR_DIVMOD && (coefficient(&v->base, var) || derived_depends(k, &v->base, var)))
+        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || derived_depends(k, &v->base, var)))
             return true;
     }
     return false;
@@ -67,7 +59,7 @@ bool block_is_load(const struct kexpr *x)
 static bool is_wide(const struct kernel *k, uint32_t expr)
 {
     const struct kexpr *x = &k->exprs[expr];
-    bool wide = x->op == K_LOAD && (coefficient(&x->index, k->vector_var) || derived_depends(k, &x->index, k->vector_var));
+    bool wide = x->op == K_LOAD && (kaffine_coefficient(x->index, k->vector_var) || derived_depends(k, &x->index, k->vector_var));
     for (uint32_t i = 0; i < 3; i++)
         wide = wide || (x->args[i] != KEXPR_NONE && is_wide(k, x->args[i]));
     return wide;
@@ -98,7 +90,7 @@ static int64_t rows_in_cache(const struct kernel *k)
         const struct kexpr *x = &k->exprs[i];
         if (!block_is_load(x))
             continue;
-        int64_t stride = coefficient(&x->index, k->row_var) * (int64_t)dtype_size(k->tensors[x->tensor].type);
+        int64_t stride = kaffine_coefficient(x->index, k->row_var) * (int64_t)dtype_size(k->tensors[x->tensor].type);
         if (stride <= 0)
             continue;
         int64_t sets = CACHE_WAY_BYTES / greatest_divisor(stride, CACHE_WAY_BYTES);
@@ -109,14 +101,14 @@ static int64_t rows_in_cache(const struct kernel *k)
 
 bool block_is_row_factor(const struct kernel *k, const struct kexpr *x)
 {
-    return block_is_load(x) && coefficient(&x->index, k->row_var) && !coefficient(&x->index, k->vector_var);
+    return block_is_load(x) && kaffine_coefficient(x->index, k->row_var) && !kaffine_coefficient(x->index, k->vector_var);
 }
 
 uint32_t block_wide_factor(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kaffine *a = &k->exprs[i].index;
-        if (block_is_load(&k->exprs[i]) && coefficient(a, k->vector_var) == 1 && !coefficient(a, k->row_var))
+        if (block_is_load(&k->exprs[i]) && kaffine_coefficient(*a, k->vector_var) == 1 && !kaffine_coefficient(*a, k->row_var))
             return i;
     }
     return KEXPR_NONE;
@@ -137,7 +129,7 @@ static bool is_strided(const struct kernel *k)
         const struct kaffine *a = &x->index;
         if (!block_is_load(x))
             continue;
-        if (x->guard_count || (coefficient(a, k->row_var) && coefficient(a, k->vector_var)))
+        if (x->guard_count || (kaffine_coefficient(*a, k->row_var) && kaffine_coefficient(*a, k->vector_var)))
             return false;
         for (uint32_t t = 0; t < a->count; t++) {
             const struct kvar *v = &k->vars[a->terms[t].var];
@@ -300,8 +292,8 @@ bool block_guards_are_common(const struct kernel *k, uint32_t expr, uint32_t bra
         return false;
     for (uint32_t g = 0; g < x->guard_count; g++) {
         const struct kaffine *a = &x->guards[g].form;
-        if (depth_of(k, a) > branch || coefficient(a, k->vector_var) || derived_depends(k, a, k->vector_var) ||
-            (k->row_var != KEXPR_NONE && (coefficient(a, k->row_var) || derived_depends(k, a, k->row_var))))
+        if (depth_of(k, a) > branch || kaffine_coefficient(*a, k->vector_var) || derived_depends(k, a, k->vector_var) ||
+            (k->row_var != KEXPR_NONE && (kaffine_coefficient(*a, k->row_var) || derived_depends(k, a, k->row_var))))
             return false;
     }
     return true;
@@ -312,12 +304,12 @@ uint32_t block_zeros_of(const struct kernel *k, const struct kexpr *x, uint32_t 
 {
     int64_t span = 1;
 
-    if (!block_is_load(x) || !x->guard_count || x->bits.u64 || coefficient(&x->index, k->vector_var) ||
+    if (!block_is_load(x) || !x->guard_count || x->bits.u64 || kaffine_coefficient(x->index, k->vector_var) ||
         derived_depends(k, &x->index, k->vector_var))
         return 0;
     for (uint32_t g = 0; g < x->guard_count; g++) {
         const struct kaffine *a = &x->guards[g].form;
-        if (depth_of(k, a) > branch || coefficient(a, k->vector_var) || derived_depends(k, a, k->vector_var))
+        if (depth_of(k, a) > branch || kaffine_coefficient(*a, k->vector_var) || derived_depends(k, a, k->vector_var))
             return 0;
     }
     for (uint32_t i = 0; i < x->index.count; i++) {
@@ -361,7 +353,7 @@ static void choose_ahead(const struct kernel *k, struct block_shape *s)
         k->vars[k->row_var].size <= s->rows)
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
-        if (i != k->vector_var && i != k->row_var && coefficient(&k->exprs[wide].index, i) > 0)
+        if (i != k->vector_var && i != k->row_var && kaffine_coefficient(k->exprs[wide].index, i) > 0)
             s->ahead = i;
 }
 
@@ -392,8 +384,8 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
     s->zeros = zeros_needed(k, s->branch);
     for (uint32_t i = 0; i < k->expr_count && !k->chunk_vars; i++) {
         const struct kexpr *x = &k->exprs[i];
-        if (block_is_load(x) && coefficient(&x->index, k->vector_var) == 1 && k->row_var != KEXPR_NONE &&
-            !coefficient(&x->index, k->row_var))
+        if (block_is_load(x) && kaffine_coefficient(x->index, k->vector_var) == 1 && k->row_var != KEXPR_NONE &&
+            !kaffine_coefficient(x->index, k->row_var))
             s->wide_outer |= k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type) > WIDE_BYTES;
     }
     if (s->wide_outer || k->tile_rows)
@@ -404,8 +396,8 @@ bool block_is_outer(const struct kernel *k, uint32_t var)
 {
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kaffine *a = &k->exprs[i].index;
-        if (block_is_load(&k->exprs[i]) && coefficient(a, k->vector_var) == 1 && !coefficient(a, k->row_var) &&
-            (coefficient(a, var) || derived_depends(k, a, var)))
+        if (block_is_load(&k->exprs[i]) && kaffine_coefficient(*a, k->vector_var) == 1 && !kaffine_coefficient(*a, k->row_var) &&
+            (kaffine_coefficient(*a, var) || derived_depends(k, a, var)))
             return true;
     }
     return false;
@@ -413,7 +405,7 @@ bool block_is_outer(const struct kernel *k, uint32_t var)
 
 static void write_row(FILE *f, const struct kernel *k, const struct kaffine *a)
 {
-    fprintf(f, " %" PRId64, coefficient(a, k->row_var));
+    fprintf(f, " %" PRId64, kaffine_coefficient(*a, k->row_var));
 }
 
 static void write_key(const struct kernel *k, const struct isa *isa, FILE *f)

@@ -16,20 +16,12 @@ enum { TILE_COST_MAX = 48 };
 
 /* ---- which ---- */
 
-static int64_t coefficient(const struct kaffine *a, uint32_t var)
-{
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->terms[i].var == var)
-            return a->terms[i].coefficient;
-    return 0;
-}
-
 /* Whether a form has u with coefficient 1 and the vector variable with one that is not 1 or -1. */
 static bool turns(const struct kernel *k, const struct kaffine *a, uint32_t u)
 {
-    const int64_t across = coefficient(a, k->vector_var);
+    const int64_t across = kaffine_coefficient(*a, k->vector_var);
 
-    return coefficient(a, u) == 1 && across != 0 && across != 1 && across != -1;
+    return kaffine_coefficient(*a, u) == 1 && across != 0 && across != 1 && across != -1;
 }
 
 /* The best variable for tiles, of those with more than `few` values. */

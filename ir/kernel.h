@@ -236,6 +236,8 @@ struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
 struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor);
 struct kaffine kaffine_add_const(struct kaffine a, int64_t offset);
 bool kaffine_equal(struct kaffine a, struct kaffine b);
+/** Of a variable's term; 0 if there is none. */
+int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** The smallest and largest value over the iteration space. */
 void kaffine_range(const struct kernel *k, struct kaffine a, int64_t *low, int64_t *high);
 

@@ -28,8 +28,6 @@ struct kop_info {
 };
 const struct kop_info *kop_info(enum kop op);
 
-/** The coefficient of a variable, 0 if it does not occur. */
-int64_t kaffine_coefficient(struct kaffine a, uint32_t var);
 /** Whether an expression depends on a REDUCED variable. */
 bool kexpr_varies(const struct kernel *k, uint32_t id);
 /** Drops guards that always hold and repeated ones; never: one of them never holds.  Returns the number left in *out (arena).
