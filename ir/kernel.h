@@ -332,6 +332,10 @@ char *kernel_stage_structure(const struct kernel *k, uint32_t stage, struct aren
 enum { KERNEL_BLOCK = 4096 };
 /** Points of the row variable that one unit covers at most (kernel.row_block): a multiple of the rows that tiles usually have. */
 enum { KERNEL_ROWS = 84, KERNEL_ROWS_EVEN = 96 };
+/** Products of so few rows are about reading weights: their panels are wide, and the choice of the library is another. */
+enum { KERNEL_FEW_ROWS = 6 };
+/** Consecutive elements that are worth a vector, or a panel of weights. */
+enum { KERNEL_RUN_MIN = 8 };
 /**
  * The work of a kernel is cut into units 0 .. n-1: every combination of the PARALLEL variables other than the vector
  * variable and the row variable, times ceil(size / KERNEL_BLOCK) blocks of the vector variable if that is PARALLEL (blocks vary

@@ -16,7 +16,6 @@ enum {
     SPLIT_ROUNDS = 16,          /* each round splits one variable; reshapes have at most RANK_MAX dimensions */
     KEEP_BYTES_MAX = 64 * 1024, /* kept rows of one thread should stay in a core's cache */
     KEEP_COST_MIN = 8,          /* cheaper expressions are computed again */
-    RUN_MIN = 8,                /* consecutive elements that are worth a vector */
     LANES = 16,                 /* assumed by the choice of the vector variable */
     ROWS_ENOUGH = 14,           /* rows of a tile beyond which more bring nothing */
     ROWS_CACHED = 1 << 20,      /* bytes of rows that stay in the second cache while others are read, */
@@ -220,11 +219,11 @@ static bool rebuild_same(struct kernel *k)
  */
 static bool split_shortens_runs(const struct kernel *k, uint32_t var, int64_t factor)
 {
-    if (factor >= RUN_MIN)
+    if (factor >= KERNEL_RUN_MIN)
         return false;
     for (uint32_t i = 0; i < k->store_count; i++) {
         const int64_t c = kaffine_coefficient(k->stores[i].index, var);
-        if ((c == 1 || c == -1) && k->vars[var].size >= RUN_MIN)
+        if ((c == 1 || c == -1) && k->vars[var].size >= KERNEL_RUN_MIN)
             return true;
     }
     return false;

@@ -18,9 +18,7 @@ enum {
     PANEL_VECTORS_TALL = 2, /* of one with as many rows as registers allow, */
     PANEL_VECTORS_32 = 3,   /* where there are 32 of them and it leaves no rest */
     PANEL_VECTORS_MOST = 8, /* several tiles wide: where narrower ones would waste lanes */
-    FEW_ROWS = 6,           /* up to here tiles are PANEL_VECTORS wide: codegen/emit_block_shape.c */
-    PIECE_MIN = 16,         /* results of a head that are worth panels of their own */
-    RUN_MIN = 8             /* narrower panels do not pay: ir/kernel_finish.c */
+    PIECE_MIN = 16          /* results of a head that are worth panels of their own */
 };
 
 /* Where the dimensions of a product's second operand are: that of results, and the others, slowest first. */
@@ -108,7 +106,7 @@ int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group,
 {
     const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
     const int64_t three = lanes * PANEL_VECTORS_32;
-    const int64_t wide = rows <= FEW_ROWS                              ? lanes * PANEL_VECTORS
+    const int64_t wide = rows <= KERNEL_FEW_ROWS                       ? lanes * PANEL_VECTORS
                          : t->vector_bits >= 512 && group % three == 0 ? three
                                                                           : lanes * PANEL_VECTORS_TALL;
     /* With one row or two memory is what takes time, not empty lanes. */
@@ -116,9 +114,9 @@ int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group,
     int64_t best = results;
     double least = 0;
 
-    if (results <= wide || group < RUN_MIN)
+    if (results <= wide || group < KERNEL_RUN_MIN)
         return results;
-    for (int64_t p = RUN_MIN; p <= most && p <= group; p++) {
+    for (int64_t p = KERNEL_RUN_MIN; p <= most && p <= group; p++) {
         double waste = (double)((p + lanes - 1) / lanes * lanes) / (double)p;
         if (group % p || waste > 1.5)
             continue;

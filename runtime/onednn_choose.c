@@ -15,6 +15,7 @@
  * be packed, which only the library makes up for.  How much reading costs beside the arithmetic depends on how fast that is, so
  * machines with two units for multiply-adds of 512 bits have constants of their own.
  */
+#include "ir/kernel.h"
 #include "runtime/onednn.h"
 
 /* Microseconds, and per microsecond. */
@@ -57,8 +58,7 @@ static const struct machine full_rate = {
     .convolutions = true,
 };
 
-/* Tiles of more rows than these are long code, worth it from so many microseconds on. */
-#define FEW_ROWS 6
+/* Tiles of more rows than KERNEL_FEW_ROWS are long code, worth it from so many microseconds on. */
 #define WORTH_TILES 5.0
 
 struct product_size {
@@ -101,7 +101,7 @@ static double product_time(const struct machine *m, const struct product_cost *c
                            const struct library *l)
 {
     /* Where rows are many, operands that change are in the cache: what comes before has just written them. */
-    const double bytes = s->rows > FEW_ROWS && m->convolutions ? s->weights : s->bytes;
+    const double bytes = s->rows > KERNEL_FEW_ROWS && m->convolutions ? s->weights : s->bytes;
     const bool far = bytes > m->resident * (double)l->cache_bytes;
     double arithmetic = 2 * s->batch * s->rows * s->columns * s->inner / (c->flops * (double)l->vector_bits / 512);
     double memory = bytes / (c->speed * (far ? m->bytes_memory : m->bytes_cached));
@@ -126,5 +126,5 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
     const double library = product_time(m, &m->library, &s, l);
     const double generated = product_time(m, constant ? &m->packed : &m->unpacked, &s, l);
 
-    return library * m->worth <= generated || (s.rows > FEW_ROWS && library - generated < WORTH_TILES);
+    return library * m->worth <= generated || (s.rows > KERNEL_FEW_ROWS && library - generated < WORTH_TILES);
 }
