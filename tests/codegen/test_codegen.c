@@ -128,6 +128,55 @@ static void structures_are_shared(void **state)
     arena_free(&a);
 }
 
+/* y[column][row] = x[row][column] */
+static struct kernel *make_transpose(int64_t rows, int64_t columns)
+{
+    struct kernel *k = kernel_create();
+    kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, true, NULL);
+    struct kaffine row = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows));
+    struct kaffine column = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, columns));
+    uint32_t x = load(k, 0, kaffine_add(k, kaffine_scale(k, row, columns), column));
+    kernel_store(k, 1, kaffine_add(k, kaffine_scale(k, column, rows), row), x, 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/* Whether there is code for tiles depends on sizes: those without share none with those that have it. */
+static void tiles_are_part_of_the_key(void **state)
+{
+    (void)state;
+    static const int64_t rows[] = {40, 3, 70, 4};
+    enum { COLUMNS = 50, COUNT = sizeof rows / sizeof *rows };
+    struct target t;
+    struct debug_options d;
+    struct arena a = {0};
+    struct error e = {0};
+    struct codegen *c = create(NULL, NULL, &t, &d, &a);
+    struct kernel *k[COUNT];
+    struct codegen_unit *unit;
+    kernel_function f[COUNT];
+    float x[70 * COLUMNS], y[70 * COLUMNS];
+
+    for (int i = 0; i < COUNT; i++)
+        k[i] = make_transpose(rows[i], COLUMNS);
+    assert_true(codegen_compile(c, COUNT, k, &unit, f, &e));
+    assert_ptr_equal(f[0], f[2]);
+    assert_ptr_equal(f[1], f[3]);
+    assert_ptr_not_equal(f[0], f[1]);
+    for (int i = 0; i < 70 * COLUMNS; i++)
+        x[i] = (float)i;
+    for (int i = 0; i < COUNT; i++) {
+        run(f[i], k[i], x, y);
+        for (int64_t j = 0; j < rows[i] * COLUMNS; j++)
+            assert_float_equal(y[j], (float)(j % rows[i] * COLUMNS + j / rows[i]), 0);
+        kernel_free(k[i]);
+    }
+    codegen_unit_free(unit);
+    codegen_free(c);
+    arena_free(&a);
+}
+
 /* Many structures at once: compiled by several threads, each with its own code. */
 static void many_at_once(void **state)
 {
@@ -351,7 +400,7 @@ static void unknown_targets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_targets),    cmocka_unit_test(structures_are_shared),
+        cmocka_unit_test(host_targets),    cmocka_unit_test(structures_are_shared), cmocka_unit_test(tiles_are_part_of_the_key),
         cmocka_unit_test(many_at_once),    cmocka_unit_test(shared_by_threads),
         cmocka_unit_test(dumps),           cmocka_unit_test(profilers_and_debuggers),
         cmocka_unit_test(unknown_targets), cmocka_unit_test(sanitizer),
