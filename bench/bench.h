@@ -68,9 +68,34 @@ bool bench_measure(bool (*run)(void *user), void *user, double seconds, struct b
 /** Peak resident memory of the process in MiB. */
 double bench_peak_rss(void);
 
+/* ---- output (json.c) ---- */
+
+/** A JSON string. */
+void bench_print_quoted(const char *text);
+
 /* ---- the machine's peaks (peaks.c) ---- */
 
-enum { BENCH_LEVELS = 3 };
+enum { BENCH_LEVELS = 4 };
+
+/** What processors have units of their own for, or instructions that do more at once. */
+enum bench_rate_kind { BENCH_FLOAT32, BENCH_BFLOAT16, BENCH_INT8, BENCH_DIVISION, BENCH_RATES };
+
+/** An instruction in a loop that nothing else holds up (peaks_arithmetic.c). */
+struct bench_unit {
+    enum bench_rate_kind rate;
+    const char *name;
+    bool (*has)(void);            /* whether this processor and this system have it */
+    double (*run)(int64_t times); /* returns operations: 2 per multiply-add, 1 per division */
+    int64_t times;                /* so that it takes a millisecond or so */
+};
+/** The last one has no name. */
+extern const struct bench_unit bench_units[];
+
+/** The fastest unit of a kind: 10^9 operations a second of all threads together, and which one; 0 and NULL: there is none. */
+struct bench_rate {
+    double peak;
+    const char *by;
+};
 
 /** GB/s over so much memory, of all threads together; a copy is from one half to the other and counts both directions. */
 struct bench_bandwidth {
@@ -79,7 +104,7 @@ struct bench_bandwidth {
 };
 
 struct bench_peaks {
-    double gflops; /* fused multiply-adds in registers, all threads */
+    struct bench_rate rates[BENCH_RATES];
     struct bench_bandwidth levels[BENCH_LEVELS];
     char processor[96];
 };
@@ -101,6 +126,9 @@ bool bench_plan_report(const char *name, WNNGraph graph);
  */
 bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, bool (*run)(void *user), void *user,
                         double seconds);
+/** The same as one line that is a JSON object, without the library alone: what each step does and how long it takes.  The graph
+ * is of a context with the debug switch keep-kernels. */
+bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds);
 
 /* ---- overhead (overhead.c) ---- */
 

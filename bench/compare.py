@@ -20,9 +20,11 @@ NAME             networks (default: all that --models has of webnn-bench --list 
 Turns alternate, so that a neighbour on the machine hurts both alike; of each engine the median over the rounds of its medians is
 taken, and the best run of any round is shown beside it.  Exit status 1 if an engine failed.
 
-The limit of a step is the longer of two times: its operations at the machine's peak, and its bytes (operands once) at the
-bandwidth of a copy, or of reading alone for products of one row, in as much memory as the network's steps touch together.  The
-peaks are the best that were seen in the same run: they are measured again for each network.  A share above 100 % means bytes that came from a cache, or operations on 8-bit integers.
+The limit of a step is the longest of three times: its operations at the peak of their arithmetic (float32, bfloat16, int8), its
+divisions, and its bytes.  Weights come at the speed of reading as much memory as all steps of the network touch together, other
+operands and results at that of copying as much as the step touches, and what several calls of a step touch again at that of
+reading once more what it touches.  The shares are those of the shortest calls; the peaks are the best that were seen in the same
+run, measured again for each network (bench/README.md).
 """
 import argparse
 import json
@@ -34,8 +36,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BETWEEN = re.compile(r"^profile: .*, (-?[\d.]+) ms between steps$")
-STEP = re.compile(r"^ +(\d+) (.{32,}?) (.{28,}?) +(\d+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$")
+PEAKS = {"float32": "gflops", "bfloat16": "bfloat16_gflops", "int8": "int8_gops"}
 
 
 # ---- running
@@ -73,46 +74,48 @@ def time_ort(a, name, threads):
     return {"median": found["median_ms"], "min": found["min_ms"], "build": found["load_ms"], "rss": found["rss_mb"]}
 
 
-def limit_of(step, gflops, bandwidth):
-    """Milliseconds below which the machine cannot do a step, and what stands in the way."""
-    operations = step["flops"] / (gflops * 1e6)
-    row = re.match(r"matmul|gemm|gemv|dense", step["name"]) and step["flops"] < step["bytes"]
-    memory = step["bytes"] / (max(bandwidth["read_gbs"], bandwidth["copy_gbs"]) if row else bandwidth["copy_gbs"]) / 1e6
-    return (operations, "operations") if operations >= memory else (memory, "memory")
+def level(peaks, size):
+    """The bandwidths that were measured in about as much memory."""
+    return min(peaks["bandwidth"], key=lambda b: abs(math.log(b["mib"] * 2**20 / max(size, 1))))
+
+
+def limit_of(step, peaks, touched):
+    """Milliseconds below which the machine cannot do a step of a network that touches so many bytes, and what stands in the way."""
+    far, near = level(peaks, touched), level(peaks, step["distinct_bytes"])
+    times = {
+        "memory": step["weight_bytes"] / max(far["read_gbs"], far["copy_gbs"])
+        + (step["distinct_bytes"] - step["weight_bytes"]) / near["copy_gbs"]
+        + (step["bytes"] - step["distinct_bytes"]) / max(near["read_gbs"], near["copy_gbs"]),
+        step["arithmetic"]: step["operations"] / (peaks[PEAKS[step["arithmetic"]]] or peaks["gflops"]),
+        "division": step["divisions"] / peaks["gdivisions"],
+    }
+    bound = max(times, key=times.get)
+    return times[bound] / 1e6, bound
 
 
 def measure_peaks(a, threads, peaks):
     found = run_json([a.bench, "--peaks", "--json", "--threads", str(threads)])
     if not peaks:
         peaks.update(found)
-    peaks["gflops"] = max(peaks["gflops"], found["gflops"])
+    for key in (*PEAKS.values(), "gdivisions"):
+        peaks[key] = max(peaks[key], found[key])
     for best, now in zip(peaks["bandwidth"], found["bandwidth"]):
         best.update({key: max(best[key], now[key]) for key in now})
 
 
 def profile_webnn(a, name, threads):
-    """The steps of a network (name, implementation, milliseconds, GFLOP/s, GB/s), and the milliseconds of a run outside of them."""
-    debug = ",".join(x for x in (a.debug, "profile") if x)
-    steps, between = [], 0
-    for line in run_process(webnn_command(a, name, threads, min(a.seconds, 1), debug)).stderr.splitlines():
-        found = BETWEEN.match(line)
-        between = float(found[1]) if found else between
-        found = STEP.match(line)
-        if not found:
-            continue
-        ms, gflops, gbs = float(found[5]) / 1e3, float(found[7]), float(found[8])
-        steps.append({"step": int(found[1]), "name": found[2].strip(), "implementation": found[3].strip(),
-                      "calls": int(found[4]), "ms": ms, "gflops": gflops, "gbs": gbs, "flops": gflops * ms * 1e6,
-                      "bytes": gbs * ms * 1e6})
-    return steps, between
+    """The steps of a network, as webnn-bench --steps --json has them, and the milliseconds of a run outside of them."""
+    found = run_json(webnn_command(a, name, threads, min(a.seconds, 1), a.debug) + ["--steps"])
+    for step in found["steps"]:
+        step["gflops"], step["gbs"] = (step[key] / step["least_ms"] / 1e6 if step["least_ms"] else 0 for key in ("flops", "bytes"))
+    return found["steps"], found["between_steps_ms"]
 
 
 def add_limits(steps, peaks):
-    touched = max(sum(step["bytes"] / step["calls"] for step in steps), 1) if steps else 1
-    bandwidth = min(peaks["bandwidth"], key=lambda b: abs(math.log(b["mib"] * 2**20 / touched)))
+    touched = sum(step["distinct_bytes"] for step in steps)
     for step in steps:
-        step["limit_ms"], step["bound"] = limit_of(step, peaks["gflops"], bandwidth)
-        step["share_of_limit"] = step["limit_ms"] / step["ms"] if step["ms"] else None
+        step["limit_ms"], step["bound"] = limit_of(step, peaks, touched)
+        step["share_of_limit"] = step["limit_ms"] / step["least_ms"] if step["least_ms"] else None
 
 
 # ---- one run
@@ -172,7 +175,8 @@ def measure(a):
 
 def print_machine(m):
     bandwidth = ", ".join(f"in {b['mib']} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s" for b in m["bandwidth"])
-    print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s; {bandwidth}")
+    print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s,"
+          f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} divisions; {bandwidth}")
     print(f"beside kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
           f" {m['dispatch_idle_us']:.2f} us (just idle), {m['dispatch_asleep_us']:.2f} us (asleep) or"
           f" {m['dispatch_queued_us']:.2f} us (busy)\n")
@@ -195,10 +199,11 @@ def print_steps(r, count):
     if not steps:
         return
     total = sum(s["ms"] for s in steps)
-    moving = sum(s["ms"] for s in steps if not s["flops"])
+    least = sum(s["least_ms"] for s in steps)
+    moving = sum(s["ms"] for s in steps if s["moves"])
     limit = sum(s["limit_ms"] for s in steps)
     print(f"\n{r['network']}, {r['threads']} thread{'s' if r['threads'] > 1 else ''}: {len(steps)} steps in {total:.3f} ms,"
-          f" {limit / total:.0%} of the limits of all steps, {moving / total:.1%} of the time only moves bytes,"
+          f" {limit / least:.0%} of the limits of all steps, {moving / total:.1%} of the time only moves bytes,"
           f" {r.get('between_steps_ms', 0) / total:.1%} passes between steps")
     print(f"  {'step':>4} {'name':32} {'implementation':24} {'ms':>8} {'time':>5} {'GFLOP/s':>8} {'GB/s':>6} {'of limit':>8}")
     for s in sorted(steps, key=lambda s: -s["ms"])[:count]:

@@ -112,3 +112,42 @@ bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, b
     printf("\n");
     return true;
 }
+
+static void print_step(uint32_t i, const struct step_facts *s, double runs)
+{
+    static const char *const arithmetics[] = {
+        [ARITHMETIC_FLOAT32] = "float32", [ARITHMETIC_BFLOAT16] = "bfloat16", [ARITHMETIC_INT8] = "int8"};
+
+    printf("%s{\"step\": %u, \"name\": ", i ? ", " : "", i);
+    bench_print_quoted(s->name);
+    printf(", \"implementation\": ");
+    bench_print_quoted(s->implementation);
+    printf(", \"calls\": %u, \"ms\": %.6f, \"least_ms\": %.6f, \"flops\": %.0f, \"bytes\": %.0f, \"distinct_bytes\": %.0f, "
+           "\"weight_bytes\": %.0f, \"arithmetic\": \"%s\", \"operations\": %.0f, \"divisions\": %.0f, \"moves\": %s}",
+           s->calls, s->nanoseconds / runs * 1e-6, s->least * s->calls * 1e-6, s->flops, s->bytes, s->distinct_bytes,
+           s->weight_bytes, arithmetics[s->arithmetic], s->operations, s->divisions, s->moves ? "true" : "false");
+}
+
+bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds)
+{
+    const struct engine_functions *engine = graph->context->engine->functions;
+    struct executable_facts f;
+    struct step_facts s;
+    struct bench_times times;
+    double steps = 0;
+
+    engine->measure(graph->executable);
+    if (!bench_measure(run, user, seconds, &times))
+        return false;
+    engine->facts(graph->executable, &f);
+    printf("{\"name\": ");
+    bench_print_quoted(name);
+    printf(", \"steps\": [");
+    for (uint32_t i = 0; i < f.step_count; i++) {
+        engine->step_facts(graph->executable, i, &s);
+        steps += s.nanoseconds;
+        print_step(i, &s, f.runs);
+    }
+    printf("], \"between_steps_ms\": %.6f}\n", (f.nanoseconds - steps) / f.runs * 1e-6);
+    return true;
+}

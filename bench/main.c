@@ -45,7 +45,8 @@ static int usage(FILE *out, int status)
           "  --level scale    instead: how build time grows with the graph, up to 20,000 operators and 5,000 convolutions\n"
           "  --overhead       instead: what compute and dispatch cost beside the kernels\n"
           "  --plans          instead: the memory that intermediate values need, beside what liveness needs at least\n"
-          "  --steps          instead: every step's time, and that of the library alone for products\n"
+          "  --steps          instead: every step's time, and that of the library alone for products; with --json what each\n"
+          "                   computes and touches\n"
           "  --peaks          instead: the machine's peaks\n"
           "  --case TEXT      only cases whose name contains TEXT\n"
           "  --model MODEL    the same as MODEL alone\n"
@@ -207,12 +208,18 @@ static bool inspect_graph(const struct options *o, struct graph *g, const char *
 {
     struct subject s = {0}, by_library = {0};
     char debug[512];
-    bool ok = build_subject(o, o->debug, g, path, &s, r);
+    bool ok;
 
-    snprintf(debug, sizeof debug, "%s%sprefer-library", o->debug ? o->debug : "", o->debug ? "," : "");
+    snprintf(debug, sizeof debug, "%s%s%s", o->debug ? o->debug : "", o->debug ? "," : "",
+             o->json ? "keep-kernels" : "prefer-library");
+    ok = build_subject(o, o->steps && o->json ? debug : o->debug, g, path, &s, r);
     if (ok && o->plans)
         ok = bench_plan_report(r->name, s.graph) ||
              file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
+    else if (ok && o->json)
+        ok = bind_buffers(&s, r->error, sizeof r->error) &&
+             (bench_steps_json(r->name, s.graph, run_once, &s, o->seconds) ||
+              say_last_error(r->error, sizeof r->error, "compute"));
     else if (ok)
         ok = build_subject(o, debug, g, path, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
              (bench_steps_report(r->name, s.graph, by_library.graph, run_once, &s, o->seconds) ||
@@ -351,27 +358,13 @@ static bool check_graph(const struct options *o, struct graph *g, struct result 
 
 /* ---- output ---- */
 
-static void print_quoted(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            printf("\\u%04x", *text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
-}
-
 static void print_header(const struct options *o, const struct bench_peaks *p)
 {
     if (o->json) {
         printf("{\"version\": \"%s\", \"threads\": %u, \"seconds\": %g, \"debug\": ", wnnGetVersion(), o->threads, o->seconds);
-        print_quoted(o->debug ? o->debug : "");
+        bench_print_quoted(o->debug ? o->debug : "");
         printf(", \"processor\": ");
-        print_quoted(p->processor);
+        bench_print_quoted(p->processor);
         printf(", \"peaks\": {");
         bench_print_peaks_json(p);
         printf("}, \"cases\": [");
@@ -393,7 +386,7 @@ static void print_peaks(const struct options *o, const struct bench_peaks *p)
         return;
     }
     printf("{\"processor\": ");
-    print_quoted(p->processor);
+    bench_print_quoted(p->processor);
     printf(", \"threads\": %u, ", o->threads);
     bench_print_peaks_json(p);
     printf("}\n");
@@ -406,10 +399,10 @@ static void print_model_line(const struct options *o, const struct result *r, bo
     double per_ms = ok && t->median > 0 ? 1e-6 / t->median : 0;
 
     printf("{\"model\": ");
-    print_quoted(r->name);
+    bench_print_quoted(r->name);
     if (!ok) {
         printf(", \"error\": ");
-        print_quoted(r->error);
+        bench_print_quoted(r->error);
     } else {
         printf(", \"threads\": %u, \"median_ms\": %.5f, \"min_ms\": %.5f, \"p90_ms\": %.5f, \"first_ms\": %.3f, \"runs\": %zu, "
                "\"read_ms\": %.3f, \"build_ms\": %.3f, \"rss_mb\": %.1f, \"gflops\": %.3f, \"gbs\": %.3f",
@@ -427,10 +420,10 @@ static void print_result(const struct options *o, const struct result *r, bool o
 
     if (o->json) {
         printf("%s\n  {\"level\": \"%s\", \"name\": ", first ? "" : ",", r->level);
-        print_quoted(r->name);
+        bench_print_quoted(r->name);
         if (!ok) {
             printf(", \"error\": ");
-            print_quoted(r->error);
+            bench_print_quoted(r->error);
         } else if (!o->check) {
             printf(", \"build_ms\": %.3f, \"first_ms\": %.3f, \"median_ms\": %.5f, \"p10_ms\": %.5f, \"p90_ms\": %.5f, "
                    "\"min_ms\": %.5f, \"runs\": %zu, \"gflops\": %.3f, \"gbs\": %.3f, \"rss_mib\": %.1f",

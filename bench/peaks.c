@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The machine's peaks: multiply-adds in registers, reading and copying memory.
+ * The machine's peaks: arithmetic in registers (peaks_arithmetic.c), reading and copying memory.
  *
  * How fast memory is depends on how much of it is walked, so there is a figure for each of a few sizes: what a small network
  * touches, what fits some last-level caches and not others, and what fits none.  All of it lies in huge pages, as what the
@@ -17,82 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-/* ---- operations ---- */
-
-enum { CHAINS = 12 };
-
-/* Independent chains of fused multiply-adds; the number of flops is returned, the result goes where it cannot be optimised
- * away. */
 static volatile float sink;
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static double fma_avx512(int64_t rounds)
-{
-    __m512 a[CHAINS], x = _mm512_set1_ps(0.999999f), y = _mm512_set1_ps(1e-7f);
-
-    for (int i = 0; i < CHAINS; i++)
-        a[i] = _mm512_set1_ps((float)i);
-    for (int64_t r = 0; r < rounds; r++) {
-#pragma GCC unroll 12
-        for (int i = 0; i < CHAINS; i++)
-            a[i] = _mm512_fmadd_ps(a[i], x, y);
-    }
-    for (int i = 1; i < CHAINS; i++)
-        a[0] = _mm512_add_ps(a[0], a[i]);
-    sink = _mm512_cvtss_f32(a[0]);
-    return (double)rounds * CHAINS * 16 * 2;
-}
-
-__attribute__((target("avx2,fma"))) static double fma_avx2(int64_t rounds)
-{
-    __m256 a[CHAINS], x = _mm256_set1_ps(0.999999f), y = _mm256_set1_ps(1e-7f);
-
-    for (int i = 0; i < CHAINS; i++)
-        a[i] = _mm256_set1_ps((float)i);
-    for (int64_t r = 0; r < rounds; r++) {
-#pragma GCC unroll 12
-        for (int i = 0; i < CHAINS; i++)
-            a[i] = _mm256_fmadd_ps(a[i], x, y);
-    }
-    for (int i = 1; i < CHAINS; i++)
-        a[0] = _mm256_add_ps(a[0], a[i]);
-    sink = _mm256_cvtss_f32(a[0]);
-    return (double)rounds * CHAINS * 8 * 2;
-}
-#endif
-
-static double fma_plain(int64_t rounds)
-{
-    typedef float lanes __attribute__((vector_size(16)));
-    lanes a[CHAINS], x = {0.999999f, 0.999999f, 0.999999f, 0.999999f}, y = {1e-7f, 1e-7f, 1e-7f, 1e-7f};
-
-    for (int i = 0; i < CHAINS; i++)
-        a[i] = (lanes){(float)i};
-    for (int64_t r = 0; r < rounds; r++) {
-#pragma GCC unroll 12
-        for (int i = 0; i < CHAINS; i++)
-            a[i] = a[i] * x + y;
-    }
-    for (int i = 1; i < CHAINS; i++)
-        a[0] += a[i];
-    sink = a[0][0];
-    return (double)rounds * CHAINS * 4 * 2;
-}
-
-static double run_fma(int64_t rounds)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f"))
-        return fma_avx512(rounds);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return fma_avx2(rounds);
-#endif
-    return fma_plain(rounds);
-}
 
 /* ---- memory ---- */
 
@@ -116,6 +41,17 @@ typedef float line __attribute__((vector_size(64)));
         sum[0] += sum[1] + sum[2] + sum[3];                                                                                    \
         sink = sum[0][0];                                                                                                      \
     }
+/* The same without asking ahead, which in a near cache takes longer than it saves. */
+#define READ_STRAIGHT(name, target)                                                                                            \
+    target static void name(const char *from, size_t bytes)                                                                    \
+    {                                                                                                                          \
+        line sum[2 * STEP / sizeof(line)] = {{0}};                                                                             \
+        for (size_t i = 0; i + 2 * STEP <= bytes; i += 2 * STEP)                                                               \
+            _Pragma("GCC unroll 8") for (size_t k = 0; k < 2 * STEP / sizeof(line); k++) sum[k] +=                             \
+                ((const line *)(from + i))[k];                                                                                 \
+        _Pragma("GCC unroll 8") for (size_t k = 1; k < 2 * STEP / sizeof(line); k++) sum[0] += sum[k];                         \
+        sink = sum[0][0];                                                                                                      \
+    }
 #define COPY(name, target)                                                                                                     \
     target static void name(char *to, const char *from, size_t bytes)                                                          \
     {                                                                                                                          \
@@ -126,27 +62,40 @@ typedef float line __attribute__((vector_size(64)));
     }
 
 READ(read_plain, )
+READ_STRAIGHT(read_straight_plain, )
 COPY(copy_plain, )
 #if defined(__x86_64__)
 READ(read_avx2, __attribute__((target("avx2"))))
+READ_STRAIGHT(read_straight_avx2, __attribute__((target("avx2"))))
 COPY(copy_avx2, __attribute__((target("avx2"))))
 READ(read_avx512, __attribute__((target("avx512f"))))
+READ_STRAIGHT(read_straight_avx512, __attribute__((target("avx512f"))))
 COPY(copy_avx512, __attribute__((target("avx512f"))))
 #endif
 
+/** streams 0: straight. */
 static void run_read(const char *from, size_t bytes, size_t streams)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
-        read_avx512(from, bytes, streams);
+        if (streams)
+            read_avx512(from, bytes, streams);
+        else
+            read_straight_avx512(from, bytes);
         return;
     }
     if (__builtin_cpu_supports("avx2")) {
-        read_avx2(from, bytes, streams);
+        if (streams)
+            read_avx2(from, bytes, streams);
+        else
+            read_straight_avx2(from, bytes);
         return;
     }
 #endif
-    read_plain(from, bytes, streams);
+    if (streams)
+        read_plain(from, bytes, streams);
+    else
+        read_straight_plain(from, bytes);
 }
 
 static void run_copy(char *to, const char *from, size_t bytes)
@@ -166,53 +115,60 @@ static void run_copy(char *to, const char *from, size_t bytes)
 
 /* ---- all threads at once ---- */
 
-enum way { FMA, COPY_LOOP, COPY_LIBRARY, READ_ONE, READ_FOUR };
+enum way { ARITHMETIC, COPY_LOOP, COPY_LIBRARY, READ_STRAIGHT, READ_ONE, READ_FOUR };
 
 struct peak_thread {
     enum way way;
     pthread_barrier_t *barrier;
-    char *memory;
+    const struct bench_unit *unit; /* ARITHMETIC */
+    char *memory;                  /* the others */
     size_t bytes;
-    double work, seconds; /* flops or bytes */
+    int64_t times;
+    double work, seconds; /* operations or bytes */
 };
 
-static void *peak_run(void *user)
+static void walk(const struct peak_thread *t)
 {
-    struct peak_thread *t = user;
     char *half = t->memory + t->bytes / 2;
-    double start;
 
-    pthread_barrier_wait(t->barrier);
-    start = bench_now();
-    t->work = (double)t->bytes;
     switch (t->way) {
-    case FMA:
-        t->work = run_fma(1 << 20);
-        break;
     case COPY_LOOP:
         run_copy(half, t->memory, t->bytes / 2);
         break;
     case COPY_LIBRARY:
         memcpy(half, t->memory, t->bytes / 2);
         break;
+    case READ_STRAIGHT:
     case READ_ONE:
-        run_read(t->memory, t->bytes, 1);
-        break;
     case READ_FOUR:
-        run_read(t->memory, t->bytes, 4);
+        run_read(t->memory, t->bytes, t->way == READ_STRAIGHT ? 0 : t->way == READ_ONE ? 1 : 4);
+        break;
+    case ARITHMETIC:
         break;
     }
+}
+
+static void *peak_run(void *user)
+{
+    struct peak_thread *t = user;
+    double start;
+
+    pthread_barrier_wait(t->barrier);
+    start = bench_now();
+    t->work = t->way == ARITHMETIC ? t->unit->run(t->times) : (double)t->bytes * (double)t->times;
+    for (int64_t i = 0; i < t->times && t->way != ARITHMETIC; i++)
+        walk(t);
     pthread_barrier_wait(t->barrier);
     t->seconds = bench_now() - start;
     return NULL;
 }
 
 /** The best of some rounds, in units of 10^9 a second: a peak, not a mean.  0 if threads could not be had. */
-static double peak_measure(enum way way, uint32_t threads, char *memory, size_t bytes, int rounds)
+static double peak_measure(const struct peak_thread *what, uint32_t threads, int rounds)
 {
     struct peak_thread *t = calloc(threads, sizeof *t);
     pthread_t *ids = calloc(threads, sizeof *ids);
-    size_t part = bytes / threads / (4 * STEP) * (4 * STEP);
+    size_t part = what->bytes / threads / (4 * STEP) * (4 * STEP);
     double best = 0;
 
     for (int round = 0; round < rounds && t && ids; round++) {
@@ -222,8 +178,12 @@ static double peak_measure(enum way way, uint32_t threads, char *memory, size_t 
 
         if (pthread_barrier_init(&barrier, NULL, threads))
             break;
-        for (uint32_t i = 0; i < threads; i++)
-            t[i] = (struct peak_thread){way, &barrier, memory + i * part, part, 0, 0};
+        for (uint32_t i = 0; i < threads; i++) {
+            t[i] = *what;
+            t[i].barrier = &barrier;
+            t[i].memory = what->memory ? what->memory + i * part : NULL;
+            t[i].bytes = part;
+        }
         for (started = 1; started < threads; started++)
             if (pthread_create(&ids[started], NULL, peak_run, &t[started]))
                 exit(1); /* the barrier would wait for ever */
@@ -242,19 +202,37 @@ static double peak_measure(enum way way, uint32_t threads, char *memory, size_t 
     return best;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
+/** Megabytes: what fits a core's own cache, what fits some last-level caches and not others, and what fits none. */
+static const uint32_t level_mib[BENCH_LEVELS] = {1, 16, 48, 512};
 
-static const uint32_t level_mib[BENCH_LEVELS] = {16, 48, 512};
+/** The fastest of some ways to walk memory, so often that starting threads does not count. */
+static double walk_measure(enum way first, enum way last, uint32_t threads, char *memory, uint32_t mib)
+{
+    struct peak_thread what = {.memory = memory, .bytes = (size_t)mib << 20, .times = mib < 16 ? 16 / mib : 1};
+    double best = 0;
+
+    for (what.way = first; what.way <= last; what.way++) {
+        double found = peak_measure(&what, threads, mib > 100 ? 3 : 10);
+
+        best = found > best ? found : best;
+    }
+    return best;
+}
 
 static void measure_all(uint32_t threads, struct bench_peaks *out)
 {
     size_t room = (size_t)level_mib[BENCH_LEVELS - 1] << 20, huge = (size_t)2 << 20;
-    char *memory = aligned_alloc(huge, room + huge); /* what is prefetched behind the end is there, too */
+    char *memory;
 
-    out->gflops = peak_measure(FMA, threads, NULL, 0, 20);
+    for (const struct bench_unit *u = bench_units; u->name; u++) {
+        struct bench_rate *best = &out->rates[u->rate];
+        double found =
+            u->has() ? peak_measure(&(struct peak_thread){.way = ARITHMETIC, .unit = u, .times = u->times}, threads, 10) : 0;
+
+        if (found > best->peak)
+            *best = (struct bench_rate){found, u->name};
+    }
+    memory = aligned_alloc(huge, room + huge); /* what is prefetched behind the end is there, too */
     if (!memory)
         return;
 #ifdef MADV_HUGEPAGE
@@ -263,13 +241,9 @@ static void measure_all(uint32_t threads, struct bench_peaks *out)
     memset(memory, 0, room + huge);
     for (int i = 0; i < BENCH_LEVELS; i++) {
         struct bench_bandwidth *b = &out->levels[i];
-        size_t bytes = (size_t)b->mib << 20;
-        int rounds = b->mib > 100 ? 3 : 10;
 
-        b->read = larger(peak_measure(READ_ONE, threads, memory, bytes, rounds),
-                         peak_measure(READ_FOUR, threads, memory, bytes, rounds));
-        b->copy = larger(peak_measure(COPY_LOOP, threads, memory, bytes, rounds),
-                         peak_measure(COPY_LIBRARY, threads, memory, bytes, rounds));
+        b->read = walk_measure(READ_STRAIGHT, READ_FOUR, threads, memory, b->mib);
+        b->copy = walk_measure(COPY_LOOP, COPY_LIBRARY, threads, memory, b->mib);
     }
     free(memory);
 }
@@ -317,9 +291,25 @@ void bench_measure_peaks(uint32_t threads, struct bench_peaks *out)
     munmap(shared, sizeof *shared);
 }
 
+static const struct {
+    const char *words, *unit, *key;
+} rate_names[BENCH_RATES] = {
+    [BENCH_FLOAT32] = {"float32", "GFLOP/s", "gflops"},
+    [BENCH_BFLOAT16] = {"bfloat16", "GFLOP/s", "bfloat16_gflops"},
+    [BENCH_INT8] = {"int8", "Gop/s", "int8_gops"},
+    [BENCH_DIVISION] = {"division", "G/s", "gdivisions"},
+};
+
 void bench_print_peaks(const struct bench_peaks *p)
 {
-    printf("%s: %.1f GFLOP/s", p->processor, p->gflops);
+    printf("%s:", p->processor);
+    for (int i = 0; i < BENCH_RATES; i++) {
+        if (p->rates[i].by)
+            printf("%s %s %.1f %s (%s)", i ? "," : "", rate_names[i].words, p->rates[i].peak, rate_names[i].unit,
+                   p->rates[i].by);
+        else
+            printf("%s %s skipped (no instructions)", i ? "," : "", rate_names[i].words);
+    }
     for (int i = 0; i < BENCH_LEVELS; i++)
         printf("%s in %u MiB copy %.1f, read %.1f GB/s", i ? "," : ";", p->levels[i].mib, p->levels[i].copy, p->levels[i].read);
     putchar('\n');
@@ -327,7 +317,9 @@ void bench_print_peaks(const struct bench_peaks *p)
 
 void bench_print_peaks_json(const struct bench_peaks *p)
 {
-    printf("\"gflops\": %.1f, \"bandwidth\": [", p->gflops);
+    for (int i = 0; i < BENCH_RATES; i++)
+        printf("\"%s\": %.1f, ", rate_names[i].key, p->rates[i].peak);
+    printf("\"bandwidth\": [");
     for (int i = 0; i < BENCH_LEVELS; i++)
         printf("%s{\"mib\": %u, \"copy_gbs\": %.1f, \"read_gbs\": %.1f}", i ? ", " : "", p->levels[i].mib, p->levels[i].copy,
                p->levels[i].read);

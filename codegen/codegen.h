@@ -47,4 +47,16 @@ struct codegen_times {
 };
 void codegen_get_times(struct codegen *c, struct codegen_times *out);
 
+/**
+ * What a kernel's expressions take of the vector units, summed over all elements that they are computed for: an instruction on
+ * a vector of 32-bit lanes counts as one for each lane.  A lower bound (codegen/work.c); 0 where nothing is known (no x86,
+ * vectors of 128 bits).
+ */
+struct codegen_work {
+    double instructions; /* but divisions and square roots: */
+    double divisions;
+};
+/** For tools: compiles small functions, which takes milliseconds.  False: e. */
+bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e);
+
 #endif

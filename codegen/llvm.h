@@ -157,6 +157,11 @@ bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileTy
 bool machine_compile(struct machine *m, const struct kernel *k, const char *symbol, LLVMMemoryBufferRef *object,
                      struct error *e);
 
+/* ---- work.c ---- */
+
+/** See codegen_count_work. */
+bool work_count(struct machine *m, const struct kernel *k, struct codegen_work *work, struct error *e);
+
 /* ---- jit.c ---- */
 
 struct jit;

@@ -24,7 +24,8 @@ enum debug_flag {
     DEBUG_PROFILE = 1 << 12,        /* profile: time every step, print a table when the graph is released */
     DEBUG_PREFER_LIBRARY = 1 << 13, /* prefer-library: no product by a generated kernel that the library takes */
     DEBUG_PREFER_BFLOAT16 = 1 << 14, /* prefer-bfloat16: every product in it that the precision and the library allow */
-    DEBUG_PREFER_WINOGRAD = 1 << 15 /* prefer-winograd: every convolution by transforms that can be */
+    DEBUG_PREFER_WINOGRAD = 1 << 15, /* prefer-winograd: every convolution by transforms that can be */
+    DEBUG_KEEP_KERNELS = 1 << 16    /* keep-kernels: their IR stays with the graph, for step_facts (runtime/engine.h) */
 };
 
 struct debug_options {

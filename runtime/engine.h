@@ -141,6 +141,10 @@ struct executable_facts {
 struct step_facts {
     const char *name, *implementation;
     double flops, bytes;                /* of all its calls in a run */
+    double distinct_bytes;              /* the same, but what several calls touch counts once */
+    double weight_bytes;                /* of those, what is constant */
+    enum arithmetic arithmetic;         /* of the operations, 2 per multiply-add or instruction on a lane (codegen_work): */
+    double operations, divisions;       /* of all calls; of kernels only under the keep-kernels switch */
     uint32_t calls;                     /* in a run */
     double nanoseconds, least;          /* of all runs since `measure`; of the shortest call */
     bool moves;                         /* copies or changes layout, and computes nothing */

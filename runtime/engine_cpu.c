@@ -38,7 +38,7 @@ struct executable {
     struct image *image; /* for saving; refers to what the plan holds */
     /* where the code comes from: compiled, */
     struct codegen_unit *unit;
-    uint32_t kernel_count; /* under the sanitize switch: whose code is compiled anew when it is saved */
+    uint32_t kernel_count; /* under the switches sanitize (code is compiled anew when it is saved) and keep-kernels */
     struct kernel **kernels;
     /* or of an image */
     struct code_mapping code;
@@ -258,10 +258,10 @@ static bool cpu_compile(struct engine_cpu *cpu, uint32_t count, struct kernel *c
     return true;
 }
 
-/* Under the sanitizer, code that can be saved is made when it is: takes over the kernels that were compiled. */
+/* Under the sanitizer, code that can be saved is made when it is: takes over the kernels that were compiled.  In step order. */
 static bool cpu_keep_kernels(struct executable *x, struct program *p, uint32_t count, struct error *e)
 {
-    if (!(x->cpu->base.debug->flags & DEBUG_SANITIZE) || count == 0)
+    if (!(x->cpu->base.debug->flags & (DEBUG_SANITIZE | DEBUG_KEEP_KERNELS)) || count == 0)
         return true;
     x->kernels = calloc(count, sizeof *x->kernels);
     if (!x->kernels)
@@ -495,7 +495,15 @@ static void cpu_facts(const struct executable *x, struct executable_facts *out)
 
 static void cpu_step_facts(const struct executable *x, uint32_t step, struct step_facts *out)
 {
+    struct error ignored = {0};
+    struct codegen_work work;
+    uint32_t kernel = plan_step_kernel(x->plan, step);
+
     plan_step_facts(x->plan, step, out);
+    if (kernel < x->kernel_count && codegen_count_work(x->cpu->codegen, x->kernels[kernel], &work, &ignored)) {
+        out->operations = 2 * work.instructions * out->calls;
+        out->divisions = work.divisions * out->calls;
+    }
 }
 
 static void cpu_print_profile(struct executable *x, FILE *out)

@@ -66,6 +66,9 @@ bool library_has_exact_integers(const struct library *l);
  */
 bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input);
 
+/** What a step's multiply-adds are made of: each has a rate of its own. */
+enum arithmetic { ARITHMETIC_FLOAT32, ARITHMETIC_BFLOAT16, ARITHMETIC_INT8 };
+
 struct library_step_info {
     uint32_t input_count; /* values the step reads at run time, each once; constants excluded */
     const struct value *const *inputs;
@@ -75,6 +78,8 @@ struct library_step_info {
     int64_t packed_bytes;       /* weights held by the step */
     double flops, bytes;        /* of one run: 2 per multiply-add; operands read once, output written once */
     WNNPrecision precision;     /* that it computes with */
+    enum arithmetic arithmetic;
+    double operations;          /* what the arithmetic does for them: flops, bf16x2's three times */
     const char *implementation; /* the library's name of it, for profiles */
 };
 

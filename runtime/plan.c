@@ -69,6 +69,8 @@ struct plan_step {
 struct plan_profile {
     char name[80], implementation[64];
     double flops, bytes;
+    enum arithmetic arithmetic;
+    double operations;
     atomic_ullong nanoseconds, least; /* of all calls, of the shortest (0: none yet) */
     uint32_t trace_name; /* in plan->trace */
 };
@@ -185,6 +187,8 @@ static void plan_add_library(struct plan *plan, struct plan_step *s, struct plan
         *scratch = (size_t)info.scratch_bytes;
     profile->flops = info.flops;
     profile->bytes = info.bytes;
+    profile->arithmetic = info.arithmetic;
+    profile->operations = info.operations;
     snprintf(profile->implementation, sizeof profile->implementation, "%s", info.implementation ? info.implementation : "");
 }
 
@@ -232,6 +236,7 @@ static void plan_add_loops(struct plan *plan, const struct program *p)
         for (uint32_t s = l->first; s < l->first + l->count; s++) {
             plan->profile[s].flops *= l->iterations;
             plan->profile[s].bytes *= l->iterations;
+            plan->profile[s].operations *= l->iterations;
         }
     }
 }
@@ -680,13 +685,70 @@ void plan_facts(const struct plan *plan, struct executable_facts *out)
                                      (double)atomic_load(&plan->runs), (double)atomic_load(&plan->nanoseconds)};
 }
 
+/* Bytes of a step's place that its calls touch together. */
+static double place_bytes(const struct plan *plan, uint32_t pointer, uint32_t calls)
+{
+    const double bytes = (double)plan->places[pointer].bytes;
+
+    for (uint32_t i = 0; i < plan->move_count; i++) {
+        const int64_t stride = plan->moves[i].stride;
+        const double step = (double)(stride < 0 ? -stride : stride);
+
+        if (plan->moves[i].pointer == pointer)
+            return bytes + (step < bytes ? step : bytes) * (calls - 1);
+    }
+    return bytes;
+}
+
+/* A step of the library holds its weights itself: they are what it reads beside its places.  A kernel may read less than all of
+ * a place, and is taken to do so evenly. */
+static void count_distinct(const struct plan *plan, const struct plan_step *s, struct step_facts *f)
+{
+    const double once = f->bytes / f->calls;
+    double all = 0;
+
+    for (uint32_t i = s->first; i < s->first + s->count; i++) {
+        const double distinct = place_bytes(plan, i, f->calls);
+
+        all += (double)plan->places[i].bytes;
+        f->distinct_bytes += distinct;
+        if (plan->places[i].kind == PLACE_CONSTANT)
+            f->weight_bytes += distinct;
+    }
+    if (all > once) {
+        f->distinct_bytes *= once / all;
+        f->weight_bytes *= once / all;
+    } else if (s->kind == STEP_LIBRARY) {
+        f->distinct_bytes += once - all;
+        f->weight_bytes += once - all;
+    }
+    f->distinct_bytes = f->distinct_bytes < f->bytes ? f->distinct_bytes : f->bytes;
+}
+
 void plan_step_facts(const struct plan *plan, uint32_t step, struct step_facts *out)
 {
     const struct plan_profile *p = &plan->profile[step];
     const struct plan_step *s = &plan->steps[step];
 
-    *out = (struct step_facts){p->name, p->implementation, p->flops, p->bytes, step_calls(plan, step),
-                               (double)atomic_load(&p->nanoseconds), (double)atomic_load(&p->least),
-                               s->kind == STEP_COPY || (s->kind == STEP_KERNEL && p->flops == 0),
-                               s->kind == STEP_LIBRARY ? s->library.step : NULL};
+    *out = (struct step_facts){.name = p->name,
+                               .implementation = p->implementation,
+                               .flops = p->flops,
+                               .bytes = p->bytes,
+                               .arithmetic = p->arithmetic,
+                               .operations = p->operations,
+                               .calls = step_calls(plan, step),
+                               .nanoseconds = (double)atomic_load(&p->nanoseconds),
+                               .least = (double)atomic_load(&p->least),
+                               .moves = s->kind == STEP_COPY || (s->kind == STEP_KERNEL && p->flops == 0),
+                               .library = s->kind == STEP_LIBRARY ? s->library.step : NULL};
+    count_distinct(plan, s, out);
+}
+
+uint32_t plan_step_kernel(const struct plan *plan, uint32_t step)
+{
+    uint32_t before = 0;
+
+    for (uint32_t i = 0; i < step; i++)
+        before += plan->steps[i].kind == STEP_KERNEL;
+    return plan->steps[step].kind == STEP_KERNEL ? before : UINT32_MAX;
 }

@@ -39,6 +39,8 @@ bool plan_is_brief(const struct plan *plan);
 void plan_measure(struct plan *plan);
 void plan_facts(const struct plan *plan, struct executable_facts *out);
 void plan_step_facts(const struct plan *plan, uint32_t step, struct step_facts *out);
+/** Which of the plan's kernels a step is, in step order; UINT32_MAX: none. */
+uint32_t plan_step_kernel(const struct plan *plan, uint32_t step);
 
 /** Into how many parts a kernel's units are cut: 1 unless the work outweighs waking threads. */
 uint32_t plan_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count);

@@ -113,7 +113,7 @@ static void the_document_lists_every_switch(void **state)
     }
     fclose(in);
     assert_int_equal(rows, debug_switch_count);
-    assert_int_equal(flags, (DEBUG_PREFER_WINOGRAD << 1) - 1); /* every flag has a switch */
+    assert_int_equal(flags, (DEBUG_KEEP_KERNELS << 1) - 1); /* every flag has a switch */
 }
 
 int main(void)

@@ -208,11 +208,49 @@ static void a_stopped_run_does_no_harm(void **state)
     en->functions->free(en);
 }
 
+/** What a step of a loop touches again in each iteration is there once, and what moves on is not. */
+static void bytes_are_told_apart(void **state)
+{
+    static const char body[] = "inputs { x: f32[20, 1, 32]; }"
+                               "consts { w: f32[1, 256, 32] @scalar(0.02); r: f32[1, 256, 64] @scalar(-0.01); }"
+                               "nodes { [h, c, s] = lstm(x, w, r, 20, 64, returnSequence=true); } outputs { h; s; }";
+    struct debug_options debug = {.flags = DEBUG_NO_LIBRARY | DEBUG_KEEP_KERNELS};
+    struct error e = {0};
+    struct engine *en = engine_cpu_create(1, &debug, &e);
+    struct executable_facts facts;
+    struct step_facts s;
+    struct built b;
+    double recurrent = 0;
+
+    (void)state;
+    assert_non_null(en);
+    build(en, body, &b);
+    en->functions->facts(b.x, &facts);
+    for (uint32_t i = 0; i < facts.step_count; i++) {
+        en->functions->step_facts(b.x, i, &s);
+        assert_true(s.weight_bytes <= s.distinct_bytes && s.distinct_bytes <= s.bytes);
+        if (s.calls == 1)
+            assert_true(s.distinct_bytes == s.bytes);
+        if (s.weight_bytes == 0)
+            continue;
+        if (s.calls > 1)
+            recurrent = s.distinct_bytes - s.weight_bytes;
+        assert_true(s.weight_bytes >= (s.calls == 1 ? 256 * 32 * 4 : 256 * 64 * 4) && s.weight_bytes < 256 * 65 * 4);
+        if (s.operations > 0) /* it is counted for this processor */
+            assert_true(s.operations >= 2.0 * 20 * 256 * (s.calls == 1 ? 32 : 64) && s.operations <= 1.5 * s.flops);
+    }
+    /* The sequence that is read and that which is written, and read again as a state, move; the other state stays. */
+    assert_true(recurrent >= 20 * (256 + 2 * 64) * 4 && recurrent < 20 * (256 + 3 * 64) * 4);
+    built_free(en, &b);
+    en->functions->free(en);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_option),    cmocka_unit_test(two_threads), cmocka_unit_test(without_passes),
-        cmocka_unit_test(without_library), cmocka_unit_test(layers),      cmocka_unit_test(a_stopped_run_does_no_harm),
+        cmocka_unit_test(every_option),         cmocka_unit_test(two_threads), cmocka_unit_test(without_passes),
+        cmocka_unit_test(without_library),      cmocka_unit_test(layers),      cmocka_unit_test(a_stopped_run_does_no_harm),
+        cmocka_unit_test(bytes_are_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -561,36 +561,6 @@ static void symbolic_dimensions_come_from_arrays(void **state)
     assert_printed("unk__214");
 }
 
-static void the_bench_prints_a_line(void **state)
-{
-    const cJSON *value;
-    cJSON *root;
-
-    (void)state;
-    write_text("product.webnn", "webnn_graph \"product\" v1 { inputs { a: f32[64, 64]; b: f32[64, 64]; }\n"
-                                "nodes { c = matmul(a, b); } outputs { c; } }");
-    assert_int_equal(run("%s product.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
-    assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
-    root = cJSON_Parse(printed);
-    assert_non_null(root);
-    for (int i = 0; i < 7; i++) {
-        static const char *const keys[] = {"median_ms", "min_ms", "p90_ms", "build_ms", "read_ms", "rss_mb", "gflops"};
-
-        value = cJSON_GetObjectItemCaseSensitive(root, keys[i]);
-        if (!cJSON_IsNumber(value) || value->valuedouble <= 0)
-            fail_msg("%s is missing or not above 0: %s", keys[i], printed);
-    }
-    cJSON_Delete(root);
-    assert_int_equal(run("%s product.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
-    assert_printed("product.webnn");
-    assert_not_printed(" 0.00 ");
-    assert_int_equal(run("%s absent.webnn --json", WEBNN_BENCH), 1);
-    assert_printed("\"error\": \"absent.webnn");
-    assert_int_equal(run("%s --dim batch product.webnn", WEBNN_BENCH), 2);
-    assert_int_equal(run("%s --precision half product.webnn", WEBNN_BENCH), 2);
-    assert_int_equal(run("%s product.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -611,7 +581,6 @@ int main(void)
         cmocka_unit_test(traces_are_json),
         cmocka_unit_test(a_jpeg_is_classified),
         cmocka_unit_test(symbolic_dimensions_come_from_arrays),
-        cmocka_unit_test(the_bench_prints_a_line),
     };
 
     return cmocka_run_group_tests(tests, prepare, leave_folder);

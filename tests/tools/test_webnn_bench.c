@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* webnn-bench from outside: what its JSON says of models, steps and the machine, and what it refuses. */
+#include "tools/tool_support.h"
+
+#include <cjson/cJSON.h>
+
+static int prepare(void **state)
+{
+    if (enter_folder(state))
+        return 1;
+    write_text("product.webnn", "webnn_graph \"product\" v1 { inputs { a: f32[64, 64]; b: f32[64, 64]; }\n"
+                                "nodes { c = matmul(a, b); } outputs { c; } }");
+    write_text("mixed.webnn", "webnn_graph \"mixed\" v1 { inputs { x: f32[64, 64]; }\n"
+                              "consts { w: f32[64, 64] @scalar(0.1); }\n"
+                              "nodes { c = matmul(x, w); s = softmax(c, 1); t = transpose(s); } outputs { s; t; } }");
+    return 0;
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    if (!cJSON_IsNumber(value))
+        fail_msg("%s is missing: %s", key, printed);
+    return value->valuedouble;
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    if (!cJSON_IsString(value))
+        fail_msg("%s is missing: %s", key, printed);
+    return value->valuestring;
+}
+
+static void the_bench_prints_a_line(void **state)
+{
+    cJSON *root;
+
+    (void)state;
+    assert_int_equal(run("%s product.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
+    assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
+    root = cJSON_Parse(printed);
+    assert_non_null(root);
+    for (int i = 0; i < 7; i++) {
+        static const char *const keys[] = {"median_ms", "min_ms", "p90_ms", "build_ms", "read_ms", "rss_mb", "gflops"};
+
+        if (number_of(root, keys[i]) <= 0)
+            fail_msg("%s is not above 0: %s", keys[i], printed);
+    }
+    cJSON_Delete(root);
+    assert_int_equal(run("%s product.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
+    assert_printed("product.webnn");
+    assert_not_printed(" 0.00 ");
+    assert_int_equal(run("%s absent.webnn --json", WEBNN_BENCH), 1);
+    assert_printed("\"error\": \"absent.webnn");
+    assert_int_equal(run("%s --dim batch product.webnn", WEBNN_BENCH), 2);
+    assert_int_equal(run("%s --precision half product.webnn", WEBNN_BENCH), 2);
+    assert_int_equal(run("%s product.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
+}
+
+/* What each step does is told apart: multiply-adds, other arithmetic, weights, moving. */
+static void steps_say_what_they_do(void **state)
+{
+    const cJSON *steps, *s;
+    cJSON *root;
+    bool product = false, softmax = false, moved = false;
+
+    (void)state;
+    assert_int_equal(run("%s mixed.webnn --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH), 0);
+    root = cJSON_Parse(printed);
+    assert_non_null(root);
+    assert_string_equal(text_of(root, "name"), "mixed.webnn");
+    assert_true(number_of(root, "between_steps_ms") >= 0);
+    steps = cJSON_GetObjectItemCaseSensitive(root, "steps");
+    cJSON_ArrayForEach(s, steps)
+    {
+        const bool is_product = !strncmp(text_of(s, "name"), "matmul", 6);
+
+        assert_true(number_of(s, "ms") >= number_of(s, "least_ms") && number_of(s, "least_ms") > 0);
+        assert_int_equal(number_of(s, "calls"), 1);
+        assert_string_equal(text_of(s, "arithmetic"), "float32");
+        assert_true(number_of(s, "distinct_bytes") == number_of(s, "bytes"));
+        assert_true(number_of(s, "weight_bytes") == (is_product ? 64 * 64 * 4 : 0));
+        if (is_product)
+            product = number_of(s, "operations") == 0 || number_of(s, "operations") == 2.0 * 64 * 64 * 64;
+        else if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(s, "moves")))
+            moved = number_of(s, "operations") == 0;
+        else /* exponentials and divisions, not the estimate for scheduling; 0: not counted for this processor */
+            softmax = number_of(s, "operations") == 0 || number_of(s, "operations") > 2.0 * 10 * 64 * 64;
+    }
+    assert_true(product && softmax && moved);
+    cJSON_Delete(root);
+}
+
+/* Each kind of arithmetic has a peak of its own; what the processor has no instructions for has 0, and is said to be skipped.
+ */
+static void peaks_are_by_arithmetic(void **state)
+{
+    const cJSON *level;
+    cJSON *root;
+    int levels = 0;
+
+    (void)state;
+    assert_int_equal(run("%s --peaks --json", WEBNN_BENCH), 0);
+    root = cJSON_Parse(printed);
+    assert_non_null(root);
+    assert_true(number_of(root, "gflops") > 0 && number_of(root, "gdivisions") > 0);
+    assert_true(number_of(root, "gdivisions") < number_of(root, "gflops"));
+    cJSON_ArrayForEach(level, cJSON_GetObjectItemCaseSensitive(root, "bandwidth"))
+    {
+        assert_true(number_of(level, "copy_gbs") > 0 && number_of(level, "read_gbs") > 0);
+        levels++;
+    }
+    assert_int_equal(levels, 4);
+    const bool int8 = number_of(root, "int8_gops") > 0, bfloat16 = number_of(root, "bfloat16_gflops") > 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512vnni"))
+        assert_true(int8 && number_of(root, "int8_gops") > 1.5 * number_of(root, "gflops"));
+#endif
+    cJSON_Delete(root);
+    assert_int_equal(run("%s --peaks", WEBNN_BENCH), 0);
+    assert_true(int8 == !strstr(printed, "int8 skipped"));
+    assert_true(bfloat16 == !strstr(printed, "bfloat16 skipped"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bench_prints_a_line),
+        cmocka_unit_test(steps_say_what_they_do),
+        cmocka_unit_test(peaks_are_by_arithmetic),
+    };
+
+    return cmocka_run_group_tests(tests, prepare, leave_folder);
+}
