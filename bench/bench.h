@@ -40,8 +40,23 @@ void bench_cases_free(struct bench_cases *cases);
 
 /** Parses a case; @weights("n") is noise with the variance 1 / n.  NULL: message. */
 struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t size);
-/** Makes the builder calls that g describes, and builds. */
-WNNStatus bench_case_build(struct graph *g, WNNContext context, WNNGraph *graph, char *message, size_t size);
+/** The convolutions and matrix products of a graph as its builder has it. */
+struct bench_products {
+    uint32_t count;
+    double *flops; /* owned; by number */
+};
+
+/**
+ * Numbers a graph's products, in labels that its steps will carry ("#12 label"), and notes what each computes.  False: out of
+ * memory.
+ */
+bool bench_label_products(struct graph *g, struct bench_products *out);
+/** The number in the name of a step; -1: it is no product's. */
+int64_t bench_product_number(const char *step);
+
+/** Makes the builder calls that g describes, labels products if they are asked for (not NULL), and builds. */
+WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_products *products, WNNGraph *graph, char *message,
+                           size_t size);
 /** Multiply-adds count two, other operators one for each element of their results; bytes: inputs, weights and outputs once. */
 void bench_case_cost(const struct graph *g, double *flops, double *bytes);
 /** Deterministic noise between -1 and 1 (integers: 0 or 1). */
@@ -122,10 +137,11 @@ void bench_plan_header(void);
 bool bench_plan_report(const char *name, WNNGraph graph);
 /**
  * Times the steps of a graph, of which run(user) computes one run, and the library alone on the products among them.
- * by_library: the same graph with products left to the library.  False: run failed.
+ * by_library: the same graph with products left to the library; both have labelled products.  False: run failed, or a product
+ * would be held against one of other size (message).
  */
-bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, bool (*run)(void *user), void *user,
-                        double seconds);
+bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_products *products,
+                        bool (*run)(void *user), void *user, double seconds, char *message, size_t size);
 /** The same as one line that is a JSON object, without the library alone: what each step does and how long it takes.  The graph
  * is of a context with the debug switch keep-kernels. */
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds);

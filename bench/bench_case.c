@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "webnn/webnn_call.h"
+#include "frontend/builder.h"
 #include "frontend/io/file.h"
 #include "ir/ir.h"
 
@@ -270,7 +271,7 @@ static void replay_source(struct replay *r, const struct value *v)
         r->operands[v->index] = wnnGraphBuilderConstant(r->builder, &d, v->constant->data, v->constant->bytes);
 }
 
-static WNNStatus replay_graph(struct replay *r, struct graph *g, WNNGraph *graph)
+static WNNStatus replay_graph(struct replay *r, struct graph *g, struct bench_products *products, WNNGraph *graph)
 {
     WNNNamedOperand *outputs = calloc(g->output_count, sizeof *outputs);
     WNNStatus status = outputs ? WNNStatus_Success : WNNStatus_UnknownError;
@@ -287,20 +288,23 @@ static WNNStatus replay_graph(struct replay *r, struct graph *g, WNNGraph *graph
     for (uint32_t i = 0; !status && i < g->output_count; i++)
         outputs[i] =
             (WNNNamedOperand){{g->outputs[i].name, strlen(g->outputs[i].name)}, r->operands[g->outputs[i].value->index]};
+    if (!status && products && !bench_label_products(r->builder->graph, products))
+        status = WNNStatus_UnknownError;
     if (!status)
         status = wnnGraphBuilderBuild(r->builder, g->output_count, outputs, graph);
     free(outputs);
     return status;
 }
 
-WNNStatus bench_case_build(struct graph *g, WNNContext context, WNNGraph *graph, char *message, size_t size)
+WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_products *products, WNNGraph *graph, char *message,
+                           size_t size)
 {
     struct replay r = {.operands = calloc(g->value_count + 1, sizeof *r.operands)};
     WNNStatus status = r.operands ? wnnContextCreateGraphBuilder(context, &r.builder) : WNNStatus_UnknownError;
 
     *graph = NULL;
     if (!status)
-        status = replay_graph(&r, g, graph);
+        status = replay_graph(&r, g, products, graph);
     if (status) {
         WNNStringView text = wnnGetLastErrorMessage();
 
@@ -339,6 +343,11 @@ static double product_terms(const struct node *n)
     }
 }
 
+static double product_flops(const struct node *n)
+{
+    return 2 * (double)type_elements(&n->results[0]->type) * product_terms(n);
+}
+
 /** All bytes of a source, but of a table that is only gathered from those that are gathered. */
 static double bytes_read(const struct value *v)
 {
@@ -370,10 +379,37 @@ void bench_case_cost(const struct graph *g, double *flops, double *bytes)
                 *bytes += bytes_read(v);
         }
         if (flags & OPF_LIBRARY)
-            *flops += 2 * elements * product_terms(n);
+            *flops += product_flops(n);
         else if (flags & (OPF_REDUCTION | OPF_POOL))
             *flops += (double)type_elements(&n->inputs[0].value->type);
         else if (!(flags & OPF_MOVEMENT))
             *flops += elements;
     }
+}
+
+bool bench_label_products(struct graph *g, struct bench_products *out)
+{
+    char label[48];
+    uint32_t count = 0;
+
+    graph_for_each (g, n)
+        count += (op_infos[n->op].flags & OPF_LIBRARY) != 0;
+    *out = (struct bench_products){0, calloc(count + 1, sizeof *out->flops)};
+    graph_for_each (g, n) {
+        if (!out->flops || !(op_infos[n->op].flags & OPF_LIBRARY))
+            continue;
+        snprintf(label, sizeof label, "#%u %.32s", out->count, n->label);
+        n->label = arena_string(&g->arena, label, strlen(label) - (n->label[0] == 0));
+        if (!n->label)
+            return false;
+        out->flops[out->count++] = product_flops(n);
+    }
+    return out->flops != NULL;
+}
+
+int64_t bench_product_number(const char *step)
+{
+    const char *label = strstr(step, "[#");
+
+    return label ? strtoll(label + 2, NULL, 10) : -1;
 }

@@ -7,12 +7,14 @@
  * The library alone is a primitive that chose the layouts of all its operands, on memory of its own, without anything before
  * or behind it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
  * network.  A generated product is held against the step of the same node in a second build of the network that leaves products
- * to the library.
+ * to the library; both are found by numbers in labels, since passes make new nodes and give those the labels of the old.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/bench.h"
+#include "frontend/io/file.h"
 #include "runtime/context.h"
 
 /* ---- memory ---- */
@@ -39,20 +41,30 @@ bool bench_plan_report(const char *name, WNNGraph graph)
 
 /* ---- steps ---- */
 
-/** The step of the same node in the other build, if the library has it there. */
-static const struct library_step *find_by_library(WNNGraph by_library, const char *name)
+/** The step of the same product in the other build, if the library has it there. */
+static const struct library_step *find_by_library(WNNGraph by_library, int64_t number)
 {
     const struct engine_functions *engine = by_library->context->engine->functions;
     struct executable_facts f;
     struct step_facts s;
 
     engine->facts(by_library->executable, &f);
-    for (uint32_t i = 0; i < f.step_count; i++) {
+    for (uint32_t i = 0; number >= 0 && i < f.step_count; i++) {
         engine->step_facts(by_library->executable, i, &s);
-        if (s.library && !strcmp(s.name, name))
+        if (s.library && bench_product_number(s.name) == number)
             return s.library;
     }
     return NULL;
+}
+
+/** Whether a step computes what the builder's product of that number does, and nothing else. */
+static bool computes_product(const struct engine_functions *engine, const struct library_step *s,
+                             const struct bench_products *products, int64_t number)
+{
+    struct library_step_info info;
+
+    engine->step_info(s, &info);
+    return number < 0 || (number < products->count && fabs(info.flops - products->flops[number]) < 1);
 }
 
 /** Sums over the steps of a network, microseconds of a run. */
@@ -60,11 +72,9 @@ struct sums {
     double all, moving, compared, alone, cold;
 };
 
-static void report_step(const struct engine_functions *engine, const struct step_facts *s, WNNGraph by_library, double seconds,
-                        struct sums *sums)
+static void report_step(const struct engine_functions *engine, const struct step_facts *s, const struct library_step *step,
+                        double seconds, struct sums *sums)
 {
-    /* Products have far more operations than bytes, or read a matrix once. */
-    const struct library_step *step = s->library ? s->library : s->flops > 0 ? find_by_library(by_library, s->name) : NULL;
     double best = s->least * 1e-3, alone = step ? engine->step_alone(step, false, seconds) : 0,
            cold = step ? engine->step_alone(step, true, seconds) : 0;
 
@@ -83,8 +93,8 @@ static void report_step(const struct engine_functions *engine, const struct step
         printf("%s\n", s->moves ? "     moves" : "");
 }
 
-bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, bool (*run)(void *user), void *user,
-                        double seconds)
+bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_products *products,
+                        bool (*run)(void *user), void *user, double seconds, char *message, size_t size)
 {
     const struct engine_functions *engine = graph->context->engine->functions;
     struct executable_facts f;
@@ -95,14 +105,18 @@ bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, b
 
     engine->measure(graph->executable);
     if (!bench_measure(run, user, seconds, &times))
-        return false;
+        return file_error(message, size, "compute: %s", wnnGetLastErrorMessage().data);
     engine->facts(graph->executable, &f);
     printf("\n%s, %u steps\n  %-36s %-26s %6s %10s %10s %7s %10s %7s\n", name, f.step_count, "step", "implementation", "calls",
            "best us", "alone us", "share", "cold us", "share");
     for (uint32_t i = 0; i < f.step_count; i++) {
         engine->step_facts(graph->executable, i, &s);
         steps += s.nanoseconds;
-        report_step(engine, &s, by_library, seconds / 10, &sums);
+        const int64_t number = bench_product_number(s.name);
+        const struct library_step *step = s.library ? s.library : find_by_library(by_library, number);
+        if (step && !computes_product(engine, step, products, number))
+            return file_error(message, size, "%s is held against a step of other size", s.name);
+        report_step(engine, &s, step, seconds / 10, &sums);
     }
     printf("  moving bytes only %.2f %%, between steps %.2f %%", sums.all > 0 ? 100 * sums.moving / sums.all : 0,
            f.nanoseconds > 0 ? 100 * (f.nanoseconds - steps) / f.nanoseconds : 0);

@@ -164,7 +164,8 @@ struct result {
 };
 
 /** Reads the model, counts what its graph costs, and builds it. */
-static bool build_model(const struct options *o, const char *path, struct subject *s, struct result *r)
+static bool build_model(const struct options *o, const char *path, struct bench_products *products, struct subject *s,
+                        struct result *r)
 {
     double start = bench_now();
     char *message = NULL;
@@ -176,8 +177,9 @@ static bool build_model(const struct options *o, const char *path, struct subjec
         bench_case_cost(model.builder->graph, &r->flops, &r->bytes);
         for (size_t i = 0; i < model.output_count; i++) /* not yet the graph's */
             r->bytes += (double)descriptor_bytes(&model.outputs[i].descriptor);
+        ok = !products || bench_label_products(model.builder->graph, products);
         start = bench_now();
-        ok = model_build(&model, &s->graph, &message) == WNNStatus_Success;
+        ok = ok && model_build(&model, &s->graph, &message) == WNNStatus_Success;
         r->build_ms = (bench_now() - start) * 1e3;
         model_free(&model);
     }
@@ -187,18 +189,18 @@ static bool build_model(const struct options *o, const char *path, struct subjec
     return ok;
 }
 
-/** Builds g, or the model at path. */
-static bool build_subject(const struct options *o, const char *debug, struct graph *g, const char *path, struct subject *s,
-                          struct result *r)
+/** Builds g, or the model at path; labels products if they are asked for (not NULL). */
+static bool build_subject(const struct options *o, const char *debug, struct graph *g, const char *path,
+                          struct bench_products *products, struct subject *s, struct result *r)
 {
     double start;
 
     if (!open_context(s, o, debug, r->error, sizeof r->error))
         return false;
     if (path)
-        return build_model(o, path, s, r);
+        return build_model(o, path, products, s, r);
     start = bench_now();
-    bool ok = bench_case_build(g, s->context, &s->graph, r->error, sizeof r->error) == WNNStatus_Success;
+    bool ok = bench_case_build(g, s->context, products, &s->graph, r->error, sizeof r->error) == WNNStatus_Success;
     r->build_ms = (bench_now() - start) * 1e3;
     return ok;
 }
@@ -207,12 +209,13 @@ static bool build_subject(const struct options *o, const char *debug, struct gra
 static bool inspect_graph(const struct options *o, struct graph *g, const char *path, struct result *r)
 {
     struct subject s = {0}, by_library = {0};
+    struct bench_products products = {0}, same = {0};
     char debug[512];
     bool ok;
 
     snprintf(debug, sizeof debug, "%s%s%s", o->debug ? o->debug : "", o->debug ? "," : "",
              o->json ? "keep-kernels" : "prefer-library");
-    ok = build_subject(o, o->steps && o->json ? debug : o->debug, g, path, &s, r);
+    ok = build_subject(o, o->steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &products, &s, r);
     if (ok && o->plans)
         ok = bench_plan_report(r->name, s.graph) ||
              file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
@@ -221,9 +224,11 @@ static bool inspect_graph(const struct options *o, struct graph *g, const char *
              (bench_steps_json(r->name, s.graph, run_once, &s, o->seconds) ||
               say_last_error(r->error, sizeof r->error, "compute"));
     else if (ok)
-        ok = build_subject(o, debug, g, path, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
-             (bench_steps_report(r->name, s.graph, by_library.graph, run_once, &s, o->seconds) ||
-              say_last_error(r->error, sizeof r->error, "compute"));
+        ok = build_subject(o, debug, g, path, &same, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
+             bench_steps_report(r->name, s.graph, by_library.graph, &products, run_once, &s, o->seconds, r->error,
+                                sizeof r->error);
+    free(products.flops);
+    free(same.flops);
     subject_close(&s);
     subject_close(&by_library);
     if (!ok)
@@ -236,7 +241,7 @@ static bool time_graph(const struct options *o, struct graph *g, const char *pat
 {
     struct subject s = {0};
     double start;
-    bool ok = build_subject(o, o->debug, g, path, &s, r) && bind_buffers(&s, r->error, sizeof r->error);
+    bool ok = build_subject(o, o->debug, g, path, NULL, &s, r) && bind_buffers(&s, r->error, sizeof r->error);
 
     start = bench_now();
     ok = ok && (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
@@ -293,7 +298,7 @@ static bool check_by_unoptimised(const struct options *o, struct graph *g, const
 {
     struct subject plain = {0};
     bool ok = open_context(&plain, o, "no-passes", message, size) &&
-              bench_case_build(g, plain.context, &plain.graph, message, size) == WNNStatus_Success &&
+              bench_case_build(g, plain.context, NULL, &plain.graph, message, size) == WNNStatus_Success &&
               bind_buffers(&plain, message, size) && (run_once(&plain) || say_last_error(message, size, "compute"));
 
     for (size_t i = 0; ok && i < s->output_count; i++)
@@ -345,7 +350,7 @@ static bool check_graph(const struct options *o, struct graph *g, struct result 
 {
     struct subject s = {0};
     bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error) &&
-              bench_case_build(g, s.context, &s.graph, r->error, sizeof r->error) == WNNStatus_Success &&
+              bench_case_build(g, s.context, NULL, &s.graph, r->error, sizeof r->error) == WNNStatus_Success &&
               bind_buffers(&s, r->error, sizeof r->error) &&
               (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
 

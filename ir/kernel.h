@@ -189,7 +189,8 @@ struct kernel {
     uint32_t store_count, store_capacity;
     struct kstore *stores;
     struct error error; /* sticky */
-    char name[64];      /* for profiles and dumps: "softmax_3" or so */
+    char name[64];      /* for profiles, dumps and symbols: "softmax_3" or so */
+    char label[48];     /* of the node that it is named after, cut short if need be; "" if it has none */
     uint32_t chunk_vars; /* of a stage: so many first variables are the chunk and stay as they are */
     bool fixed_lanes;    /* the vector variable's size is part of the code and no REDUCED one's is: the former are few by design */
     uint32_t tile_rows;  /* blocked: tiles have that many rows, however many there are; 0: as many as are best */

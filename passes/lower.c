@@ -310,6 +310,7 @@ struct attempt {
 static void name_kernel(struct kernel *k, const struct node *n)
 {
     snprintf(k->name, sizeof k->name, "%s_%u", op_infos[n->op].name, n->index);
+    snprintf(k->label, sizeof k->label, "%s", n->label);
 }
 
 /** Chooses the space: of an output that depends on a reducing node if there is one, else of the first output. */

@@ -385,6 +385,7 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     if (!b.k)
         return NULL;
     snprintf(b.k->name, sizeof b.k->name, "winograd_conv2d_%u", n->index);
+    snprintf(b.k->label, sizeof b.k->label, "%s", n->label);
     for (uint32_t i = 0; i < LOCAL_COUNT; i++)
         kernel_local(b.k, WNNOperandDataType_Float32, b.local_elements[i]);
     if (make_judge(&b) && make_input(&b) && make_product(&b) && make_output(&b) && make_direct(&b))

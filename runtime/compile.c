@@ -349,6 +349,19 @@ static bool place_value(void *user, const struct value *v, struct place *place)
     return error_set(k->e, WNNStatus_OperationError, "internal error: value %u of a step has no storage", v->index);
 }
 
+/* What a reader of a profile knows the step by: "conv2d [label]", or if there is no label the name, "conv2d_17". */
+static void name_step(struct program_step *s, const char *name, const char *label)
+{
+    const char *number = strrchr(name, '_');
+    char escaped[48];
+
+    if (label[0] && number)
+        snprintf(s->name, sizeof s->name, "%.*s [%s]", (int)(number - name), name,
+                 escape_text(escaped, sizeof escaped, label, strlen(label)));
+    else
+        snprintf(s->name, sizeof s->name, "%s", name);
+}
+
 static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
 {
     for (uint32_t i = 0; i < cc->kernels.count; i++) {
@@ -357,7 +370,7 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
 
         if (!s)
             return false;
-        snprintf(s->name, sizeof s->name, "%s", kernel->name);
+        name_step(s, kernel->name, kernel->label);
         for (uint32_t t = 0; t < kernel->tensor_count; t++)
             if (!place_value(k, kernel->tensors[t].user, &s->places[t]))
                 return false;
@@ -367,17 +380,13 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
     return true;
 }
 
-/* "conv2d [label]": what a reader of a profile knows the step by. */
 static void name_library_step(struct program_step *s, const struct compiled_cluster *cc)
 {
     const struct node *anchor = cc->cluster->anchor ? cc->cluster->anchor : cc->nodes.nodes[0];
-    char label[48];
+    char name[64];
 
-    if (anchor->label && anchor->label[0])
-        snprintf(s->name, sizeof s->name, "%s [%s]", op_infos[anchor->op].name,
-                 escape_text(label, sizeof label, anchor->label, strlen(anchor->label)));
-    else
-        snprintf(s->name, sizeof s->name, "%s_%u", op_infos[anchor->op].name, anchor->index);
+    snprintf(name, sizeof name, "%s_%u", op_infos[anchor->op].name, anchor->index);
+    name_step(s, name, anchor->label);
 }
 
 static bool add_library_step(struct compiler *k, struct compiled_cluster *cc)

@@ -94,6 +94,18 @@ static void steps_say_what_they_do(void **state)
     cJSON_Delete(root);
 }
 
+/* Products are numbered in the order of the builder's calls, beside their own labels, whoever computes them. */
+static void products_are_numbered(void **state)
+{
+    (void)state;
+    write_text("products.webnn", "webnn_graph \"products\" v1 { inputs { x: f32[32, 48]; }\n"
+                                 "consts { v: f32[48, 64] @scalar(0.1); w: f32[64, 16] @scalar(0.1); }\n"
+                                 "nodes { a = matmul(x, v); r = tanh(a); b = gemm(r, w, label=\"last\"); } outputs { b; } }");
+    assert_int_equal(run("%s products.webnn --steps --seconds 0.01", WEBNN_BENCH), 0);
+    assert_printed("matmul [#0]");
+    assert_printed("gemm [#1 last]");
+}
+
 /* Each kind of arithmetic has a peak of its own; what the processor has no instructions for has 0, and is said to be skipped.
  */
 static void peaks_are_by_arithmetic(void **state)
@@ -130,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bench_prints_a_line),
         cmocka_unit_test(steps_say_what_they_do),
+        cmocka_unit_test(products_are_numbered),
         cmocka_unit_test(peaks_are_by_arithmetic),
     };
 

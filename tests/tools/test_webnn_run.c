@@ -480,6 +480,16 @@ static void outputs_become_pictures(void **state)
 static void profiles_name_kernels(void **state)
 {
     (void)state;
+    write_text("labelled.webnn", "webnn_graph \"labelled\" v1 { inputs { x: f32[2, 3]; w: f32[3, 4]; }\n"
+                                 "nodes { c = matmul(x, w, label=\"the product\"); y = softmax(c, 1, label=\"end\"); }\n"
+                                 "outputs { y; } }");
+    for (int library = 0; library < 2; library++) {
+        const char *debug = library ? "" : "WEBNN_DEBUG=no-library ";
+
+        assert_int_equal(run("%s%s labelled.webnn --random 1 --profile", debug, WEBNN_RUN), 0);
+        assert_printed("matmul [the product]");
+        assert_printed("softmax [end]");
+    }
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN), 0);
     assert_printed("4 times: median");
     assert_printed("profile: 4 runs");
