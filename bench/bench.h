@@ -14,9 +14,34 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "frontend/model/model.h"
 #include "webnn/webnn.h"
 
 struct graph;
+
+/* ---- the command line (options.c) ---- */
+
+enum { BENCH_MODELS_MAX = 16, BENCH_SIZES_MAX = 64 };
+
+struct manifest_case;
+
+struct bench_options {
+    const char *levels, *pattern, *file, *debug, *print;
+    const char *models[BENCH_MODELS_MAX];
+    int model_count;
+    struct model_options model; /* dims and shapes below */
+    struct model_dim dims[BENCH_SIZES_MAX];
+    struct model_shape shapes[BENCH_SIZES_MAX];
+    uint32_t threads;
+    WNNPrecision precision;
+    double seconds;
+    bool json, check, list, peaks, only_peaks, overhead, plans, steps;
+    const struct manifest_case *given; /* the inputs of the model that is next; NULL: noise */
+};
+
+/** False: the program is to end with *status, and has said why.  o points into itself and argv. */
+bool bench_options_parse(int argc, char **argv, struct bench_options *o, int *status);
+void bench_options_free(struct bench_options *o);
 
 /* ---- cases (bench_case.c) ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-bench: see usage() below, and bench/README.md.
+ * webnn-bench: see bench/options.c for its usage, and bench/README.md.
  *
  * In: the command line.  Out: a table or JSON on stdout; 1 if a case failed or was found wrong, 2 for wrong usage.
  */
@@ -10,66 +10,20 @@
 
 #include "bench/bench.h"
 #include "frontend/io/file.h"
+#include "frontend/io/manifest.h"
 #include "frontend/builder.h"
 #include "frontend/model/model.h"
-#include "frontend/tools/arguments.h"
 #include "ir/interpret.h"
 #include "ir/ir.h"
 
-enum { BINDINGS_MAX = 64, MODELS_MAX = 16, SIZES_MAX = 64 };
-
-struct options {
-    const char *levels, *pattern, *file, *debug, *print;
-    const char *models[MODELS_MAX];
-    int model_count;
-    struct model_options model; /* dims and shapes below */
-    struct model_dim dims[SIZES_MAX];
-    struct model_shape shapes[SIZES_MAX];
-    uint32_t threads;
-    WNNPrecision precision;
-    double seconds;
-    bool json, check, list, peaks, only_peaks, overhead, plans, steps;
-};
-
-static int usage(FILE *out, int status)
-{
-    fputs("usage: webnn-bench [OPTION ...]             the built-in cases\n"
-          "       webnn-bench [OPTION ...] MODEL ...   model files\n"
-          "\n"
-          "MODEL is an ONNX file, a .webnn text or its JSON form, or a folder with a manifest.json; its inputs are noise.\n"
-          "\n"
-          "  --dim NAME=N     the size of a symbolic dimension\n"
-          "  --shape NAME=1x3x224x224   the shape of an input\n"
-          "  --weights FILE   the weights of a .webnn text or JSON\n"
-          "  --level L,...    kernel, operator, model (default: all)\n"
-          "  --level scale    instead: how build time grows with the graph, up to 20,000 operators and 5,000 convolutions\n"
-          "  --overhead       instead: what compute and dispatch cost beside the kernels\n"
-          "  --plans          instead: the memory that intermediate values need, beside what liveness needs at least\n"
-          "  --steps          instead: every step's time, and that of the library alone for products; with --json what each\n"
-          "                   computes and touches\n"
-          "  --peaks          instead: the machine's peaks\n"
-          "  --case TEXT      only cases whose name contains TEXT\n"
-          "  --model MODEL    the same as MODEL alone\n"
-          "  --threads N      threads of a computation (default: 1)\n"
-          "  --precision P    float32, bf16x2 or bf16: how exact convolutions and products have to be (default: float32)\n"
-          "  --seconds S      time for measuring each case (default: 1)\n"
-          "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"
-          "  --file FILE      case lines to read instead of bench/cases.txt\n"
-          "  --json           JSON instead of the table: one line for each MODEL, one document for the built-in cases\n"
-          "  --no-peaks       do not measure the machine's peaks\n"
-          "  --check          time nothing: compare every case with the reference interpreter (large networks: with an\n"
-          "                   unoptimised build of themselves); with --level scale: fail if build time is not linear\n"
-          "  --list           names only\n"
-          "  --print NAME     the graph of a case as text\n",
-          out);
-    return status;
-}
+enum { BINDINGS_MAX = 64 };
 
 /* ---- a built graph with buffers ---- */
 
 struct subject {
     WNNContext context;
     WNNGraph graph;
+    const struct manifest_case *given;
     size_t input_count, output_count;
     WNNNamedBuffer inputs[BINDINGS_MAX], outputs[BINDINGS_MAX];
 };
@@ -81,10 +35,11 @@ static bool say_last_error(char *message, size_t size, const char *what)
     return file_error(message, size, "%s: %.*s", what, (int)text.length, text.data);
 }
 
-static bool open_context(struct subject *s, const struct options *o, const char *debug, char *message, size_t size)
+static bool open_context(struct subject *s, const struct bench_options *o, const char *debug, char *message, size_t size)
 {
     WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
 
+    s->given = o->given;
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.debug = debug ? (WNNStringView){debug, strlen(debug)} : c.debug;
@@ -106,7 +61,22 @@ static void *descriptor_buffer(const WNNOperandDescriptor *d, size_t *bytes)
     return aligned_alloc(64, (*bytes + 63) / 64 * 64);
 }
 
-/** Buffers for everything, inputs full of noise. */
+/** Fills an input with what the model's case has for it, if that has its type and size, else with noise. */
+static void fill_input(const struct subject *s, const WNNNamedOperandDescriptor *d, uint32_t seed, WNNNamedBuffer *b)
+{
+    for (size_t i = 0; s->given && i < s->given->input_count; i++) {
+        const struct manifest_array *a = &s->given->inputs[i];
+
+        if (strlen(a->name) == d->name.length && !memcmp(a->name, d->name.data, d->name.length) &&
+            a->array.dataType == d->descriptor.dataType && a->array.byteLength == b->byteLength) {
+            memcpy(b->data, a->array.data, b->byteLength);
+            return;
+        }
+    }
+    bench_noise(d->descriptor.dataType, b->byteLength, seed, b->data);
+}
+
+/** Buffers for everything, inputs full. */
 static bool bind_buffers(struct subject *s, char *message, size_t size)
 {
     WNNNamedOperandDescriptor d;
@@ -129,7 +99,7 @@ static bool bind_buffers(struct subject *s, char *message, size_t size)
         if (!b->data)
             return file_error(message, size, "out of memory");
         if (input)
-            bench_noise(d.descriptor.dataType, b->byteLength, (uint32_t)i + 1, b->data);
+            fill_input(s, &d, (uint32_t)i + 1, b);
         else
             memset(b->data, 0, b->byteLength);
     }
@@ -164,7 +134,7 @@ struct result {
 };
 
 /** Reads the model, counts what its graph costs, and builds it. */
-static bool build_model(const struct options *o, const char *path, struct bench_products *products, struct subject *s,
+static bool build_model(const struct bench_options *o, const char *path, struct bench_products *products, struct subject *s,
                         struct result *r)
 {
     double start = bench_now();
@@ -190,7 +160,7 @@ static bool build_model(const struct options *o, const char *path, struct bench_
 }
 
 /** Builds g, or the model at path; labels products if they are asked for (not NULL). */
-static bool build_subject(const struct options *o, const char *debug, struct graph *g, const char *path,
+static bool build_subject(const struct bench_options *o, const char *debug, struct graph *g, const char *path,
                           struct bench_products *products, struct subject *s, struct result *r)
 {
     double start;
@@ -206,7 +176,7 @@ static bool build_subject(const struct options *o, const char *debug, struct gra
 }
 
 /** Tells what a graph was compiled to, for --plans and --steps. */
-static bool inspect_graph(const struct options *o, struct graph *g, const char *path, struct result *r)
+static bool inspect_graph(const struct bench_options *o, struct graph *g, const char *path, struct result *r)
 {
     struct subject s = {0}, by_library = {0};
     struct bench_products products = {0}, same = {0};
@@ -220,9 +190,8 @@ static bool inspect_graph(const struct options *o, struct graph *g, const char *
         ok = bench_plan_report(r->name, s.graph) ||
              file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
     else if (ok && o->json)
-        ok = bind_buffers(&s, r->error, sizeof r->error) &&
-             (bench_steps_json(r->name, s.graph, run_once, &s, o->seconds) ||
-              say_last_error(r->error, sizeof r->error, "compute"));
+        ok = bind_buffers(&s, r->error, sizeof r->error) && (bench_steps_json(r->name, s.graph, run_once, &s, o->seconds) ||
+                                                             say_last_error(r->error, sizeof r->error, "compute"));
     else if (ok)
         ok = build_subject(o, debug, g, path, &same, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
              bench_steps_report(r->name, s.graph, by_library.graph, &products, run_once, &s, o->seconds, r->error,
@@ -237,7 +206,7 @@ static bool inspect_graph(const struct options *o, struct graph *g, const char *
 }
 
 /** Builds (g, or the model at path), runs, measures. */
-static bool time_graph(const struct options *o, struct graph *g, const char *path, struct result *r)
+static bool time_graph(const struct bench_options *o, struct graph *g, const char *path, struct result *r)
 {
     struct subject s = {0};
     double start;
@@ -294,7 +263,8 @@ static bool close_enough(const struct tensor_type *t, const void *got, const voi
            file_error(message, size, "differs by %g, %g in the mean, numbers go up to %g", worst, mean, scale);
 }
 
-static bool check_by_unoptimised(const struct options *o, struct graph *g, const struct subject *s, char *message, size_t size)
+static bool check_by_unoptimised(const struct bench_options *o, struct graph *g, const struct subject *s, char *message,
+                                 size_t size)
 {
     struct subject plain = {0};
     bool ok = open_context(&plain, o, "no-passes", message, size) &&
@@ -346,7 +316,7 @@ static bool check_by_interpreter(struct graph *g, const struct subject *s, char 
     return ok;
 }
 
-static bool check_graph(const struct options *o, struct graph *g, struct result *r)
+static bool check_graph(const struct bench_options *o, struct graph *g, struct result *r)
 {
     struct subject s = {0};
     bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error) &&
@@ -363,7 +333,7 @@ static bool check_graph(const struct options *o, struct graph *g, struct result 
 
 /* ---- output ---- */
 
-static void print_header(const struct options *o, const struct bench_peaks *p)
+static void print_header(const struct bench_options *o, const struct bench_peaks *p)
 {
     if (o->json) {
         printf("{\"version\": \"%s\", \"threads\": %u, \"seconds\": %g, \"debug\": ", wnnGetVersion(), o->threads, o->seconds);
@@ -384,7 +354,7 @@ static void print_header(const struct options *o, const struct bench_peaks *p)
                "p90", "GFLOP/s", "GB/s", "MiB");
 }
 
-static void print_peaks(const struct options *o, const struct bench_peaks *p)
+static void print_peaks(const struct bench_options *o, const struct bench_peaks *p)
 {
     if (!o->json) {
         bench_print_peaks(p);
@@ -398,7 +368,7 @@ static void print_peaks(const struct options *o, const struct bench_peaks *p)
 }
 
 /** One line that is a JSON object. */
-static void print_model_line(const struct options *o, const struct result *r, bool ok)
+static void print_model_line(const struct bench_options *o, const struct result *r, bool ok)
 {
     const struct bench_times *t = &r->times;
     double per_ms = ok && t->median > 0 ? 1e-6 / t->median : 0;
@@ -418,7 +388,7 @@ static void print_model_line(const struct options *o, const struct result *r, bo
     fflush(stdout);
 }
 
-static void print_result(const struct options *o, const struct result *r, bool ok, bool first)
+static void print_result(const struct bench_options *o, const struct result *r, bool ok, bool first)
 {
     const struct bench_times *t = &r->times;
     double per_ms = ok && t->median > 0 ? 1e-6 / t->median : 0;
@@ -447,76 +417,14 @@ static void print_result(const struct options *o, const struct result *r, bool o
     fflush(stdout);
 }
 
-/* ---- command line ---- */
+/* ---- cases and models ---- */
 
-static bool parse_options(int argc, char **argv, struct options *o)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-
-        if (!strcmp(a, "--json")) {
-            o->json = true;
-        } else if (!strcmp(a, "--check")) {
-            o->check = true;
-        } else if (!strcmp(a, "--list")) {
-            o->list = true;
-        } else if (!strcmp(a, "--overhead")) {
-            o->overhead = true;
-        } else if (!strcmp(a, "--plans")) {
-            o->plans = true;
-        } else if (!strcmp(a, "--steps")) {
-            o->steps = true;
-        } else if (!strcmp(a, "--peaks")) {
-            o->only_peaks = true;
-        } else if (!strcmp(a, "--no-peaks")) {
-            o->peaks = false;
-        } else if (a[0] != '-') {
-            if (o->model_count == MODELS_MAX)
-                return false;
-            o->models[o->model_count++] = a;
-        } else if (!value) {
-            return false;
-        } else {
-            i++;
-            if (!strcmp(a, "--level"))
-                o->levels = value;
-            else if (!strcmp(a, "--case"))
-                o->pattern = value;
-            else if (!strcmp(a, "--model") && o->model_count < MODELS_MAX)
-                o->models[o->model_count++] = value;
-            else if (!strcmp(a, "--threads"))
-                o->threads = (uint32_t)strtoul(value, NULL, 10);
-            else if (!strcmp(a, "--seconds"))
-                o->seconds = strtod(value, NULL);
-            else if (!strcmp(a, "--debug"))
-                o->debug = value;
-            else if (!strcmp(a, "--file"))
-                o->file = value;
-            else if (!strcmp(a, "--print"))
-                o->print = value;
-            else if (!strcmp(a, "--weights"))
-                o->model.weights = value;
-            else if (!strcmp(a, "--precision") && argument_precision(value, &o->precision))
-                ;
-            else if (!strcmp(a, "--dim") && o->model.dim_count < SIZES_MAX &&
-                     argument_dim(value, (char **)&o->dims[o->model.dim_count].name, &o->dims[o->model.dim_count].size))
-                o->model.dim_count++;
-            else if (!strcmp(a, "--shape") && o->model.shape_count < SIZES_MAX &&
-                     argument_shape(value, (char **)&o->shapes[o->model.shape_count].name, &o->shapes[o->model.shape_count]))
-                o->model.shape_count++;
-            else
-                return false;
-        }
-    }
-    return o->threads >= 1 && o->threads <= 1024 && o->seconds > 0;
-}
-
-static bool wanted(const struct options *o, const struct bench_case *c)
+static bool wanted(const struct bench_options *o, const struct bench_case *c)
 {
     return (!o->levels || strstr(o->levels, c->level)) && (!o->pattern || strstr(c->name, o->pattern));
 }
 
-static bool run_case(const struct options *o, const struct bench_case *c, struct result *r)
+static bool run_case(const struct bench_options *o, const struct bench_case *c, struct result *r)
 {
     struct graph *g = bench_case_parse(c, r->error, sizeof r->error);
     bool ok = false;
@@ -525,17 +433,50 @@ static bool run_case(const struct options *o, const struct bench_case *c, struct
     r->name = c->name;
     if (g) {
         bench_case_cost(g, &r->flops, &r->bytes);
-        ok = o->check                ? check_graph(o, g, r)
-             : o->plans || o->steps ? inspect_graph(o, g, NULL, r)
-                                    : time_graph(o, g, NULL, r);
+        ok = o->check ? check_graph(o, g, r) : o->plans || o->steps ? inspect_graph(o, g, NULL, r) : time_graph(o, g, NULL, r);
         graph_free(g);
     }
     return ok;
 }
 
-static bool run_model(const struct options *o, const char *path, struct result *r)
+/** The first case of a folder with a manifest; empty if there is none.  False: message. */
+static bool load_case(const char *path, struct manifest_case *c, char *message, size_t size)
+{
+    struct manifest *m;
+    bool ok;
+
+    *c = (struct manifest_case){0};
+    if (!manifest_open(path, &m, message, size)) /* no manifest, or one that reading the model will complain of */
+        return true;
+    ok = manifest_case_count(m) == 0 || manifest_case_load(m, 0, c, message, size);
+    manifest_close(m);
+    return ok;
+}
+
+/** Takes the shapes of a case's inputs, but for those that the command line says something of. */
+static void take_shapes(struct bench_options *o, const struct manifest_case *c)
+{
+    for (size_t i = 0; o->model.dim_count == 0 && i < c->input_count && o->model.shape_count < BENCH_SIZES_MAX; i++) {
+        const struct npy_array *a = &c->inputs[i].array;
+        struct model_shape *shape = &o->shapes[o->model.shape_count];
+        bool said = false;
+
+        for (size_t k = 0; k < o->model.shape_count; k++)
+            said |= !strcmp(o->shapes[k].name, c->inputs[i].name);
+        if (said)
+            continue;
+        *shape = (struct model_shape){.name = c->inputs[i].name, .rank = a->rank};
+        memcpy(shape->dims, a->shape, a->rank * sizeof *a->shape);
+        o->model.shape_count++;
+    }
+}
+
+static bool run_model(const struct bench_options *said, const char *path, struct result *r)
 {
     const char *slash = strrchr(path, '/');
+    struct bench_options o = *said;
+    struct manifest_case c;
+    bool ok;
 
     r->level = "model";
     r->name = slash && slash[1] ? slash + 1 : path;
@@ -543,22 +484,29 @@ static bool run_model(const struct options *o, const char *path, struct result *
     if (slash && !strcmp(r->name, "model.onnx"))
         for (r->name = slash; r->name > path && r->name[-1] != '/';)
             r->name--;
-    return o->plans || o->steps ? inspect_graph(o, NULL, path, r) : time_graph(o, NULL, path, r);
+    ok = load_case(path, &c, r->error, sizeof r->error);
+    o.given = &c;
+    o.model.shapes = o.shapes;
+    if (ok)
+        take_shapes(&o, &c);
+    ok = ok && (o.plans || o.steps ? inspect_graph(&o, NULL, path, r) : time_graph(&o, NULL, path, r));
+    manifest_case_free(&c);
+    return ok;
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.threads = 1, .seconds = 1, .peaks = true, .file = BENCH_DIR "/cases.txt"};
+    struct bench_options o;
     struct bench_cases cases = {0};
     struct bench_peaks peaks = {0};
     char message[512] = "out of memory";
     bool ok, first = true;
     int status = 0;
 
-    if (argc > 1 && !strcmp(argv[1], "--help"))
-        return usage(stdout, 0);
-    if (!parse_options(argc, argv, &o) || (o.model_count && (o.check || o.list || o.print)))
-        return usage(stderr, 2);
+    if (!bench_options_parse(argc, argv, &o, &status)) {
+        bench_options_free(&o);
+        return status;
+    }
     if (o.overhead)
         return bench_overhead_report(o.threads, o.json);
     if (o.levels && !strcmp(o.levels, "scale") && o.check)
@@ -570,8 +518,6 @@ int main(int argc, char **argv)
         print_peaks(&o, &peaks);
         return 0;
     }
-    o.model.dims = o.dims;
-    o.model.shapes = o.shapes;
     bool inspects = o.plans || o.steps;
     o.peaks &= !inspects && !o.check && !o.list && !o.print && !(o.model_count && o.json);
     ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
@@ -624,10 +570,7 @@ int main(int argc, char **argv)
     }
     if (o.json && !inspects && !o.model_count && !o.list && !o.print)
         printf("\n]}\n");
-    for (size_t i = 0; i < o.model.dim_count; i++)
-        free((char *)o.dims[i].name);
-    for (size_t i = 0; i < o.model.shape_count; i++)
-        free((char *)o.shapes[i].name);
+    bench_options_free(&o);
     bench_cases_free(&cases);
     return status;
 }

@@ -39,6 +39,15 @@ static WNNStatus refuse(const char *text)
     return error_publish(&e);
 }
 
+static WNNStatus refuse_name(WNNStringView name)
+{
+    char shown[96], text[160];
+
+    snprintf(text, sizeof text, "there is no operator '%s'",
+             escape_text(shown, sizeof shown, name.data ? name.data : "", view_length(name)));
+    return refuse(text);
+}
+
 WNNStatus wnnContextGetOpSupportLimits(WNNContext context, WNNOpSupportLimits *limits)
 {
     if (!context || !limits)
@@ -64,7 +73,7 @@ WNNStatus wnnContextGetOperatorSupportLimits(WNNContext context, WNNStringView o
     if (!context || !count || (capacity && !limits))
         return refuse(!context ? "context is NULL" : !count ? "count is NULL" : "limits is NULL");
     if (op == OP_COUNT)
-        return refuse("there is no operator of that name");
+        return refuse_name(operatorName);
     for (uint32_t i = 0; op_infos[op].ins[i].name; i++, needed++)
         if (needed < capacity)
             limits[needed] = slot_limits(context, op, &op_infos[op].ins[i], i);

@@ -50,7 +50,7 @@ bool manifest_open(const char *folder, struct manifest **manifest, char *message
     if (m && path && (m->folder = strdup(folder))) {
         if (file_read(path, &text, &length, message, size)) {
             m->root = cJSON_ParseWithLength(text, length);
-            ok = cJSON_IsObject(m->root) && cJSON_IsArray(member(m->root, "layers"));
+            ok = cJSON_IsObject(m->root) && (cJSON_IsArray(member(m->root, "layers")) || text_or(m->root, "model", NULL));
             if (!ok)
                 file_error(message, size, "%s: no JSON object with a list of layers", path);
         }
@@ -413,6 +413,8 @@ bool manifest_model(const struct manifest *m, WNNContext context, struct model *
     bool ok = false;
 
     memset(model, 0, sizeof *model);
+    if (!cJSON_IsArray(member(m->root, "layers")))
+        return file_error(message, size, "no list of layers: the network is in %s", SHOWN(text_or(m->root, "model", "")));
     model->name = strdup(manifest_name(m));
     if (!model->name || !table_create(&table, count_names(m))) {
         file_error(message, size, "out of memory");
@@ -494,6 +496,7 @@ WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph 
 
 /* ---- cases ---- */
 
+/* Arrays are {"NAME": "FILE"} or [{"name": "NAME", "file": "FILE"}]. */
 static bool load_arrays(const struct manifest *m, const cJSON *files, const cJSON *tolerances, size_t *count,
                         struct manifest_array **arrays, char *message, size_t size)
 {
@@ -506,14 +509,17 @@ static bool load_arrays(const struct manifest *m, const cJSON *files, const cJSO
     cJSON_ArrayForEach(f, files)
     {
         struct manifest_array *a = &(*arrays)[*count];
-        const cJSON *atol = member(member(tolerances, f->string), "atol");
+        const bool listed = !f->string;
+        const char *name = listed ? text_or(f, "name", NULL) : f->string;
+        const char *file = listed ? text_or(f, "file", NULL) : cJSON_GetStringValue(f);
+        const cJSON *atol = member(member(tolerances, name), "atol");
         char *path;
         bool ok;
 
-        if (!cJSON_IsString(f) || *f->valuestring == '/' || strstr(f->valuestring, ".."))
-            return file_error(message, size, "%s: bad file name", SHOWN(f->string));
-        path = file_join(m->folder, f->valuestring);
-        a->name = strdup(f->string);
+        if (!name || !file || *file == '/' || strstr(file, ".."))
+            return file_error(message, size, "%s: bad file name", SHOWN(name ? name : "an array without a name"));
+        path = file_join(m->folder, file);
+        a->name = strdup(name);
         ok = path && a->name ? npy_read(path, &a->array, message, size) : file_error(message, size, "out of memory");
         free(path);
         if (!ok) {

@@ -14,7 +14,8 @@
 
 struct manifest;
 
-/** Reads folder/manifest.json.  False: message says why. */
+/** Reads folder/manifest.json, which has a network's layers, or names the model file beside it that its cases are for.  False:
+ * message says why. */
 bool manifest_open(const char *folder, struct manifest **manifest, char *message, size_t size);
 void manifest_close(struct manifest *manifest);
 /** The folder, the network's name and what it does; "" if the manifest does not say. */

@@ -429,6 +429,10 @@ static void limits(void **state)
     assert_string_equal(few[0].name, "a");
     assert_null(few[1].name);
     assert_int_equal(wnnContextGetOperatorSupportLimits(&context, WNN_STR("gem"), 0, NULL, &count), WNNStatus_TypeError);
+    assert_string_equal(wnnGetLastErrorMessage().data, "opSupportLimits: there is no operator 'gem'");
+    assert_int_equal(wnnContextGetOperatorSupportLimits(&context, (WNNStringView){NULL, 0}, 0, NULL, &count),
+                     WNNStatus_TypeError);
+    assert_string_equal(wnnGetLastErrorMessage().data, "opSupportLimits: there is no operator ''");
     assert_int_equal(wnnContextGetOperatorSupportLimits(NULL, WNN_STR("gemm"), 0, NULL, &count), WNNStatus_TypeError);
     assert_int_equal(wnnContextGetOperatorSupportLimits(&context, WNN_STR("gemm"), 1, NULL, &count), WNNStatus_TypeError);
     assert_int_equal(wnnContextGetOpSupportLimits(&context, NULL), WNNStatus_TypeError);

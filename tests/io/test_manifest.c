@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "frontend/io/file.h"
+#include "frontend/io/manifest.h"
 #include "frontend/model/model.h"
 
 static WNNContext context;
@@ -109,6 +110,7 @@ static void test_broken(void **state)
     } cases[] = {
         {"", "no JSON object with a list of layers"},
         {"{\"layers\": 3}", "no JSON object with a list of layers"},
+        {"{\"model\": \"model.onnx\"}", "no list of layers: the network is in model.onnx"},
         {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1e99]}", "", "", ""), "input x: bad shape"},
         {MANIFEST("{\"name\": \"x\\n\", \"dataType\": \"float32\", \"shape\": [0]}", "", "", ""), "input x\\u{a}: bad shape"},
         {MANIFEST("{\"name\": \"x\", \"dataType\": \"float\", \"shape\": [2]}", "", "", ""),
@@ -216,11 +218,56 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
+/** Arrays of a case by name, or listed, as beside an ONNX file. */
+static void test_cases(void **state)
+{
+    static const char *const texts[] = {
+        "{\"layers\": [], \"cases\": [{\"inputs\": {\"x\": \"w.npy\"}, \"outputs\": {\"y\": \"w.npy\"},"
+        " \"tolerance\": {\"y\": {\"atol\": 0.5}}}]}",
+        "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"name\": \"x\", \"file\": \"w.npy\", \"shape\": [2]}],"
+        " \"outputs\": [{\"name\": \"y\", \"file\": \"w.npy\"}], \"tolerance\": {\"y\": {\"atol\": 0.5}}}]}",
+        "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"file\": \"w.npy\"}]}]}",
+        "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"name\": \"x\", \"file\": \"../w.npy\"}]}]}",
+    };
+    static const char *const messages[] = {NULL, NULL, "an array without a name: bad file name", "x: bad file name"};
+    static float values[2] = {3, 4};
+    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values};
+    char message[256], path[128];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/w.npy", folder);
+    assert_true(npy_write(path, &array, message, sizeof message));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct manifest *m;
+        struct manifest_case c;
+
+        write_file("manifest.json", texts[i], strlen(texts[i]));
+        if (!manifest_open(folder, &m, message, sizeof message))
+            fail_msg("%s", message);
+        assert_int_equal(manifest_case_count(m), 1);
+        if (manifest_case_load(m, 0, &c, message, sizeof message) != !messages[i])
+            fail_msg("%s: %s", texts[i], message);
+        if (messages[i]) {
+            assert_non_null(strstr(message, messages[i]));
+        } else {
+            assert_int_equal(c.input_count, 1);
+            assert_string_equal(c.inputs[0].name, "x");
+            assert_int_equal(c.inputs[0].array.byteLength, sizeof values);
+            assert_memory_equal(c.inputs[0].array.data, values, sizeof values);
+            assert_int_equal(c.output_count, 1);
+            assert_string_equal(c.outputs[0].name, "y");
+            assert_float_equal(c.outputs[0].atol, 0.5, 0);
+        }
+        manifest_case_free(&c);
+        manifest_close(m);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_options),
-                                       cmocka_unit_test(test_broken), cmocka_unit_test(test_truncated),
-                                       cmocka_unit_test(test_dispatch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good),      cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_cases),     cmocka_unit_test(test_broken),
+                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_dispatch)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -60,6 +60,56 @@ static void the_bench_prints_a_line(void **state)
     assert_int_equal(run("%s product.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
 }
 
+/* One line says which option is wrong and what it was given. */
+static void wrong_options_are_named(void **state)
+{
+    static const struct {
+        const char *arguments, *message;
+    } rows[] = {
+        {"--bogus", "webnn-bench: --bogus: there is no such option\n"},
+        {"--threads 0", "webnn-bench: --threads takes a number from 1 to 1024, not '0'\n"},
+        {"--threads 2x", "webnn-bench: --threads takes a number from 1 to 1024, not '2x'\n"},
+        {"--seconds -1", "webnn-bench: --seconds takes a number above 0, not '-1'\n"},
+        {"--seconds", "webnn-bench: --seconds needs a value: a number above 0\n"},
+        {"--precision half", "webnn-bench: --precision takes float32, bf16x2 or bf16, not 'half'\n"},
+        {"--dim batch", "webnn-bench: --dim takes NAME=N, 64 times at most, not 'batch'\n"},
+        {"--shape x=0", "webnn-bench: --shape takes NAME=1x3x224x224, 64 times at most, not 'x=0'\n"},
+        {"--check product.webnn", "webnn-bench: --check is for the built-in cases, not 'product.webnn'\n"},
+        {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "webnn-bench: 17: that is one model too many\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(run("%s %s", WEBNN_BENCH, rows[i].arguments), 2);
+        assert_printed(rows[i].message);
+        assert_printed("try: webnn-bench --help");
+    }
+    assert_int_equal(run("%s --help", WEBNN_BENCH), 0);
+    assert_printed("usage: webnn-bench");
+}
+
+/* A folder's first case says what inputs are and how large; the command line wins. */
+static void cases_are_bound(void **state)
+{
+    const char *folder = shared_model("magika-v3");
+
+    (void)state;
+    if (!folder)
+        skip();
+    assert_int_equal(run("%s %s --json --seconds 0.01", WEBNN_BENCH, folder), 0);
+    cJSON *one = cJSON_Parse(printed);
+    assert_non_null(one);
+    assert_int_equal(run("%s %s --json --seconds 0.01 --shape bytes=2x2048", WEBNN_BENCH, folder), 0);
+    cJSON *two = cJSON_Parse(printed);
+    assert_non_null(two);
+    double of_one = number_of(one, "gflops") * number_of(one, "median_ms");
+    double of_two = number_of(two, "gflops") * number_of(two, "median_ms");
+    assert_true(fabs(of_two - 2 * of_one) < 0.01 * of_one);
+    cJSON_Delete(one);
+    cJSON_Delete(two);
+    assert_int_equal(run("%s %s --json --seconds 0.01 --dim unk__214=2", WEBNN_BENCH, folder), 0);
+}
+
 /* What each step does is told apart: multiply-adds, other arithmetic, weights, moving. */
 static void steps_say_what_they_do(void **state)
 {
@@ -140,10 +190,9 @@ static void peaks_are_by_arithmetic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bench_prints_a_line),
-        cmocka_unit_test(steps_say_what_they_do),
-        cmocka_unit_test(products_are_numbered),
-        cmocka_unit_test(peaks_are_by_arithmetic),
+        cmocka_unit_test(the_bench_prints_a_line), cmocka_unit_test(wrong_options_are_named),
+        cmocka_unit_test(cases_are_bound),         cmocka_unit_test(steps_say_what_they_do),
+        cmocka_unit_test(products_are_numbered),   cmocka_unit_test(peaks_are_by_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, prepare, leave_folder);
