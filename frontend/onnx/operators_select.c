@@ -9,7 +9,12 @@
 
 /* ---- TopK ---- */
 
-enum { SORT_MAX = 4096, PICKS_MAX = 256 };
+enum {
+    SORT_MAX = 4096, /* elements that are sorted by counting, unless there are */
+    PICKS_FEW = 8,   /* so few picks that their kernels, one after the other in the code, do not take long to compile */
+    PICK_PART = 32,  /* and picking one takes less than counting this part of the elements */
+    PICKS_MAX = 256
+};
 
 /*
  * How many elements of its row come before each element: those that are larger (smaller), and of equal ones those with a lower
@@ -43,7 +48,7 @@ static WNNOperand sort_indices(struct onnx_node *n, WNNOperand x, uint32_t k, bo
     return onnx_slice_axis(n, places, 1, 0, k);
 }
 
-/* The same for long rows and few picks: one after the other, those taken left out. */
+/* The same for few picks of many: one after the other, those taken left out. */
 static WNNOperand pick_indices(struct onnx_node *n, WNNOperand x, uint32_t k, bool largest)
 {
     struct onnx_dims dims = onnx_dims_of(x);
@@ -70,7 +75,7 @@ static WNNOperand pick_indices(struct onnx_node *n, WNNOperand x, uint32_t k, bo
 static bool import_top_k(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), rows, indices;
-    bool largest = onnx_int(n, "largest", 1) != 0;
+    bool largest = onnx_int(n, "largest", 1) != 0, picks;
     int64_t along = onnx_int(n, "axis", -1), k;
     struct onnx_dims dims = onnx_dims_of(x), flat = {2, {1, 1}};
     uint32_t permutation[ONNX_RANK_MAX], axis, last;
@@ -102,8 +107,8 @@ static bool import_top_k(struct onnx_node *n)
     flat.at[0] = onnx_dims_product(n, &dims, 0, last);
     flat.at[1] = dims.at[last];
     rows = onnx_reshape_to(n, x, flat);
-    indices =
-        flat.at[1] <= SORT_MAX ? sort_indices(n, rows, (uint32_t)k, largest) : pick_indices(n, rows, (uint32_t)k, largest);
+    picks = flat.at[1] > SORT_MAX || (k <= PICKS_FEW && k * PICK_PART <= flat.at[1]);
+    indices = picks ? pick_indices(n, rows, (uint32_t)k, largest) : sort_indices(n, rows, (uint32_t)k, largest);
     o.label = n->label;
     o.axis = 1;
     rows = wnnGraphBuilderGatherElements(n->builder, rows, indices, &o);
