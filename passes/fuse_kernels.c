@@ -401,13 +401,36 @@ static bool is_uniform(struct group *const *members, uint32_t count)
     return true;
 }
 
+static double cache_bytes(const struct fuse *f)
+{
+    return f->o->target && f->o->target->cache_bytes ? (double)f->o->target->cache_bytes : 0;
+}
+
+/*
+ * Whether a convolution by transforms would read or write through a transpose what the second cache does not hold.  Tiles take a
+ * few elements of every channel; where the channels lie far apart, each of these is a miss that no prefetcher foresees.
+ */
+static bool transforms_scattered(const struct fuse *f, const struct candidate *c)
+{
+    bool transforms = false;
+    double moved = 0;
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct node *n = c->nodes[i];
+        transforms |= n->transformed != NULL;
+        if (n->op == OP_TRANSPOSE && !node_is_view(n) && value_bytes(n->results[0]) > moved)
+            moved = value_bytes(n->results[0]);
+    }
+    return transforms && moved > cache_bytes(f);
+}
+
 /*
  * Whether there are several products that are better alone: a kernel of one is computed in tiles of rows and reads its factor
  * from consecutive addresses.  What is small and has one row (gates of a recurrent step) gains more by one kernel less.
  */
 static bool has_large_products(const struct fuse *f, const struct candidate *c)
 {
-    double rows = 0, bytes = 0, cache = f->o->target && f->o->target->cache_bytes ? (double)f->o->target->cache_bytes : 0;
+    double rows = 0, bytes = 0;
     uint32_t products = 0;
 
     for (uint32_t i = 0; i < c->count; i++) {
@@ -419,7 +442,7 @@ static bool has_large_products(const struct fuse *f, const struct candidate *c)
         rows = out->dims[out->rank - 2] > rows ? out->dims[out->rank - 2] : rows;
         bytes += value_bytes(n->inputs[1].value);
     }
-    return products > 1 && (rows > 1 || bytes > CACHES_MAX * cache);
+    return products > 1 && (rows > 1 || bytes > CACHES_MAX * cache_bytes(f));
 }
 
 /* Joins `reader` with `other`, through the views between them, if all four rules allow it.  NULL: they do not. */
@@ -448,7 +471,7 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     }
     candidate_sort(f, &c);
     bytes = weigh(f, c.nodes, c.count, &streams);
-    if (streams > GROUP_STREAMS_MAX || bytes >= before || has_large_products(f, &c))
+    if (streams > GROUP_STREAMS_MAX || bytes >= before || has_large_products(f, &c) || transforms_scattered(f, &c))
         return NULL;
     repeated = weigh_repeated_work(f, &c);
     if (repeated < 0 || bytes + repeated + weigh_lost_threads(f, &c) >= before)

@@ -288,11 +288,42 @@ static void wide_images(void **state)
     assert_true(many > 9.5 * one && many < 10.5 * one);
 }
 
+/* Whether the kernel of the transforms reads and writes nchw itself, next to a second cache of so many bytes. */
+static bool transposes(int64_t cache_bytes)
+{
+    const struct target t = {.vector_bits = 512, .thread_count = 1, .cache_bytes = cache_bytes};
+    const struct pass_options o = {.target = &t, .debug = &prefer};
+    struct graph *g = parse_body("inputs { x: f32[1, 16, 32, 32]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+                                 "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); c = conv2d(a, w, inputLayout=\"nhwc\");"
+                                 "  r = relu(c); y = transpose(r, permutation=[0, 3, 1, 2]); } outputs { y; }");
+    bool in, out;
+
+    assert_true(pass_winograd(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    assert_ptr_equal(value_named(g, "r")->producer->cluster, value_named(g, "c")->producer->cluster);
+    in = value_named(g, "a")->producer->cluster == value_named(g, "c")->producer->cluster;
+    out = value_named(g, "y")->producer->cluster == value_named(g, "c")->producer->cluster;
+    assert_int_equal(in, out);
+    graph_free(g);
+    return in;
+}
+
+/* What the cache does not hold is not gathered from far apart, once for each tile. */
+static void scattered_images(void **state)
+{
+    (void)state;
+    assert_true(transposes(1 << 20));
+    assert_false(transposes(32 << 10));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpreted),     cmocka_unit_test(compiled), cmocka_unit_test(nothing_leaks),
         cmocka_unit_test(not_transformed), cmocka_unit_test(chosen),   cmocka_unit_test(wide_images),
+        cmocka_unit_test(scattered_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
