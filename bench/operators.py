@@ -300,7 +300,7 @@ CASES = {
     "one-hot": lambda m: m.OneHot(m.x(1024, kind="int64"), m.k(1000, "int64"), m.k([0, 1])),
     "top-k": lambda m: m.node("TopK", [m.x(64, 1000), m.ints(5)], 2),
     "top-k-row": lambda m: m.node("TopK", [m.x(1, 1000), m.ints(5)], 2),
-    "top-k-boxes": lambda m: m.node("TopK", [m.x(1, 8400), m.ints(300)], 2),
+    "top-k-boxes": lambda m: m.node("TopK", [m.x(1, 8400), m.ints(100)], 2),
     "rotary": lambda m: rotary(m, 12, 512, 64),
     # images
     "resize-nearest": lambda m: resize(m, "nearest", 2, 1, 32, 64, 64, coordinate_transformation_mode="asymmetric",

@@ -100,6 +100,33 @@ static void full_rate(void **state)
     assert_true(wants_convolution(7, 1024, 1024, 1, 2));
 }
 
+/* Of a row, with padding as wide as the filter allows: what the library does with matrices of one row. */
+static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
+{
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+    const uint32_t pads[4] = {0, 0, padding, padding};
+    struct subject s;
+
+    options.paddingCount = 4;
+    options.padding = pads;
+    subject_begin(&s);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, 64, inputs, 1, width), NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+static void long_filters(void **state)
+{
+    (void)state;
+    assert_false(wants_filter(1, 31, 15));
+    assert_false(wants_filter(3, 16, 7));
+    assert_true(wants_filter(1, 31, 0));
+    assert_true(wants_filter(1, 9, 4));
+    assert_true(wants_filter(16, 31, 15));
+}
+
 static void half_rate(void **state)
 {
     (void)state;
@@ -158,7 +185,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(products, compare),           cmocka_unit_test_setup(many_small_ones, compare),
         cmocka_unit_test_setup(without_comparison, compare), cmocka_unit_test_setup(half_rate, compare),
-        cmocka_unit_test_setup(full_rate, compare_full),     cmocka_unit_test(strided_heads),
+        cmocka_unit_test_setup(full_rate, compare_full),     cmocka_unit_test_setup(long_filters, compare),
+        cmocka_unit_test(strided_heads),
     };
 
     (void)argc;
