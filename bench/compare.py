@@ -3,10 +3,15 @@
 """Times the same networks here and in ONNX Runtime, in turns, and shows how far each kernel is from the machine's limits.
 
     bench/compare.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [OPTION ...] [NAME ...]
+    bench/compare.py --draw FILE [--markdown] [--chart FILE] [--best]
 
 --ort FOLDER     where the Node.js package onnxruntime-node is installed
---models FOLDER  has NAME.onnx, written by the make_models.py beside the script; both engines read the same file
---script FILE    ort_bench.mjs (default: bench/ort_bench.mjs in $WEBNN_SHARED, or in ../shared beside the repository)
+--networks G     bench: the benchmark networks, models: trained ones with inputs of their own, all: both (default)
+--models FOLDER  has NAME.onnx of the benchmark networks, written by the make_models.py beside the script; both engines read the
+                 same file.  Needed for that group
+--cases FOLDER   has folders of trained networks, each with an ONNX file and a manifest.json, whose first case both engines run
+                 (default: models in $WEBNN_SHARED, or in ../shared beside the repository)
+--script FILE    ort_bench.mjs for the benchmark networks (default: bench/ort_bench.mjs there; trained ones: ort_case.mjs here)
 --rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
 --steps N        of each network the N steps that take most of the time, with their share of the machine's limit (default 5;
                  0: no profile is taken).  --json has all of them.
@@ -15,7 +20,9 @@
 --json FILE      everything that was measured; --chart FILE the ratios as SVG; --best of the best runs, which on a machine that
                  others use say more than medians
 --draw FILE      measures nothing: prints (and with --chart draws) what an earlier run wrote with --json
-NAME             networks (default: all that --models has of webnn-bench --list --level model)
+--markdown       instead of all that the table for README.md, with the machine and the versions; --machine TEXT says what the
+                 machine is, where its processor does not
+NAME             networks (default: all of the groups)
 
 Turns alternate, so that a neighbour on the machine hurts both alike; of each engine the median over the rounds of its medians is
 taken, and the best run of any round is shown beside it.  Exit status 1 if an engine failed.
@@ -36,6 +43,11 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ORT_CASE = os.path.join(HERE, "ort_case.mjs")
+GROUPS = {"bench": "benchmark networks, random weights", "models": "trained networks"}
+WORDS = {"bert_encoder": "4 layers, 128 tokens", "elementwise_chain": "14 operators, 4 Mi elements", "qdq_resblock": "8 bits",
+         "cct-2": "classifies pictures", "magika-v3": "types of files", "mnist-8": "digits", "silero-vad-16k": "speech, a frame",
+         "stories260k": "language, 64 tokens", "super-resolution": "224x224", "ultraface-rfb-320": "finds faces"}
 PEAKS = {"float32": "gflops", "bfloat16": "bfloat16_gflops", "int8": "int8_gops"}
 
 
@@ -52,26 +64,34 @@ def run_json(command, folder=None):
     return json.loads(run_process(command, folder).stdout)
 
 
-def webnn_command(a, name, threads, seconds, debug):
-    what = ["--level", "model", "--case", name, "--no-peaks"] if a.built_in else [os.path.join(a.models, name + ".onnx")]
+def webnn_command(a, network, threads, seconds, debug):
+    group, name = network
+    if group == "models":
+        what = [os.path.join(a.cases, name)]
+    else:
+        what = ["--level", "model", "--case", name, "--no-peaks"] if a.built_in else [os.path.join(a.models, name + ".onnx")]
     return [a.bench, *what, "--json", "--threads", str(threads), "--seconds", str(seconds)] + (["--debug", debug] if debug else [])
 
 
-def time_webnn(a, name, threads):
-    found = run_json(webnn_command(a, name, threads, a.seconds, a.debug))
-    if not a.built_in:
+def time_webnn(a, network, threads):
+    found = run_json(webnn_command(a, network, threads, a.seconds, a.debug))
+    if network[0] == "models" or not a.built_in:
         return {"median": found["median_ms"], "min": found["min_ms"], "build": found["read_ms"] + found["build_ms"],
                 "rss": found["rss_mb"], "gflops": found["gflops"], "gbs": found["gbs"]}
-    case = next(c for c in found["cases"] if c["name"] == name)
+    case = next(c for c in found["cases"] if c["name"] == network[1])
     if "error" in case:
-        raise RuntimeError(f"{name}: {case['error']}")
+        raise RuntimeError(f"{network[1]}: {case['error']}")
     return {"median": case["median_ms"], "min": case["min_ms"], "build": case["build_ms"], "rss": case["rss_mib"],
             "gflops": case["gflops"], "gbs": case["gbs"]}
 
 
-def time_ort(a, name, threads):
-    found = run_json(["node", a.script, os.path.join(a.models, name + ".onnx"), str(threads), str(a.seconds)], a.ort)
-    return {"median": found["median_ms"], "min": found["min_ms"], "build": found["load_ms"], "rss": found["rss_mb"]}
+def time_ort(a, network, threads):
+    group, name = network
+    script, model = (ORT_CASE, os.path.join(a.cases, name)) if group == "models" else \
+                    (a.script, os.path.join(a.models, name + ".onnx"))
+    found = run_json(["node", script, model, str(threads), str(a.seconds)], a.ort)
+    return {"median": found["median_ms"], "min": found["min_ms"], "build": found["load_ms"], "rss": found["rss_mb"],
+            "engine": found["engine"]}
 
 
 def level(peaks, size):
@@ -103,9 +123,9 @@ def measure_peaks(a, threads, peaks):
         best.update({key: max(best[key], now[key]) for key in now})
 
 
-def profile_webnn(a, name, threads):
+def profile_webnn(a, network, threads):
     """The steps of a network, as webnn-bench --steps --json has them, and the milliseconds of a run outside of them."""
-    found = run_json(webnn_command(a, name, threads, min(a.seconds, 1), a.debug) + ["--steps"])
+    found = run_json(webnn_command(a, network, threads, min(a.seconds, 1), a.debug) + ["--steps"])
     for step in found["steps"]:
         step["gflops"], step["gbs"] = (step[key] / step["least_ms"] / 1e6 if step["least_ms"] else 0 for key in ("flops", "bytes"))
     return found["steps"], found["between_steps_ms"]
@@ -129,25 +149,51 @@ def summary(turns):
             "rss_mib": middle(turns, "rss"), "rounds_ms": [t["median"] for t in turns]}
 
 
-def compare_network(a, name, threads):
+def compare_network(a, network, threads):
     webnn, ort = [], []
     for _ in range(a.rounds):
-        webnn.append(time_webnn(a, name, threads))
-        ort.append(time_ort(a, name, threads))
-    row = {"network": name, "threads": threads, "webnn": summary(webnn), "onnxruntime": summary(ort)}
+        webnn.append(time_webnn(a, network, threads))
+        ort.append(time_ort(a, network, threads))
+    row = {"group": network[0], "network": network[1], "threads": threads, "webnn": summary(webnn), "onnxruntime": summary(ort)}
     row["ratio"] = row["onnxruntime"]["median_ms"] / row["webnn"]["median_ms"]
     row["ratio_of_bests"] = row["onnxruntime"]["min_ms"] / row["webnn"]["min_ms"]
     row["webnn"]["gflops"], row["webnn"]["gbs"] = middle(webnn, "gflops"), middle(webnn, "gbs")
+    row["engine"] = ort[0]["engine"]
     if a.steps:
-        row["steps"], row["between_steps_ms"] = profile_webnn(a, name, threads)
+        row["steps"], row["between_steps_ms"] = profile_webnn(a, network, threads)
     return row
 
 
-def measure(a):
+def benchmark_networks(a):
     listed = run_process([a.bench, "--list", "--level", "model"]).stdout
     known = [line.split()[1] for line in listed.splitlines()]
-    names = a.names or [n for n in known if os.path.exists(os.path.join(a.models, n + ".onnx"))]
-    found = {"seconds": a.seconds, "rounds": a.rounds, "machine": [], "networks": [], "failed": []}
+    return [("bench", n) for n in known if os.path.exists(os.path.join(a.models, n + ".onnx"))]
+
+
+def trained_networks(a):
+    """The folders whose manifest is of an ONNX file; others describe a network layer by layer, which is only ours to read."""
+    found = []
+    for name in sorted(os.listdir(a.cases)) if os.path.isdir(a.cases) else []:
+        path = os.path.join(a.cases, name, "manifest.json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                manifest = json.load(f)
+            if str(manifest.get("model", "")).endswith(".onnx") and manifest.get("cases"):
+                found.append(("models", name))
+    if not found:
+        print(f"no trained networks: {a.cases} has no folders with a manifest.json of an ONNX file")
+    return found
+
+
+def commit():
+    done = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def measure(a):
+    networks = (benchmark_networks(a) if a.networks != "models" else []) + (trained_networks(a) if a.networks != "bench" else [])
+    networks = [n for n in networks if not a.names or n[1] in a.names]
+    found = {"seconds": a.seconds, "rounds": a.rounds, "commit": commit(), "machine": [], "networks": [], "failed": []}
     for threads in a.threads:
         peaks = {}
         measure_peaks(a, threads, peaks)
@@ -155,13 +201,13 @@ def measure(a):
         found["machine"].append(peaks)
         print_machine(peaks)
         print_header()
-        for name in names:
+        for network in networks:
             try:
-                row = compare_network(a, name, threads)
+                row = compare_network(a, network, threads)
                 measure_peaks(a, threads, peaks)
             except (RuntimeError, OSError, KeyError, json.JSONDecodeError) as e:
-                print(f"{name:18} {threads:2} {e}")
-                found["failed"].append({"network": name, "threads": threads, "error": str(e)})
+                print(f"{network[1]:18} {threads:2} {e}")
+                found["failed"].append({"network": network[1], "threads": threads, "error": str(e)})
                 continue
             found["networks"].append(row)
             print_row(row)
@@ -176,7 +222,8 @@ def measure(a):
 def print_machine(m):
     bandwidth = ", ".join(f"in {b['mib']} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s" for b in m["bandwidth"])
     print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s,"
-          f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} divisions; {bandwidth}")
+          f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} G divisions/s;"
+          f" {bandwidth}")
     print(f"beside kernels: compute {m['compute_us']:.2f} us, each step {m['step_us']:.2f} us, dispatch returns after"
           f" {m['dispatch_idle_us']:.2f} us (just idle), {m['dispatch_asleep_us']:.2f} us (asleep) or"
           f" {m['dispatch_queued_us']:.2f} us (busy)\n")
@@ -221,6 +268,39 @@ def print_all(found):
                 print_row(r)
 
 
+# ---- the table for README.md
+
+def three_digits(x):
+    return f"{x:.0f}" if x >= 100 else f"{x:#.3g}"
+
+
+def print_markdown(found, best, machine):
+    key, what = ("min_ms", "the best run of each") if best else ("median_ms", "medians")
+    rows = {(r.get("group", "bench"), r["network"], r["threads"]): r for r in found["networks"]}
+    threads = sorted({t for _, _, t in rows})
+    engine = found["networks"][0].get("engine", "ONNX Runtime").replace("onnxruntime", "ONNX Runtime")
+    webnn = " ".join(["webnn", found["machine"][0].get("version", "")] + ([f"({found['commit']})"] if found.get("commit") else []))
+    print(f"{webnn} against {engine} on the same ONNX files in turns ({what} in milliseconds, batch 1;"
+          f" {machine or found['machine'][0]['processor']}):\n")
+    heads = [cell for t in threads for cell in (f"webnn, {t} thread{'s' if t > 1 else ''}", "ONNX Runtime", "ratio")]
+    print("| network | " + " | ".join(heads) + " | build / session | MiB |")
+    print("|---" * (len(heads) + 3) + "|")
+    for group, words in GROUPS.items():
+        names = list(dict.fromkeys(n for g, n, _ in rows if g == group))
+        if names:
+            print(f"| *{words}* |" + " |" * (len(heads) + 2))
+        for name in names:
+            cells = [f"{name} ({WORDS[name]})" if name in WORDS else name]
+            for t in threads:
+                r = rows.get((group, name, t))
+                cells += [three_digits(r["webnn"][key]), three_digits(r["onnxruntime"][key]),
+                          f"{r['ratio_of_bests' if best else 'ratio']:.2f}"] if r else [""] * 3
+            r = rows.get((group, name, threads[0]))
+            cells += [f"{r['webnn']['build_ms']:.0f} / {r['onnxruntime']['build_ms']:.0f}",
+                      f"{r['webnn']['rss_mib']:.0f} / {r['onnxruntime']['rss_mib']:.0f}"] if r else [""] * 2
+            print("| " + " | ".join(cells) + " |")
+
+
 # ---- the chart
 
 STYLE = """
@@ -245,15 +325,17 @@ STYLE = """
 
 
 def draw_chart(found, best):
-    """Bars from 1 (as fast as ONNX Runtime) on a logarithmic axis.  The same figures give the same bytes."""
+    """Bars from 1 (as fast as ONNX Runtime) on a logarithmic axis, by group.  The same figures give the same bytes."""
     threads = sorted({r["threads"] for r in found["networks"]})
-    names = list(dict.fromkeys(r["network"] for r in found["networks"]))
-    ratio = {(r["network"], r["threads"]): r["ratio_of_bests" if best else "ratio"] for r in found["networks"]}
+    networks = list(dict.fromkeys((r.get("group", "bench"), r["network"]) for r in found["networks"]))
+    groups = [g for g in GROUPS if any(n[0] == g for n in networks)]
+    ratio = {(r.get("group", "bench"), r["network"], r["threads"]): r["ratio_of_bests" if best else "ratio"]
+             for r in found["networks"]}
     low = min(0, math.floor(math.log2(min(ratio.values()))))
     high = max(1, math.ceil(math.log2(max(ratio.values()))))
-    left, right, top, bar, gap = 150, 60, 84, 12, 14
+    left, right, top, bar, gap, heading = 150, 60, 84, 12, 14, 24 if len(groups) > 1 else 0
     width, row = 760, len(threads) * bar + gap
-    bottom = top + len(names) * row
+    bottom = top + len(networks) * row + len(groups) * heading
 
     def x(value):
         return left + (math.log2(value) - low) / (high - low) * (width - left - right)
@@ -270,17 +352,22 @@ def draw_chart(found, best):
     for e in range(low, high + 1):
         out.append(f'  <line class="{"one" if e == 0 else "grid"}" x1="{x(2 ** e):.1f}" y1="{top - 4}" x2="{x(2 ** e):.1f}"'
                    f' y2="{bottom}"/><text class="soft" x="{x(2 ** e):.1f}" y="{bottom + 18}" text-anchor="middle">{2 ** e:g}×</text>')
-    for n, name in enumerate(names):
-        y = top + n * row + gap / 2
-        out.append(f'  <text x="{left - 12}" y="{y + len(threads) * bar / 2 + 4.5:.1f}" text-anchor="end">{name}</text>')
-        for i, t in enumerate(threads):
-            value = ratio.get((name, t))
-            if not value:
-                continue
-            begin, end = sorted((x(1), x(value)))
-            out.append(f'  <rect class="s{i % 3}" x="{begin:.1f}" y="{y + i * bar:.1f}" width="{max(end - begin, 1):.1f}"'
-                       f' height="{bar - 2}" rx="2"/><text class="soft" x="{max(end, x(1)) + 6:.1f}" y="{y + i * bar + bar - 2.5:.1f}"'
-                       f' style="font-size: 11px">{value:.2f}</text>')
+    y = top + gap / 2
+    for group in groups:
+        if heading:
+            out.append(f'  <text class="soft" x="16" y="{y + 11:.1f}">{GROUPS[group]}</text>')
+        y += heading
+        for name in (n for g, n in networks if g == group):
+            out.append(f'  <text x="{left - 12}" y="{y + len(threads) * bar / 2 + 4.5:.1f}" text-anchor="end">{name}</text>')
+            for i, t in enumerate(threads):
+                value = ratio.get((group, name, t))
+                if not value:
+                    continue
+                begin, end = sorted((x(1), x(value)))
+                out.append(f'  <rect class="s{i % 3}" x="{begin:.1f}" y="{y + i * bar:.1f}" width="{max(end - begin, 1):.1f}"'
+                           f' height="{bar - 2}" rx="2"/><text class="soft" x="{max(end, x(1)) + 6:.1f}"'
+                           f' y="{y + i * bar + bar - 2.5:.1f}" style="font-size: 11px">{value:.2f}</text>')
+            y += row
     return "\n".join(out + ["</svg>", ""])
 
 
@@ -289,8 +376,10 @@ def draw_chart(found, best):
 def arguments():
     shared = os.environ.get("WEBNN_SHARED") or os.path.join(HERE, "..", "..", "shared")
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--bench", "--ort", "--models", "--debug", "--json", "--chart", "--draw"):
+    for name in ("--bench", "--ort", "--models", "--debug", "--json", "--chart", "--draw", "--machine"):
         p.add_argument(name)
+    p.add_argument("--networks", choices=("bench", "models", "all"), default="all")
+    p.add_argument("--cases", default=os.path.join(shared, "models"))
     p.add_argument("--script", default=os.path.join(shared, "bench", "ort_bench.mjs"))
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=2)
@@ -298,12 +387,14 @@ def arguments():
     p.add_argument("--steps", type=int, default=5)
     p.add_argument("--built-in", action="store_true")
     p.add_argument("--best", action="store_true")
+    p.add_argument("--markdown", action="store_true")
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
-    if not a.draw and not (a.bench and a.ort and a.models):
-        p.error("--bench, --ort and --models are needed")
-    if not a.draw:
-        a.bench, a.script, a.models = (os.path.abspath(path) for path in (a.bench, a.script, a.models))
+    if not a.draw and not (a.bench and a.ort and (a.models or a.networks == "models")):
+        p.error("--bench and --ort are needed, and --models for the benchmark networks")
+    for name in ("bench", "script", "models", "cases"):
+        if getattr(a, name):
+            setattr(a, name, os.path.abspath(getattr(a, name)))
     return a
 
 
@@ -312,15 +403,18 @@ def main():
     if a.draw:
         with open(a.draw, encoding="utf-8") as f:
             found = json.load(f)
-        print_all(found)
+        if not a.markdown:
+            print_all(found)
     else:
         found = measure(a)
-    for m in found["machine"] if a.steps else []:
+    for m in found["machine"] if a.steps and not a.markdown else []:
         if not a.draw:
             print_machine(m)
         for r in found["networks"]:
             if r["threads"] == m["threads"]:
                 print_steps(r, a.steps)
+    if a.markdown and found["networks"]:
+        print_markdown(found, a.best, a.machine)
     if a.json:
         with open(a.json, "w", encoding="utf-8") as f:
             json.dump(found, f, indent=1)

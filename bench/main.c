@@ -360,7 +360,7 @@ static void print_peaks(const struct bench_options *o, const struct bench_peaks 
         bench_print_peaks(p);
         return;
     }
-    printf("{\"processor\": ");
+    printf("{\"version\": \"%s\", \"processor\": ", wnnGetVersion());
     bench_print_quoted(p->processor);
     printf(", \"threads\": %u, ", o->threads);
     bench_print_peaks_json(p);

@@ -12,6 +12,8 @@ MODEL            a folder of the shared models (manifest.json with cases: their 
 --forced         times and results with the debug switch prefer-bfloat16: every product in bfloat16 that can be, whatever it costs.
                  Without it both are those of the compiler's choice, which on a processor that gains nothing is float32.
 
+of peak: what the steps that compute in bfloat16 reach of the machine's peak of it, measured in the same run (bf16x2 does three
+times the multiply-adds); empty where none does.
 error: the largest difference from the reference, relative to the largest absolute value of that output, over all outputs and cases.
 top 1: of rows of 2 or more numbers, how many have their maximum in the same place.  Exit status 1 if something failed.
 """
@@ -114,21 +116,23 @@ def measure_accuracy(a, model):
     return found
 
 
+def bench(a, precision, *what):
+    return json.loads(run_process([os.path.join(a.bin, "webnn-bench"), *what, "--json", "--seconds", str(a.seconds),
+                                   *common(a, precision)]))
+
+
 def measure_times(a, model):
-    shapes = []
-    for name, file in model_cases(model)[0][0].items():
-        with open(file, "rb") as f:
-            data = f.read(4096)
-        length = struct.unpack_from("<H", data, 8)[0]
-        shape = ast.literal_eval(data[10:10 + length].decode("latin1"))["shape"]
-        shapes += ["--shape", f"{name}={'x'.join(map(str, shape)) or 'scalar'}"]
     best = dict.fromkeys(PRECISIONS, math.inf)
     for _ in range(a.rounds):
         for p in PRECISIONS:
-            out = run_process([os.path.join(a.bin, "webnn-bench"), model, "--json", "--seconds", str(a.seconds), *shapes,
-                               *common(a, p)])
-            best[p] = min(best[p], json.loads(out)["min_ms"])
+            best[p] = min(best[p], bench(a, p, model)["min_ms"])
     return best
+
+
+def share_of_peak(steps, peak):
+    """What the steps in bfloat16 reach of its peak together; None: there are none."""
+    narrow = [s for s in steps if s["arithmetic"] == "bfloat16" and s["least_ms"]]
+    return sum(s["operations"] for s in narrow) / sum(s["least_ms"] for s in narrow) / 1e6 / peak if narrow and peak else None
 
 
 def main():
@@ -142,17 +146,20 @@ def main():
     a = p.parse_args()
     failed = False
 
-    print("| network | ms: " + " | ".join(PRECISIONS) + " | error: " + " | ".join(PRECISIONS) + " | top 1: bf16x2 | bf16 |")
-    print("| --- |" + " ---: |" * (2 * len(PRECISIONS) + 2))
+    peak = bench(a, "float32", "--peaks")["bfloat16_gflops"]
+    print("| network | ms: " + " | ".join(PRECISIONS) + " | of peak: " + " | ".join(PRECISIONS[1:]) + " | error: " + " | ".join(PRECISIONS) + " | top 1: bf16x2 | bf16 |")
+    print("| --- |" + " ---: |" * (3 * len(PRECISIONS) + 1))
     for model in a.models:
         name = os.path.splitext(os.path.basename(model.rstrip("/")))[0]
         try:
             times, accuracy = measure_times(a, model), measure_accuracy(a, model)
+            shares = [share_of_peak(bench(a, q, model, "--steps")["steps"], peak) for q in PRECISIONS[1:]]
         except (RuntimeError, OSError, ValueError, KeyError) as e:
             print(f"{name}: {e}", file=sys.stderr)
             failed = True
             continue
-        cells = [f"{times[q]:.3g}" for q in PRECISIONS] + [f"{accuracy[q].error:.1e}" for q in PRECISIONS]
+        cells = [f"{times[q]:.3g}" for q in PRECISIONS] + ["" if s is None else f"{100 * s:.0f} %" for s in shares]
+        cells += [f"{accuracy[q].error:.1e}" for q in PRECISIONS]
         cells += [f"{100 * accuracy[q].same / accuracy[q].rows:.1f} %" if accuracy[q].rows else "" for q in PRECISIONS[1:]]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     return failed

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Times a model in ONNX Runtime on the inputs of its first case, as webnn-bench takes them:
+//
+//   node ort_case.mjs FOLDER [THREADS=1] [SECONDS=3]     (run where the package onnxruntime-node is installed)
+//
+// FOLDER has a manifest.json with "model" (the ONNX file) and "cases", whose arrays are .npy files of any type.  Results go to
+// tensors that exist before, as in webnn-bench (operators.mjs does the same).  Prints one JSON line with the keys of the shared
+// ort_bench.mjs.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const ort = createRequire(`${process.cwd()}/`)('onnxruntime-node');
+const [folder, threads = '1', seconds = '3'] = process.argv.slice(2);
+if (!folder) { console.error('usage: ort_case.mjs FOLDER [THREADS] [SECONDS]'); process.exit(2); }
+
+const TYPES = {
+  '<f4': ['float32', Float32Array], '<f8': ['float64', Float64Array], '<i4': ['int32', Int32Array], '<i8': ['int64', BigInt64Array],
+  '|i1': ['int8', Int8Array], '|u1': ['uint8', Uint8Array], '|b1': ['bool', Uint8Array],
+};
+
+function readNpy(path) {
+  const bytes = readFileSync(path);
+  const wide = bytes[6] > 1;
+  const start = (wide ? 12 : 10) + (wide ? bytes.readUInt32LE(8) : bytes.readUInt16LE(8));
+  const header = bytes.toString('latin1', wide ? 12 : 10, start);
+  const descr = /'descr': *'([^']*)'/.exec(header)[1];
+  const shape = /'shape': *\(([^)]*)\)/.exec(header)[1].split(',').filter(d => d.trim()).map(Number);
+  if (!TYPES[descr] || /'fortran_order': *True/.test(header)) throw new Error(`${path}: ${header} is not read here`);
+  const [type, Array] = TYPES[descr];
+  const own = bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + bytes.length); // aligned
+  return new ort.Tensor(type, new Array(own), shape);
+}
+
+const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+const arrays = (given) => Object.fromEntries((Array.isArray(given) ? given.map(i => [i.name, i.file]) : Object.entries(given))
+  .map(([name, file]) => [name, readNpy(join(folder, file))]));
+
+const t0 = performance.now();
+const session = await ort.InferenceSession.create(join(folder, manifest.model), {
+  executionProviders: ['cpu'], graphOptimizationLevel: 'all',
+  intraOpNumThreads: Number(threads), interOpNumThreads: 1, executionMode: 'sequential',
+});
+const loadMs = performance.now() - t0;
+const feeds = arrays(manifest.cases[0].inputs), results = arrays(manifest.cases[0].outputs);
+for (const name of session.outputNames) if (!results[name]) throw new Error(`${folder}: the case has no output ${name}`);
+
+for (let i = 0; i < 3; i++) await session.run(feeds, results);
+const times = [];
+const end = performance.now() + Number(seconds) * 1000;
+while (performance.now() < end || times.length < 5) {
+  const t = performance.now();
+  await session.run(feeds, results);
+  times.push(performance.now() - t);
+}
+times.sort((a, b) => a - b);
+console.log(JSON.stringify({
+  engine: `onnxruntime ${ort.env.versions.node ?? ort.env.versions.common}`, model: manifest.name, threads: Number(threads),
+  runs: times.length, load_ms: +loadMs.toFixed(1), median_ms: +times[times.length >> 1].toFixed(4), min_ms: +times[0].toFixed(4),
+  p90_ms: +times[Math.floor(times.length * 0.9)].toFixed(4), rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
+}));

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What compare.py and precision.py compute from measurements: limits, the table, the chart."""
+import contextlib
+import io
+import unittest
+
+import compare
+import precision
+
+PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "gdivisions": 5, "processor": "P", "version": "1",
+         "bandwidth": [{"mib": 1, "copy_gbs": 80, "read_gbs": 140}, {"mib": 512, "copy_gbs": 20, "read_gbs": 10}]}
+
+
+def step(**what):
+    return {"distinct_bytes": 0, "bytes": 0, "weight_bytes": 0, "arithmetic": "float32", "operations": 0, "divisions": 0, **what}
+
+
+class Limits(unittest.TestCase):
+    def limit(self, ms, bound, touched=0, **what):
+        found = compare.limit_of(step(**what), PEAKS, touched)
+        self.assertAlmostEqual(found[0], ms)
+        self.assertEqual(found[1], bound)
+
+    def test_each_arithmetic_has_its_own_peak(self):
+        self.limit(1, "float32", operations=200e6)
+        self.limit(1, "int8", operations=800e6, arithmetic="int8")
+        self.limit(1, "bfloat16", operations=100e6, arithmetic="bfloat16")
+        self.limit(1, "division", operations=100e6, divisions=5e6)
+
+    def test_bytes_come_from_where_they_fit(self):
+        self.limit(0.01, "memory", bytes=0.8e6, distinct_bytes=0.8e6)
+        self.limit(20, "memory", bytes=400e6, distinct_bytes=400e6)
+        self.limit(0.05, "memory", bytes=1e6, distinct_bytes=1e6, weight_bytes=1e6, touched=500e6)
+        self.limit(1e6 / 140e6 + 99e6 / 140e6, "memory", bytes=100e6, distinct_bytes=1e6, weight_bytes=1e6, touched=1e6)
+
+    def test_shares_are_of_the_shortest_calls(self):
+        steps = [step(operations=100e6, least_ms=1, ms=3)]
+        compare.add_limits(steps, PEAKS)
+        self.assertAlmostEqual(steps[0]["share_of_limit"], 0.5)
+
+    def test_bfloat16_steps_are_held_against_their_peak(self):
+        steps = [step(operations=50e6, arithmetic="bfloat16", least_ms=1), step(operations=9e9, least_ms=1)]
+        self.assertAlmostEqual(precision.share_of_peak(steps, 100), 0.5)
+        self.assertIsNone(precision.share_of_peak(steps[1:], 100))
+        self.assertIsNone(precision.share_of_peak(steps, 0))
+
+
+class Figures(unittest.TestCase):
+    def setUp(self):
+        def row(group, name, threads, ratio):
+            times = {"median_ms": 2.0, "min_ms": 1.0, "build_ms": 30.4, "rss_mib": 80}
+            return {"group": group, "network": name, "threads": threads, "webnn": times, "engine": "onnxruntime 1.2",
+                    "onnxruntime": {**times, "min_ms": ratio}, "ratio": ratio / 2, "ratio_of_bests": ratio}
+        self.found = {"machine": [PEAKS], "commit": "abc", "networks": [
+            row(g, n, t, r) for t in (1, 2) for g, n, r in (("bench", "resnet50", 1.5), ("models", "mnist-8", 4.0))]}
+
+    def markdown(self, *what):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            compare.print_markdown(self.found, *what)
+        return out.getvalue().splitlines()
+
+    def test_the_table_has_both_groups(self):
+        lines = self.markdown(True, None)
+        self.assertIn("webnn 1 (abc) against ONNX Runtime 1.2", lines[0])
+        self.assertTrue(lines[0].endswith("; P):"))
+        self.assertEqual(len({line.count("|") for line in lines[2:]}), 1)
+        self.assertEqual([line.split("|")[1].strip() for line in lines[4:]],
+                         ["*benchmark networks, random weights*", "resnet50", "*trained networks*", "mnist-8 (digits)"])
+        self.assertIn("| 1.00 | 1.50 | 1.50 | 1.00 | 1.50 | 1.50 | 30 / 30 | 80 / 80 |", lines[5])
+        self.assertTrue(self.markdown(False, "a machine")[0].endswith("; a machine):"))
+
+    def test_the_chart_has_both_groups(self):
+        chart = compare.draw_chart(self.found, True)
+        for text in (*compare.GROUPS.values(), "resnet50", "mnist-8", ">4.00<"):
+            self.assertIn(text, chart)
+        self.found["networks"] = self.found["networks"][::2]
+        self.assertNotIn(compare.GROUPS["models"], compare.draw_chart(self.found, True))
+
+
+if __name__ == "__main__":
+    unittest.main()
