@@ -161,8 +161,6 @@ void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
 /** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
-/** Whether the implementation computes the problem wrongly. */
-bool dnn_is_misread(const struct dnn_problem *p, const_dnnl_primitive_desc_t pd);
 /** An attribute object that asks for the caller's scratch memory; NULL: out of memory. */
 dnnl_primitive_attr_t dnn_create_attributes(void);
 

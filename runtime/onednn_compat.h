@@ -174,31 +174,6 @@ static inline dnnl_status_t dnn_set_quantization(dnnl_primitive_attr_t attribute
 #endif
 }
 
-/** A convolution, or the transposed one, for inference.  bias may be NULL.  dilations: 0 means dense. */
-static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool transposed, dnn_const_md src,
-                                            dnn_const_md weights, dnn_const_md bias, dnn_const_md dst, const int64_t strides[2],
-                                            const int64_t dilations[2], const int64_t low[2], const int64_t high[2],
-                                            const_dnnl_primitive_attr_t attributes)
-{
-    dnnl_dims_t s = {strides[0], strides[1]}, d = {dilations[0], dilations[1]}, l = {low[0], low[1]}, h = {high[0], high[1]};
-#if DNNL_VERSION_MAJOR >= 3
-    return transposed
-               ? dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
-                                                                  src, weights, bias, dst, s, d, l, h, attributes)
-               : dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct,
-                                                                src, weights, bias, dst, s, d, l, h, attributes);
-#else
-    dnnl_convolution_desc_t c; /* the type of both */
-    dnnl_status_t status =
-        transposed ? dnnl_dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,
-                                                                  weights, bias, dst, s, d, l, h)
-                   : dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_convolution_direct, src,
-                                                                weights, bias, dst, s, d, l, h);
-
-    return status == dnnl_success ? dnnl_primitive_desc_create(pd, &c, attributes, engine, NULL) : status;
-#endif
-}
-
 /** The implementation's name; "" if it has none. */
 static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
 {
@@ -207,33 +182,35 @@ static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
     return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
 }
 
-/** A matrix product.  by_gemm: by the implementation over the library's gemm, NULL if that cannot do it. */
-static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool by_gemm, dnn_const_md src,
-                                       dnn_const_md weights, dnn_const_md bias, dnn_const_md dst,
-                                       const_dnnl_primitive_attr_t attributes)
-{
-#if DNNL_VERSION_MAJOR >= 3
-    dnnl_status_t status = dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes);
+/** Whether an implementation of this name is to be taken. */
+typedef bool (*dnn_accept)(const char *implementation, const void *user);
 
-    while (status == dnnl_success && by_gemm && !strstr(dnn_pd_name(*pd), "gemm"))
+#if DNNL_VERSION_MAJOR >= 3
+/** Steps on to the first implementation that is accepted. */
+static inline dnnl_status_t dnn_first_accepted(dnnl_primitive_desc_t *pd, dnnl_status_t status, dnn_accept accept,
+                                               const void *user)
+{
+    while (status == dnnl_success && !accept(dnn_pd_name(*pd), user))
         status = dnnl_primitive_desc_next_impl(*pd);
     if (status != dnnl_success && *pd) {
         dnnl_primitive_desc_destroy(*pd);
         *pd = NULL;
     }
     return status;
+}
 #else
-    dnnl_matmul_desc_t m;
+/** The first implementation of an operation that is accepted. */
+static inline dnnl_status_t dnn_first_accepted(dnnl_primitive_desc_t *pd, const_dnnl_op_desc_t operation, dnnl_engine_t engine,
+                                               const_dnnl_primitive_attr_t attributes, dnn_accept accept, const void *user)
+{
     dnnl_primitive_desc_iterator_t i;
-    dnnl_status_t status = dnnl_matmul_desc_init(&m, src, weights, bias, dst);
+    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&i, operation, attributes, engine, NULL);
 
-    if (status == dnnl_success)
-        status = dnnl_primitive_desc_iterator_create(&i, &m, attributes, engine, NULL);
     if (status != dnnl_success)
         return status;
     for (;;) {
         *pd = dnnl_primitive_desc_iterator_fetch(i);
-        if (!*pd || !by_gemm || strstr(dnn_pd_name(*pd), "gemm"))
+        if (!*pd || accept(dnn_pd_name(*pd), user))
             break;
         dnnl_primitive_desc_destroy(*pd);
         *pd = NULL;
@@ -242,6 +219,50 @@ static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t 
     }
     dnnl_primitive_desc_iterator_destroy(i);
     return *pd ? dnnl_success : dnnl_unimplemented;
+}
+#endif
+
+/** A convolution, or the transposed one, for inference.  bias may be NULL.  dilations: 0 means dense. */
+static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool transposed, dnn_const_md src,
+                                            dnn_const_md weights, dnn_const_md bias, dnn_const_md dst, const int64_t strides[2],
+                                            const int64_t dilations[2], const int64_t low[2], const int64_t high[2],
+                                            const_dnnl_primitive_attr_t attributes, dnn_accept accept, const void *user)
+{
+    dnnl_dims_t s = {strides[0], strides[1]}, d = {dilations[0], dilations[1]}, l = {low[0], low[1]}, h = {high[0], high[1]};
+#if DNNL_VERSION_MAJOR >= 3
+    dnnl_status_t status =
+        transposed
+            ? dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                                               src, weights, bias, dst, s, d, l, h, attributes)
+            : dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                             weights, bias, dst, s, d, l, h, attributes);
+
+    return dnn_first_accepted(pd, status, accept, user);
+#else
+    dnnl_convolution_desc_t c; /* the type of both */
+    dnnl_status_t status =
+        transposed ? dnnl_dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,
+                                                                  weights, bias, dst, s, d, l, h)
+                   : dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                                weights, bias, dst, s, d, l, h);
+
+    return status == dnnl_success ? dnn_first_accepted(pd, &c, engine, attributes, accept, user) : status;
+#endif
+}
+
+/** A matrix product. */
+static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, dnn_const_md src, dnn_const_md weights,
+                                       dnn_const_md bias, dnn_const_md dst, const_dnnl_primitive_attr_t attributes,
+                                       dnn_accept accept, const void *user)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnn_first_accepted(pd, dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes), accept,
+                              user);
+#else
+    dnnl_matmul_desc_t m;
+    dnnl_status_t status = dnnl_matmul_desc_init(&m, src, weights, bias, dst);
+
+    return status == dnnl_success ? dnn_first_accepted(pd, &m, engine, attributes, accept, user) : status;
 #endif
 }
 

@@ -532,7 +532,8 @@ static bool load(struct loader *x)
     dnnl_primitive_desc_t pd = dnn_create_pd(x->l, &s->problem, s->scales);
     if (!pd)
         return error_set(x->e, WNNStatus_NotSupportedError, "oneDNN on this machine does not take a step of the image");
-    bool ok = !dnn_is_misread(&s->problem, pd) ? load_arguments(x, pd) : damaged(x, "oneDNN would compute it wrongly");
+    bool ok = load_arguments(x, pd);
+
     if (ok)
         dnn_finish_step(s, pd);
     dnnl_primitive_desc_destroy(pd);

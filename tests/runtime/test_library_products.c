@@ -208,6 +208,24 @@ static void matmul_of_every_rank(void **state)
     assert_int_equal(taken, all);
 }
 
+/** Sums and rows of sizes around those of tiles. */
+static void matmul_around_tiles(void **state)
+{
+    static const uint32_t rows[] = {33, 37, 65}, sums[] = {21, 31, 63, 64, 65}, columns[] = {1, 40};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 5; j++)
+            for (size_t k = 0; k < 2; k++) {
+                struct subject s;
+
+                subject_begin(&s);
+                apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows[i], sums[j]), OPERAND(&s, true, sums[j], columns[k]), NULL);
+                assert_true(subject_check(&s));
+                subject_end(&s);
+            }
+}
+
 /** Operands read through one or two transposes. */
 static void matmul_through_transposes(void **state)
 {
@@ -296,7 +314,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conv2d_of_every_layout), cmocka_unit_test(conv_transpose2d_of_every_layout),
         cmocka_unit_test(matmul_of_every_rank),   cmocka_unit_test(matmul_through_transposes),
-        cmocka_unit_test(gemm_of_every_form),
+        cmocka_unit_test(gemm_of_every_form),     cmocka_unit_test(matmul_around_tiles),
     };
 
     (void)argc;
