@@ -115,7 +115,7 @@ void bench_print_quoted(const char *text);
 
 /* ---- the machine's peaks (peaks.c) ---- */
 
-enum { BENCH_LEVELS = 4 };
+enum { BENCH_LEVELS = 5 };
 
 /** What processors have units of their own for, or instructions that do more at once. */
 enum bench_rate_kind { BENCH_FLOAT32, BENCH_BFLOAT16, BENCH_INT8, BENCH_DIVISION, BENCH_RATES };
@@ -139,7 +139,7 @@ struct bench_rate {
 
 /** GB/s over so much memory, of all threads together; a copy is from one half to the other and counts both directions. */
 struct bench_bandwidth {
-    uint32_t mib;
+    uint32_t kib;
     double copy, read;
 };
 

@@ -220,7 +220,7 @@ def measure(a):
 # ---- printing
 
 def print_machine(m):
-    bandwidth = ", ".join(f"in {b['mib']} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s" for b in m["bandwidth"])
+    bandwidth = ", ".join(f"in {b['mib']:g} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s" for b in m["bandwidth"])
     print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s,"
           f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} G divisions/s;"
           f" {bandwidth}")

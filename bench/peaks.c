@@ -202,17 +202,20 @@ static double peak_measure(const struct peak_thread *what, uint32_t threads, int
     return best;
 }
 
-/** Megabytes: what fits a core's own cache, what fits some last-level caches and not others, and what fits none. */
-static const uint32_t level_mib[BENCH_LEVELS] = {1, 16, 48, 512};
+/** KiB: what fits a core's first cache and its second, of each thread; then of all together what fits some last-level caches
+ * and not others, and what fits none. */
+enum { NEAR_LEVELS = 2 };
+static const uint32_t level_kib[BENCH_LEVELS] = {32, 1 << 10, 16 << 10, 48 << 10, 512 << 10};
 
 /** The fastest of some ways to walk memory, so often that starting threads does not count. */
-static double walk_measure(enum way first, enum way last, uint32_t threads, char *memory, uint32_t mib)
+static double walk_measure(enum way first, enum way last, uint32_t threads, char *memory, size_t bytes)
 {
-    struct peak_thread what = {.memory = memory, .bytes = (size_t)mib << 20, .times = mib < 16 ? 16 / mib : 1};
+    const size_t enough = (size_t)16 << 20;
+    struct peak_thread what = {.memory = memory, .bytes = bytes, .times = bytes < enough ? (int64_t)(enough / bytes) : 1};
     double best = 0;
 
     for (what.way = first; what.way <= last; what.way++) {
-        double found = peak_measure(&what, threads, mib > 100 ? 3 : 10);
+        double found = peak_measure(&what, threads, bytes > 6 * enough ? 3 : 10);
 
         best = found > best ? found : best;
     }
@@ -221,7 +224,7 @@ static double walk_measure(enum way first, enum way last, uint32_t threads, char
 
 static void measure_all(uint32_t threads, struct bench_peaks *out)
 {
-    size_t room = (size_t)level_mib[BENCH_LEVELS - 1] << 20, huge = (size_t)2 << 20;
+    size_t room = (size_t)level_kib[BENCH_LEVELS - 1] << 10, huge = (size_t)2 << 20;
     char *memory;
 
     for (const struct bench_unit *u = bench_units; u->name; u++) {
@@ -241,9 +244,11 @@ static void measure_all(uint32_t threads, struct bench_peaks *out)
     memset(memory, 0, room + huge);
     for (int i = 0; i < BENCH_LEVELS; i++) {
         struct bench_bandwidth *b = &out->levels[i];
+        size_t bytes = ((size_t)b->kib << 10) * (i < NEAR_LEVELS ? threads : 1);
 
-        b->read = walk_measure(READ_STRAIGHT, READ_FOUR, threads, memory, b->mib);
-        b->copy = walk_measure(COPY_LOOP, COPY_LIBRARY, threads, memory, b->mib);
+        bytes = bytes < room ? bytes : room;
+        b->read = walk_measure(READ_STRAIGHT, READ_FOUR, threads, memory, bytes);
+        b->copy = walk_measure(COPY_LOOP, COPY_LIBRARY, threads, memory, bytes);
     }
     free(memory);
 }
@@ -275,7 +280,7 @@ void bench_measure_peaks(uint32_t threads, struct bench_peaks *out)
     memset(out, 0, sizeof *out);
     processor_name(out->processor, sizeof out->processor);
     for (int i = 0; i < BENCH_LEVELS; i++)
-        out->levels[i].mib = level_mib[i];
+        out->levels[i].kib = level_kib[i];
     if (shared == MAP_FAILED)
         return;
     *shared = *out;
@@ -311,7 +316,8 @@ void bench_print_peaks(const struct bench_peaks *p)
             printf("%s %s skipped (no instructions)", i ? "," : "", rate_names[i].words);
     }
     for (int i = 0; i < BENCH_LEVELS; i++)
-        printf("%s in %u MiB copy %.1f, read %.1f GB/s", i ? "," : ";", p->levels[i].mib, p->levels[i].copy, p->levels[i].read);
+        printf("%s in %u %s copy %.1f, read %.1f GB/s", i ? "," : ";", p->levels[i].kib >> (p->levels[i].kib < 1024 ? 0 : 10),
+               p->levels[i].kib < 1024 ? "KiB" : "MiB", p->levels[i].copy, p->levels[i].read);
     putchar('\n');
 }
 
@@ -321,7 +327,7 @@ void bench_print_peaks_json(const struct bench_peaks *p)
         printf("\"%s\": %.1f, ", rate_names[i].key, p->rates[i].peak);
     printf("\"bandwidth\": [");
     for (int i = 0; i < BENCH_LEVELS; i++)
-        printf("%s{\"mib\": %u, \"copy_gbs\": %.1f, \"read_gbs\": %.1f}", i ? ", " : "", p->levels[i].mib, p->levels[i].copy,
-               p->levels[i].read);
+        printf("%s{\"mib\": %g, \"copy_gbs\": %.1f, \"read_gbs\": %.1f}", i ? ", " : "", p->levels[i].kib / 1024.0,
+               p->levels[i].copy, p->levels[i].read);
     putchar(']');
 }

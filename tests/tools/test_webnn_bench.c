@@ -175,7 +175,7 @@ static void peaks_are_by_arithmetic(void **state)
         assert_true(number_of(level, "copy_gbs") > 0 && number_of(level, "read_gbs") > 0);
         levels++;
     }
-    assert_int_equal(levels, 4);
+    assert_int_equal(levels, 5);
     const bool int8 = number_of(root, "int8_gops") > 0, bfloat16 = number_of(root, "bfloat16_gflops") > 0;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512vnni"))
