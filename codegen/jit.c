@@ -126,33 +126,61 @@ void jit_free(struct jit *j)
     free(j);
 }
 
+/* Calls visit for every symbol of an object. */
+static void each_symbol(LLVMBinaryRef object, void (*visit)(LLVMSymbolIteratorRef s, const char *name, void *user), void *user)
+{
+    LLVMSymbolIteratorRef s = LLVMObjectFileCopySymbolIterator(object);
+    for (; !LLVMObjectFileIsSymbolIteratorAtEnd(object, s); LLVMMoveToNextSymbol(s))
+        if (LLVMGetSymbolName(s))
+            visit(s, LLVMGetSymbolName(s), user);
+    LLVMDisposeSymbolIterator(s);
+}
+
+struct perf_map {
+    FILE *f;
+    const char *symbol, *name;
+    uint64_t from, address; /* of the function: in its section, in memory */
+};
+
+static void perf_find(LLVMSymbolIteratorRef s, const char *name, void *user)
+{
+    struct perf_map *p = user;
+    if (!strcmp(name, p->symbol))
+        p->from = LLVMGetSymbolAddress(s);
+}
+
+/* The function itself and those of its stages, whose names begin like its own. */
+static void perf_write(LLVMSymbolIteratorRef s, const char *name, void *user)
+{
+    const struct perf_map *p = user;
+    const size_t length = strlen(p->symbol);
+    if (!strncmp(name, p->symbol, length) && (!name[length] || name[length] == '.'))
+        fprintf(p->f, "%llx %llx webnn_%s_%s\n", (unsigned long long)(p->address + LLVMGetSymbolAddress(s) - p->from),
+                (unsigned long long)LLVMGetSymbolSize(s), name, p->name);
+}
+
 /* /tmp/perf-<pid>.map: "start size name" in hexadecimal; perf reads it to name samples. */
 static void perf_note(LLVMMemoryBufferRef object, const char *symbol, const char *name, uint64_t address)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct perf_map p = {.symbol = symbol, .name = name, .address = address};
     char *text = NULL, path[64];
-    uint64_t size = 0;
     LLVMBinaryRef binary = LLVMCreateBinary(object, NULL, &text);
-    if (binary) {
-        LLVMSymbolIteratorRef s = LLVMObjectFileCopySymbolIterator(binary);
-        for (; !LLVMObjectFileIsSymbolIteratorAtEnd(binary, s); LLVMMoveToNextSymbol(s)) {
-            const char *found = LLVMGetSymbolName(s);
-            if (found && !strcmp(found, symbol))
-                size = LLVMGetSymbolSize(s);
-        }
-        LLVMDisposeSymbolIterator(s);
-        LLVMDisposeBinary(binary);
-    } else {
+
+    if (!binary) {
         LLVMDisposeMessage(text);
+        return;
     }
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
     pthread_mutex_lock(&lock);
-    FILE *f = fopen(path, "a");
-    if (f) {
-        fprintf(f, "%llx %llx webnn_%s_%s\n", (unsigned long long)address, (unsigned long long)size, symbol, name);
-        fclose(f);
+    p.f = fopen(path, "a");
+    if (p.f) {
+        each_symbol(binary, perf_find, &p);
+        each_symbol(binary, perf_write, &p);
+        fclose(p.f);
     }
     pthread_mutex_unlock(&lock);
+    LLVMDisposeBinary(binary);
 }
 
 struct found {
