@@ -120,8 +120,8 @@ uint32_t block_wide_factor(const struct kernel *k)
  */
 static bool is_strided(const struct kernel *k)
 {
-    if (k->row_var == KEXPR_NONE || !k->reduced_count || k->tile_rows || factors_are_own(k))
-        return false; /* with tile_rows strides are few, too */
+    if (k->row_var == KEXPR_NONE || !k->reduced_count || factors_are_own(k))
+        return false;
     if (k->vars[k->parallel_count + k->reduced_count - 1].size <= KERNEL_UNROLL_MAX)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {

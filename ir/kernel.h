@@ -332,7 +332,7 @@ char *kernel_stage_structure(const struct kernel *k, uint32_t stage, struct aren
 /** Elements of the vector variable that one unit covers at most, if the vector variable is PARALLEL. */
 enum { KERNEL_BLOCK = 4096 };
 /** Points of the row variable that one unit covers at most (kernel.row_block): a multiple of the rows that tiles usually have. */
-enum { KERNEL_ROWS = 84, KERNEL_ROWS_EVEN = 96 };
+enum { KERNEL_ROWS = 84, KERNEL_ROWS_EVEN = 96, KERNEL_ROWS_TILED = 112 /* where kernel.tile_rows says 4, 7 or 8 */ };
 /** Products of so few rows are about reading weights: their panels are wide, and the choice of the library is another. */
 enum { KERNEL_FEW_ROWS = 6 };
 /** Consecutive elements that are worth a vector, or a panel of weights. */

@@ -750,7 +750,9 @@ static bool find_product(struct kernel *k)
             k->row_var = u;
     }
     /* Rows in eights (matrices) or in sevens (images: 7, 14, 28 ...), so that tiles of as many leave no rest. */
-    if (k->tile_rows || (k->row_var != KEXPR_NONE && k->vars[k->row_var].size % 8 == 0 && k->vars[k->row_var].size % 7))
+    if (k->tile_rows)
+        k->row_block = KERNEL_ROWS_TILED;
+    else if (k->row_var != KEXPR_NONE && k->vars[k->row_var].size % 8 == 0 && k->vars[k->row_var].size % 7)
         k->row_block = KERNEL_ROWS_EVEN;
     choose_row_order(k, loads);
     return true;

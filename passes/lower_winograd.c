@@ -2,9 +2,9 @@
 /*
  * A convolution with transformed weights (pass winograd), and what is fused with it, as a kernel of stages (ir/kernel.h):
  *
- *   judge    the largest magnitude of the chunk's inputs, NaN if one is
- *   input    V[16][in / block][tile][block] = B^T d B of every 4x4 tile of inputs
- *   product  M[16][out / panel][tile][panel] = V * U, 16 products of matrices; U: the transformed weights
+ *   input    V[16][tile][in] = B^T d B of every 4x4 tile of inputs, and the sum of its squares
+ *   judge    the largest of those sums, which is not finite if an input is not or is too large
+ *   product  M[16][tile][out] = V * U, 16 products of matrices; U: the transformed weights
  *   output   y = A^T M A, 2x2 outputs of every tile, and on them all that follows
  *   direct   instead of the last three where inputs are too large or not finite: the plain sums
  *
@@ -14,11 +14,11 @@
 #include "passes/lower.h"
 #include "passes/winograd.h"
 
-enum { LOCAL_JUDGE, LOCAL_INPUT, LOCAL_PRODUCT, LOCAL_COUNT };
+enum { LOCAL_JUDGE, LOCAL_SQUARES, LOCAL_INPUT, LOCAL_PRODUCT, LOCAL_COUNT };
 enum {
     OUTPUTS_MAX = 4,
     EXPRESSIONS_MAX = 480, /* of the outputs: four times what follows */
-    JUDGE_ROW_PARTS = 3,   /* parts of a row that are all judged by the whole row */
+    SQUARE_SUMS = 4,       /* of a tile, of which one addition need not wait for the other's */
     GAP = 16               /* elements between the 16 matrices, lest all their rows share a set of the first cache */
 };
 
@@ -104,7 +104,7 @@ static bool stage_end(struct stage *st, bool good, const char *name, enum kstage
         return false;
     stage->when = when;
     stage->judge = LOCAL_JUDGE;
-    stage->limit = WINOGRAD_INPUT_LIMIT;
+    stage->limit = WINOGRAD_SQUARES_LIMIT;
     return true;
 }
 
@@ -137,31 +137,6 @@ static struct kaffine first_input(struct stage *st, struct kaffine tile, uint32_
     return kaffine_add_const(kaffine_scale(st->l.k, tile, 2), -st->b->s.padding[d]);
 }
 
-static bool make_judge(struct builder *b)
-{
-    struct stage st;
-    bool good = stage_begin(&st, b);
-
-    if (good) {
-        struct kernel *k = st.l.k;
-        struct kaffine at[2];
-        uint32_t e;
-
-        at[0] = kaffine_add(k, variable(&st, KVAR_REDUCED, 2 * b->s.chunk[0] + 2), first_input(&st, st.row, 0));
-        /* Whole rows are one long run without guards.  Of many parts of rows only what the part reads: wide images would take
-         * the square of time. */
-        at[1] = b->s.count[1] <= JUDGE_ROW_PARTS
-                    ? variable(&st, KVAR_REDUCED, b->s.in[1])
-                    : kaffine_add(k, variable(&st, KVAR_REDUCED, 2 * b->s.chunk[1] + 2), first_input(&st, st.column, 1));
-        e = input_at(&st, at[0], at[1], variable(&st, KVAR_REDUCED, b->s.in_channels));
-        good = e != KEXPR_NONE;
-        if (good)
-            kernel_store(k, local_tensor(&st, LOCAL_JUDGE, true), kaffine_const(0),
-                         kernel_reduce(k, KR_MAX, kernel_op1(k, K_ABS, e)), 0, NULL);
-    }
-    return stage_end(&st, good, "judge", KSTAGE_ALWAYS);
-}
-
 static uint32_t add(struct kernel *k, uint32_t a, uint32_t b)
 {
     return kernel_op2(k, K_ADD, a, b);
@@ -183,6 +158,20 @@ static void transform_input(struct kernel *k, uint32_t *d, uint32_t step)
     d[3 * step] = sub(k, a[1], a[3]);
 }
 
+/* The sum of a tile's squares: infinite or NaN if the transform's sums might overflow.  Less than a comparison costs. */
+static uint32_t squares(struct kernel *k, const uint32_t d[WINOGRAD_POINTS])
+{
+    uint32_t sums[SQUARE_SUMS];
+
+    for (uint32_t i = 0; i < SQUARE_SUMS; i++)
+        sums[i] = kernel_op2(k, K_MUL, d[i], d[i]);
+    for (uint32_t i = SQUARE_SUMS; i < WINOGRAD_POINTS; i++)
+        sums[i % SQUARE_SUMS] = kernel_op3(k, K_FMA, d[i], d[i], sums[i % SQUARE_SUMS]);
+    for (uint32_t i = 1; i < SQUARE_SUMS; i++)
+        sums[0] = add(k, sums[0], sums[i]);
+    return sums[0];
+}
+
 static bool make_input(struct builder *b)
 {
     struct stage st;
@@ -196,16 +185,17 @@ static bool make_input(struct builder *b)
         struct kaffine channel = kaffine_add(k, kaffine_scale(k, block, b->s.block), lane);
         struct kaffine y = first_input(&st, kaffine_add(k, st.row, row), 0);
         struct kaffine x = first_input(&st, kaffine_add(k, st.column, column), 1);
-        struct kaffine to = kaffine_add(k, kaffine_scale(k, row, b->s.chunk[1]), column);
+        struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.chunk[1]), column);
+        struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
         uint32_t d[WINOGRAD_POINTS], tensor;
 
-        to = kaffine_add(k, kaffine_scale(k, block, b->s.rows), to);
-        to = kaffine_add(k, kaffine_scale(k, to, b->s.block), lane);
         for (uint32_t i = 0; good && i < WINOGRAD_POINTS; i++) {
             d[i] = input_at(&st, kaffine_add_const(y, i / 4), kaffine_add_const(x, i % 4), channel);
             good = d[i] != KEXPR_NONE;
         }
         if (good) {
+            kernel_store(k, local_tensor(&st, LOCAL_SQUARES, true), kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane),
+                         kernel_reduce(k, KR_MAX, squares(k, d)), 0, NULL);
             tensor = local_tensor(&st, LOCAL_INPUT, true);
             for (uint32_t i = 0; i < 4; i++)
                 transform_input(k, d + i, 4);
@@ -215,7 +205,22 @@ static bool make_input(struct builder *b)
                 kernel_store(k, tensor, kaffine_add_const(to, i * b->v_step), d[i], 0, NULL);
         }
     }
-    return stage_end(&st, good, "input", KSTAGE_BELOW);
+    return stage_end(&st, good, "input", KSTAGE_ALWAYS);
+}
+
+static bool make_judge(struct builder *b)
+{
+    struct stage st;
+    bool good = stage_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.l.k;
+        struct kaffine at = variable(&st, KVAR_REDUCED, b->local_elements[LOCAL_SQUARES]);
+        uint32_t e = kernel_load(k, local_tensor(&st, LOCAL_SQUARES, false), at, 0, NULL, (union scalar){.u64 = 0});
+
+        kernel_store(k, local_tensor(&st, LOCAL_JUDGE, true), kaffine_const(0), kernel_reduce(k, KR_MAX, e), 0, NULL);
+    }
+    return stage_end(&st, good, "judge", KSTAGE_ALWAYS);
 }
 
 static bool make_product(struct builder *b)
@@ -231,16 +236,13 @@ static bool make_product(struct builder *b)
         struct kaffine point = variable(&st, KVAR_PARALLEL, WINOGRAD_POINTS);
         struct kaffine panel = variable(&st, KVAR_PARALLEL, b->s.out_channels / b->s.panel);
         struct kaffine tile = variable(&st, KVAR_PARALLEL, b->s.rows), lane = variable(&st, KVAR_PARALLEL, b->s.panel);
-        struct kaffine block = variable(&st, KVAR_REDUCED, b->s.in_channels / b->s.block);
-        struct kaffine inner = variable(&st, KVAR_REDUCED, b->s.block);
-        struct kaffine in = kaffine_add(k, kaffine_scale(k, block, b->s.block), inner);
-        struct kaffine v =
-            kaffine_add(k, kaffine_scale(k, kaffine_add(k, kaffine_scale(k, block, b->s.rows), tile), b->s.block),
-                        kaffine_add(k, kaffine_scale(k, point, b->v_step), inner));
+        struct kaffine in = variable(&st, KVAR_REDUCED, b->s.in_channels);
+        struct kaffine v = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), in);
         struct kaffine w = kaffine_add(k, kaffine_scale(k, point, b->s.out_channels / b->s.panel), panel);
-        struct kaffine m = kaffine_scale(k, kaffine_add(k, kaffine_scale(k, panel, b->s.rows), tile), b->s.panel);
+        struct kaffine m = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), kaffine_scale(k, panel, b->s.panel));
         uint32_t v_tensor = local_tensor(&st, LOCAL_INPUT, false), u_tensor = lower_tensor(&st.l, u, false);
 
+        v = kaffine_add(k, kaffine_scale(k, point, b->v_step), v);
         w = kaffine_add(k, kaffine_scale(k, w, b->s.in_channels), in);
         w = kaffine_add(k, kaffine_scale(k, w, b->s.panel), lane);
         m = kaffine_add(k, kaffine_add(k, kaffine_scale(k, point, b->m_step), m), lane);
@@ -315,11 +317,10 @@ static bool make_output(struct builder *b)
         struct kaffine channel = kaffine_add(k, kaffine_scale(k, panel, b->s.panel), lane);
         struct kaffine y = kaffine_scale(k, kaffine_add(k, st.row, row), 2);
         struct kaffine x = kaffine_scale(k, kaffine_add(k, st.column, column), 2);
-        struct kaffine from = kaffine_add(k, kaffine_scale(k, row, b->s.chunk[1]), column);
+        struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.chunk[1]), column);
+        struct kaffine from = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), channel);
         uint32_t m[WINOGRAD_POINTS], tensor = local_tensor(&st, LOCAL_PRODUCT, false);
 
-        from = kaffine_add(k, kaffine_scale(k, panel, b->s.rows), from);
-        from = kaffine_add(k, kaffine_scale(k, from, b->s.panel), lane);
         for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
             m[i] = kernel_load(k, tensor, kaffine_add_const(from, i * b->m_step), 0, NULL, zero);
         for (uint32_t i = 0; i < 4; i++)
@@ -379,6 +380,7 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     b.v_step = b.s.rows * b.s.in_channels + GAP;
     b.m_step = b.s.rows * b.s.out_channels + GAP;
     b.local_elements[LOCAL_JUDGE] = 1;
+    b.local_elements[LOCAL_SQUARES] = b.s.chunk[0] * b.s.chunk[1] * b.s.block;
     b.local_elements[LOCAL_INPUT] = WINOGRAD_POINTS * b.v_step;
     b.local_elements[LOCAL_PRODUCT] = WINOGRAD_POINTS * b.m_step;
     b.k = kernel_create();
@@ -388,7 +390,7 @@ struct kernel *lower_winograd(const struct target *target, const struct node_tab
     snprintf(b.k->label, sizeof b.k->label, "%s", n->label);
     for (uint32_t i = 0; i < LOCAL_COUNT; i++)
         kernel_local(b.k, WNNOperandDataType_Float32, b.local_elements[i]);
-    if (make_judge(&b) && make_input(&b) && make_product(&b) && make_output(&b) && make_direct(&b))
+    if (make_input(&b) && make_judge(&b) && make_product(&b) && make_output(&b) && make_direct(&b))
         return b.k;
     kernel_free(b.k);
     return NULL;

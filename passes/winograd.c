@@ -17,60 +17,140 @@
 #include "passes/support.h"
 
 enum {
-    TILES_ENOUGH = 80, /* rows of the products: a block of theirs is no larger (KERNEL_ROWS) */
-    TILES_MIN = 16,    /* fewer read the weights too often per operation */
-    PANEL_VECTORS = 2, /* of weights side by side */
-    TILE_ROWS = 8,     /* of the products' tiles of accumulators, with two vectors: enough to hide latency, */
-    TILE_ROWS_FEW = 4, /* and where there are 16 registers */
-    BLOCK = 32,        /* of input channels: the same for most sizes, so that they share code */
-    CHANNELS_MIN = 16  /* fewer leave lanes of the transforms empty */
+    TILES_ENOUGH = 104, /* of a chunk: more gain nothing, and a block of the products' rows is no larger (KERNEL_ROWS_TILED) */
+    TILES_MIN = 16,     /* fewer read the weights too often per operation, whatever the cache holds */
+    PANEL_VECTORS = 2,  /* of weights side by side */
+    TILE_ROWS = 8,      /* of the products' tiles of accumulators, with two vectors: enough to hide latency, */
+    TILE_ROWS_ODD = 7,  /* what suits images of 7, 14, 28 ... results better, */
+    TILE_ROWS_FEW = 4,  /* and where there are 16 registers */
+    BLOCK = 32,         /* of input channels: the same for most sizes, so that they share code */
+    CHANNELS_MIN = 16   /* fewer leave lanes of the transforms empty */
 };
-
-/* ---- shapes ---- */
 
 static int64_t divide_up(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
 
-/* Bytes of scratch that tiles of a chunk take: transformed inputs, products. */
-static double tile_bytes(const struct winograd_shape *s)
+static double cache_of(const struct target *t)
 {
-    return (double)WINOGRAD_POINTS * (double)(s->in_channels + s->out_channels) * sizeof(float);
+    return t->cache_bytes > 0 ? (double)t->cache_bytes : 1 << 20;
+}
+
+/* ---- cost ---- */
+
+/*
+ * Times of one thread in steps: a multiply-add of one vector, two of which begin in every cycle.  Measured as docs/winograd.md
+ * says.
+ */
+#define DIRECT_SPEED 0.92       /* share of the peak that direct convolutions reach */
+#define DIRECT_WEIGHT_COST 20.0 /* reading a vector of weights from memory, beside the arithmetic */
+#define PRODUCT_SPEED 0.90      /* share of the peak of products of transformed tiles */
+#define INPUT_COST 230.0        /* transforming a tile of one vector of channels, with the judge */
+#define READ_COST 5.0           /* reading a vector of inputs, of which chunks side by side share some */
+#define OUTPUT_COST 190.0       /* and back */
+#define WEIGHT_COST 16.0        /* reading a vector of transformed weights from memory, fetched ahead, for the first chunk */
+#define WEIGHT_COST_FAR 7.0     /* for each further one, if they stay in a cache that is shared, */
+#define WEIGHT_COST_NEAR 3.0    /* and if they stay in the second one */
+#define NEAR 0.5                /* share of the second cache that weights and scratch may fill together */
+#define SCRATCH 0.8             /* and that scratch may fill in any case */
+#define CHUNK_COST 3000.0
+#define SPECIAL 1.03 /* what is code of its own: other rows of tiles, guards where chunks go beyond an image */
+#define WORTH 0.9 /* the kernel takes longer to compile than a primitive to create, and both weights are kept */
+
+static int64_t lanes_of(const struct target *t)
+{
+    return t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
+}
+
+/* Bytes of scratch that a chunk takes: transformed inputs, products. */
+static double scratch_bytes(const struct winograd_shape *s)
+{
+    return (double)(WINOGRAD_POINTS * s->chunk[0] * s->chunk[1] * (s->in_channels + s->out_channels)) * sizeof(float);
+}
+
+/* Of a convolution cut as s says. */
+static double transformed_cost(const struct winograd_shape *s, const struct target *t)
+{
+    const int64_t lanes = lanes_of(t), threads = t->thread_count ? t->thread_count : 1;
+    const double in_vectors = (double)divide_up(s->in_channels, lanes), out_vectors = (double)divide_up(s->out_channels, lanes);
+    const double weights = WINOGRAD_POINTS * (double)s->in_channels * out_vectors, tiles = (double)(s->chunk[0] * s->chunk[1]);
+    const double chunks = (double)divide_up(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
+    const double bytes = weights * (double)lanes * sizeof(float) + scratch_bytes(s);
+    const double again = bytes < NEAR * cache_of(t) ? WEIGHT_COST_NEAR : WEIGHT_COST_FAR;
+    const double read = (double)((2 * s->chunk[0] + 2) * (2 * s->chunk[1] + 2));
+    const double chunk = (double)s->rows * weights / PRODUCT_SPEED + (tiles * INPUT_COST + read * READ_COST) * in_vectors +
+                         tiles * OUTPUT_COST * out_vectors + CHUNK_COST;
+
+    return chunks * chunk + weights * (WEIGHT_COST + (chunks - 1) * again);
+}
+
+static double direct_cost(const struct winograd_shape *s, const struct target *t)
+{
+    const double pairs = (double)(s->in_channels * divide_up(s->out_channels, lanes_of(t)));
+    const double threads = t->thread_count ? (double)t->thread_count : 1;
+
+    return 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / DIRECT_SPEED / threads + DIRECT_WEIGHT_COST);
+}
+
+bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
+{
+    return s->in_channels >= CHANNELS_MIN && s->out_channels >= CHANNELS_MIN &&
+           transformed_cost(s, t) < WORTH * direct_cost(s, t);
+}
+
+/* ---- shapes ---- */
+
+/* Chunks of so many tiles; false: they are cut like smaller ones. */
+static bool cut(struct winograd_shape *s, int64_t height, int64_t width, int64_t tile_rows)
+{
+    const int64_t chunk[2] = {height, width};
+
+    for (uint32_t d = 0; d < 2; d++) {
+        s->count[d] = divide_up(s->tiles[d], chunk[d]);
+        s->chunk[d] = chunk[d];
+        if (divide_up(s->tiles[d], s->count[d]) != chunk[d])
+            return false;
+    }
+    s->tile_rows = tile_rows;
+    s->rows = divide_up(height * width, tile_rows) * tile_rows;
+    return true;
 }
 
 /*
- * Chunks are rows of tiles, or parts of one: as many tiles as fit beside a part of the weights into the second cache, not more
- * than the products profit from, and chunks enough for every thread to have as many as the others.
+ * Chunks are some rows of tiles, or parts of some: those that cost least.  Small ones read the weights often, large ones leave
+ * the second cache; some leave tiles of accumulators or the last chunk half empty, or threads without work.
  */
 static void choose_chunks(struct winograd_shape *s, const struct target *t)
 {
-    const double cache = t->cache_bytes > 0 ? (double)t->cache_bytes : 1 << 20;
-    const int64_t threads = t->thread_count ? t->thread_count : 1;
-    int64_t most = (int64_t)(cache / 2 / tile_bytes(s)), rows;
+    const int64_t even[2] = {TILE_ROWS, TILE_ROWS_ODD}, few = TILE_ROWS_FEW;
+    const int64_t *tile_rows = t->vector_bits >= 512 ? even : &few;
+    struct winograd_shape best = *s;
+    double least = 0;
 
-    most = most < TILES_MIN ? TILES_MIN : most > TILES_ENOUGH ? TILES_ENOUGH : most;
-    s->count[1] = divide_up(s->tiles[1], most);
-    s->chunk[1] = divide_up(s->tiles[1], s->count[1]);
-    rows = most / s->chunk[1];
-    rows = rows > s->tiles[0] ? s->tiles[0] : rows < 1 ? 1 : rows;
-    s->count[0] = divide_up(s->tiles[0], rows);
-    /* a few chunks more if that makes them a multiple of the threads */
-    for (int64_t count = s->count[0]; threads > 1 && count <= s->tiles[0] && count <= s->count[0] + threads; count++)
-        if (s->batch * count * s->count[1] % threads == 0) {
-            s->count[0] = count;
-            break;
-        }
-    s->chunk[0] = divide_up(s->tiles[0], s->count[0]);
-    s->count[0] = divide_up(s->tiles[0], s->chunk[0]);
-    s->count[1] = divide_up(s->tiles[1], s->chunk[1]);
-    s->tile_rows = t->vector_bits >= 512 ? TILE_ROWS : TILE_ROWS_FEW;
-    s->rows = divide_up(s->chunk[0] * s->chunk[1], s->tile_rows) * s->tile_rows;
+    for (int i = 0; i < (t->vector_bits >= 512 ? 2 : 1); i++)
+        for (int64_t height = 1; height <= s->tiles[0] && height <= TILES_ENOUGH; height++)
+            for (int64_t width = 1; width <= s->tiles[1] && height * width <= TILES_ENOUGH; width++) {
+                double cost;
+
+                if (!cut(s, height, width, tile_rows[i]))
+                    continue;
+                if (height * width > TILES_MIN && scratch_bytes(s) > SCRATCH * cache_of(t))
+                    continue;
+                cost = transformed_cost(s, t) * (i ? SPECIAL : 1);
+                for (uint32_t d = 0; d < 2; d++)
+                    cost *= s->count[d] * s->chunk[d] > s->tiles[d] ? SPECIAL : 1;
+                if (least > 0 && cost >= least)
+                    continue;
+                least = cost;
+                best = *s;
+            }
+    *s = best;
 }
 
 bool winograd_shape(const struct node *n, const struct target *t, struct winograd_shape *s)
 {
-    const int64_t wide = t->vector_bits >= 64 ? PANEL_VECTORS * (t->vector_bits / 32) : 1;
+    const int64_t lanes = lanes_of(t), wide = lanes > 1 ? PANEL_VECTORS * lanes : 1;
     const uint32_t *in, *out, *filter;
     struct conv_view c;
 
@@ -97,42 +177,6 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
     s->block = s->in_channels % BLOCK == 0 ? BLOCK : s->in_channels % (BLOCK / 2) == 0 ? BLOCK / 2 : s->in_channels;
     s->panel = s->out_channels % wide == 0 ? wide : pack_panel_width(t, s->out_channels, s->out_channels, s->rows);
     return true;
-}
-
-/* ---- cost ---- */
-
-/*
- * Times of one thread in steps: a multiply-add of one vector, two of which begin in every cycle.  Measured as docs/winograd.md
- * says.
- */
-#define DIRECT_SPEED 0.92       /* share of the peak that direct convolutions reach */
-#define DIRECT_WEIGHT_COST 20.0 /* reading a vector of weights from memory, beside the arithmetic */
-#define PRODUCT_SPEED 0.90      /* share of the peak of products of transformed tiles */
-#define INPUT_COST 230.0        /* transforming a tile of one vector of channels, with the judge */
-#define OUTPUT_COST 190.0       /* and back */
-#define WEIGHT_COST 16.0        /* reading a vector of transformed weights from memory, fetched ahead, for the first chunk */
-#define WEIGHT_COST_FAR 17.0    /* for each further one, if they stay in a cache that is shared, */
-#define WEIGHT_COST_NEAR 3.0    /* and if they stay in the second one */
-#define NEAR 0.75               /* share of the second cache that weights and scratch may fill together */
-#define CHUNK_COST 3000.0
-#define WORTH 0.9 /* the kernel takes longer to compile than a primitive to create, and both weights are kept */
-
-bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
-{
-    const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1, threads = t->thread_count ? t->thread_count : 1;
-    const double in_vectors = (double)divide_up(s->in_channels, lanes), out_vectors = (double)divide_up(s->out_channels, lanes);
-    const double pairs = (double)s->in_channels * out_vectors, tiles = (double)(s->chunk[0] * s->chunk[1]);
-    const double chunks = (double)divide_up(s->batch * s->count[0] * s->count[1], threads); /* of the busiest thread */
-    const double weights = WINOGRAD_POINTS * pairs, bytes = weights * (double)lanes * sizeof(float) + tiles * tile_bytes(s);
-    const double again = bytes < NEAR * (double)t->cache_bytes ? WEIGHT_COST_NEAR : WEIGHT_COST_FAR;
-    double direct, chunk;
-
-    if (s->in_channels < CHANNELS_MIN || s->out_channels < CHANNELS_MIN)
-        return false;
-    direct = 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / DIRECT_SPEED / (double)threads + DIRECT_WEIGHT_COST);
-    chunk =
-        (double)s->rows * weights / PRODUCT_SPEED + tiles * (INPUT_COST * in_vectors + OUTPUT_COST * out_vectors) + CHUNK_COST;
-    return chunks * chunk + weights * (WEIGHT_COST + (chunks - 1) * again) < WORTH * direct;
 }
 
 /* ---- weights ---- */

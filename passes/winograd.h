@@ -6,22 +6,24 @@
 #ifndef WEBNN_PASSES_WINOGRAD_H_
 #define WEBNN_PASSES_WINOGRAD_H_
 
+#include <math.h>
+
 #include "ir/interpret.h"
 #include "passes/passes.h"
 
 enum { WINOGRAD_POINTS = 16 }; /* of a tile, transformed: as many products of matrices */
 
-/** Inputs from here on are left to direct summation, as are weights from there on: sums of sums might overflow. */
-#define WINOGRAD_INPUT_LIMIT ((float)INTERPRET_WINOGRAD_LIMIT)
+/** Tiles whose inputs' squares have no sum below this are left to direct summation, as are weights from there on: sums of sums
+ * might overflow.  An input of INTERPRET_WINOGRAD_LIMIT, 2^64, has a square beyond float32. */
+#define WINOGRAD_SQUARES_LIMIT INFINITY
 #define WINOGRAD_WEIGHT_LIMIT 0x1p32f
 
 /** How a convolution is cut. */
 struct winograd_shape {
     int64_t batch, in[2], out[2], padding[2]; /* height and width; padding before */
     int64_t in_channels, out_channels;
-    int64_t block;     /* input channels side by side in transformed tiles [16][in / block][tile][block] */
-    int64_t panel;     /* output channels side by side in the transformed weights [16][out / panel][in][panel], and in
-                          products [16][out / panel][tile][panel] */
+    int64_t block;     /* input channels that are transformed side by side */
+    int64_t panel;     /* output channels side by side in the transformed weights [16][out / panel][in][panel] */
     int64_t tiles[2];  /* of the image: of 2x2 outputs each */
     int64_t chunk[2];  /* tiles of a chunk */
     int64_t count[2];  /* chunks of an image */
