@@ -4,6 +4,8 @@
  * interpreter's bounds, by kernel_interpret and by code of every instruction set: sizes, paddings, layouts, what is fused, and
  * inputs that are not finite.
  */
+#include <unistd.h>
+
 #include "codegen/codegen.h"
 #include "passes/winograd.h"
 #include "support/kernels.h"
@@ -380,12 +382,51 @@ static void nothing_wasted(void **state)
     }
 }
 
+/* perf (docs/debugging.md) names every stage beside the kernel's own function. */
+static void stages_are_named(void **state)
+{
+    struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
+    const struct pass_options o = {.target = &t, .debug = &prefer};
+    struct debug_options d = {.flags = DEBUG_PERF};
+    struct arena a = {0};
+    struct error e = {0};
+    struct kernel_list list;
+    struct codegen_unit *unit;
+    unsigned stages = 0, all = 0, stage;
+    char path[64], line[256];
+
+    (void)state;
+    assert_true(codegen_host_target(&t, "native", &a, &e));
+    codegen = codegen_create(&t, &d, &e);
+    assert_non_null(codegen);
+    struct graph *g = parse_random(bodies[0]);
+    assert_true(pass_winograd(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    assert_non_null(compile(list.kernels[0], &unit));
+    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (; fgets(line, sizeof line, file); all++)
+        stages += sscanf(line, "%*x %*x webnn_k0.stage%u_winograd", &stage) == 1;
+    fclose(file);
+    unlink(path);
+    assert_int_equal(stages, list.kernels[0]->stage_count);
+    assert_int_equal(all, stages + 1);
+    codegen_unit_free(unit);
+    kernel_list_free(&list);
+    graph_free(g);
+    codegen_free(codegen);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpreted),     cmocka_unit_test(compiled), cmocka_unit_test(nothing_leaks),
         cmocka_unit_test(not_transformed), cmocka_unit_test(chosen),   cmocka_unit_test(wide_images),
         cmocka_unit_test(scattered_images), cmocka_unit_test(nothing_wasted),
+        cmocka_unit_test(stages_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
