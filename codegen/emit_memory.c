@@ -85,19 +85,18 @@ static V and_conditions(struct emitter *e, V a, V b)
 
 /* ---- guards ---- */
 
-/* Lanes for which 0 <= base + lane < bound. */
+/*
+ * Lanes for which 0 <= base + lane < bound, with a vector of the bound in 32 bits, which it fits into, being a size of a tensor: as
+ * unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base too far away to be said.
+ */
 static V guard_unit(struct emitter *e, V base, V bound)
 {
     const struct build *m = &e->m;
-    V zero = const_int(m, 64, 0), width = const_int(m, 64, e->lanes);
-    V low = LLVMBuildNeg(m->b, base, ""), high = LLVMBuildSub(m->b, bound, base, "");
-    low = op_intrinsic2(m, "llvm.smin", op_intrinsic2(m, "llvm.smax", low, zero), width);
-    high = op_intrinsic2(m, "llvm.smin", op_intrinsic2(m, "llvm.smax", high, low), width);
-    low = LLVMBuildTrunc(m->b, low, type_int(m, 32), "");
-    high = LLVMBuildTrunc(m->b, high, type_int(m, 32), "");
-    V lane = LLVMBuildSub(m->b, const_iota(m, 32, e->lanes), splat(m, low, e->lanes), "");
-    V count = splat(m, LLVMBuildSub(m->b, high, low, ""), e->lanes);
-    return LLVMBuildICmp(m->b, LLVMIntULT, lane, count, "guard");
+    V near = LLVMBuildAdd(m->b, base, const_int(m, 64, e->lanes), "");
+    near = LLVMBuildICmp(m->b, LLVMIntULT, near, const_int(m, 64, (INT64_C(1) << 31) + e->lanes), "near");
+    V first = LLVMBuildSelect(m->b, near, LLVMBuildTrunc(m->b, base, type_int(m, 32), ""), const_int(m, 32, INT32_MIN), "");
+    V lane = LLVMBuildAdd(m->b, splat(m, first, e->lanes), const_iota(m, 32, e->lanes), "");
+    return LLVMBuildICmp(m->b, LLVMIntULT, lane, bound, "guard");
 }
 
 /* The conjunction of guards, for use at level: *scalar for all lanes, *lanes per lane; NULL where there is none. */
@@ -108,6 +107,10 @@ static void guards_value(struct emitter *e, uint32_t form, uint32_t count, uint3
         const struct form *f = &e->forms[form + i];
         V bound = number_value(e, f->number + 1 + f->affine->count);
         struct place p = form_place(e, form + i);
+        if (p.kind == FORM_UNIT) {
+            emit_at(e, LEVEL_ENTRY);
+            bound = splat(&e->m, LLVMBuildTrunc(e->m.b, bound, type_int(&e->m, 32), ""), e->lanes);
+        }
         emit_at(e, f->level);
         if (p.kind == FORM_UNIFORM) {
             V c = LLVMBuildICmp(e->m.b, LLVMIntULT, p.base, bound, "guard");

@@ -83,6 +83,26 @@ static void guarded_loads(void **state)
     }
 }
 
+/* Places so far from the tensor that 32 bits do not tell them from those inside. */
+static void guards_far_away(void **state)
+{
+    enum { N = 40, FAR = 5 };
+    (void)state;
+    struct kernel *k = kernel_create();
+    void *tensors[2] = {buffer_create(N * sizeof(float)), buffer_create(N * FAR * sizeof(float))};
+    fill_nasty(WNNOperandDataType_Float32, tensors[0], N);
+    kernel_tensor(k, WNNOperandDataType_Float32, N, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, N * FAR, true, NULL);
+    uint32_t r = kernel_var(k, KVAR_PARALLEL, FAR), c = kernel_var(k, KVAR_PARALLEL, N);
+    struct kaffine place = kaffine_add(k, strided(k, r, INT64_C(1) << 31, -(INT64_C(1) << 32) - 3), kaffine_var(k, c));
+    struct kguard guard = {place, N};
+    uint32_t x = kernel_load(k, 0, place, 1, &guard, (union scalar){.f32 = 2});
+    kernel_store(k, 1, kaffine_add(k, strided(k, r, N, 0), kaffine_var(k, c)), x, 0, NULL);
+    check_kernel(k, tensors, exact);
+    buffer_free(tensors[0]);
+    buffer_free(tensors[1]);
+}
+
 /* The other way round: only a part of the points is stored; also where the guard runs backwards along the vectors. */
 static void guarded_stores(void **state)
 {
@@ -289,7 +309,8 @@ static void many_dimensions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides),      cmocka_unit_test(guarded_loads),   cmocka_unit_test(guarded_stores),
+        cmocka_unit_test(strides),      cmocka_unit_test(guarded_loads),   cmocka_unit_test(guards_far_away),
+        cmocka_unit_test(guarded_stores),
         cmocka_unit_test(divisions),    cmocka_unit_test(gathers),         cmocka_unit_test(scatters),
         cmocka_unit_test(index_values), cmocka_unit_test(many_dimensions),
     };
