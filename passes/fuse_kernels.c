@@ -22,6 +22,7 @@
  */
 #include <string.h>
 
+#include "ir/conv.h"
 #include "passes/fuse_cost.h"
 #include "passes/support.h"
 
@@ -407,21 +408,27 @@ static double cache_bytes(const struct fuse *f)
 }
 
 /*
- * Whether a convolution by transforms would read or write through a transpose what the second cache does not hold.  Tiles take a
- * few elements of every channel; where the channels lie far apart, each of these is a miss that no prefetcher foresees.
+ * Whether a convolution would read or write in another order than the one its kernel is fast in.
+ *   - By transforms: tiles take a few elements of every channel.  Where an image is larger than the second cache and its channels
+ *     lie far apart, each of these is a miss that no prefetcher foresees.
+ *   - Transposed, with strides: neighbours in a row of the result come from different parts of the window, so that vectors run along
+ *     the channels, whose results would be stored one by one.
  */
-static bool transforms_scattered(const struct fuse *f, const struct candidate *c)
+static bool scatters(const struct fuse *f, const struct candidate *c)
 {
-    bool transforms = false;
+    bool transforms = false, strided = false;
     double moved = 0;
 
     for (uint32_t i = 0; i < c->count; i++) {
         const struct node *n = c->nodes[i];
         transforms |= n->transformed != NULL;
-        if (n->op == OP_TRANSPOSE && !node_is_view(n) && value_bytes(n->results[0]) > moved)
+        if (n->op == OP_CONV_TRANSPOSE2D)
+            strided |= conv_view(n).strides[0] > 1 || conv_view(n).strides[1] > 1;
+        if (n->op == OP_TRANSPOSE && n->inputs[0].value->kind != VALUE_CONSTANT && !node_is_view(n) &&
+            value_bytes(n->results[0]) > moved) /* packed weights are constants */
             moved = value_bytes(n->results[0]);
     }
-    return transforms && moved > cache_bytes(f);
+    return moved > 0 && (strided || (transforms && moved > cache_bytes(f)));
 }
 
 /*
@@ -471,7 +478,7 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     }
     candidate_sort(f, &c);
     bytes = weigh(f, c.nodes, c.count, &streams);
-    if (streams > GROUP_STREAMS_MAX || bytes >= before || has_large_products(f, &c) || transforms_scattered(f, &c))
+    if (streams > GROUP_STREAMS_MAX || bytes >= before || has_large_products(f, &c) || scatters(f, &c))
         return NULL;
     repeated = weigh_repeated_work(f, &c);
     if (repeated < 0 || bytes + repeated + weigh_lost_threads(f, &c) >= before)

@@ -127,6 +127,31 @@ static void long_filters(void **state)
     assert_true(wants_filter(16, 31, 15));
 }
 
+static bool wants_transposed(bool constant, uint32_t groups)
+{
+    WNNConvTranspose2dOptions options = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+    const uint32_t strides[2] = {2, 2};
+    struct subject s;
+
+    options.stridesCount = 2;
+    options.strides = strides;
+    options.groups = groups;
+    subject_begin(&s);
+    apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2), NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+static void transposed(void **state)
+{
+    (void)state;
+    assert_false(wants_transposed(true, 1));
+    assert_true(wants_transposed(false, 1));
+    assert_true(wants_transposed(true, 2));
+}
+
 static void half_rate(void **state)
 {
     (void)state;
@@ -186,7 +211,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(products, compare),           cmocka_unit_test_setup(many_small_ones, compare),
         cmocka_unit_test_setup(without_comparison, compare), cmocka_unit_test_setup(half_rate, compare),
         cmocka_unit_test_setup(full_rate, compare_full),     cmocka_unit_test_setup(long_filters, compare),
-        cmocka_unit_test(strided_heads),
+        cmocka_unit_test_setup(transposed, compare),         cmocka_unit_test(strided_heads),
     };
 
     (void)argc;
