@@ -45,6 +45,7 @@ while (performance.now() < end || times.length < 5) {
 }
 times.sort((a, b) => a - b);
 console.log(JSON.stringify({
+  engine: `onnxruntime ${ort.env.versions.node ?? ort.env.versions.common}`,
   load_ms: load, median_ms: times[times.length >> 1], min_ms: times[0],
   rss_mb: Math.round(process.resourceUsage().maxRSS / 1024), runs: times.length,
 }));

@@ -414,19 +414,16 @@ def write_models(folder, names):
 
 # ---- measuring
 
-def best(turn, rounds, found):
-    for _ in range(rounds):
-        t = turn()
-        found = {key: min(found.get(key, value), value) for key, value in t.items()}
-    return found
+def better(best, turn):
+    return {key: min(best.get(key, value), value) for key, value in turn.items()}
 
 
 def measure_case(a, name):
     """The best of each engine, in turns."""
     webnn, ort = {}, {}
     for _ in range(a.rounds):
-        webnn = best(lambda: compare.time_webnn(a, name, a.threads), 1, webnn)
-        ort = best(lambda: compare.time_ort(a, name, a.threads), 1, ort)
+        webnn = better(webnn, compare.time_webnn(a, ("operators", name), a.threads))
+        ort = better(ort, compare.time_ort(a, ("operators", name), a.threads))
     return {"case": name, "webnn": webnn, "onnxruntime": ort}
 
 
@@ -492,7 +489,7 @@ def arguments():
         shared.error("--bench, --ort and --models are needed")
     if not a.draw:
         a.bench, a.script, a.models = (os.path.abspath(path) for path in (a.bench, a.script, a.models))
-    a.built_in = False    # compare.py's option
+    a.built_in = False    # compare.py's option: models are files
     return a
 
 
