@@ -241,6 +241,8 @@ V tile_row(struct emitter *e);
 void block_choose(const struct kernel *k, const struct isa *isa, struct block_shape *s);
 /** Whether the operand that is read by vectors depends on a variable. */
 bool block_is_outer(const struct kernel *k, uint32_t var);
+/** Whether the points of a PARALLEL variable, the row variable for one, read that operand again. */
+bool block_is_repeat(const struct kernel *k, uint32_t var);
 /** Whether an expression is a load of a factor, or part of one. */
 bool block_is_load(const struct kexpr *x);
 /** How many zeros stand for a row of factor x that is outside: what loops inside of `branch` ones read of it; 0: cannot be. */

@@ -93,6 +93,8 @@ static void step(struct emitter *e, struct tile *t)
     const struct kexpr *x = &e->k->exprs[t->sum];
     const struct build *m = &e->m;
 
+    if (e->ahead) /* first: LLVM moves no load across it, and behind all of them they would be in registers together */
+        block_fetch(e);
     for (uint32_t c = 0; c < e->copies; c++) {
         set_copy(e, c);
         V a = expr_value_lanes(e, x->args[0], e->lanes), b = expr_value_lanes(e, x->args[1], e->lanes);
@@ -101,8 +103,6 @@ static void step(struct emitter *e, struct tile *t)
         LLVMBuildStore(m->b, op_mad(m, a, b, old), t->accumulators[c]);
     }
     set_copy(e, 0);
-    if (e->ahead)
-        block_fetch(e);
 }
 
 static void fold(struct emitter *e, struct tile *t)

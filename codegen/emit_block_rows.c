@@ -72,7 +72,7 @@ void block_set_row_pointers(struct emitter *e)
     }
 }
 
-/* What the tile fetches of the next panel: the share of its rows. */
+/* What the tile fetches of the next panel: the share of its rows among all points that this one is read for. */
 void block_set_ahead(struct emitter *e, V row)
 {
     const struct build *m = &e->m;
@@ -80,12 +80,22 @@ void block_set_ahead(struct emitter *e, V row)
     const uint32_t wide = block_wide_factor(k);
     const struct form *f = &e->forms[e->expr_form[wide]];
     const int64_t size = (int64_t)dtype_size(k->tensors[k->exprs[wide].tensor].type);
-    V rows = number_value(e, e->var_number[k->row_var]), steps = const_int(m, 64, 1);
+    V rows = number_value(e, e->var_number[k->row_var]), points = rows, at = NULL, steps = const_int(m, 64, 1);
     V tensor = tensor_pointer(e, k->exprs[wide].tensor), panel = NULL;
 
     for (uint32_t i = 0; i < f->affine->count; i++)
         if (f->affine->terms[i].var == e->block.ahead)
             panel = number_value(e, f->number + 1 + i);
+    for (uint32_t i = 0; i < k->parallel_count; i++) { /* as units walk them */
+        if (i == k->row_var || !block_is_repeat(k, i))
+            continue;
+        V count = number_value(e, e->var_number[i]);
+        emit_at(e, LEVEL_ENTRY);
+        points = LLVMBuildMul(m->b, points, count, "");
+        emit_here(e);
+        at = at ? LLVMBuildMul(m->b, at, count, "") : NULL;
+        at = at ? LLVMBuildAdd(m->b, at, e->var_value[i], "") : e->var_value[i];
+    }
     for (uint32_t r = 0; r < k->reduced_count; r++) {
         V count = number_value(e, e->var_number[k->parallel_count + r]);
         emit_at(e, LEVEL_ENTRY);
@@ -93,11 +103,13 @@ void block_set_ahead(struct emitter *e, V row)
     }
     emit_at(e, LEVEL_ENTRY);
     panel = LLVMBuildMul(m->b, panel, const_int(m, 64, size), "");
-    V share = LLVMBuildUDiv(m->b, panel, rows, "");
+    V share = LLVMBuildUDiv(m->b, panel, points, "");
     V tile = LLVMBuildMul(m->b, share, const_int(m, 64, e->block.rows), "");
     e->ahead_step = LLVMBuildAdd(m->b, LLVMBuildUDiv(m->b, tile, steps, ""), const_int(m, 64, 1), "");
     V index = open_part(e, e->expr_form[wide], 0, 0);
     emit_here(e);
+    if (at)
+        row = LLVMBuildAdd(m->b, LLVMBuildMul(m->b, at, rows, ""), row, "");
     index = LLVMBuildAdd(m->b, LLVMBuildMul(m->b, index, const_int(m, 64, size), ""), panel, "");
     index = LLVMBuildAdd(m->b, index, LLVMBuildMul(m->b, row, share, ""), "");
     e->ahead = op_opaque(m, LLVMBuildGEP2(m->b, type_int(m, 8), tensor, &index, 1, "ahead"));

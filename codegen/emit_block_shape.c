@@ -341,6 +341,22 @@ static uint32_t zeros_needed(const struct kernel *k, uint32_t branch)
     return most;
 }
 
+bool block_is_outer(const struct kernel *k, uint32_t var)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kaffine *a = &k->exprs[i].index;
+        if (block_is_load(&k->exprs[i]) && kaffine_coefficient(*a, k->vector_var) == 1 && !kaffine_coefficient(*a, k->row_var) &&
+            (kaffine_coefficient(*a, var) || derived_depends(k, a, var)))
+            return true;
+    }
+    return false;
+}
+
+bool block_is_repeat(const struct kernel *k, uint32_t var)
+{
+    return var >= k->chunk_vars && var < k->parallel_count && var != k->vector_var && !block_is_outer(k, var);
+}
+
 /*
  * A large factor comes from memory panel by panel: the next one is fetched while several tiles work on this one.  Stages do so
  * whatever their sizes, which share code.
@@ -348,9 +364,11 @@ static uint32_t zeros_needed(const struct kernel *k, uint32_t branch)
 static void choose_ahead(const struct kernel *k, struct block_shape *s)
 {
     const uint32_t wide = block_wide_factor(k);
+    int64_t points = 1;
 
-    if (!(s->strided || k->tile_rows) || k->rows_outer || wide == KEXPR_NONE || s->unroll_from < k->reduced_count ||
-        k->vars[k->row_var].size <= s->rows)
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        points *= block_is_repeat(k, i) ? k->vars[i].size : 1;
+    if (k->rows_outer || wide == KEXPR_NONE || s->unroll_from < k->reduced_count || points <= s->rows)
         return;
     for (uint32_t i = 0; i < k->parallel_count; i++)
         if (i != k->vector_var && i != k->row_var && kaffine_coefficient(k->exprs[wide].index, i) > 0)
@@ -390,17 +408,6 @@ void block_choose(const struct kernel *k, const struct isa *isa, struct block_sh
     }
     if (s->wide_outer || k->tile_rows)
         choose_ahead(k, s);
-}
-
-bool block_is_outer(const struct kernel *k, uint32_t var)
-{
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kaffine *a = &k->exprs[i].index;
-        if (block_is_load(&k->exprs[i]) && kaffine_coefficient(*a, k->vector_var) == 1 && !kaffine_coefficient(*a, k->row_var) &&
-            (kaffine_coefficient(*a, var) || derived_depends(k, a, var)))
-            return true;
-    }
-    return false;
 }
 
 static void write_row(FILE *f, const struct kernel *k, const struct kaffine *a)

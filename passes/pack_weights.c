@@ -16,7 +16,8 @@
 enum {
     PANEL_VECTORS = 4,      /* of a tile with few rows */
     PANEL_VECTORS_TALL = 2, /* of one with as many rows as registers allow, */
-    PANEL_VECTORS_32 = 3,   /* where there are 32 of them and it leaves no rest */
+    PANEL_VECTORS_32 = 3,   /* where there are 32 of them and it leaves no rest; */
+    PANEL_LINE = 16,        /* but at least a line of the cache, which parts of a panel share */
     PANEL_VECTORS_MOST = 8, /* several tiles wide: where narrower ones would waste lanes */
     PIECE_MIN = 16          /* results of a head that are worth panels of their own */
 };
@@ -26,7 +27,7 @@ struct weight_order {
     uint32_t results, count;
     uint8_t others[RANK_MAX];
     int64_t group; /* results that read the same inputs: a panel must not have more */
-    int64_t rows;  /* that read all of the weights; 0: many */
+    int64_t rows;  /* that read all of the weights */
 };
 
 /* Rows of a matrix product that read the same weights. */
@@ -37,13 +38,6 @@ static int64_t count_rows(const struct node *n)
     if (n->op == OP_GEMM || b->rank > 2)
         return out->dims[out->rank - 2];
     return type_elements(a) / a->dims[a->rank - 1];
-}
-
-/* A convolution that is a matrix product. */
-static bool is_pointwise(const struct conv_view *c, const struct tensor_type *filter)
-{
-    return !c->transposed && c->groups == 1 && filter->dims[c->filter[AXIS_HEIGHT]] == 1 &&
-           filter->dims[c->filter[AXIS_WIDTH]] == 1 && !c->padding[0] && !c->padding[1] && !c->padding[2] && !c->padding[3];
 }
 
 /*
@@ -80,8 +74,7 @@ static bool find_order(const struct node *n, struct weight_order *o)
         for (uint32_t i = 0; i < 3; i++)
             o->others[o->count++] = (uint8_t)c.filter[order[i]];
         o->group = t->dims[o->results] / (c.transposed ? 1 : c.groups);
-        if (is_pointwise(&c, t))
-            o->rows = type_elements(&n->results[0]->type) / o->group;
+        o->rows = type_elements(&n->results[0]->type) / n->results[0]->type.dims[c.image[AXIS_CHANNEL]];
         return true;
     }
     if (n->op == OP_MATMUL || n->op == OP_GEMM) {
@@ -100,15 +93,17 @@ static bool find_order(const struct node *n, struct weight_order *o)
 
 /*
  * As many as a tile, so that the weights of one are read from consecutive addresses.  Where that would leave lanes empty,
- * something wider may be better; of equals the widest.  All of them if they are few.
+ * something wider may be better; of equals what is nearest to a tile.  All of them if they are few.
  */
 int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows)
 {
     const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
     const int64_t three = lanes * PANEL_VECTORS_32;
+    const int64_t two = lanes * PANEL_VECTORS_TALL;
     const int64_t wide = rows <= KERNEL_FEW_ROWS                       ? lanes * PANEL_VECTORS
                          : t->vector_bits >= 512 && group % three == 0 ? three
-                                                                          : lanes * PANEL_VECTORS_TALL;
+                         : two < PANEL_LINE                            ? PANEL_LINE
+                                                                       : two;
     /* With one row or two memory is what takes time, not empty lanes. */
     const int64_t most = rows == 1 || rows == 2 ? wide : lanes * PANEL_VECTORS_MOST;
     int64_t best = results;
@@ -121,10 +116,10 @@ int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group,
         if (group % p || waste > 1.5)
             continue;
         if (p <= lanes)
-            waste *= 1.1; /* one vector per row's factor is less than the load ports like */
+            waste *= 1.15; /* one vector per row's factor is less than the load ports like */
         if (p > wide)
-            waste *= 1.12; /* several tiles jump over each other's part */
-        if (!least || waste <= least) {
+            waste *= p <= three ? 1.05 : 1.12; /* a tile of fewer rows; several tiles jump over each other's part */
+        if (!least || waste < least || (waste == least && p <= wide)) {
             best = p;
             least = waste;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which of library and generated kernel computes a matrix product faster; a 1x1 convolution is one, too.
+ * Which of library and generated kernel computes a matrix product faster; a convolution is one with more to sum, too.
  *
  * In: a product that the library takes, as numbers.  Out: whether the library is to have it.  Nothing is timed while a graph is
  * built: the same graph on the same machine is compiled the same way, and gives the same bits.
@@ -67,13 +67,10 @@ struct product_size {
     double bytes;   /* of all operands */
 };
 
-/* A convolution that is a matrix product: every pixel by itself. */
-static bool is_pointwise(const struct dnn_problem *p)
+/* A convolution whose results share inputs as those of a matrix product do. */
+static bool is_ungrouped(const struct dnn_problem *p)
 {
-    const int rank = p->weights.rank;
-
-    return p->kind == DNN_CONVOLUTION && rank == 4 && p->weights.dims[2] == 1 && p->weights.dims[3] == 1 && !p->low[0] &&
-           !p->low[1] && !p->high[0] && !p->high[1];
+    return p->kind == DNN_CONVOLUTION && p->weights.rank == 4;
 }
 
 /*
@@ -85,8 +82,7 @@ static bool is_long_filter(const struct dnn_problem *p)
     enum { WIDTH_MOST = 13, CHANNELS_FEW = 8 };
     const int64_t *w = p->weights.dims;
 
-    return p->kind == DNN_CONVOLUTION && p->weights.rank == 4 && w[2] == 1 && w[3] > WIDTH_MOST && w[1] < CHANNELS_FEW &&
-           (p->low[1] || p->high[1]);
+    return is_ungrouped(p) && w[2] == 1 && w[3] > WIDTH_MOST && w[1] < CHANNELS_FEW && (p->low[1] || p->high[1]);
 }
 
 /*
@@ -106,7 +102,7 @@ static struct product_size product_size(const struct dnn_problem *p)
     if (p->kind == DNN_CONVOLUTION) {
         s.rows = (double)(p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3]);
         s.columns = (double)p->dst.dims[1];
-        s.inner = (double)p->src.dims[1];
+        s.inner = (double)(p->src.dims[1] * p->weights.dims[2] * p->weights.dims[3]);
     } else {
         s.rows = (double)p->dst.dims[rank - 2];
         s.columns = (double)p->dst.dims[rank - 1];
@@ -143,7 +139,7 @@ bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool co
 
     if (constant && !p->parts && p->src_type == dnnl_f32 && (is_long_filter(p) || is_transposed(p)))
         return false;
-    if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (m->convolutions && constant && is_pointwise(p))))
+    if (p->parts || p->src_type != dnnl_f32 || !(p->kind == DNN_MATMUL || (m->convolutions && constant && is_ungrouped(p))))
         return true;
 
     const struct product_size s = product_size(p);

@@ -237,6 +237,83 @@ static void padding_is_zero(void **state)
         buffer_free(tensors[t]);
 }
 
+/* ---- fetching ahead ---- */
+
+/* A padded 3x3 convolution of images size x size, whose weights are three panels of 16 results. */
+static struct kernel *windows(int64_t size, int64_t inputs)
+{
+    enum { PANELS = 3, PANEL = 16 };
+    const int64_t results = PANELS * PANEL;
+    struct kernel *k = kernel_create();
+
+    kernel_tensor(k, WNNOperandDataType_Float32, size * size * inputs, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, 9 * inputs * results, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, size * size * results, true, NULL);
+    uint32_t y = kernel_var(k, KVAR_PARALLEL, size), x = kernel_var(k, KVAR_PARALLEL, size),
+             p = kernel_var(k, KVAR_PARALLEL, PANELS), j = kernel_var(k, KVAR_PARALLEL, PANEL),
+             h = kernel_var(k, KVAR_REDUCED, 3), w = kernel_var(k, KVAR_REDUCED, 3), r = kernel_var(k, KVAR_REDUCED, inputs);
+    struct kaffine line = kaffine_add_const(kaffine_add(k, kaffine_var(k, y), kaffine_var(k, h)), -1);
+    struct kaffine column = kaffine_add_const(kaffine_add(k, kaffine_var(k, x), kaffine_var(k, w)), -1);
+    struct kaffine image = kaffine_add(k, kaffine_scale(k, line, size * inputs), kaffine_scale(k, column, inputs));
+    const struct kguard guards[] = {{line, size}, {column, size}};
+    struct kaffine panel = kaffine_add(k, strided(k, p, 9 * inputs * PANEL, 0), strided(k, h, 3 * inputs * PANEL, 0));
+    panel = kaffine_add(k, panel, kaffine_add(k, strided(k, w, inputs * PANEL, 0), strided(k, r, PANEL, 0)));
+    uint32_t pixel =
+        kernel_load(k, 0, kaffine_add(k, image, kaffine_var(k, r)), 2, guards, (union scalar){.u64 = 0});
+    uint32_t sum = kernel_dot(k, pixel, load(k, 1, kaffine_add(k, panel, kaffine_var(k, j))));
+    struct kaffine at = kaffine_add(k, strided(k, y, size * results, 0), strided(k, x, results, 0));
+    at = kaffine_add(k, at, kaffine_add(k, strided(k, p, PANEL, 0), kaffine_var(k, j)));
+    kernel_store(k, 2, at, sum, 0, NULL);
+    assert_true(kernel_finish(k));
+    assert_true(k->blocked && k->row_var != KEXPR_NONE);
+    return k;
+}
+
+/* Whether its code asks for lines ahead of time. */
+static bool fetches(struct kernel *k)
+{
+    char dir[] = "/tmp/webnn-fetch-XXXXXX", text[64], path[128], line[1000];
+    struct debug_options debug = {0};
+    struct machine_under_test *m = machine_get(0);
+    struct codegen_unit *unit;
+    kernel_function function;
+    struct error e = {0};
+    bool found = false;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(text, sizeof text, "dump-llvm,dump=%s", dir);
+    assert_true(debug_parse(&debug, text, strlen(text), &e));
+    struct codegen *c = codegen_create(&m->target, &debug, &e);
+    assert_non_null(c);
+    assert_true(codegen_compile(c, 1, &k, &unit, &function, &e));
+    codegen_unit_free(unit);
+    kernel_free(k);
+    codegen_free(c);
+    debug_free(&debug);
+    static const char *const suffixes[] = {"ll", "opt.ll"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/k0_kernel.%s", dir, suffixes[i]);
+        FILE *f = fopen(path, "r");
+        assert_non_null(f);
+        while (fgets(line, sizeof line, f))
+            found |= strstr(line, "call void @llvm.prefetch") != NULL;
+        fclose(f);
+        remove(path);
+    }
+    assert_int_equal(remove(dir), 0);
+    return found;
+}
+
+/* The next panel is fetched beside the work on one: where that is several tiles, be they of one line of an image or of many,
+ * and weights are more than stays in the cache. */
+static void fetching_ahead(void **state)
+{
+    (void)state;
+    assert_true(fetches(windows(5, 400)));
+    assert_true(fetches(windows(20, 400)));
+    assert_false(fetches(windows(5, 40)));
+}
+
 /* ---- sharing ---- */
 
 static struct kernel *matrices(int64_t m, int64_t depth, int64_t n)
@@ -282,6 +359,7 @@ int main(void)
         cmocka_unit_test(halves),
         cmocka_unit_test(convolutions),
         cmocka_unit_test(padding_is_zero),
+        cmocka_unit_test(fetching_ahead),
         cmocka_unit_test(sharing),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

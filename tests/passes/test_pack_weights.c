@@ -80,16 +80,20 @@ static void packed(void **state)
 {
     (void)state;
     check(CONV("24, 8, 3, 3", ""), "f32[3, 3, 8, 24]");
-    check(CONV("64, 8, 3, 3", ", padding=[1, 1, 1, 1], strides=[2, 1]"), "f32[2, 3, 3, 8, 32]");
-    check(CONV("3, 3, 8, 64", ", filterLayout=\"hwio\""), "f32[2, 3, 3, 8, 32]");
-    check(CONV("64, 3, 3, 8", ", filterLayout=\"ohwi\""), "f32[2, 3, 3, 8, 32]");
-    check(CONV("8, 3, 3, 64", ", filterLayout=\"ihwo\""), "f32[2, 3, 3, 8, 32]");
-    check(CONV("96, 4, 1, 1", ", groups=2"), "f32[4, 1, 1, 4, 24]");
+    check(CONV("64, 8, 3, 3", ", padding=[1, 1, 1, 1], strides=[2, 1]"), "f32[4, 3, 3, 8, 16]");
+    check(CONV("3, 3, 8, 64", ", filterLayout=\"hwio\""), "f32[4, 3, 3, 8, 16]");
+    check(CONV("64, 3, 3, 8", ", filterLayout=\"ohwi\""), "f32[4, 3, 3, 8, 16]");
+    check(CONV("8, 3, 3, 64", ", filterLayout=\"ihwo\""), "f32[4, 3, 3, 8, 16]");
+    check(CONV("96, 4, 1, 1", ", groups=2"), "f32[6, 1, 1, 4, 16]");
     check(CONV("8, 1, 3, 3", ", groups=8"), "f32[3, 3, 1, 8]");
     check(TRANSPOSED("8, 16, 3, 3", ", strides=[2, 2], outputPadding=[1, 1]"), "f32[3, 3, 8, 16]");
-    check(TRANSPOSED("8, 48, 4, 4", ", strides=[2, 2], padding=[1, 1, 1, 1]"), "f32[2, 4, 4, 8, 24]");
-    check(TRANSPOSED("3, 3, 48, 8", ", filterLayout=\"hwoi\""), "f32[2, 3, 3, 8, 24]");
-    check(TRANSPOSED("48, 3, 3, 8", ", filterLayout=\"ohwi\""), "f32[2, 3, 3, 8, 24]");
+    check(TRANSPOSED("8, 48, 4, 4", ", strides=[2, 2], padding=[1, 1, 1, 1]"), "f32[3, 4, 4, 8, 16]");
+    check(TRANSPOSED("3, 3, 48, 8", ", filterLayout=\"hwoi\""), "f32[3, 3, 3, 8, 16]");
+    check(TRANSPOSED("48, 3, 3, 8", ", filterLayout=\"ohwi\""), "f32[3, 3, 3, 8, 16]");
+    /* three vectors rather than one or five; at least a line of the cache */
+    check(CONV("120, 8, 3, 3", ""), "f32[5, 3, 3, 8, 24]");
+    check(CONV("24, 8, 1, 1", ""), "f32[1, 1, 8, 24]");
+    check_for(128, CONV("64, 8, 3, 3", ""), "f32[4, 3, 3, 8, 16]");
     check("inputs { a: f32[5, 9]; } consts { b: f32[9, 64] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[2, 9, 32]");
     /* a panel is as wide as a tile: with more rows narrower; several tiles wide where that fills vectors */
@@ -99,8 +103,8 @@ static void packed(void **state)
           "f32[2, 9, 63]");
     check("inputs { a: f32[1, 9]; } consts { b: f32[9, 126] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
           "f32[6, 9, 21]");
-    check("inputs { a: f32[3, 5, 9]; } consts { b: f32[3, 9, 40] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
-          "f32[5, 3, 9, 8]");
+    check("inputs { a: f32[3, 5, 9]; } consts { b: f32[3, 9, 48] @scalar(1); } nodes { y = matmul(a, b); } outputs { y; }",
+          "f32[2, 3, 9, 24]");
     check("inputs { a: f32[5, 9]; } consts { b: f32[10, 9] @scalar(1); } nodes { y = gemm(a, b, bTranspose=true, alpha=2); }"
           " outputs { y; }",
           "f32[9, 10]");

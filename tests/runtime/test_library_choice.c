@@ -95,8 +95,10 @@ static void full_rate(void **state)
     /* weights that come from memory for few pixels, and weights that stay in the cache */
     assert_false(wants_convolution(7, 2048, 512, 1, 1));
     assert_true(wants_convolution(56, 64, 256, 1, 1));
-    /* no matrix products */
-    assert_true(wants_convolution(9, 512, 512, 3, 1));
+    /* likewise windows */
+    assert_false(wants_convolution(9, 512, 512, 3, 1));
+    assert_true(wants_convolution(58, 64, 64, 3, 1));
+    /* groups are products of their own */
     assert_true(wants_convolution(7, 1024, 1024, 1, 2));
 }
 
@@ -157,6 +159,7 @@ static void half_rate(void **state)
     (void)state;
     assert_true(wanted(library, true, 128, 768, 3072));
     assert_true(wants_convolution(7, 2048, 512, 1, 1));
+    assert_true(wants_convolution(9, 512, 512, 3, 1));
 }
 
 static void compare_rate(bool full)
