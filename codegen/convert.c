@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Integer division and powers that never trap, float16 conversions with and without hardware, saturating casts.
+ * Integer division and powers that never trap, conversions of float16 with and without hardware, of bfloat16, saturating casts.
  */
 #include "codegen/llvm.h"
 
@@ -151,7 +151,7 @@ static V float_to_half_by_bits(const struct build *m, V f)
     return LLVMBuildTrunc(m->b, LLVMBuildOr(m->b, r, sign, ""), type_like(type_int(m, 16), f), "");
 }
 
-V half_to_float(const struct build *m, V h)
+static V half_to_float(const struct build *m, V h)
 {
     if (!m->isa->f16)
         return half_to_float_by_bits(m, h);
@@ -159,12 +159,54 @@ V half_to_float(const struct build *m, V h)
     return LLVMBuildFPExt(m->b, half, type_like(type_f32(m), h), "");
 }
 
-V float_to_half(const struct build *m, V f)
+static V float_to_half(const struct build *m, V f)
 {
     if (!m->isa->f16)
         return float_to_half_by_bits(m, f);
     V half = LLVMBuildFPTrunc(m->b, f, type_like(LLVMHalfTypeInContext(m->context), f), "");
     return op_bits(m, half, type_int(m, 16));
+}
+
+/* ---- bfloat16 ---- */
+
+static V bfloat_to_float(const struct build *m, V h)
+{
+    V wide = LLVMBuildZExt(m->b, h, type_like(type_int(m, 32), h), "");
+
+    return op_bits(m, LLVMBuildShl(m->b, wide, const_i32_for(m, h, 16), ""), type_f32(m));
+}
+
+static V float_to_bfloat(const struct build *m, V f)
+{
+    const uint32_t lanes = lanes_of(f);
+
+    if (m->isa->bf16 && (lanes == 8 || lanes == 16)) {
+        V r = call_intrinsic(m, lanes == 8 ? "llvm.x86.avx512bf16.cvtneps2bf16.256" : "llvm.x86.avx512bf16.cvtneps2bf16.512",
+                             NULL, 0, &f, 1);
+        return LLVMBuildBitCast(m->b, r, type_lanes(type_int(m, 16), lanes), ""); /* newer LLVMs say bfloat */
+    }
+
+    V bits = op_bits(m, f, type_int(m, 32));
+    V last = LLVMBuildAnd(m->b, LLVMBuildLShr(m->b, bits, const_i32_for(m, f, 16), ""), const_i32_for(m, f, 1), "");
+    V rounded = LLVMBuildAdd(m->b, LLVMBuildAdd(m->b, bits, const_i32_for(m, f, 0x7FFF), ""), last, "");
+    V quiet = LLVMBuildOr(m->b, bits, const_i32_for(m, f, 0x400000), "");
+    V r = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealUNO, f, f, ""), quiet, rounded, "");
+
+    V magnitude = LLVMBuildAnd(m->b, bits, const_i32_for(m, f, 0x7FFFFFFF), "");
+    V subnormal = LLVMBuildICmp(m->b, LLVMIntULT, magnitude, const_i32_for(m, f, 0x800000), "");
+    r = LLVMBuildSelect(m->b, subnormal, LLVMBuildXor(m->b, bits, magnitude, ""), r, "");
+    r = LLVMBuildLShr(m->b, r, const_i32_for(m, f, 16), "");
+    return LLVMBuildTrunc(m->b, r, type_like(type_int(m, 16), f), "");
+}
+
+V widen_float(const struct build *m, V x, dtype type)
+{
+    return type == WNNOperandDataType_Float16 ? half_to_float(m, x) : type == DTYPE_BFLOAT16 ? bfloat_to_float(m, x) : x;
+}
+
+V narrow_float(const struct build *m, V x, dtype type)
+{
+    return type == WNNOperandDataType_Float16 ? float_to_half(m, x) : type == DTYPE_BFLOAT16 ? float_to_bfloat(m, x) : x;
 }
 
 /* ---- saturating casts ---- */

@@ -96,7 +96,9 @@ static V float_operation(const struct build *m, enum kop op, V a, V b, V c)
     case K_FMA:
         return math_fma(m, a, b, c);
     case K_ROUND_F16:
-        return half_to_float(m, float_to_half(m, a));
+        return widen_float(m, narrow_float(m, a, WNNOperandDataType_Float16), WNNOperandDataType_Float16);
+    case K_ROUND_BF16:
+        return widen_float(m, narrow_float(m, a, DTYPE_BFLOAT16), DTYPE_BFLOAT16);
     default:
         return a;
     }

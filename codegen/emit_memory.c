@@ -26,10 +26,10 @@ V const_scalar(const struct emitter *e, enum ktype type, union scalar bits)
     return const_int(&e->m, 8 * size, size == 1 ? bits.i8 : size == 4 ? bits.i32 : bits.i64);
 }
 
-/* The type in memory: float16 as 16 bits. */
+/* The type in memory: narrow floats as 16 bits. */
 T storage_type(const struct emitter *e, dtype type)
 {
-    return type == WNNOperandDataType_Float16 ? type_int(&e->m, 16) : type_of(e, ktype_of(type));
+    return dtype_is_narrow_float(type) ? type_int(&e->m, 16) : type_of(e, ktype_of(type));
 }
 
 V tensor_pointer(struct emitter *e, uint32_t tensor)
@@ -229,7 +229,7 @@ V emit_load(struct emitter *e, uint32_t expr)
         V address = block_edge_address(e, expr, element);
         emit_at(e, level);
         value = load_vector(e, type_lanes(element, expr_is_vector(e, expr) ? e->lanes : 1), address, align);
-        return dtype == WNNOperandDataType_Float16 ? half_to_float(m, value) : value;
+        return widen_float(m, value, dtype);
     }
     V pointer = tensor_pointer(e, x->tensor);
     guards_value(e, e->expr_form[expr] + 1, block_guards_hold(e, expr) ? 0 : x->guard_count, level, &scalar, &lanes);
@@ -253,8 +253,7 @@ V emit_load(struct emitter *e, uint32_t expr)
         if (!mask && p.kind == FORM_UNIT)
             prefetch_next_row(e, x, element, address);
     }
-    if (dtype == WNNOperandDataType_Float16)
-        value = half_to_float(m, value);
+    value = widen_float(m, value, dtype);
     /* A whole row that does not exist was read from zeros. */
     if (guard && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
         V fill = const_scalar(e, x->type, x->bits);
@@ -309,8 +308,7 @@ void emit_store(struct emitter *e, uint32_t store, V value)
     bool vector = p.kind != FORM_UNIFORM || lanes || lanes_of(value) > 1;
     V mask = vector ? and_conditions(e, lanes, e->mask) : NULL;
 
-    if (dtype == WNNOperandDataType_Float16)
-        value = float_to_half(m, value);
+    value = narrow_float(m, value, dtype);
     if (vector && lanes_of(value) == 1)
         value = splat(m, value, e->lanes);
     if (scalar) {

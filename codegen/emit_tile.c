@@ -222,8 +222,8 @@ void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX])
         values[j] = lines.mask ? masked_load(e, vector, lines.address[j], lines.mask, align)
                                : load_vector(e, vector, lines.address[j], align);
     turn(&e->m, values, e->lanes, align);
-    for (uint32_t c = 0; type == WNNOperandDataType_Float16 && c < e->lanes; c++)
-        values[c] = half_to_float(&e->m, values[c]);
+    for (uint32_t c = 0; c < e->lanes; c++)
+        values[c] = widen_float(&e->m, values[c], type);
 }
 
 void tile_store(struct emitter *e, uint32_t store, const V *values)
@@ -237,8 +237,7 @@ void tile_store(struct emitter *e, uint32_t store, const V *values)
 
     for (uint32_t c = 0; c < e->lanes; c++) {
         rows[c] = lanes_of(values[c]) == 1 ? splat(&e->m, values[c], e->lanes) : values[c];
-        if (type == WNNOperandDataType_Float16)
-            rows[c] = float_to_half(&e->m, rows[c]);
+        rows[c] = narrow_float(&e->m, rows[c], type);
     }
     turn(&e->m, rows, e->lanes, align);
     find_lines(e, form, tensor_pointer(e, s->tensor), element, &lines);

@@ -22,6 +22,7 @@ struct isa {
     uint32_t vector_bits;  /* preferred width */
     bool fma;              /* llvm.fma is one instruction */
     bool f16;              /* conversions between half and float are instructions */
+    bool bf16;             /* rounding vectors of 8 and 16 floats to bfloat16 is (AVX512_BF16) */
     bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
@@ -111,13 +112,14 @@ V math_pow(const struct build *m, V x, V y);
 /** Rounded once also where there is no such instruction. */
 V math_fma(const struct build *m, V a, V b, V c);
 
-/* ---- convert.c: integers and float16 ---- */
+/* ---- convert.c: integers and narrow floats ---- */
 
 V int_divide(const struct build *m, V a, V b, bool is_signed);
 V int_power(const struct build *m, V a, V b, bool is_signed);
-/** i16 lanes holding float16 to float and back (nearest even). */
-V half_to_float(const struct build *m, V h);
-V float_to_half(const struct build *m, V f);
+/** i16 lanes holding numbers of a narrow float type to float and back (nearest even; a subnormal float becomes a zero of
+ * bfloat16); lanes of any other type stay. */
+V widen_float(const struct build *m, V x, dtype type);
+V narrow_float(const struct build *m, V x, dtype type);
 V float_to_int(const struct build *m, V f, uint32_t bits, bool is_signed); /* truncates, saturates, NaN to 0 */
 
 /* ---- emit.c ---- */

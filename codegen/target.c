@@ -105,6 +105,7 @@ void isa_of_target(const struct target *t, struct isa *isa)
         .vector_bits = t->vector_bits ? t->vector_bits : 128,
         .fma = !x86 || has_feature(f, "fma"), /* the other targets that matter have both from the start */
         .f16 = !x86 || has_feature(f, "f16c"),
+        .bf16 = scaling && has_feature(f, "avx512bf16"),
         .rounding = !x86 || has_feature(f, "f16c"),
         .masks = x86 && has_feature(f, "avx512bw") && has_feature(f, "avx512vl"),
         .masks32 = x86 && has_feature(f, "avx2"),

@@ -173,7 +173,7 @@ static bool descriptor_type(const WNNOperandDescriptor *d, const char *what, str
     memset(type, 0, sizeof(*type));
     if (!d)
         return error_set(e, WNNStatus_TypeError, "%s: descriptor is NULL", what);
-    if (!dtype_size(d->dataType))
+    if (!dtype_is_public(d->dataType))
         return error_set(e, WNNStatus_TypeError, "%s: dataType %u is no operand data type", what, (unsigned)d->dataType);
     if (d->rank > RANK_MAX)
         return error_set(e, WNNStatus_TypeError, "%s: the rank is %zu, the largest supported is %d", what, d->rank, RANK_MAX);

@@ -36,6 +36,8 @@ const struct debug_switch debug_switches[] = {
          "leave every convolution and matrix product to the library that it takes, also where generated kernels are faster"),
     FLAG("prefer-bfloat16", DEBUG_PREFER_BFLOAT16,
          "compute every product in bfloat16 that the context's precision and the library allow, also where float32 is faster"),
+    STRING("bfloat16-rate", bfloat16_rate, "FACTOR",
+           "take the processor for one that multiplies so many times as many bfloat16 as float32 numbers (with AMX: 8)"),
     FLAG("prefer-winograd", DEBUG_PREFER_WINOGRAD,
          "compute every 3x3 convolution by transforms that can be, also where that is slower"),
     FLAG("sanitize", DEBUG_SANITIZE,

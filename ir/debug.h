@@ -35,6 +35,7 @@ struct debug_options {
     const char *stop_after;  /* stop-after=NAME */
     const char *dump_dir;    /* dump=DIR: files instead of stderr */
     const char *trace_file;  /* trace=FILE */
+    const char *bfloat16_rate; /* bfloat16-rate=FACTOR: in place of the processor's own, if it has any */
     const char *isa;         /* isa=baseline|avx2|avx512|native: caps generated code and oneDNN alike */
     struct arena arena;      /* owns the strings */
     struct trace *trace;     /* of trace_file, opened and closed by the context; NULL: none (ir/trace.h) */

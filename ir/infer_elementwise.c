@@ -38,7 +38,7 @@ bool infer_cast(struct call *c)
 {
     dtype to = c->args.cast.dataType;
 
-    if ((unsigned)to >= DTYPE_COUNT || !(op_infos[OP_CAST].outs[0].types & 1u << to))
+    if (!dtype_is_public(to) && to != DTYPE_BFLOAT16)
         return call_error(c, "dataType %u is no operand data type", (unsigned)to);
     if (!infer_result_like(c, 0))
         return false;

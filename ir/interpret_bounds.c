@@ -23,7 +23,7 @@ double interpret_bound_rounded(dtype type, double exact, double distance)
     double below = low == value ? 0 : value - low, above = high == value ? 0 : high - value;
     double bound = below > above ? below : above;
     /* What is not known exactly and rounds to zero is a zero of either sign. */
-    double smallest = type == WNNOperandDataType_Float16 ? 0x1p-24 : 0x1p-149;
+    double smallest = type == WNNOperandDataType_Float16 ? 0x1p-24 : type == DTYPE_BFLOAT16 ? 0x1p-126 : 0x1p-149;
     return value == 0 && bound < smallest ? smallest : bound;
 }
 

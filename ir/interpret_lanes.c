@@ -73,6 +73,10 @@ void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *typ
 
 void interpret_load(dtype type, const void *data, int64_t stride, int64_t count, union lane *out)
 {
+    if (type == DTYPE_BFLOAT16) {
+        LOAD(f, uint16_t, bf16_to_f32(x))
+        return;
+    }
     switch (type) {
     case WNNOperandDataType_Float32:
         LOAD(f, float, x)
@@ -110,6 +114,10 @@ void interpret_load(dtype type, const void *data, int64_t stride, int64_t count,
 
 void interpret_store(dtype type, const union lane *in, int64_t count, void *data, int64_t stride)
 {
+    if (type == DTYPE_BFLOAT16) {
+        STORE(uint16_t, f64_to_bf16(in[k].f))
+        return;
+    }
     switch (type) {
     case WNNOperandDataType_Float32:
         STORE(float, in[k].f)
@@ -137,7 +145,9 @@ void interpret_store(dtype type, const union lane *in, int64_t count, void *data
 
 double interpret_round(dtype type, double value)
 {
-    return type == WNNOperandDataType_Float32 ? (double)(float)value : (double)f16_to_f32(f64_to_f16(value));
+    return type == WNNOperandDataType_Float32 ? (double)(float)value
+           : type == DTYPE_BFLOAT16           ? (double)bf16_to_f32(f64_to_bf16(value))
+                                              : (double)f16_to_f32(f64_to_f16(value));
 }
 
 /* ---- whole operands ---- */

@@ -288,6 +288,15 @@ float f16_to_f32(uint16_t h);
 /** Nearest even, subnormals, infinities and NaN kept. */
 uint16_t f32_to_f16(float f);
 uint16_t f64_to_f16(double d);
+float bf16_to_f32(uint16_t h);
+/** Nearest even, infinities and NaN kept; what is subnormal as float32 becomes a zero, as in processors' instructions for it. */
+uint16_t f64_to_bf16(double d);
+/** A number as float32, rounded to a narrow type (dtype_is_narrow_float). */
+float f32_round(float f, dtype t);
+/** An element in memory as what is computed with: narrow floats as float32, all others as they are. */
+union scalar scalar_widen(union scalar s, dtype t);
+/** And back, rounded. */
+union scalar scalar_narrow(union scalar s, dtype t);
 double scalar_to_double(union scalar s, dtype t);
 
 /* ---- verifying, printing, parsing, interpreting ---- */

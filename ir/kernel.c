@@ -292,8 +292,15 @@ struct kaffine kernel_loaded_var(struct kernel *k, uint32_t expr, int64_t size)
 
 /* ---- types ---- */
 
+enum kop kop_round(dtype t)
+{
+    return t == DTYPE_BFLOAT16 ? K_ROUND_BF16 : K_ROUND_F16;
+}
+
 enum ktype ktype_of(dtype t)
 {
+    if (t == DTYPE_BFLOAT16)
+        return KT_F32;
     switch (t) {
     case WNNOperandDataType_Float32:
     case WNNOperandDataType_Float16:
@@ -548,28 +555,29 @@ static bool is_int_const(const struct kernel *k, uint32_t id, uint64_t value)
     return is_const(k, id) && k->exprs[id].type != KT_F32 && k->exprs[id].bits.u64 == value;
 }
 
-/** Whether rounding to float16 changes nothing. */
-static bool is_f16_exact(const struct kernel *k, uint32_t id)
+/** Whether rounding to a narrow type changes nothing. */
+static bool is_exact(const struct kernel *k, uint32_t id, dtype narrow)
 {
     const struct kexpr *e = &k->exprs[id];
 
     switch (e->op) {
     case K_ROUND_F16:
-        return true;
+    case K_ROUND_BF16:
+        return e->op == kop_round(narrow);
     case K_LOAD: {
-        union scalar rounded = {.f32 = f16_to_f32(f32_to_f16(e->bits.f32))};
-        return k->tensors[e->tensor].type == WNNOperandDataType_Float16 && (!e->guard_count || rounded.u32 == e->bits.u32);
+        union scalar rounded = {.f32 = f32_round(e->bits.f32, narrow)};
+        return k->tensors[e->tensor].type == narrow && (!e->guard_count || rounded.u32 == e->bits.u32);
     }
     case K_NEG:
     case K_ABS:
-        return is_f16_exact(k, e->args[0]);
+        return is_exact(k, e->args[0], narrow);
     case K_MIN:
     case K_MAX:
-        return is_f16_exact(k, e->args[0]) && is_f16_exact(k, e->args[1]);
+        return is_exact(k, e->args[0], narrow) && is_exact(k, e->args[1], narrow);
     case K_SELECT:
-        return is_f16_exact(k, e->args[1]) && is_f16_exact(k, e->args[2]);
+        return is_exact(k, e->args[1], narrow) && is_exact(k, e->args[2], narrow);
     case K_CONST: {
-        union scalar rounded = {.f32 = f16_to_f32(f32_to_f16(e->bits.f32))};
+        union scalar rounded = {.f32 = f32_round(e->bits.f32, narrow)};
         return rounded.u32 == e->bits.u32;
     }
     default:
@@ -632,7 +640,8 @@ static uint32_t simplify(struct kernel *k, enum kop op, enum ktype type, const u
             return args[a->bits.u8 ? 1 : 2];
         break;
     case K_ROUND_F16:
-        if (is_f16_exact(k, args[0]))
+    case K_ROUND_BF16:
+        if (is_exact(k, args[0], op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16))
             return args[0];
         break;
     case K_CAST:
@@ -774,7 +783,7 @@ void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint3
         return;
     }
     /* The store rounds by itself. */
-    if (k->tensors[tensor].type == WNNOperandDataType_Float16 && k->exprs[expr].op == K_ROUND_F16)
+    if (dtype_is_narrow_float(k->tensors[tensor].type) && k->exprs[expr].op == kop_round(k->tensors[tensor].type))
         s.expr = k->exprs[expr].args[0];
     s.guard_count = kguards_simplify(k, guard_count, guards, &s.guards, &never);
     if (never)

@@ -26,7 +26,7 @@
  *     which kernel_finish avoids where order matters (scans; stores at addresses that are data).
  *
  * Float16: tensors may be float16, expressions never are.  A LOAD of float16 yields float32, a STORE into float16 rounds, and
- * ROUND_F16 rounds in between (every float16 operator's result is rounded, fused or not).
+ * ROUND_F16 rounds in between (every float16 operator's result is rounded, fused or not).  Bfloat16 likewise, with ROUND_BF16.
  *
  * Stages.  A kernel may be an ordered list of stages instead: kernels of their own that agree on their first few PARALLEL
  * variables, the chunk.  A unit of work is one chunk: for it all stages run, one after the other, and what they hand over lies
@@ -105,6 +105,7 @@ enum kop {
     K_EXP, K_EXPM1, K_LOG, K_LOG1P, K_SIN, K_COS, K_TAN, K_TANH, K_ERF, K_SIGMOID,
     K_FMA,       /* args[0] * args[1] + args[2], rounded once; only inside one operator (accumulations) */
     K_ROUND_F16, /* KT_F32 rounded to float16 and back */
+    K_ROUND_BF16,
     K_CAST,      /* from the operand's type: float to integer truncates, saturates, NaN to 0; integer to integer low bits;
                     KT_BOOL to 0 or 1; never to KT_BOOL */
     K_EQ, K_NE, K_LT, K_LE, /* operands of one type, result KT_BOOL; ordered (NaN: false), NE true on NaN */
@@ -286,6 +287,7 @@ union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const 
 bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output);
 
 enum ktype ktype_of(dtype t);   /* of a load: float16 gives KT_F32 */
+enum kop kop_round(dtype t);    /* to a narrow float type */
 size_t ktype_size(enum ktype t);
 const char *ktype_name(enum ktype t);
 const char *kop_name(enum kop op);

@@ -91,9 +91,7 @@ static union scalar load(struct run *r, const struct kexpr *e)
     i = form_value(r, e->index);
     assert(i >= 0 && i < t->elements);
     memcpy(&s, (const char *)r->tensors[e->tensor] + (size_t)i * size, size);
-    if (t->type == WNNOperandDataType_Float16)
-        s.f32 = f16_to_f32(s.f16);
-    return s;
+    return scalar_widen(s, t->type);
 }
 
 static void store(struct run *r, const struct kstore *s, union scalar value, int64_t i)
@@ -102,8 +100,7 @@ static void store(struct run *r, const struct kstore *s, union scalar value, int
     const size_t size = dtype_size(t->type);
 
     assert(i >= 0 && i < t->elements);
-    if (t->type == WNNOperandDataType_Float16)
-        value.f16 = f32_to_f16(value.f32);
+    value = scalar_narrow(value, t->type);
     memcpy((char *)r->tensors[s->tensor] + (size_t)i * size, &value, size);
 }
 

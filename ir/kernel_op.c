@@ -38,6 +38,7 @@ static const struct kop_info infos[] = {
     [K_SIGMOID] = {"sigmoid", 1, KOP_FLOATS, false, 16},
     [K_FMA] = {"fma", 3, KOP_NUMBERS, false, 1},
     [K_ROUND_F16] = {"round_f16", 1, KOP_FLOATS, false, 1},
+    [K_ROUND_BF16] = {"round_bf16", 1, KOP_FLOATS, false, 4},
     [K_CAST] = {"cast", 1, KOP_OWN, false, 1},
     [K_EQ] = {"eq", 2, KOP_COMPARISON, true, 1},
     [K_NE] = {"ne", 2, KOP_COMPARISON, true, 1},

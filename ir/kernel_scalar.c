@@ -230,7 +230,9 @@ static float float_operate(enum kop op, float a, float b, float c)
     case K_FMA:
         return fmaf(a, b, c);
     case K_ROUND_F16:
-        return f16_to_f32(f32_to_f16(a));
+        return f32_round(a, WNNOperandDataType_Float16);
+    case K_ROUND_BF16:
+        return f32_round(a, DTYPE_BFLOAT16);
     default: /* not a float operation: kernel_verify refuses it */
         return a;
     }

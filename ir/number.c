@@ -30,36 +30,82 @@ float f16_to_f32(uint16_t h)
     return f;
 }
 
-uint16_t f64_to_f16(double d)
+/* To a format of 16 bits, of which `fraction` are the number's fraction and those before it the exponent with this bias. */
+static uint16_t f64_to_narrow(double d, int fraction, int bias)
 {
     uint64_t bits;
 
     memcpy(&bits, &d, sizeof bits);
     uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
-    int exponent = (int)(bits >> 52 & 0x7FF) - 1023;
+    uint16_t infinity = (uint16_t)(sign | (2 * bias + 1) << fraction);
+    int exponent = (int)(bits >> 52 & 0x7FF) - 1023, least = 1 - bias;
     uint64_t mantissa = bits & 0xFFFFFFFFFFFFFull;
 
     if (exponent == 1024)
-        return (uint16_t)(sign | 0x7C00 | (mantissa ? 0x200 | mantissa >> 42 : 0));
-    if (exponent > 15)
-        return sign | 0x7C00;
-    if (exponent < -25)
-        return sign; /* below half of the smallest subnormal; 2^-25 itself is a tie, settled below */
+        return (uint16_t)(infinity | (mantissa ? 1u << (fraction - 1) | mantissa >> (52 - fraction) : 0));
+    if (exponent > bias)
+        return infinity;
+    if (exponent < least - fraction - 1)
+        return sign; /* below half of the smallest subnormal; the half itself is a tie, settled below */
 
     mantissa |= 1ull << 52;
-    /* Keep 10 fraction bits, fewer below the normal range; h is exponent and fraction as one number, so that a carry
+    /* Keep the fraction's bits, fewer below the normal range; h is exponent and fraction as one number, so that a carry
        out of the fraction moves to the next exponent, and from the largest one to infinity. */
-    int shift = exponent >= -14 ? 42 : 42 + (-14 - exponent);
-    uint64_t h = (mantissa >> shift) + (exponent >= -14 ? (uint64_t)(exponent + 14) << 10 : 0);
+    int shift = 52 - fraction + (exponent >= least ? 0 : least - exponent);
+    uint64_t h = (mantissa >> shift) + (exponent >= least ? (uint64_t)(exponent - least) << fraction : 0);
     uint64_t rest = mantissa & ((1ull << shift) - 1), half = 1ull << (shift - 1);
     if (rest > half || (rest == half && (h & 1)))
         h++;
     return (uint16_t)(sign | h);
 }
 
+uint16_t f64_to_f16(double d)
+{
+    return f64_to_narrow(d, 10, 15);
+}
+
+uint16_t f64_to_bf16(double d)
+{
+    if (fabs(d) < 0x1p-126)
+        return signbit(d) ? 0x8000 : 0;
+    return f64_to_narrow(d, 7, 127);
+}
+
 uint16_t f32_to_f16(float f)
 {
     return f64_to_f16((double)f); /* exact, so there is one rounding */
+}
+
+float bf16_to_f32(uint16_t h)
+{
+    uint32_t bits = (uint32_t)h << 16;
+    float f;
+
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+float f32_round(float f, dtype t)
+{
+    return scalar_widen(scalar_narrow((union scalar){.f32 = f}, t), t).f32;
+}
+
+union scalar scalar_widen(union scalar s, dtype t)
+{
+    if (t == WNNOperandDataType_Float16)
+        s.f32 = f16_to_f32(s.f16);
+    else if (t == DTYPE_BFLOAT16)
+        s.f32 = bf16_to_f32(s.f16);
+    return s;
+}
+
+union scalar scalar_narrow(union scalar s, dtype t)
+{
+    if (t == WNNOperandDataType_Float16)
+        s.f16 = f32_to_f16(s.f32);
+    else if (t == DTYPE_BFLOAT16)
+        s.f16 = f64_to_bf16((double)s.f32);
+    return s;
 }
 
 /* ---- numbers ---- */
@@ -144,6 +190,10 @@ union scalar number_cast(WNNNumber n, dtype t)
 {
     union scalar s = {.u64 = 0};
 
+    if (t == DTYPE_BFLOAT16) {
+        s.f16 = f64_to_bf16(number_to_double(n)); /* no whole number becomes one */
+        return s;
+    }
     switch (t) {
     case WNNOperandDataType_Float32:
         s.f32 = to_float32(n);
@@ -178,6 +228,8 @@ union scalar number_cast(WNNNumber n, dtype t)
 
 double scalar_to_double(union scalar s, dtype t)
 {
+    if (t == DTYPE_BFLOAT16)
+        return (double)bf16_to_f32(s.f16);
     switch (t) {
     case WNNOperandDataType_Float32:
         return (double)s.f32;

@@ -56,7 +56,7 @@ static bool text_is(const char *name, const char *text, size_t length)
 static const struct {
     const char *name, *short_name;
     size_t size;
-} dtypes[DTYPE_COUNT] = {
+} dtypes[DTYPE_COUNT + 1] = {
     [WNNOperandDataType_Undefined] = {"undefined", "undefined", 0},
     [WNNOperandDataType_Float32] = {"float32", "f32", 4},
     [WNNOperandDataType_Float16] = {"float16", "f16", 2},
@@ -66,26 +66,27 @@ static const struct {
     [WNNOperandDataType_Uint64] = {"uint64", "u64", 8},
     [WNNOperandDataType_Int8] = {"int8", "i8", 1},
     [WNNOperandDataType_Uint8] = {"uint8", "u8", 1},
+    [DTYPE_BFLOAT16] = {"bfloat16", "bf16", 2},
 };
 
 size_t dtype_size(dtype t)
 {
-    return (unsigned)t < DTYPE_COUNT ? dtypes[t].size : 0;
+    return (unsigned)t <= DTYPE_COUNT ? dtypes[t].size : 0;
 }
 
 const char *dtype_name(dtype t)
 {
-    return dtypes[(unsigned)t < DTYPE_COUNT ? t : WNNOperandDataType_Undefined].name;
+    return dtypes[(unsigned)t <= DTYPE_COUNT ? t : WNNOperandDataType_Undefined].name;
 }
 
 const char *dtype_short_name(dtype t)
 {
-    return dtypes[(unsigned)t < DTYPE_COUNT ? t : WNNOperandDataType_Undefined].short_name;
+    return dtypes[(unsigned)t <= DTYPE_COUNT ? t : WNNOperandDataType_Undefined].short_name;
 }
 
 dtype dtype_parse(const char *text, size_t length)
 {
-    for (unsigned i = WNNOperandDataType_Undefined + 1; i < DTYPE_COUNT; i++)
+    for (unsigned i = WNNOperandDataType_Undefined + 1; i <= DTYPE_COUNT; i++)
         if (text_is(dtypes[i].name, text, length) || text_is(dtypes[i].short_name, text, length))
             return (dtype)i;
     return WNNOperandDataType_Undefined;
@@ -93,12 +94,12 @@ dtype dtype_parse(const char *text, size_t length)
 
 char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType)
 {
-    return dtype_name(dataType);
+    return dtype_name(dtype_is_public(dataType) ? dataType : WNNOperandDataType_Undefined);
 }
 
 size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType)
 {
-    return dtype_size(dataType);
+    return dtype_is_public(dataType) ? dtype_size(dataType) : 0;
 }
 
 /* Values in the order of the public enumerations. */

@@ -31,6 +31,9 @@ enum { OP_OPERANDS_MAX = 8, OP_RESULTS_MAX = 3, OP_ATTRS_MAX = 10 };
 /** A data type; the public enumeration serves inside, too. */
 typedef WNNOperandDataType dtype;
 enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed by dtype */
+/** How values lie that products in bfloat16 read (docs/precision.md).  Only passes make it: no program can name it, and of the
+ * operators only cast and those of any type (DT_ANY) have it. */
+#define DTYPE_BFLOAT16 ((dtype)DTYPE_COUNT)
 
 /** A set of data types (bit 1 << dtype), or "same as input i" (DT_AS). */
 typedef uint16_t dtype_set;
@@ -50,7 +53,19 @@ typedef uint16_t dtype_set;
 
 static inline bool dtype_is_float(dtype t)
 {
-    return t == WNNOperandDataType_Float32 || t == WNNOperandDataType_Float16;
+    return t == WNNOperandDataType_Float32 || t == WNNOperandDataType_Float16 || t == DTYPE_BFLOAT16;
+}
+
+/** Whether elements are narrower than the float32 numbers that are computed with. */
+static inline bool dtype_is_narrow_float(dtype t)
+{
+    return t == WNNOperandDataType_Float16 || t == DTYPE_BFLOAT16;
+}
+
+/** Whether programs may say it. */
+static inline bool dtype_is_public(dtype t)
+{
+    return t > WNNOperandDataType_Undefined && (unsigned)t < DTYPE_COUNT;
 }
 
 static inline bool dtype_is_signed(dtype t)

@@ -118,6 +118,16 @@ static bool reads_back_f16(double read, double wanted)
     return same_bits((double)f16_to_f32(f64_to_f16(read)), wanted);
 }
 
+static bool reads_back_bf16(double read, double wanted)
+{
+    return same_bits((double)bf16_to_f32(f64_to_bf16(read)), wanted);
+}
+
+static bool (*reads_back(dtype t))(double read, double wanted)
+{
+    return t == WNNOperandDataType_Float32 ? reads_back_f32 : t == DTYPE_BFLOAT16 ? reads_back_bf16 : reads_back_f16;
+}
+
 /* NaN and infinities; false: an ordinary number. */
 static bool special_print(char buf[NUMBER_TEXT_MAX], double d)
 {
@@ -153,7 +163,7 @@ const char *scalar_print(char buf[NUMBER_TEXT_MAX], union scalar s, dtype t)
     else if (!dtype_is_float(t))
         snprintf(buf, NUMBER_TEXT_MAX, "%.0f", d);
     else if (!special_print(buf, d))
-        shortest_print(buf, d, t == WNNOperandDataType_Float32 ? reads_back_f32 : reads_back_f16);
+        shortest_print(buf, d, reads_back(t));
     return buf;
 }
 
@@ -188,7 +198,7 @@ double double_shorten(double d, dtype t)
 
     if (!dtype_is_float(t) || !isfinite(d))
         return d;
-    shortest_print(buf, d, t == WNNOperandDataType_Float32 ? reads_back_f32 : reads_back_f16);
+    shortest_print(buf, d, reads_back(t));
     n.value.float64 = digits_to_double(buf + (buf[0] == '-'), strlen(buf + (buf[0] == '-')));
     return signbit(d) ? -n.value.float64 : n.value.float64;
 }

@@ -13,6 +13,7 @@ struct target {
     const char *triple, *cpu, *features;
     uint32_t vector_bits;      /* preferred vector width: 128, 256 or 512 */
     bool full_rate;            /* two multiply-adds of 512 bits start every cycle */
+    double bfloat16_rate;      /* how many times as many numbers of bfloat16 as of float32 are multiplied; 0: none */
     uint32_t thread_count;     /* threads that one computation uses */
     int64_t cache_bytes;       /* of one core, for deciding what is worth keeping in scratch rows */
 
@@ -23,10 +24,16 @@ struct target {
     /** Whether it computes n, a node it takes, from narrower numbers than n's, which was asked for and is faster. */
     bool (*narrows_node)(void *user, const struct node *n);
     /**
-     * Whether the library reads input `slot` of n, a node it takes, through `movement` (the producer of that input, a transpose) by
-     * strides, so that the transpose may join n's cluster instead of being a copy.
+     * Whether it then reads input `slot`, which is computed while the graph runs, as bfloat16, so that the input may lie in
+     * memory like that: as the operand of a cast to float32 that n reads, which takes_operand accepts.
      */
-    bool (*takes_operand)(void *user, const struct node *n, uint32_t slot, const struct node *movement);
+    bool (*narrows_input)(void *user, const struct node *n, uint32_t slot);
+    /**
+     * Whether the library reads input `slot` of n, a node it takes, through these nodes (transposes, by strides; a cast that
+     * narrows_input asked for; in execution order, the last one is the producer of that input), so that they may join n's
+     * cluster.
+     */
+    bool (*takes_operand)(void *user, const struct node *n, uint32_t slot, struct node *const *movements, uint32_t count);
     /**
      * Whether `next`, an element-wise node, can become an epilogue of library cluster `c` whose nodes (anchor first) are
      * nodes[0..count-1]; carried is the input slot of `next` that receives the cluster's result so far.

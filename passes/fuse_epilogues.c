@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes a library cluster of every convolution and matrix product that the target's library takes, of the transposes that it
- * reads through, and of the element-wise nodes after it that it takes as an epilogue: bias, activation, residual.
+ * Makes a library cluster of every convolution and matrix product that the target's library takes, of the transposes and casts
+ * that it reads through, and of the element-wise nodes after it that it takes as an epilogue: bias, activation, residual.
  *
  * A node joins behind the cluster if it is the only reader of what the cluster computes so far and keeps its shape.  So nothing
  * can leave a cluster but the result of its last node, and no cycle among clusters can come about: a path from a cluster back
@@ -13,16 +13,28 @@
  */
 #include "passes/support.h"
 
-enum { EPILOGUE_MAX = 16 }; /* more than any library's list of post-operations */
+enum {
+    EPILOGUE_MAX = 16, /* more than any library's list of post-operations */
+    MOVEMENTS_MAX = 2  /* a cast and a transpose */
+};
 
 static void join_operands(const struct target *t, struct node *anchor, struct cluster *c)
 {
     for (uint32_t i = 0; i < anchor->input_count; i++) {
-        struct node *movement = anchor->inputs[i].value ? anchor->inputs[i].value->producer : NULL;
+        struct node *movements[MOVEMENTS_MAX];
+        const struct value *v = anchor->inputs[i].value;
 
-        if (movement && !movement->cluster && movement->op == OP_TRANSPOSE && value_only_use(movement->results[0]) &&
-            t->takes_operand(t->user, anchor, i, movement))
-            movement->cluster = c;
+        for (uint32_t count = 1; count <= MOVEMENTS_MAX && v; count++) {
+            struct node *n = v->producer, **first = movements + MOVEMENTS_MAX - count;
+
+            if (!n || n->cluster || (n->op != OP_TRANSPOSE && n->op != OP_CAST) || !value_only_use(v))
+                break;
+            *first = n;
+            if (!t->takes_operand(t->user, anchor, i, first, count))
+                break;
+            n->cluster = c;
+            v = n->inputs[0].value;
+        }
     }
 }
 

@@ -58,11 +58,7 @@ bool lower_store(struct lowering *l, const struct value *v, const struct map *m,
 
 union scalar lower_scalar(WNNNumber n, dtype t)
 {
-    union scalar s = number_cast(n, t);
-
-    if (t == WNNOperandDataType_Float16)
-        s.f32 = f16_to_f32(s.f16);
-    return s;
+    return scalar_widen(number_cast(n, t), t);
 }
 
 uint32_t lower_number(struct lowering *l, WNNNumber n, dtype t)
@@ -76,9 +72,7 @@ static uint32_t load_scalar_constant(struct lowering *l, const struct value *v)
     union scalar s = {.u64 = 0};
 
     memcpy(&s, v->constant->data, dtype_size(v->type.type));
-    if (v->type.type == WNNOperandDataType_Float16)
-        s.f32 = f16_to_f32(s.f16);
-    return kernel_const(l->k, ktype_of(v->type.type), s);
+    return kernel_const(l->k, ktype_of(v->type.type), scalar_widen(s, v->type.type));
 }
 
 static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
@@ -211,8 +205,8 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
     e = lower_node(l, v->producer, v->result, m);
     if (e == KEXPR_NONE)
         return KEXPR_NONE;
-    if (v->type.type == WNNOperandDataType_Float16)
-        e = kernel_op1(l->k, K_ROUND_F16, e);
+    if (dtype_is_narrow_float(v->type.type))
+        e = kernel_op1(l->k, kop_round(v->type.type), e);
     l->evaluated[position] += (double)l->parallel_points * (map_varies(l, m) ? (double)l->reduced_points : 1);
     memo_add(l, v, &key, e);
     return e;

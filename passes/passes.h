@@ -54,6 +54,7 @@ bool pass_legalize(struct graph *g, const struct pass_options *o);          /* r
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);    /* library clusters of integers */
 bool pass_winograd(struct graph *g, const struct pass_options *o);          /* 3x3 convolutions by transforms */
+bool pass_narrow_inputs(struct graph *g, const struct pass_options *o);
 bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);    /* makes library clusters */
 bool pass_pack_weights(struct graph *g, const struct pass_options *o);      /* of products that the library does not take */
 bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);      /* makes kernel clusters */

@@ -8,7 +8,8 @@
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
- *   clusters    separate-outputs, fuse-quantized, winograd, fuse-epilogues, pack-weights, fuse-kernels, finish-clusters
+ *   clusters    separate-outputs, fuse-quantized, winograd, narrow-inputs, fuse-epilogues, pack-weights, fuse-kernels,
+ *               finish-clusters
  *
  * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators of one step
  * are expanded at the head of "legalize", so that what they become is folded and fused; those of several steps become loops,
@@ -38,6 +39,7 @@ const struct pass pass_pipeline[] = {
     {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
     {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
     {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that are computed faster by transforms"},
+    {"narrow-inputs",    pass_narrow_inputs,    false, "values that the library reads as bfloat16 to memory as bfloat16"},
     {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},
     {"pack-weights",     pass_pack_weights,     false, "constant factors in the order in which generated products read them"},
     {"fuse-kernels",     pass_fuse_kernels,     false, "nodes into kernels, by bytes and operations saved"},

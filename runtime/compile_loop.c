@@ -70,6 +70,7 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
     alone.takes_operand = NULL;
     alone.takes_epilogue = NULL;
     alone.narrows_node = NULL;
+    alone.narrows_input = NULL;
     alone.takes_quantized = NULL;
     for (uint32_t i = 0; i < 1 + l->loop.direction_count; i++) {
         struct loop_graph *lg = graph_of(l, i);

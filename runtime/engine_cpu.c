@@ -90,9 +90,13 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
     if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
         if (!cpu_start_library(cpu, e))
             return false;
+        cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->library);
+        if (cpu->base.debug->bfloat16_rate && cpu->target.bfloat16_rate > 0)
+            cpu->target.bfloat16_rate = atof(cpu->base.debug->bfloat16_rate);
         library_compare(cpu->library, &cpu->target);
         cpu->target.takes_node = cpu->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node : library_wants_node;
         cpu->target.narrows_node = library_narrows_node;
+        cpu->target.narrows_input = library_narrows_input;
         cpu->target.takes_operand = library_takes_operand;
         cpu->target.takes_epilogue = library_takes_epilogue;
         cpu->target.takes_quantized = library_has_exact_integers(cpu->library) ? library_takes_quantized : NULL;

@@ -17,7 +17,7 @@
 #include "codegen/kernel_abi.h"
 #include "runtime/engine.h"
 
-enum { IMAGE_VERSION = 2, IMAGE_ALIGN = 64, IMAGE_PAGE = 4096 };
+enum { IMAGE_VERSION = 3, IMAGE_ALIGN = 64, IMAGE_PAGE = 4096 };
 
 /** An input or output of the graph. */
 struct image_binding {

@@ -40,17 +40,20 @@ void library_free(struct library *l);
 /** How exact float32 products described from now on have to be; prefer: bfloat16 also where float32 is faster. */
 void library_allow(struct library *l, WNNPrecision precision, bool prefer);
 
-/** What generated kernels have, which library_wants_node compares with. */
+/** What struct target's bfloat16_rate is on this machine. */
+double library_bfloat16_rate(const struct library *l);
+/** The processor as passes see it, which the choices are made for. */
 void library_compare(struct library *l, const struct target *t);
 /** struct target's takes_node: what the library takes and computes at least as fast as a generated kernel would. */
 bool library_wants_node(void *user, const struct node *n);
 
-/** struct target's narrows_node. */
+/** struct target's narrows_node and narrows_input. */
 bool library_narrows_node(void *user, const struct node *n);
+bool library_narrows_input(void *user, const struct node *n, uint32_t slot);
 
 /** struct target's takes_node, takes_operand and takes_epilogue; user is a struct library. */
 bool library_takes_node(void *user, const struct node *n);
-bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement);
+bool library_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *movements, uint32_t count);
 bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried);
 
 /**

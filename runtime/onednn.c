@@ -62,6 +62,36 @@ struct library *library_create(const char *isa, uint32_t thread_count, struct er
     return l;
 }
 
+/* ---- batches ---- */
+
+/** Puts a dimension of one matrix before all others. */
+static void layout_split(struct dnn_layout *l)
+{
+    if (!l->rank)
+        return;
+    memmove(l->dims + 1, l->dims, (size_t)l->rank * sizeof *l->dims);
+    memmove(l->strides + 1, l->strides, (size_t)l->rank * sizeof *l->strides);
+    l->rank++;
+    l->dims[0] = 1;
+    l->strides[0] = dnn_elements(l);
+}
+
+/**
+ * Heads of an attention lie side by side in the rows of one matrix.  The library has fast code for that only where products have
+ * two dimensions of batches.
+ */
+static void split_batch(struct dnn_problem *p)
+{
+    if (p->kind != DNN_MATMUL || p->dst.rank != 3)
+        return;
+    layout_split(&p->src);
+    layout_split(&p->weights);
+    layout_split(&p->bias);
+    layout_split(&p->dst);
+    for (int32_t i = 0; i < p->post_count; i++)
+        layout_split(&p->posts[i].operand);
+}
+
 /* ---- answers ---- */
 
 /** The outcome for one problem.  The problem's unused post-ops are not stored. */
@@ -70,6 +100,7 @@ struct dnn_answer {
     bool taken;
     bool pack; /* weights are reordered */
     bool by_gemm;
+    bool split; /* of one dimension of batches became two */
     int32_t parts;
     uint32_t size;
     struct dnn_problem problem;
@@ -142,6 +173,8 @@ static bool answer_find(struct library *l, uint64_t hash, struct dnn_problem *p,
         p->weights.free = a->pack;
         p->by_gemm = a->by_gemm;
         p->parts = a->parts;
+        if (a->split)
+            split_batch(p);
     }
     pthread_mutex_unlock(&l->mutex);
     return a != NULL;
@@ -162,6 +195,7 @@ static void answer_remember(struct library *l, uint64_t hash, const struct dnn_p
     a->pack = way->weights.free;
     a->by_gemm = way->by_gemm;
     a->parts = way->parts;
+    a->split = way->dst.rank != p->dst.rank;
     memcpy(&a->problem, p, size);
     pthread_mutex_lock(&l->mutex);
     if (l->answer_count == ANSWERS_MAX)
@@ -350,15 +384,24 @@ static bool primitive_exists(struct library *l, const struct dnn_problem *p, con
     return exists;
 }
 
-/** Whether there is an implementation worth using. */
-static bool try_problem(struct library *l, const struct dnn_problem *p, const float *scales)
+enum { NAME_MAX = 64 };
+
+/** Whether there is an implementation worth using; name, if not NULL: the library's of it. */
+static bool find_implementation(struct library *l, const struct dnn_problem *p, const float *scales, char name[NAME_MAX])
 {
     dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales);
     bool good = pd && !strstr(dnn_pd_name(pd), "ref") && primitive_exists(l, p, pd);
 
+    if (name)
+        snprintf(name, NAME_MAX, "%s", good ? dnn_pd_name(pd) : "");
     if (pd)
         dnnl_primitive_desc_destroy(pd);
     return good;
+}
+
+static bool try_problem(struct library *l, const struct dnn_problem *p, const float *scales)
+{
+    return find_implementation(l, p, scales, NULL);
 }
 
 /** A product of one row with one matrix reads each weight once: what counts is how fast, not how they are packed. */
@@ -374,7 +417,43 @@ static struct dnn_problem bare_product(const struct dnn_problem *p)
 
     bare.post_count = 0;
     bare.bias.rank = 0;
+    bare.dst_type = dnnl_f32;
     return bare;
+}
+
+/**
+ * Whether a product in bfloat16 is computed as well with what follows it as alone: the same implementation, or at least one
+ * that has tiles if that one has.  What would take the tiles away becomes a kernel of its own, and so does a conversion of the
+ * result that changes anything: it costs little by itself.
+ */
+bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char *now)
+{
+    return !strcmp(alone, now) || (p->dst_type == dnnl_f32 && !strstr(alone, "amx") == !strstr(now, "amx"));
+}
+
+static bool try_narrow(struct library *l, const struct dnn_problem *p)
+{
+    const struct dnn_problem bare = bare_product(p);
+    char alone[NAME_MAX], now[NAME_MAX];
+
+    return find_implementation(l, &bare, NULL, alone) && find_implementation(l, p, NULL, now) && dnn_keeps_speed(p, alone, now);
+}
+
+/** Lets a product read weights that are no constants as they lie, if it is not a gemm that does: no reordering before it. */
+static bool narrow_late(struct library *l, struct dnn_problem *p)
+{
+    struct dnn_problem way = *p;
+    char name[NAME_MAX];
+
+    if (p->kind != DNN_MATMUL || !p->given_late)
+        return false;
+    way.weights.free = 0;
+    split_batch(&way);
+    const struct dnn_problem bare = bare_product(&way);
+    if (!find_implementation(l, &bare, NULL, name) || strstr(name, "gemm"))
+        return false;
+    *p = way;
+    return true;
 }
 
 /**
@@ -387,10 +466,14 @@ static bool narrow(struct library *l, struct dnn_problem *p)
 
     way.parts = dnn_wanted_parts(l, p);
     way.by_gemm = 0;
-    way.weights.free = 1;
-    const struct dnn_problem bare = bare_product(&way);
-    if (!way.parts || !try_problem(l, &bare, NULL))
+    if (!way.parts)
         return false;
+    if (!narrow_late(l, &way)) {
+        const struct dnn_problem bare = bare_product(&way);
+
+        if (!try_problem(l, &bare, NULL))
+            return false;
+    }
     *p = way;
     return true;
 }
@@ -417,8 +500,8 @@ bool dnn_resolve(struct library *l, struct dnn_cluster *c)
         return taken;
     if (integers && !(scales = dnn_output_scales(c)))
         return false;
-    if (narrow(l, &way)) {
-        taken = try_problem(l, &way, NULL);
+    if (narrow(l, &way) || dnn_stores_narrow(p)) {
+        taken = way.parts && try_narrow(l, &way);
         answer_remember(l, hash, p, taken, &way);
         *p = way;
         return taken;
@@ -462,8 +545,14 @@ void library_allow(struct library *l, WNNPrecision precision, bool prefer)
     l->prefer_bfloat16 = prefer;
 }
 
+double library_bfloat16_rate(const struct library *l)
+{
+    return l->bfloat16;
+}
+
 void library_compare(struct library *l, const struct target *t)
 {
+    l->bfloat16 = t->bfloat16_rate;
     l->vector_bits = t->vector_bits;
     l->cache_bytes = t->cache_bytes;
     l->full_rate = t->full_rate;
@@ -477,6 +566,16 @@ bool library_wants_node(void *user, const struct node *n)
 
     return dnn_describe(nodes, 1, NULL, &c) && dnn_resolve(l, &c) &&
            (!l->vector_bits || dnn_is_faster(l, &c.problem, c.weights.value->kind == VALUE_CONSTANT));
+}
+
+bool library_narrows_input(void *user, const struct node *n, uint32_t slot)
+{
+    struct library *l = user;
+    struct node *nodes[] = {(struct node *)n};
+    struct dnn_cluster c;
+
+    return l->precision == WNNPrecision_Bf16 && !l->keep_weights && dnn_describe(nodes, 1, NULL, &c) &&
+           (slot == 0 || (slot == 1 && c.problem.given_late)) && dnn_resolve(l, &c) && c.problem.parts == 1;
 }
 
 bool library_narrows_node(void *user, const struct node *n)
@@ -495,7 +594,7 @@ static bool is_by_gemm(struct library *l, struct node *const *nodes, uint32_t co
     dnnl_primitive_desc_t pd;
     bool gemm;
 
-    if (!dnn_describe(nodes, count, NULL, &c) || c.problem.kind != DNN_MATMUL || !dnn_resolve(l, &c) || c.problem.parts)
+    if (!dnn_describe(nodes, count, NULL, &c) || c.problem.kind != DNN_MATMUL || !dnn_resolve(l, &c))
         return false;
     pd = dnn_create_pd(l, &c.problem, NULL);
     gemm = pd && strstr(dnn_pd_name(pd), "gemm");
@@ -504,17 +603,25 @@ static bool is_by_gemm(struct library *l, struct node *const *nodes, uint32_t co
     return gemm;
 }
 
-bool library_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement)
+bool library_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *movements, uint32_t count)
 {
-    struct node *nodes[] = {(struct node *)movement, (struct node *)n};
+    struct node *nodes[DNN_NODES_MAX];
     struct library *l = user;
 
-    /* Batches of products that are not dense fall to its gemm, which takes up to twice as long: more than the transpose. */
-    if (l->full_rate && n->op == OP_MATMUL && movement->op == OP_TRANSPOSE && n->results[0]->type.rank > 2 &&
-        n->results[0]->type.type == WNNOperandDataType_Float32 && !is_by_gemm(l, nodes + 1, 1) && is_by_gemm(l, nodes, 2))
+    if (!count || count >= DNN_NODES_MAX || slot > 1 || slot >= n->input_count ||
+        n->inputs[slot].value != movements[count - 1]->results[0])
         return false;
-    return movement->op == OP_TRANSPOSE && slot < 2 && slot < n->input_count && n->inputs[slot].value == movement->results[0] &&
-           takes(user, nodes, 2, NULL);
+    for (uint32_t i = 0; i < count; i++)
+        if (movements[i]->op != OP_TRANSPOSE && movements[i]->op != OP_CAST)
+            return false;
+    memcpy(nodes, movements, count * sizeof *movements);
+    nodes[count] = (struct node *)n;
+    /* Batches of products that are not dense fall to its gemm, which takes up to twice as long: more than the transpose. */
+    if (l->full_rate && n->op == OP_MATMUL && movements[0]->op == OP_TRANSPOSE && n->results[0]->type.rank > 2 &&
+        n->results[0]->type.type == WNNOperandDataType_Float32 && !is_by_gemm(l, nodes + 1, count) &&
+        is_by_gemm(l, nodes, count + 1))
+        return false;
+    return takes(user, nodes, count + 1, NULL);
 }
 
 bool library_takes_epilogue(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried)

@@ -26,6 +26,7 @@ struct dnn_layout {
     int64_t dims[RANK_MAX], strides[RANK_MAX];
 };
 
+enum dnn_side { DNN_SOURCE, DNN_WEIGHTS };
 enum dnn_kind { DNN_CONVOLUTION, DNN_TRANSPOSED_CONVOLUTION, DNN_MATMUL };
 enum dnn_post_kind { DNN_POST_ELTWISE, DNN_POST_BINARY, DNN_POST_SUM };
 
@@ -40,12 +41,14 @@ struct dnn_post {
 struct dnn_problem {
     int32_t kind; /* dnn_kind */
     int32_t post_count;
-    int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32 */
+    int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32; the destination of a
+                                                 product in bfloat16 may be that */
     int32_t src_zero;                         /* products of integers: the source's zero point */
     int64_t scale_mask;                       /* and which dimensions of the destination the output scales go along */
-    int32_t precision, parts;   /* what is allowed (WNNPrecision), and of how many bfloat16 numbers an operand is: 0: it is
-                                   float32; layouts, types and weights below are those of the float32 operands all the same */
-    int32_t given_late, unused; /* weights are no constants */
+    int32_t precision, parts; /* what is allowed (WNNPrecision), and of how many bfloat16 numbers an operand is: 0: it is
+                                 float32; layouts, types and weights below are those of the float32 operands all the same */
+    int32_t given_late;       /* weights are no constants */
+    int32_t given_narrow;     /* bits 1 << dnn_side: operands that lie in memory as bfloat16; parts must become 1 */
     int64_t by_gemm; /* a product of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
     struct dnn_layout src, weights, bias, dst;
     int64_t strides[2], dilations[2], low[2], high[2];
@@ -108,7 +111,12 @@ int64_t dnn_scale_count(const struct dnn_problem *p);
 
 /* ---- bfloat16 (onednn_precision.c) ---- */
 
-enum dnn_side { DNN_SOURCE, DNN_WEIGHTS };
+/** Whether a problem has operands or a result that lie in memory as bfloat16: it must be one of that. */
+bool dnn_stores_narrow(const struct dnn_problem *p);
+/** The type of an operand in memory. */
+int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side);
+/** Bytes of an element. */
+int64_t dnn_type_size(int32_t type);
 
 /** Makes parts of an operand: every `run` elements become `parts` runs one behind the other. */
 struct dnn_conversion {
@@ -161,6 +169,8 @@ void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
 /** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
+/** Whether a product in bfloat16 with what follows it has an implementation (`now`) that is as good as that of the product alone. */
+bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char *now);
 /** An attribute object that asks for the caller's scratch memory; NULL: out of memory. */
 dnnl_primitive_attr_t dnn_create_attributes(void);
 

@@ -76,7 +76,14 @@ struct view {
     int64_t strides[RANK_MAX];
 };
 
-/** Input `slot` of the anchor, through the transposes among nodes[0..before-1]. */
+/** A cast to float32 of what lies in memory as bfloat16: library_narrows_input let it become that. */
+static bool is_widening(const struct node *n)
+{
+    return n->op == OP_CAST && n->inputs[0].value->type.type == DTYPE_BFLOAT16 &&
+           n->results[0]->type.type == WNNOperandDataType_Float32;
+}
+
+/** Input `slot` of the anchor, through the transposes and widening casts among nodes[0..before-1]. */
 static struct view operand_view(struct node *const *nodes, uint32_t before, const struct node *anchor, uint32_t slot)
 {
     const struct value *v = anchor->inputs[slot].value;
@@ -89,9 +96,9 @@ static struct view operand_view(struct node *const *nodes, uint32_t before, cons
     for (uint32_t k = before; k-- > 0;) {
         const WNNTransposeOptions *o = nodes[k]->options;
 
-        if (nodes[k]->op != OP_TRANSPOSE || nodes[k]->results[0] != w.value)
+        if (nodes[k]->results[0] != w.value)
             continue;
-        for (uint32_t i = 0; i < w.rank; i++)
+        for (uint32_t i = 0; i < w.rank && nodes[k]->op == OP_TRANSPOSE; i++)
             order[i] = o->permutation[order[i]];
         w.value = nodes[k]->inputs[0].value;
     }
@@ -210,6 +217,15 @@ static int batch_merge(struct batch *x, int count)
 static void add_batch(struct dnn_layout *l, int64_t size, int64_t stride, int64_t matrix)
 {
     layout_add(l, stride ? size : 1, stride ? stride : matrix);
+}
+
+/** Says which of the operands lie in memory as bfloat16. */
+static void describe_narrow(struct dnn_cluster *c)
+{
+    const struct value *const values[] = {[DNN_SOURCE] = c->src.value, [DNN_WEIGHTS] = c->weights.value};
+
+    for (int i = 0; i < 2; i++)
+        c->problem.given_narrow |= (values[i]->type.type == DTYPE_BFLOAT16) << i;
 }
 
 static bool describe_product(struct view a, struct view b, const struct tensor_type *out, struct dnn_cluster *c)
@@ -493,7 +509,15 @@ static bool describe_anchor(struct node *const *nodes, uint32_t before, const st
     case OP_CONV2D:
     case OP_CONV_TRANSPOSE2D:
         describe_convolution(n, c);
-        return !before;
+        for (uint32_t i = 0; i < before; i++) {
+            if (!is_widening(nodes[i]))
+                return false;
+            if (c->src.value == nodes[i]->results[0])
+                c->src.value = nodes[i]->inputs[0].value;
+            else if (c->weights.value == nodes[i]->results[0])
+                c->weights.value = nodes[i]->inputs[0].value;
+        }
+        return true;
     case OP_MATMUL:
         return describe_product(operand_view(nodes, before, n, 0), operand_view(nodes, before, n, 1), &n->results[0]->type, c);
     case OP_GEMM:
@@ -519,13 +543,27 @@ static bool sums_only(const struct dnn_cluster *c)
            c->fill.value != c->sum;
 }
 
+/** A cast of the result to bfloat16: what is summed in place would lie in it as float32. */
+static bool describe_narrowing(const struct node *n, struct dnn_cluster *c)
+{
+    for (int32_t i = 0; i < c->problem.post_count; i++)
+        if (c->problem.posts[i].kind == DNN_POST_SUM)
+            return false;
+    if (c->problem.dst_type != dnnl_f32)
+        return false;
+    c->problem.dst_type = dnnl_bf16;
+    c->output = n->results[0];
+    return true;
+}
+
 bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value *sum, struct dnn_cluster *out)
 {
     uint32_t anchor = 0, dequantizations = 0;
 
     memset(out, 0, sizeof *out);
     out->sum = sum;
-    while (anchor < count && (nodes[anchor]->op == OP_TRANSPOSE || nodes[anchor]->op == OP_DEQUANTIZE_LINEAR))
+    while (anchor < count && (nodes[anchor]->op == OP_TRANSPOSE || nodes[anchor]->op == OP_DEQUANTIZE_LINEAR ||
+                              is_widening(nodes[anchor])))
         dequantizations += nodes[anchor++]->op == OP_DEQUANTIZE_LINEAR;
     if (anchor == count || nodes[anchor]->result_count != 1 ||
         nodes[anchor]->results[0]->type.type != WNNOperandDataType_Float32)
@@ -538,8 +576,10 @@ bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value 
         if (dequantizations != anchor || !describe_anchor(nodes, 0, nodes[anchor], out) ||
             !dnn_describe_dequantized(nodes, anchor, out))
             return false;
-    } else if (!describe_anchor(nodes, anchor, nodes[anchor], out)) {
-        return false;
+    } else {
+        if (!describe_anchor(nodes, anchor, nodes[anchor], out))
+            return false;
+        describe_narrow(out);
     }
     for (uint32_t i = anchor + 1; i < count; i++) {
         const struct node *n = nodes[i];
@@ -547,6 +587,12 @@ bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value 
 
         if (n->op == OP_QUANTIZE_LINEAR) {
             if (i + 1 != count || !dnn_describe_quantize(n, out))
+                return false;
+            continue;
+        }
+        if (n->op == OP_CAST) { /* a result that lies in memory as bfloat16 */
+            if (i + 1 != count || n->results[0]->type.type != DTYPE_BFLOAT16 || n->inputs[0].value != out->output ||
+                !describe_narrowing(n, out))
                 return false;
             continue;
         }

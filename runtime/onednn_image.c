@@ -35,8 +35,8 @@ static void save_layout(const struct dnn_layout *l, struct image_out *o)
 
 static void save_problem(const struct dnn_problem *p, struct image_out *o)
 {
-    const int32_t words[] = {p->kind,         p->src_type,   p->weights_type, p->dst_type,  p->src_zero,
-                             p->by_gemm != 0, p->post_count, p->precision,    p->given_late};
+    const int32_t words[] = {p->kind,         p->src_type,   p->weights_type, p->dst_type,   p->src_zero,
+                             p->by_gemm != 0, p->post_count, p->precision,    p->given_late, p->given_narrow};
 
     out_bytes(o, words, sizeof words);
     out_i64(o, p->scale_mask);
@@ -228,7 +228,7 @@ static int64_t layout_bytes(const struct dnn_layout *l, int32_t type)
 
     for (int32_t i = 0; i < l->rank; i++)
         last += (l->dims[i] - 1) * l->strides[i];
-    return (last + 1) * (type == dnnl_f32 ? 4 : 1);
+    return (last + 1) * dnn_type_size(type);
 }
 
 static bool is_type(int32_t type, bool with_float)
@@ -272,7 +272,7 @@ static bool load_posts(struct loader *x, struct dnn_problem *p)
 
 static bool load_types(struct loader *x, struct dnn_problem *p)
 {
-    int32_t words[9];
+    int32_t words[10];
 
     in_bytes(x->in, words, sizeof words);
     p->kind = words[0];
@@ -284,12 +284,17 @@ static bool load_types(struct loader *x, struct dnn_problem *p)
     p->post_count = words[6];
     p->precision = words[7];
     p->given_late = words[8] != 0;
+    p->given_narrow = words[9];
     p->scale_mask = in_i64(x->in);
     if (p->kind < DNN_CONVOLUTION || p->kind > DNN_MATMUL || p->post_count < 0 || p->post_count > DNN_POSTS_MAX)
         return damaged(x, "its kind");
     if (p->precision < WNNPrecision_Float32 || p->precision > WNNPrecision_Bf16)
         return damaged(x, "its precision");
-    bool floats = p->src_type == dnnl_f32 && p->weights_type == dnnl_f32 && p->dst_type == dnnl_f32 && !p->scale_mask;
+    bool floats = p->src_type == dnnl_f32 && p->weights_type == dnnl_f32 &&
+                  (p->dst_type == dnnl_f32 || p->dst_type == dnnl_bf16) && !p->scale_mask;
+    if (dnn_stores_narrow(p) && (!floats || p->precision != WNNPrecision_Bf16 ||
+                                 (p->given_narrow & ~(1 << DNN_SOURCE | (p->given_late ? 1 << DNN_WEIGHTS : 0)))))
+        return damaged(x, "what of it is bfloat16");
     bool integers = is_type(p->src_type, false) && p->weights_type == dnnl_s8 && is_type(p->dst_type, true);
     return floats || integers || damaged(x, "its types");
 }
@@ -341,7 +346,7 @@ static bool load_scales(struct loader *x)
 /** Whether a place has these bytes of elements of a type, aligned. */
 static bool holds(const struct place *place, int64_t needed, int32_t type)
 {
-    return place->bytes >= needed && place->offset % (type == dnnl_f32 ? 4 : 1) == 0;
+    return place->bytes >= needed && place->offset % dnn_type_size(type) == 0;
 }
 
 static bool load_input(struct loader *x, int64_t needed, int32_t type, uint32_t *input)
@@ -417,6 +422,7 @@ static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
     int64_t needed = p->weights_type == dnnl_f32 ? layout_bytes(&p->weights, dnnl_f32) : dnn_elements(&p->weights);
     bool done = false;
     uint32_t input;
+    int32_t type;
     const void *data;
     size_t bytes;
 
@@ -426,7 +432,8 @@ static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
     }
     switch ((enum form)in_u32(x->in)) {
     case FORM_INPUT:
-        done = p->weights_type == dnnl_f32 && load_input(x, needed, dnnl_f32, &input) &&
+        type = dnn_given_type(p, DNN_WEIGHTS);
+        done = p->weights_type == dnnl_f32 && load_input(x, layout_bytes(&p->weights, type), type, &input) &&
                dnn_use_input_weights(x->l, s, a, given, wanted, input);
         break;
     case FORM_DATA:
@@ -504,8 +511,8 @@ static bool load_arguments(struct loader *x, const_dnnl_primitive_desc_t pd)
     struct library_step *s = x->s;
     const struct dnn_problem *p = &s->problem;
 
-    return load_operand(x, DNNL_ARG_SRC, &p->src, p->src_type) &&
-           (!p->parts || dnn_narrow_argument(s, &s->calls[1].args[0], DNN_SOURCE) || error_out_of_memory(x->e)) &&
+    return load_operand(x, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE)) &&
+           (dnn_narrow_argument(s, &s->calls[1].args[0], DNN_SOURCE) || error_out_of_memory(x->e)) &&
            load_weights(x, pd) && (!p->bias.rank || load_operand(x, DNNL_ARG_BIAS, &p->bias, dnnl_f32)) &&
            load_posts_operands(x) && load_output(x) && load_scaling(x) &&
            (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
@@ -529,6 +536,9 @@ static bool load(struct loader *x)
         return error_set(x->e, WNNStatus_NotSupportedError,
                          "this processor has no exact products of bytes, which the graph was compiled for");
     dnn_resolve_parts(x->l, &s->problem); /* this machine's choice, like the primitive */
+    if (dnn_stores_narrow(&s->problem) && s->problem.parts != 1)
+        return error_set(x->e, WNNStatus_NotSupportedError,
+                         "the graph was compiled for products in bfloat16, which gain nothing on this machine");
     dnnl_primitive_desc_t pd = dnn_create_pd(x->l, &s->problem, s->scales);
     if (!pd)
         return error_set(x->e, WNNStatus_NotSupportedError, "oneDNN on this machine does not take a step of the image");

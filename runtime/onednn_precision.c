@@ -28,10 +28,10 @@
 #define RATE_DOT 2.0
 #define RATE_DOT_HALF 0.5
 
-/* Per microsecond: float32 operations of a core, bytes that are converted, and bytes of weights, from the second cache and from
+/* Per microsecond: float32 operations of a core, bytes that are converted (by a step; where a value is stored narrow, less), and bytes of weights, from the second cache and from
  * memory (runtime/onednn_choose.c).  And the cost of one more call. */
 #define FLOPS 150e3
-#define BYTES_CONVERTED 20e3
+#define BYTES_CONVERTED 35e3
 #define BYTES_CACHED 120e3
 #define BYTES_MEMORY 28e3
 #define CALL 1.0
@@ -57,6 +57,21 @@ double dnn_bfloat16_rate(void)
     }
 #endif
     return 0;
+}
+
+bool dnn_stores_narrow(const struct dnn_problem *p)
+{
+    return p->given_narrow || p->dst_type == dnnl_bf16;
+}
+
+int32_t dnn_given_type(const struct dnn_problem *p, enum dnn_side side)
+{
+    return p->given_narrow & 1 << side ? dnnl_bf16 : side == DNN_SOURCE ? p->src_type : p->weights_type;
+}
+
+int64_t dnn_type_size(int32_t type)
+{
+    return type == dnnl_f32 ? 4 : type == dnnl_bf16 ? 2 : 1;
 }
 
 /** The dimension that is summed, of source or weights. */
@@ -113,9 +128,11 @@ static bool gains(const struct library *l, const struct dnn_problem *p, int64_t 
     const double memory = weights / (weights > CACHE_BYTES ? BYTES_MEMORY : BYTES_CACHED);
     const double rate = l->bfloat16 * lanes_used(summed, SUMMED_AT_ONCE) * lanes_used(results, RESULTS_AT_ONCE);
     /* read as float32, written and read again as parts; weights that are no constants likewise, and once more to be packed */
-    double converted = src * (1 + (double)parts) / BYTES_CONVERTED / l->threads + CALL;
+    double converted = 0;
 
-    if (p->given_late)
+    if (!(p->given_narrow & 1 << DNN_SOURCE))
+        converted += src * (1 + (double)parts) / BYTES_CONVERTED / l->threads + CALL;
+    if (p->given_late && !(p->given_narrow & 1 << DNN_WEIGHTS))
         converted += weights * (1 + 2 * (double)parts) / BYTES_CONVERTED / l->threads + CALL;
     return larger(arithmetic * (double)parts / rate, memory * (double)parts / 2) + converted <
            WORTH_NARROWING * larger(arithmetic, memory);
@@ -128,6 +145,8 @@ int32_t dnn_wanted_parts(const struct library *l, const struct dnn_problem *p)
     if (!parts || !l->bfloat16 || p->src_type != dnnl_f32 || !is_dense(&p->src) || !is_dense(&p->weights) ||
         dnn_elements(&p->src) > ELEMENT_COUNT_MAX / parts || dnn_elements(&p->weights) > ELEMENT_COUNT_MAX / parts)
         return 0;
+    if (dnn_stores_narrow(p)) /* it was asked about before, and now gains more */
+        return parts == 1;
     return l->prefer_bfloat16 || gains(l, p, parts) ? parts : 0;
 }
 
@@ -276,6 +295,9 @@ size_t dnn_conversion_bytes(const struct dnn_conversion *c)
 
 bool dnn_narrow_argument(struct library_step *s, struct argument *a, enum dnn_side side)
 {
+    if (!s->problem.parts || s->problem.given_narrow & 1 << side)
+        return true;
+
     const struct dnn_layout l = dnn_parts_layout(&s->problem, side);
     struct narrowing *n = &s->narrowings[side];
     dnn_md md = dnn_md_create(l.rank, l.dims, l.strides, dnnl_bf16);

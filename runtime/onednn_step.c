@@ -462,12 +462,12 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
     a->source = FROM_INPUT;
     a->input = input;
     if (dnnl_memory_desc_equal(given, wanted))
-        return !s->problem.parts || dnn_narrow_argument(s, a, DNN_WEIGHTS);
+        return dnn_narrow_argument(s, a, DNN_WEIGHTS);
     if (!create_reorder(l, s, reorder, given, wanted))
         return false;
     reorder->args[0].source = FROM_INPUT;
     reorder->args[0].input = input;
-    if (s->problem.parts && !dnn_narrow_argument(s, &reorder->args[0], DNN_WEIGHTS))
+    if (!dnn_narrow_argument(s, &reorder->args[0], DNN_WEIGHTS))
         return false;
     a->source = reorder->args[1].source = FROM_SCRATCH;
     a->offset = reorder->args[1].offset = dnn_reserve_scratch(s, (int64_t)dnnl_memory_desc_get_size(wanted));
@@ -596,8 +596,8 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
     const struct dnn_problem *p = &c->problem;
     struct primitive_call *product = &s->calls[1]; /* the first is for the reorder */
 
-    if (!add_plain_argument(s, product, DNNL_ARG_SRC, &p->src, p->src_type, &c->src) ||
-        (p->parts && !dnn_narrow_argument(s, &product->args[0], DNN_SOURCE)) ||
+    if (!add_plain_argument(s, product, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE), &c->src) ||
+        !dnn_narrow_argument(s, &product->args[0], DNN_SOURCE) ||
         !(c->quantization.weight_scale ? add_integer_weights : add_weights)(l, s, product, pd, c) ||
         (p->bias.rank && !add_bias(s, product, c)))
         return false;
@@ -605,11 +605,6 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
         if (p->posts[i].kind == DNN_POST_BINARY && !add_post_operand(s, product, c, i))
             return false;
     return add_output(s, product, c) && dnn_add_scratchpad(s, product, pd) && dnn_create_primitive(l, product, pd);
-}
-
-static double type_size(int32_t type)
-{
-    return type == dnnl_f32 ? sizeof(float) : 1;
 }
 
 static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
@@ -624,8 +619,9 @@ static void estimate_cost(struct library_step *s, const struct dnn_cluster *c)
         elements += p->posts[i].kind == DNN_POST_BINARY ? (double)dnn_elements(&p->posts[i].operand)
                     : p->posts[i].kind == DNN_POST_SUM  ? dst
                                                         : 0;
-    s->bytes = elements * sizeof(float) + src * type_size(p->src_type) +
-               weights * (p->parts ? 2.0 * p->parts : type_size(p->weights_type)) + dst * type_size(p->dst_type);
+    s->bytes = elements * sizeof(float) + src * (double)dnn_type_size(dnn_given_type(p, DNN_SOURCE)) +
+               weights * (p->parts ? 2.0 * p->parts : (double)dnn_type_size(p->weights_type)) +
+               dst * (double)dnn_type_size(p->dst_type);
 }
 
 /** A residual that planning has put into the output's memory, NULL: none.  nodes[first..] are the epilogue; a gemm's c counts.

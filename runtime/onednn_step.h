@@ -85,8 +85,8 @@ int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes);
 /** How weights lie that were not packed: with the problem's strides, those of their parts, or (integers) dense.  NULL: out of
  * memory. */
 dnn_md dnn_given_weights(const struct dnn_problem *p);
-/** Lets an argument that is an input or a constant of float32 numbers be its parts, made in the scratch.  False: out of memory.
- */
+/** Lets an argument that is an input or a constant of float32 numbers be its parts, made in the scratch, if the product wants
+ * parts.  False: out of memory. */
 bool dnn_narrow_argument(struct library_step *s, struct argument *a, enum dnn_side side);
 /** Lets the product read weights that are known now: where they lie if they are as the primitive wants them, else packed. */
 bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,

@@ -211,8 +211,8 @@ static inline void fill_plain(dtype type, void *data, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         if (type == WNNOperandDataType_Float32)
             ((float *)data)[i] = random_float(-3, 3);
-        else if (type == WNNOperandDataType_Float16)
-            ((uint16_t *)data)[i] = f32_to_f16(random_float(-3, 3));
+        else if (dtype_is_narrow_float(type))
+            ((uint16_t *)data)[i] = scalar_narrow((union scalar){.f32 = random_float(-3, 3)}, type).f16;
         else {
             int64_t v =
                 (int64_t)(random_bits() % 15) -
@@ -240,7 +240,7 @@ static inline double float_distance(float a, float b, bool zeros)
 }
 
 struct tolerance {
-    double ulps;     /* of float32, or for float16 tensors of float16 */
+    double ulps;     /* of float32, or for tensors of a narrow type of that */
     double absolute; /* or this much */
     bool zeros;      /* the sign of zero may differ */
 };
@@ -257,11 +257,11 @@ static inline bool elements_agree(dtype type, const void *a, const void *b, int6
         memcpy(&g, y, 4);
         return float_distance(f, g, t.zeros) <= t.ulps || fabs((double)f - g) <= t.absolute;
     }
-    if (type == WNNOperandDataType_Float16) {
+    if (dtype_is_narrow_float(type)) {
         uint16_t f, g;
         memcpy(&f, x, 2);
         memcpy(&g, y, 2);
-        float ff = f16_to_f32(f), gg = f16_to_f32(g);
+        float ff = scalar_widen((union scalar){.f16 = f}, type).f32, gg = scalar_widen((union scalar){.f16 = g}, type).f32;
         if (isnan(ff) && isnan(gg))
             return true;
         return abs((f & 0x7FFF) - (g & 0x7FFF)) <= t.ulps && (f & 0x8000) == (g & 0x8000) && !isnan(ff) && !isnan(gg);

@@ -59,7 +59,7 @@ static void arithmetic(void **state)
 static void float_only(void **state)
 {
     (void)state;
-    static const enum kop unary[] = {K_FLOOR, K_CEIL, K_ROUND_EVEN, K_SQRT, K_RECIPROCAL, K_ROUND_F16, K_IS_NAN, K_IS_INFINITE};
+    static const enum kop unary[] = {K_FLOOR, K_CEIL, K_ROUND_EVEN, K_SQRT, K_RECIPROCAL, K_ROUND_F16, K_ROUND_BF16, K_IS_NAN, K_IS_INFINITE};
     for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
         run_operation(unary[i], WNNOperandDataType_Float32, 1, 4099, NULL, exact);
     run_operation(K_FMA, WNNOperandDataType_Float32, 3, 20011, NULL, exact);
@@ -243,13 +243,13 @@ static void half_extremes_keep_nan_beside_zero(void **state)
     }
 }
 
-/* Logic and selection; tails of every length around the vector widths, for float32, bytes and float16. */
+/* Logic and selection; tails of every length around the vector widths, for float32, bytes and narrow floats. */
 static void tails(void **state)
 {
     (void)state;
     static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Int8, WNNOperandDataType_Float16,
-                                  WNNOperandDataType_Int64};
-    for (int t = 0; t < 4; t++) {
+                                  DTYPE_BFLOAT16, WNNOperandDataType_Int64};
+    for (int t = 0; t < 5; t++) {
         for (int64_t n = 1; n <= 70; n++) {
             struct kernel *k = kernel_create();
             void *tensors[3];

@@ -5,7 +5,7 @@
  */
 #include "codegen/kernels.h"
 
-static const dtype dtypes[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, WNNOperandDataType_Uint8,
+static const dtype dtypes[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, DTYPE_BFLOAT16, WNNOperandDataType_Uint8,
                                WNNOperandDataType_Int64};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 

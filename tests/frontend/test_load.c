@@ -355,6 +355,57 @@ static void precision_stays(void **state)
         results_free(&r[k]);
 }
 
+/* Values that lie in memory as bfloat16 are in files like that, and are the numbers that each product would have made itself. */
+static void narrow_values_are_saved(void **state)
+{
+    (void)state;
+    static const char body[] =
+        "inputs { x: f32[40, 72]; i: f32[1, 9, 9, 24]; } "
+        "consts { w: f32[72, 48] @weights(\"w\"); v: f32[48, 64] @weights(\"v\"); f: f32[32, 3, 3, 24] @weights(\"f\"); "
+        "h: f32[32, 1, 1, 32] @weights(\"h\"); } "
+        "nodes { p = matmul(x, w); y = relu(p); q = matmul(y, v); r = softmax(q, 1); t = reshape(r, [40, 2, 32]); "
+        "a = transpose(t, permutation=[1, 0, 2]); b = transpose(t, permutation=[1, 2, 0]); m = matmul(a, b); "
+        "c = conv2d(i, f, inputLayout=\"nhwc\", filterLayout=\"ohwi\"); d = relu(c); "
+        "e = conv2d(d, h, inputLayout=\"nhwc\", filterLayout=\"ohwi\"); s = add(e, d); z = relu(s); "
+        "k = conv2d(z, h, inputLayout=\"nhwc\", filterLayout=\"ohwi\"); } outputs { m; q; k; }";
+    struct results stored, apart;
+
+    precision = WNNPrecision_Bf16;
+    WNNContext c = new_context(2, "prefer-library,prefer-bfloat16"),
+               each = new_context(2, "prefer-library,prefer-bfloat16,skip=narrow-inputs");
+    precision = WNNPrecision_Float32;
+    WNNContext other = new_context(2, ""); /* has nothing to choose any more */
+    WNNGraph g = build(c, body), h = build(each, body);
+
+    assert_int_equal(compute(g, &stored), WNNStatus_Success);
+    assert_int_equal(compute(h, &apart), WNNStatus_Success);
+    for (uint32_t i = 0; i < stored.count; i++) {
+        const float *x = stored.data[i], *y = apart.data[i];
+        double largest = 0, difference = 0;
+
+        for (size_t e = 0; e < stored.bytes[i] / sizeof(float); e++) {
+            largest = fmax(largest, fabs((double)y[e]));
+            difference = fmax(difference, fabs((double)x[e] - y[e]));
+        }
+        assert_true(difference <= 0x1p-8 * largest); /* a sum in another order may round to the next bfloat16 */
+    }
+    assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
+    WNNGraph loaded = load(other, file_a);
+    expect_results(loaded, &stored);
+    assert_int_equal(wnnGraphSave(loaded, file_b), WNNStatus_Success);
+    WNNGraph again = load(other, file_b);
+    expect_results(again, &stored);
+    wnnGraphRelease(g);
+    wnnGraphRelease(h);
+    wnnGraphRelease(loaded);
+    wnnGraphRelease(again);
+    wnnContextRelease(c);
+    wnnContextRelease(each);
+    wnnContextRelease(other);
+    results_free(&stored);
+    results_free(&apart);
+}
+
 struct user {
     WNNGraph graph;
     const float *x, *expected;
@@ -538,7 +589,7 @@ static void other_machines(void **state)
 #define ALTERED(MEMBER, VALUE, STATUS, WHY)                                                                                    \
     (x = h, x.MEMBER = (VALUE), expect_header_refusal(c, data, bytes, &x, WNNStatus_##STATUS, WHY))
     ALTERED(byte_order, 0x04030201, NotSupportedError, "order of bytes");
-    ALTERED(format, IMAGE_VERSION + 1, NotSupportedError, "format 3, this library reads 2");
+    ALTERED(format, IMAGE_VERSION + 1, NotSupportedError, "format 4, this library reads 3");
     ALTERED(header_bytes, sizeof h + 8, NotSupportedError, "format");
     ALTERED(kernel_abi, KERNEL_ABI_VERSION + 1, NotSupportedError, "kernels have interface");
     ALTERED(library[0], '9', NotSupportedError, "was made by version 9.");
@@ -766,6 +817,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_step),
         cmocka_unit_test(precision_stays),
+        cmocka_unit_test(narrow_values_are_saved),
         cmocka_unit_test(used_by_many),
         cmocka_unit_test(dispatched),
         cmocka_unit_test(asynchronously),

@@ -258,7 +258,7 @@ static void type_check_holds_the_limits(void **state)
         {{WNNOperandDataType_Int64, 1, {2147483647}}, NULL},
         {{WNNOperandDataType_Uint8, 8, {1, 1, 1, 1, 1, 1, 1, 1}}, NULL},
         {{WNNOperandDataType_Undefined, 0, {0}}, "input has no valid data type (value 0)"},
-        {{(WNNOperandDataType)9, 0, {0}}, "input has no valid data type (value 9)"},
+        {{(WNNOperandDataType)10, 0, {0}}, "input has no valid data type (value 10)"},
         {{WNNOperandDataType_Uint8, 9, {1, 1, 1, 1, 1, 1, 1, 1}}, "input has rank 9, the largest supported is 8"},
         {{WNNOperandDataType_Uint8, 2, {3, 0}}, "input has size 0 in dimension 1, allowed are 1 to 2147483647"},
         {{WNNOperandDataType_Uint8, 1, {2147483648u}}, "input has size 2147483648 in dimension 0, allowed are 1 to 2147483647"},
@@ -360,6 +360,10 @@ static void names_parse_back(void **state)
         assert_int_equal(dtype_parse(dtype_short_name((dtype)t), strlen(dtype_short_name((dtype)t))), t);
         assert_int_equal(wnnOperandDataTypeGetByteSize((dtype)t), dtype_size((dtype)t));
     }
+    /* In graphs that passes have been through, but no program's. */
+    assert_int_equal(dtype_parse("bf16", 4), DTYPE_BFLOAT16);
+    assert_string_equal(wnnOperandDataTypeGetName(DTYPE_BFLOAT16), "undefined");
+    assert_int_equal(wnnOperandDataTypeGetByteSize(DTYPE_BFLOAT16), 0);
     assert_int_equal(dtype_parse("undefined", 9), WNNOperandDataType_Undefined);
     assert_int_equal(dtype_parse("f3", 2), WNNOperandDataType_Undefined);
     assert_string_equal(wnnOperandDataTypeGetName((WNNOperandDataType)77), "undefined");

@@ -101,6 +101,9 @@ static void folds_and_simplifies_exactly(void **state)
     assert_int_equal(kernel_op1(k, K_ROUND_F16, w), w);
     assert_int_equal(kernel_op1(k, K_ROUND_F16, kernel_op1(k, K_NEG, w)), kernel_op1(k, K_NEG, w));
     assert_int_not_equal(kernel_op1(k, K_ROUND_F16, v), v);
+    assert_int_not_equal(kernel_op1(k, K_ROUND_BF16, w), w); /* exact in the one narrow type is not exact in the other */
+    assert_int_equal(kernel_op1(k, K_ROUND_BF16, kernel_op1(k, K_ROUND_BF16, w)), kernel_op1(k, K_ROUND_BF16, w));
+    assert_int_equal(kernel_op1(k, K_ROUND_BF16, kernel_f32(k, 1.5f)), kernel_f32(k, 1.5f));
     uint32_t c = kernel_op1(k, K_EXP, kernel_f32(k, 1));
     assert_int_equal(k->exprs[c].op, K_CONST);
     assert_true(k->exprs[c].bits.f32 == 2.71828182845904523536f);

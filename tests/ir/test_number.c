@@ -18,6 +18,27 @@ static bool is_f16_nan(uint16_t h)
     return (h & 0x7C00) == 0x7C00 && (h & 0x3FF);
 }
 
+/* Of a float32, to nearest even; what is subnormal is a zero. */
+static void bfloat16_is_the_upper_half(void **state)
+{
+    (void)state;
+    for (uint32_t h = 0; h < 65536; h++) {
+        uint32_t bits = h << 16;
+        bool tiny = !(h & 0x7F80), nan = (h & 0x7F80) == 0x7F80 && (h & 0x7F), largest = (h & 0x7FFF) == 0x7F7F;
+        float f = bf16_to_f32((uint16_t)h);
+
+        assert_memory_equal(&f, &bits, 4);
+        assert_int_equal(f64_to_bf16((double)f), tiny ? h & 0x8000 : nan ? h | 0x40 : h);
+        if (tiny || (h & 0x7F80) == 0x7F80)
+            continue;
+        double next = largest ? copysign(0x1p128, f) : (double)bf16_to_f32((uint16_t)(h + 1)), middle = (f + next) / 2;
+        assert_int_equal(f64_to_bf16(middle), h + (h & 1));
+        assert_int_equal(f64_to_bf16(nextafter(middle, 0)), h);
+        assert_int_equal(f64_to_bf16(nextafter(middle, next)), h + 1);
+        assert_true(f32_round(nextafterf((float)middle, 0), DTYPE_BFLOAT16) == f);
+    }
+}
+
 static void every_float16_converts_both_ways(void **state)
 {
     (void)state;
@@ -172,6 +193,7 @@ static void scalars_become_doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bfloat16_is_the_upper_half),
         cmocka_unit_test(every_float16_converts_both_ways), cmocka_unit_test(float16_rounds_to_nearest_even),
         cmocka_unit_test(numbers_cast_to_integers),         cmocka_unit_test(numbers_cast_to_floats),
         cmocka_unit_test(scalars_become_doubles),

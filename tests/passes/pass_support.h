@@ -40,10 +40,12 @@ GRAPHS_UNUSED static bool fake_takes_epilogue(void *user, struct node *const *no
     return type_elements(other) == 1 || type_equal(other, t) || type_elements(other) == t->dims[t->rank - 1];
 }
 
-GRAPHS_UNUSED static bool fake_takes_operand(void *user, const struct node *n, uint32_t slot, const struct node *movement)
+GRAPHS_UNUSED static bool fake_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *movements,
+                                            uint32_t count)
 {
     (void)user;
-    (void)movement;
+    (void)movements;
+    (void)count;
     return n->op == OP_MATMUL && slot < 2;
 }
 

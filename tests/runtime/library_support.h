@@ -25,7 +25,6 @@
 
 #include "ir/interpret.h"
 #include "ir/ir.h"
-#include "runtime/library.h"
 #include "runtime/onednn.h"
 #include "runtime/threads.h"
 
@@ -64,6 +63,7 @@ struct subject {
     void *blocks[VALUES_MAX];
     uint32_t count;
     struct node *nodes[NODES_MAX];
+    bool to_be_stored; /* subject_end runs it once more: check_stored */
 };
 
 static inline void subject_begin(struct subject *s)
@@ -73,8 +73,12 @@ static inline void subject_begin(struct subject *s)
     assert_non_null(s->g);
 }
 
+static inline void check_stored(struct subject *s);
+
 static inline void subject_end(struct subject *s)
 {
+    if (s->to_be_stored)
+        check_stored(s);
     for (uint32_t i = 0; i < VALUES_MAX; i++)
         free(s->blocks[i]);
     graph_free(s->g);
@@ -152,7 +156,7 @@ static inline bool subject_taken(struct subject *s)
 
         while (s->nodes[anchor]->inputs[slot].value != s->nodes[i]->results[0])
             slot++;
-        if (!library_takes_operand(library, s->nodes[anchor], slot, s->nodes[i]))
+        if (!library_takes_operand(library, s->nodes[anchor], slot, s->nodes + i, 1))
             return false;
     }
     for (uint32_t i = anchor + 1; i < s->count; i++) {
@@ -183,8 +187,16 @@ struct execution {
     void *scratch;
     float *output;
     int64_t elements;
+    bool narrow; /* the output is bfloat16, until execution_widen */
     const void *inputs[16];
 };
+
+/** Bfloat16 numbers at the beginning of an array of as many float32 ones as these. */
+static inline void widen_numbers(float *x, int64_t count)
+{
+    for (int64_t i = count; i-- > 0;)
+        x[i] = bf16_to_f32(((uint16_t *)x)[i]);
+}
 
 static inline void execution_begin(struct subject *s, const struct library_step *step, struct execution *x)
 {
@@ -194,6 +206,7 @@ static inline void execution_begin(struct subject *s, const struct library_step 
     library_step_info(step, &info);
     assert_true(info.input_count <= 16);
     x->elements = type_elements(&info.output->type);
+    x->narrow = info.output->type.type == DTYPE_BFLOAT16;
     x->bindings = library_bindings_create(step, &e);
     x->scratch = aligned_block(info.scratch_bytes);
     x->output = aligned_block((x->elements + GUARD) * (int64_t)sizeof(float));
@@ -223,6 +236,9 @@ static inline bool guard_intact(const struct execution *x)
     for (int64_t i = x->elements; i < x->elements + GUARD; i++)
         if (x->output[i] != 12345.0f)
             return false;
+    for (int64_t i = (x->elements + 1) / 2; x->narrow && i < x->elements; i++)
+        if (!isnan(x->output[i]))
+            return false;
     return true;
 }
 
@@ -243,10 +259,17 @@ static inline struct expectation subject_expect(struct subject *s)
     assert_true(x.values && x.bounds && inputs);
     if (!s->g->output_count)
         assert_true(graph_add_output(s->g, "out", 3, out));
+    else if (s->g->outputs[0].value != out) { /* a node was added since */
+        s->g->outputs[0].value->output_uses--;
+        s->g->outputs[0].value = out;
+        out->output_uses++;
+    }
     for (uint32_t i = 0; i < s->g->input_count; i++)
         inputs[i] = s->data[s->g->inputs[i]->index];
     if (!graph_interpret_bounds(s->g, inputs, (void *[]){x.values}, (double *[]){x.bounds}, &e))
         fail_with_graph(s, e.message);
+    if (out->type.type == DTYPE_BFLOAT16)
+        widen_numbers(x.values, n);
     free(inputs);
     return x;
 }
@@ -257,13 +280,15 @@ static inline void expectation_free(struct expectation *x)
     free(x->bounds);
 }
 
-static inline void assert_as_expected(struct subject *s, const struct expectation *want, const struct execution *x,
+static inline void assert_as_expected(struct subject *s, const struct expectation *want, struct execution *x,
                                       const char *implementation)
 {
     char text[256];
 
     if (!guard_intact(x))
         fail_with_graph(s, "wrote beyond its output");
+    if (x->narrow)
+        widen_numbers(x->output, x->elements);
     for (int64_t i = 0; i < x->elements; i++) {
         float w = want->values[i], got = x->output[i];
 
@@ -300,7 +325,7 @@ static inline struct value *anchor_value(struct subject *s, uint32_t slot)
 {
     uint32_t anchor = 0;
 
-    while (s->nodes[anchor]->op == OP_TRANSPOSE)
+    while (s->nodes[anchor]->op == OP_TRANSPOSE || s->nodes[anchor]->op == OP_CAST)
         anchor++;
     struct value *v = s->nodes[anchor]->inputs[slot].value;
     while (v->producer)
@@ -321,6 +346,8 @@ static inline void round_operand(struct subject *s, uint32_t slot, int dropped)
     int64_t count;
     float *data = anchor_operand(s, slot, &count);
 
+    if (anchor_value(s, slot)->type.type == DTYPE_BFLOAT16)
+        return;
     for (int64_t i = 0; i < count; i++)
         data[i] = round_to_bits(data[i], dropped);
 }
@@ -334,9 +361,10 @@ static inline struct expectation expect_rounded(struct subject *s)
     for (uint32_t slot = 0; slot < 2; slot++) {
         float *data = anchor_operand(s, slot, &count);
 
-        was[slot] = malloc((size_t)count * sizeof(float));
+        count = type_bytes(&anchor_value(s, slot)->type);
+        was[slot] = malloc((size_t)count);
         assert_non_null(was[slot]);
-        memcpy(was[slot], data, (size_t)count * sizeof(float));
+        memcpy(was[slot], data, (size_t)count);
     }
     for (uint32_t slot = 0; slot < 2; slot++)
         round_operand(s, slot, 16);
@@ -344,7 +372,7 @@ static inline struct expectation expect_rounded(struct subject *s)
     for (uint32_t slot = 2; slot-- > 0;) {
         float *data = anchor_operand(s, slot, &count);
 
-        memcpy(data, was[slot], (size_t)count * sizeof(float));
+        memcpy(data, was[slot], (size_t)type_bytes(&anchor_value(s, slot)->type));
         free(was[slot]);
     }
     return x;
@@ -400,6 +428,67 @@ static inline void subject_run(struct subject *s, const struct value *shared)
     library_step_free(step);
 }
 
+/** Lets an operand of the product, if it is an input of the graph, lie in memory as bfloat16. */
+static inline bool store_operand(struct subject *s, uint32_t slot)
+{
+    struct value *v = anchor_value(s, slot), *stored, *inputs[1];
+    struct tensor_type t = v->type;
+    union op_args args = {.cast = {WNNOperandDataType_Float32}};
+    struct error e = {0};
+    char name[16];
+    int length = snprintf(name, sizeof name, "s%u", s->g->value_count);
+
+    if (v->kind == VALUE_CONSTANT || t.type != WNNOperandDataType_Float32 || value_use_count(v) != 1 || s->count == NODES_MAX)
+        return false;
+    t.type = DTYPE_BFLOAT16;
+    stored = inputs[0] = graph_add_input(s->g, name, (size_t)length, &t);
+    assert_true(stored && stored->index < VALUES_MAX);
+    uint16_t *data = s->blocks[stored->index] = malloc((size_t)type_bytes(&t) + 1);
+    assert_non_null(data);
+    for (int64_t i = 0; i < type_elements(&t); i++)
+        data[i] = f64_to_bf16((double)s->data[v->index][i]);
+    s->data[stored->index] = (float *)data;
+    struct node *n = node_create(s->g, s->g->first, OP_CAST, "", 1, inputs, NULL, &args, &e);
+    assert_non_null(n);
+    value_replace_uses(v, n->results[0]);
+    memmove(s->nodes + 1, s->nodes, s->count++ * sizeof *s->nodes);
+    s->nodes[0] = n;
+    return true;
+}
+
+/** Appends the cast that lets the result lie in memory as bfloat16. */
+static inline void store_result(struct subject *s)
+{
+    union op_args args = {.cast = {DTYPE_BFLOAT16}};
+    struct error e = {0};
+    struct node *n = node_create(s->g, NULL, OP_CAST, "", 1, s->nodes[s->count - 1]->results, NULL, &args, &e);
+
+    assert_true(n && s->count < NODES_MAX);
+    s->nodes[s->count++] = n;
+}
+
+static uint32_t stored_runs, stored_results;
+
+/** The cluster again with what may be in memory as bfloat16, which changes the graph. */
+static inline void check_stored(struct subject *s)
+{
+    struct dnn_cluster c;
+    uint32_t stored = store_operand(s, 0);
+
+    stored += store_operand(s, 1);
+    if (!dnn_describe(s->nodes, s->count, NULL, &c) || !dnn_resolve(library, &c))
+        return; /* another shape of problem, which it need not take */
+    if (stored)
+        assert_int_equal(c.problem.parts, 1);
+    subject_run(s, NULL);
+    stored_runs += stored;
+    store_result(s);
+    if (!dnn_describe(s->nodes, s->count, NULL, &c) || !dnn_resolve(library, &c))
+        return;
+    subject_run(s, NULL);
+    stored_results++;
+}
+
 /** Asks, runs in every way that sharing allows, compares.  False: the library does not take it. */
 static inline bool subject_check(struct subject *s)
 {
@@ -409,6 +498,7 @@ static inline bool subject_check(struct subject *s)
     for (uint32_t i = 0; i < s->g->input_count; i++)
         if (library_may_share(library, s->nodes, s->count, s->g->inputs[i]))
             subject_run(s, s->g->inputs[i]);
+    s->to_be_stored = test_precision == WNNPrecision_Bf16 && library_bfloat16_rate(library) > 0;
     return true;
 }
 
@@ -498,7 +588,9 @@ static inline int main_precisions(const struct CMUnitTest *tests, size_t count, 
         unsetenv("TEST_LIBRARY_ISA");
     }
     if (test_precision != WNNPrecision_Float32)
-        printf("%u runs were of bfloat16\n", narrow_runs);
+        printf("%u runs were of bfloat16, %u with operands and %u with results stored so\n", narrow_runs, stored_runs,
+               stored_results);
+    failed += test_precision == WNNPrecision_Bf16 && (!stored_runs || !stored_results);
     return failed + (test_precision != WNNPrecision_Float32 && !narrow_runs);
 }
 

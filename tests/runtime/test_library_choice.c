@@ -180,7 +180,7 @@ static bool takes_heads(void)
     subject_begin(&s);
     struct value *y = apply(&s, OP_TRANSPOSE, &options, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
     apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), y, NULL);
-    bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes[0]);
+    bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes, 1);
     subject_end(&s);
     return takes;
 }

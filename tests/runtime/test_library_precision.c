@@ -171,12 +171,113 @@ static void products_that_gain(void **state)
     assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 256, 768, 768, false), 1);
 }
 
+/** Whether an epilogue may join is told from the names of implementations: on a machine with tiles it must not take them away. */
+static void epilogues_that_keep_the_tiles(void **state)
+{
+    static const char *const tiles = "brgconv:avx512_core_bf16_amx_bf16", *const other_tiles = "jit_1x1:avx512_core_amx_bf16";
+    static const char *const dot = "brgconv:avx512_core_bf16", *const other_dot = "jit_bf16_1x1:avx512_core_bf16";
+    struct dnn_problem p = {.parts = 1, .dst_type = dnnl_f32}, narrow = {.parts = 1, .dst_type = dnnl_bf16};
+
+    (void)state;
+    assert_true(dnn_keeps_speed(&p, tiles, tiles));
+    assert_true(dnn_keeps_speed(&p, tiles, other_tiles));
+    assert_true(dnn_keeps_speed(&p, dot, other_dot));
+    assert_false(dnn_keeps_speed(&p, tiles, dot));
+    assert_true(dnn_keeps_speed(&narrow, dot, dot));
+    assert_false(dnn_keeps_speed(&narrow, dot, other_dot)); /* converting the result costs less than that */
+    assert_false(dnn_keeps_speed(&narrow, tiles, dot));
+}
+
+/** Heads of an attention, as they lie in the rows of a product: read by code for blocks, without transposes or reordering. */
+static void heads_as_they_lie(void **state)
+{
+    static const uint32_t heads[] = {1, 0, 2}, heads_back[] = {1, 2, 0};
+    WNNTransposeOptions a = WNN_TRANSPOSE_OPTIONS_INIT, b = WNN_TRANSPOSE_OPTIONS_INIT;
+    struct dnn_cluster c;
+    struct subject s;
+
+    (void)state;
+    if (!has_bfloat16())
+        return;
+    a.permutationCount = b.permutationCount = 3, a.permutation = heads, b.permutation = heads_back;
+    subject_begin(&s);
+    struct value *q = apply(&s, OP_TRANSPOSE, &a, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
+    struct value *k = apply(&s, OP_TRANSPOSE, &b, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
+    apply(&s, OP_MATMUL, NULL, q, k, NULL);
+    library_allow(library, WNNPrecision_Bf16, true);
+    for (int again = 0; again < 2; again++) { /* answers are remembered */
+        assert_true(dnn_describe(s.nodes, s.count, NULL, &c) && dnn_resolve(library, &c));
+        assert_int_equal(c.problem.parts, 1);
+        assert_int_equal(c.problem.dst.rank, 4);
+        assert_false(c.problem.weights.free);
+        dnnl_primitive_desc_t pd = dnn_create_pd(library, &c.problem, NULL);
+        assert_non_null(pd);
+        assert_null(strstr(dnn_pd_name(pd), "gemm"));
+        dnnl_primitive_desc_destroy(pd);
+    }
+    library_allow(library, WNNPrecision_Float32, false);
+    subject_end(&s);
+}
+
+/** What passes ask about the products of bert_encoder and resnet50, for a machine with AMX and for this one. */
+static bool input_narrowed(double rate, uint32_t batch, uint32_t rows, uint32_t inner, uint32_t columns, bool constant, uint32_t slot)
+{
+    const double was = library->bfloat16;
+    struct subject s;
+
+    subject_begin(&s);
+    struct value *a = OPERAND(&s, false, batch, rows, inner);
+    apply(&s, OP_MATMUL, NULL, a, constant ? OPERAND(&s, true, inner, columns) : OPERAND(&s, false, batch, inner, columns), NULL);
+    library->bfloat16 = rate;
+    const bool narrowed = library_narrows_input(library, s.nodes[0], slot);
+    if (narrowed) /* and nothing generated is faster, nor transformed */
+        assert_true(library_wants_node(library, s.nodes[0]) && library_narrows_node(library, s.nodes[0]));
+    library->bfloat16 = was;
+    subject_end(&s);
+    return narrowed;
+}
+
+static void inputs_to_be_stored_narrow(void **state)
+{
+    enum { TILES = 8 };
+    struct target full = {.vector_bits = 512, .full_rate = true, .thread_count = 1, .cache_bytes = 2 << 20, .bfloat16_rate = 0.5};
+    const uint32_t bits = library->vector_bits;
+
+    (void)state;
+    if (!has_bfloat16())
+        return;
+    const double was = library->bfloat16;
+    library_compare(library, &full);
+    library_allow(library, WNNPrecision_Bf16, false);
+    assert_true(input_narrowed(TILES, 1, 128, 768, 768, true, 0));
+    assert_true(input_narrowed(TILES, 1, 128, 768, 3072, true, 0));
+    assert_true(input_narrowed(TILES, 1, 128, 3072, 768, true, 0));
+    assert_false(input_narrowed(TILES, 1, 128, 768, 768, true, 1)); /* a constant is packed */
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        assert_true(input_narrowed(TILES, 12, 128, 64, 128, false, slot));
+        assert_true(input_narrowed(TILES, 12, 128, 128, 64, false, slot));
+    }
+    assert_true(input_narrowed(TILES, 1, 3136, 64, 64, true, 0)); /* 1x1 convolutions */
+    assert_true(input_narrowed(TILES, 1, 49, 2048, 512, true, 0));
+    /* of other sizes, since answers are remembered */
+    assert_false(input_narrowed(0.5, 1, 128, 752, 768, true, 0));
+    assert_false(input_narrowed(0, 1, 128, 736, 768, true, 0));
+    library_allow(library, WNNPrecision_Bf16x2, false);
+    assert_false(input_narrowed(TILES, 1, 128, 768, 768, true, 0)); /* of two numbers: each product by itself */
+    library_allow(library, WNNPrecision_Float32, false);
+    library->bfloat16 = was;
+    library->vector_bits = bits;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_as_exact_as_promised),
         cmocka_unit_test(special_values),
         cmocka_unit_test(products_that_gain),
+        cmocka_unit_test(epilogues_that_keep_the_tiles),
+        cmocka_unit_test(heads_as_they_lie),
+        cmocka_unit_test(inputs_to_be_stored_narrow),
     };
 
     (void)argc;
