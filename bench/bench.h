@@ -149,8 +149,8 @@ struct bench_peaks {
     char processor[96];
 };
 
-/** What the machine can do right now. */
-void bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
+/** What the machine can do right now.  False, after a message: not all was measured, and what was not is 0. */
+bool bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
 void bench_print_peaks(const struct bench_peaks *p);
 /** Members of a JSON object, without the processor. */
 void bench_print_peaks_json(const struct bench_peaks *p);

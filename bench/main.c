@@ -514,9 +514,9 @@ int main(int argc, char **argv)
     if (o.levels && !strcmp(o.levels, "scale"))
         return bench_scale_report(o.threads, o.pattern, o.debug, o.json);
     if (o.only_peaks) {
-        bench_measure_peaks(o.threads, &peaks);
+        ok = bench_measure_peaks(o.threads, &peaks);
         print_peaks(&o, &peaks);
-        return 0;
+        return ok ? 0 : 1;
     }
     bool inspects = o.plans || o.steps;
     o.peaks &= !inspects && !o.check && !o.list && !o.print && !(o.model_count && o.json);

@@ -272,17 +272,18 @@ static void processor_name(char *out, size_t size)
         fclose(f);
 }
 
-void bench_measure_peaks(uint32_t threads, struct bench_peaks *out)
+bool bench_measure_peaks(uint32_t threads, struct bench_peaks *out)
 {
     struct bench_peaks *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t child;
+    int status = -1;
 
     memset(out, 0, sizeof *out);
     processor_name(out->processor, sizeof out->processor);
     for (int i = 0; i < BENCH_LEVELS; i++)
         out->levels[i].kib = level_kib[i];
     if (shared == MAP_FAILED)
-        return;
+        return false;
     *shared = *out;
     fflush(NULL);
     child = fork();
@@ -291,9 +292,13 @@ void bench_measure_peaks(uint32_t threads, struct bench_peaks *out)
         _exit(0);
     }
     if (child > 0)
-        waitpid(child, NULL, 0);
+        waitpid(child, &status, 0);
     *out = *shared;
     munmap(shared, sizeof *shared);
+    if (status != 0)
+        fprintf(stderr, "webnn-bench: measuring the machine's peaks failed (%s %d)\n",
+                WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : status);
+    return status == 0;
 }
 
 static const struct {

@@ -152,6 +152,43 @@ static bool begins_with_addend(const struct dnn_problem *p)
     return p->kind == DNN_CONVOLUTION && p->src_type == dnnl_f32 && ((unsigned)dnnl_get_effective_cpu_isa() & wide) != wide;
 }
 
+static void swap(int64_t *a, int64_t *b)
+{
+    const int64_t c = *a;
+
+    *a = *b;
+    *b = c;
+}
+
+/** Height and width change places; the new height is 1. */
+static void layout_turn(struct dnn_layout *l)
+{
+    const int width = l->rank - 1, height = width - 1;
+
+    swap(&l->dims[height], &l->dims[width]);
+    swap(&l->strides[height], &l->strides[width]);
+    l->strides[height] = l->dims[width] * l->strides[width]; /* as where nothing was turned: the library looks at it */
+}
+
+/**
+ * Signals are images of height or width 1, as their maker liked.  The library divides its work by rows, and takes three times as
+ * long if those are single pixels; so to it, all signals lie.
+ */
+static void lay_signal(struct dnn_problem *p)
+{
+    const int64_t kernel = p->weights.dims[p->weights.rank - 1];
+
+    if (p->src.dims[2] == 1 || p->src.dims[3] != 1 || kernel != 1 || p->dst.dims[3] != 1 || p->low[1] || p->high[1])
+        return;
+    layout_turn(&p->src);
+    layout_turn(&p->weights);
+    layout_turn(&p->dst);
+    swap(&p->strides[0], &p->strides[1]);
+    swap(&p->dilations[0], &p->dilations[1]);
+    swap(&p->low[0], &p->low[1]);
+    swap(&p->high[0], &p->high[1]);
+}
+
 static void describe_convolution(const struct node *n, struct dnn_cluster *c)
 {
     const struct conv_view o = conv_view(n);
@@ -162,15 +199,6 @@ static void describe_convolution(const struct node *n, struct dnn_cluster *c)
     p->src = layout_image(&n->inputs[0].value->type, o.image);
     p->weights = layout_filter(&n->inputs[1].value->type, o.filter, o.groups, !o.transposed);
     p->dst = layout_image(&n->results[0]->type, o.image);
-    if (bias && begins_with_addend(p)) {
-        struct dnn_post add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
-
-        add.operand = layout_single(p->dst.rank, 1, p->dst.dims[1]);
-        dnn_add_post(c, add, (struct dnn_operand){bias, 1, 1});
-    } else if (bias) {
-        p->bias = layout_single(1, 0, p->dst.dims[1]);
-        c->bias = (struct dnn_operand){bias, 1, 1};
-    }
     for (int i = 0; i < 2; i++) {
         int64_t kernel = (p->weights.dims[p->weights.rank - 2 + i] - 1) * o.dilations[i] + 1;
 
@@ -181,6 +209,16 @@ static void describe_convolution(const struct node *n, struct dnn_cluster *c)
          * outputSizes, and may be negative.  Of a convolution, the library checks it against the size likewise. */
         p->high[i] = o.transposed ? (p->src.dims[2 + i] - 1) * p->strides[i] + kernel - p->low[i] - p->dst.dims[2 + i]
                                 : (int64_t)o.padding[2 * i + 1];
+    }
+    lay_signal(p);
+    if (bias && begins_with_addend(p)) {
+        struct dnn_post add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
+
+        add.operand = layout_single(p->dst.rank, 1, p->dst.dims[1]);
+        dnn_add_post(c, add, (struct dnn_operand){bias, 1, 1});
+    } else if (bias) {
+        p->bias = layout_single(1, 0, p->dst.dims[1]);
+        c->bias = (struct dnn_operand){bias, 1, 1};
     }
     p->given_late = n->inputs[1].value->kind != VALUE_CONSTANT;
     c->src = (struct dnn_operand){n->inputs[0].value, 1, 1};

@@ -46,6 +46,8 @@ static bool conv_case(bool nhwc, WNNConv2dFilterOperandLayout layout, bool depth
         if (size[i] + padding[2 * i] + padding[2 * i + 1] < extent)
             size[i] = extent;
     }
+    if (random_chance(15)) /* a signal, of width 1 */
+        kernel[1] = size[1] = 1, padding[2] = padding[3] = 0;
     o.padding = padding, o.paddingCount = 4;
     o.strides = strides, o.stridesCount = 2;
     o.dilations = dilations, o.dilationsCount = 2;
@@ -93,6 +95,37 @@ static void conv2d_of_every_layout(void **state)
     assert_int_equal(taken, all);
 }
 
+/** What the library is told of a signal is one row, whichever way it stands in the graph. */
+static void signals_lie(void **state)
+{
+    (void)state;
+    for (int nhwc = 0; nhwc < 2; nhwc++) {
+        WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
+        uint32_t strides[] = {2, 3}, dilations[] = {3, 1}, padding[] = {4, 1, 0, 0};
+        struct dnn_cluster c;
+        struct subject s;
+
+        o.strides = strides, o.stridesCount = 2;
+        o.dilations = dilations, o.dilationsCount = 2;
+        o.padding = padding, o.paddingCount = 4;
+        o.inputLayout = nhwc ? WNNInputOperandLayout_Nhwc : WNNInputOperandLayout_Nchw;
+        subject_begin(&s);
+        apply(&s, OP_CONV2D, &o, image(&s, nhwc, 1, 16, 50, 1), OPERAND(&s, true, 32, 16, 5, 1), NULL);
+        assert_true(dnn_describe(s.nodes, s.count, NULL, &c));
+        assert_int_equal(c.problem.src.dims[2], 1);
+        assert_int_equal(c.problem.src.dims[3], 50);
+        assert_int_equal(c.problem.weights.dims[3], 5);
+        assert_int_equal(c.problem.dst.dims[3], 22);
+        assert_int_equal(c.problem.strides[1], 2);
+        assert_int_equal(c.problem.dilations[1], 2);
+        assert_int_equal(c.problem.low[1], 4);
+        assert_int_equal(c.problem.high[1], 1);
+        assert_int_equal(c.problem.src.strides[2], nhwc ? 50 * 16 : 50);
+        assert_true(subject_check(&s));
+        subject_end(&s);
+    }
+}
+
 static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout layout, bool constant)
 {
     uint32_t groups = random_chance(60) ? 1 : random_between(2, 4);
@@ -119,6 +152,8 @@ static bool conv_transpose_case(bool nhwc, WNNConvTranspose2dFilterOperandLayout
             padding[2 * i] = padding[2 * i + 1] = 0;
         sizes[i] = full - padding[2 * i] - padding[2 * i + 1] + extra[i];
     }
+    if (random_chance(15)) /* a signal, of width 1 */
+        kernel[1] = size[1] = sizes[1] = 1, padding[2] = padding[3] = extra[1] = 0;
     o.padding = padding, o.paddingCount = 4;
     o.strides = strides, o.stridesCount = 2;
     o.dilations = dilations, o.dilationsCount = 2;
@@ -312,6 +347,7 @@ static void gemm_of_every_form(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_lie),
         cmocka_unit_test(conv2d_of_every_layout), cmocka_unit_test(conv_transpose2d_of_every_layout),
         cmocka_unit_test(matmul_of_every_rank),   cmocka_unit_test(matmul_through_transposes),
         cmocka_unit_test(gemm_of_every_form),     cmocka_unit_test(matmul_around_tiles),
