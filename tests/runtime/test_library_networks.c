@@ -48,6 +48,29 @@ static struct library_step *step_of(struct subject *s, const struct value *share
     return step;
 }
 
+/**
+ * Where there are tiles (AMX, or its emulation), what may be bfloat16 is computed in them, with what follows, or stays float32;
+ * `worth`: it is not so small, or of so few channels, that it may stay.
+ */
+static void expect_tiles(const struct subject *s, const char *what, bool worth)
+{
+    struct error e = {0};
+
+    if (library->bfloat16 <= RATE_WITHOUT_TILES)
+        return;
+    library_allow(library, WNNPrecision_Bf16, false);
+    struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, NULL, &e);
+    struct library_step_info info;
+
+    assert_non_null(step);
+    library_step_info(step, &info);
+    printf("%-36s %s, bfloat16\n", what, info.implementation);
+    assert_int_equal(info.precision == WNNPrecision_Bf16, strstr(info.implementation, "amx") != NULL);
+    assert_true(!worth || info.precision == WNNPrecision_Bf16);
+    library_step_free(step);
+    library_allow(library, WNNPrecision_Float32, false);
+}
+
 static void convolutions(void **state)
 {
     (void)state;
@@ -86,6 +109,7 @@ static void convolutions(void **state)
         double size = v->type.dims[1], want = 2 * size * size * c->out * (c->in / c->groups) * c->kernel * c->kernel;
         assert_true(fabs(info.flops - want) < 1);
         library_step_free(step);
+        expect_tiles(&s, c->what, c->groups == 1 && c->in >= 24 && c->out >= 64);
         subject_end(&s);
     }
 }
@@ -125,6 +149,7 @@ static void products(void **state)
             assert_non_null(strstr(info.implementation, "gemm:"));
         assert_true(fabs(info.flops - 2.0 * rows[i].batch * rows[i].m * rows[i].k * rows[i].n) < 1);
         library_step_free(step);
+        expect_tiles(&s, rows[i].what, rows[i].m > 1);
         subject_end(&s);
     }
 }
