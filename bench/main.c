@@ -234,9 +234,14 @@ static double element(WNNOperandDataType type, const void *data, int64_t i)
     return scalar_to_double(x, type);
 }
 
-/** Whether a network rounds to integers inside: what lies at a tie may go either way, and all that depends on it follows. */
-static bool quantizes(const struct graph *g)
+/**
+ * Whether a network rounds to integers or to bfloat16 inside: what lies at a tie may go either way, and all that depends on it
+ * follows.
+ */
+static bool has_ties(const struct bench_options *o, const struct graph *g)
 {
+    if (o->precision != WNNPrecision_Float32)
+        return true;
     graph_for_each (g, n)
         if (n->op == OP_QUANTIZE_LINEAR)
             return true;
@@ -272,7 +277,8 @@ static bool check_by_unoptimised(const struct bench_options *o, struct graph *g,
               bind_buffers(&plain, message, size) && (run_once(&plain) || say_last_error(message, size, "compute"));
 
     for (size_t i = 0; ok && i < s->output_count; i++)
-        ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, quantizes(g), message, size);
+        ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, has_ties(o, g), message,
+                          size);
     subject_close(&plain);
     return ok;
 }
