@@ -61,7 +61,7 @@ class Model:
         return self.constants[-1].name
 
     def w(self, *shape, kind="float32"):
-        """A constant of noise, as weights are: their sums over all but the first dimension have about the size of one number."""
+        """A constant of noise, as weights are: sums over all but the first dimension have about the size of one number."""
         if kind in ("int8", "uint8"):
             return self.k(self.random.integers(-100 if kind == "int8" else 0, 100, shape), kind)
         return self.k(self.random.standard_normal(shape) / math.sqrt(max(1, math.prod(shape[1:]))), kind)
@@ -135,7 +135,8 @@ def rotary(m, heads, tokens, size):
 
 
 def recurrent(m, op, gates, steps, batch, inputs, hidden):
-    x, w, r, b = m.x(steps, batch, inputs), m.w(1, gates * hidden, inputs), m.w(1, gates * hidden, hidden), m.w(1, 2 * gates * hidden)
+    x, w, r = m.x(steps, batch, inputs), m.w(1, gates * hidden, inputs), m.w(1, gates * hidden, hidden)
+    b = m.w(1, 2 * gates * hidden)
     extra = {"linear_before_reset": 1} if op == "GRU" else {}
     return m.node(op, [x, w, r, b], 2 if op == "GRU" else 3, hidden_size=hidden, **extra)[0]
 
@@ -156,7 +157,8 @@ def conv_1d(m, inputs, size, outputs, window):
 
 def conv_transposed(m, inputs, size, outputs, window):
     pad = (window - 2) // 2
-    return m.ConvTranspose(m.x(1, inputs, size, size), m.w(inputs, outputs, window, window), m.w(outputs), strides=[2, 2], pads=[pad] * 4)
+    return m.ConvTranspose(m.x(1, inputs, size, size), m.w(inputs, outputs, window, window), m.w(outputs), strides=[2, 2],
+                           pads=[pad] * 4)
 
 
 def quantized(m, x, scale=0.02):
@@ -277,8 +279,8 @@ CASES = {
     "depth-to-space": lambda m: m.DepthToSpace(m.x(1, 64, 128, 128), blocksize=2),
     "space-to-depth": lambda m: m.SpaceToDepth(m.x(1, 16, 256, 256), blocksize=2),
     "pixel-shuffle-3": lambda m: m.DepthToSpace(m.x(1, 27, 224, 224), blocksize=3, mode="CRD"),
-    "channel-shuffle": lambda m: m.Reshape(m.Transpose(m.Reshape(m.x(1, 116, 28, 28), m.ints(1, 2, 58, 28, 28)), perm=[0, 2, 1, 3, 4]),
-                                           m.ints(1, 116, 28, 28)),
+    "channel-shuffle": lambda m: m.Reshape(m.Transpose(m.Reshape(m.x(1, 116, 28, 28), m.ints(1, 2, 58, 28, 28)),
+                                                       perm=[0, 2, 1, 3, 4]), m.ints(1, 116, 28, 28)),
     "windows": lambda m: m.Transpose(m.x(1, 8, 7, 8, 7, 96), perm=[0, 1, 3, 2, 4, 5]),
     "concat-channels": lambda m: m.Concat(m.x(1, 64, 64, 64), m.x(1, 64, 64, 64), axis=1),
     "concat-inner": lambda m: m.Concat(m.x(4096, 64), m.x(4096, 32), m.x(4096, 32), axis=1),
@@ -385,14 +387,16 @@ CASES = {
                                        direction="bidirectional")[0],
     # 8 bits
     "quantize": lambda m: m.QuantizeLinear(m.x(*HW), m.k(0.01), m.k(128, "uint8")),
-    "quantize-channels": lambda m: m.QuantizeLinear(m.x(*HW), m.k([0.01 + i / 1e4 for i in range(64)]), m.k([0] * 64, "int8"), axis=1),
+    "quantize-channels": lambda m: m.QuantizeLinear(m.x(*HW), m.k([0.01 + i / 1e4 for i in range(64)]), m.k([0] * 64, "int8"),
+                                                    axis=1),
     "dequantize": lambda m: m.DequantizeLinear(m.x(*HW, kind="uint8"), m.k(0.01), m.k(128, "uint8")),
     "quantized-conv": lambda m: quantized_conv(m, 64, 56, 64, 3),
     "quantized-conv-1x1": lambda m: quantized_conv(m, 128, 28, 256, 1),
     "quantized-matmul": lambda m: quantized_matmul(m, 128, 768, 768),
     "quantized-add": lambda m: quantized(m, m.Add(quantized(m, m.x(*HW)), quantized(m, m.x(*HW)))),
     "quantized-depthwise": lambda m: quantized_conv(m, 96, 56, 96, 3, groups=96),
-    "matmul-integer": lambda m: m.MatMulInteger(m.x(128, 768, kind="uint8"), m.w(768, 768, kind="int8"), m.k(128, "uint8"), m.k(0, "int8")),
+    "matmul-integer": lambda m: m.MatMulInteger(m.x(128, 768, kind="uint8"), m.w(768, 768, kind="int8"), m.k(128, "uint8"),
+                                                m.k(0, "int8")),
     "dynamic-quantize": lambda m: m.node("DynamicQuantizeLinear", [m.x(128, 3072)], 3),
     # float16
     "f16-add": lambda m: m.Add(m.x(*HW, kind="float16"), m.x(*HW, kind="float16")),
@@ -414,17 +418,13 @@ def write_models(folder, names):
 
 # ---- measuring
 
-def better(best, turn):
-    return {key: min(best.get(key, value), value) for key, value in turn.items()}
-
-
 def measure_case(a, name):
-    """The best of each engine, in turns."""
-    webnn, ort = {}, {}
+    """Of each engine the turn with the best run, in turns."""
+    times = {"webnn": [], "onnxruntime": []}
     for _ in range(a.rounds):
-        webnn = better(webnn, compare.time_webnn(a, ("operators", name), a.threads))
-        ort = better(ort, compare.time_ort(a, ("operators", name), a.threads))
-    return {"case": name, "webnn": webnn, "onnxruntime": ort}
+        times["webnn"].append(compare.time_webnn(a, ("operators", name), a.threads))
+        times["onnxruntime"].append(compare.time_ort(a, ("operators", name), a.threads))
+    return {"case": name, **{engine: min(turns, key=lambda t: t["min"]) for engine, turns in times.items()}}
 
 
 def measure(a, names):
@@ -434,6 +434,8 @@ def measure(a, names):
             found["cases"].append(measure_case(a, name))
         except (RuntimeError, OSError, KeyError, json.JSONDecodeError) as e:
             found["failed"].append({"case": name, "error": str(e)})
+            if name == CALL:
+                break    # what all others' ratios are made with
             continue
         call = found["cases"][0]["onnxruntime"]["min"]
         row = found["cases"][-1]
@@ -445,16 +447,15 @@ def measure(a, names):
 # ---- printing
 
 def print_header(threads):
-    print(f"{'case, ' + str(threads) + (' thread' if threads == 1 else ' threads'):24} | {'webnn ms':>9} {'ort ms':>9} {'ratio':>6}"
-          f" | {'GFLOP/s':>8} {'GB/s':>6} | {'build ms':>8} {'session':>8}")
+    print(f"{'case, ' + str(threads) + (' thread' if threads == 1 else ' threads'):24} | {'webnn ms':>9} {'ort ms':>9}"
+          f" {'ratio':>6} | {'GFLOP/s':>8} {'GB/s':>6} | {'build ms':>8} {'session':>8}")
 
 
 def print_row(r):
     w, o = r["webnn"], r["onnxruntime"]
     # The rates that time_webnn reports belong to its median; the table is about the best run.
-    faster = w["median"] / w["min"]
-    print(f"{r['case']:24} | {w['min']:9.4f} {o['min']:9.4f} {r['ratio']:6.2f} | {w['gflops'] * faster:8.1f} {w['gbs'] * faster:6.1f}"
-          f" | {w['build']:8.1f} {o['build']:8.1f}", flush=True)
+    gflops, gbs = (w[key] * w["median"] / w["min"] for key in ("gflops", "gbs"))
+    print(f"{r['case']:24} | {w['min']:9.4f} {o['min']:9.4f} {r['ratio']:6.2f} | {gflops:8.1f} {gbs:6.1f} | {w['build']:8.1f} {o['build']:8.1f}", flush=True)
 
 
 def print_table(found):

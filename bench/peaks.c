@@ -163,7 +163,7 @@ static void *peak_run(void *user)
     return NULL;
 }
 
-/** The best of some rounds, in units of 10^9 a second: a peak, not a mean.  0 if threads could not be had. */
+/** The best of some rounds, in units of 10^9 a second: a peak, not a mean.  0: out of memory. */
 static double peak_measure(const struct peak_thread *what, uint32_t threads, int rounds)
 {
     struct peak_thread *t = calloc(threads, sizeof *t);
@@ -222,7 +222,8 @@ static double walk_measure(enum way first, enum way last, uint32_t threads, char
     return best;
 }
 
-static void measure_all(uint32_t threads, struct bench_peaks *out)
+/** False: out of memory. */
+static bool measure_all(uint32_t threads, struct bench_peaks *out)
 {
     size_t room = (size_t)level_kib[BENCH_LEVELS - 1] << 10, huge = (size_t)2 << 20;
     char *memory;
@@ -237,7 +238,7 @@ static void measure_all(uint32_t threads, struct bench_peaks *out)
     }
     memory = aligned_alloc(huge, room + huge); /* what is prefetched behind the end is there, too */
     if (!memory)
-        return;
+        return false;
 #ifdef MADV_HUGEPAGE
     (void)madvise(memory, room + huge, MADV_HUGEPAGE); /* advice: the answer does not matter */
 #endif
@@ -251,6 +252,7 @@ static void measure_all(uint32_t threads, struct bench_peaks *out)
         b->copy = walk_measure(COPY_LOOP, COPY_LIBRARY, threads, memory, bytes);
     }
     free(memory);
+    return true;
 }
 
 static void processor_name(char *out, size_t size)
@@ -282,19 +284,17 @@ bool bench_measure_peaks(uint32_t threads, struct bench_peaks *out)
     processor_name(out->processor, sizeof out->processor);
     for (int i = 0; i < BENCH_LEVELS; i++)
         out->levels[i].kib = level_kib[i];
-    if (shared == MAP_FAILED)
-        return false;
-    *shared = *out;
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        measure_all(threads, shared);
-        _exit(0);
+    if (shared != MAP_FAILED) {
+        *shared = *out;
+        fflush(NULL);
+        child = fork();
+        if (child == 0)
+            _exit(measure_all(threads, shared) ? 0 : 1);
+        if (child > 0)
+            waitpid(child, &status, 0);
+        *out = *shared;
+        munmap(shared, sizeof *shared);
     }
-    if (child > 0)
-        waitpid(child, &status, 0);
-    *out = *shared;
-    munmap(shared, sizeof *shared);
     if (status != 0)
         fprintf(stderr, "webnn-bench: measuring the machine's peaks failed (%s %d)\n",
                 WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : status);

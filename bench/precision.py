@@ -147,7 +147,8 @@ def main():
     failed = False
 
     peak = bench(a, "float32", "--peaks")["bfloat16_gflops"]
-    print("| network | ms: " + " | ".join(PRECISIONS) + " | of peak: " + " | ".join(PRECISIONS[1:]) + " | error: " + " | ".join(PRECISIONS) + " | top 1: bf16x2 | bf16 |")
+    print("| network | ms: " + " | ".join(PRECISIONS) + " | of peak: " + " | ".join(PRECISIONS[1:]) +
+          " | error: " + " | ".join(PRECISIONS) + " | top 1: bf16x2 | bf16 |")
     print("| --- |" + " ---: |" * (3 * len(PRECISIONS) + 1))
     for model in a.models:
         name = os.path.splitext(os.path.basename(model.rstrip("/")))[0]

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What compare.py and precision.py compute from measurements: limits, the table, the chart."""
+"""What compare.py, precision.py and operators.py compute from measurements: limits, ratios, the table, the chart."""
+import argparse
 import contextlib
 import io
 import unittest
+from unittest import mock
 
 import compare
+import operators
 import precision
 
 PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "gdivisions": 5, "processor": "P", "version": "1",
@@ -13,7 +16,8 @@ PEAKS = {"gflops": 200, "bfloat16_gflops": 100, "int8_gops": 800, "gdivisions": 
 
 
 def step(**what):
-    return {"distinct_bytes": 0, "bytes": 0, "weight_bytes": 0, "arithmetic": "float32", "operations": 0, "divisions": 0, **what}
+    return {"distinct_bytes": 0, "bytes": 0, "weight_bytes": 0, "arithmetic": "float32", "operations": 0, "divisions": 0,
+            **what}
 
 
 class Limits(unittest.TestCase):
@@ -76,6 +80,37 @@ class Figures(unittest.TestCase):
             self.assertIn(text, chart)
         self.found["networks"] = self.found["networks"][::2]
         self.assertNotIn(compare.GROUPS["models"], compare.draw_chart(self.found, True))
+
+
+class Operators(unittest.TestCase):
+    def measure(self, webnn, ort):
+        """What is found where the engines' turns take so many milliseconds; None: the engine fails."""
+        def turns(times):
+            def turn(a, network, threads):
+                ms = times[network[1]].pop(0)
+                if ms is None:
+                    raise RuntimeError("no engine")
+                return {"min": ms, "median": 2 * ms, "build": 10 / ms, "gflops": 1 / ms, "gbs": 1 / ms}
+            return turn
+        with mock.patch.object(compare, "time_webnn", turns(webnn)), mock.patch.object(compare, "time_ort", turns(ort)), \
+                contextlib.redirect_stdout(io.StringIO()):
+            return operators.measure(argparse.Namespace(threads=1, rounds=2), list(webnn)[1:])
+
+    def test_the_best_turn_counts_without_the_call(self):
+        found = self.measure({operators.CALL: [1, 1], "relu": [4, 2]}, {operators.CALL: [1, 3], "relu": [6, 5]})
+        self.assertEqual(found["cases"][1]["webnn"], {"min": 2, "median": 4, "build": 5, "gflops": 0.5, "gbs": 0.5})
+        self.assertAlmostEqual(found["cases"][1]["ratio"], 2)
+        self.assertEqual(found["failed"], [])
+
+    def test_without_the_call_there_are_no_ratios(self):
+        found = self.measure({operators.CALL: [1, 1], "relu": [4, 2]}, {operators.CALL: [None], "relu": [6, 5]})
+        self.assertEqual(found["cases"], [])
+        self.assertEqual([f["case"] for f in found["failed"]], [operators.CALL])
+
+    def test_what_fails_is_told(self):
+        found = self.measure({operators.CALL: [1, 1], "relu": [None], "exp": [2, 2]}, {operators.CALL: [1, 1], "exp": [3, 3]})
+        self.assertEqual([f["case"] for f in found["failed"]], ["relu"])
+        self.assertAlmostEqual(found["cases"][1]["ratio"], 1)
 
 
 if __name__ == "__main__":
