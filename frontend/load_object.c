@@ -192,8 +192,7 @@ static bool describe(const char *what, uint32_t count, const struct webnn_object
         char label[64];
 
         snprintf(label, sizeof label, "loading a graph: %s %u of the object", what, i);
-        if (!t->name || t->rank > RANK_MAX || (t->rank > 0 && !t->shape) || t->type <= WNNOperandDataType_Undefined ||
-            t->type >= DTYPE_COUNT)
+        if (!t->name || t->rank > RANK_MAX || (t->rank > 0 && !t->shape) || !dtype_is_public((dtype)t->type))
             return error_set(e, WNNStatus_DataError, "%s is not described", label);
         b[i] = (struct image_binding){.name = t->name, .name_length = strlen(t->name), .slot = i};
         if (!type_from_descriptor((WNNOperandDataType)t->type, t->rank, t->shape, label, &b[i].type, e))

@@ -6,6 +6,7 @@
  * A new switch is a row here and a row in docs/debugging.md; a test holds the two against each other.
  */
 #include "ir/debug.h"
+#include "ir/print.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #define FLAG(text, bit, words) {.name = (text), .flag = (bit), .summary = (words)}
 #define STRING(text, member, value, words)                                                                                     \
     {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .summary = (words)}
+#define NUMBER(text, member, value, words)                                                                                     \
+    {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .number = true, .summary = (words)}
 #define LIST(text, member, value, words)                                                                                       \
     {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .list = true, .summary = (words)}
 
@@ -36,7 +39,7 @@ const struct debug_switch debug_switches[] = {
          "leave every convolution and matrix product to the library that it takes, also where generated kernels are faster"),
     FLAG("prefer-bfloat16", DEBUG_PREFER_BFLOAT16,
          "compute every product in bfloat16 that the context's precision and the library allow, also where float32 is faster"),
-    STRING("bfloat16-rate", bfloat16_rate, "FACTOR",
+    NUMBER("bfloat16-rate", bfloat16_rate, "FACTOR",
            "take the processor for one that multiplies so many times as many bfloat16 as float32 numbers (with AMX: 8)"),
     FLAG("prefer-winograd", DEBUG_PREFER_WINOGRAD,
          "compute every 3x3 convolution by transforms that can be, also where that is slower"),
@@ -81,6 +84,19 @@ static bool set_string(struct debug_options *d, const struct debug_switch *s, co
     return true;
 }
 
+static bool set_number(struct debug_options *d, const struct debug_switch *s, const char *text, size_t length, struct error *e)
+{
+    double *member = (double *)(void *)((char *)d + s->offset);
+    char buf[128];
+    size_t digits = 0;
+
+    while (digits < length && ((text[digits] >= '0' && text[digits] <= '9') || text[digits] == '.'))
+        digits++;
+    *member = digits == length ? digits_to_double(text, length) : 0;
+    return *member > 0 || error_set(e, WNNStatus_TypeError, "debug switch %s cannot be '%s', it is a number above 0", s->name,
+                                    escape_text(buf, sizeof buf, text, length));
+}
+
 static bool parse_one(struct debug_options *d, const char *text, size_t length, struct error *e)
 {
     const char *equals = memchr(text, '=', length);
@@ -103,7 +119,7 @@ static bool parse_one(struct debug_options *d, const char *text, size_t length, 
         if (memchr(equals + 1, '\0', value_length) || !is_allowed(s->argument, equals + 1, value_length))
             return error_set(e, WNNStatus_TypeError, "debug switch %s cannot be '%s', allowed are %s", s->name,
                              escape_text(buf, sizeof buf, equals + 1, value_length), s->argument);
-        return set_string(d, s, equals + 1, value_length, e);
+        return (s->number ? set_number : set_string)(d, s, equals + 1, value_length, e);
     }
     return error_set(e, WNNStatus_TypeError, "unknown debug switch '%s'", escape_text(buf, sizeof buf, text, name_length));
 }

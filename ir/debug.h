@@ -9,23 +9,23 @@
 #include "ir/ir.h"
 
 enum debug_flag {
-    DEBUG_PRINT_AFTER_ALL = 1 << 0, /* print-after-all: the graph after every pass that changed it, to stderr */
-    DEBUG_TIME_PASSES = 1 << 1,     /* time-passes: milliseconds per pass, compile stage and kernel */
-    DEBUG_VERIFY = 1 << 2,          /* verify: run the verifier after every pass (always in debug builds) */
-    DEBUG_DUMP_LLVM = 1 << 3,       /* dump-llvm: LLVM IR of every module before and after its passes */
-    DEBUG_DUMP_ASM = 1 << 4,        /* dump-asm: assembly of every module */
-    DEBUG_DUMP_KERNELS = 1 << 5,    /* dump-kernels: kernel IR */
-    DEBUG_DUMP_PLAN = 1 << 6,       /* dump-plan: steps, arena offsets */
-    DEBUG_PERF = 1 << 7,            /* perf: write /tmp/perf-<pid>.map */
-    DEBUG_GDB = 1 << 8,             /* gdb: register generated code with the debugger */
-    DEBUG_NO_LIBRARY = 1 << 9,      /* no-library: every convolution and product by generated kernels */
-    DEBUG_NO_PASSES = 1 << 10,      /* no-passes: skip every optional pass */
-    DEBUG_SANITIZE = 1 << 11,       /* sanitize: mark kernels for the address sanitizer, poison gaps between arena slots */
-    DEBUG_PROFILE = 1 << 12,        /* profile: time every step, print a table when the graph is released */
-    DEBUG_PREFER_LIBRARY = 1 << 13, /* prefer-library: no product by a generated kernel that the library takes */
+    DEBUG_PRINT_AFTER_ALL = 1 << 0,  /* print-after-all: the graph after every pass that changed it, to stderr */
+    DEBUG_TIME_PASSES = 1 << 1,      /* time-passes: milliseconds per pass, compile stage and kernel */
+    DEBUG_VERIFY = 1 << 2,           /* verify: run the verifier after every pass (always in debug builds) */
+    DEBUG_DUMP_LLVM = 1 << 3,        /* dump-llvm: LLVM IR of every module before and after its passes */
+    DEBUG_DUMP_ASM = 1 << 4,         /* dump-asm: assembly of every module */
+    DEBUG_DUMP_KERNELS = 1 << 5,     /* dump-kernels: kernel IR */
+    DEBUG_DUMP_PLAN = 1 << 6,        /* dump-plan: steps, arena offsets */
+    DEBUG_PERF = 1 << 7,             /* perf: write /tmp/perf-<pid>.map */
+    DEBUG_GDB = 1 << 8,              /* gdb: register generated code with the debugger */
+    DEBUG_NO_LIBRARY = 1 << 9,       /* no-library: every convolution and product by generated kernels */
+    DEBUG_NO_PASSES = 1 << 10,       /* no-passes: skip every optional pass */
+    DEBUG_SANITIZE = 1 << 11,        /* sanitize: mark kernels for the address sanitizer, poison gaps between arena slots */
+    DEBUG_PROFILE = 1 << 12,         /* profile: time every step, print a table when the graph is released */
+    DEBUG_PREFER_LIBRARY = 1 << 13,  /* prefer-library: no product by a generated kernel that the library takes */
     DEBUG_PREFER_BFLOAT16 = 1 << 14, /* prefer-bfloat16: every product in it that the precision and the library allow */
     DEBUG_PREFER_WINOGRAD = 1 << 15, /* prefer-winograd: every convolution by transforms that can be */
-    DEBUG_KEEP_KERNELS = 1 << 16    /* keep-kernels: their IR stays with the graph, for step_facts (runtime/engine.h) */
+    DEBUG_KEEP_KERNELS = 1 << 16     /* keep-kernels: their IR stays with the graph, for step_facts (runtime/engine.h) */
 };
 
 struct debug_options {
@@ -35,7 +35,7 @@ struct debug_options {
     const char *stop_after;  /* stop-after=NAME */
     const char *dump_dir;    /* dump=DIR: files instead of stderr */
     const char *trace_file;  /* trace=FILE */
-    const char *bfloat16_rate; /* bfloat16-rate=FACTOR: in place of the processor's own, if it has any */
+    double bfloat16_rate;    /* bfloat16-rate=FACTOR: in place of the processor's own, if it has any; 0: that */
     const char *isa;         /* isa=baseline|avx2|avx512|native: caps generated code and oneDNN alike */
     struct arena arena;      /* owns the strings */
     struct trace *trace;     /* of trace_file, opened and closed by the context; NULL: none (ir/trace.h) */
@@ -47,7 +47,8 @@ struct debug_switch {
     uint32_t flag;        /* 0: a switch with a value */
     const char *argument; /* what the value is: one of a|b|c, or a word in capitals for anything; NULL: no value */
     bool list;            /* values add up, separated by + */
-    uint16_t offset;      /* of the string's member in struct debug_options */
+    bool number;          /* above 0, in decimal digits; its member is a double, that of others a string */
+    uint16_t offset;      /* of the member in struct debug_options */
     const char *summary;
 };
 

@@ -280,8 +280,9 @@ bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t co
         return error_set(e, WNNStatus_TypeError, "%s has rank %zu, the largest supported is %d", what, rank, RANK_MAX);
     if (rank > 0 && !shape)
         return error_set(e, WNNStatus_TypeError, "%s has rank %zu, but its shape is NULL", what, rank);
-    *type = (struct tensor_type){.type = data_type == DTYPE_BFLOAT16 ? WNNOperandDataType_Undefined : data_type,
-                                 .rank = (uint32_t)rank};
+    if (!dtype_is_public(data_type)) /* type_check takes what only passes make, too */
+        return error_set(e, WNNStatus_TypeError, "%s has no valid data type (value %u)", what, (unsigned)data_type);
+    *type = (struct tensor_type){.type = data_type, .rank = (uint32_t)rank};
     for (size_t i = 0; i < rank; i++)
         type->dims[i] = shape[i];
     return type_check(type, what, e);

@@ -91,8 +91,8 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
         if (!cpu_start_library(cpu, e))
             return false;
         cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->library);
-        if (cpu->base.debug->bfloat16_rate && cpu->target.bfloat16_rate > 0)
-            cpu->target.bfloat16_rate = atof(cpu->base.debug->bfloat16_rate);
+        if (cpu->base.debug->bfloat16_rate > 0 && cpu->target.bfloat16_rate > 0)
+            cpu->target.bfloat16_rate = cpu->base.debug->bfloat16_rate;
         library_compare(cpu->library, &cpu->target);
         cpu->target.takes_node = cpu->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node : library_wants_node;
         cpu->target.narrows_node = library_narrows_node;

@@ -238,8 +238,7 @@ static bool read_binding(struct reader *r, struct image_binding *b)
     b->slot = in_u32(&r->in);
 
     struct error e = {.status = WNNStatus_Success};
-    if (r->in.failed || b->type.type <= WNNOperandDataType_Undefined || (int)b->type.type >= DTYPE_COUNT ||
-        !type_check(&b->type, "", &e))
+    if (r->in.failed || !dtype_is_public(b->type.type) || !type_check(&b->type, "", &e))
         return damaged(r, "the type of an input or output");
     return true;
 }

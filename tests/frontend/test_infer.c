@@ -509,6 +509,18 @@ static void contexts_can_support_less(void **state)
     ACCEPTED(wnnGraphBuilderAbs(b, IN(2), NULL), 2);
 }
 
+/* No program gets values of the type that passes make. */
+static void bfloat16_is_for_passes(void **state)
+{
+    const uint32_t shape[] = {2};
+
+    (void)state;
+    refused(wnnGraphBuilderCast(b, IN(2), DTYPE_BFLOAT16, NULL),
+            "cast: output has data type bfloat16, which this context does not support here");
+    refused(wnnGraphBuilderInput(b, WNN_STR("x"), &(WNNOperandDescriptor){DTYPE_BFLOAT16, 1, shape}),
+            "input \"x\": dataType 9 is no operand data type");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
@@ -516,6 +528,7 @@ int main(void)
         TEST(fills_in_lists),
         TEST(tells_absent_from_empty),
         TEST(casts_numbers),
+        TEST(bfloat16_is_for_passes),
         TEST(convolution_sizes),
         TEST(pooling_with_padding_and_output_sizes),
         TEST(resample_axes),

@@ -9,7 +9,7 @@ static void switches_are_read(void **state)
     (void)state;
     struct debug_options d = {0};
     struct error e = {0};
-    static const char text[] = " verify , dump-llvm,,print-after=fold-constants,skip=a+b,skip=c,dump=/tmp/x y,isa=avx2,";
+    static const char text[] = " verify , dump-llvm,,print-after=fold-constants,skip=a+b,skip=c,dump=/tmp/x y,isa=avx2,bfloat16-rate=0.5,";
 
     assert_true(debug_parse(&d, text, sizeof text - 1, &e));
     assert_int_equal(d.flags, DEBUG_VERIFY | DEBUG_DUMP_LLVM);
@@ -17,6 +17,7 @@ static void switches_are_read(void **state)
     assert_string_equal(d.skip, "a+b+c");
     assert_string_equal(d.dump_dir, "/tmp/x y");
     assert_string_equal(d.isa, "avx2");
+    assert_true(d.bfloat16_rate == 0.5);
     assert_null(d.stop_after);
     assert_true(debug_parse(&d, "isa=native", 10, &e)); /* the last one counts */
     assert_string_equal(d.isa, "native");
@@ -38,6 +39,9 @@ static void wrong_switches_are_named(void **state)
         {"skip=", "debug switch skip needs a value: skip=PASS"},
         {"isa=sse9", "debug switch isa cannot be 'sse9', allowed are baseline|avx2|avx512|native"},
         {"isa=avx", "debug switch isa cannot be 'avx', allowed are baseline|avx2|avx512|native"},
+        {"bfloat16-rate=fast", "debug switch bfloat16-rate cannot be 'fast', it is a number above 0"},
+        {"bfloat16-rate=-1", "debug switch bfloat16-rate cannot be '-1', it is a number above 0"},
+        {"bfloat16-rate=0.0", "debug switch bfloat16-rate cannot be '0.0', it is a number above 0"},
         {"Verify", "unknown debug switch 'Verify'"},
     };
 
