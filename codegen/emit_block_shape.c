@@ -345,8 +345,8 @@ bool block_is_outer(const struct kernel *k, uint32_t var)
 {
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kaffine *a = &k->exprs[i].index;
-        if (block_is_load(&k->exprs[i]) && kaffine_coefficient(*a, k->vector_var) == 1 && !kaffine_coefficient(*a, k->row_var) &&
-            (kaffine_coefficient(*a, var) || derived_depends(k, a, var)))
+        if (block_is_load(&k->exprs[i]) && kaffine_coefficient(*a, k->vector_var) == 1 &&
+            !kaffine_coefficient(*a, k->row_var) && (kaffine_coefficient(*a, var) || derived_depends(k, a, var)))
             return true;
     }
     return false;

@@ -86,8 +86,9 @@ static V and_conditions(struct emitter *e, V a, V b)
 /* ---- guards ---- */
 
 /*
- * Lanes for which 0 <= base + lane < bound, with a vector of the bound in 32 bits, which it fits into, being a size of a tensor: as
- * unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base too far away to be said.
+ * Lanes for which 0 <= base + lane < bound, with a vector of the bound in 32 bits, which it fits into, being a size of a
+ * tensor: as unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base too far away to
+ * be said.
  */
 static V guard_unit(struct emitter *e, V base, V bound)
 {

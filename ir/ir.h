@@ -289,7 +289,7 @@ float f16_to_f32(uint16_t h);
 uint16_t f32_to_f16(float f);
 uint16_t f64_to_f16(double d);
 float bf16_to_f32(uint16_t h);
-/** Nearest even, infinities and NaN kept; what is subnormal as float32 becomes a zero, as in processors' instructions for it. */
+/** Nearest even, infinities and NaN kept; what is subnormal as float32 becomes a zero, as by processors' instructions. */
 uint16_t f64_to_bf16(double d);
 /** A number as float32, rounded to a narrow type (dtype_is_narrow_float). */
 float f32_round(float f, dtype t);

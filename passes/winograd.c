@@ -56,7 +56,7 @@ static double cache_of(const struct target *t)
 #define SCRATCH 0.8             /* and that scratch may fill in any case */
 #define CHUNK_COST 3000.0
 #define SPECIAL 1.03 /* what is code of its own: other rows of tiles, guards where chunks go beyond an image */
-#define WORTH 0.9 /* the kernel takes longer to compile than a primitive to create, and both weights are kept */
+#define WORTH 0.9    /* the kernel takes longer to compile than a primitive to create, and both weights are kept */
 
 static int64_t lanes_of(const struct target *t)
 {

@@ -77,8 +77,8 @@ static void layout_split(struct dnn_layout *l)
 }
 
 /**
- * Heads of an attention lie side by side in the rows of one matrix.  The library has fast code for that only where products have
- * two dimensions of batches.
+ * Heads of an attention lie side by side in the rows of one matrix.  The library has fast code for that only where products
+ * have two dimensions of batches.
  */
 static void split_batch(struct dnn_problem *p)
 {
@@ -308,8 +308,8 @@ static bool posts_misread(const struct dnn_problem *p, const char *implementatio
 }
 
 /**
- * What oneDNN 2.6 does wrongly in tiles of AMX (bfloat16 and int8), found by trying thousands of sizes: convolutions with strides
- * call code that is not there where a row of results sees nothing but padding below the image; products that sum two
+ * What oneDNN 2.6 does wrongly in tiles of AMX (bfloat16 and int8), found by trying thousands of sizes: convolutions with
+ * strides call code that is not there where a row of results sees nothing but padding below the image; products that sum two
  * tiles' rows less one to three bytes are computed with another product's tiles, or with none, from 33 rows on.
  */
 static bool tiles_fail(const struct dnn_problem *p, const char *implementation)
@@ -317,8 +317,7 @@ static bool tiles_fail(const struct dnn_problem *p, const char *implementation)
     if (!strstr(implementation, "amx"))
         return false;
     if (p->kind == DNN_CONVOLUTION)
-        return strstr(implementation, "brgconv") &&
-               (p->dst.dims[2] - 1) * p->strides[0] - p->low[0] >= p->src.dims[2];
+        return strstr(implementation, "brgconv") && (p->dst.dims[2] - 1) * p->strides[0] - p->low[0] >= p->src.dims[2];
 
     const int64_t summed = p->src.dims[p->src.rank - 1], bytes = p->parts ? 2 * summed * p->parts : summed;
 
@@ -351,8 +350,8 @@ dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem 
 
         status = p->kind == DNN_MATMUL
                      ? dnn_matmul(&pd, l->engine, src, weights, bias, dst, attributes, is_acceptable, p)
-                     : dnn_convolution(&pd, l->engine, p->kind == DNN_TRANSPOSED_CONVOLUTION, src, weights, bias, dst, p->strides,
-                                       p->dilations, p->low, p->high, attributes, is_acceptable, p);
+                     : dnn_convolution(&pd, l->engine, p->kind == DNN_TRANSPOSED_CONVOLUTION, src, weights, bias, dst,
+                                       p->strides, p->dilations, p->low, p->high, attributes, is_acceptable, p);
         threads_leave(saved);
     }
     dnn_md_free(src);

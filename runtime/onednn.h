@@ -41,8 +41,8 @@ struct dnn_post {
 struct dnn_problem {
     int32_t kind; /* dnn_kind */
     int32_t post_count;
-    int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32; the destination of a
-                                                 product in bfloat16 may be that */
+    int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32; the destination of
+                                                 a product in bfloat16 may be that */
     int32_t src_zero;                         /* products of integers: the source's zero point */
     int64_t scale_mask;                       /* and which dimensions of the destination the output scales go along */
     int32_t precision, parts; /* what is allowed (WNNPrecision), and of how many bfloat16 numbers an operand is: 0: it is
@@ -169,7 +169,8 @@ void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
 /** The primitive descriptor of a resolved problem; scales: of a product of integers, else NULL.  NULL: none. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);
-/** Whether a product in bfloat16 with what follows it has an implementation (`now`) that is as good as that of the product alone. */
+/** Whether a product in bfloat16 with what follows it has an implementation (`now`) that is as good as that of the product
+ * alone. */
 bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char *now);
 /** An attribute object that asks for the caller's scratch memory; NULL: out of memory. */
 dnnl_primitive_attr_t dnn_create_attributes(void);

@@ -171,8 +171,8 @@ static void layout_turn(struct dnn_layout *l)
 }
 
 /**
- * Signals are images of height or width 1, as their maker liked.  The library divides its work by rows, and takes three times as
- * long if those are single pixels; so to it, all signals lie.
+ * Signals are images of height or width 1, as their maker liked.  The library divides its work by rows, and takes three times
+ * as long if those are single pixels; so to it, all signals lie.
  */
 static void lay_signal(struct dnn_problem *p)
 {
@@ -600,8 +600,8 @@ bool dnn_describe(struct node *const *nodes, uint32_t count, const struct value 
 
     memset(out, 0, sizeof *out);
     out->sum = sum;
-    while (anchor < count && (nodes[anchor]->op == OP_TRANSPOSE || nodes[anchor]->op == OP_DEQUANTIZE_LINEAR ||
-                              is_widening(nodes[anchor])))
+    while (anchor < count &&
+           (nodes[anchor]->op == OP_TRANSPOSE || nodes[anchor]->op == OP_DEQUANTIZE_LINEAR || is_widening(nodes[anchor])))
         dequantizations += nodes[anchor++]->op == OP_DEQUANTIZE_LINEAR;
     if (anchor == count || nodes[anchor]->result_count != 1 ||
         nodes[anchor]->results[0]->type.type != WNNOperandDataType_Float32)

@@ -28,8 +28,8 @@
 #define RATE_DOT 2.0
 #define RATE_DOT_HALF 0.5
 
-/* Per microsecond: float32 operations of a core, bytes that are converted (by a step; where a value is stored narrow, less), and bytes of weights, from the second cache and from
- * memory (runtime/onednn_choose.c).  And the cost of one more call. */
+/* Per microsecond: float32 operations of a core, bytes that are converted (by a step; where a value is stored narrow, less),
+ * and bytes of weights, from the second cache and from memory (runtime/onednn_choose.c).  And the cost of one more call. */
 #define FLOPS 150e3
 #define BYTES_CONVERTED 35e3
 #define BYTES_CACHED 120e3

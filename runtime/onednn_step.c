@@ -747,7 +747,7 @@ void library_step_info(const struct library_step *s, struct library_step_info *o
                                       .flops = s->flops,
                                       .bytes = s->bytes,
                                       .precision = s->problem.parts ? (WNNPrecision)s->problem.precision : WNNPrecision_Float32,
-                                      .arithmetic = s->problem.parts                       ? ARITHMETIC_BFLOAT16
+                                      .arithmetic = s->problem.parts                      ? ARITHMETIC_BFLOAT16
                                                     : s->problem.weights_type == dnnl_f32 ? ARITHMETIC_FLOAT32
                                                                                           : ARITHMETIC_INT8,
                                       .operations = s->flops * (s->problem.parts ? s->problem.parts : 1),

@@ -258,8 +258,7 @@ static struct kernel *windows(int64_t size, int64_t inputs)
     const struct kguard guards[] = {{line, size}, {column, size}};
     struct kaffine panel = kaffine_add(k, strided(k, p, 9 * inputs * PANEL, 0), strided(k, h, 3 * inputs * PANEL, 0));
     panel = kaffine_add(k, panel, kaffine_add(k, strided(k, w, inputs * PANEL, 0), strided(k, r, PANEL, 0)));
-    uint32_t pixel =
-        kernel_load(k, 0, kaffine_add(k, image, kaffine_var(k, r)), 2, guards, (union scalar){.u64 = 0});
+    uint32_t pixel = kernel_load(k, 0, kaffine_add(k, image, kaffine_var(k, r)), 2, guards, (union scalar){.u64 = 0});
     uint32_t sum = kernel_dot(k, pixel, load(k, 1, kaffine_add(k, panel, kaffine_var(k, j))));
     struct kaffine at = kaffine_add(k, strided(k, y, size * results, 0), strided(k, x, results, 0));
     at = kaffine_add(k, at, kaffine_add(k, strided(k, p, PANEL, 0), kaffine_var(k, j)));

@@ -59,7 +59,8 @@ static void arithmetic(void **state)
 static void float_only(void **state)
 {
     (void)state;
-    static const enum kop unary[] = {K_FLOOR, K_CEIL, K_ROUND_EVEN, K_SQRT, K_RECIPROCAL, K_ROUND_F16, K_ROUND_BF16, K_IS_NAN, K_IS_INFINITE};
+    static const enum kop unary[] = {K_FLOOR,     K_CEIL,       K_ROUND_EVEN, K_SQRT,       K_RECIPROCAL,
+                                     K_ROUND_F16, K_ROUND_BF16, K_IS_NAN,     K_IS_INFINITE};
     for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
         run_operation(unary[i], WNNOperandDataType_Float32, 1, 4099, NULL, exact);
     run_operation(K_FMA, WNNOperandDataType_Float32, 3, 20011, NULL, exact);

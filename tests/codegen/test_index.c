@@ -309,10 +309,9 @@ static void many_dimensions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides),      cmocka_unit_test(guarded_loads),   cmocka_unit_test(guards_far_away),
-        cmocka_unit_test(guarded_stores),
-        cmocka_unit_test(divisions),    cmocka_unit_test(gathers),         cmocka_unit_test(scatters),
-        cmocka_unit_test(index_values), cmocka_unit_test(many_dimensions),
+        cmocka_unit_test(strides),        cmocka_unit_test(guarded_loads), cmocka_unit_test(guards_far_away),
+        cmocka_unit_test(guarded_stores), cmocka_unit_test(divisions),     cmocka_unit_test(gathers),
+        cmocka_unit_test(scatters),       cmocka_unit_test(index_values),  cmocka_unit_test(many_dimensions),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     machines_free();

@@ -423,10 +423,9 @@ static void stages_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interpreted),     cmocka_unit_test(compiled), cmocka_unit_test(nothing_leaks),
-        cmocka_unit_test(not_transformed), cmocka_unit_test(chosen),   cmocka_unit_test(wide_images),
-        cmocka_unit_test(scattered_images), cmocka_unit_test(nothing_wasted),
-        cmocka_unit_test(stages_are_named),
+        cmocka_unit_test(interpreted),      cmocka_unit_test(compiled),       cmocka_unit_test(nothing_leaks),
+        cmocka_unit_test(not_transformed),  cmocka_unit_test(chosen),         cmocka_unit_test(wide_images),
+        cmocka_unit_test(scattered_images), cmocka_unit_test(nothing_wasted), cmocka_unit_test(stages_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

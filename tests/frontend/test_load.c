@@ -355,7 +355,8 @@ static void precision_stays(void **state)
         results_free(&r[k]);
 }
 
-/* Values that lie in memory as bfloat16 are in files like that, and are the numbers that each product would have made itself. */
+/* Values that lie in memory as bfloat16 are in files like that, and are the numbers that each product would have made itself.
+ */
 static void narrow_values_are_saved(void **state)
 {
     (void)state;

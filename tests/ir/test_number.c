@@ -193,10 +193,9 @@ static void scalars_become_doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bfloat16_is_the_upper_half),
-        cmocka_unit_test(every_float16_converts_both_ways), cmocka_unit_test(float16_rounds_to_nearest_even),
-        cmocka_unit_test(numbers_cast_to_integers),         cmocka_unit_test(numbers_cast_to_floats),
-        cmocka_unit_test(scalars_become_doubles),
+        cmocka_unit_test(bfloat16_is_the_upper_half),     cmocka_unit_test(every_float16_converts_both_ways),
+        cmocka_unit_test(float16_rounds_to_nearest_even), cmocka_unit_test(numbers_cast_to_integers),
+        cmocka_unit_test(numbers_cast_to_floats),         cmocka_unit_test(scalars_become_doubles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

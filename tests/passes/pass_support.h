@@ -41,7 +41,7 @@ GRAPHS_UNUSED static bool fake_takes_epilogue(void *user, struct node *const *no
 }
 
 GRAPHS_UNUSED static bool fake_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *movements,
-                                            uint32_t count)
+                                             uint32_t count)
 {
     (void)user;
     (void)movements;

@@ -345,17 +345,18 @@ static void large_graphs_take_linear_time(void **state)
     assert_true(times[1] < 10 * times[0] + 0.1); /* 4 times, plus whatever the machine does meanwhile; quadratic would be 16 */
 }
 
-/* Vectors run along the channels of its result, which in nchw lie apart; what the kernel reads its weights through is no such order. */
+/* Vectors run along the channels of its result, which in nchw lie apart; what the kernel reads its weights through is no such
+ * order. */
 static void transposed_convolutions_leave_other_layouts_alone(void **state)
 {
     static const struct target t = {.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
     const struct pass_options o = {.target = &t};
     (void)state;
-    struct graph *g =
-        parse_body("inputs { x: f32[1, 32, 8, 8]; } consts { w: f32[2, 32, 2, 2, 32] @scalar(1); }"
-                   "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); v = transpose(w, permutation=[1, 0, 4, 2, 3]);"
-                   "  f = reshape(v, [32, 64, 2, 2]); c = convTranspose2d(a, f, strides=[2, 2], inputLayout=\"nhwc\"); r = relu(c);"
-                   "  y = transpose(r, permutation=[0, 3, 1, 2]); } outputs { y; }");
+    struct graph *g = parse_body(
+        "inputs { x: f32[1, 32, 8, 8]; } consts { w: f32[2, 32, 2, 2, 32] @scalar(1); }"
+        "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); v = transpose(w, permutation=[1, 0, 4, 2, 3]);"
+        "  f = reshape(v, [32, 64, 2, 2]); c = convTranspose2d(a, f, strides=[2, 2], inputLayout=\"nhwc\"); r = relu(c);"
+        "  y = transpose(r, permutation=[0, 3, 1, 2]); } outputs { y; }");
 
     pass_fuse_kernels(g, &o);
     pass_finish_clusters(g, &o);

@@ -139,7 +139,8 @@ static bool wants_transposed(bool constant, uint32_t groups)
     options.strides = strides;
     options.groups = groups;
     subject_begin(&s);
-    apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2), NULL);
+    apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2),
+          NULL);
     assert_true(library_takes_node(library, s.nodes[0]));
     bool wants = library_wants_node(library, s.nodes[0]);
     subject_end(&s);

@@ -171,7 +171,8 @@ static void products_that_gain(void **state)
     assert_int_equal(wanted(WNNPrecision_Bf16, TILES, 256, 768, 768, false), 1);
 }
 
-/** Whether an epilogue may join is told from the names of implementations: on a machine with tiles it must not take them away. */
+/** Whether an epilogue may join is told from the names of implementations: on a machine with tiles it must not take them away.
+ */
 static void epilogues_that_keep_the_tiles(void **state)
 {
     static const char *const tiles = "brgconv:avx512_core_bf16_amx_bf16", *const other_tiles = "jit_1x1:avx512_core_amx_bf16";
@@ -220,14 +221,16 @@ static void heads_as_they_lie(void **state)
 }
 
 /** What passes ask about the products of bert_encoder and resnet50, for a machine with AMX and for this one. */
-static bool input_narrowed(double rate, uint32_t batch, uint32_t rows, uint32_t inner, uint32_t columns, bool constant, uint32_t slot)
+static bool input_narrowed(double rate, uint32_t batch, uint32_t rows, uint32_t inner, uint32_t columns, bool constant,
+                           uint32_t slot)
 {
     const double was = library->bfloat16;
     struct subject s;
 
     subject_begin(&s);
     struct value *a = OPERAND(&s, false, batch, rows, inner);
-    apply(&s, OP_MATMUL, NULL, a, constant ? OPERAND(&s, true, inner, columns) : OPERAND(&s, false, batch, inner, columns), NULL);
+    apply(&s, OP_MATMUL, NULL, a, constant ? OPERAND(&s, true, inner, columns) : OPERAND(&s, false, batch, inner, columns),
+          NULL);
     library->bfloat16 = rate;
     const bool narrowed = library_narrows_input(library, s.nodes[0], slot);
     if (narrowed) /* and nothing generated is faster, nor transformed */
@@ -240,7 +243,8 @@ static bool input_narrowed(double rate, uint32_t batch, uint32_t rows, uint32_t 
 static void inputs_to_be_stored_narrow(void **state)
 {
     enum { TILES = 8 };
-    struct target full = {.vector_bits = 512, .full_rate = true, .thread_count = 1, .cache_bytes = 2 << 20, .bfloat16_rate = 0.5};
+    struct target full = {
+        .vector_bits = 512, .full_rate = true, .thread_count = 1, .cache_bytes = 2 << 20, .bfloat16_rate = 0.5};
     const uint32_t bits = library->vector_bits;
 
     (void)state;

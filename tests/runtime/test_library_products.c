@@ -348,9 +348,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_lie),
-        cmocka_unit_test(conv2d_of_every_layout), cmocka_unit_test(conv_transpose2d_of_every_layout),
-        cmocka_unit_test(matmul_of_every_rank),   cmocka_unit_test(matmul_through_transposes),
-        cmocka_unit_test(gemm_of_every_form),     cmocka_unit_test(matmul_around_tiles),
+        cmocka_unit_test(conv2d_of_every_layout),
+        cmocka_unit_test(conv_transpose2d_of_every_layout),
+        cmocka_unit_test(matmul_of_every_rank),
+        cmocka_unit_test(matmul_through_transposes),
+        cmocka_unit_test(gemm_of_every_form),
+        cmocka_unit_test(matmul_around_tiles),
     };
 
     (void)argc;

@@ -3,14 +3,14 @@
  * AMX for processes on processors without it: a library to be preloaded, for tests of what is chosen and computed there.
  *
  * Two things have to be made up.  What the processor says of itself: the instruction `cpuid` is made to fault (a service of
- * the kernel that needs the flag cpuid_fault), and answered here with the bits and tables of tiles added; the kernel's call that
- * permits tiles to a process is answered likewise.  And what it does: tile instructions are undefined here, so that each ends
- * in a signal, whose handler decodes it, computes it on tiles of the thread's own, and goes on behind it.  A tile instruction
- * takes a microsecond or two that way, so nothing can be timed; but AMX_EMULATOR_COUNTS=FILE has the number of each appended
- * to FILE at the end of a process, from which the time of a processor's tile unit follows (bench/README.md).
+ * the kernel that needs the flag cpuid_fault), and answered here with the bits and tables of tiles added; the kernel's call
+ * that permits tiles to a process is answered likewise.  And what it does: tile instructions are undefined here, so that each
+ * ends in a signal, whose handler decodes it, computes it on tiles of the thread's own, and goes on behind it.  A tile
+ * instruction takes a microsecond or two that way, so nothing can be timed; but AMX_EMULATOR_COUNTS=FILE has the number of each
+ * appended to FILE at the end of a process, from which the time of a processor's tile unit follows (docs/precision.md).
  *
- * Without the kernel's service, or where the processor has AMX itself, the process runs as it would; AMX_EMULATOR_REQUIRED in the
- * environment makes it exit with 77 then, by which ctest knows a test that was skipped.
+ * Without the kernel's service, or where the processor has AMX itself, the process runs as it would; AMX_EMULATOR_REQUIRED in
+ * the environment makes it exit with 77 then, by which ctest knows a test that was skipped.
  *
  * The instructions are those of palette 1 in Intel's Software Developer's Manual, volume 2; int8 and bfloat16, no others.
  */
@@ -66,8 +66,8 @@ enum operation {
     OPERATION_COUNT
 };
 
-static const char *const operation_names[OPERATION_COUNT] = {"ldtilecfg", "sttilecfg", "tilerelease", "tilezero",
-                                                             "tileloadd", "tilestored", "tdpbf16ps",  "tdpbssd",
+static const char *const operation_names[OPERATION_COUNT] = {"ldtilecfg", "sttilecfg",  "tilerelease", "tilezero",
+                                                             "tileloadd", "tilestored", "tdpbf16ps",   "tdpbssd",
                                                              "tdpbsud",   "tdpbusd",    "tdpbuud"};
 static _Atomic uint64_t counts[OPERATION_COUNT];
 
@@ -162,7 +162,8 @@ WIDE static void dot_row_bytes(uint8_t *row, const uint8_t *a, const struct tile
     memcpy(row, sum, sizeof sum);
 }
 
-/* Rows behind those configured stay zeros: the columns that are computed beyond row_bytes are zeros plus products with zeros. */
+/* Rows behind those configured stay zeros: the columns that are computed beyond row_bytes are zeros plus products with zeros.
+ */
 static bool dot(enum operation op, unsigned c, unsigned a, unsigned b)
 {
     const unsigned groups = state.row_bytes[a] / 4;
@@ -326,7 +327,8 @@ INTERPOSED __sighandler_t signal(int signal_number, __sighandler_t handler)
     return sigaction(signal_number, &wanted, &before) ? SIG_ERR : before.sa_handler;
 }
 
-/** A fault that is none of ours goes where it would have gone; by default the instruction is tried again and ends the process. */
+/** A fault that is none of ours goes where it would have gone; by default the instruction is tried again and ends the process.
+ */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
     const struct sigaction *next = theirs_of(signal_number);
