@@ -100,7 +100,7 @@ def level(peaks, size):
 
 
 def limit_of(step, peaks, touched):
-    """Milliseconds below which the machine cannot do a step of a network that touches so many bytes, and what stands in the way."""
+    """Milliseconds that a step of a network that touches so many bytes takes at least, and what of the machine says so."""
     far, near = level(peaks, touched), level(peaks, step["distinct_bytes"])
     times = {
         "memory": step["weight_bytes"] / max(far["read_gbs"], far["copy_gbs"])
@@ -127,7 +127,8 @@ def profile_webnn(a, network, threads):
     """The steps of a network, as webnn-bench --steps --json has them, and the milliseconds of a run outside of them."""
     found = run_json(webnn_command(a, network, threads, min(a.seconds, 1), a.debug) + ["--steps"])
     for step in found["steps"]:
-        step["gflops"], step["gbs"] = (step[key] / step["least_ms"] / 1e6 if step["least_ms"] else 0 for key in ("flops", "bytes"))
+        for key, rate in (("flops", "gflops"), ("bytes", "gbs")):
+            step[rate] = step[key] / step["least_ms"] / 1e6 if step["least_ms"] else 0
     return found["steps"], found["between_steps_ms"]
 
 
@@ -191,7 +192,8 @@ def commit():
 
 
 def measure(a):
-    networks = (benchmark_networks(a) if a.networks != "models" else []) + (trained_networks(a) if a.networks != "bench" else [])
+    networks = benchmark_networks(a) if a.networks != "models" else []
+    networks += trained_networks(a) if a.networks != "bench" else []
     networks = [n for n in networks if not a.names or n[1] in a.names]
     found = {"seconds": a.seconds, "rounds": a.rounds, "commit": commit(), "machine": [], "networks": [], "failed": []}
     for threads in a.threads:
@@ -220,7 +222,8 @@ def measure(a):
 # ---- printing
 
 def print_machine(m):
-    bandwidth = ", ".join(f"in {b['mib']:g} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s" for b in m["bandwidth"])
+    bandwidth = ", ".join(f"in {b['mib']:g} MiB copy {b['copy_gbs']:.1f}, read {b['read_gbs']:.1f} GB/s"
+                          for b in m["bandwidth"])
     print(f"\n{m['processor']}, {m['threads']} thread{'s' if m['threads'] > 1 else ''}: {m['gflops']:.1f} GFLOP/s,"
           f" bfloat16 {m['bfloat16_gflops']:.1f}, int8 {m['int8_gops']:.1f}, {m['gdivisions']:.1f} G divisions/s;"
           f" {bandwidth}")
@@ -279,7 +282,8 @@ def print_markdown(found, best, machine):
     rows = {(r.get("group", "bench"), r["network"], r["threads"]): r for r in found["networks"]}
     threads = sorted({t for _, _, t in rows})
     engine = found["networks"][0].get("engine", "ONNX Runtime").replace("onnxruntime", "ONNX Runtime")
-    webnn = " ".join(["webnn", found["machine"][0].get("version", "")] + ([f"({found['commit']})"] if found.get("commit") else []))
+    commit_words = [f"({found['commit']})"] if found.get("commit") else []
+    webnn = " ".join(["webnn", found["machine"][0].get("version", "")] + commit_words)
     print(f"{webnn} against {engine} on the same ONNX files in turns ({what} in milliseconds, batch 1;"
           f" {machine or found['machine'][0]['processor']}):\n")
     heads = [cell for t in threads for cell in (f"webnn, {t} thread{'s' if t > 1 else ''}", "ONNX Runtime", "ratio")]

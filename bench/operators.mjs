@@ -17,7 +17,8 @@ const bit = () => Number(random() < 0.5);
 const kinds = {
   float32: [Float32Array, () => 2 * random() - 1],
   float16: [globalThis.Float16Array ?? Uint16Array,
-            globalThis.Float16Array ? () => (0.5 + random() / 2) * (2 * bit() - 1) : () => (bit() << 15) | (14 << 10) | (random() * 1024)],
+            globalThis.Float16Array ? () => (0.5 + random() / 2) * (2 * bit() - 1)
+                                    : () => (bit() << 15) | (14 << 10) | (random() * 1024)],
   int64: [BigInt64Array, () => BigInt(bit())],
   int32: [Int32Array, bit], int8: [Int8Array, bit], uint8: [Uint8Array, bit], bool: [Uint8Array, bit],
 };

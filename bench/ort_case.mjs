@@ -15,7 +15,8 @@ const [folder, threads = '1', seconds = '3'] = process.argv.slice(2);
 if (!folder) { console.error('usage: ort_case.mjs FOLDER [THREADS] [SECONDS]'); process.exit(2); }
 
 const TYPES = {
-  '<f4': ['float32', Float32Array], '<f8': ['float64', Float64Array], '<i4': ['int32', Int32Array], '<i8': ['int64', BigInt64Array],
+  '<f4': ['float32', Float32Array], '<f8': ['float64', Float64Array], '<i4': ['int32', Int32Array],
+  '<i8': ['int64', BigInt64Array],
   '|i1': ['int8', Int8Array], '|u1': ['uint8', Uint8Array], '|b1': ['bool', Uint8Array],
 };
 
