@@ -201,16 +201,16 @@ static V blocks_of(struct emitter *e)
 static void emit_tiles(struct emitter *e, struct units *u, V low, V high, V rows)
 {
     const struct build *m = &e->m;
-    uint32_t width = e->width;
-    V first = e->var_value[e->tile_var];
-    struct strip strip = {.lanes = width, .copies = width, .tile = true};
+    const uint32_t width = e->width, woven = e->tiling.woven, most = woven ? woven : width;
+    V first = e->var_value[e->tiling.var];
+    struct strip strip = {.lanes = width, .copies = most, .tile = true};
 
     emit_here(e);
-    V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, width), "full"), rest = low;
+    V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, most), "full"), rest = low;
     e->tile_base = first;
-    if (!e->masked_tail || e->tile_twice)
+    if (!e->masked_tail || e->tile_twice || woven)
         rest = emit_strip(e, low, LLVMBuildSelect(m->b, full, high, low, ""), strip, emit_point, u->store_values);
-    if (e->masked_tail) { /* part of a tile; a few rows alone are better gathered and scattered */
+    if (e->masked_tail && !woven) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         emit_here(e);
         V few = LLVMBuildICmp(m->b, LLVMIntSLE, rows, const_int(m, 64, TILE_FEW_ROWS), "few");
@@ -225,7 +225,7 @@ static void emit_tiles(struct emitter *e, struct units *u, V low, V high, V rows
     LLVMBuildBr(m->b, loop);
     emit_block(e, loop);
     V row = LLVMBuildPhi(m->b, type_int(m, 64), "row");
-    e->var_value[e->tile_var] = row;
+    e->var_value[e->tiling.var] = row;
     emit_strip(e, rest, high, line, emit_point, u->store_values);
     emit_here(e);
     V next = LLVMBuildAdd(m->b, row, const_int(m, 64, 1), "");
@@ -307,8 +307,8 @@ static V split_digit(struct emitter *e, V unit, V size, V *slot)
  * variable, then the others from the last to the first.  (Any order would do: units are independent.) */
 static void split_unit(struct emitter *e, struct units *u, V unit)
 {
-    if (e->tile_var != KEXPR_NONE)
-        unit = split_digit(e, unit, number_value(e, e->var_number[e->tile_var]), &u->tile_slot);
+    if (e->tiling.var != KEXPR_NONE)
+        unit = split_digit(e, unit, number_value(e, e->var_number[e->tiling.var]), &u->tile_slot);
     if (has_rows(e) && !e->k->rows_outer)
         unit = split_digit(e, unit, row_blocks_of(e), &u->tile_slot);
     if (e->vector_parallel)
@@ -334,8 +334,8 @@ static V count_up(struct emitter *e, V slot, V size, V carry)
 static void next_unit(struct emitter *e, struct units *u, V count)
 {
     V carry = count;
-    if (e->tile_var != KEXPR_NONE)
-        carry = count_up(e, u->tile_slot, number_value(e, e->var_number[e->tile_var]), carry);
+    if (e->tiling.var != KEXPR_NONE)
+        carry = count_up(e, u->tile_slot, number_value(e, e->var_number[e->tiling.var]), carry);
     if (has_rows(e) && !e->k->rows_outer)
         carry = count_up(e, u->tile_slot, row_blocks_of(e), carry);
     if (e->vector_parallel)
@@ -356,13 +356,15 @@ static V unit_body(struct emitter *e, struct units *u, V unit, V end)
     emit_open(e, LEVEL_UNIT);
     for (uint32_t i = 0; i < u->count; i++)
         e->var_value[u->vars[i]] = LLVMBuildLoad2(m->b, i64, u->slots[i], "v");
-    if (e->tile_var != KEXPR_NONE) {
-        V size = number_value(e, e->var_number[e->tile_var]);
+    if (e->tiling.var != KEXPR_NONE) {
+        V size = number_value(e, e->var_number[e->tiling.var]);
         emit_here(e);
         V first = LLVMBuildLoad2(m->b, i64, u->tile_slot, "u");
-        e->var_value[e->tile_var] = first;
+        e->var_value[e->tiling.var] = first;
         rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, size, first, ""), LLVMBuildSub(m->b, end, unit, ""));
-        count = rows = op_intrinsic2(m, "llvm.smin", rows, const_int(m, 64, e->width));
+        if (!e->tiling.woven)
+            rows = op_intrinsic2(m, "llvm.smin", rows, const_int(m, 64, e->width));
+        count = rows;
     }
     if (e->k->blocked) {
         emit_block_unit(e, u, LLVMBuildLoad2(m->b, i64, u->block_slot, "block"));
@@ -382,7 +384,7 @@ static void emit_units(struct emitter *e, struct units *u, V begin, V end)
 
     e->levels[LEVEL_ENTRY].child = LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, begin, end, ""), start, done);
     emit_block(e, start);
-    if (!u->count && e->tile_var == KEXPR_NONE &&
+    if (!u->count && e->tiling.var == KEXPR_NONE &&
         !e->k->blocked) { /* blocks of one variable are one range; without any variable there is one unit */
         emit_open(e, LEVEL_UNIT);
         if (e->vector_parallel)
@@ -533,7 +535,7 @@ static void choose_shape(struct emitter *e)
     /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Several
      * times the lanes are several chains, interleaved as LLVM splits every operation. */
     bool interleave = e->vector_parallel && !k->phase_count && e->m.isa->masks && e->width == e->m.isa->vector_bits / 32 &&
-                      cost >= 2 * HEAVY_COST && !calls && e->tile_var == KEXPR_NONE;
+                      cost >= 2 * HEAVY_COST && !calls && e->tiling.var == KEXPR_NONE;
     e->wide_lanes = !interleave ? 1 : cost >= 3 * HEAVY_COST ? 4 : 2;
 
     e->unroll_from = k->reduced_count;
@@ -598,7 +600,7 @@ bool emit_kernel(const struct build *m, const struct kernel *k, const char *name
     }
     for (int pass = 0; pass < 2; pass++) /* first, hence slowest: what a large operand read by vectors depends on */
         for (uint32_t i = k->chunk_vars; i < k->parallel_count; i++)
-            if (i != k->vector_var && i != e->tile_var && !(k->blocked && i == k->row_var) &&
+            if (i != k->vector_var && i != e->tiling.var && !(k->blocked && i == k->row_var) &&
                 pass == !(e->block.wide_outer && block_is_outer(k, i)))
                 units.vars[units.count++] = i;
 

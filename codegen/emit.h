@@ -82,6 +82,11 @@ struct block_shape {
     uint32_t ahead;  /* PARALLEL variable that counts panels, the next of which is fetched meanwhile; KEXPR_NONE: none */
 };
 
+struct tiling {
+    uint32_t var;   /* emit_tile.c: the other variable, KEXPR_NONE: no tiles */
+    uint32_t woven; /* its size, where all its values are a tile and lie side by side in memory; 0: tiles of lines */
+};
+
 struct emitter {
     struct build m;
     const struct kernel *k;
@@ -111,9 +116,9 @@ struct emitter {
     uint32_t lanes, copies, copy;
     V mask; /* lanes that exist, NULL: all */
     V vector_base[COPIES_MAX];
-    uint32_t tile_var;        /* emit_tile.c: the other variable, KEXPR_NONE: no tiles */
+    struct tiling tiling;
     bool tile_twice;          /* whole tiles and parts of them have code of their own */
-    bool tile;                /* copies are along tile_var */
+    bool tile;                /* copies are along tiling.var */
     V tile_base;              /* its first value */
     V tile_rows, tile_lanes;  /* how many rows and lanes exist; NULL: all */
     struct block_shape block; /* emit_block.c */
@@ -223,11 +228,11 @@ V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype
 
 /* ---- emit_tile.c: tensors that are contiguous along another variable than the vectors' ---- */
 
-enum { TILE_FEW_ROWS = 4 }; /* too few for a tile: gathered and scattered instead */
-/** The variable along which tiles pay, KEXPR_NONE: none. */
-uint32_t tile_find(const struct kernel *k);
-/** Whether that depends on sizes, which are no part of kernel_structure. */
-bool tile_depends_on_sizes(const struct kernel *k);
+enum { TILE_FEW_ROWS = 4 }; /* too few for lines: woven, or gathered and scattered instead */
+/** The tiles that pay. */
+struct tiling tile_find(const struct kernel *k);
+/** Prints what of that depends on sizes and strides, which are no part of kernel_structure; nothing if nothing does. */
+void tile_print(const struct kernel *k, FILE *out);
 bool tile_turns_load(const struct emitter *e, uint32_t expr);
 bool tile_turns_store(const struct emitter *e, uint32_t store);
 /** Values of all copies at once. */

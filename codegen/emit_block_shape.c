@@ -471,19 +471,17 @@ char *emit_structure(const struct kernel *k, const struct isa *isa, struct arena
         return structure_of_stages(k, isa, a);
 
     char *text = kernel_structure(k, a), *key = NULL;
-    const bool tile = tile_depends_on_sizes(k);
     size_t size;
 
-    if (!text || !(k->blocked || tile))
-        return text;
+    if (!text)
+        return NULL;
     FILE *f = open_memstream(&key, &size);
     if (!f)
         return NULL;
     fputs(text, f);
     if (k->blocked)
         write_key(k, isa, f);
-    if (tile)
-        fprintf(f, "  tile along %d\n", (int)tile_find(k));
+    tile_print(k, f);
     text = fclose(f) == 0 ? arena_string(a, key, size) : NULL;
     free(key);
     return text;

@@ -178,9 +178,9 @@ bool emit_analyze(struct emitter *e, struct error *error)
             e->var_level[i] = (uint8_t)(e->reduced_level + i - k->parallel_count);
         e->var_lanes[i] = i == k->vector_var;
     }
-    e->tile_var = tile_find(k);
-    if (e->tile_var != KEXPR_NONE) /* what depends on it is emitted for every row of a tile */
-        e->var_level[e->tile_var] = (uint8_t)e->vector_level;
+    e->tiling = tile_find(k);
+    if (e->tiling.var != KEXPR_NONE) /* what depends on it is emitted for every row of a tile */
+        e->var_level[e->tiling.var] = (uint8_t)e->vector_level;
     for (uint32_t i = 0; i < k->expr_count; i++)
         analyze_expr(e, i);
     for (uint32_t i = 0; i < k->store_count; i++)
@@ -317,7 +317,7 @@ static V add_term(struct emitter *e, V sum, uint32_t number, V coefficient, V va
 static bool term_is_uniform(const struct emitter *e, const struct form *f, uint32_t i)
 {
     uint32_t var = f->affine->terms[i].var;
-    if (e->tile && var == e->tile_var)
+    if (e->tile && var == e->tiling.var)
         return false;
     return !(e->lanes > 1 && e->var_lanes[var]) && var != e->k->vector_var;
 }
@@ -375,7 +375,7 @@ struct place form_place(struct emitter *e, uint32_t form)
 
     for (uint32_t i = 0; e->tile && i < f->affine->count; i++) {
         uint32_t number = f->number + 1 + i;
-        if (f->affine->terms[i].var != e->tile_var)
+        if (f->affine->terms[i].var != e->tiling.var)
             continue;
         V coefficient = number_value(e, number);
         p.tile_step = coefficient;

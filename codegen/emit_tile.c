@@ -7,8 +7,14 @@
  * whole vectors along u, one per lane of v, and turned by shuffles in registers; everything else is as for ordinary copies.  At
  * the edges lanes that do not exist are masked; rows and lines that do not exist are the last one that does, loaded again, and
  * stored before it, so that what is stored in their name is overwritten.
+ *
+ * Two to four values of u, an image's channels for one, would leave most lanes of such lines empty.  But if all of them lie
+ * side by side in memory, lines follow each other without a gap, and as many whole vectors hold them as there are values: the
+ * tensor is woven, loaded and stored by those vectors, which shuffles take apart or put together.
  */
 #include "codegen/emit.h"
+
+#include <string.h>
 
 /* A tile has the code of its expressions once per row.  More than this per vector is not worth that: there the gathers of the
  * ordinary way no longer weigh much. */
@@ -24,8 +30,16 @@ static bool turns(const struct kernel *k, const struct kaffine *a, uint32_t u)
     return kaffine_coefficient(*a, u) == 1 && across != 0 && across != 1 && across != -1;
 }
 
-/* The best variable for tiles, of those with more than `few` values. */
-static uint32_t choose(const struct kernel *k, int64_t few)
+/* Whether the lines of a form follow each other, all of u's values in each. */
+static bool is_woven(const struct kernel *k, const struct kaffine *a, uint32_t u)
+{
+    return turns(k, a, u) && kaffine_coefficient(*a, k->vector_var) == k->vars[u].size;
+}
+
+typedef bool (*form_test)(const struct kernel *k, const struct kaffine *a, uint32_t u);
+
+/* The best variable for tiles, of those with least to most values: along which most tensors pass the test. */
+static uint32_t choose(const struct kernel *k, int64_t least, int64_t greatest, form_test passes)
 {
     uint32_t best = KEXPR_NONE, most = 0, cost = 0;
 
@@ -35,12 +49,12 @@ static uint32_t choose(const struct kernel *k, int64_t few)
         return KEXPR_NONE;
     for (uint32_t u = k->chunk_vars; u < k->parallel_count; u++) {
         uint32_t count = 0;
-        if (u == k->vector_var || k->vars[u].size <= few)
+        if (u == k->vector_var || k->vars[u].size < least || k->vars[u].size > greatest)
             continue;
         for (uint32_t i = 0; i < k->expr_count; i++)
-            count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && turns(k, &k->exprs[i].index, u);
+            count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && passes(k, &k->exprs[i].index, u);
         for (uint32_t i = 0; i < k->store_count; i++)
-            count += !k->stores[i].guard_count && turns(k, &k->stores[i].index, u);
+            count += !k->stores[i].guard_count && passes(k, &k->stores[i].index, u);
         if (count > most) {
             most = count;
             best = u;
@@ -49,25 +63,46 @@ static uint32_t choose(const struct kernel *k, int64_t few)
     return best;
 }
 
-uint32_t tile_find(const struct kernel *k)
+struct tiling tile_find(const struct kernel *k)
 {
-    return choose(k, TILE_FEW_ROWS);
+    struct tiling t = {choose(k, TILE_FEW_ROWS + 1, INT64_MAX, turns), 0};
+
+    if (t.var == KEXPR_NONE) {
+        t.var = choose(k, 2, TILE_FEW_ROWS, is_woven);
+        t.woven = t.var == KEXPR_NONE ? 0 : (uint32_t)k->vars[t.var].size;
+    }
+    return t;
 }
 
-bool tile_depends_on_sizes(const struct kernel *k)
+void tile_print(const struct kernel *k, FILE *out)
 {
-    return choose(k, 0) != choose(k, TILE_FEW_ROWS);
+    const struct tiling t = tile_find(k);
+
+    if (choose(k, 1, INT64_MAX, turns) == t.var && !t.woven) /* which the structure says already */
+        return;
+    fprintf(out, "  tile along %d, woven %u:", (int)t.var, t.woven);
+    for (uint32_t i = 0; t.woven && i < k->expr_count; i++)
+        fprintf(out, " %d", k->exprs[i].op == K_LOAD && is_woven(k, &k->exprs[i].index, t.var));
+    for (uint32_t i = 0; t.woven && i < k->store_count; i++)
+        fprintf(out, " %d", is_woven(k, &k->stores[i].index, t.var));
+    fputc('\n', out);
+}
+
+/* Whether a tile takes a tensor by whole vectors along its other variable. */
+static bool by_lines(const struct emitter *e, const struct kaffine *a)
+{
+    return e->tile && (e->tiling.woven ? is_woven : turns)(e->k, a, e->tiling.var);
 }
 
 bool tile_turns_load(const struct emitter *e, uint32_t expr)
 {
     const struct kexpr *x = &e->k->exprs[expr];
-    return e->tile && x->op == K_LOAD && !x->guard_count && turns(e->k, &x->index, e->tile_var);
+    return x->op == K_LOAD && !x->guard_count && by_lines(e, &x->index);
 }
 
 bool tile_turns_store(const struct emitter *e, uint32_t store)
 {
-    return e->tile && !e->k->stores[store].guard_count && turns(e->k, &e->k->stores[store].index, e->tile_var);
+    return !e->k->stores[store].guard_count && by_lines(e, &e->k->stores[store].index);
 }
 
 V tile_row(struct emitter *e)
@@ -168,6 +203,42 @@ static void turn(const struct build *m, V *rows, uint32_t n, uint32_t element_by
         rows[i] = next[i];
 }
 
+/* Lane i of results[j] is, of all lanes of the vectors one after the other, the one with the number at(i, j). */
+typedef uint32_t (*lane_number)(uint32_t lane, uint32_t vector, uint32_t lanes, uint32_t vectors);
+
+/* Of element i of row j: rows are woven. */
+static uint32_t unwoven(uint32_t i, uint32_t j, uint32_t lanes, uint32_t vectors)
+{
+    (void)lanes;
+    return i * vectors + j;
+}
+
+/* Of element i of vector j, of rows one after the other. */
+static uint32_t woven(uint32_t i, uint32_t j, uint32_t lanes, uint32_t vectors)
+{
+    const uint32_t element = j * lanes + i;
+    return element % vectors * lanes + element / vectors;
+}
+
+/* Vector by vector: what earlier ones had for a result stays where it is. */
+static void permute(const struct build *m, V *rows, uint32_t n, uint32_t lanes, lane_number at)
+{
+    V results[TILE_FEW_ROWS];
+    uint32_t from[16];
+
+    for (uint32_t j = 0; j < n; j++) {
+        results[j] = rows[0];
+        for (uint32_t r = 1; r < n; r++) {
+            for (uint32_t i = 0; i < lanes; i++) {
+                const uint32_t number = at(i, j, lanes, n), row = number / lanes, lane = number % lanes;
+                from[i] = row == r ? lanes + lane : r == 1 && row == 0 ? lane : i;
+            }
+            results[j] = shuffle(m, results[j], rows[r], from, lanes);
+        }
+    }
+    memcpy(rows, results, n * sizeof *rows);
+}
+
 /* ---- memory ---- */
 
 /* The vectors along u, one per lane of v. */
@@ -210,19 +281,44 @@ static void find_lines(struct emitter *e, uint32_t form, V pointer, T element, s
     }
 }
 
+/* The vectors of a woven tensor; none is partial. */
+static void find_woven(struct emitter *e, uint32_t form, V pointer, T element, V address[TILE_FEW_ROWS])
+{
+    const struct build *m = &e->m;
+    const uint32_t n = e->tiling.woven;
+    V index = form_uniform(e, form);
+    emit_at(e, row_level(e, &e->forms[form]));
+    V base = op_opaque(m, LLVMBuildGEP2(m->b, element, pointer, &index, 1, ""));
+    emit_at(e, e->vector_level);
+    V offset = LLVMBuildMul(m->b, e->vector_base[0], const_int(m, 64, n), "");
+    base = LLVMBuildGEP2(m->b, element, base, &offset, 1, "woven");
+    for (uint32_t j = 0; j < n; j++) {
+        offset = const_int(m, 64, (int64_t)j * e->lanes);
+        address[j] = LLVMBuildGEP2(m->b, element, base, &offset, 1, "");
+    }
+}
+
 void tile_load(struct emitter *e, uint32_t expr, V values[COPIES_MAX])
 {
     dtype type = e->k->tensors[e->k->exprs[expr].tensor].type;
     T element = storage_type(e, type), vector = type_lanes(element, e->lanes);
     uint32_t form = e->expr_form[expr], align = (uint32_t)dtype_size(type);
+    V pointer = tensor_pointer(e, e->k->exprs[expr].tensor);
     struct lines lines;
 
-    find_lines(e, form, tensor_pointer(e, e->k->exprs[expr].tensor), element, &lines);
-    for (uint32_t j = 0; j < e->lanes; j++)
-        values[j] = lines.mask ? masked_load(e, vector, lines.address[j], lines.mask, align)
-                               : load_vector(e, vector, lines.address[j], align);
-    turn(&e->m, values, e->lanes, align);
-    for (uint32_t c = 0; c < e->lanes; c++)
+    if (e->tiling.woven) {
+        find_woven(e, form, pointer, element, lines.address);
+        for (uint32_t j = 0; j < e->copies; j++)
+            values[j] = load_vector(e, vector, lines.address[j], align);
+        permute(&e->m, values, e->copies, e->lanes, unwoven);
+    } else {
+        find_lines(e, form, pointer, element, &lines);
+        for (uint32_t j = 0; j < e->lanes; j++)
+            values[j] = lines.mask ? masked_load(e, vector, lines.address[j], lines.mask, align)
+                                   : load_vector(e, vector, lines.address[j], align);
+        turn(&e->m, values, e->lanes, align);
+    }
+    for (uint32_t c = 0; c < e->copies; c++)
         values[c] = widen_float(&e->m, values[c], type);
 }
 
@@ -235,9 +331,16 @@ void tile_store(struct emitter *e, uint32_t store, const V *values)
     struct lines lines;
     V rows[16];
 
-    for (uint32_t c = 0; c < e->lanes; c++) {
+    for (uint32_t c = 0; c < e->copies; c++) {
         rows[c] = lanes_of(values[c]) == 1 ? splat(&e->m, values[c], e->lanes) : values[c];
         rows[c] = narrow_float(&e->m, rows[c], type);
+    }
+    if (e->tiling.woven) {
+        permute(&e->m, rows, e->copies, e->lanes, woven);
+        find_woven(e, form, tensor_pointer(e, s->tensor), element, lines.address);
+        for (uint32_t j = 0; j < e->copies; j++)
+            store_row(e, rows[j], lines.address[j], NULL, align);
+        return;
     }
     turn(&e->m, rows, e->lanes, align);
     find_lines(e, form, tensor_pointer(e, s->tensor), element, &lines);

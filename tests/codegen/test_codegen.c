@@ -128,26 +128,28 @@ static void structures_are_shared(void **state)
     arena_free(&a);
 }
 
-/* y[column][row] = x[row][column] */
-static struct kernel *make_transpose(int64_t rows, int64_t columns)
+/* y[column][row] = x[row][column], y's lines `gap` elements apart */
+static struct kernel *make_transpose(int64_t rows, int64_t columns, int64_t gap)
 {
     struct kernel *k = kernel_create();
     kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, false, NULL);
-    kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, true, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, (rows + gap) * columns, true, NULL);
     struct kaffine row = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows));
     struct kaffine column = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, columns));
     uint32_t x = load(k, 0, kaffine_add(k, kaffine_scale(k, row, columns), column));
-    kernel_store(k, 1, kaffine_add(k, kaffine_scale(k, column, rows), row), x, 0, NULL);
+    kernel_store(k, 1, kaffine_add(k, kaffine_scale(k, column, rows + gap), row), x, 0, NULL);
     assert_true(kernel_finish(k));
     return k;
 }
 
-/* Whether there is code for tiles depends on sizes: those without share none with those that have it. */
+/* What code there is for tiles depends on sizes: few rows are woven, each number of them by shuffles of its own, unless gaps lie
+ * between lines; more rows have code that is good for any number. */
 static void tiles_are_part_of_the_key(void **state)
 {
     (void)state;
-    static const int64_t rows[] = {5, 3, 7, 4}; /* all too few for vectors along them */
-    enum { COLUMNS = 50, COUNT = sizeof rows / sizeof *rows };
+    static const int64_t sizes[][3] = {/* rows, columns, gap */
+                                       {5, 50, 0}, {3, 50, 0}, {7, 40, 0}, {4, 50, 0}, {3, 40, 0}, {3, 50, 1}, {4, 50, 1}};
+    enum { COUNT = sizeof sizes / sizeof *sizes, ELEMENTS = 400 };
     struct target t;
     struct debug_options d;
     struct arena a = {0};
@@ -156,20 +158,25 @@ static void tiles_are_part_of_the_key(void **state)
     struct kernel *k[COUNT];
     struct codegen_unit *unit;
     kernel_function f[COUNT];
-    float x[7 * COLUMNS], y[7 * COLUMNS];
+    float x[ELEMENTS], y[ELEMENTS];
 
     for (int i = 0; i < COUNT; i++)
-        k[i] = make_transpose(rows[i], COLUMNS);
+        k[i] = make_transpose(sizes[i][0], sizes[i][1], sizes[i][2]);
     assert_true(codegen_compile(c, COUNT, k, &unit, f, &e));
     assert_ptr_equal(f[0], f[2]);
-    assert_ptr_equal(f[1], f[3]);
+    assert_ptr_equal(f[1], f[4]);
+    assert_ptr_equal(f[5], f[6]);
     assert_ptr_not_equal(f[0], f[1]);
-    for (int i = 0; i < 7 * COLUMNS; i++)
+    assert_ptr_not_equal(f[1], f[3]);
+    assert_ptr_not_equal(f[0], f[5]);
+    assert_ptr_not_equal(f[1], f[5]);
+    for (int i = 0; i < ELEMENTS; i++)
         x[i] = (float)i;
     for (int i = 0; i < COUNT; i++) {
+        const int64_t rows = sizes[i][0], columns = sizes[i][1], line = rows + sizes[i][2];
         run(f[i], k[i], x, y);
-        for (int64_t j = 0; j < rows[i] * COLUMNS; j++)
-            assert_float_equal(y[j], (float)(j % rows[i] * COLUMNS + j / rows[i]), 0);
+        for (int64_t j = 0; j < rows * columns; j++)
+            assert_float_equal(y[j / rows * line + j % rows], (float)(j % rows * columns + j / rows), 0);
         kernel_free(k[i]);
     }
     codegen_unit_free(unit);

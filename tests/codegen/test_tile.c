@@ -56,8 +56,11 @@ static void every_edge(void **state)
         plain(dtypes[d], 1, 5000, 21); /* more than one block of the vector variable */
         plain(dtypes[d], 1, 21, 5000);
         plain(dtypes[d], 2, 4096, 17);
-        plain(dtypes[d], 1, 3, 900); /* few rows */
-        plain(dtypes[d], 1, 900, 3);
+        for (int64_t few = 2; few <= 5; few++) {
+            plain(dtypes[d], 1, few, 900);
+            plain(dtypes[d], 3, 128, few);
+            plain(dtypes[d], 2, few, 4103);
+        }
     }
 }
 
@@ -65,9 +68,9 @@ static void every_edge(void **state)
 static void fused(void **state)
 {
     (void)state;
-    static const int64_t sizes[][2] = {{16, 16}, {35, 50}, {7, 70}, {64, 9}, {130, 33}, {4, 300}};
+    static const int64_t sizes[][2] = {{16, 16}, {35, 50}, {7, 70}, {64, 9}, {130, 33}, {4, 300}, {3, 71}, {2, 48}, {100, 3}};
     for (int d = 0; d < DTYPES; d++) {
-        for (int s = 0; s < 6; s++) {
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             int64_t m = sizes[s][0], n = sizes[s][1];
             struct fixture f = {.k = kernel_create(), .type = dtypes[d]};
             struct kernel *k = f.k;
