@@ -14,12 +14,13 @@
 #include "passes/support.h"
 
 enum {
-    PANEL_VECTORS = 4,      /* of a tile with few rows */
-    PANEL_VECTORS_TALL = 2, /* of one with as many rows as registers allow, */
-    PANEL_VECTORS_32 = 3,   /* where there are 32 of them and it leaves no rest; */
-    PANEL_LINE = 16,        /* but at least a line of the cache, which parts of a panel share */
-    PANEL_VECTORS_MOST = 8, /* several tiles wide: where narrower ones would waste lanes */
-    PIECE_MIN = 16          /* results of a head that are worth panels of their own */
+    PANEL_VECTORS = 4,          /* of a tile with few rows */
+    PANEL_VECTORS_TALL = 2,     /* of one with as many rows as registers allow, */
+    PANEL_VECTORS_32 = 3,       /* where there are 32 of them and it leaves no rest; */
+    PANEL_LINE = 16,            /* but at least a line of the cache, which parts of a panel share */
+    PANEL_VECTORS_MOST = 8,     /* several tiles wide: where narrower ones would waste lanes */
+    PANEL_BYTES_MOST = 1 << 18, /* of those: parts of it are read again for every few rows, while the next is fetched */
+    PIECE_MIN = 16              /* results of a head that are worth panels of their own */
 };
 
 /* Where the dimensions of a product's second operand are: that of results, and the others, slowest first. */
@@ -28,6 +29,7 @@ struct weight_order {
     uint8_t others[RANK_MAX];
     int64_t group; /* results that read the same inputs: a panel must not have more */
     int64_t rows;  /* that read all of the weights */
+    int64_t inner; /* products that a result sums up */
 };
 
 /* Rows of a matrix product that read the same weights. */
@@ -75,6 +77,7 @@ static bool find_order(const struct node *n, struct weight_order *o)
             o->others[o->count++] = (uint8_t)c.filter[order[i]];
         o->group = t->dims[o->results] / (c.transposed ? 1 : c.groups);
         o->rows = type_elements(&n->results[0]->type) / n->results[0]->type.dims[c.image[AXIS_CHANNEL]];
+        o->inner = type_elements(t) / t->dims[o->results];
         return true;
     }
     if (n->op == OP_MATMUL || n->op == OP_GEMM) {
@@ -86,6 +89,7 @@ static bool find_order(const struct node *n, struct weight_order *o)
         o->group = t->dims[o->results];
         o->rows = count_rows(n);
         o->group = piece_of(n, o->group);
+        o->inner = t->dims[o->others[o->count - 1]];
         return true;
     }
     return false;
@@ -95,7 +99,7 @@ static bool find_order(const struct node *n, struct weight_order *o)
  * As many as a tile, so that the weights of one are read from consecutive addresses.  Where that would leave lanes empty,
  * something wider may be better; of equals what is nearest to a tile.  All of them if they are few.
  */
-int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows)
+int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows, int64_t inner)
 {
     const int64_t lanes = t->vector_bits >= 64 ? t->vector_bits / 32 : 1;
     const int64_t three = lanes * PANEL_VECTORS_32;
@@ -106,6 +110,8 @@ int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group,
                                                                        : two;
     /* With one row or two memory is what takes time, not empty lanes. */
     const int64_t most = rows == 1 || rows == 2 ? wide : lanes * PANEL_VECTORS_MOST;
+    /* Several tiles jump over each other's part, and read theirs from behind the second cache if the panel is large. */
+    const double several = most * inner * (int64_t)sizeof(float) > PANEL_BYTES_MOST ? 1.3 : 1.12;
     int64_t best = results;
     double least = 0;
 
@@ -118,7 +124,7 @@ int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group,
         if (p <= lanes)
             waste *= 1.15; /* one vector per row's factor is less than the load ports like */
         if (p > wide)
-            waste *= p <= three ? 1.05 : 1.12; /* a tile of fewer rows; several tiles jump over each other's part */
+            waste *= p <= three ? 1.05 : several; /* a tile of fewer rows; several tiles */
         if (!least || waste < least || (waste == least && p <= wide)) {
             best = p;
             least = waste;
@@ -207,7 +213,8 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
         if (!is_candidate(n, o->target) || !find_order(n, &order))
             continue;
         plain = n->inputs[1].value;
-        v = pack(g, n, &order, pack_panel_width(o->target, plain->type.dims[order.results], order.group, order.rows));
+        v = pack(g, n, &order,
+                 pack_panel_width(o->target, plain->type.dims[order.results], order.group, order.rows, order.inner));
         if (g->error.status)
             return changed;
         if (!v)

@@ -44,9 +44,9 @@ bool node_is_quantized_weight(const struct node *n, const struct target *t);
 
 /**
  * How many results a panel of constant weights has; group: results that read the same inputs, of which a panel must not have more;
- * rows: that read all of the weights, 0: many (passes/pack_weights.c).
+ * rows: that read all of the weights, 0: many; inner: products that each sums up (passes/pack_weights.c).
  */
-int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows);
+int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows, int64_t inner);
 
 /* ---- constructions: NULL with the graph's error set if memory ran out ---- */
 

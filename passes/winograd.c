@@ -175,7 +175,9 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
     }
     choose_chunks(s, t);
     s->block = s->in_channels % BLOCK == 0 ? BLOCK : s->in_channels % (BLOCK / 2) == 0 ? BLOCK / 2 : s->in_channels;
-    s->panel = s->out_channels % wide == 0 ? wide : pack_panel_width(t, s->out_channels, s->out_channels, s->rows);
+    s->panel = s->out_channels % wide == 0
+                   ? wide
+                   : pack_panel_width(t, s->out_channels, s->out_channels, s->rows, s->in_channels);
     return true;
 }
 

@@ -125,6 +125,15 @@ static void wide_tiles(void **state)
     check_for(512, MATMUL("4", "192", "y = relu(m);"), "f32[3, 9, 64]");
     check_for(512, CONV("96, 8, 1, 1", ""), "f32[2, 1, 1, 8, 48]");
     check_for(512, CONV("96, 8, 1, 1", ", strides=[2, 2]"), "f32[2, 1, 1, 8, 48]");
+    /* several tiles wide only if the panel stays in the cache */
+    check_for(512,
+              "inputs { a: f32[32, 512]; } consts { b: f32[512, 1000] @scalar(1); } "
+              "nodes { y = matmul(a, b); } outputs { y; }",
+              "f32[8, 512, 125]");
+    check_for(512,
+              "inputs { a: f32[32, 513]; } consts { b: f32[513, 1000] @scalar(1); } "
+              "nodes { y = matmul(a, b); } outputs { y; }",
+              "f32[25, 513, 40]");
     /* a head's results are not cut by the end of a panel */
     check_for(512, MATMUL("64", "192", "r = relu(m); y = reshape(r, [64, 3, 64]);"), "f32[6, 9, 32]");
     check_for(512, MATMUL("64", "192", "y = reshape(m, [64, 96, 2]);"), "f32[4, 9, 48]");
