@@ -5,10 +5,12 @@
 #include "passes/fuse_cost.h"
 
 #include "ir/conv.h"
+#include "passes/winograd.h"
 
 enum {
     EXPENSIVE_OPERATIONS = 16,    /* a transcendental function, in simple operations */
     NORMALIZATION_OPERATIONS = 8, /* two passes over the row and the element-wise rest */
+    PLACE_OPERATIONS = 4,         /* where an element comes from, if no map or guard says it: compared, then looked up */
     SUMMING = OPF_REDUCTION | OPF_NORMALIZATION | OPF_POOL | OPF_SCAN | OPF_LIBRARY | OPF_RECURRENT,
 };
 
@@ -42,6 +44,8 @@ double cost_elements_read(const struct node *n, uint32_t slot)
     uint32_t flags = op_infos[n->op].flags;
     double in = elements(n->inputs[slot].value), out = results_elements(n);
 
+    if (n->transformed && slot == 0) /* tiles overlap; their products read what the transform has stored */
+        return in * WINOGRAD_POINTS / WINOGRAD_RESULTS;
     if (flags & (OPF_LIBRARY | OPF_RECURRENT))
         return in * elements(n->results[0]); /* many times; how many does not matter */
     if (flags & OPF_POOL)
@@ -66,6 +70,8 @@ double cost_operations(const struct node *n)
 
     if (flags & (OPF_LIBRARY | OPF_RECURRENT))
         return out * elements(n->inputs[0].value);
+    if (n->op == OP_PAD && NODE_OPTIONS(n, WNNPadOptions)->mode != WNNPaddingMode_Constant)
+        return out * PLACE_OPERATIONS;
     if (flags & OPF_MOVEMENT)
         return 0;
     if (flags & OPF_NORMALIZATION)

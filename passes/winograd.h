@@ -11,7 +11,10 @@
 #include "ir/interpret.h"
 #include "passes/passes.h"
 
-enum { WINOGRAD_POINTS = 16 }; /* of a tile, transformed: as many products of matrices */
+enum {
+    WINOGRAD_POINTS = 16, /* of a tile, transformed: as many products of matrices */
+    WINOGRAD_RESULTS = 4  /* that become of them */
+};
 
 /** Tiles whose inputs' squares have no sum below this are left to direct summation, as are weights from there on: sums of sums
  * might overflow.  An input of INTERPRET_WINOGRAD_LIMIT, 2^64, has a square beyond float32. */

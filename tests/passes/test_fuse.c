@@ -367,10 +367,62 @@ static void transposed_convolutions_leave_other_layouts_alone(void **state)
     graph_free(g);
 }
 
+/* To mirror an index for every product of a sum costs more than storing the padded image; a guard costs a tile nothing. */
+static void products_do_not_look_up_what_they_read(void **state)
+{
+    static const struct target t = {.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
+    static const struct {
+        const char *mode;
+        bool together;
+    } cases[] = {{"constant", true}, {"reflection", false}, {"edge", false}};
+    const struct pass_options o = {.target = &t};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char body[512];
+
+        snprintf(body, sizeof body,
+                 "inputs { x: f32[1, 1, 576, 1]; } consts { w: f32[256, 1, 1, 256] @scalar(1); }"
+                 "nodes { p = pad(x, [0, 0, 0, 0], [0, 0, 64, 0], mode=\"%s\");"
+                 "  c = conv2d(p, w, strides=[1, 128], inputLayout=\"nhwc\"); } outputs { c; }",
+                 cases[i].mode);
+        struct graph *g = parse_body(body);
+        pass_fuse_kernels(g, &o);
+        pass_finish_clusters(g, &o);
+        assert_int_equal(g->error.status, WNNStatus_Success);
+        if (cases[i].together)
+            assert_together(g, CLUSTER_KERNEL, "p c");
+        else
+            assert_apart(g, "p", "c");
+        graph_free(g);
+    }
+}
+
+/* They read an element four times at most, for tiles that overlap. */
+static void transforms_look_up_what_they_read(void **state)
+{
+    static const struct target t = {.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
+    static const struct debug_options prefer = {.flags = DEBUG_PREFER_WINOGRAD};
+    const struct pass_options o = {.target = &t, .debug = &prefer};
+    (void)state;
+    struct graph *g = parse_body("inputs { x: f32[1, 28, 28, 32]; } consts { w: f32[32, 32, 3, 3] @scalar(1); }"
+                                 "nodes { p = pad(x, [0, 1, 1, 0], [0, 1, 1, 0], mode=\"reflection\");"
+                                 "  c = conv2d(p, w, inputLayout=\"nhwc\"); } outputs { c; }");
+
+    assert_true(pass_winograd(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    assert_together(g, CLUSTER_KERNEL, "p c");
+    graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transposed_convolutions_leave_other_layouts_alone),
+        cmocka_unit_test(transforms_look_up_what_they_read),
+        cmocka_unit_test(products_do_not_look_up_what_they_read),
         cmocka_unit_test(epilogues_follow_their_product),
         cmocka_unit_test(a_result_read_twice_ends_the_epilogue),
         cmocka_unit_test(shapes_must_stay),
