@@ -9,15 +9,14 @@
  * instruction takes a microsecond or two that way, so nothing can be timed; but AMX_EMULATOR_COUNTS=FILE has the number of each
  * appended to FILE at the end of a process, from which the time of a processor's tile unit follows (docs/precision.md).
  *
- * Without the kernel's service, or where the processor has AMX itself, the process runs as it would; AMX_EMULATOR_REQUIRED in
- * the environment makes it exit with 77 then, by which ctest knows a test that was skipped.
+ * Without the kernel's service, on a processor without AVX-512's bfloat16, or where there is AMX itself, the process runs as it
+ * would; AMX_EMULATOR_REQUIRED in the environment makes it exit with 77 then, by which ctest knows a test that was skipped.
  *
  * The instructions are those of palette 1 in Intel's Software Developer's Manual, volume 2; int8 and bfloat16, no others.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -436,11 +435,14 @@ static void write_counts(void)
     fclose(f);
 }
 
-static bool processor_has_tiles(void)
+/** Whether it has all that a processor with AMX has, but AMX. */
+static bool lacks_tiles_alone(void)
 {
     unsigned a, b, c, d;
 
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 24 & 1;
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") &&
+           __get_cpuid_count(7, 0, &a, &b, &c, &d) && !(d >> 24 & 1);
 }
 
 /* Before all other libraries' (the linker's option initfirst), some of which look at the processor in theirs. */
@@ -451,7 +453,7 @@ __attribute__((constructor)) static void begin(void)
 
     sigaction(SIGILL, &illegal, &theirs[0]);
     sigaction(SIGSEGV, &fault, &theirs[1]);
-    if (!processor_has_tiles() && syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L) == 0) {
+    if (lacks_tiles_alone() && syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L) == 0) {
         active = true;
         atexit(write_counts);
     } else if (getenv("AMX_EMULATOR_REQUIRED")) {
