@@ -3,12 +3,10 @@
 //
 //   node operators.mjs MODEL.onnx THREADS SECONDS     (run where the package onnxruntime-node is installed)
 //
-// As ort_bench.mjs of the shared data, but for two things: inputs may have any type that the operators take, and results go to
-// tensors that exist before, as they do in webnn-bench; else copying them would be half of the time of a short operator.
+// As ort_bench.mjs of the shared data, but that inputs may have any type that the operators take, and where results go (ort_time.mjs).
 // Floating-point numbers are noise between -1 and 1, of float16's between 0.5 and 1; integers and booleans are 0 or 1.
-import { createRequire } from 'node:module';
+import { open, ort, time } from './ort_time.mjs';
 
-const ort = createRequire(`${process.cwd()}/`)('onnxruntime-node');
 const [file, threads, seconds] = process.argv.slice(2);
 
 let state = 12345;
@@ -28,25 +26,6 @@ const tensor = ({ type, shape }) => {
 };
 const tensors = (metadata) => Object.fromEntries(metadata.map((m) => [m.name, tensor(m)]));
 
-const start = performance.now();
-const session = await ort.InferenceSession.create(file, {
-  executionProviders: ['cpu'], graphOptimizationLevel: 'all',
-  intraOpNumThreads: Number(threads), interOpNumThreads: 1, executionMode: 'sequential',
-});
-const load = performance.now() - start;
-const feeds = tensors(session.inputMetadata), results = tensors(session.outputMetadata);
+const opened = await open(file, threads);
 
-const times = [];
-for (let i = 0; i < 3; i++) await session.run(feeds, results);
-const end = performance.now() + Number(seconds) * 1000;
-while (performance.now() < end || times.length < 5) {
-  const t = performance.now();
-  await session.run(feeds, results);
-  times.push(performance.now() - t);
-}
-times.sort((a, b) => a - b);
-console.log(JSON.stringify({
-  engine: `onnxruntime ${ort.env.versions.node ?? ort.env.versions.common}`,
-  load_ms: load, median_ms: times[times.length >> 1], min_ms: times[0],
-  rss_mb: Math.round(process.resourceUsage().maxRSS / 1024), runs: times.length,
-}));
+await time(opened, tensors(opened.session.inputMetadata), tensors(opened.session.outputMetadata), seconds);

@@ -3,14 +3,11 @@
 //
 //   node ort_case.mjs FOLDER [THREADS=1] [SECONDS=3]     (run where the package onnxruntime-node is installed)
 //
-// FOLDER has a manifest.json with "model" (the ONNX file) and "cases", whose arrays are .npy files of any type.  Results go to
-// tensors that exist before, as in webnn-bench (operators.mjs does the same).  Prints one JSON line with the keys of the shared
-// ort_bench.mjs.
+// FOLDER has a manifest.json with "model" (the ONNX file) and "cases", whose arrays are .npy files of any type.
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { open, ort, time } from './ort_time.mjs';
 
-const ort = createRequire(`${process.cwd()}/`)('onnxruntime-node');
 const [folder, threads = '1', seconds = '3'] = process.argv.slice(2);
 if (!folder) { console.error('usage: ort_case.mjs FOLDER [THREADS] [SECONDS]'); process.exit(2); }
 
@@ -37,26 +34,8 @@ const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
 const arrays = (given) => Object.fromEntries((Array.isArray(given) ? given.map(i => [i.name, i.file]) : Object.entries(given))
   .map(([name, file]) => [name, readNpy(join(folder, file))]));
 
-const t0 = performance.now();
-const session = await ort.InferenceSession.create(join(folder, manifest.model), {
-  executionProviders: ['cpu'], graphOptimizationLevel: 'all',
-  intraOpNumThreads: Number(threads), interOpNumThreads: 1, executionMode: 'sequential',
-});
-const loadMs = performance.now() - t0;
+const opened = await open(join(folder, manifest.model), threads);
 const feeds = arrays(manifest.cases[0].inputs), results = arrays(manifest.cases[0].outputs);
-for (const name of session.outputNames) if (!results[name]) throw new Error(`${folder}: the case has no output ${name}`);
+for (const name of opened.session.outputNames) if (!results[name]) throw new Error(`${folder}: the case has no output ${name}`);
 
-for (let i = 0; i < 3; i++) await session.run(feeds, results);
-const times = [];
-const end = performance.now() + Number(seconds) * 1000;
-while (performance.now() < end || times.length < 5) {
-  const t = performance.now();
-  await session.run(feeds, results);
-  times.push(performance.now() - t);
-}
-times.sort((a, b) => a - b);
-console.log(JSON.stringify({
-  engine: `onnxruntime ${ort.env.versions.node ?? ort.env.versions.common}`, model: manifest.name, threads: Number(threads),
-  runs: times.length, load_ms: +loadMs.toFixed(1), median_ms: +times[times.length >> 1].toFixed(4), min_ms: +times[0].toFixed(4),
-  p90_ms: +times[Math.floor(times.length * 0.9)].toFixed(4), rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
-}));
+await time(opened, feeds, results, seconds, { model: manifest.name, threads: Number(threads) });
