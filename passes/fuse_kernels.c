@@ -409,10 +409,10 @@ static double cache_bytes(const struct fuse *f)
 
 /*
  * Whether a convolution would read or write in another order than the one its kernel is fast in.
- *   - By transforms: tiles take a few elements of every channel.  Where an image is larger than the second cache and its channels
- *     lie far apart, each of these is a miss that no prefetcher foresees.
- *   - Transposed, with strides: neighbours in a row of the result come from different parts of the window, so that vectors run along
- *     the channels, whose results would be stored one by one.
+ *   - By transforms: tiles take a few elements of every channel.  Where an image is larger than the second cache and its
+ *     channels lie far apart, each of these is a miss that no prefetcher foresees.
+ *   - Transposed, with strides: neighbours in a row of the result come from different parts of the window, so that vectors run
+ *     along the channels, whose results would be stored one by one.
  */
 static bool scatters(const struct fuse *f, const struct candidate *c)
 {

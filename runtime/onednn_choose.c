@@ -86,8 +86,8 @@ static bool is_long_filter(const struct dnn_problem *p)
 }
 
 /*
- * The library computes a transposed convolution as the gradient of one: 10 to 150 GFLOP/s where generated kernels do 180, and with
- * an activation as epilogue element by element, 2 to 20.
+ * The library computes a transposed convolution as the gradient of one: 10 to 150 GFLOP/s where generated kernels do 180, and
+ * with an activation as epilogue element by element, 2 to 20.
  */
 static bool is_transposed(const struct dnn_problem *p)
 {
