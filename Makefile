@@ -1,19 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# For people in a hurry; everything else is CMake (presets release, debug, asan, clang, fuzz).
+# Short commands; everything else is CMake (presets release, debug, asan, clang, fuzz).
 #
 #   make                                       install packages, build everything
-#   make demo                                  install packages, build the programs, denoise the picture that comes with the project
+#   make demo                                  install packages, build the programs, denoise a picture of the project
 #   make demo INPUT=picture.png                denoise another picture
 #   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/manifest.md); INPUT
 #                                              is a PNG or JPEG for a classifier with a classes.txt, else .npy files
-#   make test                                  install packages, build, run every test (release, then under sanitizers)
+#   make node                                  install packages, build the package for Node.js (docs/node.md)
+#   make test                                  install packages, build, run the release suite (ten minutes on two cores at most)
+#   make check                                 what takes longer: a clang build, the suites under sanitizers, fuzz targets, random
+#                                              graphs, kernels and models with the instruction set capped; docs/testing.md
+#   make check-all                             make check, and the entries that repeat others under sanitizers
+#   make fuzz TIME=3600                        every fuzz target for so long, as many at once as there are cores
+#   make random TIME=3600                      random graphs for so long
+#   make generated-long [HOURS=1] [SEED=1]     generated models under sanitizers, as many as the time allows
 #   make bench                                 time kernels, operators and networks
+#   make install [PREFIX=/usr/local]           install what is built; DESTDIR is put in front
+#   make uninstall                             remove what was installed
+#   make packages                              make the Debian packages libwebnn0, libwebnn-dev and webnn-tools
+#   make help                                  print this list
 
 MODEL ?=
 INPUT ?=
+TIME ?= 3600
+HOURS ?= 1
+SEED ?= 1
+PREFIX ?= /usr/local
 SHELL := /bin/bash
 
-.PHONY: all setup programs demo test bench format clean
+.PHONY: all help setup programs demo node test check check-all fuzz random generated-long bench install uninstall packages format clean
 
 all: setup
 	cmake --preset release
@@ -22,8 +37,13 @@ all: setup
 setup:
 	@.ci/setup.sh
 
-programs: setup
-	cmake --preset release
+help:
+	@sed -n 's/^#   \(make\)/\1/p; s/^#      \( *[A-Za-z]\)/   \1/p' Makefile
+
+# The demo needs neither the tests nor their packages.
+programs:
+	@.ci/setup.sh demo
+	cmake --preset release -DWEBNN_TESTS=OFF
 	cmake --build --preset release --target programs
 
 demo: programs
@@ -40,14 +60,55 @@ else
 	build/release/bin/denoise examples/data/still_life_noisy.png out/denoised.png examples/data/still_life.png
 endif
 
+node:
+	@.ci/setup.sh node
+	cmake --preset release -DWEBNN_TESTS=OFF
+	cmake --build --preset release --target webnn-node
+
 test: setup
 	.ci/test.sh
+
+check:
+	@.ci/setup.sh check
+	.ci/check.sh
+
+check-all: export WEBNN_CHECK = all
+check-all: check
+
+fuzz:
+	@.ci/setup.sh check
+	cmake --preset fuzz -DWEBNN_FUZZ_SECONDS=$(TIME)
+	cmake --build --preset fuzz
+	ctest --preset fuzz -j "$$(nproc)" --verbose
+
+random: setup
+	cmake --preset release -DWEBNN_RANDOM_SECONDS=$(TIME)
+	cmake --build --preset release --target random-graphs
+	ctest --preset release -j "$$(nproc)" --verbose -R '^random-long-'
+
+generated-long: setup
+	cmake --preset asan
+	cmake --build --preset asan --target generated-models
+	build/asan/bin/generated-models --seed $(SEED) --count 1000000000 --seconds $$(($(HOURS) * 3600)) --jobs $$(nproc) --keep build/asan \
+		--failures 200 --table
+
+install:
+	cmake --install build/release --prefix $(PREFIX)
+
+uninstall:
+	cmake --build build/release --target webnn-uninstall
+
+packages:
+	@.ci/setup.sh demo dpkg-dev file
+	cmake --preset release -DWEBNN_TESTS=OFF
+	cmake --build --preset release --target programs
+	cd build/release && cpack
 
 bench: programs
 	build/release/bin/webnn-bench
 
 format:
-	git ls-files '*.c' '*.h' | xargs clang-format-19 -i
+	git ls-files '*.c' '*.cc' '*.h' | xargs clang-format-19 -i
 
 clean:
 	rm -rf build out

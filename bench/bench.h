@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-bench: how long graphs take to build and to run, through the public API.
+ * webnn-bench measures how long graphs take to build and to run, through the public API.
  *
- * In: cases, each a graph in the textual form (bench/cases.txt, bench/networks.c), or a folder with a manifest.  Out: a table
- * or JSON.  The same cases are what `webnn-bench --check` holds against the reference interpreter, so that nothing is timed
- * that is not right.
+ * Each case is a graph in the textual form (bench/cases.txt, bench/networks.c), or a folder with a manifest.  The results are
+ * printed as a table or as JSON.  `webnn-bench --check` compares the same cases with the reference interpreter, so that nothing
+ * is timed that is not right.
  */
 #ifndef WEBNN_BENCH_BENCH_H_
 #define WEBNN_BENCH_BENCH_H_
@@ -34,18 +34,23 @@ struct bench_options {
     struct model_shape shapes[BENCH_SIZES_MAX];
     uint32_t threads;
     WNNPrecision precision;
+    WNNBudget budget;
     double seconds;
-    bool json, check, list, peaks, only_peaks, overhead, plans, steps;
-    const struct manifest_case *given; /* the inputs of the model that is next; NULL: noise */
+    bool json, check, same_bits, deterministic, list, peaks, only_peaks, overhead, memory, steps;
+    const struct manifest_case *given; /* the inputs of the model that is next; NULL for noise */
 };
 
-/** False: the program is to end with *status, and has said why.  o points into itself and argv. */
+/**
+ * Reads the command line.  Returns false if the program is to end with *status, and has said why.  o points into itself and
+ * argv.
+ */
 bool bench_options_parse(int argc, char **argv, struct bench_options *o, int *status);
+/** Frees what o holds. */
 void bench_options_free(struct bench_options *o);
 
 /* ---- cases (bench_case.c) ---- */
 
-/** A graph as text. */
+/** Is a case: a graph as text. */
 struct bench_case {
     char level[16]; /* "kernel", "operator" or "model" */
     char name[64];
@@ -57,41 +62,45 @@ struct bench_cases {
     struct bench_case *items;
 };
 
-/** Reads a file of lines "LEVEL NAME: inputs {...} nodes {...} outputs {...}"; # starts a comment line.  False: message. */
+/** Reads a file of lines "LEVEL NAME: inputs {...} nodes {...} outputs {...}"; # starts a comment line.  Returns false
+ * after an error described in message. */
 bool bench_cases_read(const char *path, struct bench_cases *cases, char *message, size_t size);
-/** Takes over text. */
+/** Adds a case and takes over text.  Returns false if memory runs out. */
 bool bench_cases_add(struct bench_cases *cases, const char *level, const char *name, char *text);
+/** Frees the cases. */
 void bench_cases_free(struct bench_cases *cases);
 
-/** Parses a case; @weights("n") is noise with the variance 1 / n.  NULL: message. */
+/** Parses a case, in which @weights("n") is noise with the variance 1 / n.  The caller frees the graph.  Returns NULL after an
+ * error described in message. */
 struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t size);
-/** The convolutions and matrix products of a graph as its builder has it. */
-struct bench_products {
+/** Lists the contractions of a graph as its builder has it. */
+struct bench_contractions {
     uint32_t count;
     double *flops; /* owned; by number */
 };
 
 /**
- * Numbers a graph's products, in labels that its steps will carry ("#12 label"), and notes what each computes.  False: out of
- * memory.
+ * Numbers a graph's contractions, in labels that its steps will carry ("#12 label"), and notes how many operations each has.
+ * Returns false if memory runs out.
  */
-bool bench_label_products(struct graph *g, struct bench_products *out);
-/** The number in the name of a step; -1: it is no product's. */
-int64_t bench_product_number(const char *step);
+bool bench_label_contractions(struct graph *g, struct bench_contractions *out);
+/** Returns the number in the name of a step, or -1 if it is no contraction's. */
+int64_t bench_contraction_number(const char *step);
 
-/** Makes the builder calls that g describes, labels products if they are asked for (not NULL), and builds. */
-WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_products *products, WNNGraph *graph, char *message,
-                           size_t size);
-/** Multiply-adds count two, other operators one for each element of their results; bytes: inputs, weights and outputs once. */
+/** Makes the builder calls that g describes, labels contractions if they are asked for (not NULL), and builds. */
+WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_contractions *contractions, WNNGraph *graph,
+                           char *message, size_t size);
+/** Counts two operations for a multiply-add and one for each element of other operators' results, and the bytes of inputs,
+ * weights and outputs once. */
 void bench_case_cost(const struct graph *g, double *flops, double *bytes);
-/** Deterministic noise between -1 and 1 (integers: 0 or 1). */
+/** Fills data with deterministic noise between -1 and 1; integers become 0 or 1. */
 void bench_noise(WNNOperandDataType type, size_t bytes, uint32_t seed, void *data);
 
 /* ---- networks (networks.c) ---- */
 
-/** The networks whose ONNX twins ONNX Runtime is timed with, as text; NULL after the last. */
+/** These are the names of the networks whose ONNX twins ONNX Runtime is timed with; NULL follows the last. */
 extern const char *const bench_network_names[];
-/** Owned by the caller; NULL: no such network, or no memory. */
+/** Returns a network as text, which the caller owns, or NULL if there is none of that name or memory runs out. */
 char *bench_network_text(const char *name);
 
 /* ---- measuring (measure.c) ---- */
@@ -101,26 +110,26 @@ struct bench_times {
     double median, p10, p90, min; /* milliseconds */
 };
 
-/** Seconds of a clock that only goes forward. */
+/** Returns the seconds of a clock that only goes forward. */
 double bench_now(void);
-/** Calls run(user) at least `warm` times, then for that many seconds and at least 5 times.  False: run failed. */
+/** Calls run(user) to warm up, then for that many seconds and at least 5 times.  Returns false if run failed. */
 bool bench_measure(bool (*run)(void *user), void *user, double seconds, struct bench_times *out);
-/** Peak resident memory of the process in MiB. */
+/** Returns the peak resident memory of the process in MiB. */
 double bench_peak_rss(void);
 
 /* ---- output (json.c) ---- */
 
-/** A JSON string. */
+/** Prints a JSON string. */
 void bench_print_quoted(const char *text);
 
 /* ---- the machine's peaks (peaks.c) ---- */
 
 enum { BENCH_LEVELS = 5 };
 
-/** What processors have units of their own for, or instructions that do more at once. */
+/** Lists kinds of arithmetic: for each, processors have units of their own, or instructions that do more at once. */
 enum bench_rate_kind { BENCH_FLOAT32, BENCH_BFLOAT16, BENCH_INT8, BENCH_DIVISION, BENCH_RATES };
 
-/** An instruction in a loop that nothing else holds up (peaks_arithmetic.c). */
+/** Describes an instruction in a loop that nothing else holds up (peaks_arithmetic.c). */
 struct bench_unit {
     enum bench_rate_kind rate;
     const char *name;
@@ -128,16 +137,21 @@ struct bench_unit {
     double (*run)(int64_t times); /* returns operations: 2 per multiply-add, 1 per division */
     int64_t times;                /* so that it takes a millisecond or so */
 };
-/** The last one has no name. */
+/** Lists all such instructions.  The last one has no name. */
 extern const struct bench_unit bench_units[];
 
-/** The fastest unit of a kind: 10^9 operations a second of all threads together, and which one; 0 and NULL: there is none. */
+/**
+ * Says what the fastest unit of a kind reaches, in 10^9 operations a second of all threads together, and which one it is.  They
+ * are 0 and NULL if there is none.
+ */
 struct bench_rate {
     double peak;
     const char *by;
 };
 
-/** GB/s over so much memory, of all threads together; a copy is from one half to the other and counts both directions. */
+/**
+ * Gives GB/s over so much memory, of all threads together.  A copy is from one half to the other and counts both directions.
+ */
 struct bench_bandwidth {
     uint32_t kib;
     double copy, read;
@@ -149,39 +163,43 @@ struct bench_peaks {
     char processor[96];
 };
 
-/** What the machine can do right now.  False, after a message: not all was measured, and what was not is 0. */
+/** Measures the machine's peaks.  Returns false, after a message, if not all was measured; what was not is 0. */
 bool bench_measure_peaks(uint32_t threads, struct bench_peaks *out);
+/** Prints the peaks as a table. */
 void bench_print_peaks(const struct bench_peaks *p);
-/** Members of a JSON object, without the processor. */
+/** Prints the peaks as members of a JSON object, without the processor. */
 void bench_print_peaks_json(const struct bench_peaks *p);
 
 /* ---- compiled graphs (inspect.c) ---- */
 
-void bench_plan_header(void);
-/** One line about the memory of a graph's intermediate values.  False: more than 10 % above the bound that liveness gives. */
-bool bench_plan_report(const char *name, WNNGraph graph);
+/** Prints the head of the table that bench_memory_report prints lines of. */
+void bench_memory_header(void);
+/** Prints one line about the memory of a graph's intermediate values.  Returns false if that is more than 10 % above the bound
+ * that liveness gives. */
+bool bench_memory_report(const char *name, WNNGraph graph);
 /**
- * Times the steps of a graph, of which run(user) computes one run, and the library alone on the products among them.
- * by_library: the same graph with products left to the library; both have labelled products.  False: run failed, or a product
- * would be held against one of other size (message).
+ * Times the steps of a graph, of which run(user) computes one run, and the library alone on the contractions among them.
+ * by_library is the same graph with contractions left to the library; both have labelled contractions.  Returns false if run
+ * failed, or, with a message, if a contraction would be compared with one of another size.
  */
-bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_products *products,
+bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_contractions *contractions,
                         bool (*run)(void *user), void *user, double seconds, char *message, size_t size);
-/** The same as one line that is a JSON object, without the library alone: what each step does and how long it takes.  The graph
- * is of a context with the debug switch keep-kernels. */
+/** Prints what each step does and how long it takes as one line that is a JSON object, without the library alone.  The graph
+ * must be of a context with the debug switch keep-kernels. */
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds);
 
 /* ---- overhead (overhead.c) ---- */
 
-/** Microseconds. */
+/** Holds times, all of which are microseconds. */
 struct bench_overhead {
     double compute, step;                  /* a computation of one tiny step; each further one */
     double dispatch_brief;                 /* a dispatch of one tiny step */
+    double dispatch_read;                  /* the same, and reading its result */
     double dispatch_idle, dispatch_asleep; /* until a dispatch of more returns, a moment after the last work and long after */
     double dispatch_queued;                /* the same, with work before it */
 };
 
-/** False: wnnGetLastErrorMessage. */
+/** Measures the overhead.  Returns false after an error in wnnGetLastErrorMessage. */
 bool bench_measure_overhead(uint32_t threads, struct bench_overhead *out);
 /** Measures and prints; returns the exit status. */
 int bench_overhead_report(uint32_t threads, bool json);
@@ -190,18 +208,18 @@ int bench_overhead_report(uint32_t threads, bool json);
 
 enum { BENCH_SCALE_SIZES = 5 };
 
-/** A kind of graph, and how large it is built; kind NULL after the last. */
+/** Names a kind of graph and the sizes in which it is built.  kind is NULL after the last. */
 struct bench_scale {
     const char *kind;
     uint32_t nodes[BENCH_SCALE_SIZES];
 };
 extern const struct bench_scale bench_scales[];
 
-/** Milliseconds from a new context to the built graph.  False: wnnGetLastErrorMessage. */
+/** Measures the milliseconds from a new context to the built graph.  Returns false after an error in wnnGetLastErrorMessage. */
 bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const char *debug, double *ms);
-/** Whether no kind whose name contains pattern takes clearly more than linear time. */
+/** Returns whether no kind whose name contains pattern takes clearly more than linear time. */
 bool bench_scale_check(uint32_t threads, const char *pattern, const char *debug);
-/** Times and prints all whose kind contains pattern (NULL: all); returns the exit status. */
+/** Times and prints all kinds whose name contains pattern, or all if it is NULL; returns the exit status. */
 int bench_scale_report(uint32_t threads, const char *pattern, const char *debug, bool json);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Cases: from text to builder calls, and what they cost. */
+/* Makes builder calls of cases' text, and finds what they cost. */
 #define _GNU_SOURCE /* asprintf */
 #include "bench/bench.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "webnn/webnn_call.h"
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/io/file.h"
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 /* ---- lists of cases ---- */
 
@@ -99,7 +99,7 @@ void bench_noise(WNNOperandDataType type, size_t bytes, uint32_t seed, void *dat
     }
 }
 
-/** Noise over all of an 8-bit type. */
+/** Fills a constant with noise over all of an 8-bit type. */
 static void byte_noise(uint32_t seed, const struct constant *c)
 {
     uint8_t *bytes = (uint8_t *)c->data;
@@ -111,7 +111,7 @@ static void byte_noise(uint32_t seed, const struct constant *c)
     }
 }
 
-/** @weights("n"): uniform noise whose variance is 1 / n, so that activations of deep networks stay in range. */
+/** Makes @weights("n") uniform noise whose variance is 1 / n, so that activations of deep networks stay in range. */
 static bool noise_lookup(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
                          struct error *e)
 {
@@ -145,7 +145,7 @@ struct graph *bench_case_parse(const struct bench_case *c, char *message, size_t
 
 /* ---- builder calls ---- */
 
-/** Operands of the graph's values while it is replayed; scratch of the call being made. */
+/** Holds operands of the graph's values while it is replayed, and scratch of the call that is being made. */
 struct replay {
     WNNGraphBuilder builder;
     WNNOperand *operands; /* by value index */
@@ -238,7 +238,7 @@ static WNNStatus replay_operands(struct replay *r, WNNMethodCall call, const str
     for (uint32_t i = 0; i < n->input_count && !status; i++)
         if (n->inputs[i].value)
             status = wnnMethodCallSet(call, (WNNStringView){info->ins[i].name, strlen(info->ins[i].name)},
-                                    wnnMethodValueOperand(r->operands[n->inputs[i].value->index]));
+                                      wnnMethodValueOperand(r->operands[n->inputs[i].value->index]));
     return status;
 }
 
@@ -258,7 +258,7 @@ static WNNStatus replay_node(struct replay *r, const struct node *n)
     return status;
 }
 
-/** An input or a constant, when it is first needed. */
+/** Makes an input or a constant, when it is first needed. */
 static void replay_source(struct replay *r, const struct value *v)
 {
     WNNOperandDescriptor d = {v->type.type, v->type.rank, v->type.dims};
@@ -271,7 +271,7 @@ static void replay_source(struct replay *r, const struct value *v)
         r->operands[v->index] = wnnGraphBuilderConstant(r->builder, &d, v->constant->data, v->constant->bytes);
 }
 
-static WNNStatus replay_graph(struct replay *r, struct graph *g, struct bench_products *products, WNNGraph *graph)
+static WNNStatus replay_graph(struct replay *r, struct graph *g, struct bench_contractions *contractions, WNNGraph *graph)
 {
     WNNNamedOperand *outputs = calloc(g->output_count, sizeof *outputs);
     WNNStatus status = outputs ? WNNStatus_Success : WNNStatus_UnknownError;
@@ -288,7 +288,7 @@ static WNNStatus replay_graph(struct replay *r, struct graph *g, struct bench_pr
     for (uint32_t i = 0; !status && i < g->output_count; i++)
         outputs[i] =
             (WNNNamedOperand){{g->outputs[i].name, strlen(g->outputs[i].name)}, r->operands[g->outputs[i].value->index]};
-    if (!status && products && !bench_label_products(r->builder->graph, products))
+    if (!status && contractions && !bench_label_contractions(r->builder->graph, contractions))
         status = WNNStatus_UnknownError;
     if (!status)
         status = wnnGraphBuilderBuild(r->builder, g->output_count, outputs, graph);
@@ -296,15 +296,15 @@ static WNNStatus replay_graph(struct replay *r, struct graph *g, struct bench_pr
     return status;
 }
 
-WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_products *products, WNNGraph *graph, char *message,
-                           size_t size)
+WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_contractions *contractions, WNNGraph *graph,
+                           char *message, size_t size)
 {
     struct replay r = {.operands = calloc(g->value_count + 1, sizeof *r.operands)};
     WNNStatus status = r.operands ? wnnContextCreateGraphBuilder(context, &r.builder) : WNNStatus_UnknownError;
 
     *graph = NULL;
     if (!status)
-        status = replay_graph(&r, g, products, graph);
+        status = replay_graph(&r, g, contractions, graph);
     if (status) {
         WNNStringView text = wnnGetLastErrorMessage();
 
@@ -318,8 +318,11 @@ WNNStatus bench_case_build(struct graph *g, WNNContext context, struct bench_pro
 
 /* ---- cost ---- */
 
-/** Elements of the second operand that each element of the result (or, transposed, of the first operand) is multiplied with. */
-static double product_terms(const struct node *n)
+/**
+ * Returns how many elements of the second operand each element of the result (or, transposed, of the first operand) is
+ * multiplied with.
+ */
+static double contraction_terms(const struct node *n)
 {
     const struct tensor_type *a = &n->inputs[0].value->type, *b = &n->inputs[1].value->type;
 
@@ -343,17 +346,17 @@ static double product_terms(const struct node *n)
     }
 }
 
-static double product_flops(const struct node *n)
+static double contraction_flops(const struct node *n)
 {
-    return 2 * (double)type_elements(&n->results[0]->type) * product_terms(n);
+    return 2 * (double)type_elements(&n->results[0]->type) * contraction_terms(n);
 }
 
-/** All bytes of a source, but of a table that is only gathered from those that are gathered. */
+/** Returns all bytes of a source, but for a table that is only gathered from the bytes that are gathered. */
 static double bytes_read(const struct value *v)
 {
     double gathered = 0;
 
-    value_for_each_use(v, u) {
+    value_for_each_use (v, u) {
         if (!(op_infos[u->node->op].flags & OPF_GATHER) || u->slot)
             return (double)type_bytes(&v->type);
         gathered += (double)type_bytes(&u->node->results[0]->type);
@@ -379,7 +382,7 @@ void bench_case_cost(const struct graph *g, double *flops, double *bytes)
                 *bytes += bytes_read(v);
         }
         if (flags & OPF_LIBRARY)
-            *flops += product_flops(n);
+            *flops += contraction_flops(n);
         else if (flags & (OPF_REDUCTION | OPF_POOL))
             *flops += (double)type_elements(&n->inputs[0].value->type);
         else if (!(flags & OPF_MOVEMENT))
@@ -387,14 +390,14 @@ void bench_case_cost(const struct graph *g, double *flops, double *bytes)
     }
 }
 
-bool bench_label_products(struct graph *g, struct bench_products *out)
+bool bench_label_contractions(struct graph *g, struct bench_contractions *out)
 {
     char label[48];
     uint32_t count = 0;
 
     graph_for_each (g, n)
         count += (op_infos[n->op].flags & OPF_LIBRARY) != 0;
-    *out = (struct bench_products){0, calloc(count + 1, sizeof *out->flops)};
+    *out = (struct bench_contractions){0, calloc(count + 1, sizeof *out->flops)};
     graph_for_each (g, n) {
         if (!out->flops || !(op_infos[n->op].flags & OPF_LIBRARY))
             continue;
@@ -402,12 +405,12 @@ bool bench_label_products(struct graph *g, struct bench_products *out)
         n->label = arena_string(&g->arena, label, strlen(label) - (n->label[0] == 0));
         if (!n->label)
             return false;
-        out->flops[out->count++] = product_flops(n);
+        out->flops[out->count++] = contraction_flops(n);
     }
     return out->flops != NULL;
 }
 
-int64_t bench_product_number(const char *step)
+int64_t bench_contraction_number(const char *step)
 {
     const char *label = strstr(step, "[#");
 

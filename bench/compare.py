@@ -11,7 +11,7 @@
                  same file.  Needed for that group
 --cases FOLDER   has folders of trained networks, each with an ONNX file and a manifest.json, whose first case both engines run
                  (default: models in $WEBNN_SHARED, or in ../shared beside the repository)
---script FILE    ort_bench.mjs for the benchmark networks (default: bench/ort_bench.mjs there; trained ones: ort_case.mjs here)
+--script FILE    ort_bench.mjs for the benchmark networks (default: the one in $WEBNN_SHARED/bench; trained ones: ort_case.mjs)
 --rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
 --steps N        of each network the N steps that take most of the time, with their share of the machine's limit (default 5;
                  0: no profile is taken).  --json has all of them.
@@ -95,12 +95,12 @@ def time_ort(a, network, threads):
 
 
 def level(peaks, size):
-    """The bandwidths that were measured in about as much memory."""
+    """Returns the bandwidths that were measured in about as much memory."""
     return min(peaks["bandwidth"], key=lambda b: abs(math.log(b["mib"] * 2**20 / max(size, 1))))
 
 
 def limit_of(step, peaks, touched):
-    """Milliseconds that a step of a network that touches so many bytes takes at least, and what of the machine says so."""
+    """Returns the milliseconds that a step which touches so many bytes takes at least, and what of the machine says so."""
     far, near = level(peaks, touched), level(peaks, step["distinct_bytes"])
     times = {
         "memory": step["weight_bytes"] / max(far["read_gbs"], far["copy_gbs"])
@@ -124,7 +124,7 @@ def measure_peaks(a, threads, peaks):
 
 
 def profile_webnn(a, network, threads):
-    """The steps of a network, as webnn-bench --steps --json has them, and the milliseconds of a run outside of them."""
+    """Returns the steps of a network, as webnn-bench --steps --json has them, and the milliseconds of a run outside of them."""
     found = run_json(webnn_command(a, network, threads, min(a.seconds, 1), a.debug) + ["--steps"])
     for step in found["steps"]:
         for key, rate in (("flops", "gflops"), ("bytes", "gbs")):
@@ -172,7 +172,7 @@ def benchmark_networks(a):
 
 
 def trained_networks(a):
-    """The folders whose manifest is of an ONNX file; others describe a network layer by layer, which is only ours to read."""
+    """Returns the folders whose manifest is of an ONNX file; others describe a network by layers, which only we read."""
     found = []
     for name in sorted(os.listdir(a.cases)) if os.path.isdir(a.cases) else []:
         path = os.path.join(a.cases, name, "manifest.json")
@@ -329,7 +329,7 @@ STYLE = """
 
 
 def draw_chart(found, best):
-    """Bars from 1 (as fast as ONNX Runtime) on a logarithmic axis, by group.  The same figures give the same bytes."""
+    """Draws bars from 1 (as fast as ONNX Runtime) on a logarithmic axis, by group.  The same figures give the same bytes."""
     threads = sorted({r["threads"] for r in found["networks"]})
     networks = list(dict.fromkeys((r.get("group", "bench"), r["network"]) for r in found["networks"]))
     groups = [g for g in GROUPS if any(n[0] == g for n in networks)]

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What compiled graphs consist of: their memory, and their steps beside what the library would need at best.
+ * Reports what compiled graphs consist of: their memory, and their steps beside what the library would need at best.  This is
+ * the one file of the programs that looks into executables (runtime/engine.h).
  *
- * In: built graphs.  Out: tables.  This is the one file of the programs that looks into executables (runtime/engine.h).
- *
- * The library alone is a primitive that chose the layouts of all its operands, on memory of its own, without anything before
- * or behind it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
- * network.  A generated product is held against the step of the same node in a second build of the network that leaves products
- * to the library; both are found by numbers in labels, since passes make new nodes and give those the labels of the old.
+ * The library alone is a primitive that chose the layouts of all its operands, on memory of its own, without anything before or
+ * behind it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
+ * network.  A generated contraction is compared with the step of the same node in a second build of the network that leaves
+ * contractions to the library; both are found by numbers in labels, since passes make new nodes and give those the labels of
+ * the old.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,23 +15,36 @@
 
 #include "bench/bench.h"
 #include "frontend/io/file.h"
-#include "runtime/context.h"
+#include "runtime/api/context.h"
 
 /* ---- memory ---- */
 
 static const double OVER_MAX = 1.1; /* times the bound */
 
-void bench_plan_header(void)
+/** Returns what the engine tells tools of its executables, or NULL, after a message on stderr, if it tells nothing. */
+static const struct engine_tools *tools_of(WNNGraph graph)
+{
+    const struct engine_functions *f = graph->context->engine->functions;
+
+    if (!f->tools)
+        fprintf(stderr, "the engine \"%s\" says nothing of its steps\n", f->name);
+    return f->tools;
+}
+
+void bench_memory_header(void)
 {
     printf("%-20s %7s %14s %14s %7s\n", "network", "steps", "arena bytes", "lower bound", "over");
 }
 
-bool bench_plan_report(const char *name, WNNGraph graph)
+bool bench_memory_report(const char *name, WNNGraph graph)
 {
     struct executable_facts f;
     bool good;
 
-    graph->context->engine->functions->facts(graph->executable, &f);
+    const struct engine_tools *tools = tools_of(graph);
+    if (!tools)
+        return false;
+    tools->facts(graph->executable, &f);
     good = (double)f.arena_bytes <= OVER_MAX * (double)f.arena_lower_bound;
     printf("%-20s %7u %14lld %14lld %6.1f%%%s\n", name, f.step_count, (long long)f.arena_bytes, (long long)f.arena_lower_bound,
            f.arena_lower_bound > 0 ? 100 * (double)(f.arena_bytes - f.arena_lower_bound) / (double)f.arena_lower_bound : 0,
@@ -41,42 +54,45 @@ bool bench_plan_report(const char *name, WNNGraph graph)
 
 /* ---- steps ---- */
 
-/** The step of the same product in the other build, if the library has it there. */
+/** Returns the step of the same contraction in the other build, or NULL unless the library has it there. */
 static const struct library_step *find_by_library(WNNGraph by_library, int64_t number)
 {
-    const struct engine_functions *engine = by_library->context->engine->functions;
+    const struct engine_tools *tools = tools_of(by_library);
     struct executable_facts f;
     struct step_facts s;
 
-    engine->facts(by_library->executable, &f);
+    if (!tools)
+        return NULL;
+    tools->facts(by_library->executable, &f);
     for (uint32_t i = 0; number >= 0 && i < f.step_count; i++) {
-        engine->step_facts(by_library->executable, i, &s);
-        if (s.library && bench_product_number(s.name) == number)
+        tools->step_facts(by_library->executable, i, &s);
+        if (s.library && bench_contraction_number(s.name) == number)
             return s.library;
     }
     return NULL;
 }
 
-/** Whether a step computes what the builder's product of that number does, and nothing else. */
-static bool computes_product(const struct engine_functions *engine, const struct library_step *s,
-                             const struct bench_products *products, int64_t number)
+/** Returns whether a step computes what the builder's contraction of that number does, and nothing else. */
+static bool computes_contraction(const struct engine *engine, const struct library_step *s,
+                                 const struct bench_contractions *contractions, int64_t number)
 {
     struct library_step_info info;
 
-    engine->step_info(s, &info);
-    return number < 0 || (number < products->count && fabs(info.flops - products->flops[number]) < 1);
+    engine->functions->library->step_info(s, &info);
+    return number < 0 || (number < contractions->count && fabs(info.flops - contractions->flops[number]) < 1);
 }
 
-/** Sums over the steps of a network, microseconds of a run. */
+/** Holds sums over the steps of a network, in microseconds of a run. */
 struct sums {
     double all, moving, compared, alone, cold;
 };
 
-static void report_step(const struct engine_functions *engine, const struct step_facts *s, const struct library_step *step,
+static void report_step(const struct engine_tools *tools, const struct step_facts *s, const struct library_step *step,
                         double seconds, struct sums *sums)
 {
-    double best = s->least * 1e-3, alone = step ? engine->step_alone(step, false, seconds) : 0,
-           cold = step ? engine->step_alone(step, true, seconds) : 0;
+    const bool asks = step && tools->step_standalone;
+    double best = s->least * 1e-3, alone = asks ? tools->step_standalone(step, false, seconds) : 0,
+           cold = asks ? tools->step_standalone(step, true, seconds) : 0;
 
     sums->all += best * s->calls;
     if (s->moves)
@@ -93,35 +109,37 @@ static void report_step(const struct engine_functions *engine, const struct step
         printf("%s\n", s->moves ? "     moves" : "");
 }
 
-bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_products *products,
+bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, const struct bench_contractions *contractions,
                         bool (*run)(void *user), void *user, double seconds, char *message, size_t size)
 {
-    const struct engine_functions *engine = graph->context->engine->functions;
+    const struct engine_tools *tools = tools_of(graph);
     struct executable_facts f;
     struct step_facts s;
     struct bench_times times;
     struct sums sums = {0};
     double steps = 0;
 
-    engine->measure(graph->executable);
+    if (!tools)
+        return file_error(message, size, "the engine says nothing of its steps");
+    tools->measure(graph->executable);
     if (!bench_measure(run, user, seconds, &times))
         return file_error(message, size, "compute: %s", wnnGetLastErrorMessage().data);
-    engine->facts(graph->executable, &f);
+    tools->facts(graph->executable, &f);
     printf("\n%s, %u steps\n  %-36s %-26s %6s %10s %10s %7s %10s %7s\n", name, f.step_count, "step", "implementation", "calls",
            "best us", "alone us", "share", "cold us", "share");
     for (uint32_t i = 0; i < f.step_count; i++) {
-        engine->step_facts(graph->executable, i, &s);
+        tools->step_facts(graph->executable, i, &s);
         steps += s.nanoseconds;
-        const int64_t number = bench_product_number(s.name);
+        const int64_t number = bench_contraction_number(s.name);
         const struct library_step *step = s.library ? s.library : find_by_library(by_library, number);
-        if (step && !computes_product(engine, step, products, number))
-            return file_error(message, size, "%s is held against a step of other size", s.name);
-        report_step(engine, &s, step, seconds / 10, &sums);
+        if (step && !computes_contraction(graph->context->engine, step, contractions, number))
+            return file_error(message, size, "%s is compared with a step of another size", s.name);
+        report_step(tools, &s, step, seconds / 10, &sums);
     }
     printf("  moving bytes only %.2f %%, between steps %.2f %%", sums.all > 0 ? 100 * sums.moving / sums.all : 0,
            f.nanoseconds > 0 ? 100 * (f.nanoseconds - steps) / f.nanoseconds : 0);
     if (sums.compared > 0)
-        printf("; products at %.0f %% of the library alone, %.0f %% with cold weights", 100 * sums.alone / sums.compared,
+        printf("; contractions at %.0f %% of the library alone, %.0f %% with cold weights", 100 * sums.alone / sums.compared,
                100 * sums.cold / sums.compared);
     printf("\n");
     return true;
@@ -144,21 +162,23 @@ static void print_step(uint32_t i, const struct step_facts *s, double runs)
 
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds)
 {
-    const struct engine_functions *engine = graph->context->engine->functions;
+    const struct engine_tools *tools = tools_of(graph);
     struct executable_facts f;
     struct step_facts s;
     struct bench_times times;
     double steps = 0;
 
-    engine->measure(graph->executable);
+    if (!tools)
+        return false;
+    tools->measure(graph->executable);
     if (!bench_measure(run, user, seconds, &times))
         return false;
-    engine->facts(graph->executable, &f);
+    tools->facts(graph->executable, &f);
     printf("{\"name\": ");
     bench_print_quoted(name);
     printf(", \"steps\": [");
     for (uint32_t i = 0; i < f.step_count; i++) {
-        engine->step_facts(graph->executable, i, &s);
+        tools->step_facts(graph->executable, i, &s);
         steps += s.nanoseconds;
         print_step(i, &s, f.runs);
     }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the programs' JSON has in common. */
+/* Prints what the programs' JSON has in common. */
 #include "bench/bench.h"
+
+#include <string.h>
+
+#include "ir/support/json.h"
 
 void bench_print_quoted(const char *text)
 {
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            printf("\\u%04x", *text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
+    json_print_string(stdout, text, strlen(text), JSON_REPLACE_BYTES);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-bench: see bench/options.c for its usage, and bench/README.md.
+ * This is webnn-bench; bench/options.c has its usage, and bench/README.md describes it.
  *
- * In: the command line.  Out: a table or JSON on stdout; 1 if a case failed or was found wrong, 2 for wrong usage.
+ * It prints a table or JSON on stdout, and exits with 1 if a case failed or was found wrong, with 2 for wrong usage.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +11,14 @@
 #include "bench/bench.h"
 #include "frontend/io/file.h"
 #include "frontend/io/manifest.h"
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/model/model.h"
-#include "ir/interpret.h"
-#include "ir/ir.h"
+#include "frontend/tools/arguments.h"
+#include "ir/interpret/interpret.h"
+#include "ir/graph/ir.h"
+#include "ir/support/text.h"
 
-enum { BINDINGS_MAX = 64 };
+enum { BINDINGS_MAX = 64, SAME_BITS_THREADS = 4 };
 
 /* ---- a built graph with buffers ---- */
 
@@ -42,6 +44,8 @@ static bool open_context(struct subject *s, const struct bench_options *o, const
     s->given = o->given;
     c.threadCount = o->threads;
     c.precision = o->precision;
+    c.deterministic = o->deterministic;
+    c.budget = o->budget;
     c.debug = debug ? (WNNStringView){debug, strlen(debug)} : c.debug;
     return wnnCreateContext(&c, &s->context) == WNNStatus_Success || say_last_error(message, size, "context");
 }
@@ -76,7 +80,7 @@ static void fill_input(const struct subject *s, const WNNNamedOperandDescriptor 
     bench_noise(d->descriptor.dataType, b->byteLength, seed, b->data);
 }
 
-/** Buffers for everything, inputs full. */
+/** Makes buffers for everything, and fills those of inputs. */
 static bool bind_buffers(struct subject *s, char *message, size_t size)
 {
     WNNNamedOperandDescriptor d;
@@ -126,6 +130,8 @@ static bool run_once(void *user)
 
 /* ---- timing ---- */
 
+enum { NAME_SHOWN = 200 };
+
 struct result {
     const char *level, *name;
     double read_ms, build_ms, first_ms, flops, bytes, rss;
@@ -133,9 +139,25 @@ struct result {
     char error[512];
 };
 
+/** Returns the name as tables print it: a file may be called anything. */
+static const char *shown_name(const struct result *r, char name[NAME_SHOWN])
+{
+    return escape_text(name, NAME_SHOWN, r->name, strlen(r->name));
+}
+
+/* Prints a line with what failed: names and messages come from models. */
+static void print_failure(FILE *out, const char *level, const struct result *r)
+{
+    char name[NAME_SHOWN];
+
+    fprintf(out, "%-9s %-28s ", level, shown_name(r, name));
+    text_print_safely(out, r->error);
+    fputc('\n', out);
+}
+
 /** Reads the model, counts what its graph costs, and builds it. */
-static bool build_model(const struct bench_options *o, const char *path, struct bench_products *products, struct subject *s,
-                        struct result *r)
+static bool build_model(const struct bench_options *o, const char *path, struct bench_contractions *contractions,
+                        struct subject *s, struct result *r)
 {
     double start = bench_now();
     char *message = NULL;
@@ -147,7 +169,7 @@ static bool build_model(const struct bench_options *o, const char *path, struct 
         bench_case_cost(model.builder->graph, &r->flops, &r->bytes);
         for (size_t i = 0; i < model.output_count; i++) /* not yet the graph's */
             r->bytes += (double)descriptor_bytes(&model.outputs[i].descriptor);
-        ok = !products || bench_label_products(model.builder->graph, products);
+        ok = !contractions || bench_label_contractions(model.builder->graph, contractions);
         start = bench_now();
         ok = ok && model_build(&model, &s->graph, &message) == WNNStatus_Success;
         r->build_ms = (bench_now() - start) * 1e3;
@@ -159,49 +181,49 @@ static bool build_model(const struct bench_options *o, const char *path, struct 
     return ok;
 }
 
-/** Builds g, or the model at path; labels products if they are asked for (not NULL). */
+/** Builds g, or the model at path; labels contractions if they are asked for (not NULL). */
 static bool build_subject(const struct bench_options *o, const char *debug, struct graph *g, const char *path,
-                          struct bench_products *products, struct subject *s, struct result *r)
+                          struct bench_contractions *contractions, struct subject *s, struct result *r)
 {
     double start;
 
     if (!open_context(s, o, debug, r->error, sizeof r->error))
         return false;
     if (path)
-        return build_model(o, path, products, s, r);
+        return build_model(o, path, contractions, s, r);
     start = bench_now();
-    bool ok = bench_case_build(g, s->context, products, &s->graph, r->error, sizeof r->error) == WNNStatus_Success;
+    bool ok = bench_case_build(g, s->context, contractions, &s->graph, r->error, sizeof r->error) == WNNStatus_Success;
     r->build_ms = (bench_now() - start) * 1e3;
     return ok;
 }
 
-/** Tells what a graph was compiled to, for --plans and --steps. */
+/** Tells what a graph was compiled to, for --memory and --steps. */
 static bool inspect_graph(const struct bench_options *o, struct graph *g, const char *path, struct result *r)
 {
     struct subject s = {0}, by_library = {0};
-    struct bench_products products = {0}, same = {0};
-    char debug[512];
+    struct bench_contractions contractions = {0}, same = {0};
+    char debug[512], name[NAME_SHOWN];
     bool ok;
 
     snprintf(debug, sizeof debug, "%s%s%s", o->debug ? o->debug : "", o->debug ? "," : "",
              o->json ? "keep-kernels" : "prefer-library");
-    ok = build_subject(o, o->steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &products, &s, r);
-    if (ok && o->plans)
-        ok = bench_plan_report(r->name, s.graph) ||
+    ok = build_subject(o, o->steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &contractions, &s, r);
+    if (ok && o->memory)
+        ok = bench_memory_report(shown_name(r, name), s.graph) ||
              file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
     else if (ok && o->json)
         ok = bind_buffers(&s, r->error, sizeof r->error) && (bench_steps_json(r->name, s.graph, run_once, &s, o->seconds) ||
                                                              say_last_error(r->error, sizeof r->error, "compute"));
     else if (ok)
         ok = build_subject(o, debug, g, path, &same, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
-             bench_steps_report(r->name, s.graph, by_library.graph, &products, run_once, &s, o->seconds, r->error,
-                                sizeof r->error);
-    free(products.flops);
+             bench_steps_report(shown_name(r, name), s.graph, by_library.graph, &contractions, run_once, &s, o->seconds,
+                                r->error, sizeof r->error);
+    free(contractions.flops);
     free(same.flops);
     subject_close(&s);
     subject_close(&by_library);
     if (!ok)
-        fprintf(stderr, "webnn-bench: %s: %s\n", r->name, r->error);
+        print_failure(stderr, "webnn-bench:", r);
     return ok;
 }
 
@@ -234,38 +256,73 @@ static double element(WNNOperandDataType type, const void *data, int64_t i)
     return scalar_to_double(x, type);
 }
 
-/**
- * Whether a network rounds to integers or to bfloat16 inside: what lies at a tie may go either way, and all that depends on it
- * follows.
- */
-static bool has_ties(const struct bench_options *o, const struct graph *g)
+/** Returns whether a network rounds to integers: what lies at a tie may go either way, and all that depends on it follows. */
+static bool has_ties(const struct graph *g)
 {
-    if (o->precision != WNNPrecision_Float32)
-        return true;
     graph_for_each (g, n)
         if (n->op == OP_QUANTIZE_LINEAR)
             return true;
     return false;
 }
 
-/**
- * Largest difference as a part of the largest number.  With `ties`, one of which puts a handful of elements a whole step off,
- * the mean difference, which has to stay well below a step of 8 bits.
- */
-static bool close_enough(const struct tensor_type *t, const void *got, const void *want, bool ties, char *message, size_t size)
+/** Returns how many convolutions and matmuls are on the way to a value that has most of them. */
+static double contractions_before(const struct graph *g)
 {
-    double scale = 0, worst = 0, mean = 0;
+    double *most = calloc(g->value_count + 1, sizeof *most), all = 0;
+
+    if (!most)
+        return 0;
+    graph_for_each (g, n) {
+        double before = 0;
+
+        for (uint32_t i = 0; i < n->input_count; i++)
+            if (n->inputs[i].value)
+                before = fmax(before, most[n->inputs[i].value->index]);
+        before += (op_infos[n->op].flags & OPF_LIBRARY) != 0;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            most[n->results[i]->index] = before;
+        all = fmax(all, before);
+    }
+    free(most);
+    return all;
+}
+
+/**
+ * Returns how far two ways to compute a network in a precision may be apart in the mean, as a part of the results' root mean
+ * square.  Both round two operands of every contraction along the way, by 2^-9 / sqrt(3) in the root mean square for bfloat16,
+ * and 2^-17 for two parts; what is independent adds up in squares.  For float32 and integers it is 0.
+ */
+static double rounding_bound(const struct bench_options *o, const struct graph *g)
+{
+    const double step = o->precision == WNNPrecision_Bf16 ? 0x1p-9 : o->precision == WNNPrecision_Bf16x2 ? 0x1p-17 : 0;
+
+    return step * sqrt(2 * 2 * contractions_before(g) / 3);
+}
+
+/**
+ * Returns whether the largest difference, as a part of the largest number, is small enough.  With `ties`, one of which puts a
+ * handful of elements a whole step off, the mean difference counts, which has to stay well below a step of 8 bits.  With
+ * `rounding` it is likewise the mean, as a part of the root mean square.
+ */
+static bool close_enough(const struct tensor_type *t, const void *got, const void *want, bool ties, double rounding,
+                         char *message, size_t size)
+{
+    double scale = 0, worst = 0, mean = 0, squares = 0;
     int64_t count = type_elements(t);
 
     for (int64_t i = 0; i < count; i++) {
-        scale = fmax(scale, fabs(element(t->type, want, i)));
-        worst = fmax(worst, fabs(element(t->type, got, i) - element(t->type, want, i)));
-        mean += fabs(element(t->type, got, i) - element(t->type, want, i)) / (double)count;
-        if (isnan(element(t->type, got, i)) != isnan(element(t->type, want, i)))
+        const double x = element(t->type, got, i), y = element(t->type, want, i);
+
+        scale = fmax(scale, fabs(y));
+        worst = fmax(worst, fabs(x - y));
+        mean += fabs(x - y) / (double)count;
+        squares += y * y / (double)count;
+        if (isnan(x) != isnan(y))
             return file_error(message, size, "element %lld: NaN on one side only", (long long)i);
     }
-    return (ties ? mean <= 5e-4 * scale : worst <= 1e-4 * scale) ||
-           file_error(message, size, "differs by %g, %g in the mean, numbers go up to %g", worst, mean, scale);
+    return worst <= 1e-4 * scale || (ties && mean <= 5e-4 * scale) || mean <= rounding * sqrt(squares) ||
+           file_error(message, size, "differs by %g, %g in the mean, numbers go up to %g, %g in the root mean square", worst,
+                      mean, scale, sqrt(squares));
 }
 
 static bool check_by_unoptimised(const struct bench_options *o, struct graph *g, const struct subject *s, char *message,
@@ -277,8 +334,8 @@ static bool check_by_unoptimised(const struct bench_options *o, struct graph *g,
               bind_buffers(&plain, message, size) && (run_once(&plain) || say_last_error(message, size, "compute"));
 
     for (size_t i = 0; ok && i < s->output_count; i++)
-        ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, has_ties(o, g), message,
-                          size);
+        ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, has_ties(g),
+                          rounding_bound(o, g), message, size);
     subject_close(&plain);
     return ok;
 }
@@ -337,6 +394,27 @@ static bool check_graph(const struct bench_options *o, struct graph *g, struct r
     return ok;
 }
 
+/** Returns whether all numbers of threads up to SAME_BITS_THREADS give the same bits, of g or the model at path. */
+static bool compare_bits(const struct bench_options *o, struct graph *g, const char *path, struct result *r)
+{
+    struct subject one = {0}, several = {0};
+    struct bench_options with = *o;
+    bool ok = true;
+
+    for (with.threads = 1; ok && with.threads <= SAME_BITS_THREADS; with.threads++) {
+        struct subject *s = with.threads == 1 ? &one : &several;
+        ok = build_subject(&with, o->debug, g, path, NULL, s, r) && bind_buffers(s, r->error, sizeof r->error) &&
+             (run_once(s) || say_last_error(r->error, sizeof r->error, "compute"));
+        for (size_t i = 0; ok && s == &several && i < one.output_count; i++)
+            if (memcmp(one.outputs[i].data, s->outputs[i].data, one.outputs[i].byteLength))
+                ok = file_error(r->error, sizeof r->error, "output %zu has other bits with %u threads than with one", i,
+                                with.threads);
+        subject_close(&several);
+    }
+    subject_close(&one);
+    return ok;
+}
+
 /* ---- output ---- */
 
 static void print_header(const struct bench_options *o, const struct bench_peaks *p)
@@ -355,7 +433,7 @@ static void print_header(const struct bench_options *o, const struct bench_peaks
            o->debug ? o->debug : "");
     if (o->peaks)
         bench_print_peaks(p);
-    if (!o->check)
+    if (!o->check && !o->same_bits)
         printf("\n%-9s %-28s %9s %9s %10s %10s %10s %8s %8s %7s\n", "level", "case", "build ms", "first ms", "median ms", "p10",
                "p90", "GFLOP/s", "GB/s", "MiB");
 }
@@ -373,7 +451,7 @@ static void print_peaks(const struct bench_options *o, const struct bench_peaks 
     printf("}\n");
 }
 
-/** One line that is a JSON object. */
+/** Prints one line that is a JSON object. */
 static void print_model_line(const struct bench_options *o, const struct result *r, bool ok)
 {
     const struct bench_times *t = &r->times;
@@ -397,6 +475,7 @@ static void print_model_line(const struct bench_options *o, const struct result 
 static void print_result(const struct bench_options *o, const struct result *r, bool ok, bool first)
 {
     const struct bench_times *t = &r->times;
+    char name[NAME_SHOWN];
     double per_ms = ok && t->median > 0 ? 1e-6 / t->median : 0;
 
     if (o->json) {
@@ -405,7 +484,7 @@ static void print_result(const struct bench_options *o, const struct result *r, 
         if (!ok) {
             printf(", \"error\": ");
             bench_print_quoted(r->error);
-        } else if (!o->check) {
+        } else if (!o->check && !o->same_bits) {
             printf(", \"build_ms\": %.3f, \"first_ms\": %.3f, \"median_ms\": %.5f, \"p10_ms\": %.5f, \"p90_ms\": %.5f, "
                    "\"min_ms\": %.5f, \"runs\": %zu, \"gflops\": %.3f, \"gbs\": %.3f, \"rss_mib\": %.1f",
                    r->build_ms, r->first_ms, t->median, t->p10, t->p90, t->min, t->runs, r->flops * per_ms, r->bytes * per_ms,
@@ -413,12 +492,12 @@ static void print_result(const struct bench_options *o, const struct result *r, 
         }
         printf("}");
     } else if (!ok) {
-        printf("%-9s %-28s %s\n", r->level, r->name, r->error);
-    } else if (o->check) {
-        printf("%-9s %-28s ok\n", r->level, r->name);
+        print_failure(stdout, r->level, r);
+    } else if (o->check || o->same_bits) {
+        printf("%-9s %-28s ok\n", r->level, shown_name(r, name));
     } else {
-        printf("%-9s %-28s %9.2f %9.3f %10.4f %10.4f %10.4f %8.2f %8.2f %7.0f\n", r->level, r->name, r->build_ms, r->first_ms,
-               t->median, t->p10, t->p90, r->flops * per_ms, r->bytes * per_ms, r->rss);
+        printf("%-9s %-28s %9.2f %9.3f %10.4f %10.4f %10.4f %8.2f %8.2f %7.0f\n", r->level, shown_name(r, name), r->build_ms,
+               r->first_ms, t->median, t->p10, t->p90, r->flops * per_ms, r->bytes * per_ms, r->rss);
     }
     fflush(stdout);
 }
@@ -439,13 +518,18 @@ static bool run_case(const struct bench_options *o, const struct bench_case *c, 
     r->name = c->name;
     if (g) {
         bench_case_cost(g, &r->flops, &r->bytes);
-        ok = o->check ? check_graph(o, g, r) : o->plans || o->steps ? inspect_graph(o, g, NULL, r) : time_graph(o, g, NULL, r);
+        ok = o->check       ? check_graph(o, g, r)
+             : o->same_bits ? compare_bits(o, g, NULL, r)
+                            : (o->memory || o->steps ? inspect_graph : time_graph)(o, g, NULL, r);
         graph_free(g);
     }
     return ok;
 }
 
-/** The first case of a folder with a manifest; empty if there is none.  False: message. */
+/**
+ * Loads the first case of a folder with a manifest, which is empty if there is none.  Returns false after an error described in
+ * message.
+ */
 static bool load_case(const char *path, struct manifest_case *c, char *message, size_t size)
 {
     struct manifest *m;
@@ -495,12 +579,12 @@ static bool run_model(const struct bench_options *said, const char *path, struct
     o.model.shapes = o.shapes;
     if (ok)
         take_shapes(&o, &c);
-    ok = ok && (o.plans || o.steps ? inspect_graph(&o, NULL, path, r) : time_graph(&o, NULL, path, r));
+    ok = ok && (o.same_bits ? compare_bits : o.memory || o.steps ? inspect_graph : time_graph)(&o, NULL, path, r);
     manifest_case_free(&c);
     return ok;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct bench_options o;
     struct bench_cases cases = {0};
@@ -524,8 +608,8 @@ int main(int argc, char **argv)
         print_peaks(&o, &peaks);
         return ok ? 0 : 1;
     }
-    bool inspects = o.plans || o.steps;
-    o.peaks &= !inspects && !o.check && !o.list && !o.print && !(o.model_count && o.json);
+    bool inspects = o.memory || o.steps;
+    o.peaks &= !inspects && !o.check && !o.same_bits && !o.list && !o.print && !(o.model_count && o.json);
     ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
     for (size_t i = 0; ok && !o.model_count && bench_network_names[i]; i++) {
         char *text = bench_network_text(bench_network_names[i]);
@@ -533,14 +617,16 @@ int main(int argc, char **argv)
         ok = text && bench_cases_add(&cases, "model", bench_network_names[i], text);
     }
     if (!ok) {
-        fprintf(stderr, "webnn-bench: %s\n", message);
+        fputs("webnn-bench: ", stderr);
+        text_print_safely(stderr, message);
+        fputc('\n', stderr);
         bench_cases_free(&cases);
         return 1;
     }
     if (o.peaks)
         bench_measure_peaks(o.threads, &peaks);
-    if (o.plans)
-        bench_plan_header();
+    if (o.memory)
+        bench_memory_header();
     else if (!inspects && !o.list && !o.print && !(o.model_count && o.json))
         print_header(&o, &peaks);
     for (size_t i = 0; i < cases.count; i++) {
@@ -579,4 +665,11 @@ int main(int argc, char **argv)
     bench_options_free(&o);
     bench_cases_free(&cases);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+
+    return output_arrived("webnn-bench") || status ? status : 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Clocks and repetition. */
+/* Reads clocks, and measures by repetition. */
 #include "bench/bench.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ bool bench_measure(bool (*run)(void *user), void *user, double seconds, struct b
     size_t warm = 0, batch, count = 0;
     bool ok = samples != NULL;
 
-    /* Warm-up: caches, the thread pool, and how long a run takes. */
+    /* A warm-up fills caches, starts the thread pool, and tells how long a run takes. */
     while (ok && (warm < 3 || bench_now() - start < seconds * 0.1)) {
         ok = run(user);
         warm++;

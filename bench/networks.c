@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The benchmark networks as text: the same layers, shapes and options as the ONNX files that ONNX Runtime is timed with, random
- * weights.  `webnn-bench --print NAME` shows what is made here.
+ * Writes the benchmark networks as text: the same layers, shapes and options as the ONNX files that ONNX Runtime is timed with,
+ * with random weights.  `webnn-bench --print NAME` shows what is made here.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #include "bench/bench.h"
 
-/** A network being written: its constants and its nodes go to two texts. */
+/** Holds a network that is being written: its constants and its nodes go to two texts. */
 struct net {
     FILE *consts, *nodes;
     int values;
 };
 
-/** The name of a value: v<id>; 0 is the input x. */
+/** Names a value: v<id>; 0 is the input x. */
 typedef int net_value;
 
 static void print_dims(FILE *out, const uint32_t *dims, size_t rank)
@@ -24,7 +24,7 @@ static void print_dims(FILE *out, const uint32_t *dims, size_t rank)
         fprintf(out, "%s%u", i ? ", " : "", dims[i]);
 }
 
-/** A constant of noise with variance 1 / fan. */
+/** Returns a constant of noise with variance 1 / fan. */
 static net_value weight(struct net *n, uint32_t fan, size_t rank, const uint32_t *dims)
 {
     fprintf(n->consts, "v%d: f32[", ++n->values);
@@ -41,14 +41,14 @@ static net_value number(struct net *n, double value)
     return n->values;
 }
 
-/** A constant of one dimension that is filled with a number. */
+/** Returns a constant of one dimension that is filled with a number. */
 static net_value filled(struct net *n, uint32_t size, double value)
 {
     fprintf(n->consts, "v%d: f32[%u] @scalar(%.9g); ", ++n->values, size, value);
     return n->values;
 }
 
-/** A node, its right side as printf writes it. */
+/** Returns a node, its right side as printf writes it. */
 static net_value __attribute__((format(printf, 2, 3))) node(struct net *n, const char *format, ...)
 {
     va_list args;
@@ -99,7 +99,7 @@ static net_value layer_norm(struct net *n, net_value x, uint32_t width, uint32_t
     return node(n, "layerNormalization(v%d, scale=v%d, bias=v%d, axes=[%u])", x, scale, bias, axis);
 }
 
-/** Global average pooling and the classifier. */
+/** Adds global average pooling and the classifier. */
 static net_value classify(struct net *n, net_value x, uint32_t width)
 {
     net_value w = WEIGHT(n, width, 1000, width), b = WEIGHT(n, 100, 1000);
@@ -154,7 +154,7 @@ static net_value mobilenetv2(struct net *n)
     return classify(n, conv(n, x, 320, 1280, 1, 1, 0, 1, ACT_RELU6), 1280);
 }
 
-/** Attention as every exporter writes it; gelu by erf. */
+/** Writes an encoder with attention as every exporter writes it, and gelu by erf. */
 static net_value encoder(struct net *n, uint32_t layers, uint32_t seq, uint32_t width, uint32_t heads, uint32_t ffn)
 {
     uint32_t head = width / heads;
@@ -261,7 +261,7 @@ static net_value lstm_speech(struct net *n)
     return linear(n, x, HIDDEN, 64);
 }
 
-/** x quantized to 8 bits and back. */
+/** Quantizes x to 8 bits and back. */
 static net_value quantized(struct net *n, net_value x, double scale, int zero)
 {
     net_value s = ++n->values, z = ++n->values;
@@ -270,7 +270,7 @@ static net_value quantized(struct net *n, net_value x, double scale, int zero)
     return node(n, "dequantizeLinear(v%d, v%d, v%d)", node(n, "quantizeLinear(v%d, v%d, v%d)", x, s, z), s, z);
 }
 
-/** A 3x3 convolution whose weights have 8 bits and a scale for each output channel. */
+/** Returns a 3x3 convolution whose weights have 8 bits and a scale for each output channel. */
 static net_value quantized_conv(struct net *n, net_value x, uint32_t channels)
 {
     net_value w = ++n->values, z = ++n->values, s = WEIGHT(n, 3, channels, 1, 1, 1), b = WEIGHT(n, 100, channels);

@@ -3,7 +3,8 @@
 //
 //   node operators.mjs MODEL.onnx THREADS SECONDS     (run where the package onnxruntime-node is installed)
 //
-// As ort_bench.mjs of the shared data, but that inputs may have any type that the operators take, and where results go (ort_time.mjs).
+// It does what ort_bench.mjs of the shared data does, but inputs may have any type that the operators take, and ort_time.mjs
+// says where results go.
 // Floating-point numbers are noise between -1 and 1, of float16's between 0.5 and 1; integers and booleans are 0 or 1.
 import { open, ort, time } from './ort_time.mjs';
 

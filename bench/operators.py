@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times single operators and typical small groups of them here and in ONNX Runtime, in turns; a table by ratio.
+"""Times single operators and typical small groups of them here and in ONNX Runtime, in turns, and prints a table by ratio.
 
     bench/operators.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [OPTION ...] [PATTERN ...]
 
@@ -51,17 +51,17 @@ class Model:
         return self.onnx.numpy_helper.from_array(self.np.zeros(0, kind)).data_type
 
     def x(self, *shape, kind="float32"):
-        """An input."""
+        """Makes an input."""
         self.inputs.append(self.onnx.helper.make_tensor_value_info("in_" + self.name(), self.type_of(kind), shape))
         return self.inputs[-1].name
 
     def k(self, values, kind="float32"):
-        """A constant."""
+        """Makes a constant."""
         self.constants.append(self.onnx.numpy_helper.from_array(self.np.array(values, kind), "k_" + self.name()))
         return self.constants[-1].name
 
     def w(self, *shape, kind="float32"):
-        """A constant of noise, as weights are: sums over all but the first dimension have about the size of one number."""
+        """Makes a constant of noise, as weights are: sums over all but the first dimension are about as large as one number."""
         if kind in ("int8", "uint8"):
             return self.k(self.random.integers(-100 if kind == "int8" else 0, 100, shape), kind)
         return self.k(self.random.standard_normal(shape) / math.sqrt(max(1, math.prod(shape[1:]))), kind)
@@ -268,7 +268,7 @@ CASES = {
     "softmax-short": lambda m: m.Softmax(m.x(65536, 10), axis=1),
     "softmax-masked": lambda m: m.Softmax(m.Add(m.x(1, 12, 256, 256), m.x(1, 1, 1, 256)), axis=3),
     "lrn": lambda m: m.LRN(m.x(1, 64, 56, 56), size=5),
-    # movement
+    # data movement
     "transpose-matrix": lambda m: m.Transpose(m.x(1024, 1024), perm=[1, 0]),
     "transpose-nchw-nhwc": lambda m: m.Transpose(m.x(*HW), perm=[0, 2, 3, 1]),
     "transpose-nhwc-nchw": lambda m: m.Transpose(m.x(1, 112, 112, 64), perm=[0, 3, 1, 2]),
@@ -357,7 +357,7 @@ CASES = {
     "conv-transpose-4x4": lambda m: conv_transposed(m, 64, 56, 32, 4),
     "conv-transpose-3x3": lambda m: m.ConvTranspose(m.x(1, 64, 32, 32), m.w(64, 64, 3, 3), strides=[2, 2], pads=[1] * 4,
                                                     output_padding=[1, 1]),
-    # products
+    # matmuls
     "matmul-square": lambda m: m.MatMul(m.x(512, 512), m.x(512, 512)),
     "matmul-weights": lambda m: m.MatMul(m.x(128, 768), m.w(768, 768)),
     "matmul-tall": lambda m: m.MatMul(m.x(4096, 64), m.w(64, 64)),
@@ -419,7 +419,7 @@ def write_models(folder, names):
 # ---- measuring
 
 def measure_case(a, name):
-    """Of each engine the turn with the best run, in turns."""
+    """Times both engines in turns, and returns of each the turn with the best run."""
     times = {"webnn": [], "onnxruntime": []}
     for _ in range(a.rounds):
         times["webnn"].append(compare.time_webnn(a, ("operators", name), a.threads))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The command line of webnn-bench: a table of options.  What is wrong with one is said in a line that names it and its value.
+/* The command line of webnn-bench is a table of options.  An error is one line that names the option and its value.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,17 @@ static const char usage_text[] =
     "  --level L,...    kernel, operator, model (default: all)\n"
     "  --level scale    instead: how build time grows with the graph, up to 20,000 operators and 5,000 convolutions\n"
     "  --overhead       instead: what compute and dispatch cost beside the kernels\n"
-    "  --plans          instead: the memory that intermediate values need, beside what liveness needs at least\n"
-    "  --steps          instead: every step's time, and that of the library alone for products; with --json what each\n"
+    "  --memory         instead: the memory that intermediate values need, beside what liveness needs at least\n"
+    "  --steps          instead: every step's time, and that of the library alone for contractions; with --json what each\n"
     "                   computes and touches\n"
     "  --peaks          instead: the machine's peaks\n"
     "  --case TEXT      only cases whose name contains TEXT\n"
     "  --model MODEL    the same as MODEL alone\n"
+    "  --engine E       cpu, auto, gpu or gpu:DEVICE, a number or a part of a name (webnn-run --list-devices)\n"
     "  --threads N      threads of a computation (default: 1)\n"
-    "  --precision P    float32, bf16x2 or bf16: how exact convolutions and products have to be (default: float32)\n"
+    "  --budget OPS[,BYTES]  what reading and building a model may take (default: by the sizes of its files and inputs)\n"
+    "  --precision P    float32, bf16x2 or bf16: how exact convolutions and matmuls have to be (default: float32)\n"
+    "  --deterministic  compute the same bits with any number of threads\n"
     "  --seconds S      time for measuring each case (default: 1)\n"
     "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"
     "  --file FILE      case lines to read instead of bench/cases.txt\n"
@@ -35,6 +38,7 @@ static const char usage_text[] =
     "  --no-peaks       do not measure the machine's peaks\n"
     "  --check          time nothing: compare every case with the reference interpreter (large networks: with an\n"
     "                   unoptimised build of themselves); with --level scale: fail if build time is not linear\n"
+    "  --same-bits      time nothing: compute every case or MODEL with 1, 2, 3 and 4 threads and compare all bits\n"
     "  --list           names only\n"
     "  --print NAME     the graph of a case as text\n";
 
@@ -97,9 +101,24 @@ static bool take_seconds(struct bench_options *o, const char *value)
     return argument_real(value, &o->seconds) && o->seconds > 0;
 }
 
+static bool take_budget(struct bench_options *o, const char *value)
+{
+    return argument_budget(value, &o->budget);
+}
+
 static bool take_precision(struct bench_options *o, const char *value)
 {
     return argument_precision(value, &o->precision);
+}
+
+static bool take_engine(struct bench_options *o, const char *value)
+{
+    WNNEngine engine;
+    const char *device;
+
+    /* All contexts of this program are created with WNNEngine_Auto, which follows the variable. */
+    (void)o;
+    return argument_engine(value, &engine, &device) && setenv("WEBNN_ENGINE", value, 1) == 0;
 }
 
 static bool take_dim(struct bench_options *o, const char *value)
@@ -122,7 +141,7 @@ static bool take_shape(struct bench_options *o, const char *value)
     return true;
 }
 
-/** With a value: take, and what it is, for messages; else a member that it sets to `to`. */
+/** An option with a value has `take`, and for messages what it is; any other has a member that it sets to `to`. */
 static const struct option {
     const char *name;
     bool (*take)(struct bench_options *o, const char *value);
@@ -130,14 +149,8 @@ static const struct option {
     size_t member;
     bool to;
 } options[] = {
-#define VALUE(text, function, words)                                                                                           \
-    {                                                                                                                          \
-        .name = (text), .take = (function), .wants = (words)                                                                   \
-    }
-#define SWITCH(text, flag, value)                                                                                              \
-    {                                                                                                                          \
-        .name = (text), .member = offsetof(struct bench_options, flag), .to = (value)                                          \
-    }
+#define VALUE(text, function, words) {.name = (text), .take = (function), .wants = (words)}
+#define SWITCH(text, flag, value) {.name = (text), .member = offsetof(struct bench_options, flag), .to = (value)}
     VALUE("--dim", take_dim, "NAME=N, 64 times at most"),
     VALUE("--shape", take_shape, "NAME=1x3x224x224, 64 times at most"),
     VALUE("--weights", take_weights, "a file"),
@@ -145,16 +158,20 @@ static const struct option {
     VALUE("--case", take_case, "a part of a name"),
     VALUE("--model", take_model, "a model, 16 at most"),
     VALUE("--threads", take_threads, "a number from 1 to 1024"),
+    VALUE("--engine", take_engine, ARGUMENT_ENGINES),
     VALUE("--precision", take_precision, ARGUMENT_PRECISIONS),
+    VALUE("--budget", take_budget, ARGUMENT_BUDGET),
     VALUE("--seconds", take_seconds, "a number above 0"),
     VALUE("--debug", take_debug, "debug switches"),
     VALUE("--file", take_file, "a file of cases"),
     VALUE("--print", take_print, "a case's name"),
     SWITCH("--json", json, true),
     SWITCH("--check", check, true),
+    SWITCH("--same-bits", same_bits, true),
+    SWITCH("--deterministic", deterministic, true),
     SWITCH("--list", list, true),
     SWITCH("--overhead", overhead, true),
-    SWITCH("--plans", plans, true),
+    SWITCH("--memory", memory, true),
     SWITCH("--steps", steps, true),
     SWITCH("--peaks", only_peaks, true),
     SWITCH("--no-peaks", peaks, false),
@@ -167,14 +184,14 @@ static bool wrong_usage(int *status, const char *a, const char *text, const char
     char x[256], y[256];
 
     *status = 2;
-    fprintf(stderr, "webnn-bench: %s%s%s", printable(x, sizeof x, a, strlen(a)), text, b);
+    fprintf(stderr, "webnn-bench: %s%s%s", escape_text(x, sizeof x, a, strlen(a)), text, b);
     if (value)
-        fprintf(stderr, ", not '%s'", printable(y, sizeof y, value, strlen(value)));
+        fprintf(stderr, ", not '%s'", escape_text(y, sizeof y, value, strlen(value)));
     fputs("\ntry: webnn-bench --help\n", stderr);
     return false;
 }
 
-/** One argument, with its value from the next one.  *i is moved on. */
+/** Takes one argument, with its value from the next one.  *i is moved on. */
 static bool parse_option(int argc, char **argv, int *i, struct bench_options *o, int *status)
 {
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {

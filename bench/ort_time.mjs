@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How ONNX Runtime is opened and timed, for ort_case.mjs and operators.mjs (run where the package onnxruntime-node is installed).
-// Results go to tensors that exist before, as they do in webnn-bench; else copying them would be half of the time of a short run.
+// Opens and times ONNX Runtime, for ort_case.mjs and operators.mjs (run where the package onnxruntime-node is installed).
+// Results go to tensors that exist already, as they do in webnn-bench; else copying them would be half of a short run's time.
 import { createRequire } from 'node:module';
 
 export const ort = createRequire(`${process.cwd()}/`)('onnxruntime-node');
 
-/** The session, and the milliseconds that creating it took. */
+/** Returns the session, and the milliseconds that creating it took. */
 export async function open(file, threads) {
   const start = performance.now();
   const session = await ort.InferenceSession.create(file, {

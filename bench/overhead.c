@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a computation costs beside its kernels.  In: the number of threads.  Out: microseconds.
+ * Times what a computation costs beside its kernels, in microseconds.
  *
- * A graph of one relu of 16 numbers takes as long as `compute` needs to check bindings, find an execution, start and come back;
- * in a chain of such steps that are kept apart each further one costs what the step walker does.  Dispatch is timed until it
- * returns: of the tiny graph, which is computed before it returns, and of one that the timeline's thread computes.  For that
- * one with the timeline idle for a moment, when its thread still looks out for work, and for long, when the thread sleeps and
- * has to be woken, and with work queued before it.
+ * A graph of one relu of 16 numbers takes as long as `compute` needs to check bindings, find an invocation, start and come
+ * back; in a chain of such steps that are kept apart each further one costs what the step walker does.
+ *
+ * Dispatch is timed until it returns: of the tiny graph, which is computed before it returns, and of one that the timeline's
+ * thread computes.  For that one it is timed with the timeline idle for a moment, when its thread still looks out for work,
+ * with it idle for long, when the thread sleeps and has to be woken, and with work queued before it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum { ELEMENTS = 16, WORK = 4096, CHAIN = 64, ROUNDS = 200, BURST = 16 };
 
 static const double SHORT_PAUSE = 20e-6, LONG_PAUSE = 5e-3;
 
-/** relu, neg, relu, ... */
+/** Builds relu, neg, relu, ... */
 static bool build_chain(WNNContext context, uint32_t length, uint32_t elements, WNNGraph *graph)
 {
     uint32_t shape[] = {elements};
@@ -76,7 +77,8 @@ struct dispatching {
 static bool dispatch_open(WNNContext context, uint32_t length, uint32_t elements, struct dispatching *d)
 {
     uint32_t shape[] = {elements};
-    WNNTensorDescriptor t = {WNNOperandDataType_Float32, 1, shape, true, true};
+    WNNTensorDescriptor t = {
+        .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = shape, .readable = true, .writable = true};
 
     *d = (struct dispatching){.context = context};
     return build_chain(context, length, elements, &d->graph) && !wnnContextCreateTensor(context, &t, &d->from) &&
@@ -110,9 +112,9 @@ static int by_size(const void *a, const void *b)
 }
 
 /**
- * Microseconds until a dispatch returns: the first of a burst, so many seconds after the last has ended, and in the mean each
- * of those behind it.  The pause is spent computing, which is when another core has to be woken; a caller who slept as well may
- * find the thread on his own core.
+ * Times a dispatch until it returns, in microseconds: the first of a burst, so many seconds after the last has ended, and in
+ * the mean each of those behind it.  The pause is spent computing, which is when another core has to be woken; a caller who
+ * slept as well may find the thread on his own core.
  */
 static bool time_bursts(const struct dispatching *d, int rounds, double pause, double *idle, double *queued)
 {
@@ -143,15 +145,26 @@ static bool time_bursts(const struct dispatching *d, int rounds, double pause, d
     return true;
 }
 
-static bool time_brief(WNNContext context, double *us)
+static bool dispatch_and_read(void *user)
+{
+    const struct dispatching *d = user;
+    float y[ELEMENTS];
+
+    return dispatch(d) && wnnContextReadTensor(d->context, d->to, y, sizeof y) == WNNStatus_Success;
+}
+
+static bool time_brief(WNNContext context, double *dispatched, double *read)
 {
     struct dispatching d;
-    struct bench_times times;
-    bool ok = dispatch_open(context, 1, ELEMENTS, &d) && bench_measure(dispatch_once, &d, 0.1, &times);
+    struct bench_times times[2];
+    bool ok = dispatch_open(context, 1, ELEMENTS, &d) && bench_measure(dispatch_once, &d, 0.1, &times[0]) &&
+              bench_measure(dispatch_and_read, &d, 0.1, &times[1]);
 
     dispatch_close(&d);
-    if (ok)
-        *us = times.median * 1e3;
+    if (ok) {
+        *dispatched = times[0].median * 1e3;
+        *read = times[1].median * 1e3;
+    }
     return ok;
 }
 
@@ -180,7 +193,7 @@ bool bench_measure_overhead(uint32_t threads, struct bench_overhead *out)
     options.threadCount = threads;
     options.debug = WNN_STR("skip=fuse-kernels");
     ok = !wnnCreateContext(&options, &context) && time_chain(context, 1, &out->compute) && time_chain(context, CHAIN, &chain) &&
-         time_brief(context, &out->dispatch_brief) && time_dispatch(context, out);
+         time_brief(context, &out->dispatch_brief, &out->dispatch_read) && time_dispatch(context, out);
     out->step = (chain - out->compute) / (CHAIN - 1);
     wnnContextRelease(context);
     return ok;
@@ -197,16 +210,18 @@ int bench_overhead_report(uint32_t threads, bool json)
         return 1;
     }
     if (json)
-        printf("{\"threads\": %u, \"compute_us\": %.3f, \"step_us\": %.3f, \"dispatch_brief_us\": %.3f, \"dispatch_idle_us\": "
-               "%.3f, \"dispatch_asleep_us\": %.3f, \"dispatch_queued_us\": %.3f}\n",
-               threads, o.compute, o.step, o.dispatch_brief, o.dispatch_idle, o.dispatch_asleep, o.dispatch_queued);
+        printf("{\"threads\": %u, \"compute_us\": %.3f, \"step_us\": %.3f, \"dispatch_brief_us\": %.3f, \"dispatch_read_us\": "
+               "%.3f, \"dispatch_idle_us\": %.3f, \"dispatch_asleep_us\": %.3f, \"dispatch_queued_us\": %.3f}\n",
+               threads, o.compute, o.step, o.dispatch_brief, o.dispatch_read, o.dispatch_idle, o.dispatch_asleep,
+               o.dispatch_queued);
     else
         printf("compute, a graph of one step of 16 numbers        %8.2f us\n"
                "each further step                                 %8.2f us\n"
                "dispatch of that graph                            %8.2f us\n"
+               "dispatch of that graph, and readTensor            %8.2f us\n"
                "dispatch of more returns, idle for 20 us          %8.2f us\n"
                "dispatch of more returns, idle for 5 ms           %8.2f us\n"
                "dispatch of more returns, work queued before it   %8.2f us\n",
-               o.compute, o.step, o.dispatch_brief, o.dispatch_idle, o.dispatch_asleep, o.dispatch_queued);
+               o.compute, o.step, o.dispatch_brief, o.dispatch_read, o.dispatch_idle, o.dispatch_asleep, o.dispatch_queued);
     return 0;
 }

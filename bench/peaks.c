@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The machine's peaks: arithmetic in registers (peaks_arithmetic.c), reading and copying memory.
+ * Measures the machine's peaks: arithmetic in registers (peaks_arithmetic.c), reading and copying memory.
  *
  * How fast memory is depends on how much of it is walked, so there is a figure for each of a few sizes: what a small network
  * touches, what fits some last-level caches and not others, and what fits none.  All of it lies in huge pages, as what the
@@ -24,7 +24,7 @@ static volatile float sink;
 enum { PREFETCH = 4096, STEP = 256 };
 typedef float line __attribute__((vector_size(64)));
 
-/* The sum of all, walking `streams` parts side by side: a processor may prefetch only inside of a page, and several at once. */
+/* Sums up all, walking `streams` parts side by side: a processor may prefetch only inside of a page, and several at once. */
 #define READ(name, target)                                                                                                     \
     target static void name(const char *from, size_t bytes, size_t streams)                                                    \
     {                                                                                                                          \
@@ -41,7 +41,7 @@ typedef float line __attribute__((vector_size(64)));
         sum[0] += sum[1] + sum[2] + sum[3];                                                                                    \
         sink = sum[0][0];                                                                                                      \
     }
-/* The same without asking ahead, which in a near cache takes longer than it saves. */
+/* Does the same without asking ahead, which in a near cache takes longer than it saves. */
 #define READ_STRAIGHT(name, target)                                                                                            \
     target static void name(const char *from, size_t bytes)                                                                    \
     {                                                                                                                          \
@@ -73,7 +73,7 @@ READ_STRAIGHT(read_straight_avx512, __attribute__((target("avx512f"))))
 COPY(copy_avx512, __attribute__((target("avx512f"))))
 #endif
 
-/** streams 0: straight. */
+/** Reads straight on if streams is 0. */
 static void run_read(const char *from, size_t bytes, size_t streams)
 {
 #if defined(__x86_64__)
@@ -163,7 +163,7 @@ static void *peak_run(void *user)
     return NULL;
 }
 
-/** The best of some rounds, in units of 10^9 a second: a peak, not a mean.  0: out of memory. */
+/** Returns the best of some rounds, in units of 10^9 a second: a peak, not a mean.  0: out of memory. */
 static double peak_measure(const struct peak_thread *what, uint32_t threads, int rounds)
 {
     struct peak_thread *t = calloc(threads, sizeof *t);
@@ -202,12 +202,14 @@ static double peak_measure(const struct peak_thread *what, uint32_t threads, int
     return best;
 }
 
-/** KiB: what fits a core's first cache and its second, of each thread; then of all together what fits some last-level caches
- * and not others, and what fits none. */
+/**
+ * These are KiB: what fits a core's first cache and its second, of each thread; then of all together what fits some last-level
+ * caches and not others, and what fits none.
+ */
 enum { NEAR_LEVELS = 2 };
 static const uint32_t level_kib[BENCH_LEVELS] = {32, 1 << 10, 16 << 10, 48 << 10, 512 << 10};
 
-/** The fastest of some ways to walk memory, so often that starting threads does not count. */
+/** Returns the fastest of some ways to walk memory, so often that starting threads does not count. */
 static double walk_measure(enum way first, enum way last, uint32_t threads, char *memory, size_t bytes)
 {
     const size_t enough = (size_t)16 << 20;
@@ -222,7 +224,7 @@ static double walk_measure(enum way first, enum way last, uint32_t threads, char
     return best;
 }
 
-/** False: out of memory. */
+/** Returns false if memory runs out. */
 static bool measure_all(uint32_t threads, struct bench_peaks *out)
 {
     size_t room = (size_t)level_kib[BENCH_LEVELS - 1] << 10, huge = (size_t)2 << 20;

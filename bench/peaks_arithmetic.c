@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How fast each kind of arithmetic is at best: independent chains of one instruction on registers (or AMX's tiles).
- *
- * In: a number of rounds.  Out: operations done.  Which instructions there are is asked of the processor, and of the system
- * where that has a say: this file is compiled for any x86-64, each function for what it needs.
+ * Measures how fast each kind of arithmetic is at best, by independent chains of one instruction on registers (or AMX's tiles).
+ * The processor is asked which instructions there are, and so is the system where that has a say: this file is compiled for any
+ * x86-64, each function for what it needs.
  */
 #define _GNU_SOURCE
 #include "bench/bench.h"
@@ -66,7 +65,7 @@ static double divide_plain(int64_t times)
 
 #if defined(__x86_64__)
 
-/* ---- what there is ---- */
+/* ---- the instructions that the processor has ---- */
 
 enum { EAX, EBX, ECX, EDX };
 
@@ -198,7 +197,9 @@ __attribute__((target("avx512f,avx512bw,avx512bf16"))) static double dot_avx512_
 
 /* ---- tiles ---- */
 
-/* Eight of 16 rows with 64 bytes: 0 to 3 are sums, 4 and 5 one factor, 6 and 7 the other.  All are zeros, which take as long.
+/*
+ * There are eight tiles of 16 rows with 64 bytes: 0 to 3 are sums, 4 and 5 are A, 6 and 7 are B.  All are zeros, which take as
+ * long.
  */
 enum { TILE_ROWS = 16, TILE_BYTES = 64, TILE_SUMS = 4 };
 
@@ -209,10 +210,12 @@ struct tile_config {
 };
 _Static_assert(sizeof(struct tile_config) == 64, "as the processor reads it");
 
-/* Not a variable of the functions: GCC 12 takes the instruction to read eight bytes, and leaves stores to the others out. */
-static const struct tile_config tile_config = {.palette = 1,
-                                               .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
-                                               .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+/*
+ * This is no variable of the functions, because GCC 12 takes the instruction to read eight bytes, and leaves stores to the
+ * others out.
+ */
+static const struct tile_config tile_config = {
+    .palette = 1, .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
 
 /* Compilers take tiles by number only. */
 #define TILE_LOOP(STEP)                                                                                                        \

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What each precision costs in accuracy and gains in time, as a table in Markdown.
+"""Prints what each precision costs in accuracy and gains in time, as a table in Markdown.
 
     bench/precision.py --bin build/release/bin [OPTION ...] MODEL ...
 
-MODEL            a folder of the shared models (manifest.json with cases: their inputs, and their outputs as the reference), or an
-                 ONNX file with fixed shapes (noise, and our own float32 as the reference)
+MODEL            a folder of the shared models (manifest.json with cases: their inputs, and their outputs as the reference), or
+                 an ONNX file with fixed shapes (noise, and our own float32 as the reference)
 --bin FOLDER     has webnn-run and webnn-bench
 --threads N      default 1; --seconds S each time a network is timed (default 0.5); --rounds N (default 3): the precisions take
                  turns, and the best run counts, as on a machine that others use medians say little
---forced         times and results with the debug switch prefer-bfloat16: every product in bfloat16 that can be, whatever it costs.
-                 Without it both are those of the compiler's choice, which on a processor that gains nothing is float32.
+--forced         times and results with the debug switch prefer-bfloat16: every contraction in bfloat16 that can be, whatever
+                 it costs.  Without it both are those of the compiler's choice, which on a processor that gains nothing is
+                 float32.
 
 of peak: what the steps that compute in bfloat16 reach of the machine's peak of it, measured in the same run (bf16x2 does three
 times the multiply-adds); empty where none does.
-error: the largest difference from the reference, relative to the largest absolute value of that output, over all outputs and cases.
+error: the largest difference from the reference, relative to the largest absolute value of that output, over all outputs
+and cases.
 top 1: of rows of 2 or more numbers, how many have their maximum in the same place.  Exit status 1 if something failed.
 """
 import argparse
@@ -33,7 +35,7 @@ PRECISIONS = ("float32", "bf16x2", "bf16")
 
 
 def parse_npy(data):
-    """Shape and numbers of a float32 array; None for other types."""
+    """Returns shape and numbers of a float32 array, or None for other types."""
     wide = data[6] > 1
     length = struct.unpack_from("<I" if wide else "<H", data, 8)[0]
     start = (12 if wide else 10) + length
@@ -63,12 +65,12 @@ def run_process(command):
 
 
 def named(entries):
-    """A manifest's inputs or outputs of a case, in either form: name to file."""
+    """Returns a manifest's inputs or outputs of a case, which have two forms, as a map from name to file."""
     return entries if isinstance(entries, dict) else {e["name"]: e["file"] for e in entries}
 
 
 def model_cases(model):
-    """(inputs by name, reference outputs by name) of each case; one of noise and no reference for a file."""
+    """Returns (inputs by name, reference outputs by name) of each case; for a file, one of noise without a reference."""
     if not os.path.isdir(model):
         return [({}, {})]
     with open(os.path.join(model, "manifest.json")) as f:
@@ -130,9 +132,9 @@ def measure_times(a, model):
 
 
 def share_of_peak(steps, peak):
-    """What the steps in bfloat16 reach of its peak together; None: there are none."""
-    narrow = [s for s in steps if s["arithmetic"] == "bfloat16" and s["least_ms"]]
-    return sum(s["operations"] for s in narrow) / sum(s["least_ms"] for s in narrow) / 1e6 / peak if narrow and peak else None
+    """Returns what the steps in bfloat16 reach of its peak together, or None if there are none."""
+    bfloat16 = [s for s in steps if s["arithmetic"] == "bfloat16" and s["least_ms"]]
+    return sum(s["operations"] for s in bfloat16) / sum(s["least_ms"] for s in bfloat16) / 1e6 / peak if bfloat16 and peak else None
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What compare.py, precision.py and operators.py compute from measurements: limits, ratios, the table, the chart."""
+"""Tests what compare.py, precision.py and operators.py compute from measurements: limits, ratios, the table, the chart."""
 import argparse
 import contextlib
 import io

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The compiler of one context: finds out which structures are new, compiles those (several at a time), links them, and keeps
- * each one's code until the last unit that uses it is freed.
+ * This is the compiler of one context.  It finds out which structures are new, compiles those (several at a time), links them,
+ * and keeps each one's code until the last graph that uses it is freed.
  */
-#include "codegen/flatten.h"
-#include "codegen/llvm.h"
+#include "codegen/count_work.h"
+#include "codegen/llvm/flatten.h"
+#include "codegen/llvm/llvm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/clock.h"
+#include "ir/support/clock.h"
+#include "ir/support/guard.h"
 
-enum { WORKERS_MAX = 8 };
+/* LLVM takes about ROOM_BYTES to compile on a few threads.  With less, it would have to be abandoned in the middle. */
+enum { WORKERS_MAX = 8, ROOM_BYTES = 32 << 20 };
 
-/** One compiled structure, in the hash table of its codegen. */
+/** This is one compiled structure, in the hash table of its codegen. */
 struct code {
     struct code *next; /* same bucket */
     uint64_t hash;
     char *structure;
-    uint32_t references; /* units that use it */
+    uint32_t references; /* struct codegen_kernels that use it */
     kernel_function function;
     struct jit_code *linked;
     char symbol[24];
@@ -40,7 +43,7 @@ struct codegen {
     struct codegen_times times;
 };
 
-struct codegen_unit {
+struct codegen_kernels {
     struct codegen *codegen;
     uint32_t count;
     struct code *codes[];
@@ -65,7 +68,7 @@ struct codegen *codegen_create(const struct target *t, const struct debug_option
     c->bucket_count = 64;
     c->buckets = calloc(c->bucket_count, sizeof *c->buckets);
     pthread_mutex_init(&c->lock, NULL);
-    if (!c->buckets)
+    if (!c->buckets || !memory_has_room(ROOM_BYTES))
         error_out_of_memory(e);
     else if (machine_create(&c->machines[0], t, d, e)) {
         c->machine_count = 1;
@@ -156,20 +159,20 @@ static void table_release(struct codegen *c, struct code *code)
 
 struct job {
     struct code *code; /* its function is still missing */
-    const struct kernel *kernel;
+    const struct schedule *schedule;
     char symbol[24];
     LLVMMemoryBufferRef object;
     struct error error;
 };
 
-struct work {
+struct job_queue {
     struct job *jobs;
     uint32_t count;
     atomic_uint next;
 };
 
 struct worker {
-    struct work *work;
+    struct job_queue *queue;
     struct machine *machine;
 };
 
@@ -177,23 +180,25 @@ static void *run_jobs(void *user)
 {
     struct worker *w = user;
     for (;;) {
-        uint32_t i = atomic_fetch_add(&w->work->next, 1);
-        if (i >= w->work->count)
+        uint32_t i = atomic_fetch_add(&w->queue->next, 1);
+        if (i >= w->queue->count)
             return NULL;
-        struct job *job = &w->work->jobs[i];
-        machine_compile(w->machine, job->kernel, job->symbol, &job->object, &job->error);
+        struct job *job = &w->queue->jobs[i];
+        machine_compile(w->machine, job->schedule, job->symbol, &job->object, &job->error);
     }
 }
 
 static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
 {
-    struct work work = {.jobs = jobs, .count = count};
+    struct job_queue queue = {.jobs = jobs, .count = count};
     struct worker workers[WORKERS_MAX];
     pthread_t threads[WORKERS_MAX];
     bool started[WORKERS_MAX] = {false};
-    uint32_t wanted = c->target->thread_count ? c->target->thread_count : 1;
+    uint32_t wanted = c->target->compile_threads ? c->target->compile_threads : c->target->thread_count;
 
     /* A thread costs some tens of microseconds and its machine a millisecond; a structure takes from 4 to 30. */
+    if (wanted == 0)
+        wanted = 1;
     if (wanted > count)
         wanted = count;
     if (wanted > WORKERS_MAX)
@@ -207,7 +212,7 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
     if (wanted > c->machine_count)
         wanted = c->machine_count;
     for (uint32_t i = 0; i < c->machine_count; i++)
-        workers[i] = (struct worker){&work, &c->machines[i]};
+        workers[i] = (struct worker){&queue, &c->machines[i]};
     for (uint32_t i = 1; i < wanted; i++)
         started[i] = !pthread_create(&threads[i], NULL, run_jobs, &workers[i]);
     run_jobs(&workers[0]);
@@ -252,7 +257,8 @@ static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struc
         } else if (!ok || !(ok = keep_object(c, job, e))) {
             LLVMDisposeMemoryBuffer(job->object);
         } else {
-            job->code->linked = jit_link(c->jit, job->object, job->symbol, job->kernel->name, &job->code->function, e);
+            job->code->linked =
+                jit_link(c->jit, job->object, job->symbol, job->schedule->kernel->name, &job->code->function, e);
             ok = job->code->linked != NULL;
         }
     }
@@ -260,14 +266,14 @@ static bool link_jobs(struct codegen *c, struct job *jobs, uint32_t count, struc
     return ok;
 }
 
-/* Fills in unit->codes with entries of the table, new ones without a function, and lists those as jobs. */
-static bool find_codes(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit *unit,
+/* Fills in kernels->codes with entries of the table, new ones without a function, and lists those as jobs. */
+static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels *kernels,
                        struct job *jobs, uint32_t *job_count, struct error *e)
 {
     struct arena scratch = {0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
-        char *structure = emit_structure(kernels[i], &c->machines[0].isa, &scratch);
+        char *structure = schedule_structure(schedules[i], &scratch);
         if (!structure) {
             ok = error_out_of_memory(e);
             break;
@@ -284,96 +290,96 @@ static bool find_codes(struct codegen *c, uint32_t count, struct kernel *const *
             code->hash = hash;
             table_insert(c, code);
             struct job *job = &jobs[(*job_count)++];
-            *job = (struct job){.code = code, .kernel = kernels[i]};
+            *job = (struct job){.code = code, .schedule = schedules[i]};
             snprintf(job->symbol, sizeof job->symbol, "k%llu", (unsigned long long)c->serial++);
         }
         code->references++;
-        unit->codes[unit->count++] = code;
+        kernels->codes[kernels->count++] = code;
     }
     arena_free(&scratch);
     return ok;
 }
 
-bool codegen_compile(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit **unit,
+bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e)
 {
-    *unit = NULL;
-    struct codegen_unit *u = calloc(1, sizeof *u + count * sizeof *u->codes);
+    *kernels = NULL;
+    struct codegen_kernels *k = calloc(1, sizeof *k + count * sizeof *k->codes);
     struct job *jobs = calloc(count + 1, sizeof *jobs);
-    if (!u || !jobs) {
-        free(u);
+    if (!k || !jobs || !memory_has_room(ROOM_BYTES)) {
+        free(k);
         free(jobs);
         return error_out_of_memory(e);
     }
-    u->codegen = c;
+    k->codegen = c;
 
     pthread_mutex_lock(&c->lock);
     uint32_t job_count = 0;
-    bool ok = find_codes(c, count, kernels, u, jobs, &job_count, e);
+    bool ok = find_codes(c, count, schedules, k, jobs, &job_count, e);
     if (ok && job_count) {
         compile_jobs(c, jobs, job_count);
         ok = link_jobs(c, jobs, job_count, e);
     }
     for (uint32_t i = 0; ok && i < count; i++)
-        functions[i] = u->codes[i]->function;
+        functions[i] = k->codes[i]->function;
     if (ok)
         c->times.kernels += count;
     pthread_mutex_unlock(&c->lock);
     free(jobs);
     if (!ok) {
-        codegen_unit_free(u);
+        codegen_kernels_free(k);
         return false;
     }
-    *unit = u;
+    *kernels = k;
     return true;
 }
 
-void codegen_unit_free(struct codegen_unit *u)
+void codegen_kernels_free(struct codegen_kernels *k)
 {
-    if (!u)
+    if (!k)
         return;
-    pthread_mutex_lock(&u->codegen->lock);
-    for (uint32_t i = 0; i < u->count; i++)
-        table_release(u->codegen, u->codes[i]);
-    pthread_mutex_unlock(&u->codegen->lock);
-    free(u);
+    pthread_mutex_lock(&k->codegen->lock);
+    for (uint32_t i = 0; i < k->count; i++)
+        table_release(k->codegen, k->codes[i]);
+    pthread_mutex_unlock(&k->codegen->lock);
+    free(k);
 }
 
 /* ---- saving ---- */
 
-/* Code of a kernel whose object was not kept. */
-static bool append_compiled(struct machine *plain, const struct kernel *k, const char *symbol, struct flat_code *flat,
+/* Appends the code of a kernel whose object was not kept, by compiling it again. */
+static bool append_compiled(struct machine *unsanitized, const struct schedule *s, const char *symbol, struct flat_code *flat,
                             uint64_t *offset, struct error *e)
 {
     LLVMMemoryBufferRef object = NULL;
 
-    if (!machine_compile(plain, k, symbol, &object, e))
+    if (!machine_compile(unsanitized, s, symbol, &object, e))
         return false;
     bool ok = flat_code_append(flat, LLVMGetBufferStart(object), LLVMGetBufferSize(object), symbol, offset, e);
     LLVMDisposeMemoryBuffer(object);
     return ok;
 }
 
-bool codegen_unit_flatten(struct codegen_unit *u, struct kernel *const *kernels, uint32_t count, const uint32_t *which,
-                          void **bytes, size_t *size, uint64_t *offsets, struct error *e)
+bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
+                             const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
 {
     static const struct debug_options no_debug;
     struct flat_code flat = {0};
-    struct machine plain = {0};
+    struct machine unsanitized = {0};
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < count; i++) {
-        const struct code *code = u->codes[which[i]];
+        const struct code *code = k->codes[which[i]];
 
         if (code->object) {
             ok = flat_code_append(&flat, code->object, code->object_bytes, code->symbol, &offsets[i], e);
             continue;
         }
-        if (!plain.tm)
-            ok = kernels && machine_create(&plain, u->codegen->target, &no_debug, e);
-        ok = ok && append_compiled(&plain, kernels[which[i]], code->symbol, &flat, &offsets[i], e);
+        if (!unsanitized.tm)
+            ok = schedules && machine_create(&unsanitized, k->codegen->target, &no_debug, e);
+        ok = ok && append_compiled(&unsanitized, schedules[which[i]], code->symbol, &flat, &offsets[i], e);
     }
-    machine_destroy(&plain);
+    machine_destroy(&unsanitized);
     if (!ok) {
         error_set(e, WNNStatus_UnknownError, "saving: a kernel's code was not kept");
         flat_code_free(&flat);
@@ -382,6 +388,16 @@ bool codegen_unit_flatten(struct codegen_unit *u, struct kernel *const *kernels,
     *bytes = flat.bytes;
     *size = flat.size;
     return true;
+}
+
+bool codegen_is_abandoned(struct codegen *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool abandoned = jit_is_abandoned(c->jit);
+    for (uint32_t i = 0; i < c->machine_count; i++)
+        abandoned |= c->machines[i].abandoned;
+    pthread_mutex_unlock(&c->lock);
+    return abandoned;
 }
 
 void codegen_get_times(struct codegen *c, struct codegen_times *out)
@@ -395,7 +411,7 @@ bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codege
 {
     pthread_mutex_lock(&c->lock);
     struct codegen_times times = c->machines[0].times;
-    bool ok = work_count(&c->machines[0], k, work, e);
+    bool ok = count_work(&c->machines[0], k, work, e);
     c->machines[0].times = times; /* those are of code that runs */
     pthread_mutex_unlock(&c->lock);
     return ok;

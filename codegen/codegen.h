@@ -1,62 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Native code from kernel IR, through LLVM's C API.  The only folder that includes LLVM headers; this header includes none.
+ * Makes native code from kernel IR, through LLVM's C API.  This folder is the only one that includes LLVM headers; this header
+ * includes none.
  *
- * In: finished kernels (ir/kernel.h).  Out: kernel_function pointers (JIT), later objects and assembly (AOT); both share
- * everything up to the finished module.  Read codegen/emit.c first.
+ * It takes kernels with their schedules (ir/schedule/schedule.h) and gives kernel_function pointers (JIT).  Objects and
+ * assembly, which codegen/object/object.h makes ahead of time, share everything up to the finished module.  Read
+ * codegen/emit/emit.c first.
  */
 #ifndef WEBNN_CODEGEN_CODEGEN_H_
 #define WEBNN_CODEGEN_CODEGEN_H_
 
-#include "codegen/kernel_abi.h"
-#include "ir/debug.h"
-#include "ir/kernel.h"
+#include "codegen/emit/kernel_abi.h"
+#include "ir/support/debug.h"
+#include "ir/schedule/schedule.h"
 #include "ir/target.h"
 
-/** A compiler for one target, with its JIT and its cache of compiled structures.  Thread-safe.  One per context. */
+/** This is a compiler for one target, with its JIT and its cache of compiled structures.  Each context has one.  It may be used
+ * by several threads at the same time. */
 struct codegen;
-/** References to the code of one graph's kernels; code goes when the last graph that uses it does. */
-struct codegen_unit;
+/** This holds references to the code of one graph's kernels.  Code goes when the last graph that uses it does. */
+struct codegen_kernels;
 
-/** Fills triple, cpu, features and vector_bits with the host's, capped by isa ("baseline", "avx2", "avx512", NULL or "native").
- * Strings live in a.  TypeError for an unknown isa. */
+/** Fills triple, cpu, features and isa with the host's, capped by isa ("baseline", "avx2", "avx512", NULL or "native").  The
+ * strings live in a.  Returns false after an error in *e, which is a TypeError for an unknown isa. */
 bool codegen_host_target(struct target *t, const char *isa, struct arena *a, struct error *e);
 
-/** t and d must outlive the result.  NULL: e. */
+/** Makes a compiler for the target.  t and d must outlive the result, which the caller frees.  Returns NULL after an error in
+ * *e. */
 struct codegen *codegen_create(const struct target *t, const struct debug_options *d, struct error *e);
+/** Frees a compiler whose kernels have all been freed.  NULL does nothing. */
 void codegen_free(struct codegen *c);
 
-/** Compiles kernels: each distinct structure once, structures compiled before not at all.  functions[i] runs kernels[i] with
- * the parameters of kernel_numbers.  False: e, and nothing is kept. */
-bool codegen_compile(struct codegen *c, uint32_t count, struct kernel *const *kernels, struct codegen_unit **unit,
+/** Returns whether a call of LLVM was abandoned in the middle, for want of memory or after a fatal error.  Nothing can be
+ * compiled any more then, but code that exists runs on. */
+bool codegen_is_abandoned(struct codegen *c);
+
+/** Compiles kernels: each distinct structure once, and structures that were compiled earlier not at all.  functions[i] then
+ * runs the kernel of schedules[i] with the parameters of schedule_numbers.  *kernels keeps the code alive until the caller
+ * frees it.  Returns false after an error in *e, and nothing is kept. */
+bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e);
-void codegen_unit_free(struct codegen_unit *u);
+/** Lets go of the code.  NULL does nothing. */
+void codegen_kernels_free(struct codegen_kernels *k);
 
 /**
- * The machine code of a unit as bytes that run wherever they are mapped at a multiple of 4096 (codegen/flatten.h): of its
- * kernels which[0..count-1], offsets[i] being where the i-th one's function starts.  kernels: the unit's, needed only under the
- * sanitize switch, where code is compiled anew without it; else NULL.  *bytes is for free().  False: e.
+ * Copies the machine code of compiled kernels as bytes that run wherever they are mapped at a multiple of 4096
+ * (codegen/llvm/flatten.h).  It copies the kernels with the numbers which[0..count-1]; offsets[i] becomes the place where the
+ * function of the i-th one starts.  schedules are those that were compiled; they are needed only under the sanitize switch,
+ * where code is compiled anew without it, and are NULL otherwise.  The caller frees *bytes with free().  Returns false after an
+ * error in *e.
  */
-bool codegen_unit_flatten(struct codegen_unit *u, struct kernel *const *kernels, uint32_t count, const uint32_t *which,
-                          void **bytes, size_t *size, uint64_t *offsets, struct error *e);
+bool codegen_kernels_flatten(struct codegen_kernels *k, struct schedule *const *schedules, uint32_t count,
+                             const uint32_t *which, void **bytes, size_t *size, uint64_t *offsets, struct error *e);
 
-/** Milliseconds spent so far: emitting IR, LLVM passes, instruction selection and linking; and modules compiled. */
+/** Counts the milliseconds spent so far (emitting IR, LLVM's passes, instruction selection and linking), and the modules
+ * compiled. */
 struct codegen_times {
     double emit_ms, passes_ms, codegen_ms;
     uint32_t structures, kernels;
 };
+/** Stores the times of everything that c has compiled so far. */
 void codegen_get_times(struct codegen *c, struct codegen_times *out);
 
 /**
- * What a kernel's expressions take of the vector units, summed over all elements that they are computed for: an instruction on
- * a vector of 32-bit lanes counts as one for each lane.  A lower bound (codegen/work.c); 0 where nothing is known (no x86,
- * vectors of 128 bits).
+ * Says what a kernel's expressions take of the vector units, summed over all elements that they are computed for.  An
+ * instruction on a vector of 32-bit lanes counts as one for each lane.  The numbers are lower bounds (codegen/count_work.c),
+ * and 0 where nothing is known (no x86, vectors of 128 bits).
  */
 struct codegen_work {
-    double instructions; /* but divisions and square roots: */
+    double instructions; /* without divisions and square roots */
     double divisions;
 };
-/** For tools: compiles small functions, which takes milliseconds.  False: e. */
+/** Counts the work of a kernel, for tools: it compiles small functions, which takes milliseconds.  Returns false after an error
+ * in *e. */
 bool codegen_count_work(struct codegen *c, const struct kernel *k, struct codegen_work *work, struct error *e);
 
 #endif

@@ -17,7 +17,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/picture.h"
 
-/* The index-th line of a text, without its end. */
+/* Returns the index-th line of a text, without its end. */
 static const char *line_at(const char *text, size_t index, int *length)
 {
     for (; index > 0 && text; index--) {
@@ -62,7 +62,7 @@ static void print_top(float *probabilities, size_t count, const char *labels)
     }
 }
 
-/* The picture in the size and form that the model takes; malloc'ed.  NULL: the message is out. */
+/* Returns the picture in the size and form that the model takes, malloc'ed, or NULL after a message. */
 static float *load_picture(const struct example *e, const char *path, const WNNOperandDescriptor *d)
 {
     struct picture picture, fitted;
@@ -100,7 +100,7 @@ static float *load_picture(const struct example *e, const char *path, const WNNO
     return pixels;
 }
 
-/* The model's outputs; the one that counts is `probabilities`, or else the last. */
+/* Computes the model's outputs; the one that counts is `probabilities`, or else the last. */
 static bool classify(const struct example *e, const char *picture, const char *labels)
 {
     enum { OUTPUTS_MAX = 8 };

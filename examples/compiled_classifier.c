@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Classifies a picture with a network that webnnc compiled: links the object, calls one function, prints the five likeliest
- * classes.  No library of this project but (with oneDNN) libwebnn_rt.
+ * classes.  It needs no library of this project but (with oneDNN) libwebnn_rt.
  *
  *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h
  *   cc -I. compiled_classifier.c mobilenetv2.o -lwebnn_rt -o compiled_classifier
@@ -25,7 +25,7 @@ enum { BEST = 5, LINE = 256 };
 static float input[mobilenetv2_input_elements];
 static float logits[mobilenetv2_logits_elements], probabilities[mobilenetv2_probabilities_elements];
 
-/* The data of a version 1 .npy file, which must be float32 in C order with as many elements as the network takes. */
+/* Returns the data of a version 1 .npy file, which must be float32 in C order with as many elements as the network takes. */
 static int read_input(const char *path)
 {
     unsigned char head[10];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Removes noise from a photograph with a network whose weights are known in closed form: sliding-window cosine-transform denoising.
+ * Removes noise from a photograph with a network whose weights are known in closed form: sliding-window cosine-transform
+ * denoising.
  *
  *   denoise NOISY.png OUT.png [CLEAN.png] [--sigma S] [--threads N]
  *
@@ -35,7 +36,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Row k of the orthonormal n-point cosine transform at position i. */
+/* Returns row k of the orthonormal n-point cosine transform at position i. */
 static double cosine(int n, int k, int i)
 {
     return sqrt((k ? 2.0 : 1.0) / n) * cos(3.14159265358979323846 * (2 * i + 1) * k / (2.0 * n));
@@ -88,7 +89,8 @@ static WNNStatus build(WNNContext context, uint32_t height, uint32_t width, floa
     x = wnnGraphBuilderPad(b, x, 4, border, 4, border, &pad);
     named.label = WNN_STR("cosines");
     x = wnnGraphBuilderConv2d(b, x, constant(b, 4, (uint32_t[]){COSINES, 1, WINDOW, WINDOW}, cosines), &named);
-    small = wnnGraphBuilderLesser(b, wnnGraphBuilderAbs(b, x, NULL), constant(b, 4, (uint32_t[]){1, COSINES, 1, 1}, threshold), NULL);
+    small = wnnGraphBuilderLesser(b, wnnGraphBuilderAbs(b, x, NULL), constant(b, 4, (uint32_t[]){1, COSINES, 1, 1}, threshold),
+                                  NULL);
     x = wnnGraphBuilderWhere(b, small, wnnGraphBuilderConstantScalar(b, WNNOperandDataType_Float32, wnnNumber(0)), x, NULL);
     x = wnnGraphBuilderConvTranspose2d(b, x, constant(b, 4, (uint32_t[]){COSINES, 1, WINDOW, WINDOW}, back), NULL);
     x = wnnGraphBuilderSlice(b, x, 4, border, 4, planes, NULL);

@@ -19,7 +19,7 @@
 
 enum { RATE = 16000, FRAME = 512, BEFORE = 64, STATE = 2 * 128 };
 
-/* Probabilities of the `frames` whole frames; the last state in `state`. */
+/* Computes the probabilities of the `frames` whole frames, and leaves the last state in `state`. */
 static bool detect(const struct example *e, const struct sound *sound, size_t frames, float *probabilities, float *state)
 {
     WNNTensor input = NULL, output = NULL, states[2] = {NULL, NULL};

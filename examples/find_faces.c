@@ -32,7 +32,7 @@ static float area(const float *box)
     return fmaxf(box[2] - box[0], 0) * fmaxf(box[3] - box[1], 0);
 }
 
-/* Intersection over union. */
+/* Returns intersection over union. */
 static float overlap(const float *a, const float *b)
 {
     const float common[4] = {fmaxf(a[0], b[0]), fmaxf(a[1], b[1]), fminf(a[2], b[2]), fminf(a[3], b[3])};
@@ -41,7 +41,10 @@ static float overlap(const float *a, const float *b)
     return both > 0 ? area(common) / both : 0;
 }
 
-/* Faces above a score, the best of those that overlap.  Returns how many; *faces is malloc'ed, NULL without memory. */
+/*
+ * Chooses faces above a score, the best of those that overlap.  Returns how many there are; *faces is malloc'ed, NULL without
+ * memory.
+ */
 static size_t choose_faces(const float *scores, const float *boxes, size_t anchors, float score, struct face **faces)
 {
     const float overlap_max = 0.3f;
@@ -68,7 +71,7 @@ static size_t choose_faces(const float *scores, const float *boxes, size_t ancho
     return kept;
 }
 
-/* The place of x, a part of the picture, in pixels; boxes may reach beyond it. */
+/* Returns the place of x, a part of the picture, in pixels; boxes may reach beyond it. */
 static uint32_t pixel(float x, uint32_t size)
 {
     double at = floor((double)x * size);

@@ -27,7 +27,7 @@
 
 enum { LAYERS_MAX = 64, LENGTH_MAX = 4096, BEGIN_OF_TEXT = 1 };
 
-/* What the weights say about the network. */
+/* Holds what the weights say about the network. */
 struct sizes {
     uint32_t vocabulary, width, layers, heads, shared_heads, head, length;
 };
@@ -37,9 +37,9 @@ struct llama {
     struct onnx_weights *weights;
     WNNGraphBuilder b;
     struct sizes s;
-    /* Operands that every layer uses; NULL before they are made. */
+    /* Every layer uses these operands, which are NULL until they are made. */
     WNNOperand cosine, sine, is_now, hidden, epsilon;
-    /* state[i][t]: the i-th value that goes from step to step; odd steps write t = 0. */
+    /* state[i][t] is the i-th value that goes from step to step; odd steps write t = 0. */
     size_t state_count;
     char names[2 + 2 * LAYERS_MAX][2][32]; /* as input, as output */
     WNNTensor state[2 + 2 * LAYERS_MAX][2];
@@ -61,7 +61,7 @@ static WNNOperand number(struct llama *m, double value)
     return wnnGraphBuilderConstantScalar(m->b, WNNOperandDataType_Float32, wnnNumber(value));
 }
 
-/* A weight of the file; one that is missing has no descriptor, which the builder refuses. */
+/* Returns a weight of the file; one that is missing has no descriptor, which the builder refuses. */
 static WNNOperand weight(struct llama *m, const char *format, uint32_t layer)
 {
     struct npy_array array = {0};
@@ -78,7 +78,7 @@ static WNNOperand reshape(struct llama *m, WNNOperand x, size_t rank, const uint
     return wnnGraphBuilderReshape(m->b, x, rank, shape, NULL);
 }
 
-/* x / sqrt(mean(x^2) + epsilon) * weight */
+/* Returns x / sqrt(mean(x^2) + epsilon) * weight. */
 static WNNOperand normalise(struct llama *m, WNNOperand x, WNNOperand w)
 {
     WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
@@ -92,7 +92,7 @@ static WNNOperand normalise(struct llama *m, WNNOperand x, WNNOperand w)
     return wnnGraphBuilderMul(m->b, x, w, NULL);
 }
 
-/* Neighbouring elements as points in a plane, turned by an angle that grows with the position. */
+/* Turns neighbouring elements, as points in a plane, by an angle that grows with the position. */
 static WNNOperand rotate(struct llama *m, WNNOperand x, uint32_t heads)
 {
     WNNSplitOptions by_last = WNN_SPLIT_OPTIONS_INIT;
@@ -109,7 +109,7 @@ static WNNOperand rotate(struct llama *m, WNNOperand x, uint32_t heads)
     return wnnGraphBuilderConcat(m->b, 2, turned, 2, NULL);
 }
 
-/* The cache with the new token's row in its place.  The result is an output: the next step's cache. */
+/* Returns the cache with the new token's row in its place.  The result is an output: the next step's cache. */
 static WNNOperand remember(struct llama *m, size_t state, WNNOperand row, WNNNamedOperand *outputs)
 {
     const uint32_t shape[3] = {m->s.shared_heads, m->s.length, m->s.head};
@@ -144,7 +144,7 @@ static WNNOperand attend(struct llama *m, uint32_t layer, WNNOperand x, WNNNamed
     return wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.wo", layer), NULL);
 }
 
-/* (silu(x w1) * x w3) w2 */
+/* Returns (silu(x w1) * x w3) w2. */
 static WNNOperand think(struct llama *m, uint32_t layer, WNNOperand x)
 {
     WNNOperand gate = wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.w1", layer), NULL);
@@ -154,7 +154,9 @@ static WNNOperand think(struct llama *m, uint32_t layer, WNNOperand x)
     return wnnGraphBuilderMatmul(m->b, wnnGraphBuilderMul(m->b, gate, up, NULL), weight(m, "layers.%u.w2", layer), NULL);
 }
 
-/* The angles of all positions, of which the step takes its own; and which rows of the cache are now, and which still to come.
+/*
+ * Makes the angles of all positions, of which the step takes its own, and finds which rows of the cache are now, and which
+ * still to come.
  */
 static bool make_position(struct llama *m, WNNOperand position)
 {
@@ -263,11 +265,15 @@ static bool make_tensors(struct llama *m)
 
     for (size_t i = 0; i < m->state_count; i++)
         for (int t = 0; t < 2; t++) {
-            WNNTensorDescriptor d = {WNNOperandDataType_Int32, 1, one, true, true};
+            WNNTensorDescriptor d = {
+                .dataType = WNNOperandDataType_Int32, .rank = 1, .shape = one, .readable = true, .writable = true};
 
             if (i >= STATE_CACHE)
-                d = (WNNTensorDescriptor){WNNOperandDataType_Float32, 3, cache, false,
-                                          false}; /* the host has no business there */
+                d = (WNNTensorDescriptor){.dataType = WNNOperandDataType_Float32,
+                                          .rank = 3,
+                                          .shape = cache,
+                                          .readable = false,
+                                          .writable = false}; /* the host never writes them */
             if (!example_ok(&m->e, wnnContextCreateTensor(m->e.context, &d, &m->state[i][t]), "tensor"))
                 return false;
         }
@@ -276,7 +282,7 @@ static bool make_tensors(struct llama *m)
 
 /* ---- text ---- */
 
-/* The pieces of text that tokens stand for; NULL without the file. */
+/* Reads the pieces of text that tokens stand for.  Returns NULL without the file. */
 static cJSON *read_vocabulary(const char *model)
 {
     char *path = file_join(model, "vocab_partial.json"), *text = NULL;
@@ -302,7 +308,7 @@ static void print_token(const cJSON *vocabulary, int32_t token)
     fflush(stdout);
 }
 
-/* One step after the other.  tokens[0] is there; tokens[1 to given] are what the text must begin with. */
+/* Takes one step after the other.  tokens[0] is there; tokens[1 to given] are what the text must begin with. */
 static bool generate(struct llama *m, size_t given, int64_t *tokens, const cJSON *vocabulary, double *ms)
 {
     for (uint32_t i = 0; i + 1 < m->s.length; i++) {
@@ -336,7 +342,7 @@ static bool generate(struct llama *m, size_t given, int64_t *tokens, const cJSON
     return true;
 }
 
-/* "403,407": the tokens behind the first.  -1: not that. */
+/* Reads "403,407", the tokens behind the first.  Returns -1 if the text is not that. */
 static int parse_tokens(const char *text, int64_t *tokens, uint32_t vocabulary, uint32_t length)
 {
     int count = 0;

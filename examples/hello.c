@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The smallest whole program: y = relu(x * 0.2), first on plain buffers, then with tensors on the context's timeline. */
+/*
+ * This is the smallest whole program: y = relu(x * 0.2), first on plain buffers, then with tensors on the context's timeline.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +22,8 @@ int main(void)
     const uint32_t shape[2] = {2, 2};
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape};
     float in[4] = {1, -2, 3, -4}, out[4];
-    WNNTensorDescriptor tensor = {WNNOperandDataType_Float32, 2, shape, true, true};
+    WNNTensorDescriptor tensor = {
+        .dataType = WNNOperandDataType_Float32, .rank = 2, .shape = shape, .readable = true, .writable = true};
     WNNContext context;
     WNNGraphBuilder b;
     WNNOperand x, k, y;
@@ -36,7 +39,8 @@ int main(void)
     wnnGraphBuilderRelease(b);
 
     check(wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), in, sizeof in}, 1,
-                          &(WNNNamedBuffer){WNN_STR("y"), out, sizeof out}), "compute");
+                          &(WNNNamedBuffer){WNN_STR("y"), out, sizeof out}),
+          "compute");
     printf("compute:  %g %g %g %g\n", out[0], out[1], out[2], out[3]);
 
     check(wnnContextCreateTensor(context, &tensor, &tx), "tensor x");

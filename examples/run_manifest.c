@@ -4,8 +4,8 @@
  *
  *   run_manifest MODEL_FOLDER [INPUT.npy ...] [--threads N]
  *
- * With .npy files: binds them to the graph's inputs in order and prints what comes out.  Without: runs the cases that come with the
- * network and prints how far the results are from the expected ones.
+ * With .npy files: binds them to the graph's inputs in order and prints what comes out.  Without: runs the cases that come with
+ * the network and prints how far the results are from the expected ones.
  */
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static int report(const char *what)
     return 1;
 }
 
-/* Shape, range, and the places of the five largest elements. */
+/* Prints shape, range, and the places of the five largest elements. */
 static void print_output(const WNNNamedOperandDescriptor *d, const float *data)
 {
     size_t n = byte_length(&d->descriptor) / sizeof(float);

@@ -14,7 +14,7 @@
 #include "examples/support/example.h"
 #include "frontend/io/picture.h"
 
-/* The largest part around the middle with the proportions width : height. */
+/* Cuts out the largest part around the middle with the proportions width : height. */
 static bool cut(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, char *message, size_t size)
 {
     uint64_t w = from->width, h = from->height;

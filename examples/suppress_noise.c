@@ -6,7 +6,7 @@
  *
  * MODEL is RNNoise: 50 frames of 42 features in, 22 gains for each frame out, and three states, which go from one call to the
  * next as tensors: what one dispatch writes the next one reads, and the host never sees it.  IN.wav has 48000 samples a second.
- * Features and gains: examples/support/bands.h.
+ * examples/support/bands.h computes features and applies gains.
  *
  * Where this is simpler than the published program: 50 frames (half a second) are looked at together, as the model takes them,
  * so this is no use in a telephone call; a silent frame is given to the network as zeros instead of being left out; and the
@@ -48,7 +48,7 @@ static bool open_tensors(struct suppressor *s)
     return ok;
 }
 
-/* One block through the network: features to gains, states from turn to turn. */
+/* Runs one block through the network: features to gains, states from turn to turn. */
 static bool dispatch(struct suppressor *s, const float *features, float *gains)
 {
     WNNNamedTensor in[1 + STATES] = {{WNN_STR("input"), s->features}}, out[1 + STATES] = {{WNN_STR("gains"), s->gains}};

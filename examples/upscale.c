@@ -19,7 +19,7 @@
 /* What lies further away than this does not change a pixel: kernels of 5, 3, 3 and 3 reach 2 + 1 + 1 + 1 pixels. */
 enum { REACH = 5 };
 
-/* One way of cutting `size` pixels into tiles of `tile`: where the tiles begin. */
+/* Returns where a tile begins, in one way of cutting `size` pixels into tiles of `tile`. */
 static uint32_t tile_start(uint32_t index, uint32_t tile, uint32_t size)
 {
     uint64_t start = (uint64_t)index * (tile - 2 * REACH);
@@ -32,7 +32,7 @@ static uint32_t tile_count(uint32_t tile, uint32_t size)
     return size <= tile ? 1 : 1 + (size - tile + tile - 2 * REACH - 1) / (tile - 2 * REACH);
 }
 
-/* Brightness (BT.601) of the pixels of a tile; beyond the picture's edge its last pixels are repeated. */
+/* Reads the brightness (BT.601) of the pixels of a tile; beyond the picture's edge its last pixels are repeated. */
 static void tile_read(const struct picture *p, uint32_t x0, uint32_t y0, uint32_t width, uint32_t height, float *out)
 {
     for (uint32_t y = 0; y < height; y++)

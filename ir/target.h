@@ -1,51 +1,340 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What passes and codegen know about the machine and the library, as facts and function pointers.  The runtime fills it in, so that
- * neither includes oneDNN, OpenCL or LLVM headers to decide anything.
+ * Says what passes, schedules and codegen know about the machine and the library: what the instruction set offers, facts and
+ * costs, and function pointers.  The runtime fills it in, so that neither includes oneDNN, OpenCL or LLVM headers to decide
+ * anything.
+ *
+ * Facts and costs (struct target_facts) stand in one table, ir/target.c, with a row for each kind of machine.  Every heuristic
+ * reads them there: a number that a measurement or a manual gave belongs into the table, and what a heuristic does with it into
+ * the heuristic.  An engine for another kind of machine has a row of its own and points target.facts at it.
  */
 #ifndef WEBNN_IR_TARGET_H_
 #define WEBNN_IR_TARGET_H_
 
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
+/** Says what an instruction set offers: all that schedules and code generators ask of one. */
+struct isa {
+    uint32_t vector_bits;  /* preferred width */
+    bool fma;              /* llvm.fma is one instruction */
+    bool f16;              /* conversions between half and float are instructions */
+    bool bf16;             /* rounding vectors of 8 and 16 floats to bfloat16 is an instruction (AVX512_BF16) */
+    bool rounding;         /* rounding to whole numbers is an instruction */
+    bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
+    bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
+    uint32_t registers;    /* vector registers */
+    bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
+    bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
+    bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
+};
+
+/* ---- facts and costs ---- */
+
+/** These sizes, in bytes, hold for every machine that this compiles for, and for the one that runs it. */
+enum {
+    TARGET_LINE_BYTES = 64, /* of a line of the cache */
+    TARGET_ALIGNMENT = 64,  /* of the addresses of tensors, scratch and weights: a line of the cache, and the widest vector */
+    TARGET_HUGE_PAGE_BYTES = 2 << 20
+};
+
+/** Returns a number of bytes, or an offset, rounded up to TARGET_ALIGNMENT.  bytes is not negative. */
+static inline int64_t target_align(int64_t bytes)
+{
+    return (bytes + TARGET_ALIGNMENT - 1) / TARGET_ALIGNMENT * TARGET_ALIGNMENT;
+}
+
+/** Returns a number of elements rounded up to whole lines of the cache, whatever the elements' size is: to a multiple of a
+ * line's bytes. */
+static inline int64_t target_whole_lines(int64_t elements)
+{
+    return (elements + TARGET_LINE_BYTES - 1) / TARGET_LINE_BYTES * TARGET_LINE_BYTES;
+}
+
+/** Describes the caches of one core.  Schedules must not depend on which machine of a kind compiles, so they assume the sizes
+ * below. */
+struct cache_facts {
+    int64_t l1_way_bytes;    /* addresses that far apart share a set of the first-level cache */
+    int64_t l1_ways;         /* lines of one set that the first-level cache holds */
+    int64_t row_bytes;       /* bytes of rows that a kernel may keep: they stay close to the core beside what passes by */
+    int64_t l2_bytes;        /* of the second-level cache, where the machine cannot be asked (target.cache_bytes) */
+    int64_t streams;         /* tensors that a loop may walk: what prefetchers follow, and registers for addresses */
+    double l2_hot_share;     /* share of it that stays there while anything else is read, from row to row of a panel */
+    double l2_reused_share;  /* the same while as much passes by once */
+    double l2_paired_share;  /* the same beside an operand of which a block as large as the cache is in use */
+    double l2_between_calls; /* share of it that weights stay in from one run of a network to the next */
+};
+
+/** Says how much one thread does in a microsecond. */
+struct rate_facts {
+    double kernel_operations; /* additions of generated kernels other than contractions, with their loads, on any machine */
+    double kernel_bytes;      /* bytes of those that they read and write, in whatever cache they lie */
+    double l2_bytes;          /* bytes read from the second-level cache */
+    double memory_bytes;      /* bytes read from memory */
+    double converted_bytes;   /* bytes read or written while float32 becomes bfloat16 */
+    /* These are the multiply-adds of bfloat16 for each of float32: by tiles (AMX), by the dot product, and by the dot product
+     * of processors which have float16 arithmetic, too. */
+    double bfloat16_tiles, bfloat16_dot, bfloat16_dot_slow;
+};
+
+/** Says what threads and calls take, in microseconds. */
+struct call_facts {
+    double wake;        /* until the threads of a team, or the thread of a timeline, begin to work */
+    double thread_work; /* the least work that is worth a thread */
+    double kernel_call; /* calling a kernel, or copying a few bytes */
+    double spin;        /* how long a thread without work looks out for more before it sleeps: most comes soon */
+    double team_call;   /* running a function on a team that is awake, and its buffers */
+};
+
+/** Classifies scalar operations by what they cost: operations of a class cost the same. */
+enum operation_class {
+    OPERATION_NONE,           /* constants */
+    OPERATION_SIMPLE,         /* additions, comparisons, ...: one instruction; accesses to the first-level cache, too */
+    OPERATION_EXTREME,        /* minimum and maximum, which keep NaN and signed zeros */
+    OPERATION_DIVISION,       /* floats: division, square root, reciprocal */
+    OPERATION_WHOLE_DIVISION, /* integers: division, which vectors do not have */
+    OPERATION_ROUNDING,       /* to bfloat16 */
+    OPERATION_EXPONENTIAL,    /* exp, log, tanh, erf, sigmoid and the like: a polynomial */
+    OPERATION_TRIGONOMETRIC,  /* sin, cos, tan: with the reduction of large arguments */
+    OPERATION_POWER,          /* pow */
+    OPERATION_CLASSES
+};
+
+/** Says what arithmetic in generated loops costs. */
+struct operation_facts {
+    double cost[OPERATION_CLASSES]; /* instructions of a vector, and the time of as many additions */
+    double lane_sum;                /* adding up the lanes of a vector, in additions */
+    double per_byte;                /* additions that take as long as moving a byte to or from memory */
+    uint32_t normalization;         /* additions for an element of a normalisation: two passes over the row and the rest */
+    uint32_t lookup;                /* for finding out where an element comes from, where no index map says it */
+};
+
+/**
+ * An accumulator takes at most so many additions in a row; longer sums are split into blocks whose sums are added up.  These
+ * limits bound the rounding error, so that no machine has numbers of its own.  A register tile, whose blocks cost registers,
+ * splits less often.
+ */
+enum { SUM_STEPS = 64, TILE_SUM_STEPS = 512, GPU_TILE_SUM_STEPS = 256 };
+
+/** Describes generated loops: the schedules of all kernels choose by these facts. */
+struct loop_facts {
+    int64_t vector_block;   /* elements of the vector variable that a unit of work covers at most; a power of two */
+    int64_t run_least;      /* consecutive elements that are worth a vector, or a panel of packed B */
+    uint32_t assumed_lanes; /* lanes of a vector, where one vector variable is weighed against another */
+    uint32_t row_lanes;     /* lanes of a row buffer's elements where vectors run along a PARALLEL variable */
+    uint32_t sum_vectors;   /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
+    uint32_t few_rows;      /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
+    uint32_t unroll_points; /* points of REDUCED variables that are unrolled, at most */
+    uint32_t window_slack;  /* elements of a window that may lie in the padding without its loop being clipped */
+    int64_t single_points;  /* more unrolled points than this fill the processor's window: one vector at a time */
+    /* These are costs of one vector, in exponentials, whose chain of dependent instructions fills the window on its own. */
+    double heavy_exponentials;    /* from here on an iteration has fewer vectors, or interleaves two */
+    double heaviest_exponentials; /* from here on it has one vector, or interleaves four */
+    /* These are costs of one vector, in additions. */
+    double recompute_cost;  /* values that cost less are computed again instead of being kept in a row buffer */
+    double copied_cost;     /* above it, arithmetic hides what masks and partial transposes cost: one code serves both */
+    double transposed_cost; /* above it, a transpose in registers gains little, and its code repeats every expression per row */
+};
+
+/** Says which nodes are joined to one kernel. */
+struct fusion_facts {
+    double repeat_dear;  /* how often a kernel may compute an element that is dear (an edge of padding is computed again) */
+    double repeat_cheap; /* how often it may compute one that is cheap */
+    double b_caches;     /* B operands of contractions in one kernel, in second-level caches, at most */
+};
+
+/** Describes the shapes of register tiles: what the registers hold, and what code of a tile is worth. */
+struct tile_facts {
+    uint32_t accumulators;      /* vectors of sums of a tile, MR times vectors of a row, at most */
+    uint32_t vectors_most;      /* vectors of a tile with one row, at most */
+    uint32_t vectors_most_tall; /* vectors of a tile with more rows, at most */
+    /* A unit covers at most so many points of M (MC).  They are multiples of the rows that tiles usually have, so that few are
+     * left over. */
+    uint32_t m_block;        /* of 4 and 7 rows (images have 7, 14, 28 ... points) */
+    uint32_t m_block_even;   /* of 4 and 8 (matrices) */
+    uint32_t m_block_padded; /* of 4, 7 and 8, where the lowering pads M (m_multiple in struct kernel) */
+    uint32_t padded_rows[2]; /* MR where the lowering pads M, the best first: enough to hide latency; 0: there is no second */
+};
+
+/** Says how wide the panels are into which a constant B is packed, in vectors. */
+struct panel_facts {
+    uint32_t vectors;           /* where tiles have as many rows as registers allow */
+    uint32_t vectors_preferred; /* taken instead where it divides N: what registers allow without a loss */
+    uint32_t vectors_short;     /* of one tile with fewer rows (short_tile below) */
+    uint32_t vectors_few;       /* for few rows, where reading B is what takes time */
+    uint32_t vectors_most;      /* of several tiles, where narrower ones would waste lanes */
+    uint32_t piece_least;       /* output channels of a head that are worth panels of their own: elements, not vectors */
+};
+
+/** Describes register-tiled contractions: what the inner loop of an MR x NR micro-kernel can and cannot hide. */
+struct contraction_facts {
+    struct tile_facts tile;
+    struct panel_facts panel;
+    uint32_t chains;         /* multiply-adds that must be under way at once for full speed: latency times units */
+    uint32_t unrolled_steps; /* multiply-adds of a loop's body that the caches of code and decoded instructions like */
+    uint32_t row_pointers;   /* registers for addresses of rows whose strides are parameters */
+    uint32_t few_rows;       /* rows up to which reading B takes more time than the arithmetic */
+    uint32_t recurrent_rows; /* rows up to which a kernel of a recurrent step's gates beats matmuls of the library */
+    uint32_t tall_rows;      /* rows beyond which a tile gains nothing by more */
+    uint32_t zeros_most;     /* elements of a row in the padding that zeros on the stack may stand for, in the first cache */
+    uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/recurrent.md) */
+    double code;                 /* share that each further kind of tile costs: it is code of its own */
+    double narrow;               /* how many times longer a panel of one vector takes: loads limit it */
+    double short_tile;           /* the same for one of three vectors, whose tiles have fewer rows */
+    double split_near;           /* the same for one so wide that several tiles share it, from the second-level cache */
+    double split_far;            /* the same from behind the second-level cache */
+    double empty_lanes;          /* lanes computed for every lane needed, at most */
+};
+
+/** Describes a way to compute matrix multiplications and convolutions (runtime/onednn/onednn_choose.c says how time is
+ * estimated). */
+struct multiplication_cost {
+    double call;       /* microseconds, whatever the size */
+    double matrix;     /* microseconds for each matrix of a batch */
+    double alone;      /* microseconds of work up to which one thread does it */
+    double operations; /* float32 operations per microsecond of one thread */
+    double speed;      /* share of the bandwidths that reading weights reaches */
+    double exposed;    /* share of the lesser of arithmetic and memory that the other does not hide */
+};
+
+/** Decides whether the library or a generated kernel multiplies. */
+struct multiplication_facts {
+    struct multiplication_cost library, packed, unpacked; /* packed, unpacked: generated kernels with and without packed B */
+    double worth; /* share of the time that a kernel may take, since it takes longer to compile than a primitive to create */
+    double worth_tall;     /* microseconds that a kernel of many rows, which is long code, must save */
+    double worth_bfloat16; /* share of the time that multiplying in bfloat16 may take */
+    /* The library's kernels for few channels take filters up to long_filter_width.  It is slow at wider ones that have padding
+     * and fewer input channels than long_filter_channels. */
+    int64_t long_filter_width, long_filter_channels;
+    bool convolutions;  /* ungrouped convolutions were measured, too */
+    bool dense_batches; /* the library is slow at batches of matrices that do not lie one behind the other */
+};
+
+/** Decides between Winograd F(2x2, 3x3) and direct convolution, in multiply-adds of one vector, two of which begin in every
+ * cycle. */
+struct winograd_facts {
+    int64_t tiles_most;     /* of a macro-tile: more gain nothing */
+    int64_t tiles_least;    /* fewer read the weights too often per operation, whatever the cache holds */
+    int64_t channel_block;  /* input channels side by side: the same for most sizes, so that they share code */
+    int64_t channels_least; /* fewer leave lanes of the transforms empty */
+    double direct_speed;    /* share of the peak that direct convolutions reach */
+    double direct_weight;   /* reading a vector of weights from memory, beside the arithmetic */
+    double matmul_speed;    /* share of the peak of the multiplications of transformed tiles */
+    double input_tile;      /* transforming a tile of one vector of input channels, with the stage predicate */
+    double input_vector;    /* reading a vector of inputs, of which macro-tiles side by side share some */
+    double output_tile;     /* transforming a tile of one vector of output channels back */
+    double weight_first;    /* reading a vector of transformed weights from memory, prefetched, for the first macro-tile */
+    double weight_far;      /* the same for each further one, if they stay in a cache that is shared */
+    double weight_near;     /* the same if they stay in the second-level cache */
+    double macro_tile;      /* what a macro-tile costs, whatever its size */
+    double scratch_share;   /* share of the second-level cache that a macro-tile's scratch may fill */
+    double special;         /* how many times longer what is code of its own takes */
+    double worth;           /* share of the time that it may take: it is more code, and both weights are kept */
+};
+
+/** Holds the facts and costs of one kind of machine, which were measured or come from its maker's manuals.  Only costs that do
+ * not exist are 0 (tests/ir/test_target.c). */
+struct target_facts {
+    const char *name; /* of the kind: "avx512-full-rate" */
+    struct cache_facts cache;
+    struct rate_facts rate;
+    struct call_facts call;
+    struct operation_facts operation;
+    struct loop_facts loop;
+    struct fusion_facts fusion;
+    struct contraction_facts contraction;
+    struct multiplication_facts multiplication;
+    struct winograd_facts winograd;
+};
+
+/** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
+struct gpu_facts {
+    const char *name; /* of the kind: "gpu" */
+    /* A device says these of itself.  The table's row has what is assumed of one that does not. */
+    uint32_t compute_units; /* work-groups that run at the same time */
+    uint32_t lanes;         /* items that run in lockstep: a sub-group, or a vector of a processor that poses as a device */
+    uint32_t group_items;   /* items of a work-group, at most */
+    uint32_t local_bytes;   /* local memory of a work-group */
+    /* Schedules assume these of the kind. */
+    uint32_t row_iterations;  /* rows of fewer iterations than this are one item's */
+    uint32_t item_iterations; /* iterations of a shared row that an item has at least, so that combining is seldom */
+    uint32_t groups_per_unit; /* groups of macro-tiles that are in flight for each compute unit */
+    uint32_t tile_groups;     /* sub-groups that share a macro-tile */
+    uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once */
+    uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
+    double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */
+    double tile_gather;       /* loading a vector's lane from an address of its own, in the same unit */
+    uint32_t tile_iterations; /* iterations of a contraction whose operands a group brings to local memory at once; 0: local
+                                 memory costs more than it saves */
+    uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
+    uint32_t tile_items;      /* items of a work-group along M and along N that share those */
+};
+
+/* ---- the target ---- */
+
+/** Describes what is compiled for.  Whoever fills it in owns everything that it points at. */
 struct target {
-    /* the processor, for codegen: an LLVM triple, CPU name and feature string; NULL: the host's */
+    /* The processor is given to codegen as an LLVM triple, CPU name and feature string.  NULL stands for the host's. */
     const char *triple, *cpu, *features;
-    uint32_t vector_bits;      /* preferred vector width: 128, 256 or 512 */
-    bool full_rate;            /* two multiply-adds of 512 bits start every cycle */
-    double bfloat16_rate;      /* how many times as many numbers of bfloat16 as of float32 are multiplied; 0: none */
-    uint32_t thread_count;     /* threads that one computation uses */
-    int64_t cache_bytes;       /* of one core, for deciding what is worth keeping in scratch rows */
+    struct isa isa;                   /* of that processor */
+    bool full_rate;                   /* two multiply-adds of 512 bits start every cycle */
+    const struct target_facts *facts; /* of that processor; NULL: target_facts finds them by isa and full_rate */
+    double bfloat16_rate;             /* how many times as many numbers of bfloat16 as of float32 are multiplied; 0: none */
+    uint32_t thread_count;            /* threads that one computation uses, as decisions see it */
+    uint32_t compile_threads; /* threads that compile at the same time; 0: thread_count. It decides nothing about the code */
+    int64_t cache_bytes;      /* of one core, for deciding what is worth keeping in scratch rows */
 
-    /* the library for convolutions and matrix products; functions that are NULL take nothing */
+    /* The rest is about the library for convolutions and matmuls.  Functions that are NULL take nothing. */
     bool prefers_nhwc;         /* convolutions want channels-last */
-    /** Whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is below. */
+    int64_t storage_alignment; /* of the offsets of values in an arena, a power of two; 0: TARGET_ALIGNMENT */
+    /** Says that kernels of stages are slower than register tiles on this device, so that no convolution is transformed
+     * (Winograd). */
+    bool direct_convolutions;
+    /** Returns whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is
+     * the member below. */
     bool (*takes_node)(void *user, const struct node *n);
-    /** Whether it computes n, a node it takes, from narrower numbers than n's, which was asked for and is faster. */
-    bool (*narrows_node)(void *user, const struct node *n);
+    /** Returns whether the library computes n, a node it takes, from narrower numbers than n's, which was asked for and is
+     * faster. */
+    bool (*takes_low_precision)(void *user, const struct node *n);
     /**
-     * Whether it then reads input `slot`, which is computed while the graph runs, as bfloat16, so that the input may lie in
-     * memory like that: as the operand of a cast to float32 that n reads, which takes_operand accepts.
+     * Returns whether it then reads input `slot`, which is computed while the graph runs, as bfloat16, so that the input may
+     * lie in memory like that: as the operand of a cast to float32 that n reads, which takes_operand accepts.
      */
-    bool (*narrows_input)(void *user, const struct node *n, uint32_t slot);
+    bool (*takes_low_precision_input)(void *user, const struct node *n, uint32_t slot);
     /**
-     * Whether the library reads input `slot` of n, a node it takes, through these nodes (transposes, by strides; a cast that
-     * narrows_input asked for; in execution order, the last one is the producer of that input), so that they may join n's
-     * cluster.
+     * Returns whether the library reads input `slot` of n, a node it takes, through these nodes (transposes, by strides; a cast
+     * that takes_low_precision_input asked for; in execution order, the last one is the producer of that input), so that they
+     * may join n's cluster.
      */
-    bool (*takes_operand)(void *user, const struct node *n, uint32_t slot, struct node *const *movements, uint32_t count);
+    bool (*takes_operand)(void *user, const struct node *n, uint32_t slot, struct node *const *data_movement, uint32_t count);
     /**
-     * Whether `next`, an element-wise node, can become an epilogue of library cluster `c` whose nodes (anchor first) are
-     * nodes[0..count-1]; carried is the input slot of `next` that receives the cluster's result so far.
+     * Returns whether `next`, an element-wise node, can become an epilogue of library cluster `c` whose nodes (anchor first)
+     * are nodes[0..count-1]; carried is the input slot of `next` that receives the cluster's result so far.
      */
     bool (*takes_epilogue)(void *user, struct node *const *nodes, uint32_t count, const struct node *next, uint32_t carried);
     /**
-     * Whether the library computes these nodes in integer arithmetic that is exact: dequantizeLinear of an 8-bit input and of
-     * constant 8-bit weights, the node that multiplies them, what follows element by element, and perhaps a quantizeLinear at
-     * the end; in execution order.
+     * Returns whether the library computes these nodes in integer arithmetic that is exact.  In execution order they are
+     * dequantizeLinear of an 8-bit input and of constant 8-bit weights, the node that multiplies them, what follows element by
+     * element, and perhaps a quantizeLinear at the end.
      */
     bool (*takes_quantized)(void *user, struct node *const *nodes, uint32_t count);
     void *user;
 };
+
+/** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  No number of it was measured on a GPU:
+ * the numbers are those that makers' guides recommend.  The result is never NULL and lives for ever. */
+const struct gpu_facts *target_gpu_facts(bool is_processor);
+/** Returns the row of the table for a target, or the baseline's for NULL.  The result is never NULL and lives for ever. */
+const struct target_facts *target_facts(const struct target *t);
+/**
+ * Returns the row for whatever must not depend on the machine.  How many threads divide a kernel of a serialized program, and
+ * which precision its library steps have, were decided where it was compiled and have to come out alike where it is loaded.
+ */
+const struct target_facts *target_facts_everywhere(void);
+/** Returns the i-th row, or NULL behind the last one, for tests and tools. */
+const struct target_facts *target_facts_at(uint32_t i);
+/** Returns the lanes of a float32 vector, which are at least 1. */
+int64_t target_lanes(const struct target *t);
+/** Returns the bytes of the second-level cache: t->cache_bytes, or the table's. */
+double target_l2_bytes(const struct target *t);
 
 #endif

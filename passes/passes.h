@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Passes over the graph, and the way from the graph to kernels and storage.
+ * Declares the passes over the graph, and the way from the graph to kernels and storage.
  *
- * In: a graph from the builder or the parser, and a target description.  Out: the same graph rewritten, every node in a cluster
- * (passes_run); kernels for each kernel cluster (lower_cluster); where every value's bytes lie (storage_plan).
- * Read passes/pipeline.c first: it holds the one table of passes.
+ * Passes take a graph from the builder or the parser, and a target description.  passes_run rewrites the graph and puts every
+ * node in a cluster, lower_cluster makes the kernels of a kernel cluster, and storage_assign says where every value's bytes
+ * lie.  Read passes/pipeline.c first: it holds the one table of passes.
  *
- * Rules for a pass: it returns whether it changed the graph, and a second run right after returns false.  Allocation failure
- * goes into graph->error.  It asks flags and fields of the operator table and the target; it holds no private operator
+ * A pass follows these rules: it returns whether it changed the graph, and a second run right after returns false.  Allocation
+ * failure goes into graph->error.  It asks flags and fields of the operator table and the target; it holds no private operator
  * lists.  The graph stays executable by the reference interpreter after every pass, with the same results.
  */
 #ifndef WEBNN_PASSES_PASSES_H_
 #define WEBNN_PASSES_PASSES_H_
 
-#include "ir/debug.h"
-#include "ir/ir.h"
-#include "ir/kernel.h"
+#include "ir/support/debug.h"
+#include "ir/graph/ir.h"
+#include "ir/kernel/kernel.h"
 #include "ir/target.h"
 
 /* ---- pipeline ---- */
 
+/** Says what passes ask about. */
 struct pass_options {
     const struct target *target;
     const struct debug_options *debug; /* skip, stop-after, print-after, time-passes, verify, no-passes */
@@ -27,6 +28,7 @@ struct pass_options {
     void *user;
 };
 
+/** This is one row of the table of passes. */
 struct pass {
     const char *name; /* one name everywhere: file, table, flag, dump, test */
     bool (*run)(struct graph *g, const struct pass_options *o);
@@ -37,29 +39,33 @@ struct pass {
 extern const struct pass pass_pipeline[];
 extern const uint32_t pass_pipeline_length;
 
-/** Whether the debug options say that a pass of this name is not to run. */
+/** Returns whether the debug options say that a pass of this name is not to run. */
 bool pass_is_skipped(const struct pass_options *o, const char *name);
 
-/** Runs the pipeline.  False: g->error. */
+/** Runs the pipeline.  Returns false after an error in g->error. */
 bool passes_run(struct graph *g, const struct pass_options *o);
+/** Runs the passes of a list of names, separated by commas, in that order, whether the debug options skip them or not; tools
+ * and tests use it.  Returns false after an error in g->error, which lists the names that there are if one is wrong; no pass
+ * has run then. */
+bool passes_run_named(struct graph *g, const struct pass_options *o, const char *names);
 
-/* The passes, in no particular order; the pipeline has the order.  Each file documents what it needs and keeps. */
+/* The passes are declared in no particular order; the pipeline has the order.  Each file documents what it needs and keeps. */
 bool pass_drop_dead(struct graph *g, const struct pass_options *o);
 bool pass_canonicalize(struct graph *g, const struct pass_options *o);
 bool pass_fold_constants(struct graph *g, const struct pass_options *o);
 bool pass_merge_common(struct graph *g, const struct pass_options *o);
-bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);   /* into the weights of the convolution before it */
-bool pass_expand_recurrent(struct graph *g, const struct pass_options *o);  /* required: gru, lstm, their cells */
-bool pass_legalize(struct graph *g, const struct pass_options *o);          /* required: float16 library nodes via casts, ... */
+bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);  /* into the weights of the convolution before it */
+bool pass_expand_recurrent(struct graph *g, const struct pass_options *o); /* required: gru, lstm, their cells */
+bool pass_legalize(struct graph *g, const struct pass_options *o);         /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
-bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);    /* library clusters of integers */
-bool pass_winograd(struct graph *g, const struct pass_options *o);          /* 3x3 convolutions by transforms */
-bool pass_narrow_inputs(struct graph *g, const struct pass_options *o);
-bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);    /* makes library clusters */
-bool pass_pack_weights(struct graph *g, const struct pass_options *o);      /* of products that the library does not take */
-bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);      /* makes kernel clusters */
-bool pass_separate_outputs(struct graph *g, const struct pass_options *o);  /* required: each output has bytes of its own */
-bool pass_finish_clusters(struct graph *g, const struct pass_options *o);   /* required: every node in one cluster, in order */
+bool pass_fuse_quantized(struct graph *g, const struct pass_options *o); /* library clusters of integers */
+bool pass_winograd(struct graph *g, const struct pass_options *o);       /* 3x3 convolutions by F(2x2, 3x3) */
+bool pass_low_precision_inputs(struct graph *g, const struct pass_options *o);
+bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);   /* makes library clusters */
+bool pass_pack_weights(struct graph *g, const struct pass_options *o);     /* of contractions that the library does not take */
+bool pass_fuse_kernels(struct graph *g, const struct pass_options *o);     /* makes kernel clusters */
+bool pass_separate_outputs(struct graph *g, const struct pass_options *o); /* required: each output has bytes of its own */
+bool pass_finish_clusters(struct graph *g, const struct pass_options *o);  /* required: every node in one cluster, in order */
 
 /* ---- clusters ---- */
 
@@ -73,8 +79,9 @@ struct cluster_nodes {
     struct value **outputs; /* defined inside, used outside or a graph output; each once */
 };
 
-/** Lists of a cluster's nodes and boundary values, in the arena.  False: out of memory. */
+/** Lists a cluster's nodes and boundary values in *out, in the arena.  Returns false if memory runs out. */
 bool cluster_collect(const struct graph *g, const struct cluster *c, struct arena *a, struct cluster_nodes *out);
+/** Adds an empty cluster to the graph and returns it.  Returns NULL if memory runs out. */
 struct cluster *cluster_create(struct graph *g, enum cluster_kind kind);
 
 /* ---- lowering to kernels ---- */
@@ -86,12 +93,14 @@ struct kernel_list {
 
 /**
  * Makes the kernels of a CLUSTER_KERNEL: usually one; one per input for a concat, one per distinct iteration space of
- * its outputs.  Tensors of a kernel are boundary values of the cluster (ktensor.user is the struct value *).  False: e.
+ * its outputs.  Tensors of a kernel are boundary values of the cluster (ktensor.user is the struct value *).  Returns false
+ * after an error in *e.
  */
 bool lower_cluster(const struct graph *g, const struct cluster *c, const struct target *t, struct kernel_list *out,
                    struct error *e);
+/** Frees the kernels and the list's array, but not the list itself. */
 void kernel_list_free(struct kernel_list *list);
-/** Whether lower_cluster could make one kernel of these nodes: what pass_fuse_kernels asks before it joins. */
+/** Returns whether lower_cluster could make one kernel of these nodes.  pass_fuse_kernels asks it before it joins them. */
 bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count);
 
 /* ---- storage ---- */
@@ -101,9 +110,10 @@ enum storage_kind {
     STORAGE_INPUT,    /* the caller's input buffer `slot` */
     STORAGE_OUTPUT,   /* the caller's output buffer `slot` */
     STORAGE_CONSTANT, /* base->constant */
-    STORAGE_ARENA     /* the execution's arena */
+    STORAGE_ARENA     /* the invocation's arena */
 };
 
+/** Says where a value's bytes lie. */
 struct storage {
     enum storage_kind kind;
     uint32_t slot;
@@ -111,18 +121,20 @@ struct storage {
     int64_t offset;           /* bytes, from the start of buffer or arena; views included */
 };
 
-struct storage_plan {
-    uint32_t count;          /* graph->value_count */
-    struct storage *values;  /* by value->index */
-    int64_t arena_bytes;     /* values only; scratch is the engine's */
-    int64_t arena_lower_bound; /* most bytes alive at one step: what a perfect plan would need */
+struct storage_assignment {
+    uint32_t count;            /* graph->value_count */
+    struct storage *values;    /* by value->index */
+    int64_t arena_bytes;       /* values only; scratch is the engine's */
+    int64_t arena_lower_bound; /* most bytes alive at one step: what a perfect assignment would need */
 };
 
-/** Asked for in-place: may `output` of the cluster lie in the memory of `input`, which dies there? */
+/** Returns whether `output` of the cluster may lie in the memory of `input`, which dies there. */
 typedef bool (*storage_may_share)(void *user, const struct cluster *c, const struct value *input, const struct value *output);
 
-/** Assigns storage to every boundary value: views, in-place steps, concat parts written where they belong, arena offsets (64-byte
- * aligned) from liveness in cluster order.  Result in the graph's arena.  False: g->error. */
-bool storage_plan_create(struct graph *g, storage_may_share may_share, void *user, struct storage_plan *out);
+/** Assigns storage to every boundary value: views, in-place steps, concat parts written where they belong, arena offsets
+ * from liveness in cluster order, at multiples of TARGET_ALIGNMENT or of `alignment` if that is more (a power of two).  *out
+ * lies in the graph's arena.  Returns false after an error in g->error. */
+bool storage_assign(struct graph *g, int64_t alignment, storage_may_share may_share, void *user,
+                    struct storage_assignment *out);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The one table of passes, and the driver that does for every pass what is the same: skip, time, run, verify, print.
- *
- * In: a graph from the builder or the parser.  Out: the same graph rewritten, every node in a cluster, clusters in execution
- * order.
+ * Holds the one table of passes, and the driver that does for every pass what is the same: skip, time, run, verify, print.  It
+ * rewrites a graph from the builder or the parser until every node is in a cluster, and the clusters are in execution order.
  *
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
- *   clusters    separate-outputs, fuse-quantized, winograd, narrow-inputs, fuse-epilogues, pack-weights, fuse-kernels,
+ *   clusters    separate-outputs, fuse-quantized, winograd, low-precision-inputs, fuse-epilogues, pack-weights, fuse-kernels,
  *               finish-clusters
  *
  * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators of one step
@@ -16,9 +14,11 @@
  * whose bodies are small graphs that go through the same table (docs/recurrent.md).
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
-#include "ir/trace.h"
+#include "ir/support/trace.h"
+#include "ir/text/print.h"
 #include "passes/passes.h"
 
 /* clang-format off */
@@ -38,10 +38,10 @@ const struct pass pass_pipeline[] = {
     {"drop-dead",        pass_drop_dead,        false, "likewise"},
     {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
     {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
-    {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that are computed faster by transforms"},
-    {"narrow-inputs",    pass_narrow_inputs,    false, "values that the library reads as bfloat16 to memory as bfloat16"},
+    {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that Winograd F(2x2, 3x3) computes faster"},
+    {"low-precision-inputs", pass_low_precision_inputs, false, "values that the library reads as bfloat16 to memory as such"},
     {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},
-    {"pack-weights",     pass_pack_weights,     false, "constant factors in the order in which generated products read them"},
+    {"pack-weights",     pass_pack_weights,     false, "constant operands in the order in which generated code reads them"},
     {"fuse-kernels",     pass_fuse_kernels,     false, "nodes into kernels, by bytes and operations saved"},
     {"finish-clusters",  pass_finish_clusters,  true,  "a cluster for every node, in execution order"},
 };
@@ -50,21 +50,24 @@ const uint32_t pass_pipeline_length = sizeof pass_pipeline / sizeof *pass_pipeli
 
 /* ---- lists of pass names in debug options ---- */
 
-static bool pass_exists(const char *name, size_t length)
+/* Returns the first position of that pass in the pipeline, or the pipeline's length if there is none. */
+static uint32_t pass_find(const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < pass_pipeline_length; i++)
-        if (strlen(pass_pipeline[i].name) == length && memcmp(pass_pipeline[i].name, name, length) == 0)
-            return true;
-    return false;
+    uint32_t i = 0;
+
+    while (i < pass_pipeline_length &&
+           (strlen(pass_pipeline[i].name) != length || memcmp(pass_pipeline[i].name, name, length) != 0))
+        i++;
+    return i;
 }
 
-/* A misspelt name must not be taken for a pass that did nothing. */
+/* Checks the names of a list: a misspelt name must not be taken for a pass that did nothing. */
 static bool list_check(const char *what, const char *list, struct error *e)
 {
     while (list && *list) {
         size_t length = strcspn(list, "+");
         char name[64];
-        if (!pass_exists(list, length))
+        if (pass_find(list, length) == pass_pipeline_length)
             return error_set(e, WNNStatus_TypeError, "debug switch %s: no pass is called \"%s\"", what,
                              escape_text(name, sizeof name, list, length));
         list += length + (list[length] != '\0');
@@ -76,21 +79,28 @@ static bool list_check(const char *what, const char *list, struct error *e)
 
 static const struct debug_options no_debug;
 
-static void print_graph(const struct graph *g, uint32_t position, const struct debug_options *d)
+/* Counts the pipelines that have begun: dumps of several graphs, such as the bodies of loops, have names of their own. */
+static atomic_uint graphs_begun;
+
+/* Prints the graph.  In a folder of dumps, the constants that are too large for the text lie beside it, so that the tools read
+ * the graph back. */
+static void print_graph(const struct graph *g, unsigned number, uint32_t position, const struct debug_options *d)
 {
     const struct print_options options = {.clusters = true};
-    const struct pass *p = &pass_pipeline[position];
-    char path[4096];
-    FILE *out = NULL;
+    const char *name = pass_pipeline[position].name;
+    struct debug_dump dump;
+    bool file = debug_dump_begin(&dump, d, "graph%u-%02" PRIu32 "-%s.webnn", number, position, name);
 
-    if (d->dump_dir &&
-        snprintf(path, sizeof path, "%s/%02" PRIu32 "-%s.webnn", d->dump_dir, position, p->name) < (int)sizeof path)
-        out = fopen(path, "w");
-    if (!out)
-        fprintf(stderr, "# after %s\n", p->name);
-    graph_print(g, out ? out : stderr, &options);
-    if (out)
-        fclose(out);
+    if (!file)
+        fprintf(dump.out, "# after %s\n", name);
+    graph_print(g, dump.out, &options);
+    debug_dump_end(&dump, d);
+    if (!file || !print_has_weights(g, &options))
+        return;
+    file = debug_dump_begin(&dump, d, "graph%u-%02" PRIu32 "-%s.safetensors", number, position, name);
+    if (file && !print_weights(g, dump.out, &options))
+        fprintf(stderr, "debug switch dump: the weights of %s could not be written\n", name);
+    debug_dump_end(&dump, d);
 }
 
 bool pass_is_skipped(const struct pass_options *o, const char *name)
@@ -98,7 +108,7 @@ bool pass_is_skipped(const struct pass_options *o, const char *name)
     return o->debug && (o->debug->flags & DEBUG_NO_PASSES || debug_list_has(o->debug->skip, name));
 }
 
-/* Whether the pass at `position` is to run at all; *stopped: an optional pass named by stop-after has run. */
+/* Returns whether the pass at `position` is to run at all; `stopped` says that an optional pass named by stop-after has run. */
 static bool pass_wanted(const struct pass *p, const struct debug_options *d, bool stopped)
 {
     return p->required || !(d->flags & DEBUG_NO_PASSES || stopped || debug_list_has(d->skip, p->name));
@@ -119,36 +129,87 @@ static bool verify_after(struct graph *g, const struct pass *p, const struct pas
     return true;
 }
 
+/* Runs one pass of the pipeline with all that the debug options ask for.  Returns false after an error in g->error. */
+static bool run_pass(struct graph *g, const struct pass_options *o, const struct debug_options *d, unsigned number,
+                     uint32_t position)
+{
+    const struct pass *p = &pass_pipeline[position];
+    const uint64_t start = nanoseconds_now();
+    bool changed;
+
+    if (o->cancelled && o->cancelled(o->user))
+        return error_set(&g->error, WNNStatus_InvalidStateError, "the build was cancelled");
+    changed = p->run(g, o);
+    trace_span(d->trace, "pass", p->name, start);
+    if (d->flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# %-18s %8.3f ms%s\n", p->name, (double)(nanoseconds_now() - start) * 1e-6,
+                changed ? "" : " (nothing)");
+    if (g->error.status)
+        return false;
+    if (changed && !verify_after(g, p, o, d))
+        return false;
+    if ((changed && d->flags & DEBUG_PRINT_AFTER_ALL) || debug_list_has(d->print_after, p->name))
+        print_graph(g, number, position, d);
+    return true;
+}
+
+static bool switches_check(struct graph *g, const struct debug_options *d)
+{
+    return list_check("skip", d->skip, &g->error) && list_check("stop-after", d->stop_after, &g->error) &&
+           list_check("print-after", d->print_after, &g->error);
+}
+
 bool passes_run(struct graph *g, const struct pass_options *o)
 {
     const struct debug_options *d = o->debug ? o->debug : &no_debug;
+    const unsigned number = atomic_fetch_add(&graphs_begun, 1);
     bool stopped = false;
 
-    if (!list_check("skip", d->skip, &g->error) || !list_check("stop-after", d->stop_after, &g->error) ||
-        !list_check("print-after", d->print_after, &g->error))
+    if (!switches_check(g, d))
         return false;
     for (uint32_t i = 0; i < pass_pipeline_length; i++) {
-        const struct pass *p = &pass_pipeline[i];
-        uint64_t start;
-        bool changed;
-
-        if (!pass_wanted(p, d, stopped))
+        if (!pass_wanted(&pass_pipeline[i], d, stopped))
             continue;
-        if (o->cancelled && o->cancelled(o->user))
-            return error_set(&g->error, WNNStatus_InvalidStateError, "the build was cancelled");
-        start = nanoseconds_now();
-        changed = p->run(g, o);
-        trace_span(d->trace, "pass", p->name, start);
-        if (d->flags & DEBUG_TIME_PASSES)
-            fprintf(stderr, "# %-18s %8.3f ms%s\n", p->name, (double)(nanoseconds_now() - start) * 1e-6,
-                    changed ? "" : " (nothing)");
-        if (g->error.status)
+        if (!run_pass(g, o, d, number, i))
             return false;
-        if (changed && !verify_after(g, p, o, d))
+        stopped |= debug_list_has(d->stop_after, pass_pipeline[i].name);
+    }
+    return true;
+}
+
+/* Sets an error that lists what there is, each name once. */
+static bool unknown_pass(const char *name, size_t length, struct error *e)
+{
+    char buf[64], names[640];
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < pass_pipeline_length && used < sizeof names; i++)
+        if (pass_find(pass_pipeline[i].name, strlen(pass_pipeline[i].name)) == i)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", pass_pipeline[i].name);
+    return error_set(e, WNNStatus_TypeError, "no pass is called '%s', there are %s", escape_text(buf, sizeof buf, name, length),
+                     names);
+}
+
+bool passes_run_named(struct graph *g, const struct pass_options *o, const char *names)
+{
+    const struct debug_options *d = o->debug ? o->debug : &no_debug;
+    const unsigned number = atomic_fetch_add(&graphs_begun, 1);
+
+    if (!switches_check(g, d))
+        return false;
+    for (const char *at = names, *name = at; *at; name = at) { /* all of them before the first one runs */
+        const size_t length = strcspn(name, ",");
+
+        if (pass_find(name, length) == pass_pipeline_length)
+            return unknown_pass(name, length, &g->error);
+        at = name + length + (name[length] != '\0');
+    }
+    for (const char *at = names, *name = at; *at; name = at) {
+        const size_t length = strcspn(name, ",");
+
+        if (!run_pass(g, o, d, number, pass_find(name, length)))
             return false;
-        if ((changed && d->flags & DEBUG_PRINT_AFTER_ALL) || debug_list_has(d->print_after, p->name))
-            print_graph(g, i, d);
-        stopped |= debug_list_has(d->stop_after, p->name);
+        at = name + length + (name[length] != '\0');
     }
     return true;
 }

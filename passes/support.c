@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Questions and small constructions that several passes share.  In: nodes, types, constants.  Out: answers, or one new node.
+ * Answers questions and makes small constructions that several passes share.
  */
 #include "passes/support.h"
 
@@ -22,7 +22,7 @@ bool permutation_moves(const struct tensor_type *t, const uint32_t *permutation)
     return false;
 }
 
-/* Whether the elements [start, start + size) of dimension `axis`, with all others whole, lie together. */
+/* Returns whether the elements [start, start + size) of dimension `axis`, with all others whole, lie together. */
 static bool outermost(const struct tensor_type *t, uint32_t axis)
 {
     for (uint32_t i = 0; i < axis; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Questions and small constructions that several passes share.  Questions look at one node and its types only.
+ * Declares questions and small constructions that several passes share.  Questions look at one node and its types only.
  */
 #ifndef WEBNN_PASSES_SUPPORT_H_
 #define WEBNN_PASSES_SUPPORT_H_
@@ -9,20 +9,20 @@
 
 /* ---- questions about bytes ---- */
 
-/** Whether permuting the dimensions of t changes where any element lies (dimensions of size 1 may go anywhere). */
+/** Returns whether permuting the dimensions of t changes where any element lies (dimensions of size 1 may go anywhere). */
 bool permutation_moves(const struct tensor_type *t, const uint32_t *permutation);
 
 /**
- * Whether all results of n are bytes of its input 0 just as they lie there: reshape, identity, a transpose that moves nothing,
- * a slice or split along the outermost dimension that is not 1, and the like.
+ * Returns whether all results of n are bytes of its input 0 just as they lie there: reshape, identity, a transpose that moves
+ * nothing, a slice or split along the outermost dimension that is not 1, and the like.
  */
 bool node_is_view(const struct node *n);
-/** Where a result of such a node starts in the input, in bytes. */
+/** Returns where a result of such a node starts in the input, in bytes. */
 int64_t node_view_offset(const struct node *n, uint32_t result);
-/** Whether a concat's inputs lie one behind the other in its output: every dimension before the axis is 1. */
+/** Returns whether a concat's inputs lie one behind the other in its output: every dimension before the axis is 1. */
 bool concat_is_contiguous(const struct node *n);
 
-/** The input slot that reads v, if it is the only one and v is no output; NULL: there are others, or none. */
+/** Returns the input slot that reads v, if it is the only one and v is no output, and NULL if there are others, or none. */
 const struct use *value_only_use(const struct value *v);
 
 /* ---- constants ---- */
@@ -30,30 +30,26 @@ const struct use *value_only_use(const struct value *v);
 /** Lets go of the bytes of a constant that nobody reads any more (v->constant is NULL then). */
 void value_drop_constant(struct value *v);
 
-/** Whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */
+/** Returns whether v is a constant of one element, or of equal elements (bit for bit); *s is that element. */
 bool value_is_splat(const struct value *v, union scalar *s);
-/** Likewise, as a double; exact for every type but the largest 64-bit integers. */
+/** Does likewise with the element as a double, which is exact for every type but the largest 64-bit integers. */
 bool value_splat_number(const struct value *v, double *number);
 
-/** Whether all inputs are constants, and there are any. */
+/** Returns whether all inputs are constants, and there are any. */
 bool node_is_constant(const struct node *n);
-/** Replaces such a node by the constants that it computes.  False: out of memory or failed, noted in g. */
+/** Replaces such a node by the constants that it computes.  Returns false if memory runs out or computing failed, which is
+ * noted in g. */
 bool node_fold(struct graph *g, struct node *n);
-/** Whether n dequantizes what is only the second factor of products that t's library may compute in integers. */
+/** Returns whether n dequantizes what is only operand B of contractions that t's library may compute in integers. */
 bool node_is_quantized_weight(const struct node *n, const struct target *t);
-
-/**
- * How many results a panel of constant weights has; group: results that read the same inputs, of which a panel must not have more;
- * rows: that read all of the weights, 0: many; inner: products that each sums up (passes/pack_weights.c).
- */
-int64_t pack_panel_width(const struct target *t, int64_t results, int64_t group, int64_t rows, int64_t inner);
 
 /* ---- constructions: NULL with the graph's error set if memory ran out ---- */
 
-/** The first result of a new node before `before`, which makes up for its having been derived from `origin` by taking its
- * label. */
+/** Makes a node before `before` and returns its first result.  The node makes up for its having been derived from `origin` by
+ * taking its label. */
 struct value *make_node(struct graph *g, struct node *before, enum op op, const struct node *origin, uint32_t input_count,
                         struct value *const *inputs, const void *options, const union op_args *args);
+/** Return the result of a new transpose, reshape or cast of v, which is made likewise. */
 struct value *make_transpose(struct graph *g, struct node *before, const struct node *origin, struct value *v,
                              const uint32_t *permutation);
 struct value *make_reshape(struct graph *g, struct node *before, const struct node *origin, struct value *v, uint32_t rank,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * From samples to features, and from gains to samples.  See bands.h.
+ * Computes features from samples and samples from gains (bands.h).
  *
  * The network was trained on samples of 16 bits, a transform divided by its length, and the features as they are made here;
  * their constants are part of the trained network as much as its weights are.
@@ -13,7 +13,7 @@
 
 #define PI 3.14159265358979323846
 
-/* Where the bands' triangles have their tips, in steps of 200 Hz; a frequency is 50 Hz wide. */
+/* These say where the bands' triangles have their tips, in steps of 200 Hz; a frequency is 50 Hz wide. */
 static const int tips[BANDS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 34, 40, 48, 60, 78, 100};
 enum { FREQUENCIES_PER_STEP = 4 };
 
@@ -64,7 +64,7 @@ static void transform(const struct bands *b, const float *samples, kiss_fft_cpx 
     }
 }
 
-/* The real part of x times the conjugate of y, by bands; with x twice: energy. */
+/* Computes the real part of x times the conjugate of y, by bands; with x twice that is energy. */
 static void collect(const kiss_fft_cpx *x, const kiss_fft_cpx *y, float out[BANDS])
 {
     memset(out, 0, BANDS * sizeof *out);
@@ -119,7 +119,9 @@ static void remember(struct bands *b, const float *in)
     }
 }
 
-/* Logarithms of the bands' energies; none is taken for more than 70 dB below the loudest or 15 dB below its neighbour. */
+/*
+ * Computes logarithms of the bands' energies; none is taken for more than 70 dB below the loudest or 15 dB below its neighbour.
+ */
 static float log_energies(const float energy[BANDS], float out[BANDS])
 {
     float highest = -2, follow = -2, sum = 0;
@@ -133,7 +135,7 @@ static float log_energies(const float energy[BANDS], float out[BANDS])
     return sum;
 }
 
-/* How much the last cepstra differ: the mean distance of each to the one most like it. */
+/* Returns how much the last cepstra differ: the mean distance of each to the one most like it. */
 static float variability(const struct bands *b)
 {
     float sum = 0;
@@ -206,8 +208,10 @@ static void multiply(kiss_fft_cpx *spectrum, const float factors[FREQUENCIES])
     }
 }
 
-/* Noise between the harmonics of a voice: add the sound of one period ago, more where the network hears more noise than the
- * likeness explains, and keep each band's energy. */
+/*
+ * Damps noise between the harmonics of a voice: adds the sound of one period ago, more where the network hears more noise than
+ * the likeness explains, and keeps each band's energy.
+ */
 static void comb(struct band_frame *f, const float gains[BANDS])
 {
     float amount[BANDS], energy[BANDS], curve[FREQUENCIES];

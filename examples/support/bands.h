@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Speech as 22 bands, 100 times a second: what the network RNNoise hears, and how its gains become sound again
- * (J.-M. Valin, "A Hybrid DSP/Deep Learning Approach to Real-Time Full-Band Speech Enhancement", 2018).
+ * Makes 22 bands of speech, 100 times a second: what the network RNNoise hears, and how its gains become sound again (J.-M.
+ * Valin, "A Hybrid DSP/Deep Learning Approach to Real-Time Full-Band Speech Enhancement", 2018).
  *
- * In: frames of 480 samples at 48 kHz.  Each is seen together with the one before it through a window of 20 ms; a transform
- * gives 481 frequencies, which triangles collect into 22 bands as wide as ears resolve them.  Out: 42 features for the network,
- * and what is needed to apply 22 gains and go back: the sound of a frame comes out 480 samples later.
+ * Frames have 480 samples at 48 kHz.  Each is seen together with the one before it through a window of 20 ms; a transform gives
+ * 481 frequencies, which triangles collect into 22 bands as wide as ears resolve them.  The network gets 42 features, and what
+ * is needed to apply 22 gains and go back is kept: the sound of a frame comes out 480 samples later.
  *
  * Read bands.c, then pitch.c.
  */
@@ -28,7 +28,7 @@ enum {
     HISTORY = PERIOD_MAX + WINDOW
 };
 
-/** What is carried from frame to frame. */
+/** Holds what is carried from frame to frame. */
 struct bands {
     kiss_fftr_cfg forward, inverse;
     float window[FRAME]; /* rising half */
@@ -43,7 +43,7 @@ struct bands {
     float gains[BANDS]; /* of the last frame */
 };
 
-/** A frame between analysis and synthesis. */
+/** Holds a frame between analysis and synthesis. */
 struct band_frame {
     kiss_fft_cpx spectrum[FREQUENCIES];
     kiss_fft_cpx voice[FREQUENCIES]; /* of the sound one period ago: the same, if there is a voice */
@@ -52,17 +52,18 @@ struct band_frame {
     bool silent;
 };
 
-/** False: out of memory. */
+/** Prepares everything.  Returns false if memory runs out. */
 bool bands_open(struct bands *b);
+/** Frees what b holds. */
 void bands_close(struct bands *b);
-/** in: 480 samples between -1 and 1. */
+/** Analyses 480 samples between -1 and 1: fills the frame and makes its features. */
 void bands_analyse(struct bands *b, const float *in, struct band_frame *frame, float features[FEATURES]);
-/** out: 480 samples, of the frame before this one. */
+/** Applies gains to a frame and makes 480 samples, of the frame before this one. */
 void bands_synthesise(struct bands *b, struct band_frame *frame, const float gains[BANDS], float *out);
 
 /**
- * The period of the voice at the end of `history` (HISTORY samples) and how periodic it is (0 to 1), starting from those of the
- * frame before.
+ * Finds the period of the voice at the end of `history` (HISTORY samples) and how periodic it is (0 to 1), starting from those
+ * of the frame before.
  */
 void pitch_find(const float *history, int *period, float *periodicity);
 

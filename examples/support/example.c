@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* From a model's file to a graph, with messages. */
+/* Makes a graph of a model's file, with messages. */
 #include "examples/support/example.h"
 
 #include <stdarg.h>

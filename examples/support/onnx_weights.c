@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Initializers of an ONNX file, through the schema that the reader uses (frontend/onnx/onnx.proto) and protobuf-c. */
+/* Reads initializers of an ONNX file, through the schema that the reader uses (frontend/onnx/onnx.proto) and protobuf-c. */
 #include "examples/support/onnx_weights.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The weights of an ONNX file by their names, for programs that build a graph of their own around them.  (A whole graph from a
- * file is model_read, frontend/model/model.h.)
+ * Finds the weights of an ONNX file by their names, for programs that build a graph of their own around them.  (model_read,
+ * frontend/model/model.h, makes a whole graph of a file.)
  */
 #ifndef WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
 #define WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
@@ -13,10 +13,13 @@
 
 struct onnx_weights;
 
-/** Reads the file, or model.onnx in the folder.  False: message says why. */
+/** Reads the file, or model.onnx in the folder.  Returns false after a message. */
 bool onnx_weights_open(const char *path, struct onnx_weights **w, char *message, size_t size);
+/** Frees w, which may be NULL. */
 void onnx_weights_close(struct onnx_weights *w);
-/** The float32 weight of that name; its data are w's.  False: there is none, or not as float32 inside the file. */
+/**
+ * Finds the float32 weight of that name; its data are w's.  Returns false if there is none, or not as float32 inside the file.
+ */
 bool onnx_weights_find(const struct onnx_weights *w, const char *name, struct npy_array *array);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The period of a voice: the lag at which a signal is most like itself.
+ * Finds the period of a voice, which is the lag at which a signal is most like itself.
  *
- * Looked for at half the rate, in the signal with its spectrum made flat by a predictor of order 4 (or the formants would be
- * found instead of the voice), over all lags.  A signal of period T is like itself at 2 T and 3 T as well, so a part of the
+ * The search goes over all lags at half the rate, in the signal with its spectrum made flat by a predictor of order 4 (or the
+ * formants would be found instead of the voice).  A signal of period T is like itself at 2 T and 3 T as well, so a part of the
  * best lag is taken if it does almost as well; one near the last frame's period needs less.
  */
 #include <math.h>
@@ -14,7 +14,7 @@
 
 enum { HALF = HISTORY / 2, LENGTH = WINDOW / 2, LAG_MIN = PERIOD_MIN / 2, LAG_MAX = PERIOD_MAX / 2, ORDER = 4 };
 
-/* Every second sample of the signal without what would alias. */
+/* Takes every second sample of the signal without what would alias. */
 static void halve(const float *in, float *out)
 {
     out[0] = 0.5f * in[0] + 0.25f * in[1];
@@ -22,7 +22,7 @@ static void halve(const float *in, float *out)
         out[i] = 0.25f * in[2 * i - 1] + 0.5f * in[2 * i] + 0.25f * in[2 * i + 1];
 }
 
-/* The signal minus what a predictor from its last samples expects (Levinson's recursion). */
+/* Subtracts from the signal what a predictor from its last samples expects (Levinson's recursion). */
 static void flatten(float *x)
 {
     double correlation[ORDER + 1], a[ORDER + 1] = {1}, error;
@@ -69,7 +69,7 @@ static float product(const float *a, const float *b)
     return sum;
 }
 
-/* Likeness at a lag: 1 for a repetition, 0 or below for none. */
+/* Returns how alike a signal is at a lag: 1 for a repetition, 0 or below for none. */
 static float likeness(const float *now, int lag, float energy, const float *energies)
 {
     return product(now, now - lag) / sqrtf(1 + energy * energies[lag]);
@@ -111,7 +111,7 @@ void pitch_find(const float *history, int *period, float *periodicity)
         best = found[part];
         break;
     }
-    /* To the full rate: towards the neighbour that does better. */
+    /* The lag goes back to the full rate, towards the neighbour that does better. */
     if (lag > LAG_MIN && lag + 1 < LAG_MAX) {
         if (found[lag + 1] - found[lag - 1] > 0.7f * (found[lag] - found[lag - 1]))
             offset = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sound files as one channel of floats, through libsndfile. */
+/* Reads and writes sound files as one channel of floats, by libsndfile. */
 #include "examples/support/wav.h"
 
 #include <sndfile.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frontend/io/file.h"
+#include "ir/support/new_file.h"
 
 /* Longer recordings than this (an hour and a half at 48 kHz) belong in a program that streams. */
 static const sf_count_t samples_max = (sf_count_t)1 << 28;
@@ -64,17 +65,21 @@ bool sound_write(const char *path, const struct sound *sound, bool as_floats, ch
     SF_INFO info = {.samplerate = (int)sound->rate,
                     .channels = 1,
                     .format = SF_FORMAT_WAV | (as_floats ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)};
-    SNDFILE *file = sf_open(path, SFM_WRITE, &info);
+    int why;
+    struct new_file *out = new_file_open(path, 0, &why);
+    SNDFILE *file = out ? sf_open_fd(new_file_descriptor(out), SFM_WRITE, &info, SF_FALSE) : NULL;
     bool ok;
 
-    if (!file)
-        return file_error(message, size, "%s: %s", path, sf_strerror(NULL));
+    if (!file) {
+        new_file_abandon(out);
+        return file_error(message, size, "%s: %s", path, out ? sf_strerror(NULL) : strerror(why));
+    }
     sf_command(file, SFC_SET_CLIPPING, NULL, SF_TRUE);
     ok = sf_write_float(file, sound->samples, (sf_count_t)sound->count) == (sf_count_t)sound->count;
     ok = sf_close(file) == 0 && ok;
     if (ok)
-        return true;
-    remove(path);
+        return new_file_commit(out, &why) || file_error(message, size, "%s: %s", path, strerror(why));
+    new_file_abandon(out);
     return file_error(message, size, "%s: the file could not be written", path);
 }
 

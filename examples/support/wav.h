@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Sound files through libsndfile: any format it reads, as one channel of floats. */
+/* Reads and writes sound files by libsndfile, in any format that it reads, as one channel of floats. */
 #ifndef WEBNN_EXAMPLES_SUPPORT_WAV_H_
 #define WEBNN_EXAMPLES_SUPPORT_WAV_H_
 
@@ -7,17 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Samples between -1 and 1; owned (sound_free). */
+/** Holds samples between -1 and 1, which sound_free frees. */
 struct sound {
     uint32_t rate; /* per second */
     size_t count;
     float *samples;
 };
 
-/** Reads a sound file whose rate must be `rate`; several channels are averaged.  False: message says why. */
+/** Reads a sound file whose rate must be `rate`; several channels are averaged.  Returns false after a message. */
 bool sound_read(const char *path, uint32_t rate, struct sound *sound, char *message, size_t size);
-/** Writes a WAV file of 16-bit samples (clipped to -1..1), or of floats as they are. */
+/** Writes a WAV file of 16-bit samples (clipped to -1..1), or of floats as they are.  Returns false after a message. */
 bool sound_write(const char *path, const struct sound *sound, bool as_floats, char *message, size_t size);
+/** Frees the samples. */
 void sound_free(struct sound *sound);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Elements of arrays as doubles, by the specification's cast (ir/number.c).  Data need no alignment: every access is a copy of
- * the element's bytes.
+ * Converts elements of arrays to and from doubles, by the specification's cast (ir/graph/number.c).  Data need no alignment:
+ * every access is a copy of the element's bytes.
  */
 #include "frontend/io/element.h"
 
 #include <string.h>
 
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 double element_get(WNNOperandDataType type, const void *data, size_t index)
 {

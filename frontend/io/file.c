@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whole files in memory. */
+/* Reads and writes whole files in memory. */
 #include "frontend/io/file.h"
 
 #include <errno.h>
@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frontend/io/beside.h"
+#include "ir/support/new_file.h"
 
 bool file_error(char *message, size_t size, const char *format, ...)
 {
@@ -21,22 +26,33 @@ bool file_error(char *message, size_t size, const char *format, ...)
     return false;
 }
 
-bool file_read(const char *path, char **data, size_t *length, char *message, size_t size)
+/** Reads all of a stream and closes it. */
+static bool read_stream(FILE *file, const char *path, char **data, size_t *length, char *message, size_t size)
 {
-    FILE *file = fopen(path, "rb");
     size_t capacity = 1 << 16;
+    struct stat s;
     char *grown;
 
     *data = NULL;
     *length = 0;
     if (!file)
-        return file_error(message, size, "%s: %s", path, strerror(errno));
-    /* Grown while reading, so that pipes work, too. */
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+    const bool endless = fstat(fileno(file), &s) || !S_ISREG(s.st_mode);
+    /* The buffer grows while it is filled, so that pipes work, too. */
     *data = malloc(capacity);
     while (*data) {
         *length += fread(*data + *length, 1, capacity - 1 - *length, file);
         if (*length < capacity - 1)
             break;
+        if (endless && capacity >= FILE_STREAM_MAX) {
+            fclose(file);
+            free(*data);
+            *data = NULL;
+            *length = 0;
+            return file_error(message, size,
+                              "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
+                              PATH_SHOWN(path), FILE_STREAM_MAX);
+        }
         grown = capacity < SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
         if (!grown) {
             free(*data);
@@ -49,10 +65,10 @@ bool file_read(const char *path, char **data, size_t *length, char *message, siz
     if (!*data) {
         fclose(file);
         *length = 0;
-        return file_error(message, size, "%s: out of memory", path);
+        return file_error(message, size, "%s: out of memory", PATH_SHOWN(path));
     }
     if (ferror(file)) {
-        file_error(message, size, "%s: %s", path, strerror(errno));
+        file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
         fclose(file);
         free(*data);
         *data = NULL;
@@ -64,20 +80,52 @@ bool file_read(const char *path, char **data, size_t *length, char *message, siz
     return true;
 }
 
+bool file_read(const char *path, char **data, size_t *length, char *message, size_t size)
+{
+    return read_stream(fopen(path, "rb"), path, data, length, message, size);
+}
+
+bool file_read_descriptor(int file, const char *name, char **data, size_t *length, char *message, size_t size)
+{
+    int copy = dup(file); /* the stream closes it */
+    FILE *stream = copy >= 0 ? fdopen(copy, "rb") : NULL;
+
+    if (!stream && copy >= 0)
+        close(copy);
+    return read_stream(stream, name, data, length, message, size);
+}
+
+bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, char *message, size_t size)
+{
+    const char *why;
+    int file = beside_open(folder, name, &why);
+
+    *data = NULL;
+    *length = 0;
+    if (file < 0)
+        return file_error(message, size, "%s: %s", PATH_SHOWN(name), why);
+    bool ok = file_read_descriptor(file, name, data, length, message, size);
+    close(file);
+    return ok;
+}
+
 bool file_write(const char *path, const void *data, size_t length, char *message, size_t size)
 {
-    FILE *file = fopen(path, "wb");
-    bool ok;
+    int why;
+
+    return new_file_write(path, 0, data, length, &why) || file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+}
+
+size_t file_start(const char *path, void *start, size_t size)
+{
+    struct stat s;
+    FILE *file = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "rb") : NULL;
 
     if (!file)
-        return file_error(message, size, "%s: %s", path, strerror(errno));
-    ok = fwrite(data, 1, length, file) == length;
-    ok = fclose(file) == 0 && ok;
-    if (!ok) {
-        file_error(message, size, "%s: %s", path, strerror(errno));
-        remove(path);
-    }
-    return ok;
+        return 0;
+    size_t length = fread(start, 1, size, file);
+    fclose(file);
+    return length;
 }
 
 char *file_join(const char *folder, const char *name)

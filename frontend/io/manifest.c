@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Networks described layer by layer: manifest.json to builder calls.  See docs/manifest.md for the format. */
+/* Makes builder calls of a manifest.json, which describes a network layer by layer.  docs/manifest.md has the format. */
 #include "frontend/io/manifest.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "webnn/webnn_call.h"
 #include "frontend/io/file.h"
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
+#include "ir/support/name_map.h"
 
-/* A name from the file for a message. */
+/* Escapes a name from the file for a message. */
 #define SHOWN(name) escape_text((char[160]){0}, 160, (name), strlen(name))
 
 struct manifest {
     char *folder;
     cJSON *root;
+    size_t length; /* of manifest.json */
 };
 
-/* Operands by name, while the network is being built.  Open addressing, at most half full. */
-struct operand_table {
-    size_t capacity;
-    struct {
-        const char *name;
-        WNNOperand operand;
-    } *entries;
+/* Holds the files of weights that have been read: naming one many times makes the model no larger. */
+struct seen_files {
+    struct name_map map; /* of device and inode */
+    size_t count;
+    struct file_key {
+        dev_t device;
+        ino_t inode;
+    } *keys; /* as many as there are constants */
 };
 
 static const cJSON *member(const cJSON *object, const char *key)
@@ -48,14 +52,15 @@ bool manifest_open(const char *folder, struct manifest **manifest, char *message
 
     *manifest = NULL;
     if (m && path && (m->folder = strdup(folder))) {
-        if (file_read(path, &text, &length, message, size)) {
+        if (file_read_beside(folder, "manifest.json", &text, &length, message, size)) {
             m->root = cJSON_ParseWithLength(text, length);
+            m->length = length;
             ok = cJSON_IsObject(m->root) && (cJSON_IsArray(member(m->root, "layers")) || text_or(m->root, "model", NULL));
             if (!ok)
-                file_error(message, size, "%s: no JSON object with a list of layers", path);
+                file_error(message, size, "%s: no JSON object with a list of layers", PATH_SHOWN(path));
         }
     } else {
-        file_error(message, size, "%s: out of memory", folder);
+        file_error(message, size, "%s: out of memory", PATH_SHOWN(folder));
     }
     free(text);
     free(path);
@@ -116,57 +121,23 @@ double manifest_case_number(const struct manifest *m, size_t index, const char *
 
 /* ---- building ---- */
 
-static size_t hash_name(const char *name)
+/** Returns the operand of a name, or NULL if none has it. */
+static WNNOperand table_find(const struct name_map *t, const char *name)
 {
-    uint64_t h = 14695981039346656037u;
-
-    while (*name)
-        h = (h ^ (uint8_t)*name++) * 1099511628211u;
-    return (size_t)(h ^ h >> 32);
+    return name_map_find(t, name, strlen(name));
 }
 
-static bool table_create(struct operand_table *t, size_t count)
+static bool table_add(struct name_map *t, const char *name, WNNOperand operand, char *message, size_t size)
 {
-    t->capacity = 16;
-    while (t->capacity < 2 * count)
-        t->capacity *= 2;
-    t->entries = calloc(t->capacity, sizeof *t->entries);
-    return t->entries != NULL;
-}
-
-static WNNOperand *table_find(const struct operand_table *t, const char *name)
-{
-    for (size_t i = hash_name(name) & (t->capacity - 1); t->entries[i].name; i = (i + 1) & (t->capacity - 1))
-        if (!strcmp(t->entries[i].name, name))
-            return &t->entries[i].operand;
-    return NULL;
-}
-
-static bool table_add(struct operand_table *t, const char *name, WNNOperand operand, char *message, size_t size)
-{
-    size_t i = hash_name(name) & (t->capacity - 1);
-
-    for (; t->entries[i].name; i = (i + 1) & (t->capacity - 1))
-        if (!strcmp(t->entries[i].name, name))
-            return file_error(message, size, "the manifest defines %s twice", SHOWN(name));
-    t->entries[i].name = name;
-    t->entries[i].operand = operand;
-    return true;
-}
-
-/* How many names the manifest can define, for the table's size. */
-static size_t count_names(const struct manifest *m)
-{
-    size_t count = (size_t)(cJSON_GetArraySize(member(m->root, "inputs")) + cJSON_GetArraySize(member(m->root, "constants")));
-    const cJSON *layer;
-
-    cJSON_ArrayForEach(layer, member(m->root, "layers"))
-    {
-        const cJSON *outputs = member(layer, "outputs");
-
-        count += cJSON_IsArray(outputs) ? (size_t)cJSON_GetArraySize(outputs) : 1;
+    switch (name_map_add(t, name, strlen(name), operand)) {
+    case NAME_MAP_ADDED:
+        return true;
+    case NAME_MAP_EXISTS:
+        return file_error(message, size, "the manifest defines %s twice", SHOWN(name));
+    case NAME_MAP_OUT_OF_MEMORY:
+        break;
     }
-    return count;
+    return file_error(message, size, "out of memory");
 }
 
 static WNNOperandDataType data_type_named(const char *name)
@@ -178,8 +149,7 @@ static WNNOperandDataType data_type_named(const char *name)
 }
 
 /** Adds what a builder call returned, or says why it refused. */
-static bool add_operand(struct operand_table *t, const char *kind, const char *name, WNNOperand operand, char *message,
-                        size_t size)
+static bool add_operand(struct name_map *t, const char *kind, const char *name, WNNOperand operand, char *message, size_t size)
 {
     WNNStringView text;
 
@@ -189,7 +159,7 @@ static bool add_operand(struct operand_table *t, const char *kind, const char *n
     return file_error(message, size, "%s %s: %.*s", kind, SHOWN(name), (int)text.length, text.data);
 }
 
-static bool add_input(WNNGraphBuilder b, const cJSON *input, struct operand_table *t, char *message, size_t size)
+static bool add_input(WNNGraphBuilder b, const cJSON *input, struct name_map *t, char *message, size_t size)
 {
     const char *name = text_or(input, "name", "");
     uint32_t shape[NPY_RANK_MAX];
@@ -215,42 +185,74 @@ static void free_weight(void const *data, size_t length, void *userdata1, void *
     free((void *)data);
 }
 
-static bool add_constant(const struct manifest *m, WNNGraphBuilder b, const cJSON *constant, struct operand_table *t,
-                         char *message, size_t size)
+/** Charges reading a file, which makes the model's budget larger the first time. */
+static bool charge_file(struct model *model, const char *path, struct seen_files *seen, char *message, size_t size)
+{
+    struct file_key *key = &seen->keys[seen->count];
+    char *text = NULL;
+    struct stat s;
+    bool ok;
+
+    if (stat(path, &s))
+        return true;             /* reading it says why */
+    memset(key, 0, sizeof *key); /* padding is compared, too */
+    key->device = s.st_dev;
+    key->inode = s.st_ino;
+    switch (name_map_add(&seen->map, (const char *)key, sizeof *key, key)) {
+    case NAME_MAP_ADDED:
+        seen->count++;
+        model_add_source(model, (uint64_t)s.st_size);
+        break;
+    case NAME_MAP_EXISTS:
+        break;
+    case NAME_MAP_OUT_OF_MEMORY:
+        return file_error(message, size, "out of memory");
+    }
+    ok = model_spend(model, "reading a file of weights", 0, (uint64_t)s.st_size, &text) ||
+         file_error(message, size, "%s", text ? text : "out of memory");
+    free(text);
+    return ok;
+}
+
+static bool add_constant(const struct manifest *m, struct model *model, const cJSON *constant, struct name_map *t,
+                         struct seen_files *seen, char *message, size_t size)
 {
     const char *id = text_or(constant, "id", ""), *file = text_or(constant, "file", "");
     WNNBufferReleaseCallbackInfo release = {free_weight, NULL, NULL};
     WNNOperandDescriptor descriptor;
     struct npy_array array;
-    char *path;
+    char reason[256], *path;
     bool ok;
 
-    /* A manifest names files beside it and nothing else. */
-    if (!*file || *file == '/' || strstr(file, ".."))
-        return file_error(message, size, "constant %s: bad file name '%s'", SHOWN(id), SHOWN(file));
     path = file_join(m->folder, file);
-    ok = path ? npy_read(path, &array, message, size) : file_error(message, size, "out of memory");
+    ok = path ? charge_file(model, path, seen, message, size) : file_error(message, size, "out of memory");
     free(path);
     if (!ok)
         return false;
+    if (!npy_read_beside(m->folder, file, &array, reason, sizeof reason))
+        return file_error(message, size, "constant %s: file %s", SHOWN(id), reason);
     descriptor = npy_descriptor(&array);
-    /* The builder owns array.data from here, also if it refuses the constant. */
-    return add_operand(t, "constant", id, wnnGraphBuilderConstantLent(b, &descriptor, array.data, array.byteLength, release),
-                       message, size);
+    /* From here on the builder owns array.data, also if it refuses the constant. */
+    return add_operand(t, "constant", id,
+                       wnnGraphBuilderConstantLent(model->builder, &descriptor, array.data, array.byteLength, release), message,
+                       size);
 }
 
-/* A JSON value as an argument; text that names an operand is that operand.  items holds a list's elements (malloc'ed). */
-static bool to_value(const cJSON *json, const struct operand_table *t, WNNMethodValue *value, WNNMethodValue **items)
+/**
+ * Makes an argument of a JSON value; text that names an operand is that operand.  items receives a list's elements (malloc'ed).
+ * Returns DataError if it is no argument, UnknownError if memory runs out.
+ */
+static WNNStatus to_value(const cJSON *json, const struct name_map *t, WNNMethodValue *value, WNNMethodValue **items)
 {
     const char *text = cJSON_GetStringValue(json);
     const cJSON *element;
-    WNNOperand *operand;
+    WNNOperand operand;
     size_t n = 0;
 
     *items = NULL;
     if (text) {
         operand = table_find(t, text);
-        *value = operand ? wnnMethodValueOperand(*operand) : wnnMethodValueString(WNN_STR(text));
+        *value = operand ? wnnMethodValueOperand(operand) : wnnMethodValueString(WNN_STR(text));
     } else if (cJSON_IsBool(json)) {
         *value = wnnMethodValueBool(cJSON_IsTrue(json));
     } else if (cJSON_IsNumber(json)) {
@@ -258,23 +260,24 @@ static bool to_value(const cJSON *json, const struct operand_table *t, WNNMethod
     } else if (cJSON_IsArray(json)) {
         *items = calloc((size_t)cJSON_GetArraySize(json) + 1, sizeof **items);
         if (!*items)
-            return false;
+            return WNNStatus_UnknownError;
         cJSON_ArrayForEach(element, json)
         {
             WNNMethodValue *nested;
+            WNNStatus status = to_value(element, t, &(*items)[n++], &nested);
 
-            if (!to_value(element, t, &(*items)[n++], &nested) || nested) {
+            if (status || nested) {
                 free(nested);
                 free(*items);
                 *items = NULL;
-                return false;
+                return status ? status : WNNStatus_DataError;
             }
         }
         *value = wnnMethodValueList(n, *items);
     } else {
-        return false;
+        return WNNStatus_DataError;
     }
-    return true;
+    return WNNStatus_Success;
 }
 
 static bool is_description(const char *key)
@@ -287,7 +290,7 @@ static bool is_description(const char *key)
     return false;
 }
 
-static WNNStatus set_arguments(WNNMethodCall call, const cJSON *layer, const struct operand_table *t)
+static WNNStatus set_arguments(WNNMethodCall call, const cJSON *layer, const struct name_map *t)
 {
     const cJSON *inputs = member(layer, "inputs"), *x;
     WNNMethodValue value, *items;
@@ -296,34 +299,36 @@ static WNNStatus set_arguments(WNNMethodCall call, const cJSON *layer, const str
 
     if (wnnMethodCallArgumentCount(call) && !strcmp(wnnMethodCallArgumentName(call, 0), "inputs")) {
         /* concat takes its operands as one list. */
-        if (!to_value(inputs, t, &value, &items))
-            return WNNStatus_DataError;
-        status = wnnMethodCallArgument(call, 0, value);
+        status = to_value(inputs, t, &value, &items);
+        if (!status)
+            status = wnnMethodCallArgument(call, 0, value);
         free(items);
     } else {
         cJSON_ArrayForEach(x, inputs)
         {
-            if (!to_value(x, t, &value, &items) || items) {
-                free(items);
-                return WNNStatus_DataError;
-            }
+            if (status)
+                continue;
+            status = to_value(x, t, &value, &items);
+            if (items) /* an operand is no list */
+                status = WNNStatus_DataError;
             if (!status)
                 status = wnnMethodCallArgument(call, position++, value);
+            free(items);
         }
     }
     cJSON_ArrayForEach(x, layer)
     {
         if (status || is_description(x->string))
             continue;
-        if (!to_value(x, t, &value, &items))
-            return WNNStatus_DataError;
-        status = wnnMethodCallSet(call, WNN_STR(x->string), value);
+        status = to_value(x, t, &value, &items);
+        if (!status)
+            status = wnnMethodCallSet(call, WNN_STR(x->string), value);
         free(items);
     }
     return status;
 }
 
-static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_table *t, char *message, size_t size)
+static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct name_map *t, char *message, size_t size)
 {
     const char *op = text_or(layer, "op", ""), *id = text_or(layer, "id", NULL);
     const cJSON *outputs = member(layer, "outputs"), *name;
@@ -333,8 +338,10 @@ static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_tabl
     size_t i = 0;
     bool ok = true;
 
-    if (!call)
-        return file_error(message, size, "layer %s: there is no operator %s", SHOWN(id ? id : ""), SHOWN(op));
+    if (!call) {
+        text = wnnGetLastErrorMessage();
+        return file_error(message, size, "layer %s: %.*s", SHOWN(id ? id : ""), (int)text.length, text.data);
+    }
     status = set_arguments(call, layer, t);
     if (!status)
         status = wnnMethodCallSet(call, WNN_STR("label"), wnnMethodValueString(WNN_STR(id ? id : op)));
@@ -342,6 +349,8 @@ static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_tabl
         status = wnnMethodCallInvoke(call, b);
     if (status == WNNStatus_DataError) {
         ok = file_error(message, size, "layer %s: an argument of %s is not what the operator takes", SHOWN(id ? id : ""), op);
+    } else if (status == WNNStatus_UnknownError) {
+        ok = file_error(message, size, "layer %s: out of memory", SHOWN(id ? id : ""));
     } else if (status) {
         text = wnnGetLastErrorMessage();
         ok = file_error(message, size, "layer %s: %.*s", SHOWN(id ? id : ""), (int)text.length, text.data);
@@ -359,30 +368,42 @@ static bool add_layer(WNNGraphBuilder b, const cJSON *layer, struct operand_tabl
     return ok;
 }
 
-static bool add_everything(const struct manifest *m, WNNGraphBuilder b, struct operand_table *t, char *message, size_t size)
+static bool add_constants(const struct manifest *m, struct model *model, struct name_map *t, char *message, size_t size)
+{
+    const cJSON *constants = member(m->root, "constants"), *x;
+    struct seen_files seen = {.keys = calloc((size_t)cJSON_GetArraySize(constants) + 1, sizeof *seen.keys)};
+    bool ok = seen.keys || file_error(message, size, "out of memory");
+
+    cJSON_ArrayForEach(x, constants)
+    {
+        ok = ok && add_constant(m, model, x, t, &seen, message, size);
+    }
+    name_map_free(&seen.map);
+    free(seen.keys);
+    return ok;
+}
+
+static bool add_everything(const struct manifest *m, struct model *model, struct name_map *t, char *message, size_t size)
 {
     const cJSON *x;
 
     cJSON_ArrayForEach(x, member(m->root, "inputs"))
     {
-        if (!add_input(b, x, t, message, size))
+        if (!add_input(model->builder, x, t, message, size))
             return false;
     }
-    cJSON_ArrayForEach(x, member(m->root, "constants"))
-    {
-        if (!add_constant(m, b, x, t, message, size))
-            return false;
-    }
+    if (!add_constants(m, model, t, message, size))
+        return false;
     cJSON_ArrayForEach(x, member(m->root, "layers"))
     {
-        if (!add_layer(b, x, t, message, size))
+        if (!add_layer(model->builder, x, t, message, size))
             return false;
     }
     return true;
 }
 
-/** The ports of the model, in the manifest's order. */
-static bool add_ports(const struct manifest *m, const struct operand_table *t, struct model *model, char *message, size_t size)
+/** Makes the ports of the model, in the manifest's order. */
+static bool add_ports(const struct manifest *m, const struct name_map *t, struct model *model, char *message, size_t size)
 {
     const cJSON *x;
 
@@ -390,47 +411,49 @@ static bool add_ports(const struct manifest *m, const struct operand_table *t, s
     {
         const char *name = text_or(x, "name", "");
 
-        if (!model_add_input(model, name, *table_find(t, name), false))
+        if (!model_add_input(model, name, table_find(t, name), false))
             return file_error(message, size, "out of memory");
     }
     cJSON_ArrayForEach(x, member(m->root, "outputs"))
     {
         const char *name = text_or(x, "name", "");
-        WNNOperand *operand = table_find(t, name);
+        WNNOperand operand = table_find(t, name);
 
         if (!operand)
             return file_error(message, size, "output %s is no layer's result", SHOWN(name));
-        if (!model_add_output(model, name, *operand, false))
+        if (!model_add_output(model, name, operand, false))
             return file_error(message, size, "out of memory");
     }
     return true;
 }
 
-bool manifest_model(const struct manifest *m, WNNContext context, struct model *model, char *message, size_t size)
+bool manifest_model(const struct manifest *m, WNNContext context, const struct model_options *options, struct model *model,
+                    char *message, size_t size)
 {
-    struct operand_table table = {0, NULL};
-    WNNStringView text;
+    struct name_map table = {0};
+    static const struct model_options none;
+    char *text = NULL;
     bool ok = false;
 
     memset(model, 0, sizeof *model);
     if (!cJSON_IsArray(member(m->root, "layers")))
         return file_error(message, size, "no list of layers: the network is in %s", SHOWN(text_or(m->root, "model", "")));
     model->name = strdup(manifest_name(m));
-    if (!model->name || !table_create(&table, count_names(m))) {
+    if (!model->name) {
         file_error(message, size, "out of memory");
-    } else if (wnnContextCreateGraphBuilder(context, &model->builder)) {
-        text = wnnGetLastErrorMessage();
-        file_error(message, size, "%.*s", (int)text.length, text.data);
+    } else if (!model_create_builder(context, options ? options : &none, m->length, model, &text)) {
+        file_error(message, size, "%s", text ? text : "out of memory");
+        free(text);
     } else {
-        ok = add_everything(m, model->builder, &table, message, size) && add_ports(m, &table, model, message, size);
+        ok = add_everything(m, model, &table, message, size) && add_ports(m, &table, model, message, size);
     }
-    free(table.entries);
+    name_map_free(&table);
     if (!ok)
         model_free(model);
     return ok;
 }
 
-/** A manifest fixes all sizes and weights: shapes may only agree with it. */
+/** Checks that shapes agree with the manifest, which fixes all sizes and weights. */
 static bool check_options(const struct model_options *o, const struct model *model, char *message, size_t size)
 {
     if (o->dim_count)
@@ -468,10 +491,11 @@ bool model_read_manifest(WNNContext context, const char *folder, const struct mo
     memset(model, 0, sizeof *model);
     if (!manifest_open(folder, &m, text, sizeof text))
         return model_error(message, "%s", text);
-    ok = manifest_model(m, context, model, text, sizeof text) && (!options || check_options(options, model, text, sizeof text));
+    ok = manifest_model(m, context, options, model, text, sizeof text) &&
+         (!options || check_options(options, model, text, sizeof text));
     manifest_close(m);
     if (!ok) {
-        model_error(message, "%s: %s", folder, text);
+        model_error(message, "%s: %s", PATH_SHOWN(folder), text);
         model_free(model);
     }
     return ok;
@@ -484,7 +508,7 @@ WNNStatus manifest_build(const struct manifest *m, WNNContext context, WNNGraph 
     char *text;
 
     *graph = NULL;
-    if (!manifest_model(m, context, &model, message, size))
+    if (!manifest_model(m, context, NULL, &model, message, size))
         return WNNStatus_DataError;
     status = model_build(&model, graph, &text);
     if (status)
@@ -513,19 +537,16 @@ static bool load_arrays(const struct manifest *m, const cJSON *files, const cJSO
         const char *name = listed ? text_or(f, "name", NULL) : f->string;
         const char *file = listed ? text_or(f, "file", NULL) : cJSON_GetStringValue(f);
         const cJSON *atol = member(member(tolerances, name), "atol");
-        char *path;
-        bool ok;
+        char reason[256];
 
-        if (!name || !file || *file == '/' || strstr(file, ".."))
-            return file_error(message, size, "%s: bad file name", SHOWN(name ? name : "an array without a name"));
-        path = file_join(m->folder, file);
+        if (!name || !file)
+            return file_error(message, size, "%s: no file is named", SHOWN(name ? name : "an array without a name"));
+        if (!npy_read_beside(m->folder, file, &a->array, reason, sizeof reason))
+            return file_error(message, size, "%s: file %s", SHOWN(name), reason);
         a->name = strdup(name);
-        ok = path && a->name ? npy_read(path, &a->array, message, size) : file_error(message, size, "out of memory");
-        free(path);
-        if (!ok) {
-            free(a->name);
-            a->name = NULL;
-            return false;
+        if (!a->name) {
+            npy_free(&a->array);
+            return file_error(message, size, "out of memory");
         }
         a->atol = cJSON_IsNumber(atol) ? atol->valuedouble : 0;
         ++*count;

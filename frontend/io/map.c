@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files mapped into memory.  The mapping is private and read-only; releases may come from any thread. */
+/* Maps files into memory.  The mapping is private and read-only; releases may come from any thread. */
 #include "frontend/io/map.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frontend/io/beside.h"
 #include "frontend/io/file.h"
 
 struct file_map {
@@ -21,33 +22,30 @@ struct file_map {
     size_t length;
 };
 
-bool file_map_open(const char *path, struct file_map **out, char *message, size_t size)
+/** Maps the file, or leaves the map empty; the file stays open. */
+static bool map_file(struct file_map *map, int file)
+{
+    struct stat s;
+
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 && (uintmax_t)s.st_size <= SIZE_MAX) {
+        map->length = (size_t)s.st_size;
+        map->data = mmap(NULL, map->length, PROT_READ, MAP_PRIVATE, file, 0);
+        map->mapped = map->data != MAP_FAILED;
+    }
+    return map->mapped;
+}
+
+bool file_map_descriptor(int file, const char *name, struct file_map **out, char *message, size_t size)
 {
     struct file_map *map = calloc(1, sizeof *map);
     char *bytes;
-    struct stat s;
-    int fd;
 
     *out = NULL;
     if (!map)
-        return file_error(message, size, "%s: out of memory", path);
+        return file_error(message, size, "%s: out of memory", PATH_SHOWN(name));
     atomic_init(&map->references, 1);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &s)) {
-        file_error(message, size, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        free(map);
-        return false;
-    }
-    if (S_ISREG(s.st_mode) && s.st_size > 0 && (uintmax_t)s.st_size <= SIZE_MAX) {
-        map->length = (size_t)s.st_size;
-        map->data = mmap(NULL, map->length, PROT_READ, MAP_PRIVATE, fd, 0);
-        map->mapped = map->data != MAP_FAILED;
-    }
-    close(fd);
-    if (!map->mapped) { /* a pipe, an empty file, a file system without mappings */
-        if (!file_read(path, &bytes, &map->length, message, size)) {
+    if (!map_file(map, file)) { /* a pipe, an empty file, a file system without mappings */
+        if (!file_read_descriptor(file, name, &bytes, &map->length, message, size)) {
             free(map);
             return false;
         }
@@ -55,6 +53,31 @@ bool file_map_open(const char *path, struct file_map **out, char *message, size_
     }
     *out = map;
     return true;
+}
+
+bool file_map_open(const char *path, struct file_map **out, char *message, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+
+    *out = NULL;
+    if (file < 0)
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+    bool ok = file_map_descriptor(file, path, out, message, size);
+    close(file);
+    return ok;
+}
+
+bool file_map_beside(const char *folder, const char *name, struct file_map **out, char *message, size_t size)
+{
+    const char *why;
+    int file = beside_open(folder, name, &why);
+
+    *out = NULL;
+    if (file < 0)
+        return file_error(message, size, "%s: %s", PATH_SHOWN(name), why);
+    bool ok = file_map_descriptor(file, name, out, message, size);
+    close(file);
+    return ok;
 }
 
 const void *file_map_data(const struct file_map *map)
@@ -84,7 +107,7 @@ void file_map_release(struct file_map *map)
     free(map);
 }
 
-/** The pages that nobody else can need leave the process; they are still the file's if somebody reads them again. */
+/** Lets the pages that nobody else can need leave the process; they are still the file's if somebody reads them again. */
 static void drop_pages(const struct file_map *map, const void *data, size_t length)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

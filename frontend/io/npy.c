@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reading and writing of NumPy .npy files: a magic number, a version, a Python dictionary as text, then the elements. */
+/* Reads and writes NumPy .npy files: a magic number, a version, a Python dictionary as text, then the elements. */
 #include "frontend/io/npy.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "frontend/io/file.h"
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
@@ -20,7 +20,7 @@ static const struct {
     {"|i1", WNNOperandDataType_Int8},    {"|u1", WNNOperandDataType_Uint8},   {"|b1", WNNOperandDataType_Uint8},
 };
 
-/* The text after "'key':" in a header of length bytes, NULL if the key is missing. */
+/* Returns the text after "'key':" in a header of length bytes, NULL if the key is missing. */
 static const char *find_key(const char *header, size_t length, const char *key)
 {
     size_t n = strlen(key);
@@ -47,14 +47,14 @@ static bool parse_header(const char *header, size_t length, const char *name, st
     size_t elements = 1;
 
     if (!descr || !order || !shape || *shape != '(')
-        return file_error(message, size, "%s: the .npy header lacks descr, fortran_order or shape", name);
+        return file_error(message, size, "%s: the .npy header lacks descr, fortran_order or shape", PATH_SHOWN(name));
     *fortran = end - order >= 4 && memcmp(order, "True", 4) == 0;
     array->dataType = WNNOperandDataType_Undefined;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (end - descr >= 5 && memcmp(descr + 1, types[i].descr, 3) == 0)
             array->dataType = types[i].type;
     if (!array->dataType)
-        return file_error(message, size, "%s: element type %s is no data type of WebNN (little-endian)", name,
+        return file_error(message, size, "%s: element type %s is no data type of WebNN (little-endian)", PATH_SHOWN(name),
                           escape_text(buf, sizeof buf, descr, end - descr < 5 ? (size_t)(end - descr) : 5));
 
     array->rank = 0;
@@ -66,24 +66,24 @@ static bool parse_header(const char *header, size_t length, const char *name, st
             continue;
         }
         if (*p < '0' || *p > '9')
-            return file_error(message, size, "%s: the shape in the .npy header is not a tuple of numbers", name);
+            return file_error(message, size, "%s: the shape in the .npy header is not a tuple of numbers", PATH_SHOWN(name));
         for (; p < end && *p >= '0' && *p <= '9'; p++) {
             dim = dim * 10 + (uint64_t)(*p - '0');
             if (dim > INT32_MAX)
-                return file_error(message, size, "%s: a dimension in the .npy header is above 2147483647", name);
+                return file_error(message, size, "%s: a dimension in the .npy header is above 2147483647", PATH_SHOWN(name));
         }
         if (array->rank == NPY_RANK_MAX)
-            return file_error(message, size, "%s: more than %d dimensions", name, NPY_RANK_MAX);
+            return file_error(message, size, "%s: more than %d dimensions", PATH_SHOWN(name), NPY_RANK_MAX);
         array->shape[array->rank++] = (uint32_t)dim;
         if (dim && elements > SIZE_MAX / 8 / dim)
-            return file_error(message, size, "%s: the array is too large", name);
+            return file_error(message, size, "%s: the array is too large", PATH_SHOWN(name));
         elements *= dim;
     }
     array->byteLength = elements * wnnOperandDataTypeGetByteSize(array->dataType);
     return true;
 }
 
-/** Elements whose first index runs fastest, in the order in which the last one does. */
+/** Copies elements whose first index runs fastest into the order in which the last one does. */
 static void copy_fortran(const struct npy_array *array, const uint8_t *from)
 {
     size_t element = wnnOperandDataTypeGetByteSize(array->dataType), count = array->byteLength / element, at = 0;
@@ -106,43 +106,89 @@ static void copy_fortran(const struct npy_array *array, const uint8_t *from)
     }
 }
 
-bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
+bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, char *message, size_t size)
 {
     const uint8_t *p = bytes;
-    size_t header, start;
-    bool fortran = false;
+    size_t start, header;
+
+    *head = 0;
+    if (length < 10 || memcmp(p, magic, sizeof magic))
+        return file_error(message, size, "%s: no .npy file", PATH_SHOWN(name));
+    if (p[6] < 1 || p[6] > 3)
+        return file_error(message, size, "%s: .npy version %u is not supported", PATH_SHOWN(name), p[6]);
+    start = p[6] == 1 ? 10 : NPY_HEAD_MIN;
+    if (length < start)
+        return file_error(message, size, "%s: truncated .npy header", PATH_SHOWN(name));
+    header = (size_t)p[8] | (size_t)p[9] << 8;
+    if (start == NPY_HEAD_MIN)
+        header |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    if (header > NPY_HEAD_MAX - start)
+        return file_error(message, size, "%s: an .npy header of %zu bytes", PATH_SHOWN(name), header);
+    *head = start + header;
+    return true;
+}
+
+bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, char *message,
+                    size_t size)
+{
+    const uint8_t *p = bytes;
+    size_t start = p[6] == 1 ? 10 : NPY_HEAD_MIN;
 
     memset(array, 0, sizeof *array);
-    if (length < 10 || memcmp(p, magic, sizeof magic))
-        return file_error(message, size, "%s: no .npy file", name);
-    if (p[6] < 1 || p[6] > 3)
-        return file_error(message, size, "%s: .npy version %u is not supported", name, p[6]);
-    start = p[6] == 1 ? 10 : 12;
-    if (length < start)
-        return file_error(message, size, "%s: truncated .npy header", name);
-    header = (size_t)p[8] | (size_t)p[9] << 8;
-    if (start == 12)
-        header |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-    if (header > length - start)
-        return file_error(message, size, "%s: truncated .npy header", name);
-    if (!parse_header((const char *)p + start, header, name, array, &fortran, message, size)) {
-        memset(array, 0, sizeof *array);
-        return false;
-    }
-    if (array->byteLength > length - start - header) {
-        file_error(message, size, "%s: %zu bytes of elements, %zu expected", name, length - start - header, array->byteLength);
-        memset(array, 0, sizeof *array);
-        return false;
-    }
+    if (parse_header((const char *)p + start, head - start, name, array, fortran, message, size))
+        return true;
+    memset(array, 0, sizeof *array);
+    return false;
+}
+
+bool npy_alloc(struct npy_array *array, const char *name, char *message, size_t size)
+{
     array->data = malloc(array->byteLength ? array->byteLength : 1);
-    if (!array->data) {
-        memset(array, 0, sizeof *array);
-        return file_error(message, size, "%s: out of memory", name);
+    if (array->data)
+        return true;
+    memset(array, 0, sizeof *array);
+    return file_error(message, size, "%s: out of memory", PATH_SHOWN(name));
+}
+
+bool npy_order(struct npy_array *array, bool fortran, const char *name, char *message, size_t size)
+{
+    void *from = array->data;
+
+    if (!fortran || array->rank < 2)
+        return true;
+    if (!npy_alloc(array, name, message, size)) {
+        free(from);
+        return false;
     }
+    copy_fortran(array, from);
+    free(from);
+    return true;
+}
+
+bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size)
+{
+    bool fortran = false;
+    size_t head;
+
+    memset(array, 0, sizeof *array);
+    if (!npy_head_length(bytes, length, name, &head, message, size))
+        return false;
+    if (head > length)
+        return file_error(message, size, "%s: truncated .npy header", PATH_SHOWN(name));
+    if (!npy_parse_head(bytes, head, name, array, &fortran, message, size))
+        return false;
+    if (array->byteLength > length - head) {
+        file_error(message, size, "%s: %zu bytes of elements, %zu expected", PATH_SHOWN(name), length - head,
+                   array->byteLength);
+        memset(array, 0, sizeof *array);
+        return false;
+    }
+    if (!npy_alloc(array, name, message, size))
+        return false;
     if (fortran && array->rank > 1)
-        copy_fortran(array, p + start + header);
+        copy_fortran(array, (const uint8_t *)bytes + head);
     else
-        memcpy(array->data, p + start + header, array->byteLength);
+        memcpy(array->data, (const uint8_t *)bytes + head, array->byteLength);
     return true;
 }
 
@@ -160,6 +206,20 @@ bool npy_read(const char *path, struct npy_array *array, char *message, size_t s
     return ok;
 }
 
+bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, char *message, size_t size)
+{
+    char *bytes;
+    size_t length;
+    bool ok;
+
+    memset(array, 0, sizeof *array);
+    if (!file_read_beside(folder, name, &bytes, &length, message, size))
+        return false;
+    ok = npy_parse(bytes, length, name, array, message, size);
+    free(bytes);
+    return ok;
+}
+
 bool npy_format(const struct npy_array *array, const char *name, void **out, size_t *length, char *message, size_t size)
 {
     char header[512];
@@ -172,7 +232,7 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
         if (types[i].type == array->dataType && strcmp(types[i].descr, "|b1"))
             descr = types[i].descr;
     if (!descr)
-        return file_error(message, size, "%s: the array has no data type", name);
+        return file_error(message, size, "%s: the array has no data type", PATH_SHOWN(name));
     n = (size_t)snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < array->rank; i++)
         n += (size_t)snprintf(header + n, sizeof header - n, "%u,%s", array->shape[i], i + 1 < array->rank ? " " : "");
@@ -181,7 +241,7 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
     total = (10 + n + 1 + 63) / 64 * 64;
     bytes = malloc(total + array->byteLength);
     if (!bytes)
-        return file_error(message, size, "%s: out of memory", name);
+        return file_error(message, size, "%s: out of memory", PATH_SHOWN(name));
     memset(bytes, ' ', total);
     memcpy(bytes, magic, sizeof magic);
     bytes[6] = 1;

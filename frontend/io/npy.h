@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * NumPy .npy files: one array with its data type and shape.  Versions 1 to 3, little-endian; booleans read as uint8.
- * Arrays in Fortran order are read, too; what is in memory and what is written is row-major.
- * Every size in a file is checked against the file before it is trusted.
+ * Reads and writes NumPy .npy files, which hold one array with its data type and shape.  Versions 1 to 3 are read,
+ * little-endian, with booleans as uint8.  Arrays in Fortran order are read, too; arrays in memory and written ones are
+ * row-major.  Every size in a file is checked against the file before it is trusted.  Functions that can fail return false, and
+ * write into message, if it is not NULL, at most `size` bytes that say why.
  */
 #ifndef WEBNN_FRONTEND_IO_NPY_H_
 #define WEBNN_FRONTEND_IO_NPY_H_
@@ -11,7 +12,7 @@
 
 enum { NPY_RANK_MAX = 8 };
 
-/** An array in memory.  data is owned (npy_free), row-major, byteLength bytes. */
+/** Holds an array in memory.  data is owned (npy_free), row-major, and has byteLength bytes. */
 struct npy_array {
     WNNOperandDataType dataType;
     size_t rank;
@@ -20,18 +21,32 @@ struct npy_array {
     void *data;
 };
 
-/** Reads a file.  False: message (if not NULL, of size bytes) says why, *array is empty. */
+/** Reads a file.  If that fails, *array is empty. */
 bool npy_read(const char *path, struct npy_array *array, char *message, size_t size);
-/** The same from memory; name only appears in messages. */
+/** Does the same with a file that a model in the folder names (frontend/io/beside.h). */
+bool npy_read_beside(const char *folder, const char *name, struct npy_array *array, char *message, size_t size);
+/** Does the same from memory; name only appears in messages. */
 bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_array *array, char *message, size_t size);
-/** Writes a version 1 file; a file that could not be written whole is removed. */
+/* These do the same in steps, for what is decompressed on the way: bytes that nobody asked for are not read. */
+enum { NPY_HEAD_MIN = 12, NPY_HEAD_MAX = 1 << 16 };
+/** Finds how many bytes stand before the elements, which the first NPY_HEAD_MIN bytes tell. */
+bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, char *message, size_t size);
+/** Reads those: *array gets its type, shape and byteLength, but no data. */
+bool npy_parse_head(const void *bytes, size_t head, const char *name, struct npy_array *array, bool *fortran, char *message,
+                    size_t size);
+/** Allocates the elements.  If that fails, *array is empty. */
+bool npy_alloc(struct npy_array *array, const char *name, char *message, size_t size);
+/** Puts elements that lie as a file in that order has them into row-major order.  If that fails, *array is empty. */
+bool npy_order(struct npy_array *array, bool fortran, const char *name, char *message, size_t size);
+/** Writes a version 1 file.  A file that could not be written whole is removed. */
 bool npy_write(const char *path, const struct npy_array *array, char *message, size_t size);
-/** The bytes of that file in malloc'ed memory; name only appears in messages. */
+/** Makes the bytes of that file in malloc'ed memory; name only appears in messages. */
 bool npy_format(const struct npy_array *array, const char *name, void **bytes, size_t *length, char *message, size_t size);
+/** Frees the elements and leaves the array empty. */
 void npy_free(struct npy_array *array);
-/** Number of elements. */
+/** Returns the number of elements. */
 size_t npy_elements(const struct npy_array *array);
-/** The descriptor of the array; its shape pointer is the array's. */
+/** Returns the descriptor of the array, whose shape pointer is the array's. */
 WNNOperandDescriptor npy_descriptor(const struct npy_array *array);
 
 #endif

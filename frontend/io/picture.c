@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* 8-bit RGB pictures: PNG files through libpng's simplified interface, and pixels as numbers. */
+/* Reads and writes 8-bit RGB pictures, PNG files by libpng's simplified interface, and converts pixels to numbers. */
 #include "frontend/io/picture.h"
 
 #include <errno.h>
@@ -8,11 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "frontend/io/file.h"
+#include "ir/support/new_file.h"
 
 /* Pictures beyond this are refused: 2^28 pixels of floats would not fit a tensor with three channels. */
 static const uint64_t pixels_max = 1u << 28;
+
+/* The pixels of a file may take so many bytes: a few bytes of a PNG can stand for any number of equal pixels. */
+#define READ_BYTES 0x1p27
+#define READ_BYTES_PER_BYTE 64.0
 
 bool picture_create(uint32_t width, uint32_t height, struct picture *picture, char *message, size_t size)
 {
@@ -27,21 +33,34 @@ bool picture_create(uint32_t width, uint32_t height, struct picture *picture, ch
     return true;
 }
 
-static bool read_png(const char *path, struct picture *picture, char *message, size_t size)
+bool picture_create_read(uint32_t width, uint32_t height, uint64_t file_bytes, struct picture *picture, char *message,
+                         size_t size)
+{
+    const double wanted = 3.0 * width * height, most = READ_BYTES + READ_BYTES_PER_BYTE * (double)file_bytes;
+
+    memset(picture, 0, sizeof *picture);
+    if (wanted > most)
+        return file_error(message, size,
+                          "%u x %u pixels take %.0f bytes, more than the %.0f that a file of %llu bytes may take", width,
+                          height, wanted, most, (unsigned long long)file_bytes);
+    return picture_create(width, height, picture, message, size);
+}
+
+static bool read_png(const char *path, uint64_t file_bytes, struct picture *picture, char *message, size_t size)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
-    char reason[128];
+    char reason[160];
 
     if (!png_image_begin_read_from_file(&image, path))
-        return file_error(message, size, "%s: %s", path, image.message);
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), image.message);
     image.format = PNG_FORMAT_RGB;
-    if (!picture_create(image.width, image.height, picture, reason, sizeof reason)) {
+    if (!picture_create_read(image.width, image.height, file_bytes, picture, reason, sizeof reason)) {
         png_image_free(&image);
-        return file_error(message, size, "%s: %s", path, reason);
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), reason);
     }
     if (!png_image_finish_read(&image, NULL, picture->rgb, 0, NULL)) {
         picture_free(picture);
-        return file_error(message, size, "%s: %s", path, image.message);
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), image.message);
     }
     return true;
 }
@@ -50,16 +69,19 @@ bool picture_read(const char *path, struct picture *picture, char *message, size
 {
     unsigned char start[3] = {0};
     FILE *file = fopen(path, "rb");
+    struct stat status;
+    uint64_t bytes;
     size_t length;
 
     memset(picture, 0, sizeof *picture);
     if (!file)
-        return file_error(message, size, "%s: %s", path, strerror(errno));
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
     length = fread(start, 1, sizeof start, file);
+    bytes = fstat(fileno(file), &status) == 0 && status.st_size > 0 ? (uint64_t)status.st_size : 0;
     fclose(file);
     if (length == 3 && start[0] == 0xFF && start[1] == 0xD8 && start[2] == 0xFF)
-        return picture_read_jpeg(path, picture, message, size);
-    return read_png(path, picture, message, size);
+        return picture_read_jpeg(path, bytes, picture, message, size);
+    return read_png(path, bytes, picture, message, size);
 }
 
 bool picture_write(const char *path, const struct picture *picture, char *message, size_t size)
@@ -67,10 +89,15 @@ bool picture_write(const char *path, const struct picture *picture, char *messag
     png_image image = {
         .version = PNG_IMAGE_VERSION, .width = picture->width, .height = picture->height, .format = PNG_FORMAT_RGB};
 
-    if (png_image_write_to_file(&image, path, 0, picture->rgb, 0, NULL))
-        return true;
-    remove(path);
-    return file_error(message, size, "%s: %s", path, image.message);
+    int why;
+    struct new_file *file = new_file_open(path, 0, &why);
+
+    if (!file)
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+    if (png_image_write_to_stdio(&image, new_file_stream(file), 0, picture->rgb, 0, NULL))
+        return new_file_commit(file, &why) || file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+    new_file_abandon(file);
+    return file_error(message, size, "%s: %s", PATH_SHOWN(path), image.message);
 }
 
 void picture_free(struct picture *picture)

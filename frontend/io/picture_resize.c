@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Separable bilinear resizing: rows first into floats, then columns.
+ * Resizes pictures bilinearly, and separably: rows first into floats, then columns.
  *
  * Output pixel o covers the input around (o + 1/2) * ratio with a triangle that is max(ratio, 1) wide on either side; weights
  * add up to 1, also at the borders, where part of the triangle falls outside.
@@ -12,7 +12,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/picture.h"
 
-/* For every output position: the first input position and `width` weights (those behind the last one are 0). */
+/* Holds for every output position the first input position and `width` weights (those behind the last one are 0). */
 struct taps {
     uint32_t width;
     uint32_t *first;
@@ -94,7 +94,7 @@ bool picture_resize(const struct picture *from, uint32_t width, uint32_t height,
 
     if (!picture_create(width, height, to, message, size))
         return false;
-    /* Between the two lie from->height * width pixels of floats; neither factor is above 2^28. */
+    /* Between the two passes lie from->height * width pixels of floats; neither factor is above 2^28. */
     if ((uint64_t)from->height * width <= SIZE_MAX / (3 * sizeof *rows))
         rows = malloc((size_t)from->height * width * 3 * sizeof *rows);
     if (!rows || !taps_create(from->width, width, &across) || !taps_create(from->height, height, &down)) {

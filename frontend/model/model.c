@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What readers of every kind share: messages, lists of ports, and the end of a model's life.  See frontend/model/model.h. */
+/*
+ * Implements what readers of every kind share: messages, lists of ports, and the end of a model's life
+ * (frontend/model/model.h).
+ */
 #include "frontend/model/model.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +29,44 @@ bool model_error(char **message, const char *format, ...)
         va_end(args);
     }
     return false;
+}
+
+/* ---- the builder and its budget ---- */
+
+/** Makes a message of the builder's last refusal.  Returns false. */
+static bool refused(char **message)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return model_error(message, "%.*s", (int)text.length, text.data);
+}
+
+bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
+                          char **message)
+{
+    const WNNBudget general = wnnContextGetBudget(context);
+
+    model->budget = options->budget;
+    if (!model->budget.operations)
+        model->budget.operations = general.operations;
+    if (!model->budget.bytes)
+        model->budget.bytes = general.bytes;
+    if (wnnContextCreateGraphBuilder(context, &model->builder))
+        return refused(message);
+    model_add_source(model, bytes);
+    return true;
+}
+
+void model_add_source(struct model *model, uint64_t bytes)
+{
+    model->source_bytes = bytes < UINT64_MAX - model->source_bytes ? model->source_bytes + bytes : UINT64_MAX;
+    if (wnnGraphBuilderSetBudget(model->builder, &model->budget, model->source_bytes ? model->source_bytes : 1))
+        assert(!"the builder has built while its model is being read");
+}
+
+bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message)
+{
+    return !wnnGraphBuilderSpend(model->builder, WNN_STR(what), operations, bytes) || refused(message);
 }
 
 /* ---- ports ---- */

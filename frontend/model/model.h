@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A model file turned into builder calls: what every reader makes and every tool starts from.
+ * Makes builder calls of model files: every reader makes a struct model, and every tool starts from one.
  *
- * In: an ONNX file, a graph in .webnn text or its JSON twin (with .weights + .manifest.json or .safetensors beside it), or a folder
- * with a manifest.json.  Out: a graph builder that holds the whole network, its inputs and its outputs; not built yet, so that
- * callers can build it, write it in another form, or compile it ahead of time.
+ * A model is an ONNX file, a graph in .webnn text or its JSON twin (with .weights + .manifest.json or .safetensors beside it),
+ * or a folder with a manifest.json.  It becomes a graph builder that holds the whole network, its inputs and its outputs.  It
+ * is not built yet, so that callers can build it, write it in another form, or compile it ahead of time.
  *
- * Readers use the public API only, so that every rule is checked in one place, and never trust a size, offset or count in a
- * file before it is held against the file.  Everything that is wrong with a file is said in one message (which may have
- * several lines: one per node that cannot be expressed).
+ * Readers use the public API only, so that every rule is checked in one place.  They compare every size, offset and count in a
+ * file with the file before they use it.  One message says everything that is wrong with a file; it may have several lines, one
+ * per node that cannot be expressed.
  */
 #ifndef WEBNN_FRONTEND_MODEL_MODEL_H_
 #define WEBNN_FRONTEND_MODEL_MODEL_H_
@@ -18,12 +18,12 @@
 
 struct file_map; /* frontend/io/map.h */
 
-/** One input or output of a model.  Operands live as long as the builder. */
+/** Describes one input or output of a model.  Operands live as long as the builder. */
 struct model_port {
     char *name; /* owned; UTF-8 as the file has it, without NUL bytes */
     WNNOperand operand;
     WNNOperandDescriptor descriptor; /* its shape points into the operand */
-    bool is_boolean; /* the file calls it bool; here it is uint8 of 0 and 1 */
+    bool is_boolean;                 /* the file calls it bool; here it is uint8 of 0 and 1 */
 };
 
 struct model {
@@ -31,22 +31,24 @@ struct model {
     WNNGraphBuilder builder;
     size_t input_count, output_count;
     struct model_port *inputs, *outputs; /* in the file's order */
+    WNNBudget budget;                    /* as it was asked for */
+    uint64_t source_bytes;               /* of its files so far */
 };
 
-/** A symbolic dimension's size: --dim batch=1. */
+/** Gives a symbolic dimension's size: --dim batch=1. */
 struct model_dim {
     const char *name;
     uint32_t size;
 };
 
-/** The shape of an input: --shape x=1x3x224x224.  Must agree with the dimensions that the file fixes. */
+/** Gives the shape of an input: --shape x=1x3x224x224.  It must agree with the dimensions that the file fixes. */
 struct model_shape {
     const char *name;
     size_t rank;
     uint32_t dims[NPY_RANK_MAX];
 };
 
-/** An input that becomes a constant, because its value decides shapes or other things a static graph needs: --constant x=FILE. */
+/** Makes an input a constant, because its value decides shapes or other things a static graph needs: --constant x=FILE. */
 struct model_constant {
     const char *name;
     const struct npy_array *array; /* copied */
@@ -57,36 +59,53 @@ struct model_options {
     const struct model_dim *dims;
     const struct model_shape *shapes;
     const struct model_constant *constants;
-    const char *weights; /* file with the weights of a .webnn text or JSON; NULL: NAME.weights or NAME.safetensors beside it */
+    const char *weights; /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors beside it */
+    WNNBudget budget;    /* of this model; a member that is 0 is the context's, or the default for the size of its files */
 };
 
 /**
- * Reads a model of any kind; what kind is told by its contents, then by its ending.  options may be NULL.
- * False: *message says why (malloc'ed, the caller frees it; NULL if memory ran out), *model is empty.
+ * Reads a model of any kind; what kind it is, its contents tell, then its ending.  options may be NULL.  Returns false if that
+ * fails; then *message says why (malloc'ed, the caller frees it; NULL if memory ran out), and *model is empty.
  */
 bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message);
-/** Builds it.  The builder is used up then; ports stay readable. */
+/**
+ * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; if it is no success, *message says
+ * why, as above.
+ */
 WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message);
+/** Frees what a model holds and leaves it empty. */
 void model_free(struct model *model);
 
 /* ---- for readers ---- */
 
-/** A printf into a fresh *message (a message that is there already stays).  Returns false. */
+/** Prints into a fresh *message, unless a message is there already.  Returns false. */
 bool model_error(char **message, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Appends a port (name copied, descriptor taken from the operand).  False: out of memory. */
+/** Makes the model's builder, with the budget that options, context or the bytes of the model's files say.  Returns false after
+ * an error described in *message. */
+bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
+                          char **message);
+/** Says that one more file of that many bytes belongs to the model, which may take more work then. */
+void model_add_source(struct model *model, uint64_t bytes);
+/** Charges memory and work of a reader to the model's budget.  Returns false after an error described in *message. */
+bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message);
+/** Appends a port (name copied, descriptor taken from the operand).  Returns false if memory runs out. */
 bool model_add_input(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
+/** Does the same for an output. */
 bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
 
-/* The readers themselves, by kind.  bytes need not end with a NUL; path tells where files beside it lie and names it in messages. */
-bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length, const struct model_options *options,
-                     struct model *model, char **message);
-/** The same from a mapped file, whose large tensors are lent to the builder: the map lives as long as they are needed. */
+/*
+ * These are the readers themselves, by kind; they return as model_read does.  bytes need not end with a NUL.  path tells where
+ * files beside the model lie and names it in messages.
+ */
+bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message);
+/** Does the same from a mapped file, whose large tensors are lent to the builder: the map lives as long as they are needed. */
 bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
                          struct model *model, char **message);
-bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length, const struct model_options *options,
-                     struct model *model, char **message);
-bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length, const struct model_options *options,
-                     struct model *model, char **message);
+bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message);
+bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message);
 bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
                          char **message);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which reader a path is for.
+ * Chooses the reader for a file or a folder.
  *
- * In: a file or a folder.  Out: the model that the right reader made of it.  Contents decide before endings, because files get
- * renamed: text begins with its first word, JSON with a brace, and what is neither is ONNX if its name or its first field says
- * so.
+ * Contents decide before endings, because files get renamed: text begins with its first word, JSON with a brace, and what is
+ * neither is ONNX if its name or its first field says so.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ static bool has_ending(const char *path, const char *ending)
     return n >= m && !strcasecmp(path + n - m, ending);
 }
 
-/** Length of what may stand before the first word of a text: a byte order mark, white space, comments. */
+/** Returns the length of what may stand before the first word of a text: a byte order mark, white space, comments. */
 static size_t skip_space(const char *bytes, size_t length)
 {
     size_t at = length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3) ? 3 : 0;
@@ -40,7 +39,7 @@ static size_t skip_space(const char *bytes, size_t length)
     return at;
 }
 
-/** Whether the text holds a word; for the two kinds of JSON, whose first members may come in any order. */
+/** Returns whether the text holds a word; for the two kinds of JSON, whose first members may come in any order. */
 static bool mentions(const char *bytes, size_t length, const char *word)
 {
     size_t n = strlen(word);
@@ -85,7 +84,8 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
     switch (kind_of(path, bytes, length)) {
     case KIND_ONNX:
         ok = options->weights
-                 ? model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX", path)
+                 ? model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
+                               PATH_SHOWN(path))
                  : model_read_onnx_map(context, path, map, options, model, message);
         break;
     case KIND_TEXT:
@@ -103,43 +103,45 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
         free(folder);
         break;
     case KIND_UNKNOWN:
-        model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", path);
+        model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", PATH_SHOWN(path));
         break;
     }
     file_map_release(map);
     return ok;
 }
 
-static bool is_file(const char *folder, const char *name)
+/** Reads the network in a folder.  Beside an ONNX file a manifest.json describes test cases. */
+static bool read_folder(WNNContext context, const char *path, const struct model_options *options, struct model *model,
+                        char **message)
 {
-    char *path = file_join(folder, name);
+    char *onnx = file_join(path, "model.onnx"), *manifest = file_join(path, "manifest.json");
     struct stat s;
-    bool is = path && !stat(path, &s) && S_ISREG(s.st_mode);
+    bool ok;
 
-    free(path);
-    return is;
+    if (!onnx || !manifest)
+        ok = model_error(message, "%s: out of memory", PATH_SHOWN(path));
+    else if (!stat(onnx, &s) && S_ISREG(s.st_mode))
+        ok = read_file(context, onnx, options, model, message);
+    else if (!lstat(manifest, &s))
+        ok = model_read_manifest(context, path, options, model, message);
+    else
+        ok = model_error(message, "%s: the folder has neither a model.onnx nor a manifest.json", PATH_SHOWN(path));
+    free(onnx);
+    free(manifest);
+    return ok;
 }
 
 bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message)
 {
     static const struct model_options none;
     struct stat s;
-    char *file;
-    bool ok;
 
     memset(model, 0, sizeof *model);
     *message = NULL;
     if (!options)
         options = &none;
     if (stat(path, &s))
-        return model_error(message, "%s: %s", path, strerror(errno));
-    if (!S_ISDIR(s.st_mode))
-        return read_file(context, path, options, model, message);
-    /* A folder with a network in it.  Beside an ONNX file a manifest.json describes test cases. */
-    if (!is_file(path, "model.onnx"))
-        return model_read_manifest(context, path, options, model, message);
-    file = file_join(path, "model.onnx");
-    ok = file && read_file(context, file, options, model, message);
-    free(file);
-    return ok;
+        return model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
+    return S_ISDIR(s.st_mode) ? read_folder(context, path, options, model, message)
+                              : read_file(context, path, options, model, message);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Attributes of a node.  In: a name and what kind of value the importer expects.  Out: the value, or the fallback.
- *
- * Every attribute that is asked for is marked; what is left unmarked after an import is refused (walk.c).
+ * Reads attributes of a node: the value by its name, if it is of the kind that the importer expects, or the fallback.  Every
+ * attribute that is asked for is marked; one that is not marked after the import is refused (walk.c).
  */
 #include <string.h>
 
@@ -33,7 +32,7 @@ static const char *kind_name(int kind)
     return kind >= 0 && (size_t)kind < sizeof kind_names / sizeof kind_names[0] ? kind_names[kind] : "an unknown kind of value";
 }
 
-/** What an attribute holds; the oldest files do not say, so that the field that is there tells. */
+/** Returns what an attribute holds; the oldest files do not say, so that the field that is there tells. */
 static int kind_of(const attribute *a)
 {
     if (a->has_type)
@@ -71,26 +70,25 @@ const Onnx__AttributeProto *onnx_attribute_resolve(const struct onnx_scope *scop
             return NULL;
         given = find_in(scope->owner->proto->n_attribute, scope->owner->proto->attribute, a->ref_attr_name);
         if (!given) /* the function's own default; no reference is left there */
-            return find_in(scope->function->n_attribute_proto, scope->function->attribute_proto, a->ref_attr_name);
+            return onnx_map_get(&scope->function->attributes, a->ref_attr_name, NULL);
         a = given;
         scope = scope->owner->scope;
     }
     return a;
 }
 
-/** The attribute as this node sees it, marked as read; NULL if absent. */
+/** Returns the attribute as this node sees it, marked as read; returns NULL if it is absent. */
 static const attribute *find(struct onnx_node *n, const char *name)
 {
     for (size_t i = 0; i < n->proto->n_attribute; i++)
         if (n->proto->attribute[i]->name && strcmp(n->proto->attribute[i]->name, name) == 0) {
-            if (i < 64)
-                n->attributes_read |= UINT64_C(1) << i;
+            n->attributes_read |= UINT64_C(1) << i;
             return onnx_attribute_resolve(n->scope, n->proto->attribute[i]);
         }
     return NULL;
 }
 
-/** The same, of a given kind; another one is refused. */
+/** Returns the same, of a given kind; another one is refused. */
 static const attribute *find_kind(struct onnx_node *n, const char *name, int kind)
 {
     const attribute *a = find(n, name);
@@ -132,7 +130,7 @@ double onnx_float(struct onnx_node *n, const char *name, double fallback)
     return a ? (double)a->f : fallback;
 }
 
-/** A copy with a NUL behind it; one with a NUL within is refused. */
+/** Returns a copy with a NUL behind it; one with a NUL within is refused. */
 static const char *copy_string(struct onnx_node *n, const char *name, const ProtobufCBinaryData *s)
 {
     char *text = onnx_alloc(n, s->len + 1, 1);
@@ -172,8 +170,8 @@ const int64_t *onnx_ints(struct onnx_node *n, const char *name, size_t *count)
     static const int64_t none[1];
     const attribute *a = find_kind(n, name, KIND(INTS));
 
-    *count = a ? a->n_ints : 0;
-    return a ? (a->n_ints ? a->ints : none) : NULL;
+    *count = a && onnx_spend(n->reader, a->n_ints) ? a->n_ints : 0;
+    return a ? (*count ? a->ints : none) : NULL;
 }
 
 const float *onnx_floats(struct onnx_node *n, const char *name, size_t *count)
@@ -181,8 +179,8 @@ const float *onnx_floats(struct onnx_node *n, const char *name, size_t *count)
     static const float none[1];
     const attribute *a = find_kind(n, name, KIND(FLOATS));
 
-    *count = a ? a->n_floats : 0;
-    return a ? (a->n_floats ? a->floats : none) : NULL;
+    *count = a && onnx_spend(n->reader, a->n_floats) ? a->n_floats : 0;
+    return a ? (*count ? a->floats : none) : NULL;
 }
 
 struct onnx_value *onnx_tensor(struct onnx_node *n, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Builder calls in short form (compose.h).  In: operands and numbers.  Out: operands; errors are the builder's to keep.
+ * Implements builder calls in short form (compose.h).  Errors are the builder's to keep.
  */
 #include "frontend/onnx/compose.h"
 
@@ -143,7 +143,7 @@ WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, 
     return bias ? onnx_add(n, x, bias) : x;
 }
 
-WNNOperand onnx_product(struct onnx_node *n, WNNOperand a, WNNOperand b)
+WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b)
 {
     WNNOperandDataType type = wnnOperandGetDataType(a);
     struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
@@ -152,11 +152,11 @@ WNNOperand onnx_product(struct onnx_node *n, WNNOperand a, WNNOperand b)
     if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16)
         return onnx_matmul(n, a, b);
     if (da.rank < 2 || db.rank < 2) {
-        onnx_refuse(n, "a factor is no matrix");
+        onnx_refuse(n, "an operand is not a matrix");
         return onnx_error_operand(n);
     }
     if (da.rank == ONNX_RANK_MAX || db.rank == ONNX_RANK_MAX) {
-        onnx_refuse(n, "integer matrices of rank %d: their products have one dimension more", ONNX_RANK_MAX);
+        onnx_refuse(n, "integer matrices of rank %d: multiplying them takes one dimension more", ONNX_RANK_MAX);
         return onnx_error_operand(n);
     }
     if (da.at[da.rank - 1] != db.at[db.rank - 2]) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which operators there are.  In: the tables of the operators_*.c files.  Out: lookup by name and version of the operator set.
+ * Looks up importers in the tables of the operators_*.c files, by name and version of the operator set.
  */
 #include "frontend/onnx/operators.h"
 
 #include <string.h>
 
-/* To add a file of operators: its table in operators.h and here. */
+/* To add a file of operators, put its table in operators.h and here. */
 static const struct onnx_operator_table *const tables[] = {
     &onnx_elementwise_operators, &onnx_activation_operators, &onnx_constant_operators, &onnx_shape_operators,
     &onnx_pad_operators,         &onnx_gather_operators,     &onnx_reduce_operators,   &onnx_control_operators,
-    &onnx_convolution_operators, &onnx_pool_operators,       &onnx_product_operators,  &onnx_quantize_operators,
+    &onnx_convolution_operators, &onnx_pool_operators,       &onnx_matmul_operators,   &onnx_quantize_operators,
     &onnx_normalize_operators,   &onnx_resize_operators,     &onnx_einsum_operators,   &onnx_select_operators,
     &onnx_recurrent_operators,   &onnx_attention_operators,  &onnx_signal_operators,   &onnx_microsoft_operators,
     &onnx_refused_operators, /* the last */
@@ -28,7 +28,8 @@ const struct onnx_operator *onnx_find_operator(const char *domain, const char *n
         for (size_t i = 0; i < tables[t]->count; i++) {
             const struct onnx_operator *row = &tables[t]->rows[i];
 
-            if (strcmp(row->name, name) == 0 && strcmp(row->domain ? row->domain : "", domain) == 0 && version >= row->since &&
+            if (row->name[0] == name[0] && strcmp(row->name, name) == 0 &&
+                strcmp(row->domain ? row->domain : "", domain) == 0 && version >= row->since &&
                 (!row->until || version <= row->until))
                 return row;
         }

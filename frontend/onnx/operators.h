@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The operator tables, one per operators_*.c file; operators.c joins them.
+ * Declares the operator tables, one per operators_*.c file; operators.c joins them.
  */
 #ifndef WEBNN_FRONTEND_ONNX_OPERATORS_H_
 #define WEBNN_FRONTEND_ONNX_OPERATORS_H_
 
 #include "frontend/onnx/onnx.h"
 
-/** In operators_x.c: ONNX_TABLE(onnx_x_operators, rows); */
+/** Defines a table; operators_x.c says ONNX_TABLE(onnx_x_operators, rows). */
 #define ONNX_TABLE(name, rows) const struct onnx_operator_table name = {rows, sizeof(rows) / sizeof((rows)[0])}
 
-/* The first half. */
 extern const struct onnx_operator_table onnx_elementwise_operators; /* unary, binary, comparisons, logic */
 extern const struct onnx_operator_table onnx_activation_operators;  /* Relu, Clip, Gelu, ... */
 extern const struct onnx_operator_table
@@ -24,10 +23,9 @@ extern const struct onnx_operator_table onnx_control_operators; /* If, Loop, Sca
 extern const struct onnx_operator_table onnx_signal_operators;  /* windows, DFT, STFT */
 extern const struct onnx_operator_table onnx_refused_operators; /* what cannot be expressed, with reasons */
 
-/* The second half. */
 extern const struct onnx_operator_table onnx_convolution_operators; /* Conv, ConvTranspose, ConvInteger, QLinearConv, ... */
 extern const struct onnx_operator_table onnx_pool_operators;        /* pools and global pools */
-extern const struct onnx_operator_table onnx_product_operators;     /* Gemm, MatMul, MatMulInteger, QLinearMatMul */
+extern const struct onnx_operator_table onnx_matmul_operators;      /* Gemm, MatMul, MatMulInteger, QLinearMatMul */
 extern const struct onnx_operator_table onnx_quantize_operators;  /* QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear */
 extern const struct onnx_operator_table onnx_normalize_operators; /* ...Normalization, LRN, Softmax, LogSoftmax */
 extern const struct onnx_operator_table onnx_einsum_operators;    /* Einsum */
@@ -35,6 +33,6 @@ extern const struct onnx_operator_table onnx_resize_operators;    /* Resize, Ups
 extern const struct onnx_operator_table onnx_recurrent_operators; /* LSTM, GRU, RNN */
 extern const struct onnx_operator_table onnx_attention_operators; /* Attention, RotaryEmbedding, TensorScatter */
 extern const struct onnx_operator_table onnx_select_operators;    /* TopK, GridSample */
-extern const struct onnx_operator_table onnx_microsoft_operators;   /* of ONNX Runtime: QLinearAdd, FusedMatMul, ... */
+extern const struct onnx_operator_table onnx_microsoft_operators; /* of ONNX Runtime: QLinearAdd, FusedMatMul, ... */
 
 #endif

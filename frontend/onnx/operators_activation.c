@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX activation functions.  In: nodes.  Out: WebNN's own activation where there is one, so that it can become an epilogue,
- * else a composition.
+ * Imports ONNX activation functions: as WebNN's own activation where there is one, so that it can become an epilogue, else as a
+ * composition.
  */
 #include <math.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static bool import_elu(struct onnx_node *n)
     return onnx_output(n, 0, elu(n, onnx_operand(n, 0), onnx_float(n, "alpha", 1)));
 }
 
-/** max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
+/** Imports Celu as max(0, x) + min(0, alpha * (exp(x / alpha) - 1)). */
 static bool import_celu(struct onnx_node *n)
 {
     double alpha = onnx_float(n, "alpha", 1);
@@ -122,7 +122,7 @@ static bool import_swish(struct onnx_node *n)
     return onnx_output(n, 0, wnnGraphBuilderMul(n->builder, x, y, n->options));
 }
 
-/** Exact, or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
+/** Imports Gelu, exact or as 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 static bool import_gelu(struct onnx_node *n)
 {
     const char *approximate = onnx_string(n, "approximate", "none");
@@ -198,7 +198,7 @@ static bool in_order(const struct onnx_value *low, const struct onnx_value *high
     return onnx_element_int(low, 0) <= onnx_element_int(high, 0);
 }
 
-/** min(max(x, low), high): also right where low is above high, and for bounds that are computed. */
+/** Imports Clip as min(max(x, low), high), which is also right where low is above high, and for bounds that are computed. */
 static bool clip_by_operands(struct onnx_node *n)
 {
     WNNOperand y = onnx_operand(n, 0);
@@ -262,7 +262,7 @@ static const struct onnx_operator rows[] = {
     {"Sigmoid", 1, 0, 1, 1, 1, 0, import_sigmoid, "", NULL},
     {"Softplus", 1, 0, 1, 1, 1, 0, import_softplus, "", NULL},
     {"Softsign", 1, 0, 1, 1, 1, 0, import_softsign, "", NULL},
-    {"Swish", 24, 0, 1, 1, 1, 0, import_swish, "composed of sigmoid and a product", NULL},
+    {"Swish", 24, 0, 1, 1, 1, 0, import_swish, "composed of sigmoid and mul", NULL},
     {"ThresholdedRelu", 10, 0, 1, 1, 1, 0, import_thresholded_relu, "a comparison", NULL},
 };
 

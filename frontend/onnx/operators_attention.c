@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Attention, RotaryEmbedding, TensorScatter.  In: their nodes.  Out: matrix products and softmax; gathers and products; a
- * scatter.
+ * Imports Attention, RotaryEmbedding and TensorScatter: as matmuls and softmax, as gathers and multiplications, as a scatter.
  *
- * Attention follows the operator's function body: scale on both factors of the first product, then softcap, bias, causal mask
+ * Attention follows the operator's function body: scale on both operands of the first matmul, then softcap, bias, causal mask
  * and padding, softmax.
  */
 #include <math.h>
@@ -22,7 +21,7 @@ struct attention {
     bool flat;     /* the inputs have rank 3 */
 };
 
-/* [batch, length, heads * size] becomes [batch, heads, length, size]. */
+/* Makes [batch, heads, length, size] of [batch, length, heads * size]. */
 static WNNOperand split_heads(struct onnx_node *n, WNNOperand x, const char *attribute)
 {
     static const uint32_t permutation[] = {0, 2, 1, 3};
@@ -45,7 +44,7 @@ static WNNOperand split_heads(struct onnx_node *n, WNNOperand x, const char *att
     return onnx_transpose(n, x, permutation);
 }
 
-/* Every head of keys and values serves as many neighbouring heads of queries as there are more of those. */
+/* Repeats heads of keys and values: each serves as many neighbouring heads of queries as there are more of those. */
 static WNNOperand repeat_heads(struct onnx_node *n, WNNOperand x, uint32_t heads)
 {
     struct onnx_dims dims = onnx_dims_of(x), groups;
@@ -104,7 +103,7 @@ static WNNOperand infinity_like(struct onnx_node *n, WNNOperand like)
     return onnx_scalar_like(n, like, -(double)INFINITY);
 }
 
-/* attn_mask as what is added to the scores.  It may be shorter than the keys: nobody looks at those behind it. */
+/* Returns attn_mask as what is added to the scores.  It may be shorter than the keys: nobody looks at those behind it. */
 static WNNOperand read_bias(struct onnx_node *n, const struct attention *a)
 {
     WNNOperand mask = onnx_operand(n, 3);
@@ -152,7 +151,9 @@ static WNNOperand padding_mask(struct onnx_node *n, const struct attention *a)
     return onnx_not(n, onnx_lesser(n, places, onnx_along_axis(n, lengths, 4, 0)));
 }
 
-/* Masks replace the scores rather than adding -infinity: the same but for scores of +infinity and NaN, which do not leak out.
+/*
+ * Applies the bias and the masks, which replace scores rather than adding -infinity.  That is the same but for scores of
+ * +infinity and NaN, which do not leak out.
  */
 static WNNOperand apply_masks(struct onnx_node *n, const struct attention *a, WNNOperand scores, bool causal)
 {
@@ -206,7 +207,7 @@ static bool import_attention(struct onnx_node *n)
 
 /* ---- RotaryEmbedding ---- */
 
-/* cos or sin of every place, [batch, 1, length, half]. */
+/* Returns cos or sin of every place, [batch, 1, length, half]. */
 static WNNOperand read_cache(struct onnx_node *n, size_t input, struct onnx_dims x, uint32_t half)
 {
     WNNOperand cache = onnx_operand(n, input);
@@ -225,7 +226,7 @@ static WNNOperand read_cache(struct onnx_node *n, size_t input, struct onnx_dims
     return onnx_reshape(n, cache, 4, (uint32_t[]){dims.at[0], 1, dims.at[1], half});
 }
 
-/* Element pairs (0, 1), (2, 3), ...: one of the two of each. */
+/* Returns one of the two elements of each pair (0, 1), (2, 3), ... */
 static WNNOperand every_other(struct onnx_node *n, WNNOperand x, uint32_t first)
 {
     struct onnx_dims dims = onnx_dims_of(x);

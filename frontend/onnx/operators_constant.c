@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators that make or rename values: constants, shapes, ranges, casts.  In: nodes.  Out: constants on the host (all
+ * Imports ONNX operators that make or rename values: constants, shapes, ranges, casts.  They become constants on the host (all
  * shapes are known, so that Shape and Size are constants of any input), or builder calls.
  */
 #include <math.h>
@@ -12,7 +12,7 @@ enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, whic
 
 /* ---- constants ---- */
 
-/** A list in an attribute as a constant. */
+/** Makes a constant of a list in an attribute. */
 static bool constant_list(struct onnx_node *n, enum onnx_type type, const void *list, size_t count, bool scalar)
 {
     void *data = onnx_output_constant(n, 0, type, scalar ? 0 : 1, &(int64_t){(int64_t)count});
@@ -41,7 +41,7 @@ static bool import_constant(struct onnx_node *n)
     return onnx_refuse(n, "its value is a string, a sparse tensor or missing; WebNN has numbers only");
 }
 
-/** Output i filled with one value. */
+/** Makes output i a tensor filled with one value. */
 static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims,
                           const void *element)
 {
@@ -87,7 +87,7 @@ static bool import_constant_of_shape(struct onnx_node *n)
 
 /* ---- shapes ---- */
 
-/** A bound of Shape's slice: negative ones count from the end, all are clamped. */
+/** Returns a bound of Shape's slice: negative ones count from the end, all are clamped. */
 static size_t clamp_bound(int64_t at, size_t rank)
 {
     if (at < 0)
@@ -146,7 +146,7 @@ static bool import_range(struct onnx_node *n)
     return data != NULL;
 }
 
-/** Indices of what is not 0: their number depends on the data, so the data must be known. */
+/** Imports NonZero: the number of its indices depends on the data, so the data must be known. */
 static bool import_non_zero(struct onnx_node *n)
 {
     const struct onnx_value *v = onnx_constant(n, 0);
@@ -198,7 +198,7 @@ static bool import_eye_like(struct onnx_node *n)
 
 /* ---- casts ---- */
 
-/** The low 4 bits of integers, as uint4 or int4. */
+/** Returns the low 4 bits of integers, as uint4 or int4. */
 static WNNOperand wrap_4_bits(struct onnx_node *n, WNNOperand x, enum onnx_type type)
 {
     WNNOperand y = onnx_cast(n, onnx_cast(n, x, WNNOperandDataType_Int32), WNNOperandDataType_Uint32), sixteen, high;
@@ -212,7 +212,7 @@ static WNNOperand wrap_4_bits(struct onnx_node *n, WNNOperand x, enum onnx_type 
     return type == ONNX_INT4 ? wnnGraphBuilderSub(n->builder, y, onnx_scalar_like(n, y, 8), n->options) : y;
 }
 
-/** Between types that only constants have, and others. */
+/** Casts between types that only constants have, and others. */
 static bool cast_on_host(struct onnx_node *n, enum onnx_type type)
 {
     const struct onnx_value *v = onnx_constant(n, 0);
@@ -271,7 +271,7 @@ static enum onnx_type type_by_name(const char *name)
 
 static bool import_cast(struct onnx_node *n)
 {
-    /* About 8-bit floats only. */
+    /* These attributes are about 8-bit floats only. */
     onnx_ignore(n, "saturate");
     onnx_ignore(n, "round_mode");
     return cast_to(n, n->version < 6 ? type_by_name(onnx_string(n, "to", "")) : (enum onnx_type)onnx_int(n, "to", 0));

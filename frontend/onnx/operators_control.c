@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX control flow in a graph that has none: If with a condition that is known takes its branch, else where() selects; Loop
- * with a trip count that is known, and Scan, are unrolled.  In: nodes with bodies.  Out: the bodies' nodes, once for every
- * turn.
+ * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
+ * selects; Loop with a trip count that is known, and Scan, are unrolled, so that the bodies' nodes come once for every turn.
  */
 #include <string.h>
 
@@ -61,7 +60,7 @@ static bool import_if(struct onnx_node *n)
 
 /* ---- values of turns ---- */
 
-/** A constant scalar of the reader's own. */
+/** Makes a constant scalar of the reader's own. */
 static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64_t number)
 {
     struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
@@ -76,7 +75,7 @@ static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64
     return v;
 }
 
-/** Slice i of a value along an axis, without the axis. */
+/** Returns slice i of a value along an axis, without the axis. */
 static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, int64_t i)
 {
     struct onnx_value *part = onnx_alloc(n, 1, sizeof *part);
@@ -102,13 +101,43 @@ static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32
     return part;
 }
 
-/** The values of all turns, one after the other along a new axis. */
-static bool output_stacked(struct onnx_node *n, size_t i, struct onnx_value *const *turns, size_t count, int64_t at,
-                           bool backward)
+/* ---- loops ---- */
+
+/** Holds the state of an unrolled loop: what goes into a turn, what comes out of it, what is collected. */
+struct turns {
+    const Onnx__GraphProto *body;
+    size_t carried, scanned; /* values from turn to turn; outputs collected */
+    struct onnx_value **in, **out;
+    struct onnx_value ***collected; /* for every turn the outputs that are */
+    size_t count;
+};
+
+static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t most)
 {
+    t->in = onnx_alloc(n, inputs + 1, sizeof *t->in);
+    t->out = onnx_alloc(n, t->body->n_output + 1, sizeof *t->out);
+    t->collected = onnx_alloc(n, (size_t)most + 1, sizeof *t->collected);
+    return t->in && t->out && t->collected;
+}
+
+/** Keeps what a turn gave for the outputs that are collected. */
+static bool collect(struct onnx_node *n, struct turns *t)
+{
+    struct onnx_value **row = onnx_alloc(n, t->scanned + 1, sizeof *row);
+
+    for (size_t i = 0; row && i < t->scanned; i++)
+        row[i] = t->out[t->body->n_output - t->scanned + i];
+    t->collected[t->count] = row;
+    return row != NULL;
+}
+
+/** Makes a collected output: the values of all turns, one after the other along a new axis. */
+static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t which, int64_t at, bool backward)
+{
+    size_t i = t->carried + which, count = t->count;
     WNNOperand *parts = onnx_alloc(n, count + 1, sizeof *parts);
     uint32_t dims[ONNX_RANK_MAX], axis;
-    const struct onnx_value *first = count ? turns[0] : NULL;
+    const struct onnx_value *first = count ? t->collected[0][which] : NULL;
     bool is_static = true;
 
     if (!parts)
@@ -122,7 +151,7 @@ static bool output_stacked(struct onnx_node *n, size_t i, struct onnx_value *con
     for (size_t d = 0, from = 0; d <= first->rank; d++)
         dims[d] = d == axis ? 1 : (uint32_t)first->dims[from++];
     for (size_t k = 0; k < count; k++) {
-        struct onnx_value *v = turns[backward ? count - 1 - k : k];
+        struct onnx_value *v = t->collected[backward ? count - 1 - k : k][which];
 
         if (v->rank != first->rank || memcmp(v->dims, first->dims, sizeof v->dims) != 0 || v->type != first->type)
             return onnx_refuse(n, "output %zu changes its shape or type from turn to turn", i);
@@ -134,27 +163,7 @@ static bool output_stacked(struct onnx_node *n, size_t i, struct onnx_value *con
                           first->type);
 }
 
-/* ---- loops ---- */
-
-/** The state of an unrolled loop: what goes into a turn, what comes out of it, what is collected. */
-struct turns {
-    const Onnx__GraphProto *body;
-    size_t carried, scanned;                    /* values from turn to turn; outputs collected */
-    struct onnx_value **in, **out, **collected; /* collected: TURNS_MAX per output at most, output after output */
-    size_t count;
-};
-
-static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t most)
-{
-    t->in = onnx_alloc(n, inputs + 1, sizeof *t->in);
-    t->out = onnx_alloc(n, t->body->n_output + 1, sizeof *t->out);
-    t->collected = onnx_alloc(n, t->scanned * (size_t)most + 1, sizeof *t->collected);
-    return t->in && t->out && t->collected;
-}
-
-/**
- * What a value is after a turn that is only taken while `alive` is true.  NULL: refused.
- */
+/** Returns what a value is after a turn that is only taken while `alive` is true, or NULL after refusing. */
 static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *after,
                                 struct onnx_value *before)
 {
@@ -178,7 +187,7 @@ static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, s
     return v;
 }
 
-/** Whether the loop is still running after a turn that ended with this condition. */
+/** Returns whether the loop is still running after a turn that ended with this condition. */
 static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *condition)
 {
     struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
@@ -193,7 +202,7 @@ static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *al
     return v;
 }
 
-/** One turn.  *alive: NULL as long as it is known that the loop runs; *go: whether there may be another turn. */
+/** Imports one turn.  *alive is NULL as long as it is known that the loop runs; *go says whether there may be another turn. */
 static bool take_turn(struct onnx_node *n, struct turns *t, struct onnx_value **alive, bool *go)
 {
     struct onnx_value *condition;
@@ -226,6 +235,8 @@ static bool import_loop(struct onnx_node *n)
     double limit = trips ? onnx_number(n, 0, 0) : TURNS_MAX + 1.0;
     int64_t most;
 
+    limit = limit > TURNS_MAX ? TURNS_MAX + 1 : limit < 0 ? 0 : limit;
+    most = onnx_whole(n, "the trip count", limit, 0, TURNS_MAX + 1);
     if (n->refused)
         return false;
     if (!known)
@@ -235,7 +246,6 @@ static bool import_loop(struct onnx_node *n)
         return onnx_refuse(n, "its body has %zu outputs for %zu carried values and %zu outputs", t.body->n_output, t.carried,
                            n->output_count);
     t.scanned = t.body->n_output - 1 - t.carried;
-    most = limit > TURNS_MAX ? TURNS_MAX + 1 : limit < 0 ? 0 : (int64_t)limit;
     if (!prepare(n, &t, t.carried + 2, most))
         return false;
     for (size_t i = 0; i < t.carried; i++) {
@@ -253,19 +263,18 @@ static bool import_loop(struct onnx_node *n)
             return onnx_refuse(n, "it takes more than %d turns, too many to be unrolled", TURNS_MAX);
         if (!take_turn(n, &t, &alive, &go))
             return false;
-        for (size_t i = 0; i < t.scanned; i++)
-            t.collected[i * (size_t)most + t.count] = t.out[1 + t.carried + i];
+        if (!collect(n, &t))
+            return false;
     }
     for (size_t i = 0; i < t.carried; i++)
         onnx_output_value(n, i, t.in[i + 2]);
     for (size_t i = 0; i < t.scanned; i++)
-        if (onnx_wants(n, t.carried + i) &&
-            !output_stacked(n, t.carried + i, t.collected + i * (size_t)most, t.count, 0, false))
+        if (onnx_wants(n, t.carried + i) && !output_stacked(n, &t, i, 0, false))
             return false;
     return true;
 }
 
-/** One item of a list of axes or directions; 0 if the list is absent. */
+/** Reads a list with one number for each axis or direction; they are 0 if the list is absent. */
 static bool read_list(struct onnx_node *n, const char *name, size_t count, const int64_t **list)
 {
     size_t given;
@@ -328,8 +337,8 @@ static bool import_scan(struct onnx_node *n)
             return false;
         for (size_t i = 0; i < t.carried; i++)
             t.in[i] = t.out[i];
-        for (size_t i = 0; i < t.scanned; i++)
-            t.collected[i * (size_t)length + t.count] = t.out[t.carried + i];
+        if (!collect(n, &t))
+            return false;
     }
     for (size_t i = 0; i < t.carried; i++) {
         if (!t.in[i])
@@ -337,8 +346,7 @@ static bool import_scan(struct onnx_node *n)
         onnx_output_value(n, i, t.in[i]);
     }
     for (size_t i = 0; i < t.scanned; i++)
-        if (onnx_wants(n, t.carried + i) &&
-            !output_stacked(n, t.carried + i, t.collected + i * (size_t)length, t.count, out_axes[i], out_directions[i] != 0))
+        if (onnx_wants(n, t.carried + i) && !output_stacked(n, &t, i, out_axes[i], out_directions[i] != 0))
             return false;
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState.  In: their nodes.  Out: conv2d and convTranspose2d; one
- * spatial dimension is a 2-D convolution of height 1.
+ * Imports Conv, ConvTranspose, ConvInteger, QLinearConv and CausalConvWithState as conv2d and convTranspose2d; one spatial
+ * dimension is a 2-D convolution of height 1.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static void fill_padding(const struct onnx_window *w, uint32_t padding[4])
     }
 }
 
-/* The window of a convolution and its groups; shared by all but the transposed one. */
+/* Reads the window of a convolution and its groups, for all but the transposed one. */
 static bool read_convolution(struct onnx_node *n, WNNOperand x, WNNOperand filter, struct onnx_window *w, uint32_t *groups)
 {
     int64_t group = onnx_int(n, "group", 1);
@@ -27,11 +27,11 @@ static bool read_convolution(struct onnx_node *n, WNNOperand x, WNNOperand filte
         return false;
     if (dims.rank != w->rank + 2)
         return onnx_refuse(n, "the filter has %zu dimensions, the input %zu", dims.rank, w->rank + 2);
-    if (group < 1 || group > INT32_MAX)
+    if (group < 1)
         return onnx_refuse(n, "group is %lld", (long long)group);
-    *groups = (uint32_t)group;
+    *groups = onnx_size(n, "group", group);
     onnx_window_pad_same(w);
-    return true;
+    return !n->refused;
 }
 
 static WNNOperand convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias, const struct onnx_window *w,
@@ -66,7 +66,9 @@ static bool import_conv(struct onnx_node *n)
 
 /* ---- ConvTranspose ---- */
 
-/* Where the result lies in the whole, uncropped one: from begin on, out long.  Beyond the whole there is nothing but bias. */
+/*
+ * Says where the result lies in the whole, uncropped one: from begin on, out long.  Beyond the whole there is nothing but bias.
+ */
 struct crop {
     int64_t begin[2], out[2], whole[2];
 };
@@ -86,14 +88,12 @@ static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c
         return onnx_refuse(n, "output_shape has %zu numbers for %zu spatial dimensions", shape_count, w->rank);
     for (int d = 0; d < 2; d++) {
         int i = d - 2 + (int)w->rank; /* in the file's lists */
-        int64_t extra = more && i >= 0 ? more[i] : 0, total;
-        if (extra < 0 || extra > INT32_MAX)
-            return onnx_refuse(n, "output_padding has %lld in it", (long long)extra);
-        c->whole[d] = ((int64_t)w->in[d] - 1) * w->strides[d] + onnx_window_extent(w, d);
+        int64_t extra = more && i >= 0 ? onnx_size(n, "a number in output_padding", more[i]) : 0, total;
+        c->whole[d] =
+            onnx_size(n, "a dimension of its uncropped result", ((int64_t)w->in[d] - 1) * w->strides[d] + w->extent[d]);
         if (i >= 0 && (shape || same)) {
-            c->out[d] = shape ? shape[shape_count - w->rank + (size_t)i] : (int64_t)w->in[d] * w->strides[d];
-            if (c->out[d] < 1 || c->out[d] > INT32_MAX)
-                return onnx_refuse(n, "its result would have the size %lld", (long long)c->out[d]);
+            c->out[d] = onnx_size(n, "a dimension of its result",
+                                  shape ? shape[shape_count - w->rank + (size_t)i] : (int64_t)w->in[d] * w->strides[d]);
             total = c->whole[d] + extra - c->out[d];
             total = total < 0 ? 0 : total;
             c->begin[d] = w->auto_pad == ONNX_PAD_SAME_UPPER ? total / 2 : total - total / 2;
@@ -101,10 +101,10 @@ static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c
             c->begin[d] = w->before[d];
             c->out[d] = c->whole[d] + extra - w->before[d] - w->after[d];
         }
-        if (c->out[d] < 1 || c->out[d] > INT32_MAX || c->whole[d] > INT32_MAX)
+        if (c->out[d] < 1 || c->out[d] > INT32_MAX)
             return onnx_refuse(n, "its result would have the size %lld", (long long)c->out[d]);
     }
-    return true;
+    return !n->refused;
 }
 
 static bool import_conv_transpose(struct onnx_node *n)
@@ -120,14 +120,16 @@ static bool import_conv_transpose(struct onnx_node *n)
         return false;
     for (int d = 0; d < 2; d++) {
         int64_t after = c.whole[d] - c.begin[d] - c.out[d]; /* cut off; negative: the result reaches beyond the whole */
-        padding[2 * d] = (uint32_t)c.begin[d];
-        padding[2 * d + 1] = after > 0 ? (uint32_t)after : 0;
-        more[d] = after < 0 ? (uint32_t)-after : 0;
+        padding[2 * d] = onnx_size(n, "what is cut off in front", c.begin[d]);
+        padding[2 * d + 1] = onnx_size(n, "what is cut off behind", after > 0 ? after : 0);
+        more[d] = onnx_size(n, "what is added behind", after < 0 ? -after : 0);
         if (more[d] >= w.strides[d]) { /* more than outputPadding may be */
             beyond.at[2 + d] = more[d];
             more[d] = 0;
         }
     }
+    if (n->refused)
+        return false;
     o.label = n->label;
     o.paddingCount = 4;
     o.padding = padding;
@@ -166,12 +168,14 @@ static bool import_conv_integer(struct onnx_node *n)
     WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
     struct convolution c;
     struct onnx_dims dims = onnx_dims_of(filter);
+    struct onnx_integer_operand pictures, filters;
 
     if (!read_convolution(n, x, filter, &c.window, &c.groups))
         return false;
-    return onnx_output(n, 0,
-                       onnx_integer_product(n, onnx_dequantize_input(n, 0, 2, 1), onnx_dequantize_input(n, 1, 3, 0),
-                                            onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c));
+    pictures = onnx_dequantize_input(n, 0, 2, 1);
+    filters = onnx_dequantize_input(n, 1, 3, 0);
+    return onnx_output(
+        n, 0, onnx_integer_contraction(n, pictures, filters, onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c));
 }
 
 static bool import_qlinear_conv(struct onnx_node *n)
@@ -184,7 +188,7 @@ static bool import_qlinear_conv(struct onnx_node *n)
     filter = onnx_dequantize(n, onnx_operand(n, 3), filter_scale, onnx_operand(n, 5), 0);
     if (!read_convolution(n, x, filter, &w, &groups))
         return false;
-    if (onnx_input(n, 8)) { /* its scale is that of the products */
+    if (onnx_input(n, 8)) { /* the bias's scale is the product of those of the operands */
         struct onnx_dims channels = onnx_dims_of(onnx_operand(n, 8));
         WNNOperand scale = onnx_mul(n, onnx_along_axis(n, x_scale, 1, 0), onnx_along_axis(n, filter_scale, 1, 0));
         if (channels.rank != 1)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Einsum.  In: its equation and operands of any number.  Out: diagonals by gather, sums by reduceSum, then one product of
- * matrices (or broadcast product, if nothing is summed) for each further operand, and a transpose.
+ * Imports Einsum with operands of any number: diagonals by gather, sums by reduceSum, then one matmul (or mul, if nothing is
+ * summed) for each further operand, and a transpose.
  */
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
 #include "frontend/onnx/operators.h"
 
-/* Subscripts: letters, and the dimensions under an ellipsis, counted from the right. */
+/* Subscripts are letters, and the dimensions under an ellipsis, counted from the right. */
 enum { LETTERS = 52, SUBSCRIPTS = LETTERS + ONNX_RANK_MAX };
 
-/* An operand or intermediate result: subscript of every dimension. */
+/* Holds an operand or intermediate result, with the subscript of every dimension. */
 struct term {
     WNNOperand operand;
     size_t rank;
@@ -41,7 +41,7 @@ static int subscript_of(char c)
 }
 
 /*
- * One term from text up to end.  ellipsis: how many dimensions it stands for here.  Spaces mean nothing.
+ * Reads one term from text up to end.  `ellipsis` says how many dimensions one stands for here.  Spaces mean nothing.
  */
 static bool read_term(struct onnx_node *n, const char *text, const char *end, size_t ellipsis, struct term *t)
 {
@@ -106,7 +106,7 @@ static bool read_operand(struct onnx_node *n, struct einsum *e, size_t i, const 
     return true;
 }
 
-/* What is not written behind an arrow: the ellipsis, then all letters that occur once. */
+/* Makes the output that is not written behind an arrow: the ellipsis, then all letters that occur once. */
 static bool imply_output(struct onnx_node *n, struct einsum *e, size_t count, const struct term *terms)
 {
     e->output_rank = 0;
@@ -209,21 +209,20 @@ static void arrange(struct onnx_node *n, struct term *t, size_t count, const int
     memcpy(t->subscripts, order, count * sizeof *order);
 }
 
-/* A subscript that occurs twice in a term: its diagonal. */
+/* Takes the diagonal of a term for every subscript that occurs twice in it. */
 static void take_diagonals(struct onnx_node *n, const struct einsum *e, struct term *t)
 {
     for (size_t p = 0; p < t->rank; p++)
         for (size_t q = p + 1; q < t->rank && !n->refused; q++) {
             uint32_t permutation[ONNX_RANK_MAX], k = 0, size = e->sizes[t->subscripts[p]];
-            int32_t *index = size < 46340 ? onnx_alloc(n, size, sizeof *index) : NULL;
             int s = t->subscripts[p];
             struct onnx_dims dims;
+            int32_t *index;
             if (t->subscripts[q] != s)
                 continue;
-            if (!index) {
-                onnx_refuse(n, "the diagonal of a matrix with %u rows", size);
+            index = onnx_alloc(n, size, sizeof *index);
+            if (!index)
                 return;
-            }
             for (uint32_t i = 0; i < t->rank; i++)
                 if (i != p && i != q)
                     permutation[k++] = i;
@@ -233,7 +232,7 @@ static void take_diagonals(struct onnx_node *n, const struct einsum *e, struct t
             drop_dimension(t, q);
             drop_dimension(t, p);
             dims = dims_of_term(e, t);
-            dims.at[dims.rank++] = size * size;
+            dims.at[dims.rank++] = onnx_size(n, "the size of a matrix with a diagonal", (int64_t)size * size);
             for (uint32_t i = 0; i < size; i++)
                 index[i] = (int32_t)(i * (size + 1));
             t->operand = onnx_gather_constant(n, onnx_reshape_to(n, t->operand, dims), (uint32_t)dims.rank - 1, size, index);
@@ -262,12 +261,12 @@ static void sum_others(struct onnx_node *n, const struct einsum *e, struct term 
     *t = kept;
 }
 
-/* The product of two terms; keep: subscripts that are needed afterwards. */
+/* Contracts two terms into the first; `keep` has the subscripts that are needed afterwards. */
 static bool multiply(struct onnx_node *n, const struct einsum *e, struct term *a, struct term *b, const bool *keep)
 {
     int batch[ONNX_RANK_MAX], rows[ONNX_RANK_MAX], inner[ONNX_RANK_MAX], columns[ONNX_RANK_MAX], order[2 * ONNX_RANK_MAX];
     size_t batch_count = 0, row_count = 0, inner_count = 0, column_count = 0;
-    struct term product = {NULL, 0, {0}};
+    struct term result = {NULL, 0, {0}};
     struct onnx_dims dims;
     uint32_t sizes[4];
 
@@ -286,7 +285,7 @@ static bool multiply(struct onnx_node *n, const struct einsum *e, struct term *a
         if (!holds(a->rank, a->subscripts, b->subscripts[d]))
             columns[column_count++] = b->subscripts[d];
     if (batch_count + row_count + column_count > ONNX_RANK_MAX)
-        return onnx_refuse(n, "a product of two operands has more than %d dimensions", ONNX_RANK_MAX);
+        return onnx_refuse(n, "multiplying two operands takes more than %d dimensions", ONNX_RANK_MAX);
     memcpy(order, batch, batch_count * sizeof *order);
     memcpy(order + batch_count, rows, row_count * sizeof *order);
     memcpy(order + batch_count + row_count, inner, inner_count * sizeof *order);
@@ -302,24 +301,25 @@ static bool multiply(struct onnx_node *n, const struct einsum *e, struct term *a
     sizes[3] = onnx_dims_product(n, &dims, batch_count + inner_count, b->rank);
     if (n->refused)
         return false;
-    memcpy(product.subscripts, batch, batch_count * sizeof *order);
-    memcpy(product.subscripts + batch_count, rows, row_count * sizeof *order);
-    memcpy(product.subscripts + batch_count + row_count, columns, column_count * sizeof *order);
-    product.rank = batch_count + row_count + column_count;
+    memcpy(result.subscripts, batch, batch_count * sizeof *order);
+    memcpy(result.subscripts + batch_count, rows, row_count * sizeof *order);
+    memcpy(result.subscripts + batch_count + row_count, columns, column_count * sizeof *order);
+    result.rank = batch_count + row_count + column_count;
     if (inner_count)
-        product.operand = onnx_product(n, onnx_reshape(n, a->operand, 3, (uint32_t[]){sizes[0], sizes[1], sizes[2]}),
-                                       onnx_reshape(n, b->operand, 3, (uint32_t[]){sizes[0], sizes[2], sizes[3]}));
+        result.operand = onnx_matrix_multiply(n, onnx_reshape(n, a->operand, 3, (uint32_t[]){sizes[0], sizes[1], sizes[2]}),
+                                              onnx_reshape(n, b->operand, 3, (uint32_t[]){sizes[0], sizes[2], sizes[3]}));
     else
-        product.operand = onnx_mul(n, onnx_reshape(n, a->operand, 3, (uint32_t[]){sizes[0], sizes[1], 1}),
-                                   onnx_reshape(n, b->operand, 3, (uint32_t[]){sizes[0], 1, sizes[3]}));
-    product.operand = onnx_reshape_to(n, product.operand, dims_of_term(e, &product));
-    *a = product;
+        result.operand = onnx_mul(n, onnx_reshape(n, a->operand, 3, (uint32_t[]){sizes[0], sizes[1], 1}),
+                                  onnx_reshape(n, b->operand, 3, (uint32_t[]){sizes[0], 1, sizes[3]}));
+    result.operand = onnx_reshape_to(n, result.operand, dims_of_term(e, &result));
+    *a = result;
     return true;
 }
 
 static bool import_einsum(struct onnx_node *n)
 {
     struct einsum e = {{0}, 0, {0}, 0};
+    size_t wanted[SUBSCRIPTS] = {0}; /* by how many dimensions of the result and of operands that are still to come */
     bool keep[SUBSCRIPTS];
     struct term *terms;
     size_t count;
@@ -330,13 +330,16 @@ static bool import_einsum(struct onnx_node *n)
         drop_broadcast(n, &e, &terms[i]);
         take_diagonals(n, &e, &terms[i]);
     }
+    for (size_t d = 0; d < e.output_rank; d++)
+        wanted[e.output[d]]++;
+    for (size_t k = 1; k < count; k++)
+        for (size_t d = 0; d < terms[k].rank; d++)
+            wanted[terms[k].subscripts[d]]++;
     for (size_t i = 1; i <= count && !n->refused; i++) {
-        memset(keep, 0, sizeof keep);
-        for (size_t d = 0; d < e.output_rank; d++)
-            keep[e.output[d]] = true;
-        for (size_t k = i + 1; k < count; k++)
-            for (size_t d = 0; d < terms[k].rank; d++)
-                keep[terms[k].subscripts[d]] = true;
+        for (size_t d = 0; i < count && d < terms[i].rank; d++)
+            wanted[terms[i].subscripts[d]]--;
+        for (size_t s = 0; s < SUBSCRIPTS; s++)
+            keep[s] = wanted[s] != 0;
         if (i == count)
             sum_others(n, &e, &terms[0], keep, NULL);
         else if (!multiply(n, &e, &terms[0], &terms[i], keep))

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators of one element each: arithmetic, comparisons, logic.  In: nodes.  Out: builder calls.  Activations are in
- * operators_activation.c.
+ * Imports ONNX operators of one element each: arithmetic, comparisons, logic.  Activations are in operators_activation.c.
  */
 #include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/operators.h"
 
-/** The operand of input i, which keeps its ONNX type in output 0. */
+/** Makes output 0 this operand, with the ONNX type of input i. */
 static bool output_like(struct onnx_node *n, WNNOperand operand, size_t i)
 {
     const struct onnx_value *v = onnx_input(n, i);
@@ -23,7 +22,7 @@ static bool is_unsigned(const struct onnx_node *n)
     return !onnx_type_is_float(type) && !onnx_type_is_signed(type);
 }
 
-/** The hint of the oldest versions about memory that may be reused. */
+/** Ignores the hint of the oldest versions about memory that may be reused. */
 static void ignore_hints(struct onnx_node *n)
 {
     if (n->version < 6)
@@ -97,7 +96,7 @@ static bool import_is_inf(struct onnx_node *n)
     WNNOperand x = onnx_operand(n, 0), zero = onnx_scalar_like(n, x, 0);
     WNNOperand y = wnnGraphBuilderIsInfinite(n->builder, x, n->options);
 
-    /* Neither: no element is both above and below 0. */
+    /* If neither is asked for, nothing is found, since no element is both above and below 0. */
     if (!negative)
         y = wnnGraphBuilderLogicalAnd(n->builder, y, wnnGraphBuilderGreater(n->builder, x, zero, n->options), n->options);
     if (!positive)
@@ -130,7 +129,7 @@ static WNNOperand select(struct onnx_node *n, WNNOperand condition, WNNOperand a
     return wnnGraphBuilderWhere(n->builder, condition, a, b, n->options);
 }
 
-/** log(1 + u), exact to a few units in the last place also for small u: the error of 1 + u divides out. */
+/** Returns log(1 + u), exact to a few units in the last place also for small u: the error of 1 + u divides out. */
 static WNNOperand log1p_of(struct onnx_node *n, WNNOperand u)
 {
     WNNOperand v = op2s(n, wnnGraphBuilderAdd, u, 1), log = op1(n, wnnGraphBuilderLog, v);
@@ -141,7 +140,7 @@ static WNNOperand log1p_of(struct onnx_node *n, WNNOperand u)
     return select(n, op2s(n, wnnGraphBuilderEqual, v, 1), u, exact);
 }
 
-/** sign(x) * f(|x|) */
+/** Returns sign(x) * f(|x|). */
 static WNNOperand odd(struct onnx_node *n, WNNOperand x, WNNOperand magnitude)
 {
     return op2(n, wnnGraphBuilderMul, op1(n, wnnGraphBuilderSign, x), magnitude);
@@ -149,11 +148,11 @@ static WNNOperand odd(struct onnx_node *n, WNNOperand x, WNNOperand magnitude)
 
 static bool import_acosh(struct onnx_node *n)
 {
-    /* Two square roots: x * x would overflow. */
+    /* There are two square roots, because x * x would overflow. */
     WNNOperand x = onnx_operand(n, 0), below = op2s(n, wnnGraphBuilderSub, x, 1);
     WNNOperand root = op2(n, wnnGraphBuilderMul, op1(n, wnnGraphBuilderSqrt, below),
                           op1(n, wnnGraphBuilderSqrt, op2s(n, wnnGraphBuilderAdd, x, 1)));
-    /* log(x + root) = log1p(x - 1 + root): also right next to 1. */
+    /* log(x + root) is log1p(x - 1 + root), which is right also next to 1. */
     return onnx_output(n, 0, log1p_of(n, op2(n, wnnGraphBuilderAdd, below, root)));
 }
 
@@ -181,8 +180,8 @@ static bool import_atanh(struct onnx_node *n)
 }
 
 /**
- * atan(t) for t >= 0, infinity included: brought into 0 to tan(pi / 8) by 1 / t and by halving the angle, then the Taylor
- * series, whose first term left out is below 2^-24 of the sum there.
+ * Returns atan(t) for t >= 0, infinity included: brought into 0 to tan(pi / 8) by 1 / t and by halving the angle, then the
+ * Taylor series, whose first term left out is below 2^-24 of the sum there.
  */
 static WNNOperand atan_of(struct onnx_node *n, WNNOperand t)
 {
@@ -202,7 +201,7 @@ static WNNOperand atan_of(struct onnx_node *n, WNNOperand t)
     return select(n, big, op2(n, wnnGraphBuilderSub, onnx_scalar_like(n, y, 1.57079632679489662), y), y);
 }
 
-/** sqrt((1 - a) * (1 + a)) */
+/** Returns sqrt((1 - a) * (1 + a)). */
 static WNNOperand cathetus(struct onnx_node *n, WNNOperand a)
 {
     WNNOperand one = onnx_scalar_like(n, a, 1);
@@ -218,7 +217,7 @@ static bool import_atan(struct onnx_node *n)
     return onnx_output(n, 0, odd(n, x, atan_of(n, op1(n, wnnGraphBuilderAbs, x))));
 }
 
-/** atan(x / sqrt(1 - x^2)) */
+/** Imports Asin as atan(x / sqrt(1 - x^2)). */
 static bool import_asin(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), t = op1(n, wnnGraphBuilderAbs, x);
@@ -226,7 +225,7 @@ static bool import_asin(struct onnx_node *n)
     return onnx_output(n, 0, odd(n, x, atan_of(n, op2(n, wnnGraphBuilderDiv, t, cathetus(n, t)))));
 }
 
-/** 2 atan(sqrt((1 - x) / (1 + x))) */
+/** Imports Acos as 2 atan(sqrt((1 - x) / (1 + x))). */
 static bool import_acos(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), one = onnx_scalar_like(n, x, 1);
@@ -236,7 +235,7 @@ static bool import_acos(struct onnx_node *n)
     return onnx_output(n, 0, op2(n, wnnGraphBuilderAdd, half, half));
 }
 
-/** (exp(t) +- exp(-t)) / 2 for t >= 0, through exp(t / 2), which is finite wherever the result is. */
+/** Returns (exp(t) +- exp(-t)) / 2 for t >= 0, through exp(t / 2), which is finite wherever the result is. */
 static WNNOperand hyperbolic(struct onnx_node *n, WNNOperand t, binary join)
 {
     WNNOperand e = op1(n, wnnGraphBuilderExp, op2s(n, wnnGraphBuilderMul, t, 0.5));
@@ -267,7 +266,7 @@ static bool import_sinh(struct onnx_node *n)
 
 /* ---- two operands ---- */
 
-/** The operand of input 1; before version 7 an attribute said where it is broadcast along input 0. */
+/** Returns the operand of input 1.  Below version 7 an attribute says where it is broadcast along input 0. */
 static WNNOperand second_operand(struct onnx_node *n)
 {
     const struct onnx_value *a = n->inputs[0], *b = n->inputs[1];
@@ -344,7 +343,7 @@ static bool import_pow(struct onnx_node *n)
     return onnx_output(n, 0, onnx_cast(n, op2(n, wnnGraphBuilderPow, a, b), type));
 }
 
-/** x - y * trunc(x / y), whose sign is that of x. */
+/** Returns x - y * trunc(x / y), whose sign is that of x. */
 static WNNOperand remainder_of(struct onnx_node *n, WNNOperand x, WNNOperand y, bool is_float)
 {
     WNNOperand q = op2(n, wnnGraphBuilderDiv, x, y), r;
@@ -372,7 +371,7 @@ static bool import_mod(struct onnx_node *n)
         return onnx_refuse(n, "floating-point numbers need fmod = 1");
     r = remainder_of(n, x, y, is_float);
     if (!fmod && !is_unsigned(n)) {
-        /* The sign of the result is that of the divisor. */
+        /* The result gets the sign of the divisor. */
         zero = onnx_scalar_like(n, r, 0);
         differs =
             op2(n, wnnGraphBuilderLogicalXor, op2(n, wnnGraphBuilderLesser, r, zero), op2(n, wnnGraphBuilderLesser, y, zero));
@@ -382,7 +381,7 @@ static bool import_mod(struct onnx_node *n)
     return onnx_output(n, 0, r);
 }
 
-/** x * 2^y or x / 2^y: powers of two wrap around to 0 where all bits are shifted out, and x / 0 is 0. */
+/** Imports BitShift as x * 2^y or x / 2^y: powers of two wrap around to 0 where all bits are shifted out, and x / 0 is 0. */
 static bool import_bit_shift(struct onnx_node *n)
 {
     const char *direction = onnx_string(n, "direction", "");
@@ -448,7 +447,7 @@ static const struct onnx_operator rows[] = {
     {"Asinh", 9, 0, 1, 1, 1, 0, import_asinh, "composed of a square root and a logarithm", NULL},
     {"Atan", 7, 0, 1, 1, 1, 0, import_atan, "composed of a square root and a polynomial", NULL},
     {"Atanh", 9, 0, 1, 1, 1, 0, import_atanh, "composed of a division and a logarithm", NULL},
-    {"BitShift", 11, 0, 2, 2, 1, 0, import_bit_shift, "a product with, or quotient by, a power of two", NULL},
+    {"BitShift", 11, 0, 2, 2, 1, 0, import_bit_shift, "mul or div with a power of two", NULL},
     {"BitwiseNot", 18, 0, 1, 1, 1, 0, import_bitwise_not, "-1 - x", NULL},
     {"Ceil", 1, 0, 1, 1, 1, 0, import_ceil, "", NULL},
     {"Cos", 7, 0, 1, 1, 1, 0, import_cos, "", NULL},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators that read or write at indices: the Gather and Scatter families, OneHot, Compress.  In: nodes.  Out: WebNN's
+ * Imports ONNX operators that read or write at indices: the Gather and Scatter families, OneHot, Compress.  They become WebNN's
  * gathers and scatters where the shapes are those that it asks for; else coordinates made explicit, or comparisons with a
  * range.
  *
  * A scatter that adds (multiplies, ...) must see every update of one place, also of equal indices, which WebNN's scatters do
- * not: it becomes a reduction over all updates of those whose index is that of the place.  The kernels never store that
- * product, but compute it, so its size is limited.
+ * not: it becomes a reduction over all updates of those whose index is that of the place.  The kernels never store these
+ * comparisons, but they make them, so their number is limited.
  */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void shape_of(const struct onnx_value *v, uint32_t dims[ONNX_RANK_MAX])
         dims[d] = (uint32_t)v->dims[d];
 }
 
-/** 0, 1, ..., size - 1 of an index type, along one axis of a shape of ones. */
+/** Returns 0, 1, ..., size - 1 of an index type, along one axis of a shape of ones. */
 static WNNOperand range(struct onnx_node *n, WNNOperandDataType type, size_t rank, size_t axis, uint32_t size)
 {
     uint32_t dims[ONNX_RANK_MAX];
@@ -46,7 +46,7 @@ static WNNOperand range(struct onnx_node *n, WNNOperandDataType type, size_t ran
     return onnx_constant_operand(n, type, rank, dims, wide);
 }
 
-/** Indices below 0 count from the end. */
+/** Makes indices below 0 count from the end. */
 static WNNOperand wrap(struct onnx_node *n, WNNOperand indices, double size)
 {
     WNNOperand below = op(n, wnnGraphBuilderLesser, indices, onnx_scalar_like(n, indices, 0));
@@ -76,9 +76,10 @@ static bool import_gather(struct onnx_node *n)
                 dims[rank++] = indices->dims[k];
     if (!onnx_elements(indices))
         return onnx_output_constant(n, 0, v->type, rank, dims) != NULL;
-    return onnx_output_as(
-        n, 0, wnnGraphBuilderGather(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), &(WNNGatherOptions){n->label, axis}),
-        v->type);
+    return onnx_output_as(n, 0,
+                          wnnGraphBuilderGather(n->builder, onnx_operand(n, 0), onnx_operand(n, 1),
+                                                &(WNNGatherOptions){.label = n->label, .axis = axis}),
+                          v->type);
 }
 
 static bool import_gather_elements(struct onnx_node *n)
@@ -101,10 +102,12 @@ static bool import_gather_elements(struct onnx_node *n)
         x = onnx_slice_axis(n, x, d, 0, (uint32_t)indices->dims[d]);
     }
     return onnx_output_as(
-        n, 0, wnnGraphBuilderGatherElements(n->builder, x, onnx_operand(n, 1), &(WNNGatherOptions){n->label, axis}), v->type);
+        n, 0,
+        wnnGraphBuilderGatherElements(n->builder, x, onnx_operand(n, 1), &(WNNGatherOptions){.label = n->label, .axis = axis}),
+        v->type);
 }
 
-/** Indices with the numbers of the first `batch` dimensions before each coordinate. */
+/** Puts the numbers of the first `batch` dimensions before each coordinate of indices. */
 static WNNOperand with_batch(struct onnx_node *n, const struct onnx_value *indices, size_t batch)
 {
     WNNOperand parts[ONNX_RANK_MAX + 1], last = onnx_operand(n, 1);
@@ -212,7 +215,7 @@ static const struct scatter_reduction {
     {"min", INFINITY, wnnGraphBuilderReduceMin, wnnGraphBuilderMin},
 };
 
-/** The attribute; *reduction is NULL for none. */
+/** Reads the attribute; *reduction is NULL for none. */
 static bool read_reduction(struct onnx_node *n, const struct scatter_reduction **reduction)
 {
     const char *name = onnx_string(n, "reduction", "none");
@@ -225,8 +228,9 @@ static bool read_reduction(struct onnx_node *n, const struct scatter_reduction *
 }
 
 /**
- * hits says for each update (axis) and each place which belong together; what belongs to a place is reduced and joined with
- * what is there.  The shapes of hits and updates broadcast; without the axis the result has rank - 1 dimensions.
+ * Reduces the updates that belong to each place, and joins them with what is there.  `hits` says for each update (axis) and
+ * each place whether they belong together.  The shapes of hits and updates broadcast; without the axis the result has rank - 1
+ * dimensions.
  */
 static WNNOperand reduce_hits(struct onnx_node *n, const struct scatter_reduction *r, WNNOperand hits, WNNOperand updates,
                               uint32_t axis)
@@ -272,7 +276,7 @@ static bool scatter_elements_reduce(struct onnx_node *n, const struct scatter_re
     return onnx_output_as(n, 0, op(n, r->join, x, y), v->type);
 }
 
-/** Coordinates become one index into the dimensions that they name. */
+/** Makes one index of coordinates, into the dimensions that they name, and reduces. */
 static bool scatter_nd_reduce(struct onnx_node *n, const struct scatter_reduction *r)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
@@ -301,7 +305,7 @@ static bool scatter_nd_reduce(struct onnx_node *n, const struct scatter_reductio
 
 /* ---- scatters that replace ---- */
 
-/** Indices that do not cover the other axes: every update gets its coordinates. */
+/** Scatters at indices that do not cover the other axes: every update gets its coordinates. */
 static bool scatter_part(struct onnx_node *n, uint32_t axis)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
@@ -348,7 +352,7 @@ static bool import_scatter_elements(struct onnx_node *n)
         return scatter_part(n, axis);
     return onnx_output_as(n, 0,
                           wnnGraphBuilderScatterElements(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2),
-                                                         &(WNNScatterOptions){n->label, axis}),
+                                                         &(WNNScatterOptions){.label = n->label, .axis = axis}),
                           v->type);
 }
 

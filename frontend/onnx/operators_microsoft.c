@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Operators of the domain com.microsoft that ONNX Runtime's tools write: quantised networks in their operator form, fused
- * matrix products, normalisations and activations of transformers.  In: their nodes.  Out: the operators they stand for.
+ * Imports operators of the domain com.microsoft that ONNX Runtime's tools write: quantised networks in their operator form,
+ * fused matmuls, normalisations and activations of transformers.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* ---- quantised ---- */
 
-/* Inputs i, i + 1 and i + 2: a tensor, its scale, its zero point (which may be absent). */
+/* Dequantizes inputs i, i + 1 and i + 2: a tensor, its scale, its zero point (which may be absent). */
 static WNNOperand dequantize_at(struct onnx_node *n, size_t i)
 {
     WNNOperand x = onnx_operand(n, i), scale = onnx_operand(n, i + 1), zero = onnx_operand_optional(n, i + 2);
@@ -20,7 +20,7 @@ static WNNOperand dequantize_at(struct onnx_node *n, size_t i)
     return onnx_dequantize(n, x, scale, zero, rank ? (uint32_t)rank - 1 : 0);
 }
 
-/* To scale and zero point in inputs i and i + 1; without a zero point to the type of input `like`. */
+/* Quantizes output 0 to scale and zero point in inputs i and i + 1; without a zero point to the type of input `like`. */
 static bool output_quantized(struct onnx_node *n, WNNOperand y, size_t i, size_t like)
 {
     WNNOperand scale = onnx_operand(n, i), zero = onnx_operand_optional(n, i + 1);
@@ -147,7 +147,7 @@ static bool import_matmul_integer_to_float(struct onnx_node *n)
     return onnx_output(n, 0, onnx_scale_bias(n, onnx_matmul(n, a, b), NULL, onnx_operand_optional(n, 6)));
 }
 
-/* ---- fused products ---- */
+/* ---- fused matmuls ---- */
 
 static WNNOperand swap_last(struct onnx_node *n, WNNOperand x)
 {
@@ -187,7 +187,7 @@ static bool import_gelu(struct onnx_node *n)
     return onnx_output(n, 0, wnnGraphBuilderGelu(n->builder, x, n->options));
 }
 
-/* x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
+/* Imports FastGelu as x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))). */
 static bool import_fast_gelu(struct onnx_node *n)
 {
     WNNOperand x = onnx_scale_bias(n, onnx_operand(n, 0), NULL, onnx_operand_optional(n, 1)), inner;
@@ -205,7 +205,7 @@ static bool import_quick_gelu(struct onnx_node *n)
 
 /* ---- normalisations behind a sum ---- */
 
-/* Over the last axis; mean: whether it is subtracted. */
+/* Normalizes over the last axis; `mean` says whether it is subtracted. */
 static WNNOperand normalize_last(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias, bool mean,
                                  double epsilon)
 {
@@ -230,7 +230,7 @@ static WNNOperand normalize_last(struct onnx_node *n, WNNOperand x, WNNOperand s
     return onnx_mul(n, onnx_cast(n, onnx_div(n, single, square), type), scale);
 }
 
-/* Outputs: the result, two statistics (of training), the sum. */
+/* Imports a skip normalization, whose outputs are the result, two statistics (of training) and the sum. */
 static bool import_skip_normalization(struct onnx_node *n)
 {
     bool mean = !strstr(n->proto->op_type, "Simplified");
@@ -277,7 +277,7 @@ static const struct onnx_operator rows[] = {
      "transpose, matmul, linear; transBatchA, transBatchB refused", MICROSOFT},
     {"Gelu", 1, 0, 1, 1, 1, 0, import_gelu, "", MICROSOFT},
     {"BiasGelu", 1, 0, 2, 2, 1, 0, import_gelu, "add, gelu", MICROSOFT},
-    {"FastGelu", 1, 0, 1, 2, 1, 0, import_fast_gelu, "composed of tanh and products", MICROSOFT},
+    {"FastGelu", 1, 0, 1, 2, 1, 0, import_fast_gelu, "composed of tanh and mul", MICROSOFT},
     {"QuickGelu", 1, 0, 1, 1, 1, 0, import_quick_gelu, "x * sigmoid(alpha * x)", MICROSOFT},
     {"SkipLayerNormalization", 1, 0, 3, 5, 4, 0, import_skip_normalization, "add, layerNormalization", MICROSOFT},
     {"SkipSimplifiedLayerNormalization", 1, 0, 3, 4, 4, 0, import_skip_normalization, "add, mul, reduceMean, sqrt, div, mul",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Normalisations and softmaxes.  In: their nodes.  Out: WebNN's batchNormalization, instanceNormalization, layerNormalization
- * and softmax where one of them is meant, else means and what is done with them.
+ * Imports normalisations and softmaxes: as WebNN's batchNormalization, instanceNormalization, layerNormalization and softmax
+ * where one of them is meant, else as means and what is done with them.
  */
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/compose.h"
@@ -38,7 +38,7 @@ static bool import_batch_normalization(struct onnx_node *n)
     return onnx_output(n, 0, onnx_cast(n, y, type));
 }
 
-/* instanceNormalization of x in the given shape (of rank 4), back in its own. */
+/* Applies instanceNormalization to x in the given shape (of rank 4), and returns the result in its own. */
 static WNNOperand normalize_instances(struct onnx_node *n, WNNOperand x, struct onnx_dims shape, WNNOperand scale,
                                       WNNOperand bias, double epsilon)
 {
@@ -69,7 +69,10 @@ static bool import_instance_normalization(struct onnx_node *n)
         n, 0, normalize_instances(n, x, shape, onnx_operand(n, 1), onnx_operand(n, 2), onnx_float(n, "epsilon", 1e-5)));
 }
 
-/* stash_type: what type the statistics are computed in.  Half precision is computed in single inside one operator anyway. */
+/*
+ * Reads stash_type, which says in what type the statistics are computed.  Half precision is computed in single inside one
+ * operator anyway.
+ */
 static bool read_stash_type(struct onnx_node *n)
 {
     int64_t type = onnx_int(n, "stash_type", ONNX_FLOAT);
@@ -98,7 +101,7 @@ static bool import_group_normalization(struct onnx_node *n)
                        onnx_scale_bias(n, y, onnx_along_axis(n, scale, dims.rank, 1), onnx_along_axis(n, bias, dims.rank, 1)));
 }
 
-/* The axes from `axis` on. */
+/* Returns the axes from `axis` on. */
 static const uint32_t *read_axes(struct onnx_node *n, WNNOperand x, size_t *count)
 {
     size_t rank = onnx_dims_of(x).rank;
@@ -113,7 +116,7 @@ static const uint32_t *read_axes(struct onnx_node *n, WNNOperand x, size_t *coun
     return axes;
 }
 
-/* Whether a scale or bias has just the sizes of the axes, as layerNormalization wants it. */
+/* Returns whether a scale or bias has just the sizes of the axes, as layerNormalization wants it. */
 static bool fits_axes(WNNOperand x, WNNOperand parameter, size_t count)
 {
     struct onnx_dims dims = onnx_dims_of(x), have = onnx_dims_of(parameter);
@@ -174,6 +177,11 @@ static bool import_rms_normalization(struct onnx_node *n)
     return onnx_output(n, 0, onnx_mul(n, onnx_cast(n, onnx_div(n, single, square), type), scale));
 }
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static bool import_lrn(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), sum;
@@ -188,13 +196,15 @@ static bool import_lrn(struct onnx_node *n)
     if (dims.rank < 2 || size < 1 || size > INT32_MAX / 2)
         return onnx_refuse(n, "size %lld on an input of %zu dimensions", (long long)size, dims.rank);
     plane.at[3] = onnx_dims_product(n, &dims, 2, dims.rank);
-    window[0] = (uint32_t)size;
-    before.at[2] = (uint32_t)(size - 1) / 2;
-    after.at[2] = (uint32_t)(size - 1) - before.at[2];
+    /* What lies further away than all channels are zeros of the padding: the window need not reach there. */
+    before.at[2] = smaller((uint32_t)(size - 1) / 2, dims.at[1] - 1);
+    after.at[2] = smaller((uint32_t)(size - 1) - (uint32_t)(size - 1) / 2, dims.at[1] - 1);
+    window[0] = before.at[2] + 1 + after.at[2];
     o.label = n->label;
     o.windowDimensionsCount = 2;
     o.windowDimensions = window;
     /* Zeros around the channels count in the mean, whose size times alpha / size is what is wanted. */
+    alpha *= (double)window[0] / (double)size;
     sum = onnx_pad(n, onnx_reshape_to(n, onnx_mul(n, x, x), plane), before, after, 0);
     sum = onnx_reshape_to(n, wnnGraphBuilderAveragePool2d(n->builder, sum, &o), dims);
     sum = onnx_pow(n, onnx_linear(n, sum, alpha, bias), onnx_scalar_like(n, x, beta));
@@ -235,7 +245,7 @@ static bool import_mean_variance_normalization(struct onnx_node *n)
 
 /* ---- softmax ---- */
 
-/* Version 13 changed axis: before, everything from there on counts as one dimension. */
+/* Makes two dimensions for version 12 and below, where everything from the axis on counts as one dimension. */
 static WNNOperand flat_from_axis(struct onnx_node *n, WNNOperand x, uint32_t *axis)
 {
     struct onnx_dims dims = onnx_dims_of(x), flat = {2, {1, 1}};

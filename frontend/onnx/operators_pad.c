@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX Pad in all its modes, and CenterCropPad.  In: nodes.  Out: pad and slice, or gathers of whole rows where WebNN's pad has
- * no such mode (wrap, reflection further than the tensor is wide).
+ * Imports ONNX Pad in all its modes, and CenterCropPad: as pad and slice, or as gathers of whole rows where WebNN's pad has no
+ * such mode (wrap, reflection further than the tensor is wide).
  */
 #include <string.h>
 
@@ -30,7 +30,8 @@ static WNNOperand crop(struct onnx_node *n, WNNOperand x, struct padding *p, con
         p->before[d] += from;
         p->after[d] += behind;
     }
-    return any ? wnnGraphBuilderSlice(n->builder, x, v->rank, starts, v->rank, sizes, &(WNNSliceOptions){n->label, 0, NULL})
+    return any ? wnnGraphBuilderSlice(n->builder, x, v->rank, starts, v->rank, sizes,
+                                      &(WNNSliceOptions){.label = n->label, .stridesCount = 0})
                : x;
 }
 
@@ -52,7 +53,7 @@ static WNNOperand pad(struct onnx_node *n, WNNOperand x, const struct padding *p
     return any ? wnnGraphBuilderPad(n->builder, x, rank, before, rank, after, &o) : x;
 }
 
-/** Where element i of a padded axis comes from; i counts from the first element that is no padding. */
+/** Returns where element i of a padded axis comes from; i counts from the first element that is no padding. */
 static int64_t source_of(int64_t i, int64_t size, bool wrap)
 {
     int64_t period = wrap || size == 1 ? size : 2 * (size - 1), at = i % period;
@@ -84,7 +85,7 @@ static WNNOperand pad_by_gather(struct onnx_node *n, WNNOperand x, const struct 
     return x;
 }
 
-/** A border whose value is computed in the graph: a mask tells it from the rest. */
+/** Returns a border whose value is computed in the graph: a mask tells it from the rest. */
 static WNNOperand pad_by_mask(struct onnx_node *n, WNNOperand x, const struct padding *p, WNNOperand value)
 {
     uint32_t shape[ONNX_RANK_MAX];
@@ -98,7 +99,7 @@ static WNNOperand pad_by_mask(struct onnx_node *n, WNNOperand x, const struct pa
     return wnnGraphBuilderWhere(n->builder, mask, x, onnx_reshape(n, value, 0, NULL), n->options);
 }
 
-/** The paddings per dimension. */
+/** Reads the paddings per dimension. */
 static bool read_padding(struct onnx_node *n, struct padding *p)
 {
     const struct onnx_value *v = n->inputs[0];
@@ -181,9 +182,9 @@ static bool import_center_crop_pad(struct onnx_node *n)
         return onnx_refuse(n, "there are %zu sizes for %zu axes", count, axis_count);
     for (size_t i = 0; i < count; i++) {
         size_t d = axes ? axes[i] : i;
-        int64_t more = shape[i] - v->dims[d];
+        int64_t more = (int64_t)onnx_size(n, "a dimension of the result", shape[i]) - v->dims[d];
 
-        if (shape[i] < 1 || shape[i] > INT32_MAX)
+        if (shape[i] < 1)
             return onnx_refuse(n, "dimension %zu would be %lld", d, (long long)shape[i]);
         /* The smaller half stands in front, of what is added and of what is cut off. */
         p.before[d] = more / 2;

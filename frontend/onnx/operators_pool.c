@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * AveragePool, MaxPool, LpPool and their global forms.  In: their nodes.  Out: the pools of WebNN, whose windows leave padding
- * out as ONNX's do; sizes that are rounded up become padding behind, so that rounding down gives them.
+ * Imports AveragePool, MaxPool, LpPool and their global forms as the pools of WebNN, whose windows leave padding out as ONNX's
+ * do; sizes that are rounded up become padding behind, so that rounding down gives them.
  */
 #include <string.h>
 
+#include "frontend/io/checked.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/window.h"
+
+enum { INDICES_MAX = 1 << 24 }; /* elements of all windows together, where MaxPool has to tell their indices */
 
 struct pool {
     struct onnx_window window;
@@ -24,25 +27,24 @@ static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
         return false;
     onnx_window_pad_same(w);
     for (int d = 0; d < 2; d++) {
-        int64_t extent = onnx_window_extent(w, d), size = (int64_t)w->in[d] + w->before[d] + w->after[d] - extent, after, out;
+        int64_t size = (int64_t)w->in[d] + w->before[d] + w->after[d] - w->extent[d], after, out;
         if (size < 0)
-            return onnx_refuse(n, "a window of %lld elements on %u and a padding of %u and %u", (long long)extent, w->in[d],
+            return onnx_refuse(n, "a window of %u elements on %u and a padding of %u and %u", w->extent[d], w->in[d],
                                w->before[d], w->after[d]);
         out = (size + (ceil_mode ? w->strides[d] - 1 : 0)) / w->strides[d] + 1;
         if (ceil_mode && (out - 1) * w->strides[d] >= (int64_t)w->in[d] + w->before[d])
             out--;
-        after = (out - 1) * w->strides[d] + extent - w->in[d] - w->before[d];
-        if (after > INT32_MAX)
-            return onnx_refuse(n, "a padding of %lld", (long long)after);
-        p->out[d] = (uint32_t)out;
-        p->after[d] = after < 0 ? 0 : (uint32_t)after;
+        after = (out - 1) * w->strides[d] + w->extent[d] - w->in[d] - w->before[d];
+        if (!checked_size(out, &p->out[d]) || !checked_size(after < 0 ? 0 : after, &p->after[d]))
+            return onnx_refuse(n, "a window of %u elements at strides of %u on %u and pads of %u and %u: %lld results",
+                               w->extent[d], w->strides[d], w->in[d], w->before[d], w->after[d], (long long)out);
     }
-    return true;
+    return !n->refused;
 }
 
 typedef WNNOperand (*pool_method)(WNNGraphBuilder, WNNOperand, WNNPool2dOptions const *);
 
-/* On an input of rank 4 that begins at the window's padding. */
+/* Makes a pool of an input of rank 4 that begins at the window's padding. */
 static WNNOperand make_pool(struct onnx_node *n, pool_method method, WNNOperand x, const struct pool *p)
 {
     WNNPool2dOptions o = WNN_POOL2D_OPTIONS_INIT;
@@ -93,14 +95,17 @@ static bool import_average_pool(struct onnx_node *n)
 }
 
 /*
- * Indices of the largest elements in the flattened input: the windows' elements are gathered into a last dimension, lowest
- * index first, of which argMax takes the first largest; a table tells the index in the plane.
+ * Returns indices of the largest elements in the flattened input: the windows' elements are gathered into a last dimension,
+ * lowest index first, of which argMax takes the first largest; a table tells the index in the plane.
  */
 static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct pool *p, bool column_major)
 {
     const struct onnx_window *w = &p->window;
     struct onnx_dims dims = onnx_dims_of(x), flat = {2, {1, 1}}, windows, results;
-    uint64_t out = (uint64_t)p->out[0] * p->out[1], count = out * w->kernel[0] * w->kernel[1], k = 0;
+    int64_t out = onnx_times(n, "the size of its result", p->out[0], p->out[1]);
+    int64_t area = onnx_times(n, "the size of its window", w->kernel[0], w->kernel[1]);
+    int64_t elements = onnx_times(n, "results times elements of a window", out, area);
+    size_t count = (size_t)elements, k = 0;
     WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
     WNNGatherOptions g = WNN_GATHER_OPTIONS_INIT;
     WNNOperand chosen, table, plane;
@@ -109,8 +114,9 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
 
     flat.at[0] = onnx_dims_product(n, &dims, 0, 2);
     flat.at[1] = onnx_dims_product(n, &dims, 2, 4);
-    if (count > 1 << 24)
-        onnx_refuse(n, "indices of windows with %llu elements", (unsigned long long)count);
+    if (elements > INDICES_MAX)
+        onnx_refuse(n, "indices of %lld windows of %lld elements, at most %d elements can be", (long long)out, (long long)area,
+                    INDICES_MAX);
     if (n->refused)
         return onnx_error_operand(n);
     places = onnx_alloc(n, count, sizeof *places);
@@ -120,19 +126,19 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
         return onnx_error_operand(n);
     for (uint32_t y = 0; y < p->out[0]; y++)
         for (uint32_t z = 0; z < p->out[1]; z++) {
-            uint64_t start = k, valid = UINT64_MAX;
-            for (uint64_t i = 0; i < (uint64_t)w->kernel[0] * w->kernel[1]; i++, k++) {
-                int64_t h = (int64_t)y * w->strides[0] - w->before[0] + (int64_t)(i / w->kernel[1]) * w->dilations[0];
-                int64_t v = (int64_t)z * w->strides[1] - w->before[1] + (int64_t)(i % w->kernel[1]) * w->dilations[1];
+            size_t start = k, valid = SIZE_MAX;
+            for (int64_t i = 0; i < area; i++, k++) {
+                int64_t h = (int64_t)y * w->strides[0] - w->before[0] + i / w->kernel[1] * w->dilations[0];
+                int64_t v = (int64_t)z * w->strides[1] - w->before[1] + i % w->kernel[1] * w->dilations[1];
                 places[k] = -1;
                 if (h < 0 || v < 0 || h >= w->in[0] || v >= w->in[1])
                     continue;
                 places[k] = (int32_t)(h * w->in[1] + v);
                 indices[k] = (int32_t)(column_major ? v * w->in[0] + h : h * w->in[1] + v);
-                if (valid == UINT64_MAX)
+                if (valid == SIZE_MAX)
                     valid = k;
             }
-            for (uint64_t i = start; valid != UINT64_MAX && i < k; i++)
+            for (size_t i = start; valid != SIZE_MAX && i < k; i++)
                 if (places[i] <
                     0) { /* padding: the first element again, which cannot win against itself if it comes later ... */
                     places[i] = places[valid];
@@ -141,7 +147,7 @@ static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct p
         }
     for (uint32_t i = 0; i < flat.at[0]; i++)
         first[i] = (int64_t)i * flat.at[1];
-    windows = (struct onnx_dims){3, {flat.at[0], (uint32_t)out, (uint32_t)(count / out)}};
+    windows = (struct onnx_dims){3, {flat.at[0], (uint32_t)out, (uint32_t)area}};
     chosen = onnx_gather_constant(n, onnx_reshape_to(n, x, flat), 1, (uint32_t)count, places);
     chosen = onnx_reshape_to(n, chosen, windows);
     o.label = n->label;
@@ -181,7 +187,7 @@ static bool import_lp_pool(struct onnx_node *n)
 
     if (!read_pool(n, x, &p))
         return false;
-    if (order <= 0)
+    if (!(order > 0))
         return onnx_refuse(n, "p is %g", order);
     x = onnx_to_2d(n, x);
     if (order == 2)
@@ -230,7 +236,7 @@ static bool import_global_lp_pool(struct onnx_node *n)
     WNNOperand x = onnx_operand(n, 0);
     double order = n->version < 2 ? onnx_float(n, "p", 2) : (double)onnx_int(n, "p", 2);
 
-    if (order <= 0)
+    if (!(order > 0))
         return onnx_refuse(n, "p is %g", order);
     if (order == 1 || order == 2)
         return onnx_output(n, 0, pool_all(n, order == 1 ? wnnGraphBuilderReduceL1 : wnnGraphBuilderReduceL2, x));

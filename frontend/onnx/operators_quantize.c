@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear.  In: their nodes.  Out: quantizeLinear and dequantizeLinear, whose
- * scales have the rank of the input.
+ * Imports QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear as quantizeLinear and dequantizeLinear, whose scales have
+ * the rank of the input.
  */
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
@@ -27,7 +27,7 @@ static WNNOperand fit_blocks(struct onnx_node *n, WNNOperand x, WNNOperand scale
     return onnx_gather_constant(n, scale, axis, size, indices);
 }
 
-/* axis and block_size; brings scale and zero point (may be NULL) into shape. */
+/* Reads axis and block_size, and brings scale and zero point (which may be NULL) into shape. */
 static bool read_blocks(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero, uint32_t *axis)
 {
     int64_t along = onnx_int(n, "axis", 1), block = onnx_int(n, "block_size", 0);

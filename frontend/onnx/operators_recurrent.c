@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * LSTM, GRU, RNN.  In: their nodes.  Out: lstm and gru where they mean the same; else (RNN, other activations, clip,
+ * Imports LSTM, GRU and RNN.  They become lstm and gru where they mean the same; else (RNN, other activations, clip,
  * input_forget, sequence_lens, the output gate's peephole, which sees the new cell state in ONNX and the old one in WebNN)
- * steps composed of products and element-wise operators, one after the other.
+ * steps composed of matmuls and element-wise operators, one after the other.
  */
 #include <string.h>
 #include <strings.h>
@@ -13,7 +13,7 @@
 enum kind { RNN, GRU, LSTM };
 enum { STEPS_MAX = 4096, GATES_MAX = 4, ACTIVATIONS_MAX = 3 };
 
-/* Rows of W, R and B per hidden element; activations per direction and their usual names. */
+/* Holds the rows of W, R and B per hidden element, and the activations per direction with their usual names. */
 static const struct kind_info {
     uint32_t gates;
     size_t activations;
@@ -98,12 +98,12 @@ static bool read_direction(struct onnx_node *n, struct recurrent *r)
 
 static WNNOperand swap_first(struct onnx_node *n, WNNOperand x, bool swap)
 {
-    static const uint32_t permutation[] = {1, 0, 2, 3};
+    static const uint32_t permutation[ONNX_RANK_MAX] = {1, 0, 2, 3, 4, 5, 6, 7}; /* the rank is checked later */
 
     return swap && x && onnx_dims_of(x).rank >= 2 ? onnx_transpose(n, x, permutation) : x;
 }
 
-/* Lengths that are known and reach to the end mean nothing. */
+/* Returns whether lengths matter: those that are known and reach to the end mean nothing. */
 static bool lengths_matter(struct onnx_node *n, const struct recurrent *r)
 {
     const struct onnx_value *v = onnx_input(n, 4);
@@ -168,7 +168,7 @@ static bool is_native_function(enum function f, WNNRecurrentNetworkActivation *a
     return f == RELU || f == SIGMOID || f == TANH;
 }
 
-/* Whether the output gate's peephole is known to be zero. */
+/* Returns whether the output gate's peephole is known to be zero. */
 static bool peephole_agrees(struct onnx_node *n, const struct recurrent *r)
 {
     const struct onnx_value *p = onnx_input(n, 7);
@@ -195,7 +195,7 @@ static bool is_native(struct onnx_node *n, const struct recurrent *r, WNNRecurre
     return true;
 }
 
-/* outputs: Y (may be NULL), Y_h, Y_c. */
+/* Makes the outputs by WebNN's operator: Y (may be NULL), Y_h, Y_c. */
 static void make_native(struct onnx_node *n, const struct recurrent *r, const WNNRecurrentNetworkActivation *activations,
                         WNNOperand outputs[3])
 {
@@ -283,7 +283,7 @@ static WNNOperand activate(struct onnx_node *n, const struct recurrent *r, const
     return x;
 }
 
-/* What the steps of one direction need. */
+/* Holds what the steps of one direction need. */
 struct direction {
     const struct activation *activations;
     WNNOperand input;        /* [steps, batch, gates * hidden]: the input's share, with both biases where they only add */
@@ -300,6 +300,12 @@ static WNNOperand of_direction(struct onnx_node *n, WNNOperand x, uint32_t d, si
         return NULL;
     x = onnx_slice_axis(n, x, 0, d, 1);
     dims = onnx_dims_of(x);
+    if (dims.rank < rank) {
+        if (!wnnOperandIsError(x))
+            onnx_refuse(n, "an input of %zu dimensions, it must have %zu: one for the directions, and %zu", dims.rank, rank + 1,
+                        rank);
+        return onnx_error_operand(n);
+    }
     for (size_t i = 0; i < rank; i++)
         dims.at[i] = dims.at[dims.rank - rank + i];
     dims.rank = rank;
@@ -364,17 +370,17 @@ static void step_gru(struct onnx_node *n, const struct recurrent *r, const struc
 {
     const struct activation *a = run->activations;
     uint32_t h = r->hidden;
-    WNNOperand gates, update, reset, product, fresh, weights = onnx_slice_axis(n, run->weights, 1, 2 * h, h);
+    WNNOperand gates, update, reset, from_state, fresh, weights = onnx_slice_axis(n, run->weights, 1, 2 * h, h);
 
     gates =
         onnx_add(n, onnx_slice_axis(n, x, 1, 0, 2 * h), onnx_matmul(n, *state, onnx_slice_axis(n, run->weights, 1, 0, 2 * h)));
     update = activate(n, r, &a[0], gate(n, r, gates, 0));
     reset = activate(n, r, &a[0], gate(n, r, gates, 1));
     if (r->reset_after)
-        product = onnx_mul(n, reset, onnx_scale_bias(n, onnx_matmul(n, *state, weights), NULL, run->new_bias));
+        from_state = onnx_mul(n, reset, onnx_scale_bias(n, onnx_matmul(n, *state, weights), NULL, run->new_bias));
     else
-        product = onnx_matmul(n, onnx_mul(n, reset, *state), weights);
-    fresh = activate(n, r, &a[1], onnx_add(n, gate(n, r, x, 2), product));
+        from_state = onnx_matmul(n, onnx_mul(n, reset, *state), weights);
+    fresh = activate(n, r, &a[1], onnx_add(n, gate(n, r, x, 2), from_state));
     *state = onnx_add(n, onnx_mul(n, onnx_linear(n, update, -1, 1), fresh), onnx_mul(n, update, *state));
 }
 
@@ -383,7 +389,10 @@ static WNNOperand zero_state(struct onnx_node *n, const struct recurrent *r)
     return onnx_expand(n, onnx_scalar_like(n, r->x, 0), (struct onnx_dims){2, {r->batch, r->hidden}});
 }
 
-/* results: [1, 1, batch, hidden] for every step; state and cell: [1, batch, hidden] at the end. */
+/*
+ * Makes the steps of one direction.  results receives [1, 1, batch, hidden] for every step; state and cell are [1, batch,
+ * hidden] at the end.
+ */
 static void run_direction(struct onnx_node *n, const struct recurrent *r, uint32_t d, WNNOperand *results,
                           WNNOperand *last_state, WNNOperand *last_cell)
 {

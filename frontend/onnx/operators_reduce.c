@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators along axes: reductions, ArgMax and ArgMin, Hardmax, CumSum.  In: nodes.  Out: builder calls.
+ * Imports ONNX operators along axes: reductions, ArgMax and ArgMin, Hardmax, CumSum.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 typedef WNNOperand (*reduction)(WNNGraphBuilder, WNNOperand, WNNReduceOptions const *);
 
-/** Which axes a reduction goes over.  False: none, or refused. */
+/** Finds which axes a reduction goes over.  Returns false if there are none, or after refusing. */
 static bool read_axes(struct onnx_node *n, int64_t since, const uint32_t **axes, size_t *count)
 {
     size_t rank = n->inputs[0]->rank;
@@ -39,7 +39,7 @@ static bool read_axes(struct onnx_node *n, int64_t since, const uint32_t **axes,
     return all != NULL;
 }
 
-/** The result over no elements at all. */
+/** Makes the result over no elements at all. */
 static bool reduce_nothing(struct onnx_node *n, const uint32_t *axes, size_t count, bool keep, double neutral)
 {
     const struct onnx_value *v = n->inputs[0];
@@ -64,8 +64,8 @@ static bool reduce_nothing(struct onnx_node *n, const uint32_t *axes, size_t cou
 }
 
 /**
- * since: the version from which on the axes are an input; neutral: the result over nothing, NaN if there is none; floats_only:
- * whether the builder takes no integers.
+ * Imports a reduction.  since is the version from which on the axes are an input; neutral is the result over nothing, or NaN if
+ * there is none; floats_only says whether the builder takes no integers.
  */
 static bool import_reduce(struct onnx_node *n, reduction reduce, int64_t since, double neutral, bool floats_only)
 {
@@ -106,7 +106,7 @@ REDUCE(reduce_sum_square, SumSquare, 18, 0, false)
 
 /* ---- the place of the largest ---- */
 
-/** ArgMax or ArgMin along an axis.  The last of equal elements is the first from the other end. */
+/** Applies ArgMax or ArgMin along an axis.  The last of equal elements is the first from the other end. */
 static WNNOperand arg_of(struct onnx_node *n, bool max, WNNOperand x, uint32_t axis, bool keep, bool last)
 {
     WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
@@ -116,7 +116,7 @@ static WNNOperand arg_of(struct onnx_node *n, bool max, WNNOperand x, uint32_t a
     o.keepDimensions = keep;
     o.outputDataType = WNNOperandDataType_Int64;
     if (last)
-        x = wnnGraphBuilderReverse(n->builder, x, &(WNNReverseOptions){n->label, 1, &axis});
+        x = wnnGraphBuilderReverse(n->builder, x, &(WNNReverseOptions){.label = n->label, .axesCount = 1, .axes = &axis});
     y = max ? wnnGraphBuilderArgMax(n->builder, x, axis, &o) : wnnGraphBuilderArgMin(n->builder, x, axis, &o);
     if (last)
         y = wnnGraphBuilderSub(n->builder, onnx_scalar(n, WNNOperandDataType_Int64, (double)wnnOperandGetShape(x)[axis] - 1), y,
@@ -144,7 +144,7 @@ static bool import_arg_min(struct onnx_node *n)
     return import_arg(n, false);
 }
 
-/** 1 at the first of the largest elements, else 0: the index compared with a range. */
+/** Imports Hardmax, which is 1 at the first of the largest elements, else 0: the index is compared with a range. */
 static bool import_hardmax(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
@@ -185,13 +185,13 @@ static bool import_hardmax(struct onnx_node *n)
 static bool import_cum_sum(struct onnx_node *n)
 {
     WNNCumulativeSumOptions o = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
-    double number = onnx_number(n, 1, 0);
+    int64_t along = onnx_whole(n, "the axis", onnx_number(n, 1, 0), INT32_MIN, INT32_MAX);
     uint32_t axis;
 
     o.label = n->label;
     o.exclusive = onnx_int(n, "exclusive", 0) != 0;
     o.reversed = onnx_int(n, "reverse", 0) != 0;
-    if (!onnx_axis(n, number > INT32_MAX ? INT32_MAX : (int64_t)number, n->inputs[0]->rank, &axis))
+    if (n->refused || !onnx_axis(n, along, n->inputs[0]->rank, &axis))
         return false;
     return onnx_output(n, 0, wnnGraphBuilderCumulativeSum(n->builder, onnx_operand(n, 0), axis, &o));
 }

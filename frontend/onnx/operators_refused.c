@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators that are refused: no static graph of WebNN can express them, or nobody has composed them yet, and the reason
- * says which.  In: their names.  Out: the reason, in place of "not supported".
- *
- * The table stands last (operators.c): an importer elsewhere goes before it.
+ * Lists ONNX operators that are refused: no static graph of WebNN can express them, or nobody has composed them yet, and the
+ * reason says which, in place of "not supported".  The table stands last (operators.c): an importer elsewhere goes before it.
  */
 #include "frontend/onnx/operators.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Resize and Upsample.  In: their nodes.  Out: resample2d where it computes the same, else one axis after the other, because
- * all modes are separable: for each result along an axis a table says which elements it takes with which weights.  A few taps
- * become gathers that are weighted and added, many (antialiasing) a product with a constant matrix.
+ * Imports Resize and Upsample: as resample2d where it computes the same, else one axis after the other, because all modes are
+ * separable.  For each result along an axis a table says which elements it takes with which weights.  A few taps become gathers
+ * that are weighted and added, many (antialiasing) a matmul with a constant matrix.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +39,7 @@ struct resize {
     double scale[ONNX_RANK_MAX], start[ONNX_RANK_MAX], end[ONNX_RANK_MAX]; /* start, end: the region to crop */
 };
 
-/* What one axis takes: result o is the sum of weight[o * taps + t] times element index[o * taps + t]. */
+/* Says what one axis takes: result o is the sum of weight[o * taps + t] times element index[o * taps + t]. */
 struct taps {
     uint32_t taps;
     int32_t *index;
@@ -108,7 +108,7 @@ static double nearest(double x, enum rounding rounding)
 
 static int32_t clamp_index(double i, uint32_t size)
 {
-    return i < 0 ? 0 : i >= size ? (int32_t)size - 1 : (int32_t)i;
+    return !(i > 0) ? 0 : i >= size ? (int32_t)size - 1 : (int32_t)i;
 }
 
 static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, struct taps *t)
@@ -131,6 +131,9 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
     for (uint32_t o = 0; o < out; o++) {
         double x = source_of(r, d, o), base = floor(x), sum = 0;
         size_t first = k;
+        if (!isfinite(x)) /* the ends of the region are, but not everything computed from them */
+            return onnx_refuse(n, "the region of axis %zu, from %g to %g, is too large to compute with", d, r->start[d],
+                               r->end[d]);
         if (r->coordinates == CROP_AND_RESIZE && (x < 0 || x > r->in[d] - 1.0))
             t->any_outside = t->outside[o] = true;
         if (r->mode == NEAREST) {
@@ -155,7 +158,7 @@ static bool make_taps(struct onnx_node *n, const struct resize *r, size_t d, str
 
 /* ---- computing it ---- */
 
-/* Every result along the axis as a column of a matrix. */
+/* Resizes one axis by a matrix that has every result along the axis as a column. */
 static WNNOperand resize_by_matrix(struct onnx_node *n, WNNOperand x, const struct resize *r, size_t d, const struct taps *t)
 {
     uint32_t permutation[ONNX_RANK_MAX], shape[2] = {r->in[d], r->out[d]}, last = (uint32_t)r->rank - 1;
@@ -210,7 +213,7 @@ static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const str
     return sum ? sum : onnx_error_operand(n);
 }
 
-/* Whether resample2d takes the same elements with the same weights: its centres are aligned, halves go down. */
+/* Returns whether resample2d takes the same elements with the same weights: its centres are aligned, halves go down. */
 static bool is_resample2d(const struct resize *r, size_t d, const struct taps *t)
 {
     struct resize same = *r;
@@ -225,7 +228,7 @@ static bool is_resample2d(const struct resize *r, size_t d, const struct taps *t
             if (clamp_index(ceil(x - 0.5), r->in[d]) != t->index[o])
                 return false;
         } else {
-            /* Position by position: the first moments of both must agree, and so must the elements. */
+            /* Position by position, the first moments of both must agree, and so must the elements. */
             double low = fmin(fmax(x, 0), r->in[d] - 1.0), have = 0, weights = 0;
             for (uint32_t i = 0; i < 2; i++) {
                 have += (double)t->index[2 * o + i] * (double)t->weight[2 * o + i];
@@ -252,7 +255,7 @@ static WNNOperand resample(struct onnx_node *n, WNNOperand x, const struct resiz
     return wnnGraphBuilderResample2d(n->builder, x, &o);
 }
 
-/* Results outside of the region get the extrapolation value. */
+/* Gives results outside of the region the extrapolation value. */
 static WNNOperand extrapolate(struct onnx_node *n, WNNOperand y, const struct resize *r, const struct taps *tables)
 {
     for (size_t d = 0; d < r->rank; d++) {
@@ -317,7 +320,7 @@ static bool resize(struct onnx_node *n, WNNOperand x, const struct resize *r)
 
 /* ---- attributes and inputs ---- */
 
-/* Sizes and scales of all axes; of those in the attribute axes, if it is there. */
+/* Finds sizes and scales of all axes; of those in the attribute axes, if it is there. */
 static const uint32_t *read_axes(struct onnx_node *n, const struct resize *r, size_t *count)
 {
     static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -333,11 +336,11 @@ static bool set_scale(struct onnx_node *n, struct resize *r, uint32_t d, double 
 {
     double out = floor(r->in[d] * scale);
 
-    if (!(scale > 0) || out < 1 || out > INT32_MAX)
+    if (!(scale > 0) || !isfinite(scale))
         return onnx_refuse(n, "a scale of %g for %u elements", scale, r->in[d]);
     r->scale[d] = scale;
-    r->out[d] = (uint32_t)out;
-    return true;
+    r->out[d] = (uint32_t)onnx_whole(n, "the size times its scale", out, 1, INT32_MAX);
+    return !n->refused;
 }
 
 static bool read_scales(struct onnx_node *n, struct resize *r, size_t input, const uint32_t *axes, size_t count)
@@ -377,12 +380,10 @@ static bool read_sizes(struct onnx_node *n, struct resize *r, const uint32_t *ax
     }
     for (size_t i = 0; i < count && policy; i++) {
         double out = floor(best * r->in[axes[i]] + 0.5);
-        if (out < 1 || out > INT32_MAX)
-            return onnx_refuse(n, "a size of %g", out);
-        r->out[axes[i]] = (uint32_t)out;
+        r->out[axes[i]] = (uint32_t)onnx_whole(n, "a size with the aspect ratio kept", out, 1, INT32_MAX);
         r->scale[axes[i]] = best;
     }
-    return true;
+    return !n->refused;
 }
 
 static bool read_region(struct onnx_node *n, struct resize *r, const uint32_t *axes, size_t count)
@@ -396,6 +397,8 @@ static bool read_region(struct onnx_node *n, struct resize *r, const uint32_t *a
     for (size_t i = 0; i < count; i++) {
         r->start[axes[i]] = onnx_element(roi, i);
         r->end[axes[i]] = onnx_element(roi, count + i);
+        if (!isfinite(r->start[axes[i]]) || !isfinite(r->end[axes[i]]))
+            return onnx_refuse(n, "roi has a region from %g to %g in axis %u", r->start[axes[i]], r->end[axes[i]], axes[i]);
     }
     return true;
 }
@@ -445,7 +448,7 @@ static bool import_resize(struct onnx_node *n)
     return resize(n, x, &r);
 }
 
-/* Resize before version 11, and Upsample: places are divided by the scale, the nearest is the one below. */
+/* Imports Upsample, and Resize below version 11: places are divided by the scale, the nearest is the one below. */
 static bool import_upsample(struct onnx_node *n)
 {
     static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};

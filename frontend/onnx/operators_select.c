@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * TopK and GridSample.  In: their nodes.  Out: comparisons, gathers and scatters.
+ * Imports TopK and GridSample as comparisons, gathers and scatters.
  */
 #include <string.h>
 
@@ -17,8 +17,8 @@ enum {
 };
 
 /*
- * How many elements of its row come before each element: those that are larger (smaller), and of equal ones those with a lower
- * index.  x: [rows, count]; so is the result.
+ * Returns how many elements of its row come before each element: those that are larger (smaller), and of equal ones those with
+ * a lower index.  x is [rows, count]; so is the result.
  */
 static WNNOperand rank_elements(struct onnx_node *n, WNNOperand x, bool largest)
 {
@@ -35,7 +35,7 @@ static WNNOperand rank_elements(struct onnx_node *n, WNNOperand x, bool largest)
     return onnx_reshape(n, first, 2, (uint32_t[]){rows, count});
 }
 
-/* The indices of the k first ones in order, [rows, k]: every element writes its index at its rank. */
+/* Returns the indices of the k first ones in order, [rows, k]: every element writes its index at its rank. */
 static WNNOperand sort_indices(struct onnx_node *n, WNNOperand x, uint32_t k, bool largest)
 {
     struct onnx_dims dims = onnx_dims_of(x);
@@ -48,7 +48,7 @@ static WNNOperand sort_indices(struct onnx_node *n, WNNOperand x, uint32_t k, bo
     return onnx_slice_axis(n, places, 1, 0, k);
 }
 
-/* The same for few picks of many: one after the other, those taken left out. */
+/* Returns the same for few picks of many: one after the other, those taken left out. */
 static WNNOperand pick_indices(struct onnx_node *n, WNNOperand x, uint32_t k, bool largest)
 {
     struct onnx_dims dims = onnx_dims_of(x);
@@ -131,7 +131,7 @@ struct grid {
     bool zeros;                    /* what lies outside is 0 */
 };
 
-/* Coordinates in elements along a side, from -1 to 1; padding reflection and border bring them inside. */
+/* Returns coordinates in elements along a side, from those from -1 to 1; padding reflection and border bring them inside. */
 static WNNOperand place(struct onnx_node *n, const struct grid *g, WNNOperand grid, uint32_t which, uint32_t size, bool align,
                         bool round, bool reflect)
 {
@@ -150,7 +150,7 @@ static WNNOperand place(struct onnx_node *n, const struct grid *g, WNNOperand gr
     return g->zeros ? x : onnx_clamp(n, x, 0, size - 1.0);
 }
 
-/* The elements at whole coordinates, [batch, channels, results]. */
+/* Returns the elements at whole coordinates, [batch, channels, results]. */
 static WNNOperand pick(struct onnx_node *n, const struct grid *g, WNNOperand x, WNNOperand y)
 {
     uint32_t height = g->dims.at[2], width = g->dims.at[3];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators that give a tensor another shape or order: Reshape to Tile.  In: nodes whose shapes and axes are constants by
- * the time they are met.  Out: builder calls; constants stay on the host where no element moves, and results without elements,
- * which WebNN does not have, are constants always.
+ * Imports ONNX operators that give a tensor another shape or order, from Reshape to Tile, whose shapes and axes are constants
+ * by the time they are met.  Constants stay on the host where no element moves, and results without elements, which WebNN does
+ * not have, are constants always.
  */
 #include <string.h>
 
 #include "frontend/onnx/operators.h"
 
-/** A value in another shape with the same elements. */
+/** Makes the output a value in another shape with the same elements. */
 static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t rank, const int64_t *dims)
 {
     uint32_t shape[ONNX_RANK_MAX];
@@ -26,7 +26,7 @@ static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t ra
     return onnx_output_as(n, 0, onnx_reshape(n, onnx_value_operand(n, v), rank, shape), v->type);
 }
 
-/** A list from an attribute, or, from a version on, from an input; NULL if it is absent, or after refusing. */
+/** Returns a list from an attribute, or, from a version on, from an input; NULL if it is absent, or after refusing. */
 static const int64_t *list_of(struct onnx_node *n, const char *attribute, int64_t since, size_t input, size_t *count)
 {
     *count = 0;
@@ -64,8 +64,10 @@ static bool import_reshape(struct onnx_node *n)
         }
         if (dims[d] < 0 || dims[d] > INT32_MAX)
             return onnx_refuse(n, "dimension %zu of the shape is %lld", d, (long long)dims[d]);
-        known = known > INT32_MAX ? known : known * dims[d]; /* below 2^62 */
+        known = onnx_times(n, "the product of the shape", known, dims[d]);
     }
+    if (n->refused)
+        return false;
     if (open < rank) {
         if (!known || elements % known)
             return onnx_refuse(n, "%lld elements do not fit a shape with one open dimension and %lld elements in the others",
@@ -163,7 +165,7 @@ static bool import_transpose(struct onnx_node *n)
     return onnx_output_as(n, 0, onnx_transpose(n, onnx_operand(n, 0), permutation), v->type);
 }
 
-/** reshape, transpose, reshape: blocks of channels to blocks of pixels and back. */
+/** Moves blocks of channels to blocks of pixels and back, by reshape, transpose, reshape. */
 static bool shuffle(struct onnx_node *n, const uint32_t *split, const uint32_t *permutation, const uint32_t *joined)
 {
     WNNOperand y = wnnGraphBuilderReshape(n->builder, onnx_operand(n, 0), 6, split, n->options);
@@ -172,7 +174,7 @@ static bool shuffle(struct onnx_node *n, const uint32_t *split, const uint32_t *
     return onnx_output_as(n, 0, wnnGraphBuilderReshape(n->builder, y, 4, joined, n->options), n->inputs[0]->type);
 }
 
-/** Sizes of the input of DepthToSpace and SpaceToDepth. */
+/** Finds the sizes of the input of DepthToSpace and SpaceToDepth. */
 static bool block_sizes(struct onnx_node *n, uint32_t dims[4], uint32_t *block)
 {
     const struct onnx_value *v = n->inputs[0];
@@ -227,8 +229,9 @@ static bool import_reverse_sequence(struct onnx_node *n)
     WNNOperand x = onnx_operand(n, 0), length = onnx_operand(n, 1), t, b, at, y;
     int32_t *numbers;
 
-    if (v->rank < 2 || time_axis + batch_axis != 1 || time_axis * batch_axis != 0)
-        return onnx_refuse(n, "time_axis and batch_axis must be 0 and 1, in either order, of at least 2 dimensions");
+    if (v->rank < 2 || !((time_axis == 0 && batch_axis == 1) || (time_axis == 1 && batch_axis == 0)))
+        return onnx_refuse(n, "time_axis is %lld and batch_axis %lld of %zu dimensions; they must be 0 and 1, in either order",
+                           (long long)time_axis, (long long)batch_axis, v->rank);
     for (size_t d = 0; d < v->rank; d++)
         dims[d] = (uint32_t)v->dims[d];
     steps = dims[time_axis];
@@ -240,7 +243,7 @@ static bool import_reverse_sequence(struct onnx_node *n)
         return false;
     for (uint32_t i = 0; i < steps || i < batches; i++)
         numbers[i] = (int32_t)i;
-    /* Along the time axis t and along the batch axis b; length has the shape of b. */
+    /* t lies along the time axis and b along the batch axis; length has the shape of b. */
     t = onnx_constant_operand(n, WNNOperandDataType_Int32, 2, time_axis ? (uint32_t[]){1, steps} : (uint32_t[]){steps, 1},
                               numbers);
     b = onnx_constant_operand(n, WNNOperandDataType_Int32, 2, time_axis ? (uint32_t[]){batches, 1} : (uint32_t[]){1, batches},
@@ -250,7 +253,7 @@ static bool import_reverse_sequence(struct onnx_node *n)
     y = wnnGraphBuilderSub(n->builder, length, onnx_scalar_like(n, length, 1), n->options);
     y = wnnGraphBuilderSub(n->builder, y, t, n->options);
     at = wnnGraphBuilderWhere(n->builder, wnnGraphBuilderLesser(n->builder, t, length, n->options), y, t, n->options);
-    /* Index into both axes joined. */
+    /* This makes one index into both axes joined. */
     if (time_axis)
         at = wnnGraphBuilderAdd(n->builder, at, wnnGraphBuilderMul(n->builder, b, onnx_scalar_like(n, b, steps), n->options),
                                 n->options);
@@ -261,7 +264,7 @@ static bool import_reverse_sequence(struct onnx_node *n)
     for (size_t d = 2; d < v->rank; d++)
         flat[d - 1] = dims[d];
     x = onnx_reshape(n, x, v->rank - 1, flat);
-    y = wnnGraphBuilderGather(n->builder, x, at, &(WNNGatherOptions){n->label, 0});
+    y = wnnGraphBuilderGather(n->builder, x, at, &(WNNGatherOptions){.label = n->label, .axis = 0});
     return onnx_output_as(n, 0, y, v->type);
 }
 
@@ -295,7 +298,7 @@ static bool import_concat(struct onnx_node *n)
     return onnx_output_as(n, 0, wnnGraphBuilderConcat(n->builder, count, parts, axis, n->options), first->type);
 }
 
-/** Sizes of the parts: given, or as equal as can be. */
+/** Finds the sizes of the parts: given, or as equal as can be. */
 static bool split_sizes(struct onnx_node *n, int64_t size, uint32_t *sizes)
 {
     size_t count, parts = n->output_count;
@@ -346,7 +349,7 @@ static bool import_split(struct onnx_node *n)
     if (plain) {
         parts = onnx_alloc(n, n->output_count, sizeof *parts);
         if (!parts || wnnGraphBuilderSplit(n->builder, onnx_operand(n, 0), n->output_count, sizes,
-                                           &(WNNSplitOptions){n->label, axis}, parts))
+                                           &(WNNSplitOptions){.label = n->label, .axis = axis}, parts))
             return false;
         for (size_t i = 0; i < n->output_count; i++)
             if (!onnx_output_as(n, i, parts[i], v->type))
@@ -368,7 +371,7 @@ static bool import_split(struct onnx_node *n)
     return true;
 }
 
-/** One axis of a slice: elements start, start + step, ..., count of them. */
+/** Describes one axis of a slice: elements start, start + step, ..., count of them. */
 struct cut {
     int64_t start, step, count;
 };
@@ -423,7 +426,8 @@ static bool slice_cuts(struct onnx_node *n, const struct cut *cuts)
     o.strides = strides;
     y = wnnGraphBuilderSlice(n->builder, onnx_operand(n, 0), v->rank, starts, v->rank, sizes, &o);
     if (turns)
-        y = wnnGraphBuilderReverse(n->builder, y, &(WNNReverseOptions){n->label, turns, reversed});
+        y = wnnGraphBuilderReverse(n->builder, y,
+                                   &(WNNReverseOptions){.label = n->label, .axesCount = turns, .axes = reversed});
     return onnx_output_as(n, 0, y, v->type);
 }
 
@@ -471,9 +475,9 @@ static bool import_expand(struct onnx_node *n)
     struct onnx_value *v = n->inputs[0];
     size_t count, rank;
     const int64_t *shape = onnx_integers(n, 1, &count);
-    int64_t dims[ONNX_RANK_MAX], elements = 1;
+    int64_t dims[ONNX_RANK_MAX];
     uint32_t sizes[ONNX_RANK_MAX];
-    bool same;
+    bool same, empty = false;
 
     if (!shape)
         return false;
@@ -487,12 +491,12 @@ static bool import_expand(struct onnx_node *n)
             return onnx_refuse(n, "a dimension of %lld cannot become %lld", (long long)a, (long long)b);
         dims[d] = a == 1 ? b : a;
         sizes[d] = (uint32_t)dims[d];
-        elements = elements > INT32_MAX ? elements : elements * dims[d];
+        empty = empty || !dims[d];
     }
     same = rank == v->rank && !memcmp(dims, v->dims, rank * sizeof *dims);
     if (same)
         return onnx_output_value(n, 0, v);
-    if (!elements)
+    if (empty)
         return onnx_output_constant(n, 0, v->type, rank, dims) != NULL;
     return onnx_output_as(n, 0, wnnGraphBuilderExpand(n->builder, onnx_operand(n, 0), rank, sizes, n->options), v->type);
 }
@@ -500,20 +504,20 @@ static bool import_expand(struct onnx_node *n)
 static bool import_tile(struct onnx_node *n)
 {
     struct onnx_value *v = n->inputs[0];
-    int64_t repeats[ONNX_RANK_MAX] = {0}, dims[ONNX_RANK_MAX], elements = 1;
+    int64_t repeats[ONNX_RANK_MAX] = {0}, dims[ONNX_RANK_MAX];
     uint32_t repetitions[ONNX_RANK_MAX], axis;
     size_t count;
     const int64_t *list;
-    bool once = true;
+    bool once = true, empty = false;
 
     for (size_t d = 0; d < v->rank; d++)
         repeats[d] = 1;
     if (n->version < 6) {
-        double tiles = onnx_number(n, 1, 1);
+        int64_t tiles = onnx_whole(n, "the number of tiles", onnx_number(n, 1, 1), 0, INT32_MAX);
 
-        if (!onnx_axis(n, (int64_t)onnx_number(n, 2, 0), v->rank, &axis))
+        if (!onnx_axis(n, onnx_whole(n, "the axis", onnx_number(n, 2, 0), INT32_MIN, INT32_MAX), v->rank, &axis))
             return false;
-        repeats[axis] = tiles >= 0 && tiles <= INT32_MAX ? (int64_t)tiles : -1;
+        repeats[axis] = tiles;
     } else {
         list = onnx_integers(n, 1, &count);
         if (list && count != v->rank)
@@ -525,15 +529,15 @@ static bool import_tile(struct onnx_node *n)
         if (repeats[d] < 0 || repeats[d] > INT32_MAX)
             return onnx_refuse(n, "dimension %zu cannot be repeated %lld times", d, (long long)repeats[d]);
         repetitions[d] = (uint32_t)repeats[d];
-        dims[d] = v->dims[d] * repeats[d];
-        elements = elements > INT32_MAX ? elements : elements * (dims[d] ? 1 : 0);
+        dims[d] = onnx_size(n, "a dimension of the result", onnx_times(n, "a dimension", v->dims[d], repeats[d]));
+        empty = empty || !dims[d];
         once = once && repeats[d] == 1;
     }
     if (n->refused)
         return false;
     if (once)
         return onnx_output_value(n, 0, v);
-    if (!elements)
+    if (empty)
         return onnx_output_constant(n, 0, v->type, v->rank, dims) != NULL;
     return onnx_output_as(n, 0, wnnGraphBuilderTile(n->builder, onnx_operand(n, 0), v->rank, repetitions, n->options), v->type);
 }
@@ -546,7 +550,8 @@ static bool import_trilu(struct onnx_node *n)
 
     o.label = n->label;
     o.upper = onnx_int(n, "upper", 1) != 0;
-    o.diagonal = (int32_t)(k > INT32_MAX ? INT32_MAX : k < -INT32_MAX ? -INT32_MAX : k);
+    k = k > INT32_MAX ? INT32_MAX : k < -INT32_MAX ? -INT32_MAX : k;
+    o.diagonal = (int32_t)onnx_whole(n, "k", k, -INT32_MAX, INT32_MAX);
     if (!onnx_elements(v))
         return onnx_output_value(n, 0, n->inputs[0]);
     return onnx_output_as(n, 0, wnnGraphBuilderTriangular(n->builder, onnx_operand(n, 0), &o), v->type);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ONNX operators of signal processing: windows and mel weights, which are constants, and Fourier transforms, which are products
- * with a constant matrix.  In: nodes whose lengths are constant.  Out: constants and matmuls.
+ * Imports ONNX operators of signal processing: windows and mel weights, which are constants, and Fourier transforms, which are
+ * matmuls with a constant matrix, of nodes whose lengths are constant.
  *
  * WebNN has no complex numbers and no fast transform: a transform of length n costs n * bins multiplications, which is what a
- * matrix product is good at for the lengths of audio frames.
+ * matmul is good at for the lengths of audio frames.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- constants ---- */
 
-/** a - b cos(2 pi i / n) + c cos(4 pi i / n) */
+/** Imports a window of a - b cos(2 pi i / n) + c cos(4 pi i / n). */
 static bool import_window(struct onnx_node *n, double a, double b, double c)
 {
     double size = onnx_number(n, 0, 0);
@@ -49,7 +49,7 @@ static bool import_blackman(struct onnx_node *n)
     return import_window(n, 0.42, 0.5, 0.08);
 }
 
-/** Triangles over the bins of a spectrum, evenly spaced on the mel scale. */
+/** Imports MelWeightMatrix: triangles over the bins of a spectrum, evenly spaced on the mel scale. */
 static bool import_mel_weights(struct onnx_node *n)
 {
     double bins = onnx_number(n, 0, 0), length = onnx_number(n, 1, 0), rate = onnx_number(n, 2, 0);
@@ -87,7 +87,9 @@ static bool import_mel_weights(struct onnx_node *n)
 
 /* ---- transforms ---- */
 
-/** cos or sin of 2 pi i k / length, times a factor, as a matrix [rows, bins]; rows beyond the length are not asked for. */
+/**
+ * Returns cos or sin of 2 pi i k / length, times a factor, as a matrix [rows, bins]; rows beyond the length are not asked for.
+ */
 static WNNOperand wave(struct onnx_node *n, WNNOperandDataType type, double (*f)(double), uint32_t rows, uint32_t bins,
                        uint32_t length, double factor)
 {
@@ -101,13 +103,15 @@ static WNNOperand wave(struct onnx_node *n, WNNOperandDataType type, double (*f)
     }
     for (uint32_t i = 0; i < rows; i++)
         for (uint32_t k = 0; k < bins; k++)
-            /* The product modulo the length: exact, however large it is. */
+            /* The product is taken modulo the length, which is exact, however large it is. */
             onnx_store(element, data, (size_t)i * bins + k,
                        factor * f(2 * pi * (double)((uint64_t)i * k % length) / (double)length));
     return onnx_constant_operand(n, type, 2, (uint32_t[]){rows, bins}, data);
 }
 
-/** x[..., rows] times both matrices: the real and the imaginary part, as a last dimension of 2 (or the real one alone). */
+/**
+ * Returns x[..., rows] times both matrices: the real and the imaginary part, as a last dimension of 2 (or the real one alone).
+ */
 static WNNOperand transform(struct onnx_node *n, WNNOperand real, WNNOperand imaginary, uint32_t bins, uint32_t length,
                             bool inverse)
 {
@@ -142,7 +146,7 @@ static WNNOperand transform(struct onnx_node *n, WNNOperand real, WNNOperand ima
     return wnnGraphBuilderConcat(n->builder, 2, parts, (uint32_t)rank, n->options);
 }
 
-/** One part of numbers whose last dimension is 1 (real) or 2 (real, imaginary), without that dimension. */
+/** Returns one part of numbers whose last dimension is 1 (real) or 2 (real, imaginary), without that dimension. */
 static WNNOperand part_of(struct onnx_node *n, WNNOperand x, uint32_t part)
 {
     uint32_t dims[ONNX_RANK_MAX];
@@ -160,7 +164,8 @@ static bool import_dft(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0];
     bool inverse = onnx_int(n, "inverse", 0) != 0, half = onnx_int(n, "onesided", 0) != 0;
-    int64_t at = n->version < 20 ? onnx_int(n, "axis", 1) : (int64_t)onnx_number(n, 2, -2);
+    int64_t at =
+        n->version < 20 ? onnx_int(n, "axis", 1) : onnx_whole(n, "the axis", onnx_number(n, 2, -2), INT32_MIN, INT32_MAX);
     uint32_t permutation[ONNX_RANK_MAX], back[ONNX_RANK_MAX], axis, length, last = (uint32_t)v->rank - 1;
     double given;
     WNNOperand x = onnx_operand(n, 0), parts[2];
@@ -192,7 +197,7 @@ static bool import_dft(struct onnx_node *n)
     return onnx_output(n, 0, onnx_transpose(n, x, back));
 }
 
-/** Frames of a signal, each multiplied by a window and transformed. */
+/** Imports STFT: frames of a signal, each multiplied by a window and transformed. */
 static bool import_stft(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *window = onnx_input(n, 2);
@@ -237,12 +242,12 @@ static bool import_stft(struct onnx_node *n)
 
 static const struct onnx_operator rows[] = {
     {"BlackmanWindow", 17, 0, 1, 1, 1, 0, import_blackman, "a constant; the size must be one", NULL},
-    {"DFT", 17, 0, 1, 3, 1, ONNX_HEAVY, import_dft, "products with constant matrices; one-sided: of real numbers, not inverse",
+    {"DFT", 17, 0, 1, 3, 1, ONNX_HEAVY, import_dft, "matmuls with constant matrices; one-sided: of real numbers, not inverse",
      NULL},
     {"HammingWindow", 17, 0, 1, 1, 1, 0, import_hamming, "a constant; the size must be one", NULL},
     {"HannWindow", 17, 0, 1, 1, 1, 0, import_hann, "a constant; the size must be one", NULL},
     {"MelWeightMatrix", 17, 0, 5, 5, 1, 0, import_mel_weights, "a constant; all inputs must be", NULL},
-    {"STFT", 17, 0, 2, 4, 1, ONNX_HEAVY, import_stft, "a gather of frames, products with constant matrices", NULL},
+    {"STFT", 17, 0, 2, 4, 1, ONNX_HEAVY, import_stft, "a gather of frames, matmuls with constant matrices", NULL},
 };
 
 ONNX_TABLE(onnx_signal_operators, rows);

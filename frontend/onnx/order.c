@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The order in which a graph's nodes can be imported.  In: nodes as the file has them.  Out: indices, every node behind those
- * that it reads from, the file's own order if it is one (the format asks for it, not every writer keeps to it).
+ * Finds the order in which a graph's nodes can be imported: indices, every node behind those that it reads from.  The file's
+ * own order is taken if it is one; the format asks for that, but not every writer keeps to it.
  */
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static bool visit(void *user, const char *name)
     return true;
 }
 
-/** Who produces which name: one node each. */
+/** Maps every name to the one node that produces it. */
 static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, struct onnx_map *producers)
 {
     for (size_t i = 0; i < count; i++)
@@ -87,7 +87,7 @@ static bool map_producers(struct onnx_reader *r, size_t count, Onnx__NodeProto *
     return true;
 }
 
-/** Nodes that wait for nothing, then those that waited for them, and so on. */
+/** Sorts: first come nodes that wait for nothing, then those that waited for them, and so on. */
 static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__NodeProto *const *nodes, const char *what,
                  size_t *order)
 {
@@ -116,9 +116,9 @@ static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__Nod
     return false;
 }
 
-const size_t *onnx_order_nodes(struct onnx_scope *scope, size_t count, Onnx__NodeProto *const *nodes, const char *what)
+/** Finds the order of nodes that nobody has asked for yet. */
+static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, const char *what)
 {
-    struct onnx_reader *r = scope->reader;
     struct onnx_map producers = {0};
     struct order o = {.producers = &producers, .sorted = true};
     size_t *order = onnx_reader_alloc(r, count + 1, sizeof *order);
@@ -135,4 +135,21 @@ const size_t *onnx_order_nodes(struct onnx_scope *scope, size_t count, Onnx__Nod
     free(o.waits);
     onnx_map_free(&producers);
     return ok ? order : NULL;
+}
+
+const size_t *onnx_order_nodes(struct onnx_reader *r, size_t count, Onnx__NodeProto *const *nodes, const char *what)
+{
+    struct onnx_order *made = name_map_find(&r->orders, (const char *)&nodes, sizeof nodes);
+
+    if (made)
+        return made->order;
+    made = onnx_reader_alloc(r, 1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->nodes = nodes;
+    made->order = make_order(r, count, nodes, what);
+    if (made->order && count &&
+        name_map_add(&r->orders, (const char *)&made->nodes, sizeof made->nodes, made) == NAME_MAP_OUT_OF_MEMORY)
+        onnx_fail_memory(r);
+    return r->failed ? NULL : made->order;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Quantisation as ONNX has it (quantized.h). */
+/* Expresses quantisation as ONNX has it (quantized.h). */
 #include "frontend/onnx/quantized.h"
 
 #include <math.h>
 
-/* A scale or zero point in x's rank: single, along the axis, per block (repeated where blocks do not divide evenly). */
+/* Returns a scale or zero point in x's rank: single, along the axis, per block (repeated where blocks do not divide evenly). */
 static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis)
 {
     struct onnx_dims have = onnx_dims_of(scale), dims = onnx_dims_of(x);
@@ -20,7 +20,7 @@ static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale,
     return scale; /* the builder checks it */
 }
 
-/* Zeros of a data type in an operand's shape. */
+/* Returns zeros of a data type in an operand's shape. */
 static WNNOperand zeros_like(struct onnx_node *n, WNNOperand like, WNNOperandDataType type)
 {
     struct onnx_dims dims = onnx_dims_of(like);
@@ -29,7 +29,7 @@ static WNNOperand zeros_like(struct onnx_node *n, WNNOperand like, WNNOperandDat
     return data && type ? onnx_constant_operand(n, type, dims.rank, dims.at, data) : onnx_error_operand(n);
 }
 
-/* Scale and zero point in one shape. */
+/* Brings scale and zero point into one shape. */
 static bool fit_pair(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero, WNNOperandDataType type,
                      uint32_t axis)
 {
@@ -62,9 +62,9 @@ WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WN
     return wnnGraphBuilderQuantizeLinear(n->builder, x, scale, zero, n->options);
 }
 
-/* ---- exact products of integers ---- */
+/* ---- exact contractions of integers ---- */
 
-/* How far x - zero can be from 0, by what is known of both. */
+/* Returns how far x - zero can be from 0, by what is known of both. */
 static double largest_of(struct onnx_node *n, size_t input, size_t zero)
 {
     const struct onnx_value *x = onnx_input(n, input), *z = onnx_input(n, zero);
@@ -91,24 +91,37 @@ static double largest_of(struct onnx_node *n, size_t input, size_t zero)
     return fmax(fabs(low - zero_high), fabs(high - zero_low));
 }
 
-struct onnx_factor onnx_dequantize_input(struct onnx_node *n, size_t input, size_t zero, uint32_t axis)
+/* Integer operands are bytes: wider ones could not be split into parts that float32 multiplies exactly. */
+static bool check_bytes(struct onnx_node *n, size_t input, size_t zero)
+{
+    const struct onnx_value *x = onnx_input(n, input), *z = onnx_input(n, zero);
+
+    if (x && x->type != ONNX_INT8 && x->type != ONNX_UINT8)
+        return onnx_refuse(n, "input %zu is of type %s, it must be int8 or uint8", input, onnx_type_name(x->type));
+    if (x && z && z->type != x->type)
+        return onnx_refuse(n, "the zero point, input %zu, is of type %s, input %zu of type %s", zero, onnx_type_name(z->type),
+                           input, onnx_type_name(x->type));
+    return !n->refused;
+}
+
+struct onnx_integer_operand onnx_dequantize_input(struct onnx_node *n, size_t input, size_t zero, uint32_t axis)
 {
     WNNOperand x = onnx_operand(n, input);
-    struct onnx_factor f = {x, 0};
+    struct onnx_integer_operand f = {x, 0};
 
-    if (n->refused)
+    if (n->refused || !check_bytes(n, input, zero))
         return f;
     f.largest = largest_of(n, input, zero);
     f.operand = onnx_dequantize(n, x, onnx_scalar(n, WNNOperandDataType_Float32, 1), onnx_operand_optional(n, zero), axis);
     return f;
 }
 
-WNNOperand onnx_integer_product(struct onnx_node *n, struct onnx_factor a, struct onnx_factor b, uint32_t terms,
-                                onnx_multiply multiply, const void *context)
+WNNOperand onnx_integer_contraction(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b,
+                                    uint32_t terms, onnx_multiply multiply, const void *context)
 {
     const double limit = 0x1p24;
-    struct onnx_factor high, low;
-    WNNOperand products[2], step;
+    struct onnx_integer_operand high, low;
+    WNNOperand parts[2], step;
     double unit;
 
     if (n->refused)
@@ -117,22 +130,22 @@ WNNOperand onnx_integer_product(struct onnx_node *n, struct onnx_factor a, struc
         return onnx_cast(n, multiply(n, a.operand, b.operand, context), WNNOperandDataType_Int32);
     if (a.largest < 2) { /* nothing left to split; it is about as small as it gets on the other side, too */
         if (b.largest < 2) {
-            onnx_refuse(n, "sums of %u products of integers", terms);
+            onnx_refuse(n, "sums of %u terms of integers", terms);
             return onnx_error_operand(n);
         }
         unit = exp2(ceil(log2(b.largest + 1) / 2));
         step = onnx_floor(n, onnx_linear(n, b.operand, 1 / unit, 0));
-        high = (struct onnx_factor){step, ceil(b.largest / unit)};
-        low = (struct onnx_factor){onnx_sub(n, b.operand, onnx_linear(n, step, unit, 0)), unit - 1};
-        products[0] = onnx_integer_product(n, a, high, terms, multiply, context);
-        products[1] = onnx_integer_product(n, a, low, terms, multiply, context);
+        high = (struct onnx_integer_operand){step, ceil(b.largest / unit)};
+        low = (struct onnx_integer_operand){onnx_sub(n, b.operand, onnx_linear(n, step, unit, 0)), unit - 1};
+        parts[0] = onnx_integer_contraction(n, a, high, terms, multiply, context);
+        parts[1] = onnx_integer_contraction(n, a, low, terms, multiply, context);
     } else {
         unit = exp2(ceil(log2(a.largest + 1) / 2));
         step = onnx_floor(n, onnx_linear(n, a.operand, 1 / unit, 0));
-        high = (struct onnx_factor){step, ceil(a.largest / unit)};
-        low = (struct onnx_factor){onnx_sub(n, a.operand, onnx_linear(n, step, unit, 0)), unit - 1};
-        products[0] = onnx_integer_product(n, high, b, terms, multiply, context);
-        products[1] = onnx_integer_product(n, low, b, terms, multiply, context);
+        high = (struct onnx_integer_operand){step, ceil(a.largest / unit)};
+        low = (struct onnx_integer_operand){onnx_sub(n, a.operand, onnx_linear(n, step, unit, 0)), unit - 1};
+        parts[0] = onnx_integer_contraction(n, high, b, terms, multiply, context);
+        parts[1] = onnx_integer_contraction(n, low, b, terms, multiply, context);
     }
-    return onnx_add(n, onnx_mul(n, products[0], onnx_scalar(n, WNNOperandDataType_Int32, unit)), products[1]);
+    return onnx_add(n, onnx_mul(n, parts[0], onnx_scalar(n, WNNOperandDataType_Int32, unit)), parts[1]);
 }

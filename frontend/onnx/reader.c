@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads an ONNX model.  In: the bytes of a file, and what the user says about its dimensions and inputs.  Out: a struct model.
- *
- * This file sees to what surrounds the nodes: the format, operator sets, the sizes of inputs, outputs, and the one message.
+ * Reads an ONNX model from the bytes of a file, with what the user says about its dimensions and inputs.  This file handles
+ * what surrounds the nodes: the format, operator sets, the sizes of inputs, outputs, and the one message.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/file.h"
 #include "frontend/io/map.h"
 #include "frontend/onnx/internal.h"
 
@@ -19,6 +19,7 @@ struct binding {
     struct onnx_map inputs; /* 1: names of inputs that a shape or constant may be given for */
     struct onnx_map names;  /* 1: names of dimensions that occur in the file */
     char *missing;          /* inputs whose shape stays open, one line each */
+    size_t missing_count, missing_length;
 };
 
 static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
@@ -107,7 +108,7 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
     return true;
 }
 
-/** The names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
+/** Lists the names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
 static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto *graph, char *text, size_t size)
 {
     enum { SHOWN = 12 };
@@ -159,19 +160,20 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
 /** Notes an input whose shape is not known. */
 static bool add_missing(struct onnx_reader *r, struct binding *b, const char *input, const char *text)
 {
-    size_t size = (b->missing ? strlen(b->missing) : 0) + strlen(text) + 200;
-    char *grown = realloc(b->missing, size);
+    size_t size = strlen(text) + 200;
+    char *grown;
 
+    if (b->missing_count++ >= REFUSALS_MAX)
+        return true;
+    grown = realloc(b->missing, b->missing_length + size);
     if (!grown)
         return onnx_fail_memory(r);
-    if (!b->missing)
-        *grown = '\0';
     b->missing = grown;
-    snprintf(grown + strlen(grown), size - strlen(grown), "\n  input \"%s\" %s", onnx_escape(r, input), text);
+    b->missing_length += (size_t)snprintf(grown + b->missing_length, size, "\n  input \"%s\" %s", onnx_escape(r, input), text);
     return true;
 }
 
-/** The sizes of an input.  False: failed, or noted as missing (*missing). */
+/** Finds the sizes of an input.  Returns false if the reader failed, or if they are noted as missing (*missing). */
 static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__ValueInfoProto *info, size_t *rank,
                         uint32_t *dims, bool *missing)
 {
@@ -220,7 +222,7 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
 
 /* ---- inputs and outputs ---- */
 
-/** The value of an input that the options make a constant. */
+/** Returns the value of an input that the options make a constant. */
 static struct onnx_value *constant_value(struct onnx_reader *r, const char *name, enum onnx_type type,
                                          const struct npy_array *a)
 {
@@ -302,7 +304,9 @@ static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 
     for (size_t i = 0; ok && i < graph->n_input; i++)
         ok = add_input(scope, &b, graph->input[i]);
-    if (ok && b.missing)
+    if (ok && b.missing_count > REFUSALS_MAX)
+        ok = onnx_fail(r, "the graph is static, but %zu sizes of its inputs are open, such as:%s", b.missing_count, b.missing);
+    else if (ok && b.missing)
         ok = onnx_fail(r, "the graph is static, but%s", b.missing);
     onnx_map_free(&b.sizes);
     onnx_map_free(&b.inputs);
@@ -355,7 +359,7 @@ static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 
 /* ---- the whole ---- */
 
-/** What must be true before a node is looked at. */
+/** Checks what must be true before a node is looked at. */
 static bool check_model(struct onnx_reader *r)
 {
     const Onnx__ModelProto *m = r->proto;
@@ -378,8 +382,9 @@ static bool check_model(struct onnx_reader *r)
 static bool read_graph(struct onnx_reader *r)
 {
     const Onnx__GraphProto *graph = r->proto->graph;
-    struct onnx_scope scope = {.reader = r, .opset_count = r->proto->n_opset_import, .opsets = r->proto->opset_import};
-    bool ok = onnx_bind_initializers(&scope, graph) && add_inputs(&scope, graph) &&
+    struct onnx_scope scope = {.reader = r, .opsets = &r->opsets};
+    bool ok = onnx_map_opsets(r, &r->opsets, r->proto->n_opset_import, r->proto->opset_import) && onnx_map_functions(r) &&
+              onnx_bind_initializers(&scope, graph) && add_inputs(&scope, graph) &&
               onnx_import_nodes(&scope, graph->n_node, graph->node, "graph") && add_outputs(&scope, graph);
 
     onnx_map_free(&scope.values);
@@ -388,21 +393,14 @@ static bool read_graph(struct onnx_reader *r)
 
         if (r->refusal_count > REFUSALS_MAX)
             snprintf(more, sizeof more, "\n  and %zu more", r->refusal_count - REFUSALS_MAX);
-        model_error(r->message, "%s: %zu node%s cannot be expressed:%s%s", r->path, r->refusal_count,
+        model_error(r->message, "%s: %zu node%s cannot be expressed:%s%s", PATH_SHOWN(r->path), r->refusal_count,
                     r->refusal_count > 1 ? "s" : "", r->refusals, more);
         return false;
     }
     return ok;
 }
 
-/** What constants may take that a file does not hold, but asks for: of shapes, ranges, paddings. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-static const size_t budget_base = (size_t)64 << 20;
-#else
-static const size_t budget_base = (size_t)1 << 30;
-#endif
-
-/** The message without its weights, which stay in the file. */
+/** Unpacks the message without its weights, which stay in the file. */
 static bool unpack(struct onnx_reader *r, size_t lifted)
 {
     size_t length = r->length - lifted;
@@ -420,20 +418,23 @@ static bool read_model(WNNContext context, struct onnx_reader *r)
 {
     struct model *model = r->model;
     size_t length = r->length, lifted = 0;
+    const char *wrong;
+    char *text = NULL;
     bool ok = false;
 
     memset(model, 0, sizeof *model);
     *r->message = NULL;
-    /* Besides, everything in the file may be there in several forms. */
-    r->budget = length < (SIZE_MAX - budget_base) / 32 ? budget_base + 16 * length : SIZE_MAX;
-    if (!onnx_wire_check(r->bytes, length, &onnx__model_proto__descriptor, 0, &lifted)) {
-        onnx_fail(r, "messages lie within each other more than %d deep", WIRE_DEPTH_MAX);
+    wrong = onnx_wire_check(r->bytes, length, &onnx__model_proto__descriptor, 0, &lifted);
+    if (wrong) {
+        onnx_fail(r, "%s", wrong);
     } else if (!unpack(r, lifted)) {
         ok = false;
-    } else if (wnnContextCreateGraphBuilder(context, &model->builder)) {
-        WNNStringView text = wnnGetLastErrorMessage();
-
-        onnx_fail(r, "%.*s", (int)text.length, text.data);
+    } else if (!model_create_builder(context, r->options, length, model, &text)) {
+        if (text)
+            onnx_fail(r, "%s", text);
+        else
+            onnx_fail_memory(r);
+        free(text);
     } else if (check_model(r)) {
         r->error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
         wnnGraphBuilderClearError(model->builder);
@@ -444,12 +445,11 @@ static bool read_model(WNNContext context, struct onnx_reader *r)
         onnx__model_proto__free_unpacked(r->proto, NULL);
     for (struct onnx_external *e = r->external; e; e = e->next)
         file_map_release(e->map);
-    while (r->blocks) {
-        struct onnx_block *next = r->blocks->next;
-
-        free(r->blocks);
-        r->blocks = next;
-    }
+    onnx_map_free(&r->external_by_path);
+    onnx_map_free(&r->opsets);
+    onnx_free_functions(r);
+    name_map_free(&r->orders);
+    arena_free(&r->memory);
     free(r->refusals);
     if (!ok)
         model_free(model);

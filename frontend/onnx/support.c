@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What every part of the ONNX reader needs: memory that lives as long as the reader, errors, names in messages, a map.
+ * Every part of the ONNX reader uses these: memory that lives as long as the reader, errors, names in messages, a map.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/checked.h"
+#include "frontend/io/file.h"
 #include "frontend/onnx/internal.h"
 
 /* ---- errors ---- */
@@ -20,7 +22,7 @@ bool onnx_fail(struct onnx_reader *r, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!r->failed)
-        model_error(r->message, "%s: %s", r->path, text);
+        model_error(r->message, "%s: %s", PATH_SHOWN(r->path), text);
     r->failed = true;
     return false;
 }
@@ -30,37 +32,58 @@ bool onnx_fail_memory(struct onnx_reader *r)
     return onnx_fail(r, "out of memory");
 }
 
+/* ---- the budget ---- */
+
+bool onnx_charge(struct onnx_reader *r, const char *what, uint64_t operations, uint64_t bytes)
+{
+    if (!r->model->builder || !wnnGraphBuilderSpend(r->model->builder, WNN_STR(what), operations, bytes))
+        return true;
+    return onnx_fail_budget(r);
+}
+
+bool onnx_fail_budget(struct onnx_reader *r)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return onnx_fail(r, "%.*s", (int)text.length, text.data);
+}
+
 /* ---- memory ---- */
 
 void *onnx_reader_alloc(struct onnx_reader *r, size_t count, size_t size)
 {
-    struct onnx_block *block;
-    size_t bytes;
+    size_t bytes = 0;
+    void *memory;
 
-    if (size && count > (SIZE_MAX / 2 - sizeof *block) / size) {
+    if (!checked_bytes(count, size, &bytes)) {
+        onnx_fail(r, "%zu elements of %zu bytes are more than memory can hold", count, size);
+        return NULL;
+    }
+    if (!onnx_charge(r, "memory for what the model says", 0, bytes))
+        return NULL;
+    memory = arena_alloc(&r->memory, bytes);
+    if (!memory)
         onnx_fail_memory(r);
-        return NULL;
-    }
-    bytes = (sizeof *block + count * size + 63) / 64 * 64;
-    if (bytes > r->budget - r->used) {
-        onnx_fail(r, "its constants ask for more than %zu bytes of memory", r->budget);
-        return NULL;
-    }
-    r->used += bytes;
-    block = aligned_alloc(64, bytes);
-    if (!block) {
-        onnx_fail_memory(r);
-        return NULL;
-    }
-    memset(block, 0, bytes);
-    block->next = r->blocks;
-    r->blocks = block;
-    return block->bytes;
+    return memory;
+}
+
+bool onnx_spend(struct onnx_reader *r, size_t steps)
+{
+    enum { STEPS_AT_A_TIME = 1024 };
+
+    if (r->failed)
+        return false;
+    r->steps += steps < SIZE_MAX / STEP_OPERATIONS - r->steps ? steps : SIZE_MAX / STEP_OPERATIONS - r->steps;
+    if (r->steps < STEPS_AT_A_TIME)
+        return true;
+    steps = r->steps;
+    r->steps = 0;
+    return onnx_charge(r, "unrolling loops and functions", STEP_OPERATIONS * steps, 0);
 }
 
 /* ---- names in messages ---- */
 
-/** One UTF-8 character at text; its length, 0 if it is none. */
+/** Decodes one UTF-8 character at text.  Returns its length, or 0 if it is none. */
 static size_t decode(const unsigned char *text, uint32_t *code)
 {
     size_t length = *text < 0x80                    ? 1
@@ -82,7 +105,7 @@ static size_t decode(const unsigned char *text, uint32_t *code)
     return length;
 }
 
-/** Characters that a terminal would not show as themselves, or that change how others are shown. */
+/** Returns whether a terminal would not show a character as itself, or whether it changes how others are shown. */
 static bool is_hidden(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA1) || c == 0xAD || c == 0x61C || (c >= 0x180B && c <= 0x180F) ||
@@ -124,7 +147,8 @@ const char *onnx_escape(struct onnx_reader *r, const char *name)
 
 static size_t find_slot(const struct onnx_map *map, const char *name)
 {
-    uint64_t hash = 0xCBF29CE484222325u;
+    /* The table's address goes in, so that names cannot be prepared to collide. */
+    uint64_t hash = 0xCBF29CE484222325u ^ (uint64_t)(uintptr_t)map->slots * 0x9E3779B97F4A7C15u;
     size_t at;
 
     for (const unsigned char *c = (const unsigned char *)name; *c; c++)

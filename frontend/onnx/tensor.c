@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Tensors of the file: initializers and tensor attributes.  In: a TensorProto, whose elements stand in raw_data, in one of the
- * typed lists, or in a file beside the model.  Out: a constant on the host.
+ * Makes constants on the host of tensors of the file, initializers and tensor attributes, whose elements stand in raw_data, in
+ * one of the typed lists, or in a file beside the model.
  *
  * Elements are held where they are if their form is the one that onnx_value has; otherwise (4-bit, bool, small types in
  * int32_data) they are converted.  Sizes are checked against the shape, files against their length, and a file's path must lie
@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "frontend/io/beside.h"
 #include "frontend/io/map.h"
 #include "frontend/onnx/internal.h"
 
@@ -105,43 +107,7 @@ static bool is_4_bit(enum onnx_type type)
 
 /* ---- files beside the model ---- */
 
-/** The path of an external file in malloc'ed memory, links resolved; NULL if it does not lie in the model's folder. */
-static char *resolve_path(struct onnx_reader *r, const char *location)
-{
-    const char *slash = strrchr(r->path, '/');
-    size_t length = slash ? (size_t)(slash - r->path) + 1 : 0, size = length + strlen(location) + 3;
-    char *joined = malloc(size), *folder = NULL, *path = NULL;
-    size_t inside;
-
-    if (!joined) {
-        onnx_fail_memory(r);
-        return NULL;
-    }
-    snprintf(joined, size, "%.*s", (int)length, r->path);
-    folder = realpath(length ? joined : ".", NULL);
-    snprintf(joined, size, "%.*s%s", (int)length, r->path, location);
-    if (folder && location[0] && location[0] != '/')
-        path = realpath(joined, NULL);
-    free(joined);
-    if (!path) {
-        onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location),
-                  !location[0] || location[0] == '/' ? "the path is not relative to the model" : strerror(errno));
-        free(folder);
-        return NULL;
-    }
-    inside = strlen(folder);
-    if (inside && folder[inside - 1] == '/')
-        inside--;
-    if (strncmp(path, folder, inside) != 0 || path[inside] != '/') {
-        onnx_fail(r, "external data \"%s\": the path leads out of the model's folder", onnx_escape(r, location));
-        free(path);
-        path = NULL;
-    }
-    free(folder);
-    return path;
-}
-
-/** A number in an external_data entry. */
+/** Reads a number in an external_data entry. */
 static bool parse_number(struct onnx_reader *r, const char *key, const char *text, uint64_t *value)
 {
     char *end;
@@ -153,39 +119,69 @@ static bool parse_number(struct onnx_reader *r, const char *key, const char *tex
     return true;
 }
 
-/** A file beside the model, mapped once for all tensors in it.  NULL: failed. */
-static struct file_map *open_external(struct onnx_reader *r, const char *path, const char *location)
+/** Opens a file in the model's folder.  -1: failed. */
+static int open_beside(struct onnx_reader *r, const char *location)
 {
-    struct onnx_external *e = r->external;
-    char text[400];
+    const char *slash = strrchr(r->path, '/'), *why;
+    char *folder = strndup(r->path, slash ? (size_t)(slash - r->path) + 1 : 0);
+    int file = -1;
 
-    while (e && strcmp(e->path, path) != 0)
-        e = e->next;
-    if (e)
-        return e->map;
-    e = onnx_reader_alloc(r, 1, sizeof *e + strlen(path) + 1);
-    if (!e)
+    if (!folder)
+        onnx_fail_memory(r);
+    else if ((file = beside_open(folder, location, &why)) < 0)
+        onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location), why);
+    free(folder);
+    return file;
+}
+
+/** Returns a file beside the model, mapped once for all tensors in it, whatever they call it, or NULL if the reader failed. */
+static struct file_map *open_external(struct onnx_reader *r, const char *location)
+{
+    enum { KEY_BYTES = 64 };
+    int file = open_beside(r, location);
+    struct onnx_external *e = NULL;
+    char key[KEY_BYTES], text[400];
+    struct stat s;
+
+    if (file < 0)
         return NULL;
-    memcpy(e->path, path, strlen(path) + 1);
-    if (!file_map_open(path, &e->map, text, sizeof text)) {
-        onnx_fail(r, "external data \"%s\" cannot be read", onnx_escape(r, location));
+    if (fstat(file, &s) != 0) {
+        onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location), strerror(errno));
+        close(file);
         return NULL;
     }
+    snprintf(key, sizeof key, "%llx:%llx", (unsigned long long)s.st_dev, (unsigned long long)s.st_ino);
+    e = onnx_map_get(&r->external_by_path, key, NULL);
+    if (e) {
+        close(file);
+        return e->map;
+    }
+    e = onnx_reader_alloc(r, 1, sizeof *e + KEY_BYTES);
+    if (!e || !file_map_descriptor(file, location, &e->map, text, sizeof text)) {
+        if (e)
+            onnx_fail(r, "external data \"%s\" cannot be read", onnx_escape(r, location));
+        close(file);
+        return NULL;
+    }
+    close(file);
+    memcpy(e->key, key, sizeof key);
     e->next = r->external;
     r->external = e;
+    if (onnx_map_add(&r->external_by_path, e->key, e) < 0) {
+        onnx_fail_memory(r);
+        return NULL;
+    }
+    model_add_source(r->model, file_map_length(e->map));
     return e->map;
 }
 
-/** The bytes of a tensor that stands in a file beside the model, and that file; NULL: failed. */
+/** Returns the bytes of a tensor that stands in a file beside the model, and that file, or NULL if the reader failed. */
 static const unsigned char *read_external(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, size_t bytes,
                                           struct file_map **map)
 {
     const char *location = NULL;
     uint64_t offset = 0, length = 0;
     bool has_length = false;
-    const unsigned char *data = NULL;
-    struct stat s;
-    char *path;
 
     for (size_t i = 0; i < t->n_external_data; i++) {
         const Onnx__StringStringEntryProto *e = t->external_data[i];
@@ -213,28 +209,19 @@ static const unsigned char *read_external(struct onnx_reader *r, const Onnx__Ten
         onnx_fail(r, "%s: its shape asks for %zu bytes, external data have %llu", what, bytes, (unsigned long long)length);
         return NULL;
     }
-    path = resolve_path(r, location);
-    if (!path)
+    *map = open_external(r, location);
+    if (!*map)
         return NULL;
-    if (stat(path, &s) || !S_ISREG(s.st_mode))
-        onnx_fail(r, "%s: external data \"%s\" are no file", what, onnx_escape(r, location));
-    else if (offset > (uint64_t)s.st_size || bytes > (uint64_t)s.st_size - offset)
-        onnx_fail(r, "%s: %zu bytes at offset %llu of \"%s\", which has %lld", what, bytes, (unsigned long long)offset,
-                  onnx_escape(r, location), (long long)s.st_size);
-    else if ((*map = open_external(r, path, location)) != NULL) {
-        r->budget += bytes < (SIZE_MAX - r->budget) / 16 ? 16 * bytes : 0; /* the file is that large */
-        if (offset <= file_map_length(*map) && bytes <= file_map_length(*map) - offset)
-            data = (const unsigned char *)file_map_data(*map) + offset;
-        else
-            onnx_fail(r, "%s: external data \"%s\" became shorter", what, onnx_escape(r, location));
-    }
-    free(path);
-    return data;
+    if (offset <= file_map_length(*map) && bytes <= file_map_length(*map) - offset)
+        return (const unsigned char *)file_map_data(*map) + offset;
+    onnx_fail(r, "%s: %zu bytes at offset %llu of \"%s\", which has %zu", what, bytes, (unsigned long long)offset,
+              onnx_escape(r, location), file_map_length(*map));
+    return NULL;
 }
 
 /* ---- elements ---- */
 
-/** The bytes of a tensor's raw_data: in the file, or (short ones) in the message. */
+/** Finds the bytes of a tensor's raw_data: in the file, or (short ones) in the message. */
 static bool find_raw(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, const unsigned char **raw,
                      size_t *bytes)
 {
@@ -253,8 +240,10 @@ static bool find_raw(struct onnx_reader *r, const Onnx__TensorProto *t, const ch
     return true;
 }
 
-/** Lets v be elements of a file: read where they are if they are aligned, lent to the builder in any case.  map NULL: the file
- * is not there for long enough. */
+/**
+ * Lets v be elements of a file: read where they are if they are aligned, lent to the builder in any case.  map is NULL if the
+ * file is not there for long enough.
+ */
 static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_map *map, const unsigned char *raw, size_t bytes)
 {
     bool lent = map && bytes >= LEND_BYTES;
@@ -273,7 +262,7 @@ static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_m
     return data != NULL;
 }
 
-/** Elements of raw bytes in the host's form; size is exactly what the shape asks for. */
+/** Returns the elements of raw bytes in the host's form; size is exactly what the shape asks for. */
 static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const unsigned char *raw, size_t count)
 {
     unsigned char *data;
@@ -292,7 +281,7 @@ static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const un
     return data;
 }
 
-/** The elements of the list that a type stands in; it must be as long as the shape asks for. */
+/** Returns the elements of the list that a type stands in; it must be as long as the shape asks for. */
 static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, enum onnx_type type, const char *what,
                              size_t count)
 {
@@ -346,26 +335,6 @@ static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, 
     return data;
 }
 
-/** Number of elements; false if a size is negative or the product beyond what an operand can have. */
-static bool count_elements(const Onnx__TensorProto *t, size_t *count)
-{
-    bool empty = false;
-    uint64_t n = 1;
-
-    for (size_t i = 0; i < t->n_dims; i++) {
-        if (t->dims[i] < 0 || t->dims[i] > INT32_MAX)
-            return false;
-        empty = empty || !t->dims[i];
-    }
-    for (size_t i = 0; !empty && i < t->n_dims; i++) {
-        n *= (uint64_t)t->dims[i];
-        if (n > INT32_MAX)
-            return false;
-    }
-    *count = empty ? 0 : (size_t)n;
-    return true;
-}
-
 struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what)
 {
     enum onnx_type type = (enum onnx_type)t->data_type;
@@ -376,7 +345,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
         onnx_fail(r, "%s: tensors in segments are not supported", what);
         return NULL;
     }
-    if (!count_elements(t, &count)) {
+    if (t->n_dims <= ONNX_RANK_MAX && !onnx_dims_fit(t->n_dims, t->dims)) {
         onnx_fail(r, "%s: its shape has a negative size, or more than 2^31-1 elements", what);
         return NULL;
     }
@@ -384,6 +353,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
     if (!v)
         return NULL;
     v->is_static = true;
+    count = (size_t)onnx_elements(v);
     if (!size) {
         char *reason = onnx_reader_alloc(r, 100, 1);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Values, and what importers do with them.  In: the inputs of a node.  Out: operands where the builder is called, numbers where
- * shapes and axes are needed; the node's outputs.
+ * Implements values, and what importers do with them: inputs of a node become operands where the builder is called, and numbers
+ * where shapes and axes are needed; then there are the node's outputs.
  *
  * A constant stays on the host until a builder call needs it: most of those that a file holds for shapes never become operands.
  */
@@ -47,8 +47,13 @@ void *onnx_alloc(struct onnx_node *n, size_t count, size_t size)
 
 struct onnx_value *onnx_value_create(struct onnx_reader *r, enum onnx_type type, size_t rank, const int64_t *dims)
 {
-    struct onnx_value *v = onnx_reader_alloc(r, 1, sizeof *v);
+    struct onnx_value *v;
 
+    if (!onnx_dims_fit(rank, dims)) {
+        onnx_fail(r, "a tensor has more than %d dimensions, a negative size, or 2^31 elements and more", ONNX_RANK_MAX);
+        return NULL;
+    }
+    v = onnx_reader_alloc(r, 1, sizeof *v);
     if (!v)
         return NULL;
     v->type = type;
@@ -67,15 +72,6 @@ struct onnx_value *onnx_value_unknown(struct onnx_reader *r)
     return v;
 }
 
-int64_t onnx_elements(const struct onnx_value *v)
-{
-    int64_t n = 1;
-
-    for (size_t i = 0; i < v->rank; i++)
-        n *= v->dims[i];
-    return n;
-}
-
 /* ---- elements on the host ---- */
 
 double onnx_element(const struct onnx_value *v, size_t i)
@@ -92,7 +88,7 @@ double onnx_element(const struct onnx_value *v, size_t i)
     return element_get(onnx_data_type(v->type), v->data, i);
 }
 
-/** Toward zero; NaN becomes 0. */
+/** Truncates toward zero; NaN becomes 0. */
 static int64_t integer_of(double value)
 {
     return isnan(value) ? 0 : value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
@@ -224,11 +220,19 @@ bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
         v->data = data;
         return data != NULL;
     }
-    if (!v->is_static || !v->operand || !size || onnx_elements(v) > CONSTANT_ELEMENTS || v->cost > COST_MAX)
+    if (!v->is_static || !v->operand || !size)
         return false;
     data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
-    if (!data || wnnGraphBuilderGetConstantValue(r->model->builder, v->operand, data, (size_t)onnx_elements(v) * size))
+    if (!data)
         return false;
+    switch (wnnGraphBuilderGetConstantValue(r->model->builder, v->operand, data, (size_t)onnx_elements(v) * size)) {
+    case WNNStatus_Success:
+        break;
+    case WNNStatus_OperationError:
+        return onnx_fail_budget(r);
+    default:
+        return false;
+    }
     v->data = data;
     return true;
 }
@@ -256,7 +260,7 @@ const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
     else if (v->refusal)
         onnx_refuse(n, "input %zu %s", i, v->refusal);
     else if (v->is_static)
-        onnx_refuse(n, "input %zu must be known when the graph is built, but would take too long to compute there", i);
+        onnx_refuse(n, "input %zu must be known when the graph is built, but cannot be computed there", i);
     else
         onnx_refuse(n, "input %zu depends on an input of the model, but a static graph needs its value when it is built", i);
     return NULL;
@@ -375,35 +379,32 @@ bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand)
     return onnx_output_as(n, i, operand, onnx_type_of(wnnOperandGetDataType(operand)));
 }
 
+/** Refuses a shape that no value may have. */
+static bool output_dims_fit(struct onnx_node *n, size_t i, size_t rank, const int64_t *dims)
+{
+    if (onnx_dims_fit(rank, dims))
+        return true;
+    if (rank > ONNX_RANK_MAX)
+        return onnx_refuse(n, "output %zu would have %zu dimensions, an operand has at most %d", i, rank, ONNX_RANK_MAX);
+    for (size_t d = 0; d < rank; d++)
+        if (dims[d] < 0 || dims[d] > INT32_MAX)
+            return onnx_refuse(n, "output %zu would have a dimension of %lld", i, (long long)dims[d]);
+    return onnx_refuse(n, "output %zu would have 2^31 elements and more", i);
+}
+
 void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims)
 {
     struct onnx_value *v;
-    uint64_t count = 1;
-    bool empty = false;
 
-    if (n->refused)
+    if (n->refused || !output_dims_fit(n, i, rank, dims))
         return NULL;
-    if (rank > ONNX_RANK_MAX || !onnx_type_size(type)) {
-        onnx_refuse(n, "output %zu would %s", i,
-                    rank > ONNX_RANK_MAX ? "have more than 8 dimensions" : "be of a type that WebNN does not have");
+    if (!onnx_type_size(type)) {
+        onnx_refuse(n, "output %zu would be of a type that WebNN does not have", i);
         return NULL;
-    }
-    for (size_t d = 0; d < rank; d++) {
-        if (dims[d] < 0) {
-            onnx_refuse(n, "output %zu would have a dimension of %lld", i, (long long)dims[d]);
-            return NULL;
-        }
-        empty = empty || !dims[d];
-    }
-    for (size_t d = 0; d < rank && !empty; d++) {
-        if ((uint64_t)dims[d] > INT32_MAX || (count *= (uint64_t)dims[d]) > INT32_MAX) {
-            onnx_refuse(n, "output %zu would have more than 2^31-1 elements", i);
-            return NULL;
-        }
     }
     v = onnx_value_create(n->reader, type, rank, dims);
     if (v)
-        v->data = onnx_alloc(n, empty ? 1 : (size_t)count, onnx_type_size(type));
+        v->data = onnx_alloc(n, onnx_elements(v) ? (size_t)onnx_elements(v) : 1, onnx_type_size(type));
     if (!v || !v->data) {
         onnx_refuse(n, "out of memory");
         return NULL;
@@ -418,10 +419,8 @@ bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v,
 {
     struct onnx_value *view;
 
-    if (n->refused)
+    if (n->refused || !output_dims_fit(n, i, rank, dims))
         return false;
-    if (rank > ONNX_RANK_MAX)
-        return onnx_refuse(n, "output %zu would have more than 8 dimensions", i);
     view = onnx_value_create(n->reader, v->type, rank, dims);
     if (!view)
         return onnx_refuse(n, "out of memory");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * From node to node.  In: a list of nodes and a scope with what is known so far.  Out: a value in the scope for every output.
+ * Imports a graph node by node: a list of nodes, in a scope with the values known so far, becomes a value in the scope for
+ * every output.
  *
- * For every node: its inputs are looked up, its operator and version found (or a function of the model, whose body is imported
+ * For every node its inputs are looked up, its operator and version found (or a function of the model, whose body is imported
  * in a scope of its own), its importer run, and what the importer left open checked: attributes nobody asked for, errors of the
- * builder, outputs nobody set.  Results that depend on constants only are computed at once if they are small, so that chains
- * of nodes that compute a shape never reach the graph, and the next one reads plain numbers.
+ * builder, outputs nobody set.  Results that depend on constants only are computed at once if they are small, so that chains of
+ * nodes that compute a shape never reach the graph, and the next one reads plain numbers.
  *
  * A node that cannot be expressed is reported with its reason; what reads its results is passed over, so that the message has
  * one line per cause.
@@ -34,6 +35,8 @@ bool onnx_bind(struct onnx_scope *scope, const char *name, struct onnx_value *v,
 {
     int added = onnx_map_add(&scope->values, name, v);
 
+    if (!onnx_spend(scope->reader, 1))
+        return false;
     if (added < 0)
         return onnx_fail_memory(scope->reader);
     return added ||
@@ -91,7 +94,7 @@ static bool append(struct onnx_reader *r, const char *text)
     return true;
 }
 
-/** A node's name, or that of its first result: most writers leave one of them out. */
+/** Returns a node's name, or that of its first result: most writers leave one of them out. */
 static const char *name_of(const Onnx__NodeProto *node)
 {
     if (node->name && *node->name)
@@ -102,7 +105,7 @@ static const char *name_of(const Onnx__NodeProto *node)
     return "";
 }
 
-/** The nodes that a scope lies in, outermost first. */
+/** Adds the nodes that a scope lies in to the message, outermost first. */
 static bool append_owners(const struct onnx_scope *scope)
 {
     struct onnx_reader *r = scope->reader;
@@ -131,42 +134,13 @@ static void bind_unknown(struct onnx_node *n)
         n->outputs[i] = onnx_value_unknown(n->reader);
 }
 
-static const Onnx__FunctionProto *find_function(const struct onnx_reader *r, const Onnx__NodeProto *node, const char *domain)
-{
-    const char *overload = node->overload ? node->overload : "";
-
-    for (size_t i = 0; i < r->proto->n_functions; i++) {
-        const Onnx__FunctionProto *f = r->proto->functions[i];
-
-        if (f->name && !strcmp(f->name, node->op_type) && !strcmp(f->domain ? f->domain : "", domain) &&
-            !strcmp(f->overload ? f->overload : "", overload))
-            return f;
-    }
-    return NULL;
-}
-
-/** Whether a function knows an attribute. */
-static bool function_takes(const Onnx__FunctionProto *f, const char *name)
-{
-    for (size_t i = 0; i < f->n_attribute; i++)
-        if (!strcmp(f->attribute[i], name))
-            return true;
-    for (size_t i = 0; i < f->n_attribute_proto; i++)
-        if (f->attribute_proto[i]->name && !strcmp(f->attribute_proto[i]->name, name))
-            return true;
-    return false;
-}
-
 /** Imports the body of one of the model's functions in the node's place. */
-static bool import_function(struct onnx_node *n, const Onnx__FunctionProto *f)
+static bool import_function(struct onnx_node *n, const struct onnx_function *function)
 {
     struct onnx_reader *r = n->reader;
-    struct onnx_scope scope = {.reader = r,
-                               .owner = n,
-                               .function = f,
-                               .opset_count = f->n_opset_import,
-                               .opsets = f->opset_import,
-                               .depth = n->scope->depth + 1};
+    const Onnx__FunctionProto *f = function->proto;
+    struct onnx_scope scope = {
+        .reader = r, .owner = n, .function = function, .opsets = &function->opsets, .depth = n->scope->depth + 1};
     size_t before = r->refusal_count;
     bool ok = true;
 
@@ -174,12 +148,17 @@ static bool import_function(struct onnx_node *n, const Onnx__FunctionProto *f)
         return onnx_refuse(n, "functions and bodies lie within each other more than %d deep", DEPTH_MAX);
     if (n->input_count > f->n_input)
         return onnx_refuse(n, "there are %zu inputs, the function has %zu", n->input_count, f->n_input);
-    for (size_t i = 0; i < n->proto->n_attribute; i++)
-        if (n->proto->attribute[i]->name && function_takes(f, n->proto->attribute[i]->name))
+    for (size_t i = 0; i < n->proto->n_attribute; i++) {
+        bool takes = false;
+
+        if (n->proto->attribute[i]->name)
+            onnx_map_get(&function->attributes, n->proto->attribute[i]->name, &takes);
+        if (takes)
             onnx_ignore(n, n->proto->attribute[i]->name);
+    }
     for (size_t i = 0; ok && i < f->n_input; i++)
         ok = onnx_bind(&scope, f->input[i], i < n->input_count ? n->inputs[i] : NULL, "function input");
-    ok = ok && onnx_import_nodes(&scope, f->n_node, f->node, "function");
+    ok = ok && onnx_import_nodes(&scope, f->n_node, f->node, "function") && onnx_spend(r, f->n_output);
     for (size_t i = 0; ok && i < n->output_count && i < f->n_output; i++) {
         bool found;
 
@@ -196,12 +175,8 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
                       struct onnx_value **outputs)
 {
     struct onnx_reader *r = n->reader;
-    struct onnx_scope scope = {.reader = r,
-                               .outer = n->scope,
-                               .owner = n,
-                               .opset_count = n->scope->opset_count,
-                               .opsets = n->scope->opsets,
-                               .depth = n->scope->depth + 1};
+    struct onnx_scope scope = {
+        .reader = r, .outer = n->scope, .owner = n, .opsets = n->scope->opsets, .depth = n->scope->depth + 1};
     size_t before = r->refusal_count;
     bool ok = true;
 
@@ -214,6 +189,7 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
     for (size_t i = 0; ok && i < input_count; i++)
         ok = onnx_bind(&scope, body->input[i]->name ? body->input[i]->name : "", inputs[i], "input of a body");
     ok = ok && onnx_bind_initializers(&scope, body) && onnx_import_nodes(&scope, body->n_node, body->node, "body");
+    ok = ok && onnx_spend(r, body->n_output);
     for (size_t i = 0; ok && i < body->n_output; i++) {
         const char *name = body->output[i]->name ? body->output[i]->name : "";
         bool found;
@@ -253,7 +229,7 @@ static void settle(struct onnx_node *n, double input_elements, double input_cost
     }
 }
 
-/** What an importer left open. */
+/** Checks what an importer left open. */
 static bool check_rest(struct onnx_node *n)
 {
     WNNStringView message;
@@ -265,10 +241,10 @@ static bool check_rest(struct onnx_node *n)
     for (size_t i = 0; i < n->proto->n_attribute; i++) {
         const char *name = n->proto->attribute[i]->name ? n->proto->attribute[i]->name : "";
 
-        for (size_t k = 0; k < i && k < 64; k++)
+        for (size_t k = 0; k < i; k++)
             if (!strcmp(name, n->proto->attribute[k]->name ? n->proto->attribute[k]->name : ""))
                 return onnx_refuse(n, "attribute %s is given twice", onnx_escape(n->reader, name));
-        if (i >= 64 || !(n->attributes_read >> i & 1))
+        if (!(n->attributes_read >> i & 1))
             return onnx_refuse(n, "attribute %s has no meaning for this operator in version %lld", onnx_escape(n->reader, name),
                                (long long)n->version);
     }
@@ -278,7 +254,7 @@ static bool check_rest(struct onnx_node *n)
     return true;
 }
 
-/** Looks up the inputs.  False: failed. */
+/** Looks up the inputs.  Returns false if the reader failed. */
 static bool find_inputs(struct onnx_node *n, bool *unknown)
 {
     struct onnx_reader *r = n->reader;
@@ -303,31 +279,16 @@ static bool find_inputs(struct onnx_node *n, bool *unknown)
 }
 
 /** Finds the row of the node's operator; NULL after refusing, or because it is a function. */
-static void find_operator(struct onnx_node *n, const Onnx__FunctionProto **function)
+static void find_operator(struct onnx_node *n, const struct onnx_function **function)
 {
-    const char *domain = n->proto->domain ? n->proto->domain : "", *type = n->proto->op_type;
-    bool imported = false;
+    bool imported;
+    const char *domain = onnx_opset(n->scope, n->proto->domain, &imported, &n->version), *type = n->proto->op_type;
 
     *function = NULL;
-    if (!strcmp(domain, "ai.onnx"))
-        domain = "";
-    for (size_t i = 0; i < n->scope->opset_count; i++) {
-        const Onnx__OperatorSetIdProto *o = n->scope->opsets[i];
-        const char *name = o->domain && strcmp(o->domain, "ai.onnx") != 0 ? o->domain : "";
-
-        if (!strcmp(name, domain)) {
-            n->version = o->version;
-            imported = true;
-        }
-    }
-    if (!n->scope->opset_count && !*domain) { /* before version 3 of the format there were no sets */
-        n->version = 1;
-        imported = true;
-    }
     if (imported)
         n->row = onnx_find_operator(domain, type, n->version);
     if (!n->row)
-        *function = find_function(n->reader, n->proto, domain);
+        *function = onnx_find_function(n->reader, n->proto, domain);
     if (n->row || *function)
         return;
     if (!imported)
@@ -357,7 +318,7 @@ static void check_counts(struct onnx_node *n)
  */
 static bool run_node(struct onnx_node *n, bool unknown)
 {
-    const Onnx__FunctionProto *function;
+    const struct onnx_function *function;
     double elements = 0, cost = 0;
     bool ok;
 
@@ -392,8 +353,9 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
     struct onnx_node n = {.reader = r, .scope = scope, .proto = proto, .builder = r->model->builder, .options = &options};
     bool unknown;
 
-    if (++r->node_count > NODES_MAX)
-        return onnx_fail(r, "more than %d nodes, functions and loops unrolled", NODES_MAX);
+    if (!onnx_charge(r, "one more node, functions and loops unrolled,", NODE_OPERATIONS, 0) ||
+        !onnx_spend(r, 1 + proto->n_input + proto->n_output + proto->n_attribute))
+        return false;
     if (!proto->op_type || !*proto->op_type)
         return onnx_fail(r, "node \"%s\" names no operator", onnx_escape(r, name_of(proto)));
     options.label = n.label = WNN_STR(name_of(proto));
@@ -402,7 +364,9 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
     if (!n.inputs || !n.outputs || !find_inputs(&n, &unknown))
         return false;
     n.output_count = proto->n_output;
-    if (!run_node(&n, unknown))
+    if (proto->n_attribute > ATTRIBUTES_MAX)
+        onnx_refuse(&n, "it has %zu attributes, a node may have %d", proto->n_attribute, ATTRIBUTES_MAX);
+    if (n.refused || !run_node(&n, unknown))
         bind_unknown(&n);
     wnnGraphBuilderClearError(n.builder);
     for (size_t i = 0; !r->failed && i < n.output_count; i++)
@@ -413,7 +377,7 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
 
 bool onnx_import_nodes(struct onnx_scope *scope, size_t count, Onnx__NodeProto *const *nodes, const char *what)
 {
-    const size_t *order = onnx_order_nodes(scope, count, nodes, what);
+    const size_t *order = onnx_order_nodes(scope->reader, count, nodes, what);
 
     for (size_t i = 0; order && i < count; i++)
         if (!import_node(scope, nodes[order[i]]))

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The windows of convolutions and pools (window.h). */
+/* Reads the windows of convolutions and pools (window.h). */
 #include "frontend/onnx/window.h"
 
 #include <string.h>
 
-int64_t onnx_window_extent(const struct onnx_window *w, int d)
-{
-    return ((int64_t)w->kernel[d] - 1) * w->dilations[d] + 1;
-}
+#include "frontend/io/checked.h"
 
-/* A list of one positive number per spatial dimension, into the last of two. */
+/* Reads a list of one positive number per spatial dimension, into the last of two. */
 static bool read_list(struct onnx_node *n, const char *name, size_t rank, uint32_t *result)
 {
     size_t count;
@@ -22,11 +19,11 @@ static bool read_list(struct onnx_node *n, const char *name, size_t rank, uint32
     if (count != rank)
         return onnx_refuse(n, "%s has %zu numbers for %zu spatial dimensions", name, count, rank);
     for (size_t i = 0; i < rank; i++) {
-        if (list[i] < 1 || list[i] > 1 << 30) /* sums of products stay within 63 bits */
+        if (list[i] < 1)
             return onnx_refuse(n, "%s has %lld in it", name, (long long)list[i]);
-        result[2 - rank + i] = (uint32_t)list[i];
+        result[2 - rank + i] = onnx_size(n, name, list[i]);
     }
-    return true;
+    return !n->refused;
 }
 
 static bool read_pads(struct onnx_node *n, struct onnx_window *w)
@@ -46,11 +43,9 @@ static bool read_pads(struct onnx_node *n, struct onnx_window *w)
     if (count != 2 * w->rank)
         return onnx_refuse(n, "pads has %zu numbers for %zu spatial dimensions", count, w->rank);
     for (size_t i = 0; i < count; i++) {
-        if (pads[i] < 0 || pads[i] > INT32_MAX)
-            return onnx_refuse(n, "pads has %lld in it", (long long)pads[i]);
-        (i < w->rank ? w->before : w->after)[2 - w->rank + i % w->rank] = (uint32_t)pads[i];
+        (i < w->rank ? w->before : w->after)[2 - w->rank + i % w->rank] = onnx_size(n, "a number in pads", pads[i]);
     }
-    return true;
+    return !n->refused;
 }
 
 bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w)
@@ -76,7 +71,14 @@ bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel,
             return onnx_refuse(n, "kernel_shape has %u where the filter has %u", w->kernel[d], size);
         w->kernel[d] = size;
     }
-    return true;
+    for (int d = 0; d < 2; d++) {
+        int64_t span = onnx_times(n, "kernel_shape less 1 times dilations", (int64_t)w->kernel[d] - 1, w->dilations[d]);
+
+        if (!checked_size(onnx_sum(n, "a window's size", span, 1), &w->extent[d]))
+            return onnx_refuse(n, "kernel_shape %u with dilations %u makes a window of more than %d elements", w->kernel[d],
+                               w->dilations[d], INT32_MAX);
+    }
+    return !n->refused;
 }
 
 void onnx_window_pad_same(struct onnx_window *w)
@@ -85,7 +87,7 @@ void onnx_window_pad_same(struct onnx_window *w)
 
     for (int d = 0; d < 2 && (upper || w->auto_pad == ONNX_PAD_SAME_LOWER); d++) {
         int64_t out = ((int64_t)w->in[d] + w->strides[d] - 1) / w->strides[d];
-        int64_t total = (out - 1) * w->strides[d] + onnx_window_extent(w, d) - w->in[d];
+        int64_t total = (out - 1) * w->strides[d] + w->extent[d] - w->in[d];
         total = total < 0 ? 0 : total > INT32_MAX ? INT32_MAX : total;
         w->before[d] = (uint32_t)(upper ? total / 2 : total - total / 2);
         w->after[d] = (uint32_t)total - w->before[d];

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is done to a file before protobuf-c sees it.  In: the bytes of a protobuf message and its descriptor.  Out: whether its
- * messages nest too deep; and the message without the bytes of its weights.
+ * Prepares a file for protobuf-c: says of the bytes of a protobuf message whether protobuf-c can take it, and makes the message
+ * without the bytes of its weights.
  *
  * protobuf-c unpacks nested messages by recursion without a limit, and a graph within an attribute within a node within a graph
- * takes a handful of bytes per level: a file of a megabyte would overflow the stack.  So the bytes are walked first, just far
- * enough to follow the fields that hold messages.  What is malformed otherwise is left to protobuf-c.
+ * takes a handful of bytes per level: a file of a megabyte would overflow the stack.  A message that can be there once may come
+ * in pieces, which it merges by copying the lists of all earlier pieces, so that time grows with the square of their number.
+ * So the bytes are walked first, just far enough to follow the fields that hold messages, and both are refused; no writer makes
+ * such pieces.  What is malformed otherwise is left to protobuf-c.
  *
  * It also copies every bytes field.  A model is mostly those, the raw_data of its tensors, so they are left in the file: each
- * of at least a reference's size is replaced by one, and lengths around it are written with as many bytes as before (a varint
+ * of at least a reference's size is replaced by one, and lengths around it are written with as many bytes as they had (a varint
  * may have leading zeros), so that one walk does it.  A raw_data of exactly a reference's size is therefore always a reference.
  */
 #include <string.h>
 
 #include "frontend/onnx/internal.h"
 
-/** A varint of at most 10 bytes; false if the bytes end in it. */
+/** Reads a varint of at most 10 bytes.  Returns false if the bytes end in it. */
 static bool read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
     *value = 0;
@@ -30,7 +32,10 @@ static bool read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
     return false;
 }
 
-/** A field in the bytes: key, then (in length-delimited ones) a length from `size_at` on, then `size` bytes from `body` on. */
+/**
+ * Describes a field in the bytes: key, then (in length-delimited ones) a length from `size_at` on, then `size` bytes from
+ * `body` on.
+ */
 struct wire_field {
     uint64_t key;
     const uint8_t *size_at, *body;
@@ -39,7 +44,7 @@ struct wire_field {
     bool is_raw_data;
 };
 
-/** Reads the field at *at and moves behind it.  False: malformed, which protobuf-c will say. */
+/** Reads the field at *at and moves behind it.  Returns false if it is malformed, which protobuf-c will say. */
 static bool read_field(const uint8_t **at, const uint8_t *end, const ProtobufCMessageDescriptor *type, struct wire_field *f)
 {
     enum { RAW_DATA = 9 }; /* TensorProto's */
@@ -79,30 +84,43 @@ static bool read_field(const uint8_t **at, const uint8_t *end, const ProtobufCMe
     return true;
 }
 
-bool onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth, size_t *lifted)
+const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, unsigned depth,
+                            size_t *lifted)
 {
     const uint8_t *at = bytes, *end = at + length;
+    uint64_t seen = 0; /* a bit per field that is there once */
     struct wire_field f;
 
     if (depth > WIRE_DEPTH_MAX)
-        return false;
+        return "messages lie within each other too deep";
     while (at < end && read_field(&at, end, type, &f)) {
-        if (f.descriptor && !onnx_wire_check(f.body, f.size, f.descriptor->descriptor, depth + 1, lifted))
-            return false;
+        const char *wrong = f.descriptor ? onnx_wire_check(f.body, f.size, f.descriptor->descriptor, depth + 1, lifted) : NULL;
+
+        if (wrong)
+            return wrong;
+        if (f.descriptor && f.descriptor->label != PROTOBUF_C_LABEL_REPEATED) {
+            uint64_t bit = UINT64_C(1) << (f.descriptor - type->fields) % 64;
+
+            if (seen & bit)
+                return "a message that can be there once is there twice";
+            seen |= bit;
+        }
         if (f.is_raw_data && f.size >= sizeof(struct onnx_wire_reference))
             *lifted += f.size - sizeof(struct onnx_wire_reference);
     }
-    return true;
+    return NULL;
 }
 
-/** A varint in exactly `count` bytes, which are enough for it. */
+/** Writes a varint in exactly `count` bytes, which are enough for it. */
 static void write_varint(uint8_t *to, size_t count, uint64_t value)
 {
     for (size_t i = 0; i < count; i++, value >>= 7)
         to[i] = (uint8_t)((value & 0x7F) | (i + 1 < count ? 0x80 : 0));
 }
 
-/** Copies a message without its weights; returns where its copy ends.  base: the whole file, to which references refer. */
+/**
+ * Copies a message without its weights, and returns where its copy ends.  base is the whole file, to which references refer.
+ */
 static uint8_t *lift(const uint8_t *base, const uint8_t *bytes, size_t length, const ProtobufCMessageDescriptor *type,
                      uint8_t *out)
 {

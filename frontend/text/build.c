@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Documents to builder calls.
- *
- * In: a document.  Out: a model.  Operators are called by their names (webnn/webnn_call.h), so that every rule is the
+ * Makes builder calls of a document.  Operators are called by their names (webnn/webnn_call.h), so that every rule is the
  * builder's; what is checked here is what the builder cannot know: names, free dimensions, and that no constant asks for more
  * memory than its file is worth.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "frontend/text/document.h"
 #include "frontend/text/weights.h"
-#include "ir/name_map.h"
+#include "ir/support/name_map.h"
 #include "webnn/webnn_call.h"
-
-/** What all @scalar of one file may fill: a few characters must not cost the machine's memory. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-static const uint64_t scalar_bytes_max = UINT64_C(1) << 20;
-#else
-static const uint64_t scalar_bytes_max = UINT64_C(1) << 30;
-#endif
 
 struct build {
     struct document *d;
@@ -29,10 +19,9 @@ struct build {
     struct model *model;
     struct name_map operands, outputs;
     struct weights *weights;
-    uint64_t scalar_bytes;
 };
 
-/** What the builder said about a place. */
+/** Says what the builder said about a place.  Returns false. */
 static bool refused(struct build *b, const char *place)
 {
     WNNStringView text = wnnGetLastErrorMessage();
@@ -79,7 +68,7 @@ static bool check_port(struct build *b, const struct document_text *name)
 
 /* ---- types ---- */
 
-/** "float32[2, 3]" */
+/** Prints "float32[2, 3]" into buf and returns buf. */
 static const char *print_shape(char *buf, size_t size, const char *type, size_t rank, const uint64_t *shape)
 {
     size_t n = (size_t)snprintf(buf, size, "%s[", type);
@@ -91,7 +80,7 @@ static const char *print_shape(char *buf, size_t size, const char *type, size_t 
     return buf;
 }
 
-/** The sizes of a type; free ones as the options bind them. */
+/** Finds the sizes of a type; free ones are as the options bind them. */
 static bool bind_shape(struct build *b, const struct document_text *name, const struct document_type *type, uint32_t *shape)
 {
     const struct model_shape *given = NULL;
@@ -134,7 +123,7 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
 
 /* ---- inputs ---- */
 
-/** An input that is given as a constant. */
+/** Makes an input that is given as a constant. */
 static bool constant_input(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
                            const struct npy_array *array)
 {
@@ -170,37 +159,63 @@ static bool build_input(struct build *b, const struct document_tensor *t)
 
 /* ---- constants ---- */
 
-/** NAME.weights or NAME.safetensors beside NAME.webnn. */
-static char *weights_beside(const char *path)
-{
-    static const char *const endings[] = {".weights", ".safetensors"};
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
-    char *beside = malloc(stem + sizeof ".safetensors");
-
-    for (size_t i = 0; beside && i < 2; i++) {
-        memcpy(beside, path, stem);
-        strcpy(beside + stem, endings[i]);
-        if (!access(beside, R_OK))
-            return beside;
-    }
-    if (beside)
-        strcpy(beside + stem, endings[0]);
-    return beside;
-}
-
 static bool open_weights(struct build *b, const char *place)
 {
     char *path = b->options->weights ? strdup(b->options->weights) : weights_beside(b->d->path), *message = NULL;
-    bool ok = path && weights_open(path, &b->weights, &message);
+    bool ok = path && weights_open(path, b->options->weights != NULL, &b->weights, &message);
 
     if (!path || (!ok && !message))
         error_out_of_memory(&b->d->error);
     else if (!ok)
         document_error(b->d, place, "%s", message);
+    else
+        model_add_source(b->model, weights_length(b->weights));
     free(message);
     free(path);
     return ok;
+}
+
+static void free_bytes(void const *data, size_t length, void *unused1, void *unused2)
+{
+    (void)length;
+    (void)unused1;
+    (void)unused2;
+    free((void *)data);
+}
+
+/**
+ * Returns a float32 constant from elements of a data type that only passes make.  Returns NULL after an error, or after the
+ * builder's.
+ */
+static WNNOperand converted_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
+                                    const void *bytes, size_t length)
+{
+    const size_t size = t->type.stored_size, count = length / size;
+    float *data;
+
+    if (wnnGraphBuilderSpend(b->model->builder, WNN_STR("a constant of the text"), 0, count * sizeof *data)) {
+        refused(b, t->data_place);
+        return NULL;
+    }
+    data = malloc(count * sizeof *data);
+    if (!data) {
+        error_out_of_memory(&b->d->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        double wide;
+
+        if (size == sizeof half) {
+            memcpy(&half, (const char *)bytes + i * size, size);
+            data[i] = bf16_to_f32(half);
+        } else {
+            memcpy(&wide, (const char *)bytes + i * size, size);
+            data[i] = (float)wide;
+        }
+    }
+    return wnnGraphBuilderConstantLent(b->model->builder, descriptor, data, count * sizeof *data,
+                                       (WNNBufferReleaseCallbackInfo){free_bytes, NULL, NULL});
 }
 
 static WNNOperand weights_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor)
@@ -218,11 +233,14 @@ static WNNOperand weights_operand(struct build *b, const struct document_tensor 
         document_error(b->d, t->key.place, "there is no tensor '%s' in %s", key, weights_path(b->weights));
         return NULL;
     }
-    same = e->dataType == descriptor->dataType && e->rank == descriptor->rank;
+    same = e->rank == descriptor->rank && (t->type.stored_size ? !strcmp(e->typeName, t->type.stored_size == 2 ? "BF16" : "F64")
+                                                               : e->dataType == descriptor->dataType);
     for (size_t i = 0; i < descriptor->rank; i++) {
         shape[i] = descriptor->shape[i];
         same = same && e->shape[i] == shape[i];
     }
+    if (same && t->type.stored_size)
+        return converted_operand(b, t, descriptor, weights_data(b->weights, e), e->length);
     if (same)
         return weights_constant(b->weights, e, b->model->builder, descriptor);
     document_error(b->d, t->key.place, "tensor '%s' is %s in %s, but %s here", key,
@@ -231,29 +249,25 @@ static WNNOperand weights_operand(struct build *b, const struct document_tensor 
     return NULL;
 }
 
-static void free_bytes(void const *data, size_t length, void *unused1, void *unused2)
-{
-    (void)length;
-    (void)unused1;
-    (void)unused2;
-    free((void *)data);
-}
-
-/** A constant whose bytes are in the document.  NULL: an error, or the builder's. */
+/** Returns a constant whose bytes are in the document.  Returns NULL after an error, or after the builder's. */
 static WNNOperand inline_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
                                  uint64_t elements)
 {
     size_t size = wnnOperandDataTypeGetByteSize(descriptor->dataType), bytes = (size_t)elements * size, done;
+    size_t listed = t->data != DOCUMENT_BYTES ? (size_t)elements : t->type.stored_size ? elements * t->type.stored_size : bytes;
     union scalar s = {.u64 = 0};
     char *data;
 
-    if (t->data == DOCUMENT_SCALAR && (b->scalar_bytes += bytes) > scalar_bytes_max) {
-        document_error(b->d, t->data_place, "scalars fill more than %llu bytes", (unsigned long long)scalar_bytes_max);
+    if (t->data != DOCUMENT_SCALAR && t->count != listed) {
+        document_error(b->d, t->data_place, "%zu %s, the type has %zu", t->count,
+                       t->data == DOCUMENT_BYTES ? "bytes" : "elements", listed);
         return NULL;
     }
-    if (t->data != DOCUMENT_SCALAR && t->count != (t->data == DOCUMENT_BYTES ? bytes : elements)) {
-        document_error(b->d, t->data_place, "%zu %s, the type has %zu", t->count,
-                       t->data == DOCUMENT_BYTES ? "bytes" : "elements", t->data == DOCUMENT_BYTES ? bytes : (size_t)elements);
+    if (t->data == DOCUMENT_BYTES && t->type.stored_size)
+        return converted_operand(b, t, descriptor, t->bytes, t->count);
+    /* A few characters of a scalar must not cost the machine's memory. */
+    if (wnnGraphBuilderSpend(b->model->builder, WNN_STR("a constant of the text"), 0, bytes)) {
+        refused(b, t->data_place);
         return NULL;
     }
     data = malloc(bytes);
@@ -292,7 +306,7 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
         elements = elements > INT32_MAX ? elements : elements * shape[i];
     }
     if (t->type.rank > NPY_RANK_MAX || !elements || elements > INT32_MAX) {
-        /* No operand; the builder says why, before any memory is asked for. */
+        /* There can be no operand; the builder says why, before any memory is asked for. */
         operand = wnnGraphBuilderConstant(b->model->builder, &descriptor, "", 0);
         return wnnOperandIsError(operand) && refused(b, t->type.place);
     }
@@ -304,22 +318,20 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
 
 /* ---- nodes ---- */
 
-/** What an argument takes. */
+/** Says what an argument takes. */
 enum wants { WANTS_VALUE, WANTS_OPERAND, WANTS_OPERANDS };
 
-/** Asks the method itself, through a call that is not made. */
-static enum wants argument_wants(WNNMethodCall probe, WNNStringView name)
+/** Asks the method itself, through a call that is not made.  Returns false if memory runs out. */
+static bool argument_wants(struct build *b, WNNMethodCall probe, WNNStringView name, enum wants *wants)
 {
     WNNMethodValue operand = wnnMethodValueOperand(NULL);
-    enum wants wants = WANTS_VALUE;
+    WNNStatus alone = wnnMethodCallSet(probe, name, operand), listed;
 
-    if (!wnnMethodCallSet(probe, name, operand))
-        return WANTS_OPERAND;
     wnnMethodCallReset(probe);
-    if (!wnnMethodCallSet(probe, name, wnnMethodValueList(1, &operand)))
-        wants = WANTS_OPERANDS;
+    listed = wnnMethodCallSet(probe, name, wnnMethodValueList(1, &operand));
     wnnMethodCallReset(probe);
-    return wants;
+    *wants = !alone ? WANTS_OPERAND : !listed ? WANTS_OPERANDS : WANTS_VALUE;
+    return (alone != WNNStatus_UnknownError && listed != WNNStatus_UnknownError) || error_out_of_memory(&b->d->error);
 }
 
 static bool convert(struct build *b, const struct document_value *v, enum wants wants, bool number_words, WNNMethodValue *out)
@@ -364,7 +376,7 @@ static bool convert(struct build *b, const struct document_value *v, enum wants 
     return false;
 }
 
-/** The operands of a concat that stand beside each other rather than in a list; *a becomes the last of them. */
+/** Gathers the operands of a concat that stand beside each other rather than in a list; *a becomes the last of them. */
 static bool gather_operands(struct build *b, struct document_argument **a, WNNMethodValue *out)
 {
     struct document_argument *last = *a;
@@ -383,6 +395,12 @@ static bool gather_operands(struct build *b, struct document_argument **a, WNNMe
     *a = last;
     *out = wnnMethodValueList(count, items);
     return true;
+}
+
+/** Returns whether a value names a data type that only passes make. */
+static bool is_internal_type(const struct document_value *v)
+{
+    return (v->kind == DOCUMENT_NAME || v->kind == DOCUMENT_STRING) && document_stored_size(v->text.text, v->text.length);
 }
 
 static bool set_arguments(struct build *b, const struct document_node *n, WNNMethodCall call, WNNMethodCall probe)
@@ -410,13 +428,16 @@ static bool set_arguments(struct build *b, const struct document_node *n, WNNMet
                 return document_error(b->d, place, "argument '%s' is given twice",
                                       escape_text(buf, sizeof buf, name.data, name.length));
         seen[seen_count++] = name;
-        wants = argument_wants(probe, name);
+        if (!argument_wants(b, probe, name, &wants))
+            return false;
         if (wants == WANTS_OPERANDS && !a->key.text && a->value->kind != DOCUMENT_LIST) {
             if (!gather_operands(b, &a, &value))
                 return false;
         } else if (!convert(b, a->value, wants, name.length != 5 || memcmp(name.data, "label", 5), &value)) {
             return false;
         }
+        if (same_name("cast", &n->op) && name.length == 8 && is_internal_type(a->value)) /* its only such argument: dataType */
+            value = wnnMethodValueString(WNN_STR("float32"));
         if (wnnMethodCallSet(call, name, value)) {
             WNNStringView text = wnnGetLastErrorMessage();
 
@@ -512,12 +533,16 @@ static bool check_options(struct build *b)
 static bool build_all(struct build *b, WNNContext context)
 {
     struct document *d = b->d;
+    char *message = NULL;
 
     b->model->name = strdup(d->name.text ? d->name.text : "");
     if (!b->model->name)
         return error_out_of_memory(&d->error);
-    if (wnnContextCreateGraphBuilder(context, &b->model->builder))
-        return refused(b, d->lexer.text);
+    if (!model_create_builder(context, b->options, d->lexer.length, b->model, &message)) {
+        document_error(d, d->lexer.text, "%s", message ? message : "out of memory");
+        free(message);
+        return false;
+    }
     if (!check_options(b))
         return false;
     for (const struct document_tensor *t = d->first_input; t; t = t->next)

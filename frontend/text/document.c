@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Documents: their pieces, their errors, and the two readers that start with one.  See frontend/text/document.h. */
+/* Implements documents: their pieces, their errors, and the two readers that start with one (frontend/text/document.h). */
 #include "frontend/text/document.h"
 
 #include <stdlib.h>
@@ -106,6 +106,19 @@ bool document_data_type(struct document *d, const char *text, size_t length, con
     return document_error(d, place, "'%s' is no data type", escape_text(buf, sizeof buf, text, length));
 }
 
+size_t document_stored_size(const char *text, size_t length)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } types[] = {{"bfloat16", 2}, {"bf16", 2}, {"float64", 8}, {"f64", 8}};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == length && !memcmp(types[i].name, text, length))
+            return types[i].size;
+    return 0;
+}
+
 /* ---- the readers ---- */
 
 static bool read_document(WNNContext context, const char *path, const char *bytes, size_t length,
@@ -124,7 +137,7 @@ static bool read_document(WNNContext context, const char *path, const char *byte
     ok = parse(&d) && document_build(&d, context, options ? options : &none, model);
     if (!ok) {
         model_free(model);
-        /* Without a place if it is nobody's fault. */
+        /* An error has no place if it is nobody's fault. */
         model_error(message, "%s:%s%s", escape_text(buf, sizeof buf, path, strlen(path)),
                     d.error.status == WNNStatus_DataError ? "" : " ", d.error.message);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* JSON text to values.  See frontend/text/json.h. */
+/* Reads JSON text as values (frontend/text/json.h). */
 #include "frontend/text/json.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool expected(struct lexer *l, const char *what)
     return lex_error(l, "%s expected, found %s", what, lex_describe(l, buf, sizeof buf));
 }
 
-/** Items up to the closing bracket, or members up to the closing brace. */
+/** Reads items up to the closing bracket, or members up to the closing brace. */
 static bool read_items(struct lexer *l, struct arena *a, struct json *list, unsigned depth)
 {
     char close = list->kind == JSON_ARRAY ? ']' : '}';

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The JSON twin of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2).
- *
- * In: JSON of any content.  Out: a document.  Inputs, constants and outputs keep the order in which the file has them.
+ * Reads the JSON twin of `.webnn` text ("format": "webnn-graph-json", versions 1 and 2), whatever it contains, into a document.
+ * Inputs, constants and outputs keep the order in which the file has them.
  */
 #include <string.h>
 
@@ -38,7 +37,7 @@ static bool read_name(struct document *d, const struct json *v, const struct jso
 
 /* ---- types and constants ---- */
 
-/** dataType and shape of an object; an item of the shape is a size or {"name", "maxSize"}. */
+/** Reads dataType and shape of an object; an item of the shape is a size or {"name", "maxSize"}. */
 static bool read_type(struct document *d, const struct json *object, struct document_type *type)
 {
     const struct json *shape = json_member(object, "shape");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * `.webnn` text, versions 1 and 2, with the extensions of our own textual form (docs/formats.md) but for its marks.
+ * Reads `.webnn` text, versions 1 and 2, with the extensions of our own textual form (docs/formats.md), whatever it contains,
+ * into a document.  What a dump says about the compiler's decisions has no meaning to a builder: marks of clusters are skipped,
+ * and float32 stands for the data types that only passes make.
  *
- * In: text of any content.  Out: a document.  Blocks may come in any order and more than once, and the brace that closes the
- * graph may stand before the last of them.
+ * Blocks may come in any order and more than once, and the brace that closes the graph may stand before the last of them.
  */
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static bool accept(struct document *d, char sign, bool *there)
     return !*there || lex_next(&d->lexer);
 }
 
-/** Behind an item of a list: a comma, or the end.  A comma may stand before the end. */
+/** Reads a comma, or the end, behind an item of a list.  A comma may stand before the end. */
 static bool read_list_end(struct document *d, char close, bool *end)
 {
     bool comma;
@@ -45,7 +46,7 @@ static bool read_list_end(struct document *d, char close, bool *end)
     return comma || expected(d, close == ']' ? "',' or ']'" : "',' or ')'");
 }
 
-/** A string, or a word if words is. */
+/** Reads a string, or a word if `words` allows it. */
 static bool read_text(struct document *d, const char *what, bool words, struct document_text *text)
 {
     const struct token *t = &d->lexer.token;
@@ -68,7 +69,7 @@ static bool read_text(struct document *d, const char *what, bool words, struct d
     return lex_next(&d->lexer);
 }
 
-/** A name for an operand: an identifier, or any bytes in quotes. */
+/** Reads a name for an operand: an identifier, or any bytes in quotes. */
 static bool read_name(struct document *d, struct document_text *name)
 {
     bool quoted = d->lexer.token.kind == TOKEN_STRING;
@@ -97,7 +98,7 @@ static bool read_uint32(struct document *d, uint32_t *value)
     return true;
 }
 
-/** A list that doubles its memory as it grows. */
+/** Holds a list that doubles its memory as it grows. */
 struct growing {
     char *items;
     size_t count, capacity;
@@ -122,7 +123,7 @@ static bool grow(struct document *d, struct growing *list, const void *item, siz
 
 /* ---- types ---- */
 
-/** A size, or dyn("name", largest). */
+/** Reads a size, or dyn("name", largest). */
 static bool read_dimension(struct document *d, struct document_dimension *dimension)
 {
     if (!lex_is_word(&d->lexer, "dyn"))
@@ -140,7 +141,10 @@ static bool read_type(struct document *d, struct document_type *type)
     type->place = t.text;
     if (t.kind != TOKEN_NAME)
         return expected(d, "a data type");
-    if (!document_data_type(d, t.text, t.length, t.text, &type->dataType) || !lex_next(&d->lexer) || !read_sign(d, '['))
+    type->stored_size = document_stored_size(t.text, t.length);
+    type->dataType = WNNOperandDataType_Float32;
+    if ((!type->stored_size && !document_data_type(d, t.text, t.length, t.text, &type->dataType)) || !lex_next(&d->lexer) ||
+        !read_sign(d, '['))
         return false;
     end = lex_is(&d->lexer, ']');
     if (end && !lex_next(&d->lexer))
@@ -156,7 +160,7 @@ static bool read_type(struct document *d, struct document_type *type)
 
 /* ---- constants ---- */
 
-/** Bytes, or numbers nested as one likes, in brackets. */
+/** Reads bytes, or numbers nested as one likes, in brackets. */
 static bool read_elements(struct document *d, bool bytes, struct document_tensor *t)
 {
     struct growing list = {0};
@@ -208,7 +212,7 @@ static bool read_elements(struct document *d, bool bytes, struct document_tensor
     return true;
 }
 
-/** Behind '@'. */
+/** Reads what stands behind '@'. */
 static bool read_data(struct document *d, struct document_tensor *t)
 {
     struct lexer *l = &d->lexer;
@@ -291,7 +295,7 @@ static struct document_value *read_value(struct document *d, unsigned depth)
     return lex_next(l) ? v : NULL;
 }
 
-/** Everything between an operator's parentheses; moves behind the closing one. */
+/** Reads everything between an operator's parentheses, and moves behind the closing one. */
 static bool read_arguments(struct document *d, struct document_node *n)
 {
     bool end = lex_is(&d->lexer, ')'), keys = false;
@@ -328,7 +332,30 @@ static bool read_arguments(struct document *d, struct document_node *n)
     return true;
 }
 
-/** "[a, b] = split(x, 2)" */
+/** Reads marks such as "@kernel(3)" or "@winograd(u)", and does nothing with them. */
+static bool skip_marks(struct document *d)
+{
+    struct document_text name;
+    uint32_t number;
+    bool marked;
+
+    do {
+        if (!accept(d, '@', &marked))
+            return false;
+        if (!marked)
+            continue;
+        bool winograd = lex_is_word(&d->lexer, "winograd");
+        if (!winograd && !lex_is_word(&d->lexer, "kernel") && !lex_is_word(&d->lexer, "library") &&
+            !lex_is_word(&d->lexer, "loop") && !lex_is_word(&d->lexer, "view"))
+            return expected(d, "kernel, library, loop, view or winograd");
+        if (!lex_next(&d->lexer) || !read_sign(d, '(') || !(winograd ? read_name(d, &name) : read_uint32(d, &number)) ||
+            !read_sign(d, ')'))
+            return false;
+    } while (marked);
+    return true;
+}
+
+/** Reads a node such as "[a, b] = split(x, 2)". */
 static bool read_node(struct document *d)
 {
     struct document_node *n = document_add_node(d);
@@ -351,7 +378,7 @@ static bool read_node(struct document *d)
         return false;
     if (d->lexer.token.kind != TOKEN_NAME)
         return expected(d, "an operator's name");
-    return read_text(d, "an operator's name", true, &n->op) && read_sign(d, '(') && read_arguments(d, n);
+    return read_text(d, "an operator's name", true, &n->op) && read_sign(d, '(') && read_arguments(d, n) && skip_marks(d);
 }
 
 /* ---- the other statements ---- */
@@ -360,7 +387,13 @@ static bool read_input(struct document *d)
 {
     struct document_tensor *t = document_add_tensor(d, false);
 
-    return t && read_name(d, &t->name) && read_sign(d, ':') && read_type(d, &t->type);
+    char buf[80];
+
+    if (!t || !read_name(d, &t->name) || !read_sign(d, ':'))
+        return false;
+    if (document_stored_size(d->lexer.token.text, d->lexer.token.length)) /* only passes make it, and they make no inputs */
+        return lex_error(&d->lexer, "%s is no data type", lex_describe(&d->lexer, buf, sizeof buf));
+    return read_type(d, &t->type);
 }
 
 static bool read_constant(struct document *d)
@@ -375,7 +408,7 @@ static bool read_constant(struct document *d)
                : document_error(d, t->name.place, "a constant without data: @scalar, @values, @bytes or @weights is missing");
 }
 
-/** "x", or "output = operand". */
+/** Reads "x", or "output = operand". */
 static bool read_output(struct document *d)
 {
     struct document_output *o = document_add_output(d);
@@ -421,7 +454,7 @@ static bool read_block(struct document *d)
     return lex_next(&d->lexer);
 }
 
-/** webnn_graph "name" v2 @quantized */
+/** Reads a header such as: webnn_graph "name" v2 @quantized */
 static bool read_header(struct document *d)
 {
     const char *place;

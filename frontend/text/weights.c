@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Files of weights: what their headers say, checked.  See frontend/text/weights.h. */
+/* Reads files of weights, and checks what their headers say (frontend/text/weights.h). */
 #include "frontend/text/weights.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "frontend/io/file.h"
 #include "frontend/model/model.h"
 #include "frontend/text/json.h"
-#include "ir/name_map.h"
+#include "ir/support/name_map.h"
 
 enum { HEADER_BYTES = 8 }; /* of both kinds */
 
@@ -23,7 +24,7 @@ struct weights {
     struct name_map by_key;
 };
 
-/** What a data type is called in a manifest and in safetensors. */
+/** Says what a data type is called in a manifest and in safetensors. */
 static const struct {
     const char *name, *word, *safetensors;
     WNNOperandDataType type;
@@ -51,7 +52,7 @@ static const struct {
 
 /* ---- entries ---- */
 
-/** Where an entry's description is, for messages. */
+/** Says where an entry's description is, for messages. */
 struct header {
     struct weights *w;
     struct lexer lexer;
@@ -64,7 +65,10 @@ static bool wrong(struct header *h, const struct json *v, const struct json *par
     return lex_error_at(&h->lexer, v ? v->place : parent->place, "%s", what);
 }
 
-/** Name, data type and shape of an entry, and the bytes that these ask for (*bytes; false if a size_t cannot hold them). */
+/**
+ * Reads name, data type and shape of an entry, and finds the bytes that these ask for (*bytes).  *sized is false if a size_t
+ * cannot hold them.
+ */
 static bool read_entry(struct header *h, const struct json *x, struct weights_entry *e, uint64_t *bytes, bool *sized)
 {
     const struct json *type = json_member(x, h->safetensors ? "dtype" : "dataType"), *shape = json_member(x, "shape");
@@ -108,7 +112,7 @@ static bool read_entry(struct header *h, const struct json *x, struct weights_en
     return (!overflow || empty) || wrong(h, shape, NULL, "the tensor is larger than any file");
 }
 
-/** The place of an entry's bytes: begin and end, counted from `from`. */
+/** Sets the place of an entry's bytes: begin and end, counted from `from`. */
 static bool place_entry(struct header *h, const struct json *x, struct weights_entry *e, uint64_t begin, uint64_t end,
                         uint64_t from, uint64_t bytes, bool sized)
 {
@@ -134,7 +138,7 @@ static int compare_offsets(const void *a, const void *b)
     return x->length < y->length ? -1 : x->length > y->length;
 }
 
-/** Entries by offset, without gaps and overlaps, and by key. */
+/** Sorts the entries by offset, checks that they have no gaps and overlaps, and maps them by key. */
 static bool index_entries(struct weights *w, size_t start, struct error *error)
 {
     size_t at = start;
@@ -283,7 +287,22 @@ bool weights_parse(const void *bytes, size_t length, const char *manifest, size_
     return fail(weights, name, &h.error, message);
 }
 
-/** NAME.manifest.json for NAME.weights. */
+/** Returns the folder of a path, "" for the working directory; malloc'ed. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/** Returns NAME.manifest.json for NAME.weights. */
 static char *manifest_path(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -297,24 +316,30 @@ static char *manifest_path(const char *path)
     return beside;
 }
 
-bool weights_open(const char *path, struct weights **weights, char **message)
+bool weights_open(const char *path, bool chosen, struct weights **weights, char **message)
 {
-    char text[512], *beside = NULL, *manifest = NULL;
+    char text[512], *beside = NULL, *manifest = NULL, *folder = folder_of(path);
     size_t length, manifest_length = 0;
     struct file_map *map;
     const char *bytes;
     bool ok;
 
     *weights = NULL;
-    if (!file_map_open(path, &map, text, sizeof text))
+    if (!folder)
+        return model_error(message, "out of memory");
+    if (!(chosen ? file_map_open(path, &map, text, sizeof text)
+                 : file_map_beside(folder, name_of(path), &map, text, sizeof text))) {
+        free(folder);
         return model_error(message, "%s", text);
+    }
     bytes = file_map_data(map);
     length = file_map_length(map);
     if (length >= 4 && !memcmp(bytes, "WGWT", 4)) {
         beside = manifest_path(path);
-        if (!beside || !file_read(beside, &manifest, &manifest_length, text, sizeof text)) {
+        if (!beside || !file_read_beside(folder, name_of(beside), &manifest, &manifest_length, text, sizeof text)) {
             model_error(message, "%s", beside ? text : "out of memory");
             free(beside);
+            free(folder);
             file_map_release(map);
             return false;
         }
@@ -326,7 +351,31 @@ bool weights_open(const char *path, struct weights **weights, char **message)
         file_map_release(map);
     free(manifest);
     free(beside);
+    free(folder);
     return ok;
+}
+
+char *weights_beside(const char *path)
+{
+    static const char *const endings[] = {".weights", ".safetensors"};
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
+    char *beside = malloc(stem + sizeof ".safetensors");
+
+    for (size_t i = 0; beside && i < 2; i++) {
+        memcpy(beside, path, stem);
+        strcpy(beside + stem, endings[i]);
+        if (!access(beside, R_OK))
+            return beside;
+    }
+    if (beside)
+        strcpy(beside + stem, endings[0]);
+    return beside;
+}
+
+size_t weights_length(const struct weights *w)
+{
+    return w->length;
 }
 
 void weights_close(struct weights *w)

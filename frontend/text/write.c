@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Graphs to files: text through the printer of our textual form (ir/print.c), weights, and files that are there whole or not.
+/*
+ * Writes graphs to files: text through the printer of our textual form (ir/text/print.c), weights, and files that are there
+ * whole or not.
  */
 #include "frontend/text/write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
+#include "frontend/io/file.h"
 #include "frontend/text/write_internal.h"
+#include "ir/support/new_file.h"
 
 struct print_options text_print_options(const struct text_options *o)
 {
     return (struct print_options){.constants = o->weights == TEXT_WEIGHTS_INLINE,
                                   .legal_names = o->legal_names && !o->json,
-                                  .style = o->json ? PRINT_JSON : PRINT_WEBNN,
+                                  .style = o->json    ? PRINT_JSON
+                                           : o->marks ? PRINT_IR
+                                                      : PRINT_WEBNN,
+                                  .clusters = o->marks,
+                                  .by_place = true,
                                   .name = o->name && *o->name ? o->name : NULL};
 }
 
@@ -36,13 +42,10 @@ bool text_has_weights(const struct graph *g, const struct text_options *o)
 {
     struct print_options options = text_print_options(o);
 
-    for (const struct value *v = g->first_constant; v; v = v->next_constant)
-        if (print_is_used(v) && print_data_of(v, &options) == PRINT_WEIGHTS)
-            return true;
-    return false;
+    return print_has_weights(g, &options);
 }
 
-/** What of the constants goes into a file of weights, with the key that the graph's file has for it. */
+/** Says which constants go into a file of weights, with the key that the graph's file has for each. */
 struct weights_list {
     struct print_options options;
     struct print_names names;
@@ -57,7 +60,7 @@ static bool list_open(struct weights_list *l, const struct graph *g, const struc
 
 static bool is_listed(const struct weights_list *l, const struct value *v)
 {
-    return print_is_used(v) && print_data_of(v, &l->options) == PRINT_WEIGHTS && print_has_name(&l->names, v);
+    return print_in_weights(v, &l->options) && print_has_name(&l->names, v);
 }
 
 static void write_shape(FILE *out, const struct tensor_type *t)
@@ -91,67 +94,16 @@ bool text_write_manifest(const struct graph *g, const struct text_options *o, FI
     return ok && !ferror(out);
 }
 
-static const char *safetensors_name(dtype t)
-{
-    static const char *const names[DTYPE_COUNT] = {
-        [WNNOperandDataType_Float32] = "F32", [WNNOperandDataType_Float16] = "F16", [WNNOperandDataType_Int32] = "I32",
-        [WNNOperandDataType_Uint32] = "U32",  [WNNOperandDataType_Int64] = "I64",   [WNNOperandDataType_Uint64] = "U64",
-        [WNNOperandDataType_Int8] = "I8",     [WNNOperandDataType_Uint8] = "U8",
-    };
-
-    return names[t];
-}
-
-/** The JSON header of safetensors in malloc'ed memory, padded so that data begin at a multiple of 8. */
-static char *safetensors_header(const struct weights_list *l, const struct graph *g, size_t *length)
-{
-    const char *separator = "";
-    char *text = NULL;
-    FILE *out = open_memstream(&text, length);
-    uint64_t at = 0;
-
-    if (!out)
-        return NULL;
-    fputc('{', out);
-    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
-        uint64_t end = at + (uint64_t)type_bytes(&v->type);
-
-        if (!is_listed(l, v))
-            continue;
-        fputs(separator, out);
-        json_write_string(out, l->names.by_index[v->index].text, l->names.by_index[v->index].length);
-        fprintf(out, ":{\"dtype\":\"%s\",\"shape\":[", safetensors_name(v->type.type));
-        write_shape(out, &v->type);
-        fprintf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at, (unsigned long long)end);
-        at = end;
-        separator = ",";
-    }
-    fputc('}', out);
-    while (ftell(out) % 8)
-        fputc(' ', out);
-    if (ferror(out) | fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 bool text_write_weights(const struct graph *g, const struct text_options *o, FILE *out)
 {
     struct weights_list l;
     bool ok = list_open(&l, g, o);
-    size_t length;
-    char *header;
 
-    if (o->weights != TEXT_WEIGHTS_SAFETENSORS) {
-        fwrite("WGWT\1\0\0\0", 1, 8, out);
-    } else if (ok) {
-        header = safetensors_header(&l, g, &length);
-        for (size_t i = 0; header && i < 8; i++)
-            fputc((int)((uint64_t)length >> 8 * i & 0xFF), out);
-        ok = header && fwrite(header, 1, length, out) == length;
-        free(header);
+    if (o->weights == TEXT_WEIGHTS_SAFETENSORS) {
+        print_names_free(&l.names);
+        return ok && print_weights(g, out, &l.options);
     }
+    fwrite("WGWT\1\0\0\0", 1, 8, out);
     for (const struct value *v = g->first_constant; ok && v; v = v->next_constant)
         if (is_listed(&l, v))
             ok = fwrite(v->constant->data, 1, v->constant->bytes, out) == v->constant->bytes;
@@ -163,13 +115,14 @@ bool text_write_weights(const struct graph *g, const struct text_options *o, FIL
 
 enum { FILES = 3 };
 
-/** One file to be: its path, and the one that it is written under first. */
+/** Describes one file that is to be. */
 struct part {
-    char *path, *temporary;
+    char *path;
+    struct new_file *file;
     bool (*write)(const struct graph *g, const struct text_options *o, FILE *out);
 };
 
-/** path with another ending. */
+/** Returns path with another ending. */
 static char *beside(const char *path, const char *ending)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -185,31 +138,25 @@ static char *beside(const char *path, const char *ending)
 
 static bool write_part(const struct graph *g, const struct text_options *o, struct part *p, char **message)
 {
-    size_t length = p->path ? strlen(p->path) + 32 : 0;
-    char *temporary = p->path ? malloc(length) : NULL;
-    FILE *out;
-    bool ok;
-    int fd;
+    int why;
 
-    if (!temporary)
+    if (!p->path)
         return model_error(message, "out of memory");
-    snprintf(temporary, length, "%s.%ld.part", p->path, (long)getpid());
-    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    out = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    if (!out) {
-        model_error(message, "%s: %s", temporary, strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-            remove(temporary);
-        }
-        free(temporary);
-        return false;
-    }
-    p->temporary = temporary;
+    p->file = new_file_open(p->path, 0, &why);
+    if (!p->file)
+        return model_error(message, "%s: %s", PATH_SHOWN(p->path), strerror(why));
     errno = 0;
-    ok = p->write(g, o, out);
-    ok = !fclose(out) && ok;
-    return ok || model_error(message, "%s: %s", p->path, errno ? strerror(errno) : "could not be written");
+    return p->write(g, o, new_file_stream(p->file)) ||
+           model_error(message, "%s: %s", PATH_SHOWN(p->path), errno ? strerror(errno) : "could not be written");
+}
+
+static bool commit_part(struct part *p, char **message)
+{
+    int why;
+    bool ok = new_file_commit(p->file, &why) || model_error(message, "%s: %s", PATH_SHOWN(p->path), strerror(why));
+
+    p->file = NULL;
+    return ok;
 }
 
 bool text_write_files(const struct graph *g, const struct text_options *o, const char *path, char **message)
@@ -225,16 +172,14 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
         parts[count++] = (struct part){beside(path, ".manifest.json"), NULL, text_write_manifest};
     for (size_t i = 1; ok && i < count; i++)
         if (parts[i].path && !strcmp(parts[i].path, path))
-            ok = model_error(message, "%s is the name of the file for its weights", path);
+            ok = model_error(message, "%s is the name of the file for its weights", PATH_SHOWN(path));
     for (size_t i = 0; ok && i < count; i++)
         ok = write_part(g, o, &parts[i], message);
-    /* The graph's file last: who finds it finds its weights. */
+    /* The graph's file comes last: who finds it finds its weights. */
     for (size_t i = count; ok && i-- > 0;)
-        ok = !rename(parts[i].temporary, parts[i].path) || model_error(message, "%s: %s", parts[i].path, strerror(errno));
+        ok = commit_part(&parts[i], message);
     for (size_t i = 0; i < count; i++) {
-        if (!ok && parts[i].temporary)
-            remove(parts[i].temporary);
-        free(parts[i].temporary);
+        new_file_abandon(parts[i].file);
         free(parts[i].path);
     }
     return ok;

@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Graphs to the JSON twin of `.webnn` text, version 1.
- *
- * In: a graph.  Out: JSON with one line per operand and node.  Names, and which options and constants are written in which
- * form, are the printer's of our textual form (ir/print.h), so both forms say the same.
+ * Writes graphs as the JSON twin of `.webnn` text, version 1, with one line per operand and node.  Names, and which options and
+ * constants are written in which form, are the printer's of our textual form (ir/text/print.h), so both forms say the same.
  */
 #include <string.h>
 
 #include "frontend/text/write_internal.h"
-#include "ir/text.h"
+#include "ir/support/json.h"
 
 void json_write_string(FILE *out, const char *text, size_t length)
 {
-    fputc('"', out);
-    for (size_t at = 0; at < length;) {
-        uint32_t code;
-        size_t n = utf8_decode(text + at, length - at, &code);
-
-        if (!n) {
-            fprintf(out, "\\x%02x", (unsigned char)text[at++]);
-            continue;
-        }
-        if (code < 0x20 || code == 0x7F || code == 0x2028 || code == 0x2029)
-            fprintf(out, "\\u%04x", (unsigned)code);
-        else if (code == '"' || code == '\\')
-            fprintf(out, "\\%c", (int)code);
-        else
-            fwrite(text + at, 1, n, out);
-        at += n;
-    }
-    fputc('"', out);
+    json_print_string(out, text, length, JSON_KEEP_BYTES);
 }
 
 static void write_name(FILE *out, const struct print_names *names, const struct value *v)
@@ -135,7 +116,7 @@ bool json_write_graph(const struct graph *g, const struct print_options *options
     }
     fputs("\n  },\n  \"consts\": {", out);
     for (const struct value *v = g->first_constant; ok && v; v = v->next_constant) {
-        if (!print_is_used(v))
+        if (!print_is_used(v, options))
             continue;
         fputs(separator, out);
         write_name(out, &names, v);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Command lines of the tools: pairs, sizes, shapes.  Numbers are read whole: "12x" is no number. */
+/* Reads command lines of the tools: pairs, sizes, shapes.  Numbers are read whole: "12x" is no number. */
 #include "frontend/tools/arguments.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,30 +140,77 @@ bool argument_reals3(const char *text, double numbers[3])
     return count != 2;
 }
 
-const char *printable(char *buf, size_t size, const char *text, size_t length)
+void print_message(const char *program, const char *format, va_list arguments)
 {
-    size_t at = 0;
+    va_list again;
 
-    if (!size)
-        return "";
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool plain = c >= 0x20 && c != 0x7F && c != '\\' && c < 0x80;
-        /* Two bytes of UTF-8 for U+0080 to U+009F would be control characters; the rest of UTF-8 may pass. */
-        if (c >= 0x80 && !(c == 0xC2 && i + 1 < length && (unsigned char)text[i + 1] < 0xA0))
-            plain = true;
-        if (at + (plain ? 1 : 4) + 4 > size) {
-            if (size >= 4 && at + 4 <= size)
-                at += (size_t)snprintf(buf + at, size - at, "...");
-            break;
-        }
-        if (plain)
-            buf[at++] = (char)c;
-        else
-            at += (size_t)snprintf(buf + at, size - at, "\\x%02x", c);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+    fprintf(stderr, "%s: ", program);
+    text_print_safely(stderr, text ? text : "out of memory");
+    fputc('\n', stderr);
+    free(text);
+}
+
+static bool say(const char *program, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static bool say(const char *program, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print_message(program, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool argument_refused(const char *program, int result, const struct option *options, char **argv)
+{
+    const char *argument = argv[optind - 1];
+    const size_t length = strcspn(argument, "=");
+    bool takes_none = false;
+    char text[200], short_option[] = {'-', (char)optopt};
+    int similar = 0;
+
+    for (const struct option *o = options; o->name; o++) {
+        takes_none |= o->val == optopt;
+        similar += length > 2 && !strncmp(argument + 2, o->name, length - 2);
     }
-    buf[at] = '\0';
-    return buf;
+    /* Of a long option that is unknown getopt leaves 0 in optopt, of a short one the character. */
+    const bool is_short = result == ':' ? argument[1] != '-' : optopt && !takes_none;
+    if (is_short)
+        escape_text(text, sizeof text, short_option, sizeof short_option);
+    else
+        escape_text(text, sizeof text, argument, length);
+    return say(program, "%s %s; try --help", text,
+               result == ':'              ? "needs a value"
+               : takes_none               ? "takes no value"
+               : !is_short && similar > 1 ? "is the beginning of several options"
+                                          : "is no option");
+}
+
+bool output_arrived(const char *program)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "%s: standard output cannot be written%s%s\n", program, errno ? ": " : "", errno ? strerror(errno) : "");
+    return false;
+}
+
+bool argument_budget(const char *text, WNNBudget *budget)
+{
+    const char *comma = strchr(text, ',');
+    char operations[32];
+
+    *budget = (WNNBudget){0, 0};
+    snprintf(operations, sizeof operations, "%.*s", comma ? (int)(comma - text) : (int)strlen(text), text);
+    return argument_number(operations, 1, UINT64_MAX, &budget->operations) &&
+           (!comma || argument_number(comma + 1, 1, UINT64_MAX, &budget->bytes));
 }
 
 bool argument_precision(const char *text, WNNPrecision *precision)
@@ -176,6 +224,21 @@ bool argument_precision(const char *text, WNNPrecision *precision)
             return true;
         }
     return false;
+}
+
+bool argument_engine(const char *text, WNNEngine *engine, const char **device)
+{
+    *device = "";
+    if (!strcmp(text, "cpu") || !strcmp(text, "auto")) {
+        *engine = text[0] == 'c' ? WNNEngine_Cpu : WNNEngine_Auto;
+        return true;
+    }
+    if (strncmp(text, "gpu", 3) != 0 || (text[3] && (text[3] != ':' || !text[4])))
+        return false;
+    *engine = WNNEngine_Gpu;
+    if (text[3])
+        *device = text + 4;
+    return true;
 }
 
 double clock_ms(void)

@@ -1,47 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the command lines of the tools have in common: NAME=VALUE pairs, sizes and shapes, and text from files made fit to
+ * Reads what the command lines of the tools have in common: NAME=VALUE pairs, sizes and shapes, and text from files made fit to
  * print.
+ *
+ * Functions that return bool return false if the text is not what they read.
  */
 #ifndef WEBNN_FRONTEND_TOOLS_ARGUMENTS_H_
 #define WEBNN_FRONTEND_TOOLS_ARGUMENTS_H_
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "frontend/model/model.h"
+#include "ir/graph/ir.h"
+#include "ir/support/text.h"
 
-/** A list that grows by one; items of `size` bytes.  NULL: out of memory, and the list is as before. */
+struct option; /* of <getopt.h> */
+
+/**
+ * Returns the list with room for one item more, of `size` bytes each, or NULL if memory runs out; then the list is as it was.
+ */
 void *list_grow(void *items, size_t count, size_t size);
 
-/** NAME=FILE.  name is NULL if there is no "=" (or nothing before it). */
+/** Holds NAME=FILE.  name is NULL if there is no "=" (or nothing in front of it). */
 struct argument_pair {
     char *name; /* owned */
     const char *value;
 };
 
-/** Splits at the first "=".  False: out of memory. */
+/** Splits text at the first "=".  Returns false if memory runs out. */
 bool argument_split(const char *text, struct argument_pair *pair);
-/** "NAME=N" with N from 1 to 2^31-1, split at the last "=".  *name is owned.  False: not that. */
+/** Reads "NAME=N" with N from 1 to 2^31-1, split at the last "=".  The caller frees *name. */
 bool argument_dim(const char *text, char **name, uint32_t *size);
-/** "NAME=1x3x224x224", or "NAME=scalar".  *name is owned.  False: not that. */
+/** Reads "NAME=1x3x224x224", or "NAME=scalar".  The caller frees *name. */
 bool argument_shape(const char *text, char **name, struct model_shape *shape);
-/** A whole number from low to high, and nothing behind it. */
+/** Reads a whole number from low to high, with nothing behind it. */
 bool argument_number(const char *text, uint64_t low, uint64_t high, uint64_t *number);
-/** A finite number, or a fraction such as 1/255. */
+/** Reads a finite number, or a fraction such as 1/255. */
 bool argument_real(const char *text, double *number);
-/** What argument_precision takes, for messages. */
+/** Says in messages what argument_budget takes. */
+#define ARGUMENT_BUDGET "OPERATIONS or OPERATIONS,BYTES, whole numbers from 1"
+/** Reads how much work, and with a comma how much memory, a model may take until it is built. */
+bool argument_budget(const char *text, WNNBudget *budget);
+/** Says in messages what argument_precision takes. */
 #define ARGUMENT_PRECISIONS "float32, bf16x2 or bf16"
-/** The precision of that name. */
+/** Reads a precision by its name. */
 bool argument_precision(const char *text, WNNPrecision *precision);
-/** Up to 3 numbers separated by commas; one is spread over all three. */
+/** Says in messages what argument_engine takes. */
+#define ARGUMENT_ENGINES "cpu, auto, gpu or gpu:DEVICE"
+/** Reads an engine by its name, and the number or the part of a name that says which device; *device points into text. */
+bool argument_engine(const char *text, WNNEngine *engine, const char **device);
+/** Reads up to 3 numbers separated by commas; one is spread over all three. */
 bool argument_reals3(const char *text, double numbers[3]);
 
-/** text in buf with everything that could confuse a terminal as \xNN, cut with "..." if it does not fit.  Returns buf. */
-const char *printable(char *buf, size_t size, const char *text, size_t length);
-
-/** Milliseconds of a clock that only goes forward. */
+/** Returns the milliseconds of a clock that only goes forward. */
 double clock_ms(void);
+
+/**
+ * Returns whether all that was printed got to standard output; else PROGRAM says on stderr that it did not.  It is the last
+ * call of a program.
+ */
+bool output_arrived(const char *program);
+
+/**
+ * Says on stderr, with advice, why getopt_long returned '?' or ':': an option that is unknown or ambiguous, a value that is
+ * missing or too much.  The caller has set opterr to 0, because getopt's own message would print the option as it is, and its
+ * option string begins with a colon.  Returns false.
+ */
+bool argument_refused(const char *program, int result, const struct option *options, char **argv);
+
+/** Prints "PROGRAM: ..." to stderr, and escapes what a name in it has that could deceive. */
+void print_message(const char *program, const char *format, va_list arguments);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-run: read the files, read the model, build, compute, show.  See webnn_run.h; usage in webnn_run_options.c.
+ * webnn-run reads the files, reads the model, builds, computes and shows (webnn_run.h; webnn_run_options.c has its usage).
  *
  * Times of kernels come from the library itself, by its debug switches `profile` and `trace` (docs/debugging.md), so that every
  * other program has them, too.
@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/model/ports.h"
 #include "frontend/tools/webnn_run.h"
 
-/** Everything that has to be given back. */
+/** Holds everything that has to be given back. */
 struct run {
     struct run_options options;
     struct sources sources;
     struct labels labels;
     WNNContext context;
     struct model model;
+    struct name_map inputs_by_name, outputs_by_name; /* of the model */
     WNNGraph graph;
     size_t input_count, result_count;
     struct npy_array *inputs; /* in the graph's order */
@@ -47,22 +49,16 @@ static bool create_context(struct run *r)
     c.debug = WNN_STR(debug);
     c.threadCount = o->threads;
     c.precision = o->precision;
+    c.engine = o->engine;
+    c.device = WNN_STR(o->device ? o->device : "");
+    c.deterministic = o->deterministic;
+    c.budget = o->budget;
     ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
     free(debug);
     return ok;
 }
 
-static const struct model_port *port_named(const struct model *model, bool input, WNNStringView name)
-{
-    const struct model_port *ports = input ? model->inputs : model->outputs;
-
-    for (size_t i = 0; i < (input ? model->input_count : model->output_count); i++)
-        if (strlen(ports[i].name) == name.length && !memcmp(ports[i].name, name.data, name.length))
-            return &ports[i];
-    return NULL;
-}
-
-/** The graph's inputs, which may be fewer than the model's. */
+/** Binds the graph's inputs, which may be fewer than the model's. */
 static bool bind_inputs(struct run *r)
 {
     const struct run_options *o = &r->options;
@@ -72,27 +68,27 @@ static bool bind_inputs(struct run *r)
     r->input_count = wnnGraphGetInputCount(r->graph);
     r->inputs = calloc(r->input_count + 1, sizeof *r->inputs);
     r->input_buffers = calloc(r->input_count + 1, sizeof *r->input_buffers);
-    if (!r->inputs || !r->input_buffers)
+    if (!r->inputs || !r->input_buffers || !ports_index(r->model.inputs, r->model.input_count, &r->inputs_by_name))
         return run_error("out of memory");
     for (size_t i = 0; i < r->input_count; i++) {
         const struct model_port *port;
 
         if (wnnGraphGetInput(r->graph, i, &d))
             return last_error("input");
-        port = port_named(&r->model, true, d.name);
+        port = ports_find(&r->inputs_by_name, d.name);
         if (!port)
             return run_error("the graph has an input that the model has not");
         if (!sources_take(o, &r->sources, port, &r->inputs[i], note, sizeof note))
             return false;
         r->input_buffers[i] = (WNNNamedBuffer){WNN_STR(port->name), r->inputs[i].data, r->inputs[i].byteLength};
         if (!o->quiet)
-            printf("input '%s' %s %s\n", printable(name, sizeof name, port->name, strlen(port->name)),
+            printf("input '%s' %s %s\n", escape_text(name, sizeof name, port->name, strlen(port->name)),
                    describe_type(type, sizeof type, r->inputs[i].dataType, r->inputs[i].rank, r->inputs[i].shape), note);
     }
     for (size_t i = 0; i < r->sources.count; i++)
         if (!r->sources.items[i].used)
             fprintf(stderr, "webnn-run: note: no output depends on input '%s'\n",
-                    printable(name, sizeof name, r->sources.items[i].name, strlen(r->sources.items[i].name)));
+                    escape_text(name, sizeof name, r->sources.items[i].name, strlen(r->sources.items[i].name)));
     return true;
 }
 
@@ -103,7 +99,7 @@ static bool bind_outputs(struct run *r)
 
     r->results = calloc(count + 1, sizeof *r->results);
     r->output_buffers = calloc(count + 1, sizeof *r->output_buffers);
-    if (!r->results || !r->output_buffers)
+    if (!r->results || !r->output_buffers || !ports_index(r->model.outputs, r->model.output_count, &r->outputs_by_name))
         return run_error("out of memory");
     for (; r->result_count < count; r->result_count++) {
         struct result *out = &r->results[r->result_count];
@@ -112,7 +108,7 @@ static bool bind_outputs(struct run *r)
 
         if (wnnGraphGetOutput(r->graph, r->result_count, &d))
             return last_error("output");
-        port = port_named(&r->model, false, d.name);
+        port = ports_find(&r->outputs_by_name, d.name);
         if (!port || d.descriptor.rank > NPY_RANK_MAX)
             return run_error("an output has %zu dimensions, more than %d", d.descriptor.rank, NPY_RANK_MAX);
         out->name = port->name;
@@ -163,7 +159,7 @@ static bool compute(struct run *r)
     return ok;
 }
 
-/** False: a message is out. */
+/** Does it all.  Returns false after a message. */
 static bool run(struct run *r)
 {
     const struct run_options *o = &r->options;
@@ -189,8 +185,9 @@ static bool run(struct run *r)
     built = clock_ms();
     if (!o->quiet)
         printf("%s: files read in %.1f ms, %s in %.1f ms\n",
-               *r->model.name ? printable(name, sizeof name, r->model.name, strlen(r->model.name)) : o->model, read - start,
-               compiled ? "loaded" : "built", built - read);
+               *r->model.name ? escape_text(name, sizeof name, r->model.name, strlen(r->model.name))
+                              : escape_text(name, sizeof name, o->model, strlen(o->model)),
+               read - start, compiled ? "loaded" : "built", built - read);
     if (o->save && wnnGraphSave(r->graph, o->save))
         return last_error("--save");
     if (!bind_inputs(r) || !bind_outputs(r) || !compute(r))
@@ -202,11 +199,25 @@ static bool run(struct run *r)
     return results_compare(o, r->result_count, r->results) && ok;
 }
 
-static void run_close(struct run *r)
+/** Gives the context back, which writes the trace.  Returns false if that failed, which the library has said on stderr. */
+static bool release_context(struct run *r)
 {
+    static const char prefix[] = "debug switch trace: ";
+
+    wnnContextRelease(r->context);
+    return strncmp(wnnGetLastErrorMessage().data, prefix, sizeof prefix - 1) != 0;
+}
+
+/** Gives everything back.  Returns false if something that was to be written then could not be. */
+static bool run_close(struct run *r)
+{
+    bool ok;
+
     wnnGraphRelease(r->graph); /* prints the profile */
+    name_map_free(&r->inputs_by_name);
+    name_map_free(&r->outputs_by_name);
     model_free(&r->model);
-    wnnContextRelease(r->context); /* ends the trace */
+    ok = release_context(r);
     for (size_t i = 0; i < r->input_count && r->inputs; i++)
         npy_free(&r->inputs[i]);
     for (size_t i = 0; i < r->result_count && r->results; i++)
@@ -218,6 +229,7 @@ static void run_close(struct run *r)
     sources_free(&r->sources);
     labels_free(&r->labels);
     run_options_free(&r->options);
+    return ok;
 }
 
 int main(int argc, char **argv)
@@ -228,10 +240,7 @@ int main(int argc, char **argv)
     if (run_options_parse(argc, argv, &r.options, &status))
         status = run(&r) ? 0 : 1;
     /* What was promised on stdout must have got there. */
-    if (fflush(stdout) || ferror(stdout)) {
-        run_error("standard output cannot be written");
-        status = status ? status : 1;
-    }
-    run_close(&r);
-    return status;
+    bool written = output_arrived("webnn-run");
+    written = run_close(&r) && written;
+    return status || written ? status : 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-run --compare: an output against an array in a file.
+ * Implements webnn-run --compare, which compares an output with an array in a file.
  *
  * An element passes if |actual - expected| <= atol + rtol * |expected|; NaN passes where NaN is expected, an infinity only
  * where the same one is.  Integers are compared exactly unless a tolerance is given.
@@ -13,8 +13,10 @@
 #include "frontend/io/npz.h"
 #include "frontend/tools/webnn_run.h"
 
-/* What a reader of expected outputs would still call the same: float32 in another order of adding, and a floor for numbers near
- * 0 of the size that rounding leaves there. */
+/*
+ * By these a reader of expected outputs would still call results the same: float32 in another order of adding, and a floor for
+ * numbers near 0 of the size that rounding leaves there.
+ */
 static const double atol_default = 1e-5, rtol_default = 1e-3;
 
 static void print_place(const struct npy_array *a, size_t index)
@@ -55,7 +57,7 @@ static void print_worst(const char *kind, const struct worst *w, const struct np
     printf("\n");
 }
 
-/** |actual - expected|: 0 for equal ones, infinity if only one of them is a number (or finite). */
+/** Returns |actual - expected|: 0 for equal ones, infinity if only one of them is a number (or finite). */
 static double difference(WNNOperandDataType type, const void *actual, const void *expected, size_t index)
 {
     double x = element_get(type, actual, index), y = element_get(type, expected, index);
@@ -96,8 +98,8 @@ static bool compare(const struct run_options *o, const struct result *r, const s
         if (!beyond++)
             first = i;
     }
-    printf("compare '%s' with %s: %s\n", printable(name, sizeof name, r->name, strlen(r->name)), path,
-           beyond ? "MISMATCH" : "ok");
+    printf("compare '%s' with %s: %s\n", escape_text(name, sizeof name, r->name, strlen(r->name)),
+           escape_text((char[300]){0}, 300, path, strlen(path)), beyond ? "MISMATCH" : "ok");
     print_worst("absolute", &absolute, actual, expected);
     print_worst("relative", &relative, actual, expected);
     if (beyond) {

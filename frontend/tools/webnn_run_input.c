@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-run's inputs: files of arrays, pictures and raw elements, noise and zeros.
- *
- * Files are read before the model, because their shapes bind its symbolic dimensions; pictures to be resized and raw elements
- * become arrays afterwards, when the model says what it wants.
+ * Reads webnn-run's inputs: files of arrays, pictures and raw elements, noise and zeros.  Files are read before the model,
+ * because their shapes bind its symbolic dimensions; pictures to be resized and raw elements become arrays afterwards, when the
+ * model says what it wants.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,24 +28,19 @@ const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_
 
 enum file_kind { FILE_NPY, FILE_NPZ, FILE_PICTURE, FILE_RAW };
 
-/** By the first bytes; false: it cannot be opened. */
-static bool kind_of_file(const char *path, enum file_kind *kind)
+/** Tells the kind of a file by its first bytes; pipes and devices have raw elements. */
+static enum file_kind kind_of_file(const char *path)
 {
     unsigned char start[8] = {0};
-    FILE *file = fopen(path, "rb");
+    size_t length = file_start(path, start, sizeof start);
 
-    if (!file)
-        return false;
-    size_t length = fread(start, 1, sizeof start, file);
-    fclose(file);
-    *kind = FILE_RAW;
     if (length == 8 && !memcmp(start, "\x93NUMPY", 6))
-        *kind = FILE_NPY;
-    else if (length == 8 && (!memcmp(start, "PK\3\4", 4) || !memcmp(start, "PK\5\6", 4)))
-        *kind = FILE_NPZ;
-    else if (length == 8 && (!memcmp(start, "\x89PNG\r\n\x1a\n", 8) || !memcmp(start, "\xFF\xD8\xFF", 3)))
-        *kind = FILE_PICTURE;
-    return true;
+        return FILE_NPY;
+    if (length == 8 && (!memcmp(start, "PK\3\4", 4) || !memcmp(start, "PK\5\6", 4)))
+        return FILE_NPZ;
+    if (length == 8 && (!memcmp(start, "\x89PNG\r\n\x1a\n", 8) || !memcmp(start, "\xFF\xD8\xFF", 3)))
+        return FILE_PICTURE;
+    return FILE_RAW;
 }
 
 static struct source *source_add(struct sources *s, const char *name, const char *path, enum source_kind kind)
@@ -61,7 +55,7 @@ static struct source *source_add(struct sources *s, const char *name, const char
     s->items = grown;
     for (size_t i = 0; i < s->count; i++)
         if (name && s->items[i].name && !strcmp(s->items[i].name, name)) {
-            run_error("input '%s' is given twice", printable(text, sizeof text, name, strlen(name)));
+            run_error("input '%s' is given twice", escape_text(text, sizeof text, name, strlen(name)));
             return NULL;
         }
     added = &s->items[s->count];
@@ -74,7 +68,8 @@ static struct source *source_add(struct sources *s, const char *name, const char
     return added;
 }
 
-/** NAME=FILE.npz takes the array NAME, or the only one there is; FILE.npz takes all. */
+/** NAME=FILE.npz takes the array NAME, or the only one there is; FILE.npz takes all.  Their elements stay in the archive so
+ * far. */
 static bool read_npz(struct sources *s, const struct argument_pair *pair)
 {
     struct npz_entry *entries;
@@ -82,7 +77,7 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
     size_t count, taken = 0;
     bool ok = true;
 
-    if (!npz_read(pair->value, &entries, &count, message, sizeof message))
+    if (!npz_read_heads(pair->value, &entries, &count, message, sizeof message))
         return run_error("%s", message);
     for (size_t i = 0; i < count && ok; i++) {
         struct source *source;
@@ -92,33 +87,26 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
         source = source_add(s, pair->name ? pair->name : entries[i].name, pair->value, SOURCE_ARRAY);
         ok = source != NULL;
         if (ok) {
-            source->array = entries[i].array; /* moved */
-            entries[i].array = (struct npy_array){0};
+            source->array = entries[i].array;
+            source->member = entries[i].name; /* moved */
+            entries[i].name = NULL;
             taken++;
         }
     }
     if (ok && !taken)
-        ok = run_error("%s holds no array '%s'", pair->value,
-                       pair->name ? printable(text, sizeof text, pair->name, strlen(pair->name)) : "");
+        ok = run_error("%s holds no array '%s'", PATH_SHOWN(pair->value),
+                       pair->name ? escape_text(text, sizeof text, pair->name, strlen(pair->name)) : "");
     npz_free(entries, count);
     return ok;
 }
 
 static bool read_one(struct sources *s, const struct argument_pair *pair)
 {
-    enum file_kind kind;
+    const enum file_kind kind = kind_of_file(pair->value);
     struct source *source;
     char message[512];
     bool ok;
 
-    if (!kind_of_file(pair->value, &kind)) {
-        char *nothing; /* for its message */
-        size_t length;
-
-        ok = file_read(pair->value, &nothing, &length, message, sizeof message);
-        free(nothing);
-        return !ok && run_error("%s", message);
-    }
     if (kind == FILE_NPZ)
         return read_npz(s, pair);
     source = source_add(s, pair->name, pair->value,
@@ -155,6 +143,7 @@ void sources_free(struct sources *s)
     for (size_t i = 0; i < s->count; i++) {
         free(s->items[i].name);
         free(s->items[i].raw);
+        free(s->items[i].member);
         npy_free(&s->items[i].array);
         picture_free(&s->items[i].picture);
     }
@@ -188,7 +177,7 @@ static bool array_create(const struct model_port *port, struct npy_array *array)
     return array->data || run_error("out of memory");
 }
 
-/** SplitMix64: the same numbers everywhere. */
+/** Returns the next number of SplitMix64, which gives the same numbers everywhere. */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -217,9 +206,14 @@ static bool take_array(const struct model_port *port, struct source *s, struct n
     if (s->array.dataType != d->dataType || s->array.rank != d->rank ||
         (d->rank && memcmp(s->array.shape, d->shape, d->rank * sizeof *d->shape)))
         return run_error("input '%s': %s is %s, the model takes %s",
-                         printable(name, sizeof name, port->name, strlen(port->name)), s->path,
+                         escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path),
                          describe_type(has, sizeof has, s->array.dataType, s->array.rank, s->array.shape),
                          describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape));
+    if (s->member) {
+        char message[512];
+
+        return npz_read_array(s->path, s->member, array, message, sizeof message) || run_error("%s", message);
+    }
     *array = s->array;
     s->array = (struct npy_array){0};
     return true;
@@ -233,13 +227,13 @@ static bool take_raw(const struct model_port *port, struct source *s, struct npy
         return false;
     if (array->byteLength != s->raw_length)
         return run_error("input '%s': %s has %zu bytes, the model takes %zu (%s)",
-                         printable(name, sizeof name, port->name, strlen(port->name)), s->path, s->raw_length,
+                         escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path), s->raw_length,
                          array->byteLength, describe_type(wants, sizeof wants, array->dataType, array->rank, array->shape));
     memcpy(array->data, s->raw, s->raw_length);
     return true;
 }
 
-/** Channels, height and width of a picture's tensor; false: the shape is none. */
+/** Finds channels, height and width of a picture's tensor.  Returns false if the shape is none. */
 static bool picture_dims(const struct picture_form *form, size_t rank, const uint32_t *shape, uint32_t *channels,
                          uint32_t *height, uint32_t *width)
 {
@@ -270,7 +264,7 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
     const struct picture *p = &s->picture;
     float *floats;
 
-    printable(name, sizeof name, port->name, strlen(port->name));
+    escape_text(name, sizeof name, port->name, strlen(port->name));
     describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape);
     if (!picture_dims(&form, d->rank, d->shape, &channels, &model_height, &model_width))
         return run_error("input '%s' is %s, no picture in layout %s", name, wants, form.nhwc ? "nhwc" : "nchw");
@@ -282,11 +276,11 @@ static bool take_picture(const struct run_options *o, const struct model_port *p
         height = model_height;
     }
     if (width != model_width || height != model_height)
-        return run_error("input '%s': %s %s %u x %u, the model takes %u x %u (%s); --resize auto makes it fit", name, s->path,
-                         o->resize ? "becomes" : "is", width, height, model_width, model_height, wants);
+        return run_error("input '%s': %s %s %u x %u, the model takes %u x %u (%s); --resize auto makes it fit", name,
+                         PATH_SHOWN(s->path), o->resize ? "becomes" : "is", width, height, model_width, model_height, wants);
     if (width != p->width || height != p->height) {
         if (!picture_resize(p, width, height, &resized, message, sizeof message))
-            return run_error("%s: %s", s->path, message);
+            return run_error("%s: %s", PATH_SHOWN(s->path), message);
         p = &resized;
     }
     floats = malloc((size_t)width * height * channels * sizeof *floats);
@@ -316,7 +310,7 @@ bool sources_take(const struct run_options *o, struct sources *s, const struct m
         if (strcmp(source->name, port->name))
             continue;
         source->used = true;
-        snprintf(note, size, "from %s", printable(path, sizeof path, source->path, strlen(source->path)));
+        snprintf(note, size, "from %s", escape_text(path, sizeof path, source->path, strlen(source->path)));
         switch (source->kind) {
         case SOURCE_ARRAY:
             return take_array(port, source, array);
@@ -349,11 +343,12 @@ bool sources_all_used(const struct sources *s, const struct model *model)
             found |= !strcmp(model->inputs[k].name, s->items[i].name);
         if (found)
             continue;
-        ok = run_error("the model has no input '%s'", printable(name, sizeof name, s->items[i].name, strlen(s->items[i].name)));
+        ok = run_error("the model has no input '%s'",
+                       escape_text(name, sizeof name, s->items[i].name, strlen(s->items[i].name)));
         fputs("its inputs are:", stderr);
         for (size_t k = 0; k < model->input_count; k++)
             fprintf(stderr, "%s '%s'", k ? "," : "",
-                    printable(known, sizeof known, model->inputs[k].name, strlen(model->inputs[k].name)));
+                    escape_text(known, sizeof known, model->inputs[k].name, strlen(model->inputs[k].name)));
         fputc('\n', stderr);
     }
     return ok;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-run's model: read with the shapes that the given inputs have, or loaded as it was compiled.
+ * Reads webnn-run's model with the shapes that the given inputs have, or loads it as it was compiled.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/file.h"
 #include "frontend/tools/webnn_run.h"
 
 /* ---- readers ---- */
 
-/** What --constant options brought. */
+/** Holds what --constant options brought. */
 struct constants {
     size_t count;
     struct npy_array *arrays;
@@ -51,7 +52,7 @@ static bool has_shape(const struct run_options *o, const char *name)
     return false;
 }
 
-/** The shapes of options and arrays, and of pictures if asked for.  Returns how many; out has room for all. */
+/** Collects the shapes of options and arrays, and of pictures if asked for.  Returns how many; out has room for all. */
 static size_t collect_shapes(const struct run_options *o, const struct sources *s, bool pictures, struct model_shape *out)
 {
     size_t n = o->shape_count;
@@ -87,8 +88,8 @@ static bool name_source(struct sources *s, const struct model *model)
         if (s->items[i].name)
             continue;
         if (model->input_count != 1)
-            return run_error("%s is for which of the model's %zu inputs?  Say --input NAME=%s", s->items[i].path,
-                             model->input_count, s->items[i].path);
+            return run_error("%s is for which of the model's %zu inputs?  Say --input NAME=%s", PATH_SHOWN(s->items[i].path),
+                             model->input_count, PATH_SHOWN(s->items[i].path));
         for (size_t k = 0; k < s->count; k++)
             if (s->items[k].name)
                 return run_error("the model has one input, %zu are given", s->count);
@@ -140,20 +141,15 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
 bool is_compiled(const char *path)
 {
     unsigned char start[8] = {0};
-    FILE *file = fopen(path, "rb");
-    size_t length;
+    size_t length = file_start(path, start, sizeof start);
 
-    if (!file)
-        return false;
-    length = fread(start, 1, sizeof start, file); /* 0 for a folder */
-    fclose(file);
     return length == sizeof start && (!memcmp(start, "\x89WNNIMG\n", 8) || !memcmp(start,
                                                                                    "\x7F"
                                                                                    "ELF",
                                                                                    4));
 }
 
-/** The graph's inputs or outputs as ports. */
+/** Makes ports of the graph's inputs or outputs. */
 static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, size_t *count)
 {
     size_t total = input ? wnnGraphGetInputCount(graph) : wnnGraphGetOutputCount(graph);
@@ -175,8 +171,12 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
 
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
 {
-    if (o->dim_count || o->shape_count || o->constants.count || o->weights)
-        return run_error("%s is compiled: --dim, --shape, --constant and --weights come too late", o->model);
+    if (o->dim_count || o->shape_count || o->constants.count || o->weights || o->precision != WNNPrecision_Float32 ||
+        o->deterministic || o->budget.operations || o->budget.bytes)
+        return run_error(
+            "%s is compiled: --dim, --shape, --constant, --weights, --precision, --deterministic and --budget come "
+            "too late, give them to the run that saves it",
+            PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
         return run_error("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     model->name = strdup("");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnn-run's command line: a table of options, each with the function that takes its value.  The man page webnn-run.1 has the
- * same options, which a test holds against --help.
+ * Reads webnn-run's command line by a table of options, each with the function that takes its value.  The man page webnn-run.1
+ * has the same options, which a test holds against --help.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,8 +48,12 @@ static const char usage_text[] =
     "running\n"
     "  --save FILE           write the compiled graph, which the next run takes as its MODEL without compiling\n"
     "  --repeat N            compute N times and print median and smallest time\n"
+    "  --engine E            cpu, auto (default), gpu or gpu:DEVICE, which is a number or a part of a name of\n"
+    "  --list-devices        the devices that gpu may name, and what they lack\n"
     "  --threads N           threads of the computation (default: all processors)\n"
-    "  --precision P         float32 (default), bf16x2 or bf16: how exactly convolutions and products are computed\n"
+    "  --precision P         float32 (default), bf16x2 or bf16: how exactly convolutions and matmuls are computed\n"
+    "  --deterministic       compute the same bits with any number of threads, which may take longer\n"
+    "  --budget OPS[,BYTES]  what reading and building may take (default: by the sizes of the model's files and inputs)\n"
     "  --profile             print a table of times per kernel, on stderr\n"
     "  --trace FILE          write the times as a trace for Perfetto or chrome://tracing\n"
     "  --debug SWITCHES      debug switches of the compiler (docs/debugging.md)\n"
@@ -59,11 +63,9 @@ bool run_error(const char *format, ...)
 {
     va_list args;
 
-    fputs("webnn-run: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    print_message("webnn-run", format, args);
     va_end(args);
-    fputc('\n', stderr);
     return false;
 }
 
@@ -227,9 +229,19 @@ static bool take_threads(struct run_options *o, const char *value)
     return ok;
 }
 
+static bool take_budget(struct run_options *o, const char *value)
+{
+    return argument_budget(value, &o->budget);
+}
+
 static bool take_precision(struct run_options *o, const char *value)
 {
     return argument_precision(value, &o->precision);
+}
+
+static bool take_engine(struct run_options *o, const char *value)
+{
+    return argument_engine(value, &o->engine, &o->device);
 }
 
 static bool take_trace(struct run_options *o, const char *value)
@@ -271,6 +283,13 @@ static bool take_quiet(struct run_options *o, const char *value)
     return true;
 }
 
+static bool take_deterministic(struct run_options *o, const char *value)
+{
+    (void)value;
+    o->deterministic = true;
+    return true;
+}
+
 static const struct {
     const char *name;
     bool has_value;
@@ -301,7 +320,10 @@ static const struct {
     {"--save", true, take_save, "a file"},
     {"--repeat", true, take_repeat, "a number from 1 to 1000000"},
     {"--threads", true, take_threads, "a number from 1 to 1024"},
+    {"--engine", true, take_engine, ARGUMENT_ENGINES},
     {"--precision", true, take_precision, ARGUMENT_PRECISIONS},
+    {"--deterministic", false, take_deterministic, NULL},
+    {"--budget", true, take_budget, ARGUMENT_BUDGET},
     {"--profile", false, take_profile, NULL},
     {"--trace", true, take_trace, "a file whose name has no comma"},
     {"--debug", true, take_debug, "debug switches"},
@@ -312,12 +334,12 @@ static bool wrong_usage(int *status, const char *format, const char *a, const ch
     char x[256], y[256];
 
     *status = 2;
-    run_error(format, printable(x, sizeof x, a, strlen(a)), b ? printable(y, sizeof y, b, strlen(b)) : "");
+    run_error(format, escape_text(x, sizeof x, a, strlen(a)), b ? escape_text(y, sizeof y, b, strlen(b)) : "");
     fputs("try: webnn-run --help\n", stderr);
     return false;
 }
 
-/** One argument, with its value from the next one or behind "=".  *i is moved on. */
+/** Reads one argument, with its value from the next one or behind "=".  *i is moved on. */
 static bool parse_option(int argc, char **argv, int *i, struct run_options *o, int *status)
 {
     const char *argument = argv[*i], *equals = strchr(argument, '=');
@@ -344,6 +366,23 @@ static bool parse_option(int argc, char **argv, int *i, struct run_options *o, i
     return wrong_usage(status, "there is no option %s", argument, NULL);
 }
 
+static void list_devices(void)
+{
+    static const char *const kinds[] = {"other", "processor", "gpu", "accelerator"};
+    WNNDeviceInfo d;
+    uint32_t i = 0;
+
+    for (; wnnGetDevice(i, &d); i++) {
+        char name[256], platform[256];
+
+        printf("%u  %s  (%s, %s, %.1f GiB)%s%s\n", i, escape_text(name, sizeof name, d.name, strlen(d.name)), kinds[d.kind],
+               escape_text(platform, sizeof platform, d.platform, strlen(d.platform)), (double)d.memoryBytes / (1 << 30),
+               d.lacks[0] ? " runs no graphs: " : "", d.lacks);
+    }
+    if (!i)
+        puts("there are no devices: OpenCL or the driver of one is missing");
+}
+
 bool run_options_parse(int argc, char **argv, struct run_options *o, int *status)
 {
     *o = (struct run_options){
@@ -356,6 +395,10 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
         }
         if (!strcmp(argv[i], "--version")) {
             printf("webnn-run %s\n", wnnGetVersion());
+            return false;
+        }
+        if (!strcmp(argv[i], "--list-devices")) {
+            list_devices();
             return false;
         }
         if (argv[i][0] == '-' && argv[i][1]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* webnn-run's outputs: statistics, the largest elements with their labels, files. */
+/* Shows webnn-run's outputs: statistics, the largest elements with their labels, files. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ void labels_free(struct labels *l)
 
 /* ---- printing ---- */
 
-/** A number as its data type has it: integers whole, floats with 6 digits. */
+/** Prints a number as its data type has it: integers whole, floats with 6 digits. */
 static void print_element(const struct npy_array *a, size_t i)
 {
     const char *at = (const char *)a->data + i * wnnOperandDataTypeGetByteSize(a->dataType);
@@ -73,7 +73,7 @@ static void print_statistics(const struct npy_array *a)
     double low = INFINITY, high = -INFINITY, mean = 0, squares = 0;
     size_t count = npy_elements(a), numbers = 0, strange = 0;
 
-    /* Welford's running mean and sum of squares: no difference of large numbers. */
+    /* Welford's running mean and sum of squares need no difference of large numbers. */
     for (size_t i = 0; i < count; i++) {
         double x = element_get(a->dataType, a->data, i), delta = x - mean;
 
@@ -108,7 +108,7 @@ static void print_first(const struct npy_array *a, uint64_t first)
     printf(n < count ? " ...\n" : "\n");
 }
 
-/** The K largest of a row, ties by the lower index; NaN is never among them. */
+/** Prints the K largest of a row, ties by the lower index; NaN is never among them. */
 static bool print_top_row(const struct npy_array *a, size_t start, size_t length, uint64_t k, const struct labels *l)
 {
     bool *taken = calloc(length, sizeof *taken);
@@ -134,7 +134,7 @@ static bool print_top_row(const struct npy_array *a, size_t start, size_t length
         printf("  %6zu  ", best);
         print_element(a, start + best);
         if (best < l->count)
-            printf("  %s", printable(label, sizeof label, l->lines[best], strlen(l->lines[best])));
+            printf("  %s", escape_text(label, sizeof label, l->lines[best], strlen(l->lines[best])));
         printf("\n");
     }
     free(taken);
@@ -166,14 +166,12 @@ static bool labels_fit(const struct labels *l, const struct result *r)
 
 void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results)
 {
-    char text[300];
-
     for (size_t i = 0; i < count; i++)
         if (labels_fit(l, &results[i]))
             return;
     if (o->top && count)
-        run_error("%s has %zu labels, and no output has rows of %zu: places without labels follow",
-                  printable(text, sizeof text, o->labels, strlen(o->labels)), l->count, l->count);
+        run_error("%s has %zu labels, and no output has rows of %zu: places without labels follow", PATH_SHOWN(o->labels),
+                  l->count, l->count);
     l->count = 0;
 }
 
@@ -183,7 +181,7 @@ void result_print(const struct run_options *o, const struct labels *l, const str
     bool fits = o->top && labels_fit(l, r);
 
     if (!o->quiet || fits)
-        printf("output '%s' %s", printable(name, sizeof name, r->name, strlen(r->name)),
+        printf("output '%s' %s", escape_text(name, sizeof name, r->name, strlen(r->name)),
                describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape));
     if (!o->quiet) {
         print_statistics(&r->array);
@@ -204,10 +202,10 @@ const struct result *result_find(size_t count, const struct result *results, con
     for (size_t i = 0; i < count; i++)
         if (!strcmp(results[i].name, name))
             return &results[i];
-    run_error("%s: the model has no output '%s'", option, printable(text, sizeof text, name, strlen(name)));
+    run_error("%s: the model has no output '%s'", option, escape_text(text, sizeof text, name, strlen(name)));
     fputs("its outputs are:", stderr);
     for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s '%s'", i ? "," : "", printable(text, sizeof text, results[i].name, strlen(results[i].name)));
+        fprintf(stderr, "%s '%s'", i ? "," : "", escape_text(text, sizeof text, results[i].name, strlen(results[i].name)));
     fputc('\n', stderr);
     return NULL;
 }
@@ -237,14 +235,14 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     if (rank == 3)
         channels = shape[form.nhwc ? 2 : 0];
     if ((rank != 2 && rank != 3) || (channels != 1 && channels != 3))
-        return run_error("%s: %s is no picture in layout %s", path,
+        return run_error("%s: %s is no picture in layout %s", PATH_SHOWN(path),
                          describe_type(type, sizeof type, r->array.dataType, r->array.rank, r->array.shape),
                          form.nhwc ? "nhwc" : "nchw");
     form.grey = channels == 1;
     height = shape[rank == 3 && !form.nhwc ? 1 : 0];
     width = shape[rank == 3 && !form.nhwc ? 2 : 1];
     if (!picture_create(width, height, &picture, message, sizeof message))
-        return run_error("%s: %s", path, message);
+        return run_error("%s: %s", PATH_SHOWN(path), message);
     floats = malloc(npy_elements(&r->array) * sizeof *floats);
     if (!floats) {
         picture_free(&picture);
@@ -288,7 +286,7 @@ bool results_save(const struct run_options *o, size_t count, const struct result
         if (npz_is_path(pair->value))
             ok = save_npz(r ? 1 : count, r ? r : results, pair->value);
         else if (!r)
-            return run_error("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", pair->value);
+            return run_error("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", PATH_SHOWN(pair->value));
         else if (has_ending(pair->value, ".npy"))
             ok = npy_write(pair->value, &r->array, message, sizeof message) || run_error("%s", message);
         else if (has_ending(pair->value, ".png"))
@@ -299,7 +297,7 @@ bool results_save(const struct run_options *o, size_t count, const struct result
         if (!ok)
             return false;
         if (!o->quiet)
-            printf("wrote %s\n", pair->value);
+            printf("wrote %s\n", escape_text((char[300]){0}, 300, pair->value, strlen(pair->value)));
     }
     return true;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnnc: from a model file to native code.  See frontend/tools/webnnc.h for the files it is made of.
+ * webnnc makes native code of a model file.  frontend/tools/webnnc.h lists the files it is made of.
  *
- *   read        model_read: builder calls                                     (frontend/model)
- *   take        the builder's graph, with build's checks
- *   compile     passes, lowering, storage: struct program                      (runtime/compile.h)
- *   write       object, header, weights; or the graph in one of its forms
+ *   read      model_read makes builder calls (frontend/model)
+ *   take      the builder gives its graph, after build's checks
+ *   compile   passes, lowering and storage make a struct program (runtime/compile/compile.h)
+ *   write     the object, the header and the weights are written; or the graph in one of its forms
  *
  * Nothing is written before everything that can fail has been done, and every file appears whole or not at all.
  */
@@ -15,17 +15,17 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
-#include "runtime/context.h"
+#include "runtime/api/context.h"
 
-/* Without an answer about the target's caches: what most cores have at least. */
-enum { CACHE_BYTES_DEFAULT = 1 << 20 };
-
-/* What takes a while: so long so far, or so many kernels, whose machine code is made in one go at the end. */
+/*
+ * A compilation takes a while if it has taken so long so far, or has so many kernels, whose machine code is made in one go at
+ * the end.
+ */
 enum { PROGRESS_AFTER_MS = 150, PROGRESS_MANY = 8 };
 
 /* ---- progress ---- */
 
-/* Only for compilations that take a while, and only what is new. */
+/* Shows only compilations that take a while, and only what is new. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total)
 {
     static char shown[80];
@@ -57,6 +57,8 @@ static bool create_context(struct compilation *c)
 
     options.threadCount = c->options->threads;
     options.precision = c->options->precision;
+    options.deterministic = c->options->deterministic;
+    options.budget = c->options->budget;
     if (c->options->debug)
         options.debug = (WNNStringView){c->options->debug, strlen(c->options->debug)};
     if (wnnCreateContext(&options, &c->context) == WNNStatus_Success)
@@ -88,40 +90,29 @@ static bool choose_target(struct compilation *c)
             return complain("%s", e.message);
         c->target = *t;
     } else {
-        c->target = (struct target){.thread_count = 1, .cache_bytes = CACHE_BYTES_DEFAULT, .prefers_nhwc = true};
+        c->target = (struct target){.thread_count = 1, .prefers_nhwc = true};
     }
     c->target.triple = code.triple;
     c->target.cpu = code.cpu;
     c->target.features = code.features;
-    c->target.vector_bits = code.vector_bits;
+    c->target.isa = code.isa;
+    if (!c->target.cache_bytes) /* nobody can be asked about the target's caches */
+        c->target.cache_bytes = target_facts(&c->target)->cache.l2_bytes;
     if (o->verbose)
         fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code.triple, code.cpu, code.features,
-                code.vector_bits, c->with_library ? "onednn" : "none");
+                code.isa.vector_bits, c->with_library ? "onednn" : "none");
     return true;
 }
 
 /* ---- writing ---- */
 
-static bool write_ir(struct compilation *c)
-{
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-
-    if (!out)
-        return complain("out of memory");
-    graph_print(c->graph, out, NULL);
-    bool ok = fclose(out) == 0 ? output_file(c->options->output, text, length, false) : complain("out of memory");
-    free(text);
-    return ok;
-}
-
-/* The exchange form.  To standard output everything goes at once, weights included. */
+/* Writes the compiler's IR or the exchange form, with its weights beside it.  To standard output everything goes at once. */
 static bool write_text(struct compilation *c)
 {
     const struct options *o = c->options;
     struct text_options options = {.name = *c->model.name ? c->model.name : c->prefix,
                                    .json = o->emit == EMIT_JSON,
+                                   .marks = o->emit == EMIT_IR,
                                    .legal_names = o->legal_names,
                                    .weights = o->weights_as};
     char *message = NULL;
@@ -163,7 +154,7 @@ static bool write_code(struct compilation *c)
 
     bool ok = names_create(c) && header_create(c, &header, &header_length) && compile_program(c) &&
               object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length);
-    /* All of them, or none: the linker may fail, a disk may be full. */
+    /* All of them are written or none: the linker may fail, a disk may be full. */
     if (ok) {
         outputs[0] =
             links ? link_output(c, o->emit == EMIT_SO, bytes, length) : output_prepare(o->output, bytes, length, false);
@@ -189,9 +180,8 @@ static bool run(struct compilation *c)
     switch (c->options->emit) {
     case EMIT_WEBNN:
     case EMIT_JSON:
-        return take_graph(c) && write_text(c);
     case EMIT_IR:
-        return take_graph(c) && write_ir(c);
+        return take_graph(c) && write_text(c);
     case EMIT_DOT:
         return choose_target(c) && take_graph(c) && write_dot(c);
     default:
@@ -207,7 +197,7 @@ int main(int argc, char **argv)
 
     if (!options_parse(argc, argv, &o, &status)) {
         options_free(&o);
-        return status;
+        return output_arrived("webnnc") || status ? status : 1;
     }
     output_handle_signals();
     c.prefix = o.name ? strdup(o.name) : name_from_path(o.input);
@@ -223,5 +213,5 @@ int main(int argc, char **argv)
     arena_free(&c.arena);
     free(c.prefix);
     options_free(&o);
-    return ok ? 0 : 1;
+    return output_arrived("webnnc") && ok ? 0 : 1;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnnc, the ahead-of-time compiler: what its files share.
+ * The files of webnnc, the ahead-of-time compiler, share this header:
  *
- *   webnnc_options.c   the command line
- *   webnnc.c           main: reads the model, decides what is compiled for what, hands it to one of the following
- *   webnnc_model.c     reading
- *   webnnc_object.c    struct program -> codegen/object.h -> bytes
- *   webnnc_header.c    names that are C identifiers, and the C header
- *   webnnc_dot.c       Graphviz
- *   webnnc_link.c      shared objects and programs, by the system's C compiler
- *   webnnc_output.c    files that are there whole or not at all
+ *   webnnc_options.c   reads the command line
+ *   webnnc.c           has main, which reads the model, decides what is compiled for what, and hands it to one of the following
+ *   webnnc_model.c     reads the model
+ *   webnnc_object.c    makes bytes of a struct program by codegen/object/object.h
+ *   webnnc_header.c    makes names that are C identifiers, and the C header
+ *   webnnc_dot.c       writes Graphviz
+ *   webnnc_link.c      makes shared objects and programs by the system's C compiler
+ *   webnnc_output.c    writes files that are there whole or not at all
  *
- * Links the compiler's static libraries, since it needs their insides.
+ * webnnc links the compiler's static libraries, since it needs their insides.
  */
 #ifndef WEBNN_FRONTEND_TOOLS_WEBNNC_H_
 #define WEBNN_FRONTEND_TOOLS_WEBNNC_H_
@@ -21,10 +21,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "codegen/object.h"
+#include "codegen/object/object.h"
 #include "frontend/model/model.h"
 #include "frontend/text/write.h"
-#include "runtime/compile.h"
+#include "runtime/compile/compile.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -51,11 +51,13 @@ struct options {
     const char *triple, *cpu, *features;
     const char *weights;          /* where constants go */
     const char *model_weights;    /* where the model's come from */
-    const char *cc;               /* NULL: cc */
+    const char *cc;               /* NULL for cc */
     enum text_weights weights_as; /* of a .webnn text or JSON */
     bool legal_names;
-    uint32_t threads; /* 0: default */
+    uint32_t threads; /* 0 for the default */
     WNNPrecision precision;
+    bool deterministic;
+    WNNBudget budget;
     bool verbose, quiet;
     char *debug;          /* switches for the context */
     char *default_output; /* what output points to if it was not given */
@@ -66,14 +68,15 @@ struct options {
     struct npy_array *arrays; /* of constants */
 };
 
-/** False: said why on stderr, or (*status is 0 then) did what --help and the like ask for. */
+/** Returns false after saying why on stderr, or, with *status 0, after doing what --help and the like ask for. */
 bool options_parse(int argc, char **argv, struct options *o, int *status);
+/** Frees what the options hold. */
 void options_free(struct options *o);
 
-/** "webnnc: ..." on stderr.  Returns false. */
+/** Prints "webnnc: ..." on stderr.  Returns false. */
 bool complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** What is compiled, on the way to its outputs. */
+/** Holds the state of a compilation, from the model to the outputs. */
 struct compilation {
     const struct options *options;
     WNNContext context;
@@ -89,63 +92,77 @@ struct compilation {
 
 /* ---- webnnc_model.c ---- */
 
+/** Reads the model that the options name.  Returns false after saying why. */
 bool read_model(struct compilation *c);
+/** Takes the graph from the model's builder.  Returns false after saying why. */
 bool take_graph(struct compilation *c);
 
 /* ---- webnnc_header.c ---- */
 
-/** Whether text can be the prefix: a C identifier that is no keyword. */
+/** Returns whether text can be the prefix: a C identifier that is no keyword. */
 bool name_is_identifier(const char *text);
-/** The prefix from a path: its last part without ending.  NULL: out of memory. */
+/** Makes the prefix from a path: its last part without ending.  The caller frees it.  Returns NULL if memory runs out. */
 char *name_from_path(const char *path);
-/** Unique identifiers for all inputs and outputs of the graph.  False: out of memory. */
+/** Makes unique identifiers for all inputs and outputs of the graph.  Returns false if memory runs out. */
 bool names_create(struct compilation *c);
+/** Frees those identifiers. */
 void names_free(struct compilation *c);
-/** The header's text, malloc'ed.  False: out of memory. */
+/** Makes the header's text, which the caller frees.  Returns false if memory runs out. */
 bool header_create(const struct compilation *c, char **text, size_t *length);
 
 /* ---- webnnc_object.c ---- */
 
-/** Compiles c->graph to c->program. */
+/** Compiles c->graph to c->program.  Returns false after saying why. */
 bool compile_program(struct compilation *c);
-/** The program as a file of one of codegen's kinds, and the file of weights if there is to be one (else *weights is NULL). */
+/**
+ * Makes the program as a file of one of codegen's kinds, and the file of weights if there is to be one (else *weights is NULL).
+ * The caller frees both.  Returns false after saying why.
+ */
 bool object_bytes_create(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
                          void **weights, size_t *weights_length);
 
 /* ---- webnnc_dot.c ---- */
 
+/** Makes the graph's picture as text for Graphviz, which the caller frees.  Returns false after saying why. */
 bool dot_create(struct compilation *c, char **text, size_t *length);
 
 /* ---- webnnc_link.c ---- */
 
 struct output;
 
-/** Links object code to what becomes OUT: a shared object, or a program that runs the model.  NULL: said why. */
+/** Links object code to what becomes OUT: a shared object, or a program that runs the model.  Returns NULL after saying why. */
 struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length);
 
 /* ---- webnnc_output.c ---- */
 
-/** A temporary file beside path.  NULL: said why.  The name stays registered for signals until committed. */
+/** Creates a temporary file beside path.  Its name stays registered for signals until it is committed.  Returns NULL after
+ * saying why. */
 struct output *output_begin(const char *path, bool executable);
-/** Its path, for tools that write it themselves. */
+/** Returns its path, for tools that write it themselves. */
 const char *output_temporary(const struct output *f);
-/** One with these data in it.  "-" (standard output), pipes and the like get them when it is committed: they must last. */
+/** Creates one with these data in it.  "-" (standard output), pipes and the like get them when it is committed, so the data
+ * must live until then. */
 struct output *output_prepare(const char *path, const void *data, size_t length, bool executable);
-/** Moves it to where it belongs.  False: said why, nothing is left.  Frees f. */
+/** Moves it to where it belongs, and frees f.  Returns false after saying why; then nothing is left. */
 bool output_commit(struct output *f);
+/** Gives up an output: its temporary file is removed, and f freed. */
 void output_abandon(struct output *f);
-/** Both at once. */
+/** Does output_prepare and output_commit. */
 bool output_file(const char *path, const void *data, size_t length, bool executable);
-/** A folder for intermediate files; removed with what is in it by folder_remove, or by a signal.  NULL: said why. */
+/** Creates a folder for intermediate files, which folder_remove, or a signal, removes with what is in it.  Returns NULL after
+ * saying why. */
 const char *folder_create(void);
-/** A path in it (malloc'ed), registered for removal.  NULL: out of memory or too many. */
+/** Returns a path in it, registered for removal, which the caller frees.  Returns NULL if memory runs out or there are too
+ * many. */
 const char *folder_path(const char *name);
+/** Removes the folder with what is in it. */
 void folder_remove(void);
+/** Makes signals that end the program remove its temporary files first. */
 void output_handle_signals(void);
 
 /* ---- progress ---- */
 
-/** What is being done now, on a terminal; NULL: nothing any more.  total 0: no count. */
+/** Shows on a terminal what is being done; NULL ends that.  With total 0 it shows no count. */
 void progress_show(const struct options *o, const char *what, uint32_t done, uint32_t total);
 
 #endif

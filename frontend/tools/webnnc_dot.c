@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The compiled graph for Graphviz: a node per operator, a box around what became one kernel, one library call or one loop,
- * edges with data types and shapes.
- *
- * Everything that comes from the model is a quoted string with quotes, backslashes and control characters escaped.
+ * Writes the compiled graph for Graphviz: a node per operator, a box around what became one kernel, one library call or one
+ * loop, edges with data types and shapes.  Everything that comes from the model is a quoted string with quotes, backslashes and
+ * what text_is_deceptive escaped.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/text.h"
 #include "passes/passes.h"
-#include "runtime/context.h"
+#include "runtime/api/context.h"
 
-/* Inside double quotes. */
+/* Prints a text inside double quotes: escaped as in messages, and what that makes of it quoted for Graphviz. */
 static void print_text(FILE *out, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(out, "\\\\x%02X", c);
-        else
-            fputc(c, out);
+    for (size_t at = 0; at < length;) {
+        char piece[ESCAPE_MAX];
+        size_t written;
+
+        at += escape_character(piece, &written, text + at, length - at, false);
+        for (size_t i = 0; i < written; i++) {
+            if (piece[i] == '"' || piece[i] == '\\')
+                fputc('\\', out);
+            fputc(piece[i], out);
+        }
     }
 }
 

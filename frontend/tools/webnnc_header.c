@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The C header of an object, and names that C takes.
+ * Makes the C header of an object, and names that C takes.
  *
- * In: a graph's inputs and outputs, whose names may be anything.  Out: identifiers, all different, and declarations with them.
- * The header stands alone (C99, C++); names in comments are printed escaped, so that no model can end a comment.
+ * A graph's inputs and outputs, whose names may be anything, get identifiers, all different, and declarations with them.  The
+ * header stands alone (C99, C++); names in comments are printed escaped, so that no model can end a comment.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 enum { NAME_MAX_LENGTH = 60 };
 
-/* Macros of <stdint.h>: INT8_MAX, WCHAR_MIN, PTRDIFF_WIDTH, ... */
+/* Returns whether text is a macro of <stdint.h>: INT8_MAX, WCHAR_MIN, PTRDIFF_WIDTH, ... */
 static bool is_limit(const char *text)
 {
     static const char *const endings[] = {"_MAX", "_MIN", "_WIDTH"};
@@ -29,7 +29,10 @@ static bool is_limit(const char *text)
     return false;
 }
 
-/* Words that mean something to a C or C++ compiler, and macros that compilers and common headers define. */
+/*
+ * Returns whether text is a word that means something to a C or C++ compiler, or a macro that compilers and common headers
+ * define.
+ */
 static bool is_reserved(const char *text)
 {
     /* clang-format off */
@@ -56,7 +59,7 @@ static bool is_reserved(const char *text)
     return is_limit(text);
 }
 
-/* Arguments of the functions that are not tensors. */
+/* Returns whether text is an argument of the functions that is no tensor. */
 static bool is_argument(const char *text)
 {
     return !strcmp(text, "model") || !strcmp(text, "options") || !strcmp(text, "parallel") || !strcmp(text, "workspace");
@@ -79,7 +82,10 @@ bool name_is_identifier(const char *text)
     return true;
 }
 
-/* What is no part of an identifier becomes "_", a run of it one; room for a number at the end. */
+/*
+ * Makes an identifier of a name: what is no part of one becomes "_", a run of it a single one.  There is room for a number at
+ * the end.
+ */
 static void make_identifier(char out[NAME_MAX_LENGTH + 16], const char *text, size_t length, const char *otherwise)
 {
     size_t n = 0;
@@ -191,12 +197,12 @@ static const char *c_type(dtype t)
     }
 }
 
-/* Also safe inside a comment. */
+/* Prints a name so that it is also safe inside a comment. */
 static void print_name(FILE *out, const char *name, size_t length)
 {
     char text[256];
 
-    printable(text, sizeof text, name, length);
+    escape_text(text, sizeof text, name, length);
     for (const char *p = text; *p; p++) {
         fputc(*p, out);
         if ((*p == '*' && p[1] == '/') || (*p == '/' && p[1] == '*') || (*p == '?' && p[1] == '?'))
@@ -291,7 +297,8 @@ static void print_model(FILE *out, const struct compilation *c)
             "typedef struct %s_model %s_model;\n",
             p, p);
     fprintf(out,
-            "\n/** options: NULL stands for all zeros. */\nint %s_create(const struct webnn_object_options *options, %s_model "
+            "\n/** options: begin with WEBNN_OBJECT_OPTIONS_INIT; NULL stands for the defaults. */\nint %s_create(const struct "
+            "webnn_object_options *options, %s_model "
             "**model);\n/** No run may be under way; NULL is fine. */\nvoid %s_destroy(%s_model *model);\n",
             p, p, p, p);
     fprintf(out, "\n/** Computes the outputs from the inputs. */\nint %s_run(", p);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Shared objects and programs: the object and, for a program, the runner (frontend/tools/runner/runner.c, carried as text) go
- * into a folder of their own, and the system's C compiler driver makes OUT of them.
- *
- * Whatever the driver prints is the user's to see; if it cannot be started, that is said here.
+ * Links shared objects and programs: the object and, for a program, the runner (frontend/tools/runner/runner.c, carried as
+ * text) go into a folder of their own, and the system's C compiler driver makes OUT of them.  Whatever the driver prints is the
+ * user's to see; if it cannot be started, that is said here.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -12,15 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "frontend/io/file.h"
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/new_file.h"
 
 extern char **environ;
 extern const char webnnc_runner[], webnnc_object_header[];
 
 enum { WORDS_MAX = 64, PATH_BYTES = 4096 };
 
-/* The driver's command line; strings are the caller's. */
+/* Holds the driver's command line; strings are the caller's. */
 struct command {
     char *words[WORDS_MAX + 1];
     uint32_t count;
@@ -33,7 +34,7 @@ static void add(struct command *c, const char *word)
     c->words[c->count] = NULL;
 }
 
-/* "aarch64-linux-gnu-gcc -static": words between blanks.  text is cut up. */
+/* Adds the words between blanks of text such as "aarch64-linux-gnu-gcc -static", which is cut up. */
 static void add_words(struct command *c, char *text)
 {
     for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t"))
@@ -48,16 +49,16 @@ static bool run(const struct command *c)
 
     if (error)
         return complain("cannot run the C compiler %s: %s; --cc names another",
-                        printable(text, sizeof text, c->words[0], strlen(c->words[0])), strerror(error));
+                        escape_text(text, sizeof text, c->words[0], strlen(c->words[0])), strerror(error));
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return complain("the C compiler got lost: %s", strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    return complain("the C compiler %s failed", printable(text, sizeof text, c->words[0], strlen(c->words[0])));
+    return complain("the C compiler %s failed", escape_text(text, sizeof text, c->words[0], strlen(c->words[0])));
 }
 
-/* Where libwebnn_rt lies: beside this program, in the build tree or installed.  False: not there. */
+/* Finds where libwebnn_rt lies: beside this program, in the build tree or installed.  Returns false if it is not there. */
 static bool find_library(char *folder, size_t size)
 {
     static const char *const places[] = {"../lib", "../" WEBNN_LIBDIR};
@@ -81,13 +82,15 @@ static bool find_library(char *folder, size_t size)
     return false;
 }
 
-/* int model_call(model, workspace, inputs, outputs): the natural prototype from arrays. */
+/* Writes int model_call(model, workspace, inputs, outputs), which calls the natural prototype with arguments from arrays. */
 static bool write_glue(const struct compilation *c, const char *path, const char *header)
 {
-    FILE *f = fopen(path, "w");
+    int why;
+    struct new_file *file = new_file_open(path, 0, &why);
 
-    if (!f)
-        return complain("cannot write %s: %s", path, strerror(errno));
+    if (!file)
+        return complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
+    FILE *f = new_file_stream(file);
     fprintf(f,
             "#include \"%s\"\n#include \"webnn_object.h\"\n"
             "extern const struct webnn_object *const model_description;\n"
@@ -105,21 +108,17 @@ static bool write_glue(const struct compilation *c, const char *path, const char
     for (uint32_t i = 0; i < c->graph->output_count; i++)
         fprintf(f, ", outputs[%u]", i);
     fputs(");\n}\n", f);
-    return fclose(f) == 0 || complain("cannot write %s: %s", path, strerror(errno));
+    return new_file_commit(file, &why) || complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
 }
 
 static bool write_intermediate(const char *path, const void *data, size_t length)
 {
-    FILE *f = fopen(path, "wb");
+    int why;
 
-    if (!f)
-        return complain("cannot write %s: %s", path, strerror(errno));
-    bool ok = fwrite(data, 1, length, f) == length;
-    ok = fclose(f) == 0 && ok;
-    return ok || complain("cannot write %s: %s", path, strerror(errno));
+    return new_file_write(path, 0, data, length, &why) || complain("cannot write %s: %s", PATH_SHOWN(path), strerror(why));
 }
 
-/* Object, and for a program its sources; their names go to the command. */
+/* Writes the object, and for a program its sources; their names go to the command. */
 static bool write_parts(const struct compilation *c, bool shared, const void *object, size_t length, struct command *command,
                         char *include)
 {

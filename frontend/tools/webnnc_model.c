@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * From a model file to the compiler's graph.  In: a path.  Out: c->model (builder calls made), then c->graph (build's checks
- * done).
+ * Reads a model file and makes the compiler's graph of it: c->model first, with builder calls made, then c->graph, after
+ * build's checks.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * From the graph to the bytes of an object: the compiler's program in the terms of codegen/object.h.
+ * Makes the bytes of an object of the graph: says the compiler's program in the terms of codegen/object/object.h.
  *
- * Without library: places become workspace, arguments and one blob of constants; the object's code does the rest.  With oneDNN:
- * the program becomes an image (runtime/image.h), and only its kernels are code.
+ * Without a library the program's steps become code, and its constants one blob.  With oneDNN the program becomes a serialized
+ * program (runtime/program/serialized.h), and only its kernels are code.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
-#include "runtime/context.h"
-#include "runtime/image.h"
-#include "runtime/plan.h"
-
-enum { CONSTANT_ALIGN = 64, THREADS_MAX = 1024 };
+#include "runtime/api/context.h"
+#include "runtime/program/serialized.h"
 
 /* ---- compiling ---- */
 
@@ -40,7 +37,7 @@ bool compile_program(struct compilation *c)
     if (o->verbose || en->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "webnnc: passes %.1f ms, lowering %.1f ms, storage %.1f ms, library %.1f ms, together %.1f ms\n",
                 times.passes, times.lower, times.storage, times.library, clock_ms() - start);
-    if (en->debug->flags & DEBUG_DUMP_PLAN)
+    if (en->debug->flags & DEBUG_DUMP_PROGRAM)
         program_print(&c->program, stderr);
     return true;
 }
@@ -50,98 +47,41 @@ bool compile_program(struct compilation *c)
 struct standalone {
     struct compilation *c;
     struct object_program p;
-    int64_t *constants; /* offset of each */
     char *blob;
 };
 
-static struct object_place convert_place(const struct standalone *s, const struct place *place)
-{
-    switch (place->kind) {
-    case PLACE_INPUT:
-        return (struct object_place){OBJECT_INPUT, place->slot, place->offset};
-    case PLACE_OUTPUT:
-        return (struct object_place){OBJECT_OUTPUT, place->slot, place->offset};
-    case PLACE_CONSTANT:
-        return (struct object_place){OBJECT_CONSTANT, 0, s->constants[place->slot] + place->offset};
-    case PLACE_ARENA:
-        break;
-    }
-    return (struct object_place){OBJECT_WORKSPACE, 0, place->offset};
-}
-
+/* Gathers all constants in one piece, each at a multiple of TARGET_ALIGNMENT. */
 static bool gather_constants(struct standalone *s)
 {
     const struct program *p = &s->c->program;
-    int64_t total = 0;
+    int64_t *offsets = arena_array(&s->c->arena, p->constant_count + 1u, sizeof *offsets), total = 0;
 
-    s->constants = arena_array(&s->c->arena, p->constant_count + 1u, sizeof *s->constants);
-    if (!s->constants)
+    if (!offsets)
         return false;
     for (uint32_t i = 0; i < p->constant_count; i++) {
-        s->constants[i] = total;
-        total += ((int64_t)p->constants[i]->bytes + CONSTANT_ALIGN - 1) / CONSTANT_ALIGN * CONSTANT_ALIGN;
+        offsets[i] = total;
+        total += target_align((int64_t)p->constants[i]->bytes);
     }
     s->blob = calloc(1, (size_t)total + 1);
     if (!s->blob)
         return false;
     for (uint32_t i = 0; i < p->constant_count; i++)
-        memcpy(s->blob + s->constants[i], p->constants[i]->data, p->constants[i]->bytes);
+        memcpy(s->blob + offsets[i], p->constants[i]->data, p->constants[i]->bytes);
     s->p.constants = (struct object_data){s->blob, (size_t)total};
+    s->p.constant_offsets = offsets;
     return true;
 }
 
-static bool convert_step(struct standalone *s, uint32_t index, struct object_step *to)
+/* Returns the schedules of the program's kernels, in the order of their steps. */
+static struct schedule **program_kernels(struct compilation *c, uint32_t *count)
 {
-    const struct program *p = &s->c->program;
-    const struct program_step *from = &p->steps[index];
-    struct object_place *places = arena_array(&s->c->arena, from->place_count + 1u, sizeof *places);
-    struct object_move *moves = arena_array(&s->c->arena, from->place_count + 1u, sizeof *moves);
+    struct schedule **kernels = arena_array(&c->arena, c->program.step_count + 1u, sizeof *kernels);
 
-    if (!places || !moves)
-        return false;
-    for (uint32_t i = 0; i < from->place_count; i++)
-        places[i] = convert_place(s, &from->places[i]);
-    *to = (struct object_step){.place_count = from->place_count, .places = places, .moves = moves};
-    for (uint32_t i = 0; i < p->move_count; i++) {
-        const struct program_move *m = &p->moves[i];
-        if (m->step != index)
-            continue;
-        struct object_move *move = &moves[to->move_count++];
-        *move = (struct object_move){.place = m->place, .stride = m->stride, .has_first = m->has_first};
-        if (m->has_first)
-            move->first = convert_place(s, &m->first);
-    }
-    if (from->kind == STEP_COPY) {
-        to->copy_bytes = from->places[0].bytes;
-        return true;
-    }
-    const struct kernel *k = from->kernel;
-    to->kernel = k;
-    to->parts = plan_kernel_parts(k->flops, k->bytes, kernel_units(k), THREADS_MAX);
-    if (k->scratch_bytes > s->p.scratch_bytes)
-        s->p.scratch_bytes = k->scratch_bytes;
-    return true;
-}
-
-static bool convert_program(struct standalone *s)
-{
-    const struct program *p = &s->c->program;
-    struct object_step *steps = arena_array(&s->c->arena, p->step_count + 1u, sizeof *steps);
-    struct object_loop *loops = arena_array(&s->c->arena, p->loop_count + 1u, sizeof *loops);
-
-    if (!steps || !loops || !gather_constants(s))
-        return false;
-    for (uint32_t i = 0; i < p->step_count; i++)
-        if (!convert_step(s, i, &steps[i]))
-            return false;
-    for (uint32_t i = 0; i < p->loop_count; i++)
-        loops[i] = (struct object_loop){p->loops[i].first, p->loops[i].count, p->loops[i].iterations};
-    s->p.step_count = p->step_count;
-    s->p.steps = steps;
-    s->p.loop_count = p->loop_count;
-    s->p.loops = loops;
-    s->p.workspace_bytes = p->arena_bytes;
-    return true;
+    *count = 0;
+    for (uint32_t i = 0; kernels && i < c->program.step_count; i++)
+        if (c->program.steps[i].kind == STEP_KERNEL)
+            kernels[(*count)++] = c->program.steps[i].schedule;
+    return kernels;
 }
 
 /* ---- what both kinds have ---- */
@@ -194,12 +134,12 @@ static bool write_object(struct compilation *c, const struct object_program *p, 
                 times.kernels, times.structures, times.emit_ms, times.passes_ms, times.codegen_ms);
     if (c->options->verbose)
         fprintf(stderr, "webnnc: %zu bytes, of which %zu of constants; workspace %lld bytes and %lld per thread\n", *length,
-                p->weights_path ? 0 : p->constants.length + p->image.length, (long long)p->workspace_bytes,
-                (long long)p->scratch_bytes);
+                p->weights_path ? 0 : p->constants.length + p->serialized.length, (long long)object_workspace_bytes(p),
+                (long long)object_scratch_bytes(p));
     return true;
 }
 
-/* The file of weights of a standalone object: a header, then the blob. */
+/* Makes the file of weights of a standalone object: a header, then the blob. */
 static bool weights_file(const struct standalone *s, void **weights, size_t *length)
 {
     struct object_weights header = {OBJECT_WEIGHTS_MAGIC, s->p.constants.length, s->p.weights_checksum};
@@ -219,11 +159,13 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
                               void **weights, size_t *weights_length)
 {
     struct standalone s = {.c = c, .p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared}};
-    bool ok = describe_ports(c, &s.p) && convert_program(&s);
+    bool ok = describe_ports(c, &s.p) && gather_constants(&s) && (s.p.kernels = program_kernels(c, &s.p.kernel_count)) != NULL;
+
+    s.p.program = &c->program;
 
     if (ok && c->options->weights && s.p.constants.length) { /* else there is nothing to put into a file */
         s.p.weights_path = c->options->weights;
-        s.p.weights_checksum = image_checksum(s.p.constants.bytes, s.p.constants.length);
+        s.p.weights_checksum = serialized_checksum(s.p.constants.bytes, s.p.constants.length);
         ok = weights_file(&s, weights, weights_length);
     }
     ok = ok ? write_object(c, &s.p, kind, bytes, length) : complain("out of memory");
@@ -258,37 +200,34 @@ static bool append(void *user, const void *data, size_t length)
     return true;
 }
 
-static struct image_binding binding_of(const struct object_tensor *t, uint32_t slot, size_t name_length)
+static struct graph_binding binding_of(const struct object_tensor *t, uint32_t slot, size_t name_length)
 {
-    return (struct image_binding){.name = t->name, .name_length = name_length, .type = t->type, .slot = slot};
+    return (struct graph_binding){.name = t->name, .name_length = name_length, .type = t->type, .slot = slot};
 }
 
-/* Kernels that the image's table of functions has, as steps. */
-static bool image_steps(struct compilation *c, const struct image *image, struct object_program *p)
+/* Lists the kernels that the serialized program's table of functions has, in its order. */
+static bool serialized_kernels(struct compilation *c, const struct serialized_program *serialized, struct object_program *p)
 {
-    uint32_t count = image_kernel_count(image), kernel = 0;
-    const uint32_t *users = image_kernel_steps(image);
-    struct object_step *steps = arena_array(&c->arena, count + 1u, sizeof *steps);
-    const struct kernel **kernels = arena_array(&c->arena, c->program.step_count + 1u, sizeof *kernels);
+    uint32_t count = serialized_kernel_count(serialized), all;
+    const uint32_t *users = serialized_kernel_steps(serialized);
+    struct schedule **of_steps = program_kernels(c, &all);
+    struct schedule **kernels = arena_array(&c->arena, count + 1u, sizeof *kernels);
 
-    if (!steps || !kernels)
+    if (!of_steps || !kernels)
         return false;
-    for (uint32_t i = 0; i < c->program.step_count; i++)
-        if (c->program.steps[i].kind == STEP_KERNEL)
-            kernels[kernel++] = c->program.steps[i].kernel;
     for (uint32_t i = 0; i < count; i++)
-        steps[i].kernel = kernels[users[i]];
-    p->step_count = count;
-    p->steps = steps;
+        kernels[i] = of_steps[users[i]];
+    p->kernel_count = count;
+    p->kernels = kernels;
     return true;
 }
 
-static bool write_image(struct compilation *c, const struct image *image, const struct object_program *p, bool apart,
-                        struct bytes *out, struct error *e)
+static bool write_serialized(struct compilation *c, const struct serialized_program *serialized, const struct object_program *p,
+                             bool apart, struct bytes *out, struct error *e)
 {
     const struct graph *g = c->graph;
-    struct image_binding *inputs = arena_array(&c->arena, p->input_count + 1u, sizeof *inputs);
-    struct image_binding *outputs = arena_array(&c->arena, p->output_count + 1u, sizeof *outputs);
+    struct graph_binding *inputs = arena_array(&c->arena, p->input_count + 1u, sizeof *inputs);
+    struct graph_binding *outputs = arena_array(&c->arena, p->output_count + 1u, sizeof *outputs);
 
     if (!inputs || !outputs)
         return error_out_of_memory(e);
@@ -296,13 +235,13 @@ static bool write_image(struct compilation *c, const struct image *image, const 
         inputs[i] = binding_of(&p->inputs[i], i, g->inputs[i]->name_length);
     for (uint32_t i = 0; i < p->output_count; i++)
         outputs[i] = binding_of(&p->outputs[i], i, g->outputs[i].name_length);
-    struct image_facts facts = {.triple = c->target.triple,
-                                .features = c->target.features,
-                                .input_count = p->input_count,
-                                .output_count = p->output_count,
-                                .inputs = inputs,
-                                .outputs = outputs};
-    return image_write(image, &facts, NULL, apart, append, out, e) || error_out_of_memory(e);
+    struct serialized_facts facts = {.triple = c->target.triple,
+                                     .features = c->target.features,
+                                     .input_count = p->input_count,
+                                     .output_count = p->output_count,
+                                     .inputs = inputs,
+                                     .outputs = outputs};
+    return serialized_write(serialized, &facts, NULL, apart, append, out, e) || error_out_of_memory(e);
 }
 
 static bool library_create_object(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
@@ -310,27 +249,31 @@ static bool library_create_object(struct compilation *c, enum object_kind kind, 
 {
     struct object_program p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared};
     const void **functions = arena_array(&c->arena, c->program.step_count + 1u, sizeof *functions);
-    struct bytes plan = {0}, data = {0};
+    struct bytes program = {0}, data = {0};
     struct error e = {0};
     bool ok = functions && describe_ports(c, &p);
-    struct image *image = NULL;
+    struct serialized_program *serialized = NULL;
 
     for (uint32_t i = 0, kernel = 0; ok && i < c->program.step_count; i++)
         if (c->program.steps[i].kind == STEP_KERNEL)
             functions[kernel++] = c->program.steps[i].kernel; /* one entry each; their code is shared all the same */
     if (!ok)
         error_out_of_memory(&e);
-    /* Weights as the graph has them: the object runs on other processors and with other numbers of threads than this one's. */
-    ok = ok && (image = image_create(&c->program, functions, true, &e));
-    bool apart = ok && c->options->weights && image_data_size(image);
-    ok = ok && (image_steps(c, image, &p) || error_out_of_memory(&e)) && write_image(c, image, &p, apart, &plan, &e);
-    ok = ok && (!apart || image_write_data(image, append, &data) || error_out_of_memory(&e));
-    image_free(image);
+    /*
+     * Weights stay as the graph has them, so that the object runs on other processors and with other numbers of threads than
+     * this one's.
+     */
+    ok = ok && (serialized = serialized_create(&c->program, functions, true, &e));
+    bool apart = ok && c->options->weights && serialized_data_size(serialized);
+    ok = ok && (serialized_kernels(c, serialized, &p) || error_out_of_memory(&e)) &&
+         write_serialized(c, serialized, &p, apart, &program, &e);
+    ok = ok && (!apart || serialized_write_data(serialized, append, &data) || error_out_of_memory(&e));
+    serialized_free(serialized);
     if (apart)
         p.weights_path = c->options->weights;
-    p.image = (struct object_data){plan.data, plan.length};
+    p.serialized = (struct object_data){program.data, program.length};
     ok = ok ? write_object(c, &p, kind, bytes, length) : complain("%s", e.message);
-    free(plan.data);
+    free(program.data);
     *weights = data.data;
     *weights_length = data.length;
     return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * webnnc's command line.  The man page webnnc.1 has the same options; a test holds it against --help.
+ * Reads webnnc's command line.  The man page webnnc.1 has the same options; a test holds it against --help.
  */
 #include <getopt.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static const char usage_text[] =
     "  --header FILE         write the C header of the object\n"
     "  --name PREFIX         of the functions' names (default: from the model's file name)\n"
     "  --weights FILE        write the constants there instead of into the object, which maps the file\n"
-    "  --weights-as FORM     of webnn and json: container (NAME.weights and NAME.manifest.json, the default), safetensors\n"
+    "  --weights-as FORM     of webnn, json and ir: container (NAME.weights and NAME.manifest.json, the default), safetensors\n"
     "                        (NAME.safetensors) or inline\n"
     "  --legal-names         webnn: names that every reader of the format takes\n"
     "\n"
@@ -33,16 +33,19 @@ static const char usage_text[] =
     "  --dim NAME=N          the size of a symbolic dimension\n"
     "  --shape NAME=1x3x8x8  the shape of an input (NAME=scalar for rank 0)\n"
     "  --constant NAME=FILE  an input whose value the graph depends on, such as a shape (.npy); it is no input any more\n"
+    "  --budget OPS[,BYTES]  what reading and compiling may take (default: by the sizes of the model's files and inputs)\n"
     "  --model-weights FILE  the weights of a .webnn text or JSON\n"
     "\n"
     "target\n"
     "  --target TRIPLE       x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32, ... (default: this machine's)\n"
     "  --cpu NAME            a processor, x86-64-v2 to -v4, or native (default: a baseline that every such machine has)\n"
     "  --features LIST       +name,-name on top of that\n"
-    "  --library onednn|none who computes convolutions and products: oneDNN through libwebnn_rt (default, where it is), or "
+    "  --library onednn|none who computes convolutions and matmuls: oneDNN through libwebnn_rt (default, where it is), or "
     "code\n"
     "                        of the object's own, which then needs nothing but the C library\n"
-    "  --precision P         float32 (default), bf16x2 or bf16: how exactly oneDNN computes convolutions and products\n"
+    "  --engine cpu          objects are for processors: graphs for a GPU are compiled when they are built\n"
+    "  --precision P         float32 (default), bf16x2 or bf16: how exactly oneDNN computes convolutions and matmuls\n"
+    "  --deterministic       compute the same bits with any number of threads (without oneDNN that is always so)\n"
     "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
     "caller's)\n"
     "  --cc COMMAND          the C compiler that links so and exe (default: cc)\n"
@@ -62,11 +65,9 @@ bool complain(const char *format, ...)
 {
     va_list args;
 
-    fputs("webnnc: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    print_message("webnnc", format, args);
     va_end(args);
-    fputc('\n', stderr);
     return false;
 }
 
@@ -86,6 +87,9 @@ enum {
     OPTION_FEATURES,
     OPTION_LIBRARY,
     OPTION_PRECISION,
+    OPTION_ENGINE,
+    OPTION_DETERMINISTIC,
+    OPTION_BUDGET,
     OPTION_THREADS,
     OPTION_CC,
     OPTION_PRINT_AFTER,
@@ -113,7 +117,10 @@ static const struct option long_options[] = {
     {"cpu", required_argument, NULL, OPTION_CPU},
     {"features", required_argument, NULL, OPTION_FEATURES},
     {"library", required_argument, NULL, OPTION_LIBRARY},
+    {"engine", required_argument, NULL, OPTION_ENGINE},
     {"precision", required_argument, NULL, OPTION_PRECISION},
+    {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+    {"budget", required_argument, NULL, OPTION_BUDGET},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"cc", required_argument, NULL, OPTION_CC},
     {"print-after", required_argument, NULL, OPTION_PRINT_AFTER},
@@ -150,7 +157,7 @@ static bool bad_value(const char *option, const char *value, const char *expecte
 {
     char text[200];
 
-    return complain("--%s %s: expected %s", option, printable(text, sizeof text, value, strlen(value)), expected);
+    return complain("--%s %s: expected %s", option, escape_text(text, sizeof text, value, strlen(value)), expected);
 }
 
 /* Switches for the context add up, separated by commas. */
@@ -293,7 +300,7 @@ static bool take_text(const char **member, const char *option, const char *value
     return *value || bad_value(option, value, "a value");
 }
 
-/* True: go on. */
+/* Takes one option.  Returns true to go on. */
 static bool take(struct options *o, int option, const char *value, bool *done)
 {
     switch (option) {
@@ -327,8 +334,19 @@ static bool take(struct options *o, int option, const char *value, bool *done)
         return take_text(&o->features, "features", value);
     case OPTION_LIBRARY:
         return set_library(o, value);
+    case OPTION_ENGINE:
+        return !strcmp(value, "cpu") ||
+               bad_value(
+                   "engine", value,
+                   "cpu: it writes objects for processors; a graph for a GPU is compiled when it is built, by a context with "
+                   "that engine (webnn-run --engine gpu)");
     case OPTION_PRECISION:
         return argument_precision(value, &o->precision) || bad_value("precision", value, ARGUMENT_PRECISIONS);
+    case OPTION_DETERMINISTIC:
+        o->deterministic = true;
+        return true;
+    case OPTION_BUDGET:
+        return argument_budget(value, &o->budget) || bad_value("budget", value, ARGUMENT_BUDGET);
     case OPTION_THREADS:
         return set_threads(o, value);
     case OPTION_CC:
@@ -356,8 +374,7 @@ static bool take(struct options *o, int option, const char *value, bool *done)
     case OPTION_VERSION:
         puts("webnnc " WEBNN_VERSION);
         break;
-    default: /* getopt has complained */
-        fputs("webnnc: try --help\n", stderr);
+    default:
         return false;
     }
     *done = true;
@@ -384,7 +401,7 @@ static bool kind_from_output(struct options *o)
         o->emit = EMIT_EXE;
     char text[200];
     return o->emit || complain("%s: its ending says nothing about what to write: use --emit",
-                               printable(text, sizeof text, o->output, strlen(o->output)));
+                               escape_text(text, sizeof text, o->output, strlen(o->output)));
 }
 
 static bool makes_code(enum emit_kind kind)
@@ -415,7 +432,7 @@ static bool check(struct options *o)
     return true;
 }
 
-/* NAME.o beside nothing: in the current folder. */
+/* Names the output after the input, in the current folder: NAME.o or so. */
 static bool default_output(struct options *o)
 {
     char *name = o->output ? NULL : name_from_path(o->input), *path;
@@ -451,7 +468,7 @@ static bool check_files(const struct options *o)
         for (int j = makes_code(o->emit) ? 0 : 1; j < i; j++)
             if (files[i].path && files[j].path && is_same_file(files[i].path, files[j].path))
                 return complain("%s and %s are the same file: %s", files[j].what, files[i].what,
-                                printable(text, sizeof text, files[i].path, strlen(files[i].path)));
+                                escape_text(text, sizeof text, files[i].path, strlen(files[i].path)));
     return true;
 }
 
@@ -462,9 +479,11 @@ bool options_parse(int argc, char **argv, struct options *o, int *status)
 
     *o = (struct options){0};
     *status = EXIT_USAGE;
-    opterr = 1;
-    while ((option = getopt_long(argc, argv, "o:vqh", long_options, NULL)) != -1)
-        if (!take(o, option, optarg, &done)) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:vqh", long_options, NULL)) != -1)
+        if (option == '?' || option == ':') {
+            return argument_refused("webnnc", option, long_options, argv);
+        } else if (!take(o, option, optarg, &done)) {
             *status = done ? 0 : EXIT_USAGE;
             return false;
         }
@@ -473,7 +492,7 @@ bool options_parse(int argc, char **argv, struct options *o, int *status)
     if (optind < argc) {
         char text[200];
         return complain("one model at a time: %s is too much",
-                        printable(text, sizeof text, argv[optind], strlen(argv[optind])));
+                        escape_text(text, sizeof text, argv[optind], strlen(argv[optind])));
     }
     return check(o) && default_output(o) && check_files(o);
 }

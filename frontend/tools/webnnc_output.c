@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Files that are there whole or not at all: written under a temporary name in the same folder, renamed once complete, and
- * removed when something fails or a signal ends the program.  Several files that belong together are all written before the
- * first of them is renamed.
+ * Writes webnnc's outputs by the rules of ir/support/new_file.h, and removes them when something fails or a signal ends the
+ * program.  Several files that belong together are all written before the first of them takes its place.
  *
  * The names that a signal handler must remove lie in static memory, with a flag that is set after the name and cleared before
  * it changes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/new_file.h"
 
 enum { PATH_BYTES = 4096, PENDING_MAX = 12 };
 
@@ -30,19 +29,17 @@ static struct pending folder;
 
 struct output {
     const char *path;
-    char *target; /* what path stands for, symbolic links followed */
+    struct new_file *file; /* NULL for standard output, and for devices until they are committed */
     struct pending *pending;
-    int file;
     const void *data; /* of what is no file: written when it is committed */
     size_t length;
-    bool is_plain;
 };
 
 static bool complain_file(const char *what, const char *path, int error)
 {
     char text[300];
 
-    return complain("%s %s: %s", what, printable(text, sizeof text, path, strlen(path)), strerror(error));
+    return complain("%s %s: %s", what, escape_text(text, sizeof text, path, strlen(path)), strerror(error));
 }
 
 /* ---- signals ---- */
@@ -90,48 +87,43 @@ static struct pending *pending_take(const char *path)
 
 /* ---- outputs ---- */
 
+static bool is_device(const char *path)
+{
+    struct stat status;
+
+    return !stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 struct output *output_begin(const char *path, bool executable)
 {
     struct output *f = calloc(1, sizeof *f);
-    char name[PATH_BYTES];
-    struct stat status;
+    sigset_t all, before;
+    int error;
 
     if (!f) {
         complain("out of memory");
         return NULL;
     }
     f->path = path;
-    f->file = -1;
-    f->target = realpath(path, NULL);
-    const char *target = f->target ? f->target : path;
-    if (!stat(target, &status) && S_ISDIR(status.st_mode)) {
-        complain_file("cannot write", path, EISDIR);
+    if (is_device(path)) {
+        complain_file("cannot write", path, EINVAL); /* its bytes come from a linker, which wants a file to seek in */
         output_abandon(f);
         return NULL;
     }
-    if (snprintf(name, sizeof name, "%s.XXXXXX", target) >= (int)sizeof name || !(f->pending = pending_take(name))) {
-        complain_file("cannot write", path, ENAMETOOLONG);
-        output_abandon(f);
-        return NULL;
-    }
-    /* No signal between the file's birth and its being known. */
-    sigset_t all, before;
+    /* No signal may come between the file's birth and its being known. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    f->file = mkstemp(f->pending->path);
-    int error = errno;
-    f->pending->used = f->file >= 0;
+    f->file = new_file_open(path, executable ? NEW_FILE_EXECUTABLE : 0, &error);
+    const char *temporary = f->file ? new_file_temporary(f->file) : NULL;
+    f->pending = temporary ? pending_take(temporary) : NULL;
+    if (f->pending)
+        f->pending->used = 1;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (f->file < 0) {
-        complain_file("cannot write", path, error);
-        f->pending = NULL;
-        output_abandon(f);
-        return NULL;
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(f->file, (executable ? 0777 : 0666) & ~mask);
-    return f;
+    if (f->pending)
+        return f;
+    complain_file("cannot write", path, f->file ? ENAMETOOLONG : error);
+    output_abandon(f);
+    return NULL;
 }
 
 const char *output_temporary(const struct output *f)
@@ -139,88 +131,60 @@ const char *output_temporary(const struct output *f)
     return f->pending->path;
 }
 
-static bool write_temporary(struct output *f, const void *data, size_t length)
+static bool put(FILE *out, const char *name, const void *data, size_t length)
 {
-    const char *p = data;
-
-    while (length) {
-        ssize_t n = write(f->file, p, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return complain_file("cannot write", f->path, n < 0 ? errno : EIO);
-        p += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
-/* Pipes, terminals and the like are written to as they are. */
-static bool write_plainly(const char *path, const void *data, size_t length)
-{
-    bool standard = !strcmp(path, "-");
-    FILE *f = standard ? stdout : fopen(path, "wb");
-
-    if (!f)
-        return complain_file("cannot write", path, errno);
-    bool ok = fwrite(data, 1, length, f) == length;
-    ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
-    return ok || complain_file("cannot write", standard ? "standard output" : path, errno);
+    errno = 0;
+    return fwrite(data, 1, length, out) == length || complain_file("cannot write", name, errno ? errno : EIO);
 }
 
 struct output *output_prepare(const char *path, const void *data, size_t length, bool executable)
 {
-    struct stat status;
     struct output *f;
 
-    if (!strcmp(path, "-") || (!stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
+    if (!strcmp(path, "-") || is_device(path)) {
         f = malloc(sizeof *f);
         if (f)
-            *f = (struct output){.path = path, .file = -1, .data = data, .length = length, .is_plain = true};
+            *f = (struct output){.path = path, .data = data, .length = length};
         else
             complain("out of memory");
         return f;
     }
     f = output_begin(path, executable);
-    if (f && !write_temporary(f, data, length)) {
+    if (f && !put(new_file_stream(f->file), path, data, length)) {
         output_abandon(f);
         return NULL;
     }
     return f;
 }
 
+/* Writes to standard output, or to a device, to which nothing was written when the outputs were prepared. */
+static bool commit_data(const struct output *f)
+{
+    int error;
+
+    if (strcmp(f->path, "-"))
+        return new_file_write(f->path, 0, f->data, f->length, &error) || complain_file("cannot write", f->path, error);
+    return put(stdout, "standard output", f->data, f->length) &&
+           (fflush(stdout) == 0 || complain_file("cannot write", "standard output", errno));
+}
+
 bool output_commit(struct output *f)
 {
-    if (f->is_plain) {
-        bool ok = write_plainly(f->path, f->data, f->length);
-        output_abandon(f);
-        return ok;
-    }
-    int closed = close(f->file);
+    int error;
+    bool ok = f->file ? new_file_commit(f->file, &error) || complain_file("cannot write", f->path, error) : commit_data(f);
 
-    f->file = -1;
-    if (closed || rename(f->pending->path, f->target ? f->target : f->path)) {
-        complain_file("cannot write", f->path, errno);
-        output_abandon(f);
-        return false;
-    }
-    f->pending->used = 0;
-    f->pending = NULL;
+    f->file = NULL;
     output_abandon(f);
-    return true;
+    return ok;
 }
 
 void output_abandon(struct output *f)
 {
     if (!f)
         return;
-    if (f->file >= 0)
-        close(f->file);
-    if (f->pending) {
-        unlink(f->pending->path);
+    new_file_abandon(f->file);
+    if (f->pending)
         f->pending->used = 0;
-    }
-    free(f->target);
     free(f);
 }
 

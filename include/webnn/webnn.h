@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn.h
- * The Web Neural Network API (W3C Candidate Recommendation Draft of 2026-05-21) for C and C++ programs.
+ * This is the Web Neural Network API (W3C Candidate Recommendation Draft of 2026-05-21) for C and C++ programs.
  *
- * The interfaces of the specification, after the conventions of webgpu.h:
+ * It has the interfaces of the specification, after the conventions of webgpu.h:
  *
  * - Objects are opaque handles with a reference count.  A function named `Create...`, `Build` or `Load...` gives the caller
- *   one reference, to be given back with the type's `Release`; `AddRef` takes another.  Operands are the exception: they
+ *   one reference, which the type's `Release` gives back; `AddRef` takes another.  Operands are the exception: they
  *   belong to their builder, are valid as long as it is, and need no release (so calls can be nested); AddRef and Release on
  *   an operand count on its builder.
  * - Every option dictionary of the specification is a struct; its `WNN_..._INIT` macro carries the specification's
- *   defaults.  A NULL options pointer means "all defaults".
+ *   defaults.  A NULL options pointer means "all defaults".  webnn_options.h says what a zeroed struct means.
+ * - A struct whose first member is structSize may get more members in later versions (webnn_options.h says how old and new
+ *   programs and libraries go together).  Every other struct is complete and stays as it is, because it is passed by value, or
+ *   lies in arrays or in other structs: strings, numbers, ranges, descriptors of operands, named operands, tensors and buffers,
+ *   callback infos, WNNBudget, and the limits that the library writes.  What would have to be added to one of them comes as a
+ *   struct or function of its own.
  * - A sequence is a count and a pointer.  In option structs a sequence whose pointer is NULL is absent, which is not the
  *   same as a present, empty one (any non-NULL pointer with a count of 0).
  * - Strings are UTF-8 with a length (WNNStringView); length WNN_STRLEN means NUL-terminated.
@@ -22,8 +27,11 @@
  *
  * This file has contexts, tensors, graphs and builders; it includes webnn_types.h, webnn_options.h and webnn_operators.h.
  *
- * The library never exits, aborts or prints, keeps no process-wide state that a caller could see, and starts no thread
- * before the first asynchronous call.
+ * The library never exits or aborts, prints only what debug switches ask for, and keeps no process-wide state that a caller
+ * could see, but for LLVM's handlers of fatal errors.  Where memory or threads run out inside of LLVM, oneDNN or libgomp, the
+ * call fails or the context is lost; in a few cases those libraries end the process all the same.  docs/failures.md lists them.
+ * No thread is started before a graph is built or loaded.  The library stays mapped after dlclose, because threads of libgomp's
+ * pool do.
  */
 #ifndef WEBNN_WEBNN_H_
 #define WEBNN_WEBNN_H_
@@ -38,92 +46,182 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ WNNContext */
 
-/** MLContextOptions, and what a native program can choose beyond them. */
+/**
+ * Has the members of MLContextOptions, and what a native program can choose beyond them.  Begin with WNN_CONTEXT_OPTIONS_INIT:
+ * in a zeroed struct (structSize 0, see webnn_options.h) accelerated has to be true, since false is not its default.
+ */
 typedef struct WNNContextOptions {
+    size_t structSize;
     WNNPowerPreference powerPreference;
-    bool accelerated;                /**< ask for a massively parallel device; the CPU engine serves either way */
-    uint32_t threadCount;            /**< threads per computation; 0: OMP_NUM_THREADS, else all processors */
+    bool accelerated;                /**< a massively parallel device is welcome: a hint; engine says where graphs run */
+    uint32_t threadCount;            /**< threads per computation; 0 for OMP_NUM_THREADS, else all processors; fewer if the
+                                      * system does not let so many be created */
     WNNStringView debug;             /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
-    WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost); as there is no
-                                          future to wait for, modes other than AllowSpontaneous: by wnnContextProcessEvents */
-    WNNPrecision precision;          /**< how exact convolutions and matrix products have to be, in graphs built here */
+    WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost); as there is no future to wait
+                                      * for, wnnContextProcessEvents calls it in modes other than AllowSpontaneous */
+    WNNPrecision precision;          /**< how exact convolutions and matmuls have to be, in graphs built here */
+    bool ignoreEnvironment;          /**< reads no environment variable: not WEBNN_DEBUG, WEBNN_ENGINE, OMP_WAIT_POLICY nor,
+                                      * for threadCount 0, OMP_NUM_THREADS; programs with set-user-ID never read them */
+    bool deterministic;              /**< graphs built here compute the same bits with any threadCount, on processors of one
+                                          kind; some take longer for it, and precision has no effect (docs/semantics.md) */
+    WNNBudget budget;                /**< what every graph builder begins with */
+    WNNEngine engine;                /**< where graphs run; NotSupportedError if there is no such machine */
+    WNNStringView device;            /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; the first if
+                                      * empty */
+    WNNStringView cache;             /**< of WNNEngine_Gpu: the folder of built programs, which must be the user's alone; if
+                                      * empty, the variable WEBNN_CACHE's, else webnn in the user's cache folder; "off" for
+                                      * none */
+    void *openclContext;             /**< of WNNEngine_Gpu: the application's own cl_context, in which graphs run and tensors
+                                      * lie, or NULL: then the context creates its own and the next two are NULL, too */
+    void *openclDevice;              /**< the cl_device_id in that context; `device` does not count then */
+    void *openclQueue;               /**< the cl_command_queue of both, which must be in order; wnnContextFlush says what runs
+                                      * when.  The context retains it and openclContext, and releases them when it goes */
 } WNNContextOptions;
 
 #define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
-    WNN_INIT_(WNNContextOptions, {WNNPowerPreference_Default,                                                                  \
+    WNN_INIT_(WNNContextOptions, {sizeof(WNNContextOptions),                                                                   \
+                                  WNNPowerPreference_Default,                                                                  \
                                   true,                                                                                        \
                                   0,                                                                                           \
                                   {NULL, 0},                                                                                   \
                                   {WNNCallbackMode_AllowSpontaneous, NULL, NULL, NULL},                                        \
-                                  WNNPrecision_Float32})
+                                  WNNPrecision_Float32,                                                                        \
+                                  false,                                                                                       \
+                                  false,                                                                                       \
+                                  {0, 0},                                                                                      \
+                                  WNNEngine_Auto,                                                                              \
+                                  {NULL, 0},                                                                                   \
+                                  {NULL, 0},                                                                                   \
+                                  NULL,                                                                                        \
+                                  NULL,                                                                                        \
+                                  NULL})
 
-/** Creates a context (ML.createContext).  NotSupportedError if no engine fits.  *context is NULL unless Success. */
+/**
+ * Describes the device of that number, which WNNContextOptions.device takes.  Returns false, with *device empty, if there are
+ * not as many.
+ */
+WNN_EXPORT bool wnnGetDevice(uint32_t number, WNNDeviceInfo *device);
+
+/**
+ * Creates a context (ML.createContext) with one reference for the caller.  Fails with NotSupportedError if no engine fits.
+ * *context is NULL unless Success.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnCreateContext(WNNContextOptions const *WNN_NULLABLE options, WNNContext *context);
-/** Takes another reference.  This and Release: any thread; NULL does nothing; the same for every type below. */
+/**
+ * Takes another reference.  This and Release, here and for every type below, may be called on any thread, and do nothing with
+ * NULL.
+ */
 WNN_EXPORT void wnnContextAddRef(WNNContext context);
-/** Gives a reference back.  Builders, graphs and tensors keep their context alive; with the last reference of all of these the
- * context goes, after the work already submitted. */
+/**
+ * Gives a reference back.  Builders, graphs and tensors keep their context alive; with the last reference of all of these the
+ * context goes, after the work already submitted.  Then the debug switch trace writes its file; if that fails, the reason is
+ * printed on stderr, and is what wnnGetLastErrorMessage says.
+ */
 WNN_EXPORT void wnnContextRelease(WNNContext WNN_NULLABLE context);
-/** Loses the context: destroys its graphs and tensors, ends what is pending with InvalidStateError.  Idempotent, never waits.
+/**
+ * Loses the context: destroys its graphs and tensors, and ends what is pending with InvalidStateError.  It never waits, and may
+ * be called again.
  */
 WNN_EXPORT void wnnContextDestroy(WNNContext context);
-/** Whether the context was destroyed, or lost for another reason.  It never comes back. */
+/** Returns whether the context was destroyed, or lost for another reason.  It never comes back. */
 WNN_EXPORT bool wnnContextIsLost(WNNContext context);
-/** MLContext.accelerated: what the options asked for. */
+/**
+ * Returns whether graphs run on a massively parallel device (MLContext.accelerated).  A processor is none, also where OpenCL
+ * makes it a device.
+ */
 WNN_EXPORT bool wnnContextGetAccelerated(WNNContext context);
-/** What the options asked for. */
+/** Returns what the options asked for. */
 WNN_EXPORT WNNPowerPreference wnnContextGetPowerPreference(WNNContext context);
-/** What the options asked for. */
+/** Returns what the options asked for. */
 WNN_EXPORT WNNPrecision wnnContextGetPrecision(WNNContext context);
+/** Returns what the options asked for. */
+WNN_EXPORT WNNBudget wnnContextGetBudget(WNNContext context);
 
-/** Creates a tensor of zeros (MLContext.createTensor): InvalidStateError on a lost context, TypeError for a bad descriptor. */
+/**
+ * Creates a tensor of zeros (MLContext.createTensor).  Fails with InvalidStateError on a lost context, TypeError for a bad
+ * descriptor.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensor(WNNContext context, WNNTensorDescriptor const *descriptor,
                                                          WNNTensor *tensor);
-/** The same, reported through a callback, errors included.  descriptor is read before the call returns. */
+/** Does the same and reports through a callback, errors included.  descriptor is read before the call returns. */
 WNN_EXPORT WNNFuture wnnContextCreateTensorAsync(WNNContext context, WNNTensorDescriptor const *descriptor,
                                                  WNNCreateTensorCallbackInfo callbackInfo);
-/** Creates a constant tensor holding a copy of data (MLContext.createConstantTensor): InvalidStateError on a lost context,
- * TypeError for a bad descriptor or a byteLength that is not exactly its. */
+/**
+ * Creates a tensor that is the application's own OpenCL buffer, without a copy.  `memory` is a cl_mem of the context given in
+ * WNNContextOptions.openclContext, and the tensor's bytes, dense and row-major in the descriptor's shape, begin at byteOffset,
+ * which is a multiple of 16.  The tensor retains `memory` until it is destroyed and the work that uses it has ended; the
+ * contents stay as they are.  The application orders its own commands by the queue (wnnContextFlush).  Any thread may call it.
+ * Fails with InvalidStateError on a lost context, TypeError for a bad descriptor, offset or buffer, NotSupportedError on a
+ * context without an openclContext.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensorFromOpenCL(WNNContext context, WNNTensorDescriptor const *descriptor,
+                                                                   void *memory, size_t byteOffset, WNNTensor *tensor);
+/**
+ * Returns once all writes and dispatches submitted before are in the queue of the device, in their order, without waiting for
+ * their end: what the application then puts into that queue (WNNContextOptions.openclQueue) runs behind them, and what it has
+ * put there before a submission runs before that.  On a processor it waits for their end.  Any thread may call it.  Fails with
+ * InvalidStateError on a lost context.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextFlush(WNNContext context);
+/**
+ * Creates a constant tensor holding a copy of data (MLContext.createConstantTensor).  Fails with InvalidStateError on a lost
+ * context, TypeError for a bad descriptor or a byteLength that is not exactly its.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateConstantTensor(WNNContext context, WNNOperandDescriptor const *descriptor,
                                                                  void const *data, size_t byteLength, WNNTensor *tensor);
-/** The same, reported through a callback, errors included.  descriptor and data are read before the call returns. */
+/** Does the same and reports through a callback, errors included.  descriptor and data are read before the call returns. */
 WNN_EXPORT WNNFuture wnnContextCreateConstantTensorAsync(WNNContext context, WNNOperandDescriptor const *descriptor,
                                                          void const *data, size_t byteLength,
                                                          WNNCreateTensorCallbackInfo callbackInfo);
-/** Copies a tensor's contents to data once all work submitted before is done (MLContext.readTensor).  Waits.  TypeError for a
- * tensor of another context, destroyed or not readable, or a byteLength that is not exactly the tensor's; InvalidStateError
- * if the context or the tensor is destroyed meanwhile. */
+/**
+ * Copies a tensor's contents to data once all work submitted before is done (MLContext.readTensor), and waits for that.  Fails
+ * with TypeError for a tensor of another context, destroyed or not readable, or a byteLength that is not exactly the tensor's;
+ * with InvalidStateError if the context or the tensor is destroyed meanwhile.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextReadTensor(WNNContext context, WNNTensor tensor, void *data, size_t byteLength);
-/** The same without waiting: data must stay valid until the callback ran. */
+/**
+ * Does the same without waiting.  data must stay valid until the callback ran.  Errors come to the callback, too, as its mode
+ * says; only where there is no context, or no memory for a future, it runs inside the call, and the future's id is 0.
+ */
 WNN_EXPORT WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *data, size_t byteLength,
                                                WNNReadTensorCallbackInfo callbackInfo);
-/** Submits a copy of data (taken before the call returns) into a writable tensor (MLContext.writeTensor).  TypeError as for
- * reading. */
+/**
+ * Submits a copy of data (taken before the call returns) into a writable tensor (MLContext.writeTensor).  Fails with TypeError
+ * as reading does.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const *data,
                                                         size_t byteLength);
-/** Submits one computation of graph and returns (MLContext.dispatch); one that takes less time than waking a thread may be done
+/**
+ * Submits one computation of graph and returns (MLContext.dispatch); one that takes less time than waking a thread may be done
  * by then.  If the computation fails later (no memory), the context is lost: going on with wrong contents would be worse.
- * InvalidStateError for a destroyed graph; TypeError for a graph or tensor of another context, names other than the graph's,
- * and a tensor that is given twice, destroyed, constant, or of another data type or shape. */
+ * Fails with InvalidStateError for a destroyed graph; with TypeError for a graph or tensor of another context, names other than
+ * the graph's, and a tensor that is given twice, destroyed, constant, or of another data type or shape.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCount,
                                                      WNNNamedTensor const *inputs, size_t outputCount,
                                                      WNNNamedTensor const *outputs);
 
-/** Waits until one of the futures has completed and its callback has run, or timeoutNS passed (UINT64_MAX: no limit).
- * Success (also if one had completed before), TimedOut, or TypeError if there is no future or one is unknown to the context. */
+/**
+ * Waits until one of the futures has completed and its callback has run, or timeoutNS nanoseconds passed (UINT64_MAX sets no
+ * limit).  Returns Success (also if one had completed before), TimedOut, or TypeError if there is no future or one is unknown
+ * to the context.
+ */
 WNN_EXPORT WNNStatus wnnContextWaitAny(WNNContext context, size_t futureCount, WNNFuture const *futures, uint64_t timeoutNS);
 /** Runs the callbacks of everything completed whose mode allows it, then returns. */
 WNN_EXPORT void wnnContextProcessEvents(WNNContext context);
 
 /* ------------------------------------------------------------------------------------------------ support limits */
 
-/** MLRankRange */
+/** Stands for MLRankRange. */
 typedef struct WNNRankRange {
     uint32_t min;
     uint32_t max;
 } WNNRankRange;
 
-/** MLTensorLimits of one operand.  dataTypes holds the bit WNN_DATA_TYPE_BIT(t) for every data type t that is supported. */
+/**
+ * Stands for MLTensorLimits of one operand.  dataTypes holds the bit WNN_DATA_TYPE_BIT(t) for every data type t that is
+ * supported.
+ */
 typedef struct WNNTensorLimits {
     char const *name; /**< the operand's name in the specification, such as "input", "bias" or "output0"; static storage */
     uint32_t dataTypes;
@@ -132,7 +230,7 @@ typedef struct WNNTensorLimits {
 
 #define WNN_DATA_TYPE_BIT(dataType) (UINT32_C(1) << (dataType))
 
-/** The members of MLOpSupportLimits that are no operators. */
+/** Has the members of MLOpSupportLimits that are no operators.  The library writes all of it, so the struct stays as it is. */
 typedef struct WNNOpSupportLimits {
     WNNInputOperandLayout preferredInputLayout;
     uint64_t maxTensorByteLength;
@@ -141,22 +239,24 @@ typedef struct WNNOpSupportLimits {
     WNNTensorLimits output;
 } WNNOpSupportLimits;
 
-/** The largest number of operands and results that wnnContextGetOperatorSupportLimits describes. */
+/** wnnContextGetOperatorSupportLimits describes at most so many operands and results. */
 #define WNN_TENSOR_LIMITS_MAX 11
 
-/** The top level of MLContext.opSupportLimits(). */
+/** Writes the top level of MLContext.opSupportLimits() to *limits. */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetOpSupportLimits(WNNContext context, WNNOpSupportLimits *limits);
 /**
- * One operator's member of MLContext.opSupportLimits(): its operands, optional ones included, then its results, in the order of
- * the specification's tables.  Writes at most capacity of them to limits and their number to *count.  "Same as another
- * operand" is resolved to what that operand allows.  A builder call that keeps to it is not refused for a data type or rank.
- * TypeError if there is no operator of that name.
+ * Describes one operator's member of MLContext.opSupportLimits(): its operands, optional ones included, then its results, in
+ * the order of the specification's tables.  Writes at most capacity of them to limits and their number to *count.  "Same as
+ * another operand" is resolved to what that operand allows.  A builder call that keeps to it is not refused for a data type or
+ * rank.  Fails with TypeError if there is no operator of that name.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextGetOperatorSupportLimits(WNNContext context, WNNStringView operatorName,
                                                                      size_t capacity, WNNTensorLimits *limits, size_t *count);
-/** The operators' names, such as "conv2d", by an index below the count; NULL beyond.  Static storage. */
+/** Returns the number of operators. */
 WNN_EXPORT size_t wnnGetOperatorCount(void);
-/** See wnnGetOperatorCount. */
+/**
+ * Returns the name of an operator, such as "conv2d", by an index below the count, or NULL beyond it.  It has static storage.
+ */
 WNN_EXPORT char const *wnnGetOperatorName(size_t index);
 
 /* ------------------------------------------------------------------------------------------------ WNNTensor */
@@ -165,21 +265,24 @@ WNN_EXPORT char const *wnnGetOperatorName(size_t index);
 WNN_EXPORT void wnnTensorAddRef(WNNTensor tensor);
 /** Gives a reference back; with the last one memory goes behind the work already submitted, pending reads included. */
 WNN_EXPORT void wnnTensorRelease(WNNTensor WNN_NULLABLE tensor);
-/** MLTensor.destroy: pending reads end with InvalidStateError; memory goes behind the work already submitted. */
+/**
+ * Destroys a tensor (MLTensor.destroy): pending reads end with InvalidStateError, and memory goes behind the work already
+ * submitted.
+ */
 WNN_EXPORT void wnnTensorDestroy(WNNTensor tensor);
-/** MLTensor.dataType.  This and the following answer for destroyed tensors, too. */
+/** Returns MLTensor.dataType.  This and the following answer for destroyed tensors, too. */
 WNN_EXPORT WNNOperandDataType wnnTensorGetDataType(WNNTensor tensor);
-/** The number of dimensions. */
+/** Returns the number of dimensions. */
 WNN_EXPORT size_t wnnTensorGetRank(WNNTensor tensor);
-/** MLTensor.shape: as many sizes as the rank; the tensor's. */
+/** Returns MLTensor.shape, which has as many sizes as the rank and belongs to the tensor. */
 WNN_EXPORT uint32_t const *wnnTensorGetShape(WNNTensor tensor);
-/** The bytes that reading and writing transfer. */
+/** Returns the bytes that reading and writing transfer. */
 WNN_EXPORT size_t wnnTensorGetByteLength(WNNTensor tensor);
-/** MLTensor.readable */
+/** Returns MLTensor.readable. */
 WNN_EXPORT bool wnnTensorGetReadable(WNNTensor tensor);
-/** MLTensor.writable */
+/** Returns MLTensor.writable. */
 WNN_EXPORT bool wnnTensorGetWritable(WNNTensor tensor);
-/** MLTensor.constant */
+/** Returns MLTensor.constant. */
 WNN_EXPORT bool wnnTensorGetConstant(WNNTensor tensor);
 
 /* ------------------------------------------------------------------------------------------------ WNNGraph */
@@ -188,35 +291,45 @@ WNN_EXPORT bool wnnTensorGetConstant(WNNTensor tensor);
 WNN_EXPORT void wnnGraphAddRef(WNNGraph graph);
 /** Gives a reference back; with the last one the graph goes behind the work already submitted. */
 WNN_EXPORT void wnnGraphRelease(WNNGraph WNN_NULLABLE graph);
-/** MLGraph.destroy: later dispatches are refused, those submitted complete. */
+/** Destroys a graph (MLGraph.destroy): later dispatches are refused, and those submitted complete. */
 WNN_EXPORT void wnnGraphDestroy(WNNGraph graph);
-/** The number of inputs: those that the outputs depend on, whatever was optimised away. */
+/** Returns the number of inputs: those that the outputs depend on, whatever was optimised away. */
 WNN_EXPORT size_t wnnGraphGetInputCount(WNNGraph graph);
-/** The number of outputs given to build. */
+/** Returns the number of outputs given to build. */
 WNN_EXPORT size_t wnnGraphGetOutputCount(WNNGraph graph);
-/** TypeError if index is out of range.  Inputs stand in the order they were made, outputs in the order given to build. */
+/**
+ * Describes an input of the graph; the pointers are the graph's.  Fails with TypeError if index is out of range.  Inputs stand
+ * in the order they were made, outputs in the order given to build.
+ */
 WNN_EXPORT WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *input);
-/** See wnnGraphGetInput. */
+/** Describes an output in the same way. */
 WNN_EXPORT WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output);
-/** Writes the compiled graph to a file: plan, machine code and packed weights, versioned and checksummed, for
+/**
+ * Writes the compiled graph to a file: its steps, machine code and packed weights, versioned and checksummed, for
  * wnnContextLoadGraph on this machine or one like it (docs/compiled-graphs.md).  The file is complete or not there at all; an
- * older one is replaced.  May be called on any thread while the graph computes.  TypeError for an empty path, InvalidStateError
- * for a destroyed graph or a lost context, UnknownError if the file cannot be written, NotSupportedError for a graph that was
- * loaded from a shared object. */
+ * older one is replaced.  A symbolic link stands for the file that it leads to; devices and pipes are written to.  It may be
+ * called on any thread while the graph computes.  Fails with TypeError for an empty path, InvalidStateError for a destroyed
+ * graph or a lost context, UnknownError if the file cannot be written, NotSupportedError for a graph that was loaded from a
+ * shared object.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path);
-/** Makes a graph of a file that wnnGraphSave wrote, without compiling, or of a shared object that webnnc made.  The graph is
+/**
+ * Makes a graph of a file that wnnGraphSave wrote, without compiling, or of a shared object that webnnc made.  The graph is
  * dispatched like a built one and gives the same results bit by bit.  Weights and code stay in the file, which is mapped: it
  * may be deleted or replaced by another meanwhile, but not be written to.  Code in a file is trusted as that of a shared
- * library is; everything else is checked.  DataError if the file is absent, damaged or something else; NotSupportedError if it
- * was made by another version of this library or of oneDNN, for a processor with more features than the context may use, or
- * with weights packed for another number of threads: then the graph is to be built anew.  InvalidStateError if the context is
- * lost. */
+ * library is; everything else is checked.  Fails with DataError if the file is absent, damaged or something else; with
+ * NotSupportedError if it was made by another version of this library or of oneDNN, for a processor with more features than the
+ * context may use, or with weights packed for another number of threads: then the graph is to be built anew.  Fails with
+ * InvalidStateError if the context is lost.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph);
-/** The same on the context's timeline, reported through a callback, errors included.  path is copied. */
+/** Does the same on the context's timeline and reports through a callback, errors included.  path is copied. */
 WNN_EXPORT WNNFuture wnnContextLoadGraphAsync(WNNContext context, char const *path, WNNBuildCallbackInfo callbackInfo);
-/** Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output,
- * are refused with a TypeError, as are names and byte lengths other than the graph's; InvalidStateError for a destroyed graph
- * or a lost context.  Buffers need no alignment.  Runs on the calling thread when the timeline is idle. */
+/**
+ * Computes on host buffers and returns when the outputs are written.  Overlapping buffers, where one of them is an output, are
+ * refused with a TypeError, as are names and byte lengths other than the graph's; a destroyed graph or a lost context with
+ * InvalidStateError.  Buffers need no alignment.  It runs on the calling thread when the timeline is idle.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCount, WNNNamedBuffer const *inputs,
                                                   size_t outputCount, WNNNamedBuffer const *outputs);
 
@@ -226,60 +339,95 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphCompute(WNNGraph graph, size_t inputCo
 WNN_EXPORT void wnnOperandAddRef(WNNOperand operand);
 /** Gives a reference on the operand's builder back. */
 WNN_EXPORT void wnnOperandRelease(WNNOperand WNN_NULLABLE operand);
-/** MLOperand.dataType; Undefined for an error operand.  This and the following answer after build, too. */
+/** Returns MLOperand.dataType, or Undefined for an error operand.  This and the following answer after build, too. */
 WNN_EXPORT WNNOperandDataType wnnOperandGetDataType(WNNOperand operand);
-/** The number of dimensions; 0 for an error operand. */
+/** Returns the number of dimensions, or 0 for an error operand. */
 WNN_EXPORT size_t wnnOperandGetRank(WNNOperand operand);
-/** MLOperand.shape: as many sizes as the rank; the builder's. */
+/** Returns MLOperand.shape, which has as many sizes as the rank and belongs to the builder. */
 WNN_EXPORT uint32_t const *wnnOperandGetShape(WNNOperand operand);
-/** Whether the call that returned this operand failed. */
+/** Returns whether the call that returned this operand failed. */
 WNN_EXPORT bool wnnOperandIsError(WNNOperand operand);
 
 /* ------------------------------------------------------------------------------------------------ WNNGraphBuilder */
 
-/** MLGraphBuilder(context).  InvalidStateError if the context is lost. */
+/**
+ * Creates a builder, as MLGraphBuilder(context) does, with one reference for the caller.  Fails with InvalidStateError if the
+ * context is lost.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *builder);
 /** Takes another reference. */
 WNN_EXPORT void wnnGraphBuilderAddRef(WNNGraphBuilder builder);
 /** Gives a reference back; with the last one the builder goes, and its operands with it.  Built graphs do not need it. */
 WNN_EXPORT void wnnGraphBuilderRelease(WNNGraphBuilder WNN_NULLABLE builder);
 
-/** The first error since the builder was made or cleared: Success and an empty message if there is none.
- * The message is valid until the next call on the builder. */
+/**
+ * Returns the first error since the builder was made or cleared: Success and an empty message if there is none.  The message is
+ * valid until the next call on the builder.
+ */
 WNN_EXPORT WNNStatus wnnGraphBuilderGetError(WNNGraphBuilder builder, WNNStringView *WNN_NULLABLE message);
 /** Forgets the first error; the next one is the first again. */
 WNN_EXPORT void wnnGraphBuilderClearError(WNNGraphBuilder builder);
 
-/** input(name, descriptor).  TypeError for an empty name, one that another input has, or a bad descriptor. */
+/**
+ * Replaces the builder's budget; what has been spent stays spent.  Readers of model files call it: members of budget that are 0
+ * become the default for a graph that sourceBytes bytes of files describe, or if that is 0 for one that a program describes.
+ * Fails with InvalidStateError if the builder has built.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetBudget(WNNGraphBuilder builder, WNNBudget const *budget,
+                                                           uint64_t sourceBytes);
+/**
+ * Charges work and memory that a reader is about to spend on the builder's graph; writing four bytes counts as an operation,
+ * too.  `what` begins the message, such as "a range of 1000 numbers".  Fails with OperationError, and charges nothing, if the
+ * budget does not allow it; with InvalidStateError if the builder has built.  The builder's first error stays as it is.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder builder, WNNStringView what, uint64_t operations,
+                                                       uint64_t bytes);
+
+/**
+ * Makes an input: input(name, descriptor).  Fails with TypeError for an empty name, one that another input has, or a bad
+ * descriptor.
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderInput(WNNGraphBuilder builder, WNNStringView name, WNNOperandDescriptor const *descriptor);
-/** constant(descriptor, buffer): copies data before it returns.  TypeError for a bad descriptor or a byteLength that is not
- * exactly its. */
+/**
+ * Makes a constant of a copy of data: constant(descriptor, buffer).  Fails with TypeError for a bad descriptor or a byteLength
+ * that is not exactly its.
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstant(WNNGraphBuilder builder, WNNOperandDescriptor const *descriptor, void const *data,
                                               size_t byteLength);
-/** constant(descriptor, buffer) without a copy: data must stay unchanged until release is called, which happens exactly
- * once, on any thread, also when this call fails. */
+/**
+ * Does the same without a copy: data must stay unchanged until release is called, which happens exactly once, on any thread,
+ * also when this call fails.
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder builder, WNNOperandDescriptor const *descriptor,
                                                   void const *data, size_t byteLength, WNNBufferReleaseCallbackInfo release);
-/** constant(dataType, value): a scalar, value cast to dataType. */
+/** Makes a scalar constant of value cast to dataType: constant(dataType, value). */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNNOperandDataType dataType, WNNNumber value);
-/** constant(tensor): tensor must come from wnnContextCreateConstantTensor of the same context, and must not be destroyed before
- * build has been called. */
+/**
+ * Makes a constant of a tensor: constant(tensor).  It must come from wnnContextCreateConstantTensor of the same context, and
+ * must not be destroyed before build has been called.
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder builder, WNNTensor tensor);
-/** Copies the value of an operand that depends on constants only to data, as the reference interpreter computes it (not in the
- * specification; readers of model files take shapes and axes from it).  Takes as long as a naive computation does.  TypeError
- * if the operand depends on an input, or byteLength is not exactly the operand's; the builder stays as it is, its first error
- * too. */
+/**
+ * Copies the value of an operand that depends on constants only to data, as the reference interpreter computes it (not in the
+ * specification; readers of model files take shapes and axes from it).  It takes as long as a naive computation does.  Fails
+ * with TypeError if the operand depends on an input, or byteLength is not exactly the operand's; with OperationError if the
+ * budget does not allow the computation.  The builder stays as it is, its first error too.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderGetConstantValue(WNNGraphBuilder builder, WNNOperand operand, void *data,
                                                                   size_t byteLength);
 
-/** Compiles the graph up to outputs and waits (MLGraphBuilder.build).  A builder builds once; a call refused with TypeError
+/**
+ * Compiles the graph up to outputs and waits (MLGraphBuilder.build).  A builder builds once; a call refused with TypeError
  * leaves it unbuilt: no outputs, an empty name or one given twice, an output that is an input, a constant, an error operand or
- * another builder's.  InvalidStateError if the builder has built or the context is lost, also meanwhile; OperationError if the
- * graph cannot be compiled.  *graph is NULL unless Success. */
+ * another builder's.  Fails with InvalidStateError if the builder has built or the context is lost, also meanwhile; with
+ * OperationError if the graph cannot be compiled.  *graph is NULL unless Success.
+ */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderBuild(WNNGraphBuilder builder, size_t outputCount,
                                                        WNNNamedOperand const *outputs, WNNGraph *graph);
-/** The same on the context's timeline, reported through a callback, errors included.  outputs are read before it returns, and
- * the builder may be released. */
+/**
+ * Does the same on the context's timeline and reports through a callback, errors included.  outputs are read before it returns,
+ * and the builder may be released.
+ */
 WNN_EXPORT WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder builder, size_t outputCount, WNNNamedOperand const *outputs,
                                                WNNBuildCallbackInfo callbackInfo);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_call.h
- * Calling a builder method by its name, with arguments that are known at run time only: for readers of models, bindings and
- * test runners, so that nobody needs a switch over ninety-five operators.
+ * This part of the API calls a builder method by its name, with arguments that are known at run time only.  It is for readers
+ * of models, bindings and test runners, so that nobody needs a switch over ninety-five operators.
  *
  *     WNNMethodCall call = wnnMethodCallCreate(WNN_STR("conv2d"));
  *     wnnMethodCallArgument(call, 0, wnnMethodValueOperand(input));
@@ -25,10 +25,10 @@
 extern "C" {
 #endif
 
-/** One call under preparation.  Not thread-safe: one thread at a time. */
+/** Holds one call under preparation.  One thread at a time may use it. */
 typedef struct WNNMethodCallImpl *WNNMethodCall;
 
-/** Which member of a WNNMethodValue holds its value. */
+/** Says which member of a WNNMethodValue holds its value. */
 typedef enum WNNMethodValueKind {
     WNNMethodValueKind_None = 0, /**< as if the argument or option had not been given */
     WNNMethodValueKind_Operand = 1,
@@ -39,7 +39,9 @@ typedef enum WNNMethodValueKind {
     WNNMethodValueKind_Force32 = 0x7FFFFFFF
 } WNNMethodValueKind;
 
-/** A value of any kind.  Lists and strings are the caller's; they need to live only during the function that takes them. */
+/**
+ * Holds a value of any kind.  Lists and strings are the caller's; they need to live only during the function that takes them.
+ */
 typedef struct WNNMethodValue {
     WNNMethodValueKind kind;
     union {
@@ -54,6 +56,7 @@ typedef struct WNNMethodValue {
     } as;
 } WNNMethodValue;
 
+/** Makes a value of an operand. */
 static inline WNNMethodValue wnnMethodValueOperand(WNNOperand operand)
 {
     WNNMethodValue v;
@@ -62,6 +65,7 @@ static inline WNNMethodValue wnnMethodValueOperand(WNNOperand operand)
     return v;
 }
 
+/** Makes a value of a number. */
 static inline WNNMethodValue wnnMethodValueNumber(WNNNumber number)
 {
     WNNMethodValue v;
@@ -70,6 +74,7 @@ static inline WNNMethodValue wnnMethodValueNumber(WNNNumber number)
     return v;
 }
 
+/** Makes a value of a boolean. */
 static inline WNNMethodValue wnnMethodValueBool(bool boolean)
 {
     WNNMethodValue v;
@@ -78,6 +83,7 @@ static inline WNNMethodValue wnnMethodValueBool(bool boolean)
     return v;
 }
 
+/** Makes a value of a string, which stays the caller's. */
 static inline WNNMethodValue wnnMethodValueString(WNNStringView string)
 {
     WNNMethodValue v;
@@ -86,6 +92,7 @@ static inline WNNMethodValue wnnMethodValueString(WNNStringView string)
     return v;
 }
 
+/** Makes a value of a list, which stays the caller's. */
 static inline WNNMethodValue wnnMethodValueList(size_t count, WNNMethodValue const *items)
 {
     WNNMethodValue v;
@@ -95,32 +102,43 @@ static inline WNNMethodValue wnnMethodValueList(size_t count, WNNMethodValue con
     return v;
 }
 
-/** A call with every option at its default.  NULL: there is no such method (TypeError), or no memory (UnknownError). */
+/**
+ * Creates a call with every option at its default.  Returns NULL if there is no such method (TypeError), or no memory
+ * (UnknownError).
+ */
 WNN_EXPORT WNNMethodCall wnnMethodCallCreate(WNNStringView method);
 /** Frees a call.  What it returned stays the builder's. */
 WNN_EXPORT void wnnMethodCallDestroy(WNNMethodCall WNN_NULLABLE call);
-/** Back to what wnnMethodCallCreate gave, so that one call can be reused. */
+/** Goes back to what wnnMethodCallCreate gave, so that one call can be reused. */
 WNN_EXPORT void wnnMethodCallReset(WNNMethodCall call);
 
-/** The positional arguments of the method, in order: operands (concat: one list of them), then the others. */
+/**
+ * Returns the number of the method's positional arguments, which are its operands (for concat one list of them), then the
+ * others.
+ */
 WNN_EXPORT size_t wnnMethodCallArgumentCount(WNNMethodCall call);
-/** The specification's name of the index-th positional argument, NULL beyond the last.  Static storage. */
+/** Returns the specification's name of the index-th positional argument, or NULL beyond the last.  It has static storage. */
 WNN_EXPORT char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index);
-/** Sets the index-th positional argument.  split's is a list, or a number of equal parts.  TypeError: not what it takes. */
+/**
+ * Sets the index-th positional argument.  split's is a list, or a number of equal parts.  Fails with TypeError if it does not
+ * take such a value.
+ */
 WNN_EXPORT WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value);
-/** Sets a member of the option dictionary, operands and "label" included.  A name that it does not have is ignored, as
- * JavaScript does, if ignoreUnknown, else a TypeError. */
+/**
+ * Sets a member of the option dictionary, operands and "label" included.  A name that it does not have is ignored, as
+ * JavaScript does, if ignoreUnknown, else it is a TypeError.
+ */
 WNN_EXPORT WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignoreUnknown);
-/** Sets an argument or option by its name, whichever it is.  TypeError: there is none of that name. */
+/** Sets an argument or option by its name, whichever it is.  Fails with TypeError if there is none of that name. */
 WNN_EXPORT WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WNNMethodValue value);
 
-/** Calls the method on builder.  TypeError if a positional argument has not been set; else what the method says. */
+/** Calls the method on builder.  Fails with TypeError if a positional argument has not been set, else as the method says. */
 WNN_EXPORT WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder);
-/** What the method returned: one operand, or a sequence; 0 and NULL before a successful invoke.  The builder's. */
+/** Returns how many operands the method returned: one, or those of a sequence, or 0 before a successful invoke. */
 WNN_EXPORT size_t wnnMethodCallResultCount(WNNMethodCall call);
-/** See wnnMethodCallResultCount. */
+/** Returns one of those operands, which are the builder's, or NULL beyond the last. */
 WNN_EXPORT WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index);
-/** Whether the method returns a sequence. */
+/** Returns whether the method returns a sequence. */
 WNN_EXPORT bool wnnMethodCallIsSequence(WNNMethodCall call);
 
 #ifdef __cplusplus

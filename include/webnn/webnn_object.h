@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What an object that webnnc made says about itself.  Stands alone: C99 or C++, <stddef.h> and <stdint.h>, no library.
+ * This header declares what an object that webnnc made says about itself.  It stands alone: it needs C99 or C++, <stddef.h> and
+ * <stdint.h>, and no library.
  *
- * In: nothing.  Out: the description that every object exports as PREFIX_object, and that a shared object exports a second time
- * under the fixed name WEBNN_OBJECT_SYMBOL, so that wnnContextLoadGraph and other programs find it with dlsym.
+ * Every object exports its description as PREFIX_object, and a shared object exports it a second time under the fixed name
+ * WEBNN_OBJECT_SYMBOL, so that wnnContextLoadGraph and other programs find it with dlsym.
  *
  * The functions are plain C with natural prototypes.  With inputs of types T1..Tn and outputs of types U1..Um (float for
  * float32, uint16_t for the bits of float16, intN_t and uintN_t) and `prefix_model` an incomplete struct of the object's own:
@@ -14,13 +15,13 @@
  *     int  prefix_run(prefix_model *model, const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
  *
  *   objects without (--library none)
- *     int    prefix_run(const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *     int prefix_run(const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
  *     size_t prefix_workspace_size(uint32_t threads);
- *     int    prefix_run_with(void *workspace, const struct webnn_object_parallel *parallel,
- *                            const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *     int prefix_run_with(void *workspace, const struct webnn_object_parallel *parallel,
+ *                         const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
  *   and if their weights lie in a file of their own (WEBNN_OBJECT_NEEDS_WEIGHTS)
- *     int    prefix_set_weights(const void *file, size_t bytes);   the file's bytes, aligned to 64, which must stay
- *     int    prefix_load_weights(const char *path);                maps it; NULL: where webnnc wrote it.  So does the first run.
+ *     int prefix_set_weights(const void *file, size_t bytes);   takes the file's bytes, aligned to 64, which must stay
+ *     int prefix_load_weights(const char *path);    maps it, or if NULL the file where webnnc wrote it; else the first run does
  *
  * All of them are thread-safe and re-entrant; a model may run on several threads at the same time.  Functions that return int
  * return WEBNN_OBJECT_OK or one of the codes below.  Inputs and outputs are dense and row-major, aligned for their type;
@@ -36,26 +37,30 @@
 extern "C" {
 #endif
 
-/** Changes whenever anything below changes its meaning or place. */
-#define WEBNN_OBJECT_VERSION 1
+/**
+ * This changes whenever anything below changes its meaning or place.  Who loads an object by its description refuses versions
+ * that are not WEBNN_OBJECT_VERSION.  Of the structs that a caller and an object hand each other the options have a size, so
+ * that later versions may append members and keep this number.  The others have none: the version is that of all of them.
+ */
+#define WEBNN_OBJECT_VERSION 2
 
-/** "WNNO" in the byte order of the target: the first member, so that garbage is told from descriptions. */
+/** This is "WNNO" in the byte order of the target, the first member, so that garbage is told from descriptions. */
 #define WEBNN_OBJECT_MAGIC 0x4F4E4E57u
 
-/** The symbol of a shared object's description: extern const struct webnn_object webnn_object_v1. */
+/** This is the symbol of a shared object's description in all versions: extern const struct webnn_object webnn_object_v1. */
 #define WEBNN_OBJECT_SYMBOL "webnn_object_v1"
 
-/** What functions return. */
+/** These are what functions return. */
 enum {
     WEBNN_OBJECT_OK = 0,
     WEBNN_OBJECT_NO_MEMORY = 1,      /**< memory could not be had */
     WEBNN_OBJECT_UNSUPPORTED = 2,    /**< this processor lacks instructions that the code uses */
     WEBNN_OBJECT_BAD_WEIGHTS = 3,    /**< the file with weights is missing, or not the one that was written with the object */
     WEBNN_OBJECT_LIBRARY_FAILED = 4, /**< libwebnn_rt does not fit, or oneDNN failed */
-    WEBNN_OBJECT_BAD_ARGUMENT = 5    /**< a pointer is NULL that must not be */
+    WEBNN_OBJECT_BAD_ARGUMENT = 5    /**< a pointer is NULL that must not be, or an option has no such value */
 };
 
-/** Data types: the numbers of WNNOperandDataType. */
+/** Lists the data types by the numbers of WNNOperandDataType. */
 enum webnn_object_type {
     WEBNN_OBJECT_FLOAT32 = 1,
     WEBNN_OBJECT_FLOAT16 = 2, /**< bits, in uint16_t */
@@ -67,24 +72,31 @@ enum webnn_object_type {
     WEBNN_OBJECT_UINT8 = 8
 };
 
-/** An input or output. */
+/** Describes an input or output. */
 struct webnn_object_tensor {
     const char *name;      /**< the model's, UTF-8 */
     uint32_t type;         /**< enum webnn_object_type */
-    uint32_t rank;         /**< 0: a scalar */
+    uint32_t rank;         /**< 0 for a scalar */
     const uint32_t *shape; /**< rank sizes; may be NULL if rank is 0 */
     uint64_t bytes;
 };
 
-/** How a model is created.  NULL stands for all zeros. */
+/**
+ * Says how a model is created.  Begin with WEBNN_OBJECT_OPTIONS_INIT; NULL and a zeroed struct stand for the defaults, which
+ * are zeros.  PREFIX_create returns WEBNN_OBJECT_BAD_ARGUMENT if structSize is neither 0 nor at least that of this version, or
+ * if members that the object does not know are not zero.
+ */
 struct webnn_object_options {
-    uint32_t threads;    /**< threads of one run; 0: as many as the machine has processors */
-    const char *weights; /**< objects with WEBNN_OBJECT_NEEDS_WEIGHTS: path of the file; NULL: where webnnc wrote it */
+    size_t structSize;   /**< sizeof(struct webnn_object_options), or 0 */
+    uint32_t threads;    /**< threads of one run; 0 for as many as the machine has processors */
+    const char *weights; /**< of objects with WEBNN_OBJECT_NEEDS_WEIGHTS: path of the file; NULL for where webnnc wrote it */
 };
 
+#define WEBNN_OBJECT_OPTIONS_INIT {sizeof(struct webnn_object_options), 0, NULL}
+
 /**
- * A caller's way of running the parts of a kernel in parallel.  run calls part(data, i, parts) once for every i below parts, on
- * any threads, at most `threads` of them at the same time, and returns when all are done.
+ * Holds a caller's way of running the parts of a kernel in parallel.  run calls part(data, i, parts) once for every i below
+ * parts, on any threads, at most `threads` of them at the same time, and returns when all are done.
  */
 struct webnn_object_parallel {
     uint32_t threads;
@@ -97,10 +109,10 @@ enum webnn_object_flag {
     WEBNN_OBJECT_NEEDS_WEIGHTS = 2 /**< weights lie in a file of their own */
 };
 
-/** Any function; to be cast to its prototype. */
+/** Is any function; it is to be cast to its prototype. */
 typedef void (*webnn_object_function)(void);
 
-/** The description.  All that it points to is read-only and lives as long as the object. */
+/** Holds the description.  All that it points to is read-only and lives as long as the object. */
 struct webnn_object {
     uint32_t magic;       /**< WEBNN_OBJECT_MAGIC */
     uint32_t version;     /**< WEBNN_OBJECT_VERSION */

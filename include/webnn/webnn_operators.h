@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_operators.h
- * Part of webnn.h, which is what programs include: the operators, methods of a graph builder.
+ * This part of webnn.h, which is what programs include, has the operators: methods of a graph builder.
  */
 #ifndef WEBNN_WEBNN_OPERATORS_H_
 #define WEBNN_WEBNN_OPERATORS_H_
@@ -31,601 +31,647 @@ extern "C" {
  */
 
 /**
- * Index of the smallest element along axis; of equal ones the lowest index.  input: any data type, rank 1 or more.  The result
- * has options' outputDataType (int32 or int64) and input's shape without the axis, or with 1 in its place if keepDimensions.
- * TypeError if axis is not less than the rank. (argMin/argMax operations)
+ * Returns the index of the smallest element along axis; of equal ones the lowest index.  input has any data type and rank 1 or
+ * more.  The result has options' outputDataType (int32 or int64) and input's shape without the axis, or with 1 in its place if
+ * keepDimensions.  Fails with TypeError if axis is not less than the rank. (argMin/argMax operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderArgMin(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                             WNNArgMinMaxOptions const *WNN_NULLABLE options);
 /**
- * Index of the largest element along axis; of equal ones the lowest index.  input: any data type, rank 1 or more.  The result
- * has options' outputDataType (int32 or int64) and input's shape without the axis, or with 1 in its place if keepDimensions.
- * TypeError if axis is not less than the rank. (argMin/argMax operations)
+ * Returns the index of the largest element along axis; of equal ones the lowest index.  input has any data type and rank 1 or
+ * more.  The result has options' outputDataType (int32 or int64) and input's shape without the axis, or with 1 in its place if
+ * keepDimensions.  Fails with TypeError if axis is not less than the rank. (argMin/argMax operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderArgMax(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                             WNNArgMinMaxOptions const *WNN_NULLABLE options);
 /**
- * (input - mean) / sqrt(variance + epsilon) * scale + bias, with statistics given per index of options' axis (default 1).
- * input: float32 or float16, rank 1 or more; mean, variance, scale and bias: the same data type, shape [size of the axis].  A
- * missing scale is 1, a missing bias 0.  TypeError if axis is not less than the rank or a shape differs. (batchNormalization)
+ * Returns (input - mean) / sqrt(variance + epsilon) * scale + bias, with statistics given per index of options' axis (by
+ * default 1).  input is float32 or float16, of rank 1 or more; mean, variance, scale and bias have the same data type and shape
+ * [size of the axis].  A missing scale is 1, and a missing bias is 0.  Fails with TypeError if axis is not less than the rank
+ * or a shape differs. (batchNormalization)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderBatchNormalization(WNNGraphBuilder builder, WNNOperand input, WNNOperand mean,
                                                         WNNOperand variance,
                                                         WNNBatchNormalizationOptions const *WNN_NULLABLE options);
 /**
- * Each element converted to dataType.  Any data types and rank; the shape stays.  Float to integer truncates and saturates, NaN
- * becomes 0; integer to integer keeps the low bits; to float rounds to nearest even. (cast)
+ * Converts each element to dataType.  Data types and rank may be any; the shape stays.  From float to integer it truncates and
+ * saturates, and NaN becomes 0; from integer to integer it keeps the low bits; to float it rounds to nearest even. (cast)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderCast(WNNGraphBuilder builder, WNNOperand input, WNNOperandDataType dataType,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * min(max(x, minValue), maxValue).  Any data type and rank.  The bounds are cast to the data type of input first; a missing
- * bound does not bound (the specification's text has the two defaults exchanged).  TypeError if minValue is greater than
- * maxValue after the cast. (clamp)
+ * Returns min(max(x, minValue), maxValue).  input has any data type and rank.  The bounds are cast to the data type of input
+ * first; a missing bound does not bound (the specification's text has the two defaults exchanged).  Fails with TypeError if
+ * minValue is greater than maxValue after the cast. (clamp)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderClamp(WNNGraphBuilder builder, WNNOperand input,
                                            WNNClampOptions const *WNN_NULLABLE options);
 /**
- * The inputs one after the other along axis.  Any data type and rank 1 or more, the same for all; all dimensions but axis must
- * be equal.  TypeError for no or more than 8192 inputs, an axis not less than the rank, or a joined dimension above 2^31-1.
- * (concat)
+ * Joins the inputs one after the other along axis.  They have any data type and rank 1 or more, the same for all; all
+ * dimensions but axis must be equal.  Fails with TypeError for no or more than 8192 inputs, an axis not less than the rank, or
+ * a joined dimension above 2^31-1. (concat)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderConcat(WNNGraphBuilder builder, size_t inputsCount, WNNOperand const *inputs,
                                             uint32_t axis, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 2-D convolution.  All operands float32 or all float16.  input: [batches, channels, height, width] or as options' inputLayout
- * says; filter: [outputChannels, channels / groups, height, width] or as filterLayout says; bias: [outputChannels].  padding is
- * [beginning height, ending height, beginning width, ending width], strides and dilations are [height, width].  Each spatial
- * size of the result is floor((input - ((filter - 1) * dilation + 1) + both paddings) / stride) + 1.  TypeError for lists of
- * another length, a stride, dilation or groups of 0, channels that do not fit, or a filter larger than the padded input.
- * (conv2d)
+ * Computes a 2-D convolution.  All operands are float32 or all float16.  input is [batches, channels, height, width] or as
+ * options' inputLayout says, filter [outputChannels, channels / groups, height, width] or as filterLayout says, and bias
+ * [outputChannels].  padding is [beginning height, ending height, beginning width, ending width], strides and dilations are
+ * [height, width].  Each spatial size of the result is floor((input - ((filter - 1) * dilation + 1) + both paddings) / stride)
+ * + 1.  Fails with TypeError for lists of another length, a stride, dilation or groups of 0, channels that do not fit, or a
+ * filter larger than the padded input. (conv2d)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderConv2d(WNNGraphBuilder builder, WNNOperand input, WNNOperand filter,
                                             WNNConv2dOptions const *WNN_NULLABLE options);
 /**
- * 2-D transposed convolution, the gradient of a convolution with regard to its input.  Operands and options as for conv2d,
- * except: filter is [channels, outputChannels / groups, height, width] or as filterLayout says; a spatial size of the result is
- * (input - 1) * stride + (filter - 1) * dilation + 1 - both paddings + outputPadding, where outputPadding must be less than the
- * stride; outputSizes [height, width], if given, replaces it and must be from the size without outputPadding to stride - 1
- * more. (convTranspose2d)
+ * Computes a 2-D transposed convolution, the gradient of a convolution with regard to its input.  Operands and options are as
+ * for conv2d, with these exceptions: filter is [channels, outputChannels / groups, height, width] or as filterLayout says; a
+ * spatial size of the result is (input - 1) * stride + (filter - 1) * dilation + 1 - both paddings + outputPadding, where
+ * outputPadding must be less than the stride; outputSizes [height, width], if given, replaces it and must be from the size
+ * without outputPadding to stride - 1 more. (convTranspose2d)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderConvTranspose2d(WNNGraphBuilder builder, WNNOperand input, WNNOperand filter,
                                                      WNNConvTranspose2dOptions const *WNN_NULLABLE options);
 /**
- * Running sum along axis: element i is the sum of the elements up to i; with exclusive, of those before i (the first is 0);
- * with reversed, from the end.  float32, float16, int32, uint32, int64 or uint64; rank 1 or more; the shape stays.  TypeError
- * if axis is not less than the rank. (cumulativeSum)
+ * Computes the running sum along axis: element i is the sum of the elements up to i; with exclusive, of those before i (the
+ * first is 0); with reversed, from the end.  input is float32, float16, int32, uint32, int64 or uint64 of rank 1 or more; the
+ * shape stays.  Fails with TypeError if axis is not less than the rank. (cumulativeSum)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderCumulativeSum(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                                    WNNCumulativeSumOptions const *WNN_NULLABLE options);
 /**
- * a + b.  Any data type, the same for both; shapes broadcast to each other. Integers wrap around. (element-wise binary
- * operations)
+ * Returns a + b.  Both have the same data type, which may be any; shapes broadcast to each other.  Integers wrap around.
+ * (element-wise binary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderAdd(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * a - b.  Any data type, the same for both; shapes broadcast to each other. Integers wrap around. (element-wise binary
- * operations)
+ * Returns a - b.  Both have the same data type, which may be any; shapes broadcast to each other.  Integers wrap around.
+ * (element-wise binary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderSub(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * a * b.  Any data type, the same for both; shapes broadcast to each other. Integers wrap around. (element-wise binary
- * operations)
+ * Returns a * b.  Both have the same data type, which may be any; shapes broadcast to each other.  Integers wrap around.
+ * (element-wise binary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderMul(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * a / b.  Any data type, the same for both; shapes broadcast to each other. Integers round toward zero; x / 0 is 0.
- * (element-wise binary operations)
+ * Returns a / b.  Both have the same data type, which may be any; shapes broadcast to each other.  Integers round toward zero;
+ * x / 0 is 0. (element-wise binary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderDiv(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * The larger of a and b, NaN if either is.  Any data type, the same for both; shapes broadcast to each other. (element-wise
- * binary operations)
+ * Returns the larger of a and b, NaN if either is.  Both have the same data type, which may be any; shapes broadcast to each
+ * other. (element-wise binary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderMax(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * The smaller of a and b, NaN if either is.  Any data type, the same for both; shapes broadcast to each other. (element-wise
- * binary operations)
+ * Returns the smaller of a and b, NaN if either is.  Both have the same data type, which may be any; shapes broadcast to each
+ * other. (element-wise binary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderMin(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** a to the power b.  Any data type, the same for both; shapes broadcast to each other. (element-wise binary operations) */
+/**
+ * Returns a to the power b.  Both have the same data type, which may be any; shapes broadcast to each other. (element-wise
+ * binary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderPow(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a == b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
- * logical operations)
+ * Returns 1 where a == b, else 0.  Both have the same data type, which may be any; shapes broadcast to each other; the result
+ * is uint8. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a != b, else 0; NaN differs from everything.  Any data type, the same for both; shapes broadcast to each other; the
- * result is uint8. (element-wise logical operations)
+ * Returns 1 where a != b, else 0; NaN differs from everything.  Both have the same data type, which may be any; shapes
+ * broadcast to each other; the result is uint8. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderNotEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a > b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
- * logical operations)
+ * Returns 1 where a > b, else 0.  Both have the same data type, which may be any; shapes broadcast to each other; the result is
+ * uint8. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGreater(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a >= b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
- * logical operations)
+ * Returns 1 where a >= b, else 0.  Both have the same data type, which may be any; shapes broadcast to each other; the result
+ * is uint8. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGreaterOrEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                     WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a < b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
- * logical operations)
+ * Returns 1 where a < b, else 0.  Both have the same data type, which may be any; shapes broadcast to each other; the result is
+ * uint8. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLesser(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                             WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a <= b, else 0.  Any data type, the same for both; shapes broadcast to each other; the result is uint8. (element-wise
- * logical operations)
+ * Returns 1 where a <= b, else 0.  Both have the same data type, which may be any; shapes broadcast to each other; the result
+ * is uint8. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLesserOrEqual(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                    WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where a is 0, else 0.  uint8, any rank; the shape stays. (element-wise logical operations) */
+/** Returns 1 where a is 0, else 0.  a is uint8, of any rank; the shape stays. (element-wise logical operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalNot(WNNGraphBuilder builder, WNNOperand a,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where neither a nor b is 0, else 0.  uint8; shapes broadcast to each other. (element-wise logical operations) */
+/**
+ * Returns 1 where neither a nor b is 0, else 0.  Both are uint8; shapes broadcast to each other. (element-wise logical
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalAnd(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 where a or b is not 0, else 0.  uint8; shapes broadcast to each other. (element-wise logical operations) */
+/**
+ * Returns 1 where a or b is not 0, else 0.  Both are uint8; shapes broadcast to each other. (element-wise logical operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalOr(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where exactly one of a and b is not 0, else 0.  uint8; shapes broadcast to each other. (element-wise logical operations)
+ * Returns 1 where exactly one of a and b is not 0, else 0.  Both are uint8; shapes broadcast to each other. (element-wise
+ * logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLogicalXor(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a is NaN, else 0.  float32 or float16, any rank; the result is uint8 of the same shape. (element-wise logical
- * operations)
+ * Returns 1 where a is NaN, else 0.  a is float32 or float16, of any rank; the result is uint8 of the same shape.
+ * (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderIsNaN(WNNGraphBuilder builder, WNNOperand a,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * 1 where a is an infinity of either sign, else 0.  float32 or float16, any rank; the result is uint8 of the same shape.
- * (element-wise logical operations)
+ * Returns 1 where a is an infinity of either sign, else 0.  a is float32 or float16, of any rank; the result is uint8 of the
+ * same shape. (element-wise logical operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderIsInfinite(WNNGraphBuilder builder, WNNOperand a,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * |x|, the least int wrapping around to itself.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
- * (element-wise unary operations)
+ * Returns |x|, the least int wrapping around to itself.  input is float32, float16, int64, int32 or int8, of any rank; data
+ * type and shape stay. (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderAbs(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * The smallest integer not below x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations)
+ * Returns the smallest integer not below x.  input is float32 or float16, of any rank; data type and shape stay. (element-wise
+ * unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderCeil(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Cosine of x in radians.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns the cosine of x, which is in radians.  input is float32 or float16, of any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderCos(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** Gauss error function.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns the Gauss error function of x.  input is float32 or float16, of any rank; data type and shape stay. (element-wise
+ * unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderErf(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** e to the power x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns e to the power x.  input is float32 or float16, of any rank; data type and shape stay. (element-wise unary
+ * operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderExp(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** The largest integer not above x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns the largest integer not above x.  input is float32 or float16, of any rank; data type and shape stay. (element-wise
+ * unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderFloor(WNNGraphBuilder builder, WNNOperand input,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * x; lets an input or constant be a graph's output.  Any data type and rank; data type and shape stay. (element-wise unary
- * operations)
+ * Returns x, and so lets an input or constant be a graph's output.  input has any data type and rank; data type and shape stay.
+ * (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderIdentity(WNNGraphBuilder builder, WNNOperand input,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Natural logarithm: NaN below 0, -Infinity at 0.  float32 or float16, any rank; data type and shape stay. (element-wise unary
- * operations)
+ * Returns the natural logarithm, which is NaN below 0 and -Infinity at 0.  input is float32 or float16, of any rank; data type
+ * and shape stay. (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLog(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * -x, the least int wrapping around to itself.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
- * (element-wise unary operations)
+ * Returns -x, the least int wrapping around to itself.  input is float32, float16, int64, int32 or int8, of any rank; data type
+ * and shape stay. (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderNeg(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 / x.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/** Returns 1 / x.  input is float32 or float16, of any rank; data type and shape stay. (element-wise unary operations) */
 WNN_EXPORT WNNOperand wnnGraphBuilderReciprocal(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * The nearest integer, halves to the even one.  float32 or float16, any rank; data type and shape stay. (element-wise unary
- * operations)
+ * Returns the nearest integer, and of halves the even one.  input is float32 or float16, of any rank; data type and shape stay.
+ * (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderRoundEven(WNNGraphBuilder builder, WNNOperand input,
                                                WNNOperatorOptions const *WNN_NULLABLE options);
-/** Sine of x in radians.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns the sine of x, which is in radians.  input is float32 or float16, of any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderSin(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * -1 below 0, 1 above, else 0, also of NaN.  float32, float16, int64, int32 or int8, any rank; data type and shape stay.
- * (element-wise unary operations)
+ * Returns -1 below 0, 1 above, else 0, also of NaN.  input is float32, float16, int64, int32 or int8, of any rank; data type
+ * and shape stay. (element-wise unary operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderSign(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Square root, NaN below 0.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns the square root, which is NaN below 0.  input is float32 or float16, of any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderSqrt(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
-/** Tangent of x in radians.  float32 or float16, any rank; data type and shape stay. (element-wise unary operations) */
+/**
+ * Returns the tangent of x, which is in radians.  input is float32 or float16, of any rank; data type and shape stay.
+ * (element-wise unary operations)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderTan(WNNGraphBuilder builder, WNNOperand input,
                                          WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * (input - zeroPoint) * scale.  input and zeroPoint: uint8, int8, uint32 or int32, the same for both; scale: float32 or
- * float16, which the result has.  scale and zeroPoint have one shape of input's rank, each dimension of which divides input's:
- * an element of them serves a block of elements.  Scales that are not positive are used as they are. (dequantizeLinear)
+ * Returns (input - zeroPoint) * scale.  input and zeroPoint are uint8, int8, uint32 or int32, the same for both; scale is
+ * float32 or float16, which the result has.  scale and zeroPoint have one shape of input's rank, each dimension of which
+ * divides input's: an element of them serves a block of elements.  Scales that are not positive are used as they are.
+ * (dequantizeLinear)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderDequantizeLinear(WNNGraphBuilder builder, WNNOperand input, WNNOperand scale,
                                                       WNNOperand zeroPoint, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * roundEven(input / scale) + zeroPoint, saturated to the data type of zeroPoint (uint8, int8, uint32 or int32), which the
- * result has.  input and scale: float32 or float16, the same for both.  scale and zeroPoint have one shape of input's rank,
- * each dimension of which divides input's.  Scales that are not positive are used as they are. (quantizeLinear)
+ * Returns roundEven(input / scale) + zeroPoint, saturated to the data type of zeroPoint (uint8, int8, uint32 or int32), which
+ * the result has.  input and scale are float32 or float16, the same for both.  scale and zeroPoint have one shape of input's
+ * rank, each dimension of which divides input's.  Scales that are not positive are used as they are. (quantizeLinear)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderQuantizeLinear(WNNGraphBuilder builder, WNNOperand input, WNNOperand scale,
                                                     WNNOperand zeroPoint, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * x, or alpha * (exp(x) - 1) below 0; alpha is cast to the data type of input.  float32 or float16, any rank; data type and
- * shape stay. (elu)
+ * Returns x, or alpha * (exp(x) - 1) below 0; alpha is cast to the data type of input.  input is float32 or float16, of any
+ * rank; data type and shape stay. (elu)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderElu(WNNGraphBuilder builder, WNNOperand input, WNNEluOptions const *WNN_NULLABLE options);
 /**
- * input broadcast to newShape, which may have more dimensions; only dimensions of size 1 can be repeated.  Any data type and
- * rank.  TypeError if input's shape is not broadcastable to newShape. (expand)
+ * Returns input broadcast to newShape, which may have more dimensions; only dimensions of size 1 can be repeated.  input has
+ * any data type and rank.  Fails with TypeError if input's shape is not broadcastable to newShape. (expand)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderExpand(WNNGraphBuilder builder, WNNOperand input, size_t newShapeCount,
                                             uint32_t const *newShape, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Slices of input along axis at indices.  input: any data type, rank 1 or more; indices: int32, uint32 or int64, any rank, -n
- * to n - 1 for a dimension of size n (others are clamped to it).  The result has input's shape with indices' shape in place of
- * the axis.  TypeError if axis is not less than the rank. (gather)
+ * Returns slices of input along axis at indices.  input has any data type and rank 1 or more; indices is int32, uint32 or
+ * int64, of any rank, from -n to n - 1 for a dimension of size n (others are clamped to it).  The result has input's shape with
+ * indices' shape in place of the axis.  Fails with TypeError if axis is not less than the rank. (gather)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGather(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                             WNNGatherOptions const *WNN_NULLABLE options);
 /**
- * For every element of indices the element of input at the same place, but at that index along axis.  input: any data type,
- * rank 1 or more; indices: int32, uint32 or int64, of input's shape except along axis; the result has its shape.  Indices as
- * for gather. (gatherElements)
+ * Returns for every element of indices the element of input at the same place, but at that index along axis.  input has any
+ * data type and rank 1 or more; indices is int32, uint32 or int64, of input's shape except along axis; the result has its
+ * shape.  Indices are as for gather. (gatherElements)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGatherElements(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                                     WNNGatherOptions const *WNN_NULLABLE options);
 /**
- * Slices of input at coordinates.  input: any data type, rank 1 or more; indices: int32, uint32 or int64, rank 1 or more, its
- * last dimension the number of leading dimensions of input that a coordinate names.  The result has indices' shape without the
- * last dimension, then the dimensions of input that are left.  Indices as for gather.  TypeError if a coordinate is longer than
- * input's rank. (gatherND)
+ * Returns slices of input at coordinates.  input has any data type and rank 1 or more; indices is int32, uint32 or int64, of
+ * rank 1 or more, and its last dimension is the number of leading dimensions of input that a coordinate names.  The result has
+ * indices' shape without the last dimension, then the dimensions of input that are left.  Indices are as for gather.  Fails
+ * with TypeError if a coordinate is longer than input's rank. (gatherND)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGatherND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** 0.5 * x * (1 + erf(x / sqrt(2))).  float32 or float16, any rank; data type and shape stay. (gelu) */
+/** Returns 0.5 * x * (1 + erf(x / sqrt(2))).  input is float32 or float16, of any rank; data type and shape stay. (gelu) */
 WNN_EXPORT WNNOperand wnnGraphBuilderGelu(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * alpha * a * b + beta * c with matrices a, b, transposed before if aTranspose, bTranspose.  All float32 or all float16; a, b:
- * rank 2; c: rank 0 to 2, broadcastable to the product's shape, 0 if missing.  alpha and beta are cast to the data type.
- * TypeError if the columns of a are not as many as the rows of b. (gemm)
+ * Returns alpha * a * b + beta * c with matrices a, b, which are transposed first if aTranspose, bTranspose say so.  All
+ * operands are float32 or all float16.  a and b have rank 2; c has rank 0 to 2, is broadcastable to the result's shape, and is
+ * 0 if missing.  alpha and beta are cast to the data type.  Fails with TypeError if the columns of a are not as many as the
+ * rows of b. (gemm)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGemm(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                           WNNGemmOptions const *WNN_NULLABLE options);
 /**
- * Gated recurrent unit over a sequence.  All operands float32 or all float16.  input: [steps, batch, inputSize]; weight:
- * [directions, 3 * hiddenSize, inputSize]; recurrentWeight: [directions, 3 * hiddenSize, hiddenSize]; bias, recurrentBias:
- * [directions, 3 * hiddenSize]; initialHiddenState: [directions, batch, hiddenSize], 0 if missing.  layout orders the gates;
- * resetAfter applies the reset gate behind the matrix product; activations are those of the update and reset gates and of the
- * new gate (default sigmoid, tanh); direction both has 2 directions.  outputs[0]: the last state, [directions, batch,
- * hiddenSize]; outputs[1]: all states, [steps, directions, batch, hiddenSize], if returnSequence, else NULL.  outputs has room
- * for 2. (gru)
+ * Runs a gated recurrent unit over a sequence.  All operands are float32 or all float16.  input is [steps, batch, inputSize],
+ * weight [directions, 3 * hiddenSize, inputSize], recurrentWeight [directions, 3 * hiddenSize, hiddenSize], bias and
+ * recurrentBias [directions, 3 * hiddenSize]; initialHiddenState is [directions, batch, hiddenSize], or 0 if missing.  layout
+ * orders the gates; resetAfter applies the reset gate behind the matmul; activations are those of the update and reset gates
+ * and of the new gate (by default sigmoid, tanh); direction both has 2 directions.  outputs[0] receives the last state,
+ * [directions, batch, hiddenSize], and outputs[1] all states, [steps, directions, batch, hiddenSize], if returnSequence, else
+ * NULL.  outputs has room for 2. (gru)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderGru(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                         WNNOperand recurrentWeight, uint32_t steps, uint32_t hiddenSize,
                                         WNNGruOptions const *WNN_NULLABLE options, WNNOperand *outputs);
 /**
- * One step of a gated recurrent unit.  All operands float32 or all float16.  input: [batch, inputSize]; weight: [3 *
- * hiddenSize, inputSize]; recurrentWeight: [3 * hiddenSize, hiddenSize]; hiddenState: [batch, hiddenSize], as the result; bias,
- * recurrentBias: [3 * hiddenSize].  Options as for gru. (gruCell)
+ * Runs one step of a gated recurrent unit.  All operands are float32 or all float16.  input is [batch, inputSize], weight [3 *
+ * hiddenSize, inputSize], recurrentWeight [3 * hiddenSize, hiddenSize], hiddenState [batch, hiddenSize], as the result is; bias
+ * and recurrentBias are [3 * hiddenSize].  Options are as for gru. (gruCell)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderGruCell(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                              WNNOperand recurrentWeight, WNNOperand hiddenState, uint32_t hiddenSize,
                                              WNNGruCellOptions const *WNN_NULLABLE options);
 /**
- * max(0, min(1, alpha * x + beta)); alpha and beta are cast to the data type of input.  float32 or float16, any rank; data type
- * and shape stay. (hardSigmoid)
+ * Returns max(0, min(1, alpha * x + beta)); alpha and beta are cast to the data type of input.  input is float32 or float16, of
+ * any rank; data type and shape stay. (hardSigmoid)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderHardSigmoid(WNNGraphBuilder builder, WNNOperand input,
                                                  WNNHardSigmoidOptions const *WNN_NULLABLE options);
-/** x * max(0, min(6, x + 3)) / 6.  float32 or float16, any rank; data type and shape stay. (hardSwish) */
+/** Returns x * max(0, min(6, x + 3)) / 6.  input is float32 or float16, of any rank; data type and shape stay. (hardSwish) */
 WNN_EXPORT WNNOperand wnnGraphBuilderHardSwish(WNNGraphBuilder builder, WNNOperand input,
                                                WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * (input - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance of the spatial dimensions for every batch
- * and channel.  input: float32 or float16, rank 4, [batch, channels, height, width] or as layout says; scale (default 1), bias
- * (default 0): the same data type, shape [channels].  The shape stays. (instanceNormalization)
+ * Returns (input - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance of the spatial dimensions for every
+ * batch and channel.  input is float32 or float16, of rank 4, [batch, channels, height, width] or as layout says; scale (by
+ * default 1) and bias (by default 0) have the same data type and shape [channels].  The shape stays. (instanceNormalization)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderInstanceNormalization(WNNGraphBuilder builder, WNNOperand input,
                                                            WNNInstanceNormalizationOptions const *WNN_NULLABLE options);
 /**
- * (input - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance over options' axes (default: all but the
- * first). input: float32 or float16, any rank; scale (default 1), bias (default 0): the same data type, the sizes of axes in
- * the order of axes.  The shape stays.  TypeError for axes out of range or given twice. (layerNormalization)
+ * Returns (input - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance over options' axes (by default all
+ * but the first).  input is float32 or float16, of any rank; scale (by default 1) and bias (by default 0) have the same data
+ * type and the sizes of axes in the order of axes.  The shape stays.  Fails with TypeError for axes out of range or given
+ * twice. (layerNormalization)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLayerNormalization(WNNGraphBuilder builder, WNNOperand input,
                                                         WNNLayerNormalizationOptions const *WNN_NULLABLE options);
 /**
- * x, or alpha * x below 0; alpha is cast to the data type of input.  float32 or float16, any rank; data type and shape stay.
- * (leakyRelu)
+ * Returns x, or alpha * x below 0; alpha is cast to the data type of input.  input is float32 or float16, of any rank; data
+ * type and shape stay. (leakyRelu)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLeakyRelu(WNNGraphBuilder builder, WNNOperand input,
                                                WNNLeakyReluOptions const *WNN_NULLABLE options);
 /**
- * alpha * x + beta; alpha and beta are cast to the data type of input.  float32 or float16, any rank; data type and shape stay.
- * (linear)
+ * Returns alpha * x + beta; alpha and beta are cast to the data type of input.  input is float32 or float16, of any rank; data
+ * type and shape stay. (linear)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderLinear(WNNGraphBuilder builder, WNNOperand input,
                                             WNNLinearOptions const *WNN_NULLABLE options);
 /**
- * Long short-term memory over a sequence.  All operands float32 or all float16.  input: [steps, batch, inputSize]; weight:
- * [directions, 4 * hiddenSize, inputSize]; recurrentWeight: [directions, 4 * hiddenSize, hiddenSize]; bias, recurrentBias:
- * [directions, 4 * hiddenSize]; peepholeWeight: [directions, 3 * hiddenSize] for the input, output and forget gates;
- * initialHiddenState, initialCellState: [directions, batch, hiddenSize], 0 if missing.  layout orders the gates; activations
- * are those of the gates, of the cell gate and of the cell state (default sigmoid, tanh, tanh).  outputs[0], outputs[1]: the
- * last hidden and cell state, [directions, batch, hiddenSize]; outputs[2]: all hidden states, [steps, directions, batch,
- * hiddenSize], if returnSequence, else NULL.  outputs has room for 3. (lstm)
+ * Runs a long short-term memory over a sequence.  All operands are float32 or all float16.  input is [steps, batch, inputSize],
+ * weight [directions, 4 * hiddenSize, inputSize], recurrentWeight [directions, 4 * hiddenSize, hiddenSize], bias and
+ * recurrentBias [directions, 4 * hiddenSize]; peepholeWeight is [directions, 3 * hiddenSize] for the input, output and forget
+ * gates; initialHiddenState and initialCellState are [directions, batch, hiddenSize], or 0 if missing.  layout orders the
+ * gates; activations are those of the gates, of the cell gate and of the cell state (by default sigmoid, tanh, tanh).
+ * outputs[0] and outputs[1] receive the last hidden and cell state, [directions, batch, hiddenSize], and outputs[2] all hidden
+ * states, [steps, directions, batch, hiddenSize], if returnSequence, else NULL.  outputs has room for 3. (lstm)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderLstm(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                          WNNOperand recurrentWeight, uint32_t steps, uint32_t hiddenSize,
                                          WNNLstmOptions const *WNN_NULLABLE options, WNNOperand *outputs);
 /**
- * One step of long short-term memory.  All operands float32 or all float16.  input: [batch, inputSize]; weight: [4 *
- * hiddenSize, inputSize]; recurrentWeight: [4 * hiddenSize, hiddenSize]; hiddenState, cellState: [batch, hiddenSize]; bias,
- * recurrentBias: [4 * hiddenSize]; peepholeWeight: [3 * hiddenSize].  Options as for lstm.  outputs[0], outputs[1]: the new
- * hidden and cell state, [batch, hiddenSize].  outputs has room for 2. (lstmCell)
+ * Runs one step of a long short-term memory.  All operands are float32 or all float16.  input is [batch, inputSize], weight [4
+ * * hiddenSize, inputSize], recurrentWeight [4 * hiddenSize, hiddenSize], hiddenState and cellState [batch, hiddenSize]; bias
+ * and recurrentBias are [4 * hiddenSize], and peepholeWeight [3 * hiddenSize].  Options are as for lstm.  outputs[0] and
+ * outputs[1] receive the new hidden and cell state, [batch, hiddenSize].  outputs has room for 2. (lstmCell)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderLstmCell(WNNGraphBuilder builder, WNNOperand input, WNNOperand weight,
                                              WNNOperand recurrentWeight, WNNOperand hiddenState, WNNOperand cellState,
                                              uint32_t hiddenSize, WNNLstmCellOptions const *WNN_NULLABLE options,
                                              WNNOperand *outputs);
 /**
- * Matrix product of the last two dimensions; the others broadcast.  Both float32 or both float16, rank 2 or more.  TypeError if
- * the columns of a are not as many as the rows of b. (matmul)
+ * Multiplies the matrices of the last two dimensions; the others broadcast.  Both are float32 or both float16, of rank 2 or
+ * more.  Fails with TypeError if the columns of a are not as many as the rows of b. (matmul)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderMatmul(WNNGraphBuilder builder, WNNOperand a, WNNOperand b,
                                             WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * input with a border: beginningPadding[d] elements before and endingPadding[d] behind it in dimension d, one of each per
- * dimension.  Any data type and rank.  mode says what they are: value cast to the data type of input (constant), the nearest
- * element of input (edge), or input mirrored without repeating its edge (reflection; padding must be less than the dimension).
- * (pad)
+ * Returns input with a border: beginningPadding[d] elements before and endingPadding[d] behind it in dimension d, one of each
+ * per dimension.  input has any data type and rank.  mode says what they are: value cast to the data type of input (constant),
+ * the nearest element of input (edge), or input mirrored without repeating its edge (reflection; padding must be less than the
+ * dimension). (pad)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderPad(WNNGraphBuilder builder, WNNOperand input, size_t beginningPaddingCount,
                                          uint32_t const *beginningPadding, size_t endingPaddingCount,
                                          uint32_t const *endingPadding, WNNPadOptions const *WNN_NULLABLE options);
 /**
- * Mean of the elements under each window, those of the padding left out.  input: float32 or float16, rank 4, [batch, channels,
- * height, width] or as layout says.  windowDimensions (default: the whole height and width), strides and dilations are [height,
- * width], padding as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says,
- * or outputSizes, which must be what rounding down or up gives.  TypeError for lists of another length, zeros in them, or a
- * window larger than the padded input. (pooling operations)
+ * Returns the mean of the elements under each window, those of the padding left out.  input is float32 or float16, of rank 4,
+ * [batch, channels, height, width] or as layout says.  windowDimensions (by default the whole height and width), strides and
+ * dilations are [height, width], and padding is as for conv2d.  Spatial sizes of the result are those of a convolution, rounded
+ * as outputShapeRounding says, or outputSizes, which must be what rounding down or up gives.  Fails with TypeError for lists of
+ * another length, zeros in them, or a window larger than the padded input. (pooling operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderAveragePool2d(WNNGraphBuilder builder, WNNOperand input,
                                                    WNNPool2dOptions const *WNN_NULLABLE options);
 /**
- * Square root of the sum of the squares under each window.  input: float32 or float16, rank 4, [batch, channels, height, width]
- * or as layout says.  windowDimensions (default: the whole height and width), strides and dilations are [height, width],
- * padding as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says, or
- * outputSizes, which must be what rounding down or up gives.  TypeError for lists of another length, zeros in them, or a window
- * larger than the padded input. (pooling operations)
+ * Returns the square root of the sum of the squares under each window.  input is float32 or float16, of rank 4, [batch,
+ * channels, height, width] or as layout says.  windowDimensions (by default the whole height and width), strides and dilations
+ * are [height, width], and padding is as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as
+ * outputShapeRounding says, or outputSizes, which must be what rounding down or up gives.  Fails with TypeError for lists of
+ * another length, zeros in them, or a window larger than the padded input. (pooling operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderL2Pool2d(WNNGraphBuilder builder, WNNOperand input,
                                               WNNPool2dOptions const *WNN_NULLABLE options);
 /**
- * The largest element under each window.  input: any data type, rank 4, [batch, channels, height, width] or as layout says.
- * windowDimensions (default: the whole height and width), strides and dilations are [height, width], padding as for conv2d.
- * Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says, or outputSizes, which must be
- * what rounding down or up gives.  TypeError for lists of another length, zeros in them, or a window larger than the padded
- * input. (pooling operations)
+ * Returns the largest element under each window.  input has any data type and rank 4, [batch, channels, height, width] or as
+ * layout says.  windowDimensions (by default the whole height and width), strides and dilations are [height, width], and
+ * padding is as for conv2d.  Spatial sizes of the result are those of a convolution, rounded as outputShapeRounding says, or
+ * outputSizes, which must be what rounding down or up gives.  Fails with TypeError for lists of another length, zeros in them,
+ * or a window larger than the padded input. (pooling operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderMaxPool2d(WNNGraphBuilder builder, WNNOperand input,
                                                WNNPool2dOptions const *WNN_NULLABLE options);
 /**
- * x, or slope * x below 0.  float32, float16, int64, int32 or int8, the same for both; shapes broadcast to each other. (prelu)
+ * Returns x, or slope * x below 0.  Both are float32, float16, int64, int32 or int8, the same for both; shapes broadcast to
+ * each other. (prelu)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderPrelu(WNNGraphBuilder builder, WNNOperand input, WNNOperand slope,
                                            WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Sum of absolute values.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty:
- * each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of
- * range or given twice. (reduction operations)
+ * Returns the sum of absolute values.  input is float32, float16, int32, uint32, int64 or uint64, of any rank.  options' axes
+ * (by default all; if empty, each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.
+ * Fails with TypeError for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceL1(WNNGraphBuilder builder, WNNOperand input,
                                               WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * Square root of the sum of squares.  float32 or float16, any rank.  options' axes (default: all; empty: each element by
- * itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given
- * twice. (reduction operations)
+ * Returns the square root of the sum of squares.  input is float32 or float16, of any rank.  options' axes (by default all; if
+ * empty, each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError
+ * for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceL2(WNNGraphBuilder builder, WNNOperand input,
                                               WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * Natural logarithm of the sum.  float32 or float16, any rank.  options' axes (default: all; empty: each element by itself) are
- * left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction
- * operations)
+ * Returns the natural logarithm of the sum.  input is float32 or float16, of any rank.  options' axes (by default all; if
+ * empty, each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError
+ * for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceLogSum(WNNGraphBuilder builder, WNNOperand input,
                                                   WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * Natural logarithm of the sum of exponentials, computed without overflow.  float32 or float16, any rank.  options' axes
- * (default: all; empty: each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.
- * TypeError for axes out of range or given twice. (reduction operations)
+ * Returns the natural logarithm of the sum of exponentials, computed without overflow.  input is float32 or float16, of any
+ * rank.  options' axes (by default all; if empty, each element by itself) are left out of the result's shape, or are 1 in it if
+ * keepDimensions.  Fails with TypeError for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceLogSumExp(WNNGraphBuilder builder, WNNOperand input,
                                                      WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * The largest element.  Any data type, any rank.  options' axes (default: all; empty: each element by itself) are left out of
- * the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction operations)
+ * Returns the largest element.  input has any data type and any rank.  options' axes (by default all; if empty, each element by
+ * itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError for axes out of range or
+ * given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceMax(WNNGraphBuilder builder, WNNOperand input,
                                                WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * The mean.  float32 or float16, any rank.  options' axes (default: all; empty: each element by itself) are left out of the
- * result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction operations)
+ * Returns the mean.  input is float32 or float16, of any rank.  options' axes (by default all; if empty, each element by
+ * itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError for axes out of range or
+ * given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceMean(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * The smallest element.  Any data type, any rank.  options' axes (default: all; empty: each element by itself) are left out of
- * the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given twice. (reduction operations)
+ * Returns the smallest element.  input has any data type and any rank.  options' axes (by default all; if empty, each element
+ * by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError for axes out of range
+ * or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceMin(WNNGraphBuilder builder, WNNOperand input,
                                                WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * The product.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty: each element
- * by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given
- * twice. (reduction operations)
+ * Returns the product.  input is float32, float16, int32, uint32, int64 or uint64, of any rank.  options' axes (by default all;
+ * if empty, each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError
+ * for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceProduct(WNNGraphBuilder builder, WNNOperand input,
                                                    WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * The sum.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty: each element by
- * itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or given
- * twice. (reduction operations)
+ * Returns the sum.  input is float32, float16, int32, uint32, int64 or uint64, of any rank.  options' axes (by default all; if
+ * empty, each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails with TypeError
+ * for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceSum(WNNGraphBuilder builder, WNNOperand input,
                                                WNNReduceOptions const *WNN_NULLABLE options);
 /**
- * The sum of squares.  float32, float16, int32, uint32, int64 or uint64, any rank.  options' axes (default: all; empty: each
- * element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  TypeError for axes out of range or
- * given twice. (reduction operations)
+ * Returns the sum of squares.  input is float32, float16, int32, uint32, int64 or uint64, of any rank.  options' axes (by
+ * default all; if empty, each element by itself) are left out of the result's shape, or are 1 in it if keepDimensions.  Fails
+ * with TypeError for axes out of range or given twice. (reduction operations)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReduceSumSquare(WNNGraphBuilder builder, WNNOperand input,
                                                      WNNReduceOptions const *WNN_NULLABLE options);
-/** max(0, x).  float32, float16, int64, int32 or int8, any rank; data type and shape stay. (relu) */
+/** Returns max(0, x).  input is float32, float16, int64, int32 or int8, of any rank; data type and shape stay. (relu) */
 WNN_EXPORT WNNOperand wnnGraphBuilderRelu(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * input with two dimensions resized.  float32, float16, uint8 or int8, rank 4.  options' axes (default [2, 3], in any order)
- * are resized to sizes or, if that is missing, to floor(size * scales) (default [1, 1]).  mode is nearest-neighbor or linear;
- * centres of elements are aligned.  TypeError for lists of another length than 2, axes out of range or equal, scales not above
- * 0. (resample2d)
+ * Returns input with two dimensions resized.  input is float32, float16, uint8 or int8, of rank 4.  options' axes (by default
+ * [2, 3], in any order) are resized to sizes or, if that is missing, to floor(size * scales) (by default [1, 1]).  mode is
+ * nearest-neighbor or linear; centres of elements are aligned.  Fails with TypeError for lists of another length than 2, axes
+ * out of range or equal, scales not above 0. (resample2d)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderResample2d(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNResample2dOptions const *WNN_NULLABLE options);
 /**
- * The same elements, in the same row-major order, as newShape (empty: a scalar).  Any data type and rank.  TypeError if
- * newShape has another number of elements. (reshape)
+ * Returns the same elements, in the same row-major order, as newShape (a scalar if that is empty).  input has any data type and
+ * rank.  Fails with TypeError if newShape has another number of elements. (reshape)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReshape(WNNGraphBuilder builder, WNNOperand input, size_t newShapeCount,
                                              uint32_t const *newShape, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Elements in the opposite order along options' axes (default: all).  Any data type and rank; the shape stays.  TypeError for
- * axes out of range or given twice. (reverse)
+ * Returns the elements in the opposite order along options' axes (by default all).  input has any data type and rank; the shape
+ * stays.  Fails with TypeError for axes out of range or given twice. (reverse)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderReverse(WNNGraphBuilder builder, WNNOperand input,
                                              WNNReverseOptions const *WNN_NULLABLE options);
 /**
- * input with elements replaced: for every element of updates that of the same place, but at its index along axis.  input: any
- * data type, rank 1 or more; indices: int32, uint32 or int64, of input's shape except along axis; updates: input's data type,
- * indices' shape.  Of two updates of one place the later one counts.  Indices as for gather. (scatterElements)
+ * Returns input with elements replaced: for every element of updates that of the same place, but at its index along axis.
+ * input has any data type and rank 1 or more; indices is int32, uint32 or int64, of input's shape except along axis; updates
+ * has input's data type and indices' shape.  Of two updates of one place the later one counts.  Indices are as for gather.
+ * (scatterElements)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderScatterElements(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                                      WNNOperand updates, WNNScatterOptions const *WNN_NULLABLE options);
 /**
- * input with slices replaced by those of updates at coordinates.  input: any data type, rank 1 or more; indices: int32, uint32
- * or int64, rank 1 or more, as for gatherND; updates: input's data type, the shape that gatherND would read.  Of two updates of
- * one place the later one counts. (scatterND)
+ * Returns input with slices replaced by those of updates at coordinates.  input has any data type and rank 1 or more; indices
+ * is int32, uint32 or int64, of rank 1 or more, as for gatherND; updates has input's data type and the shape that gatherND
+ * would read.  Of two updates of one place the later one counts. (scatterND)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderScatterND(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
                                                WNNOperand updates, WNNOperatorOptions const *WNN_NULLABLE options);
-/** 1 / (1 + exp(-x)).  float32 or float16, any rank; data type and shape stay. (sigmoid) */
+/** Returns 1 / (1 + exp(-x)).  input is float32 or float16, of any rank; data type and shape stay. (sigmoid) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSigmoid(WNNGraphBuilder builder, WNNOperand input,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * The window of input from starts[d], sizes[d] long, in every dimension d; every strides[d]-th element of it (default 1).  Any
- * data type and rank.  TypeError for lists of another length than the rank, sizes or strides of 0, or a window that reaches
- * beyond input. (slice)
+ * Returns the window of input from starts[d], sizes[d] long, in every dimension d, with every strides[d]-th element of it (by
+ * default every one).  input has any data type and rank.  Fails with TypeError for lists of another length than the rank, sizes
+ * or strides of 0, or a window that reaches beyond input. (slice)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderSlice(WNNGraphBuilder builder, WNNOperand input, size_t startsCount,
                                            uint32_t const *starts, size_t sizesCount, uint32_t const *sizes,
                                            WNNSliceOptions const *WNN_NULLABLE options);
 /**
- * exp(x - max) / sum of exp(x - max) along axis.  float32 or float16, rank 1 or more; the shape stays.  TypeError if axis is
- * not less than the rank. (softmax)
+ * Returns exp(x - max) / sum of exp(x - max) along axis.  input is float32 or float16, of rank 1 or more; the shape stays.
+ * Fails with TypeError if axis is not less than the rank. (softmax)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderSoftmax(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
-/** log(1 + exp(x)).  float32 or float16, any rank; data type and shape stay. (softplus) */
+/** Returns log(1 + exp(x)).  input is float32 or float16, of any rank; data type and shape stay. (softplus) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSoftplus(WNNGraphBuilder builder, WNNOperand input,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
-/** x / (1 + |x|).  float32 or float16, any rank; data type and shape stay. (softsign) */
+/** Returns x / (1 + |x|).  input is float32 or float16, of any rank; data type and shape stay. (softsign) */
 WNN_EXPORT WNNOperand wnnGraphBuilderSoftsign(WNNGraphBuilder builder, WNNOperand input,
                                               WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Parts of input along options' axis, splits[i] long; outputs receives splitsCount operands.  Any data type, rank 1 or more.
- * TypeError for no or more than 8192 parts (outputs is not written then), a part of 0, or a sum other than the size of the
- * axis. (split)
+ * Returns parts of input along options' axis, splits[i] long; outputs receives splitsCount operands.  input has any data type
+ * and rank 1 or more.  Fails with TypeError for no or more than 8192 parts (outputs is not written then), a part of 0, or a sum
+ * other than the size of the axis. (split)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderSplit(WNNGraphBuilder builder, WNNOperand input, size_t splitsCount, uint32_t const *splits,
                                           WNNSplitOptions const *WNN_NULLABLE options, WNNOperand *outputs);
-/** Hyperbolic tangent.  float32 or float16, any rank; data type and shape stay. (tanh) */
+/** Returns the hyperbolic tangent.  input is float32 or float16, of any rank; data type and shape stay. (tanh) */
 WNN_EXPORT WNNOperand wnnGraphBuilderTanh(WNNGraphBuilder builder, WNNOperand input,
                                           WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * input repeated repetitions[d] times in every dimension d.  Any data type and rank.  TypeError for another number of
- * repetitions than the rank, a repetition of 0, or a dimension above 2^31-1. (tile)
+ * Returns input repeated repetitions[d] times in every dimension d.  input has any data type and rank.  Fails with TypeError
+ * for another number of repetitions than the rank, a repetition of 0, or a dimension above 2^31-1. (tile)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderTile(WNNGraphBuilder builder, WNNOperand input, size_t repetitionsCount,
                                           uint32_t const *repetitions, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * Dimension d of the result is dimension permutation[d] of input (default: the reversed order).  Any data type and rank.
- * TypeError if permutation is none. (transpose)
+ * Returns input with its dimensions permuted: dimension d of the result is dimension permutation[d] of input (by default the
+ * reversed order).  input has any data type and rank.  Fails with TypeError if permutation is none. (transpose)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderTranspose(WNNGraphBuilder builder, WNNOperand input,
                                                WNNTransposeOptions const *WNN_NULLABLE options);
 /**
- * The upper or lower triangle of each matrix in the last two dimensions, zeros elsewhere.  Any data type, rank 2 or more; the
- * shape stays.  diagonal moves the border that is kept: above 0 towards the upper right, below 0 towards the lower left.
- * (triangular)
+ * Returns the upper or lower triangle of each matrix in the last two dimensions, zeros elsewhere.  input has any data type and
+ * rank 2 or more; the shape stays.  diagonal moves the border that is kept: above 0 towards the upper right, below 0 towards
+ * the lower left. (triangular)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderTriangular(WNNGraphBuilder builder, WNNOperand input,
                                                 WNNTriangularOptions const *WNN_NULLABLE options);
 /**
- * trueValue where condition is not 0, else falseValue.  condition: uint8; the others: any data type, the same for both; all
- * shapes broadcast to each other. (where)
+ * Returns trueValue where condition is not 0, else falseValue.  condition is uint8, and the others have any data type, the same
+ * for both; all shapes broadcast to each other. (where)
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderWhere(WNNGraphBuilder builder, WNNOperand condition, WNNOperand trueValue,
                                            WNNOperand falseValue, WNNOperatorOptions const *WNN_NULLABLE options);
 /**
- * split into that many equal parts; outputs receives as many operands.  TypeError if the size of the axis is not divisible, or
- * as for split. (split)
+ * Splits input into that many equal parts; outputs receives as many operands.  Fails with TypeError if the size of the axis is
+ * not divisible, or as for split. (split)
  */
 WNN_EXPORT WNNStatus wnnGraphBuilderSplitEqual(WNNGraphBuilder builder, WNNOperand input, uint32_t splits,
                                                WNNSplitOptions const *WNN_NULLABLE options, WNNOperand *outputs);
 
 /* ------------------------------------------------------------------------------------------------ emulated operators */
 
-/** reshape without the dimensions of size 1 among axes, or without all of them if axesCount is 0.  Axes of other sizes and axes
- * beyond the rank are ignored. (Operator Emulation, squeeze) */
+/**
+ * Reshapes input without the dimensions of size 1 among axes, or without all of them if axesCount is 0.  Axes of other sizes
+ * and axes beyond the rank are ignored. (Operator Emulation, squeeze)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderSqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
                                              uint32_t const *WNN_NULLABLE axes, WNNOperatorOptions const *WNN_NULLABLE options);
-/** reshape with dimensions of size 1 inserted; axes are their places in the result.  TypeError for an axis that is not less
- * than the rank of the result, or given twice. (Operator Emulation, unsqueeze) */
+/**
+ * Reshapes input with dimensions of size 1 inserted; axes are their places in the result.  Fails with TypeError for an axis
+ * that is not less than the rank of the result, or given twice. (Operator Emulation, unsqueeze)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderUnsqueeze(WNNGraphBuilder builder, WNNOperand input, size_t axesCount,
                                                uint32_t const *axes, WNNOperatorOptions const *WNN_NULLABLE options);
-/** reshape to two dimensions: the product of those before axis, and the product of the others.  Returns input itself if axis is
- * greater than its rank. (Operator Emulation, flatten) */
+/**
+ * Reshapes input to two dimensions: the product of those before axis, and the product of the others.  Returns input itself if
+ * axis is greater than its rank. (Operator Emulation, flatten)
+ */
 WNN_EXPORT WNNOperand wnnGraphBuilderFlatten(WNNGraphBuilder builder, WNNOperand input, uint32_t axis,
                                              WNNOperatorOptions const *WNN_NULLABLE options);
 

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_options.h
- * Part of webnn.h, which is what programs include: the options of every operator, with the specification's defaults.
+ * This part of webnn.h, which is what programs include, has the options of every operator, with the specification's defaults.
+ *
+ * Begin with the WNN_..._INIT macro of the struct and set what differs from the defaults:
+ *
+ *     WNNGemmOptions options = WNN_GEMM_OPTIONS_INIT;
+ *     options.bTranspose = true;
+ *
+ * The macro sets structSize, the size of the struct in the webnn.h that the program was compiled with.  Later versions append
+ * members; the size tells a library which of them a program has, so that old programs run with new libraries.  A program with a
+ * newer webnn.h runs with an older library as long as it leaves the members that this does not know at zero (else TypeError).
+ *
+ * In a struct that was zeroed instead (structSize is 0, as in `&(WNNGatherOptions){.axis = 1}`) a member that is zero has its
+ * default.  Where zero is a value of its own and the default is another (alpha of gemm), nobody can tell which is meant: such a
+ * call fails with a TypeError that names the member and the macro.  Members that were appended after the first version of a
+ * struct are not read from it, since nobody knows whether the program has them: they have their defaults.
  */
 #ifndef WEBNN_WEBNN_OPTIONS_H_
 #define WEBNN_WEBNN_OPTIONS_H_
@@ -14,24 +28,28 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ operator options */
 
-/** MLOperatorOptions */
+/** Stands for MLOperatorOptions. */
 typedef struct WNNOperatorOptions {
+    size_t structSize;
     WNNStringView label;
 } WNNOperatorOptions;
 
-#define WNN_OPERATOR_OPTIONS_INIT WNN_INIT_(WNNOperatorOptions, {{NULL, 0}})
+#define WNN_OPERATOR_OPTIONS_INIT WNN_INIT_(WNNOperatorOptions, {sizeof(WNNOperatorOptions), {NULL, 0}})
 
-/** MLArgMinMaxOptions */
+/** Stands for MLArgMinMaxOptions. */
 typedef struct WNNArgMinMaxOptions {
+    size_t structSize;
     WNNStringView label;
     bool keepDimensions;
     WNNOperandDataType outputDataType;
 } WNNArgMinMaxOptions;
 
-#define WNN_ARG_MIN_MAX_OPTIONS_INIT WNN_INIT_(WNNArgMinMaxOptions, {{NULL, 0}, false, WNNOperandDataType_Int32})
+#define WNN_ARG_MIN_MAX_OPTIONS_INIT                                                                                           \
+    WNN_INIT_(WNNArgMinMaxOptions, {sizeof(WNNArgMinMaxOptions), {NULL, 0}, false, WNNOperandDataType_Int32})
 
-/** MLBatchNormalizationOptions */
+/** Stands for MLBatchNormalizationOptions. */
 typedef struct WNNBatchNormalizationOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE scale;
     WNNOperand WNN_NULLABLE bias;
@@ -39,20 +57,24 @@ typedef struct WNNBatchNormalizationOptions {
     double epsilon;
 } WNNBatchNormalizationOptions;
 
-#define WNN_BATCH_NORMALIZATION_OPTIONS_INIT WNN_INIT_(WNNBatchNormalizationOptions, {{NULL, 0}, NULL, NULL, 1, 1e-5})
+#define WNN_BATCH_NORMALIZATION_OPTIONS_INIT                                                                                   \
+    WNN_INIT_(WNNBatchNormalizationOptions, {sizeof(WNNBatchNormalizationOptions), {NULL, 0}, NULL, NULL, 1, 1e-5})
 
-/** MLClampOptions */
+/** Stands for MLClampOptions. */
 typedef struct WNNClampOptions {
+    size_t structSize;
     WNNStringView label;
     WNNNumber minValue;
     WNNNumber maxValue;
 } WNNClampOptions;
 
 #define WNN_CLAMP_OPTIONS_INIT                                                                                                 \
-    WNN_INIT_(WNNClampOptions, {{NULL, 0}, {WNNNumberType_Undefined, {0.0}}, {WNNNumberType_Undefined, {0.0}}})
+    WNN_INIT_(WNNClampOptions,                                                                                                 \
+              {sizeof(WNNClampOptions), {NULL, 0}, {WNNNumberType_Undefined, {0.0}}, {WNNNumberType_Undefined, {0.0}}})
 
-/** MLConv2dOptions */
+/** Stands for MLConv2dOptions. */
 typedef struct WNNConv2dOptions {
+    size_t structSize;
     WNNStringView label;
     size_t paddingCount;
     uint32_t const *WNN_NULLABLE padding;
@@ -67,11 +89,22 @@ typedef struct WNNConv2dOptions {
 } WNNConv2dOptions;
 
 #define WNN_CONV2D_OPTIONS_INIT                                                                                                \
-    WNN_INIT_(WNNConv2dOptions,                                                                                                \
-              {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 1, WNNInputOperandLayout_Nchw, WNNConv2dFilterOperandLayout_Oihw, NULL})
+    WNN_INIT_(WNNConv2dOptions, {sizeof(WNNConv2dOptions),                                                                     \
+                                 {NULL, 0},                                                                                    \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 1,                                                                                            \
+                                 WNNInputOperandLayout_Nchw,                                                                   \
+                                 WNNConv2dFilterOperandLayout_Oihw,                                                            \
+                                 NULL})
 
-/** MLConvTranspose2dOptions */
+/** Stands for MLConvTranspose2dOptions. */
 typedef struct WNNConvTranspose2dOptions {
+    size_t structSize;
     WNNStringView label;
     size_t paddingCount;
     uint32_t const *WNN_NULLABLE padding;
@@ -90,7 +123,8 @@ typedef struct WNNConvTranspose2dOptions {
 } WNNConvTranspose2dOptions;
 
 #define WNN_CONV_TRANSPOSE2D_OPTIONS_INIT                                                                                      \
-    WNN_INIT_(WNNConvTranspose2dOptions, {{NULL, 0},                                                                           \
+    WNN_INIT_(WNNConvTranspose2dOptions, {sizeof(WNNConvTranspose2dOptions),                                                   \
+                                          {NULL, 0},                                                                           \
                                           0,                                                                                   \
                                           NULL,                                                                                \
                                           0,                                                                                   \
@@ -106,33 +140,38 @@ typedef struct WNNConvTranspose2dOptions {
                                           WNNConvTranspose2dFilterOperandLayout_Iohw,                                          \
                                           NULL})
 
-/** MLCumulativeSumOptions */
+/** Stands for MLCumulativeSumOptions. */
 typedef struct WNNCumulativeSumOptions {
+    size_t structSize;
     WNNStringView label;
     bool exclusive;
     bool reversed;
 } WNNCumulativeSumOptions;
 
-#define WNN_CUMULATIVE_SUM_OPTIONS_INIT WNN_INIT_(WNNCumulativeSumOptions, {{NULL, 0}, false, false})
+#define WNN_CUMULATIVE_SUM_OPTIONS_INIT                                                                                        \
+    WNN_INIT_(WNNCumulativeSumOptions, {sizeof(WNNCumulativeSumOptions), {NULL, 0}, false, false})
 
-/** MLEluOptions */
+/** Stands for MLEluOptions. */
 typedef struct WNNEluOptions {
+    size_t structSize;
     WNNStringView label;
     double alpha;
 } WNNEluOptions;
 
-#define WNN_ELU_OPTIONS_INIT WNN_INIT_(WNNEluOptions, {{NULL, 0}, 1.0})
+#define WNN_ELU_OPTIONS_INIT WNN_INIT_(WNNEluOptions, {sizeof(WNNEluOptions), {NULL, 0}, 1.0})
 
-/** MLGatherOptions */
+/** Stands for MLGatherOptions. */
 typedef struct WNNGatherOptions {
+    size_t structSize;
     WNNStringView label;
     uint32_t axis;
 } WNNGatherOptions;
 
-#define WNN_GATHER_OPTIONS_INIT WNN_INIT_(WNNGatherOptions, {{NULL, 0}, 0})
+#define WNN_GATHER_OPTIONS_INIT WNN_INIT_(WNNGatherOptions, {sizeof(WNNGatherOptions), {NULL, 0}, 0})
 
-/** MLGemmOptions */
+/** Stands for MLGemmOptions. */
 typedef struct WNNGemmOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE c;
     double alpha;
@@ -141,10 +180,11 @@ typedef struct WNNGemmOptions {
     bool bTranspose;
 } WNNGemmOptions;
 
-#define WNN_GEMM_OPTIONS_INIT WNN_INIT_(WNNGemmOptions, {{NULL, 0}, NULL, 1.0, 1.0, false, false})
+#define WNN_GEMM_OPTIONS_INIT WNN_INIT_(WNNGemmOptions, {sizeof(WNNGemmOptions), {NULL, 0}, NULL, 1.0, 1.0, false, false})
 
-/** MLGruOptions */
+/** Stands for MLGruOptions. */
 typedef struct WNNGruOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE bias;
     WNNOperand WNN_NULLABLE recurrentBias;
@@ -158,12 +198,21 @@ typedef struct WNNGruOptions {
 } WNNGruOptions;
 
 #define WNN_GRU_OPTIONS_INIT                                                                                                   \
-    WNN_INIT_(                                                                                                                 \
-        WNNGruOptions,                                                                                                         \
-        {{NULL, 0}, NULL, NULL, NULL, true, false, WNNRecurrentNetworkDirection_Forward, WNNGruWeightLayout_Zrn, 0, NULL})
+    WNN_INIT_(WNNGruOptions, {sizeof(WNNGruOptions),                                                                           \
+                              {NULL, 0},                                                                                       \
+                              NULL,                                                                                            \
+                              NULL,                                                                                            \
+                              NULL,                                                                                            \
+                              true,                                                                                            \
+                              false,                                                                                           \
+                              WNNRecurrentNetworkDirection_Forward,                                                            \
+                              WNNGruWeightLayout_Zrn,                                                                          \
+                              0,                                                                                               \
+                              NULL})
 
-/** MLGruCellOptions */
+/** Stands for MLGruCellOptions. */
 typedef struct WNNGruCellOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE bias;
     WNNOperand WNN_NULLABLE recurrentBias;
@@ -173,19 +222,22 @@ typedef struct WNNGruCellOptions {
     WNNRecurrentNetworkActivation const *WNN_NULLABLE activations;
 } WNNGruCellOptions;
 
-#define WNN_GRU_CELL_OPTIONS_INIT WNN_INIT_(WNNGruCellOptions, {{NULL, 0}, NULL, NULL, true, WNNGruWeightLayout_Zrn, 0, NULL})
+#define WNN_GRU_CELL_OPTIONS_INIT                                                                                              \
+    WNN_INIT_(WNNGruCellOptions, {sizeof(WNNGruCellOptions), {NULL, 0}, NULL, NULL, true, WNNGruWeightLayout_Zrn, 0, NULL})
 
-/** MLHardSigmoidOptions */
+/** Stands for MLHardSigmoidOptions. */
 typedef struct WNNHardSigmoidOptions {
+    size_t structSize;
     WNNStringView label;
     double alpha;
     double beta;
 } WNNHardSigmoidOptions;
 
-#define WNN_HARD_SIGMOID_OPTIONS_INIT WNN_INIT_(WNNHardSigmoidOptions, {{NULL, 0}, 0.2, 0.5})
+#define WNN_HARD_SIGMOID_OPTIONS_INIT WNN_INIT_(WNNHardSigmoidOptions, {sizeof(WNNHardSigmoidOptions), {NULL, 0}, 0.2, 0.5})
 
-/** MLInstanceNormalizationOptions */
+/** Stands for MLInstanceNormalizationOptions. */
 typedef struct WNNInstanceNormalizationOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE scale;
     WNNOperand WNN_NULLABLE bias;
@@ -194,10 +246,12 @@ typedef struct WNNInstanceNormalizationOptions {
 } WNNInstanceNormalizationOptions;
 
 #define WNN_INSTANCE_NORMALIZATION_OPTIONS_INIT                                                                                \
-    WNN_INIT_(WNNInstanceNormalizationOptions, {{NULL, 0}, NULL, NULL, 1e-5, WNNInputOperandLayout_Nchw})
+    WNN_INIT_(WNNInstanceNormalizationOptions,                                                                                 \
+              {sizeof(WNNInstanceNormalizationOptions), {NULL, 0}, NULL, NULL, 1e-5, WNNInputOperandLayout_Nchw})
 
-/** MLLayerNormalizationOptions */
+/** Stands for MLLayerNormalizationOptions. */
 typedef struct WNNLayerNormalizationOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE scale;
     WNNOperand WNN_NULLABLE bias;
@@ -206,27 +260,31 @@ typedef struct WNNLayerNormalizationOptions {
     double epsilon;
 } WNNLayerNormalizationOptions;
 
-#define WNN_LAYER_NORMALIZATION_OPTIONS_INIT WNN_INIT_(WNNLayerNormalizationOptions, {{NULL, 0}, NULL, NULL, 0, NULL, 1e-5})
+#define WNN_LAYER_NORMALIZATION_OPTIONS_INIT                                                                                   \
+    WNN_INIT_(WNNLayerNormalizationOptions, {sizeof(WNNLayerNormalizationOptions), {NULL, 0}, NULL, NULL, 0, NULL, 1e-5})
 
-/** MLLeakyReluOptions */
+/** Stands for MLLeakyReluOptions. */
 typedef struct WNNLeakyReluOptions {
+    size_t structSize;
     WNNStringView label;
     double alpha;
 } WNNLeakyReluOptions;
 
-#define WNN_LEAKY_RELU_OPTIONS_INIT WNN_INIT_(WNNLeakyReluOptions, {{NULL, 0}, 0.01})
+#define WNN_LEAKY_RELU_OPTIONS_INIT WNN_INIT_(WNNLeakyReluOptions, {sizeof(WNNLeakyReluOptions), {NULL, 0}, 0.01})
 
-/** MLLinearOptions */
+/** Stands for MLLinearOptions. */
 typedef struct WNNLinearOptions {
+    size_t structSize;
     WNNStringView label;
     double alpha;
     double beta;
 } WNNLinearOptions;
 
-#define WNN_LINEAR_OPTIONS_INIT WNN_INIT_(WNNLinearOptions, {{NULL, 0}, 1.0, 0.0})
+#define WNN_LINEAR_OPTIONS_INIT WNN_INIT_(WNNLinearOptions, {sizeof(WNNLinearOptions), {NULL, 0}, 1.0, 0.0})
 
-/** MLLstmOptions */
+/** Stands for MLLstmOptions. */
 typedef struct WNNLstmOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE bias;
     WNNOperand WNN_NULLABLE recurrentBias;
@@ -241,7 +299,8 @@ typedef struct WNNLstmOptions {
 } WNNLstmOptions;
 
 #define WNN_LSTM_OPTIONS_INIT                                                                                                  \
-    WNN_INIT_(WNNLstmOptions, {{NULL, 0},                                                                                      \
+    WNN_INIT_(WNNLstmOptions, {sizeof(WNNLstmOptions),                                                                         \
+                               {NULL, 0},                                                                                      \
                                NULL,                                                                                           \
                                NULL,                                                                                           \
                                NULL,                                                                                           \
@@ -253,8 +312,9 @@ typedef struct WNNLstmOptions {
                                0,                                                                                              \
                                NULL})
 
-/** MLLstmCellOptions */
+/** Stands for MLLstmCellOptions. */
 typedef struct WNNLstmCellOptions {
+    size_t structSize;
     WNNStringView label;
     WNNOperand WNN_NULLABLE bias;
     WNNOperand WNN_NULLABLE recurrentBias;
@@ -265,19 +325,22 @@ typedef struct WNNLstmCellOptions {
 } WNNLstmCellOptions;
 
 #define WNN_LSTM_CELL_OPTIONS_INIT                                                                                             \
-    WNN_INIT_(WNNLstmCellOptions, {{NULL, 0}, NULL, NULL, NULL, WNNLstmWeightLayout_Iofg, 0, NULL})
+    WNN_INIT_(WNNLstmCellOptions, {sizeof(WNNLstmCellOptions), {NULL, 0}, NULL, NULL, NULL, WNNLstmWeightLayout_Iofg, 0, NULL})
 
-/** MLPadOptions */
+/** Stands for MLPadOptions. */
 typedef struct WNNPadOptions {
+    size_t structSize;
     WNNStringView label;
     WNNPaddingMode mode;
     WNNNumber value;
 } WNNPadOptions;
 
-#define WNN_PAD_OPTIONS_INIT WNN_INIT_(WNNPadOptions, {{NULL, 0}, WNNPaddingMode_Constant, {WNNNumberType_Float64, {0.0}}})
+#define WNN_PAD_OPTIONS_INIT                                                                                                   \
+    WNN_INIT_(WNNPadOptions, {sizeof(WNNPadOptions), {NULL, 0}, WNNPaddingMode_Constant, {WNNNumberType_Float64, {0.0}}})
 
-/** MLPool2dOptions */
+/** Stands for MLPool2dOptions. */
 typedef struct WNNPool2dOptions {
+    size_t structSize;
     WNNStringView label;
     size_t windowDimensionsCount;
     uint32_t const *WNN_NULLABLE windowDimensions;
@@ -294,21 +357,35 @@ typedef struct WNNPool2dOptions {
 } WNNPool2dOptions;
 
 #define WNN_POOL2D_OPTIONS_INIT                                                                                                \
-    WNN_INIT_(WNNPool2dOptions,                                                                                                \
-              {{NULL, 0}, 0, NULL, 0, NULL, 0, NULL, 0, NULL, WNNInputOperandLayout_Nchw, WNNRoundingType_Floor, 0, NULL})
+    WNN_INIT_(WNNPool2dOptions, {sizeof(WNNPool2dOptions),                                                                     \
+                                 {NULL, 0},                                                                                    \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 0,                                                                                            \
+                                 NULL,                                                                                         \
+                                 WNNInputOperandLayout_Nchw,                                                                   \
+                                 WNNRoundingType_Floor,                                                                        \
+                                 0,                                                                                            \
+                                 NULL})
 
-/** MLReduceOptions */
+/** Stands for MLReduceOptions. */
 typedef struct WNNReduceOptions {
+    size_t structSize;
     WNNStringView label;
     size_t axesCount;
     uint32_t const *WNN_NULLABLE axes;
     bool keepDimensions;
 } WNNReduceOptions;
 
-#define WNN_REDUCE_OPTIONS_INIT WNN_INIT_(WNNReduceOptions, {{NULL, 0}, 0, NULL, false})
+#define WNN_REDUCE_OPTIONS_INIT WNN_INIT_(WNNReduceOptions, {sizeof(WNNReduceOptions), {NULL, 0}, 0, NULL, false})
 
-/** MLResample2dOptions */
+/** Stands for MLResample2dOptions. */
 typedef struct WNNResample2dOptions {
+    size_t structSize;
     WNNStringView label;
     WNNInterpolationMode mode;
     size_t scalesCount;
@@ -320,59 +397,66 @@ typedef struct WNNResample2dOptions {
 } WNNResample2dOptions;
 
 #define WNN_RESAMPLE2D_OPTIONS_INIT                                                                                            \
-    WNN_INIT_(WNNResample2dOptions, {{NULL, 0}, WNNInterpolationMode_NearestNeighbor, 0, NULL, 0, NULL, 0, NULL})
+    WNN_INIT_(WNNResample2dOptions,                                                                                            \
+              {sizeof(WNNResample2dOptions), {NULL, 0}, WNNInterpolationMode_NearestNeighbor, 0, NULL, 0, NULL, 0, NULL})
 
-/** MLReverseOptions */
+/** Stands for MLReverseOptions. */
 typedef struct WNNReverseOptions {
+    size_t structSize;
     WNNStringView label;
     size_t axesCount;
     uint32_t const *WNN_NULLABLE axes;
 } WNNReverseOptions;
 
-#define WNN_REVERSE_OPTIONS_INIT WNN_INIT_(WNNReverseOptions, {{NULL, 0}, 0, NULL})
+#define WNN_REVERSE_OPTIONS_INIT WNN_INIT_(WNNReverseOptions, {sizeof(WNNReverseOptions), {NULL, 0}, 0, NULL})
 
-/** MLScatterOptions */
+/** Stands for MLScatterOptions. */
 typedef struct WNNScatterOptions {
+    size_t structSize;
     WNNStringView label;
     uint32_t axis;
 } WNNScatterOptions;
 
-#define WNN_SCATTER_OPTIONS_INIT WNN_INIT_(WNNScatterOptions, {{NULL, 0}, 0})
+#define WNN_SCATTER_OPTIONS_INIT WNN_INIT_(WNNScatterOptions, {sizeof(WNNScatterOptions), {NULL, 0}, 0})
 
-/** MLSliceOptions */
+/** Stands for MLSliceOptions. */
 typedef struct WNNSliceOptions {
+    size_t structSize;
     WNNStringView label;
     size_t stridesCount;
     uint32_t const *WNN_NULLABLE strides;
 } WNNSliceOptions;
 
-#define WNN_SLICE_OPTIONS_INIT WNN_INIT_(WNNSliceOptions, {{NULL, 0}, 0, NULL})
+#define WNN_SLICE_OPTIONS_INIT WNN_INIT_(WNNSliceOptions, {sizeof(WNNSliceOptions), {NULL, 0}, 0, NULL})
 
-/** MLSplitOptions */
+/** Stands for MLSplitOptions. */
 typedef struct WNNSplitOptions {
+    size_t structSize;
     WNNStringView label;
     uint32_t axis;
 } WNNSplitOptions;
 
-#define WNN_SPLIT_OPTIONS_INIT WNN_INIT_(WNNSplitOptions, {{NULL, 0}, 0})
+#define WNN_SPLIT_OPTIONS_INIT WNN_INIT_(WNNSplitOptions, {sizeof(WNNSplitOptions), {NULL, 0}, 0})
 
-/** MLTransposeOptions */
+/** Stands for MLTransposeOptions. */
 typedef struct WNNTransposeOptions {
+    size_t structSize;
     WNNStringView label;
     size_t permutationCount;
     uint32_t const *WNN_NULLABLE permutation;
 } WNNTransposeOptions;
 
-#define WNN_TRANSPOSE_OPTIONS_INIT WNN_INIT_(WNNTransposeOptions, {{NULL, 0}, 0, NULL})
+#define WNN_TRANSPOSE_OPTIONS_INIT WNN_INIT_(WNNTransposeOptions, {sizeof(WNNTransposeOptions), {NULL, 0}, 0, NULL})
 
-/** MLTriangularOptions */
+/** Stands for MLTriangularOptions. */
 typedef struct WNNTriangularOptions {
+    size_t structSize;
     WNNStringView label;
     bool upper;
     int32_t diagonal;
 } WNNTriangularOptions;
 
-#define WNN_TRIANGULAR_OPTIONS_INIT WNN_INIT_(WNNTriangularOptions, {{NULL, 0}, true, 0})
+#define WNN_TRIANGULAR_OPTIONS_INIT WNN_INIT_(WNNTriangularOptions, {sizeof(WNNTriangularOptions), {NULL, 0}, true, 0})
 
 #ifdef __cplusplus
 }

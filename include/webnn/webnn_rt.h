@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * libwebnn_rt: what compiled objects with oneDNN call.  The program's steps, its loops, its threads and oneDNN's primitives,
- * without compiler and without LLVM.  Applications do not call it: webnnc emits the calls (PREFIX_create, PREFIX_run,
- * PREFIX_destroy).
+ * libwebnn_rt is what compiled objects with oneDNN call.  It has the program's steps, its loops, its threads and oneDNN's
+ * primitives, without compiler and without LLVM.  Applications do not call it: webnnc emits the calls (PREFIX_create,
+ * PREFIX_run, PREFIX_destroy).
  *
- * In: a program image (docs/compiled-graphs.md) in read-only data, the object's kernels as a table of functions.  Out: a model
- * that runs on pointers.  Stands alone: <stddef.h>, <stdint.h>.
+ * A serialized program (docs/compiled-graphs.md) in read-only data and the object's kernels as a table of functions become a
+ * model that runs on pointers.  This header stands alone: it needs <stddef.h> and <stdint.h>.
  */
 #ifndef WEBNN_WEBNN_RT_H_
 #define WEBNN_WEBNN_RT_H_
@@ -23,54 +23,59 @@
 extern "C" {
 #endif
 
-/** Changes whenever a struct or function below changes. */
+/** This changes whenever a struct or function below changes. */
 #define WEBNN_RT_VERSION 1
 
-/** The kernels' own argument (codegen/kernel_abi.h); of no concern to callers. */
+/** This is the kernels' own argument (codegen/emit/kernel_abi.h), which is of no concern to callers. */
 struct kernel_args;
 
-/** A generated kernel: computes units begin .. end-1 of its work. */
+/** Is a generated kernel, which computes units begin .. end-1 of its work. */
 typedef void (*webnn_rt_kernel)(const struct kernel_args *args, int64_t begin, int64_t end);
 
-/** What the object holds.  Everything lives, unchanged, as long as any model made of it. */
+/** Says what the object holds.  Everything lives, unchanged, as long as any model made of it. */
 struct webnn_rt_program {
     uint32_t version;               /**< WEBNN_RT_VERSION */
-    uint32_t kernel_count;          /**< as many as the image names */
-    const webnn_rt_kernel *kernels; /**< by the image's index */
-    const void *image;              /**< aligned to 64 bytes */
+    uint32_t kernel_count;          /**< as many as the serialized program names */
+    const webnn_rt_kernel *kernels; /**< by the serialized program's index */
+    const void *image;              /**< the serialized program, aligned to 64 bytes */
     size_t image_bytes;
-    const void *weights; /**< the image's data where it lies by itself, aligned to 64 bytes; NULL: in the image, or in a file */
+    const void *weights; /**< the serialized program's data where it lies by itself, aligned to 64 bytes; NULL if it lies in
+                          * the serialized program, or in a file */
     size_t weights_bytes;
 };
 
+/**
+ * Says how a program is run.  It has no size of its own, unlike the option structs of applications: only code that webnnc
+ * emitted passes it, always together with a webnn_rt_program, whose version is that of both and is checked first.
+ */
 struct webnn_rt_options {
-    uint32_t threads;         /**< threads of one run; 0: as many as the OpenMP run-time gives by default */
-    const char *weights_path; /**< a file with the image's data, which is mapped; NULL: none */
+    uint32_t threads;         /**< threads of one run; 0 for as many as the OpenMP run-time gives by default */
+    const char *weights_path; /**< a file with the serialized program's data, which is mapped; NULL for none */
 };
 
-/** A program with its primitives.  Immutable: any number of threads may run it at the same time. */
+/** Holds a program with its primitives.  It does not change: any number of threads may run it at the same time. */
 struct webnn_rt_model;
 
-/** What create and run return: the numbers of webnn_object.h (WEBNN_OBJECT_OK is 0). */
+/** Says what create and run return: the numbers of webnn_object.h (WEBNN_OBJECT_OK is 0). */
 typedef int webnn_rt_status;
 
 /**
- * Makes a model.  Checks versions, checksums, the processor's features and every number of the image.
- * options: NULL stands for zeros.  Not 0: *model is NULL, and webnn_rt_message says why.
+ * Makes a model.  Checks versions, checksums, the processor's features and every number of the serialized program.  Options of
+ * NULL stand for zeros.  If it does not return 0, *model is NULL, and webnn_rt_message says why.
  */
 WEBNN_RT_EXPORT webnn_rt_status webnn_rt_create(const struct webnn_rt_program *program, const struct webnn_rt_options *options,
                                                 struct webnn_rt_model **model);
 
 /**
- * Runs it.  inputs and outputs: in the order of the image's (graph's) inputs and outputs, each of its exact size, aligned for
- * its type; no output may overlap anything.  Not 0: outputs are undefined.
+ * Runs a model.  inputs and outputs are in the order of the serialized program's (graph's) inputs and outputs, each of its
+ * exact size, aligned for its type; no output may overlap anything.  If it does not return 0, outputs are undefined.
  */
 WEBNN_RT_EXPORT webnn_rt_status webnn_rt_run(struct webnn_rt_model *model, const void *const *inputs, void *const *outputs);
 
-/** No run may be under way.  NULL is fine. */
+/** Frees a model, which may be NULL.  No run may be under way. */
 WEBNN_RT_EXPORT void webnn_rt_destroy(struct webnn_rt_model *model);
 
-/** What the last failed call on this thread said; never NULL, valid until the thread's next call. */
+/** Returns what the last failed call on this thread said.  It is never NULL, and valid until the thread's next call. */
 WEBNN_RT_EXPORT const char *webnn_rt_message(void);
 
 #ifdef __cplusplus

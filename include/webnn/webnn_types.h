@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn_types.h
- * Part of webnn.h, which is what programs include: handles, strings, numbers, statuses, enumerations, descriptors, callbacks.
+ * This part of webnn.h, which is what programs include, has handles, strings, numbers, statuses, enumerations, descriptors and
+ * callbacks.
  */
 #ifndef WEBNN_WEBNN_TYPES_H_
 #define WEBNN_WEBNN_TYPES_H_
@@ -36,23 +37,29 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ handles */
 
-/** The state of one execution device and its timeline (MLContext).  Thread-safe: may be shared by any number of threads. */
+/** Holds the state of one execution device and its timeline (MLContext).  Any number of threads may share it. */
 typedef struct WNNContextImpl *WNNContext;
-/** Builds one graph (MLGraphBuilder).  Not thread-safe: one thread at a time, the caller's business to see to. */
+/** Builds one graph (MLGraphBuilder).  It is not thread-safe: the caller sees to it that one thread at a time uses it. */
 typedef struct WNNGraphBuilderImpl *WNNGraphBuilder;
-/** A value in a graph under construction (MLOperand).  Immutable; as thread-safe as its builder. */
+/** Is a value in a graph under construction (MLOperand).  It does not change, and is as thread-safe as its builder. */
 typedef struct WNNOperandImpl *WNNOperand;
-/** A compiled graph (MLGraph).  Immutable, thread-safe; any number of computations may run at the same time. */
+/**
+ * Is a compiled graph (MLGraph), which does not change.  It is thread-safe; any number of computations may run at the same
+ * time.
+ */
 typedef struct WNNGraphImpl *WNNGraph;
-/** Memory of a context, input or output of graphs (MLTensor).  Thread-safe: its contents change only on the timeline. */
+/**
+ * Holds memory of a context, an input or output of graphs (MLTensor).  It is thread-safe: its contents change only on the
+ * timeline.
+ */
 typedef struct WNNTensorImpl *WNNTensor;
 
 /* ------------------------------------------------------------------------------------------------ strings, numbers */
 
-/** Length of a WNNStringView whose data end with a NUL. */
+/** Stands for the length of a WNNStringView whose data end with a NUL. */
 #define WNN_STRLEN SIZE_MAX
 
-/** UTF-8 text, not necessarily NUL-terminated.  {NULL, 0} is the empty string. */
+/** Is UTF-8 text, not necessarily NUL-terminated.  {NULL, 0} is the empty string. */
 typedef struct WNNStringView {
     char const *WNN_NULLABLE data;
     size_t length;
@@ -60,14 +67,14 @@ typedef struct WNNStringView {
 
 #define WNN_STRING_VIEW_INIT WNN_INIT_(WNNStringView, {NULL, 0})
 
-/** A view of a NUL-terminated string. */
+/** Returns a view of a NUL-terminated string. */
 static inline WNNStringView WNN_STR(char const *text)
 {
     WNNStringView view = {text, WNN_STRLEN};
     return view;
 }
 
-/** Which member of a WNNNumber holds its value. */
+/** Says which member of a WNNNumber holds its value. */
 typedef enum WNNNumberType {
     WNNNumberType_Undefined = 0, /**< no number: the option is absent */
     WNNNumberType_Float64 = 1,
@@ -76,8 +83,10 @@ typedef enum WNNNumberType {
     WNNNumberType_Force32 = 0x7FFFFFFF
 } WNNNumberType;
 
-/** A number of any kind (MLNumber: bigint or unrestricted double).  Cast to the operand's type where it is used: saturating,
- * rounding to nearest even, NaN to 0 for integers (specification, "Casting"). */
+/**
+ * Holds a number of any kind (MLNumber: bigint or unrestricted double).  It is cast to the operand's type where it is used:
+ * saturating, rounding to nearest even, NaN to 0 for integers (specification, "Casting").
+ */
 typedef struct WNNNumber {
     WNNNumberType type;
     union {
@@ -89,6 +98,7 @@ typedef struct WNNNumber {
 
 #define WNN_NUMBER_INIT WNN_INIT_(WNNNumber, {WNNNumberType_Undefined, {0.0}})
 
+/** Returns a number that is a double. */
 static inline WNNNumber wnnNumber(double value)
 {
     WNNNumber n;
@@ -97,6 +107,7 @@ static inline WNNNumber wnnNumber(double value)
     return n;
 }
 
+/** Returns a number that is a signed integer. */
 static inline WNNNumber wnnNumberInt64(int64_t value)
 {
     WNNNumber n;
@@ -105,6 +116,7 @@ static inline WNNNumber wnnNumberInt64(int64_t value)
     return n;
 }
 
+/** Returns a number that is an unsigned integer. */
 static inline WNNNumber wnnNumberUint64(uint64_t value)
 {
     WNNNumber n;
@@ -115,7 +127,7 @@ static inline WNNNumber wnnNumberUint64(uint64_t value)
 
 /* ------------------------------------------------------------------------------------------------ status */
 
-/** What a call answers: success, or the error kind that the specification's steps name. */
+/** Says what a call answers: success, or the error kind that the specification's steps name. */
 typedef enum WNNStatus {
     WNNStatus_Success = 0,
     WNNStatus_TypeError = 1,         /**< an argument that the specification refuses */
@@ -128,21 +140,21 @@ typedef enum WNNStatus {
     WNNStatus_Force32 = 0x7FFFFFFF
 } WNNStatus;
 
-/** The name of a status as the specification writes it, such as "TypeError".  Static storage. */
+/** Returns the name of a status as the specification writes it, such as "TypeError".  It has static storage. */
 WNN_EXPORT char const *wnnStatusGetName(WNNStatus status);
 
 /**
- * The message of the last call that failed on this thread, "" if none.  Its data end with a NUL.
- * Valid until the next failing call on the same thread.  Labels and names in it are escaped.
+ * Returns the message of the last call that failed on this thread, or "" if none did.  Its data end with a NUL and are valid
+ * until the next failing call on the same thread.  Labels and names in it are escaped.
  */
 WNN_EXPORT WNNStringView wnnGetLastErrorMessage(void);
 
-/** The library's version, such as "0.1.0".  Static storage. */
+/** Returns the library's version, such as "0.1.0".  It has static storage. */
 WNN_EXPORT char const *wnnGetVersion(void);
 
 /* ------------------------------------------------------------------------------------------------ enumerations */
 
-/** MLOperandDataType */
+/** Stands for MLOperandDataType. */
 typedef enum WNNOperandDataType {
     WNNOperandDataType_Undefined = 0,
     WNNOperandDataType_Float32 = 1,
@@ -156,12 +168,14 @@ typedef enum WNNOperandDataType {
     WNNOperandDataType_Force32 = 0x7FFFFFFF
 } WNNOperandDataType;
 
-/** The specification's name of a data type, such as "float32".  Static storage; "undefined" for other values. */
+/**
+ * Returns the specification's name of a data type, such as "float32", or "undefined" for other values.  It has static storage.
+ */
 WNN_EXPORT char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType);
-/** Bytes of one element, 0 for values that are no data type. */
+/** Returns the bytes of one element, or 0 for values that are no data type. */
 WNN_EXPORT size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType);
 
-/** MLPowerPreference */
+/** Stands for MLPowerPreference. */
 typedef enum WNNPowerPreference {
     WNNPowerPreference_Default = 0,
     WNNPowerPreference_HighPerformance = 1,
@@ -170,24 +184,65 @@ typedef enum WNNPowerPreference {
 } WNNPowerPreference;
 
 /**
- * How exactly convolutions and matrix products of float32 operands are computed.  What is not Float32 allows less; whether it
- * is made use of depends on the processor and the sizes.  Sums and results are float32 in any case (docs/precision.md).
+ * Says how exactly convolutions and matmuls of float32 operands are computed.  What is not Float32 allows less; whether it is
+ * made use of depends on the processor and the sizes.  Sums and results are float32 in any case (docs/precision.md).
  */
 typedef enum WNNPrecision {
     WNNPrecision_Float32 = 0, /**< as the specification wants it */
-    WNNPrecision_Bf16x2 = 1,  /**< operands as sums of two bfloat16 numbers: products to about 16 bits */
-    WNNPrecision_Bf16 = 2,    /**< operands rounded to bfloat16: products to about 8 bits */
+    WNNPrecision_Bf16x2 = 1,  /**< operands as sums of two bfloat16 numbers: multiplied to about 16 bits */
+    WNNPrecision_Bf16 = 2,    /**< operands rounded to bfloat16: multiplied to about 8 bits */
     WNNPrecision_Force32 = 0x7FFFFFFF
 } WNNPrecision;
 
-/** MLInputOperandLayout */
+/** Says what kind of machine computes. */
+typedef enum WNNEngine {
+    WNNEngine_Auto = 0, /**< what the variable WEBNN_ENGINE says, else the processor: no device has been measured yet, so that
+                             nothing says which graphs would be faster there */
+    WNNEngine_Cpu = 1,  /**< the processor */
+    WNNEngine_Gpu = 2,  /**< an OpenCL device */
+    WNNEngine_Force32 = 0x7FFFFFFF
+} WNNEngine;
+
+/** Says what kind of machine a device is. */
+typedef enum WNNDeviceKind {
+    WNNDeviceKind_Other = 0,
+    WNNDeviceKind_Cpu = 1, /**< the processor, as a device */
+    WNNDeviceKind_Gpu = 2,
+    WNNDeviceKind_Accelerator = 3,
+    WNNDeviceKind_Force32 = 0x7FFFFFFF
+} WNNDeviceKind;
+
+/** Describes a device that WNNEngine_Gpu may be asked for.  Texts end with a NUL. */
+typedef struct WNNDeviceInfo {
+    WNNDeviceKind kind;
+    char name[128], platform[128];
+    char lacks[128];      /**< what it lacks to run graphs, "" if it runs them */
+    uint64_t memoryBytes; /**< of the device */
+    uint64_t bufferBytes; /**< of one tensor at most */
+} WNNDeviceInfo;
+
+/**
+ * Says how much reading, folding and building one graph may take: about as many scalar operations, and bytes of memory asked
+ * for altogether, the memory that computing the graph needs included.  What would take more is refused with an OperationError
+ * before it begins.  0 stands for the default, which grows with the constants of the graph, or with the files that a model is
+ * read from (docs/security.md).  What a built graph computes when it is dispatched is not counted.  The struct stays as it is:
+ * it is a member of WNNContextOptions, and a result of wnnContextGetBudget.
+ */
+typedef struct WNNBudget {
+    uint64_t operations;
+    uint64_t bytes;
+} WNNBudget;
+
+#define WNN_BUDGET_INIT WNN_INIT_(WNNBudget, {0, 0})
+
+/** Stands for MLInputOperandLayout. */
 typedef enum WNNInputOperandLayout {
     WNNInputOperandLayout_Nchw = 0,
     WNNInputOperandLayout_Nhwc = 1,
     WNNInputOperandLayout_Force32 = 0x7FFFFFFF
 } WNNInputOperandLayout;
 
-/** MLConv2dFilterOperandLayout */
+/** Stands for MLConv2dFilterOperandLayout. */
 typedef enum WNNConv2dFilterOperandLayout {
     WNNConv2dFilterOperandLayout_Oihw = 0,
     WNNConv2dFilterOperandLayout_Hwio = 1,
@@ -196,7 +251,7 @@ typedef enum WNNConv2dFilterOperandLayout {
     WNNConv2dFilterOperandLayout_Force32 = 0x7FFFFFFF
 } WNNConv2dFilterOperandLayout;
 
-/** MLConvTranspose2dFilterOperandLayout */
+/** Stands for MLConvTranspose2dFilterOperandLayout. */
 typedef enum WNNConvTranspose2dFilterOperandLayout {
     WNNConvTranspose2dFilterOperandLayout_Iohw = 0,
     WNNConvTranspose2dFilterOperandLayout_Hwoi = 1,
@@ -204,21 +259,21 @@ typedef enum WNNConvTranspose2dFilterOperandLayout {
     WNNConvTranspose2dFilterOperandLayout_Force32 = 0x7FFFFFFF
 } WNNConvTranspose2dFilterOperandLayout;
 
-/** MLGruWeightLayout: the order of the gates in the weights (z update, r reset, n new) */
+/** Stands for MLGruWeightLayout: the order of the gates in the weights (z update, r reset, n new). */
 typedef enum WNNGruWeightLayout {
     WNNGruWeightLayout_Zrn = 0,
     WNNGruWeightLayout_Rzn = 1,
     WNNGruWeightLayout_Force32 = 0x7FFFFFFF
 } WNNGruWeightLayout;
 
-/** MLLstmWeightLayout: the order of the gates in the weights (i input, o output, f forget, g cell) */
+/** Stands for MLLstmWeightLayout: the order of the gates in the weights (i input, o output, f forget, g cell). */
 typedef enum WNNLstmWeightLayout {
     WNNLstmWeightLayout_Iofg = 0,
     WNNLstmWeightLayout_Ifgo = 1,
     WNNLstmWeightLayout_Force32 = 0x7FFFFFFF
 } WNNLstmWeightLayout;
 
-/** MLRecurrentNetworkActivation */
+/** Stands for MLRecurrentNetworkActivation. */
 typedef enum WNNRecurrentNetworkActivation {
     WNNRecurrentNetworkActivation_Relu = 0,
     WNNRecurrentNetworkActivation_Sigmoid = 1,
@@ -226,7 +281,7 @@ typedef enum WNNRecurrentNetworkActivation {
     WNNRecurrentNetworkActivation_Force32 = 0x7FFFFFFF
 } WNNRecurrentNetworkActivation;
 
-/** MLRecurrentNetworkDirection */
+/** Stands for MLRecurrentNetworkDirection. */
 typedef enum WNNRecurrentNetworkDirection {
     WNNRecurrentNetworkDirection_Forward = 0,
     WNNRecurrentNetworkDirection_Backward = 1,
@@ -234,7 +289,7 @@ typedef enum WNNRecurrentNetworkDirection {
     WNNRecurrentNetworkDirection_Force32 = 0x7FFFFFFF
 } WNNRecurrentNetworkDirection;
 
-/** MLPaddingMode */
+/** Stands for MLPaddingMode. */
 typedef enum WNNPaddingMode {
     WNNPaddingMode_Constant = 0,
     WNNPaddingMode_Edge = 1,
@@ -242,14 +297,14 @@ typedef enum WNNPaddingMode {
     WNNPaddingMode_Force32 = 0x7FFFFFFF
 } WNNPaddingMode;
 
-/** MLRoundingType */
+/** Stands for MLRoundingType. */
 typedef enum WNNRoundingType {
     WNNRoundingType_Floor = 0,
     WNNRoundingType_Ceil = 1,
     WNNRoundingType_Force32 = 0x7FFFFFFF
 } WNNRoundingType;
 
-/** MLInterpolationMode */
+/** Stands for MLInterpolationMode. */
 typedef enum WNNInterpolationMode {
     WNNInterpolationMode_NearestNeighbor = 0,
     WNNInterpolationMode_Linear = 1,
@@ -258,7 +313,10 @@ typedef enum WNNInterpolationMode {
 
 /* ------------------------------------------------------------------------------------------------ descriptors */
 
-/** MLOperandDescriptor.  rank 0 (a scalar) needs no shape pointer.  Dimensions are 1 to 2^31-1, and so is their product. */
+/**
+ * Stands for MLOperandDescriptor.  A rank of 0 (a scalar) needs no shape pointer.  Dimensions are 1 to 2^31-1, and so is their
+ * product.
+ */
 typedef struct WNNOperandDescriptor {
     WNNOperandDataType dataType;
     size_t rank;
@@ -267,8 +325,11 @@ typedef struct WNNOperandDescriptor {
 
 #define WNN_OPERAND_DESCRIPTOR_INIT WNN_INIT_(WNNOperandDescriptor, {WNNOperandDataType_Undefined, 0, NULL})
 
-/** MLTensorDescriptor */
+/**
+ * Stands for MLTensorDescriptor.  structSize is sizeof(WNNTensorDescriptor) (see webnn_options.h) or 0; the defaults are zeros.
+ */
 typedef struct WNNTensorDescriptor {
+    size_t structSize;
     WNNOperandDataType dataType;
     size_t rank;
     uint32_t const *WNN_NULLABLE shape;
@@ -276,28 +337,29 @@ typedef struct WNNTensorDescriptor {
     bool writable;
 } WNNTensorDescriptor;
 
-#define WNN_TENSOR_DESCRIPTOR_INIT WNN_INIT_(WNNTensorDescriptor, {WNNOperandDataType_Undefined, 0, NULL, false, false})
+#define WNN_TENSOR_DESCRIPTOR_INIT                                                                                             \
+    WNN_INIT_(WNNTensorDescriptor, {sizeof(WNNTensorDescriptor), WNNOperandDataType_Undefined, 0, NULL, false, false})
 
-/** One entry of MLNamedOperands. */
+/** Stands for one entry of MLNamedOperands. */
 typedef struct WNNNamedOperand {
     WNNStringView name;
     WNNOperand operand;
 } WNNNamedOperand;
 
-/** One entry of MLNamedTensors. */
+/** Stands for one entry of MLNamedTensors. */
 typedef struct WNNNamedTensor {
     WNNStringView name;
     WNNTensor tensor;
 } WNNNamedTensor;
 
-/** A host buffer bound to a graph input or output by wnnGraphCompute.  byteLength must be exactly the descriptor's. */
+/** Binds a host buffer to a graph input or output in wnnGraphCompute.  byteLength must be exactly the descriptor's. */
 typedef struct WNNNamedBuffer {
     WNNStringView name;
     void *data;
     size_t byteLength;
 } WNNNamedBuffer;
 
-/** The name and descriptor of a graph's input or output.  The pointers belong to the graph. */
+/** Holds the name and descriptor of a graph's input or output.  The pointers belong to the graph. */
 typedef struct WNNNamedOperandDescriptor {
     WNNStringView name;
     WNNOperandDescriptor descriptor;
@@ -311,10 +373,10 @@ typedef struct WNNFuture {
 } WNNFuture;
 
 /**
- * When a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function here,
- * wait, destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that nobody
- * can wait for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline thread
- * after it. Values that are none of these count as AllowProcessEvents.
+ * Says when a callback may run (after webgpu.h).  Each runs exactly once, without any lock held: it may call every function
+ * here, wait, destroy, and release any object.  When the last object that keeps a context alive is released, callbacks that
+ * nobody can wait for any more run with InvalidStateError, inside that release or, if work is still under way, on the timeline
+ * thread after it.  Values that are none of these count as AllowProcessEvents.
  */
 typedef enum WNNCallbackMode {
     WNNCallbackMode_WaitAnyOnly = 1,        /**< only inside wnnContextWaitAny on its future */
@@ -335,6 +397,12 @@ typedef void (*WNNContextLostCallback)(WNNContext context, WNNStringView message
 /** Gives a lent buffer back to its owner. */
 typedef void (*WNNBufferReleaseCallback)(void const *data, size_t byteLength, void *userdata1, void *userdata2);
 
+/*
+ * The callback infos say who is told of a completion, and when: a function and two pointers that it is given.  They are passed
+ * by value (after webgpu.h) and stay as they are.  If callback is NULL, nobody is told.
+ */
+
+/** Tells of the end of wnnGraphBuilderBuildAsync and wnnContextLoadGraphAsync. */
 typedef struct WNNBuildCallbackInfo {
     WNNCallbackMode mode;
     WNNBuildCallback callback;
@@ -342,6 +410,7 @@ typedef struct WNNBuildCallbackInfo {
     void *userdata2;
 } WNNBuildCallbackInfo;
 
+/** Tells of the end of wnnContextCreateTensorAsync and wnnContextCreateConstantTensorAsync. */
 typedef struct WNNCreateTensorCallbackInfo {
     WNNCallbackMode mode;
     WNNCreateTensorCallback callback;
@@ -349,6 +418,7 @@ typedef struct WNNCreateTensorCallbackInfo {
     void *userdata2;
 } WNNCreateTensorCallbackInfo;
 
+/** Tells of the end of wnnContextReadTensorAsync. */
 typedef struct WNNReadTensorCallbackInfo {
     WNNCallbackMode mode;
     WNNReadTensorCallback callback;
@@ -356,6 +426,7 @@ typedef struct WNNReadTensorCallbackInfo {
     void *userdata2;
 } WNNReadTensorCallbackInfo;
 
+/** Tells of a lost context, as a member of WNNContextOptions. */
 typedef struct WNNContextLostCallbackInfo {
     WNNCallbackMode mode;
     WNNContextLostCallback callback;
@@ -363,6 +434,7 @@ typedef struct WNNContextLostCallbackInfo {
     void *userdata2;
 } WNNContextLostCallbackInfo;
 
+/** Gives back buffers that are lent to a builder.  It has no mode: no future stands for the release. */
 typedef struct WNNBufferReleaseCallbackInfo {
     WNNBufferReleaseCallback callback;
     void *userdata1;

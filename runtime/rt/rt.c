@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * libwebnn_rt (webnn/webnn_rt.h): programs of compiled objects, run.
+ * Implements libwebnn_rt (webnn/webnn_rt.h), which runs programs of compiled objects.
  *
- * In: an image, a table of kernels.  Out: a plan (runtime/plan.c) with oneDNN's primitives.  An engine of the fewest functions:
- * it loads and runs, and knows no compiler.  The switches of WEBNN_DEBUG that concern running (profile, isa) hold here, too.
+ * A serialized program and a table of kernels become an executable of the CPU (runtime/cpu/cpu_executable.h) with oneDNN's
+ * primitives.  It is an engine of the fewest functions, which loads and runs and knows no compiler.  The switches of
+ * WEBNN_DEBUG that concern running (profile, isa) hold here, too.
  */
 #define _GNU_SOURCE
 #include "webnn/webnn_rt.h"
@@ -18,9 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/image.h"
-#include "runtime/plan.h"
-#include "runtime/threads.h"
+#include "runtime/program/serialized.h"
+#include "runtime/cpu/cpu_executable.h"
+#include "runtime/program/invocation.h"
+#include "runtime/host/threads.h"
 #include "webnn/webnn_object.h"
 
 enum { THREADS_MAX = 1024 };
@@ -29,7 +31,7 @@ struct webnn_rt_model {
     struct engine base;
     struct debug_options debug;
     struct library *library;
-    struct plan *plan;
+    struct cpu_executable executable;
     uint32_t input_count, output_count;
     uint32_t input_slots;
     uint32_t *slots; /* of inputs, then of outputs */
@@ -44,7 +46,7 @@ const char *webnn_rt_message(void)
     return last_message;
 }
 
-/* The error as what the caller gets. */
+/* Returns the error as what the caller gets. */
 static webnn_rt_status publish(const struct error *e)
 {
     snprintf(last_message, sizeof last_message, "%s", e->message);
@@ -82,18 +84,29 @@ static bool rt_library_facts(struct engine *en, struct library_facts *out, struc
     return m->library != NULL;
 }
 
-static struct library_step *rt_step_load(struct engine *en, struct image_in *in, uint32_t place_count,
-                                         const struct place *places, struct error *e)
+static struct library_step *rt_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
+                                         const struct location *locations, struct error *e)
 {
-    return library_step_load(model_of(en)->library, in, place_count, places, e);
+    return library_step_load(model_of(en)->library, in, location_count, locations, e);
 }
+
+static const struct engine_library rt_library = {
+    .step_info = library_step_info,
+    .step_free = library_step_free,
+};
+
+static const struct engine_serialization rt_serialization = {
+    .step_load = rt_step_load,
+    .library_facts = rt_library_facts,
+};
 
 static const struct engine_functions rt_functions = {
     .name = "rt",
-    .step_info = library_step_info,
-    .step_free = library_step_free,
-    .step_load = rt_step_load,
-    .library_facts = rt_library_facts,
+    .host_memory = true,
+    .buffer_create = cpu_buffer_create,
+    .buffer_free = cpu_buffer_free,
+    .library = &rt_library,
+    .serialization = &rt_serialization,
 };
 
 /* ---- creating ---- */
@@ -121,9 +134,9 @@ static bool map_weights(struct webnn_rt_model *m, const char *path, struct error
     return true;
 }
 
-static bool note_slots(struct webnn_rt_model *m, const struct image_view *view, struct error *e)
+static bool note_slots(struct webnn_rt_model *m, const struct serialized_view *view, struct error *e)
 {
-    const struct image_facts *f = &view->facts;
+    const struct serialized_facts *f = &view->facts;
 
     m->input_count = f->input_count;
     m->output_count = f->output_count;
@@ -138,7 +151,7 @@ static bool note_slots(struct webnn_rt_model *m, const struct image_view *view, 
     return true;
 }
 
-static bool make_plan(struct webnn_rt_model *m, const struct webnn_rt_program *from, struct program *p, struct error *e)
+static bool make_executable(struct webnn_rt_model *m, const struct webnn_rt_program *from, struct program *p, struct error *e)
 {
     kernel_function *functions = calloc((size_t)p->step_count + 1, sizeof *functions);
 
@@ -147,43 +160,43 @@ static bool make_plan(struct webnn_rt_model *m, const struct webnn_rt_program *f
     for (uint32_t i = 0, kernel = 0; i < p->step_count; i++)
         if (p->steps[i].kind == STEP_KERNEL)
             functions[kernel++] = from->kernels[p->steps[i].run.function];
-    m->plan = plan_create(p, functions, m->base.thread_count, &m->debug, e);
+    bool ok = cpu_executable_init(&m->executable, &m->base, p, functions, e);
     free(functions);
-    return m->plan != NULL;
+    return ok;
 }
 
 static bool load(struct webnn_rt_model *m, const struct webnn_rt_program *from, struct error *e)
 {
-    struct image_source source = {.image = from->image, .bytes = from->image_bytes, .file = -1};
-    struct image_view view;
+    struct serialized_source source = {.program = from->image, .bytes = from->image_bytes, .file = -1};
+    struct serialized_view view;
     struct program p;
 
     source.data = m->weights ? m->weights : from->weights;
     source.data_bytes = m->weights ? m->weights_bytes : from->weights_bytes;
-    if (!image_load(&source, &m->base, NULL, NULL, &p, &view, e))
+    if (!serialized_load(&source, &m->base, NULL, NULL, &p, &view, e))
         return false;
-    bool ok = image_processor_has(view.facts.features, e);
+    bool ok = processor_has_features(view.facts.features, e);
     if (ok && (view.kernel_count != from->kernel_count || (from->kernel_count && !from->kernels)))
-        ok = error_set(e, WNNStatus_DataError, "the image names %u kernels, the object has %u", view.kernel_count,
+        ok = error_set(e, WNNStatus_DataError, "the serialized program names %u kernels, the object has %u", view.kernel_count,
                        from->kernel_count);
-    ok = ok && note_slots(m, &view, e) && make_plan(m, from, &p, e);
+    ok = ok && note_slots(m, &view, e) && make_executable(m, from, &p, e);
     program_free(&p);
-    image_view_free(&view);
+    serialized_view_free(&view);
     return ok;
 }
 
 static bool create(struct webnn_rt_model *m, const struct webnn_rt_program *from, const struct webnn_rt_options *options,
                    struct error *e)
 {
-    uint32_t threads = options && options->threads ? options->threads : threads_default_count();
+    uint32_t threads = options && options->threads ? options->threads : threads_default_count(false);
 
     if (from->version != WEBNN_RT_VERSION)
         return error_set(e, WNNStatus_InvalidStateError, "the object is for version %u of libwebnn_rt's interface, this is %d",
                          from->version, WEBNN_RT_VERSION);
     if (threads > THREADS_MAX)
         return error_set(e, WNNStatus_TypeError, "%u threads are asked for, the most are %d", threads, THREADS_MAX);
-    m->base = (struct engine){.functions = &rt_functions, .debug = &m->debug, .thread_count = threads};
-    return debug_init(&m->debug, NULL, 0, e) &&
+    m->base = (struct engine){.functions = &rt_functions, .debug = &m->debug, .thread_count = threads_ready(threads)};
+    return debug_init(&m->debug, false, NULL, 0, e) &&
            (!options || !options->weights_path || map_weights(m, options->weights_path, e)) && load(m, from, e);
 }
 
@@ -211,7 +224,7 @@ void webnn_rt_destroy(struct webnn_rt_model *m)
 {
     if (!m)
         return;
-    plan_free(m->plan);
+    cpu_executable_clear(&m->executable);
     if (m->library)
         library_free(m->library);
     debug_free(&m->debug);
@@ -234,11 +247,12 @@ static void *run_here(void *user)
 {
     struct rt_run *r = user;
 
-    r->ok = plan_run(r->model->plan, r->inputs, r->outputs, NULL, &r->e);
+    r->ok = executable_run(&r->model->executable.base, r->inputs, r->outputs, NULL, &r->e);
     return NULL;
 }
 
-/* Regions inside a caller's region would have one thread, which primitives were not made for: a thread of its own is in none. */
+/* Regions inside a caller's region would have one thread, which primitives were not made for: a thread of its own is in none.
+ */
 static void run_apart(struct rt_run *r)
 {
     pthread_t thread;

@@ -60,7 +60,7 @@ static WNNStatus compute(WNNGraph g, void *x, size_t x_bytes, void *y, size_t y_
 
 /* ---- values ---- */
 
-static void special_values(void **state)
+static void special_values_are_kept(void **state)
 {
     (void)state;
     WNNContext c = new_context(1);
@@ -76,7 +76,7 @@ static void special_values(void **state)
     wnnContextRelease(c);
 }
 
-static void scalars_and_constants(void **state)
+static void scalars_and_constants_are_computed(void **state)
 {
     (void)state;
     WNNContext c = new_context(1);
@@ -150,8 +150,13 @@ static WNNTensor new_tensor(WNNContext c, uint32_t count)
 {
     WNNTensor t;
 
-    assert_int_equal(wnnContextCreateTensor(c, &(WNNTensorDescriptor){WNNOperandDataType_Float32, 1, &count, true, true}, &t),
-                     WNNStatus_Success);
+    assert_int_equal(
+        wnnContextCreateTensor(
+            c,
+            &(WNNTensorDescriptor){
+                .dataType = WNNOperandDataType_Float32, .rank = 1, .shape = &count, .readable = true, .writable = true},
+            &t),
+        WNNStatus_Success);
     return t;
 }
 
@@ -162,7 +167,7 @@ static void dispatch(WNNContext c, WNNGraph g, WNNTensor x, WNNTensor y)
 }
 
 /* A pipeline of dispatches over two tensors; the first is large enough to be mapped. */
-static void pipeline(void **state)
+static void dispatches_follow_each_other(void **state)
 {
     (void)state;
     enum { N = 2 << 20 };
@@ -192,7 +197,7 @@ static void pipeline(void **state)
     wnnContextRelease(c);
 }
 
-static void constant_tensors(void **state)
+static void constant_tensors_are_operands_of_their_context(void **state)
 {
     (void)state;
     WNNContext c = new_context(1), other = new_context(1);
@@ -230,7 +235,10 @@ struct built {
     char message[300];
 };
 
-#define BUILT_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, WNNStatus_Success, NULL, ""}
+#define BUILT_INIT                                                                                                             \
+    {                                                                                                                          \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, WNNStatus_Success, NULL, ""                                    \
+    }
 
 static void on_built(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
 {
@@ -254,7 +262,7 @@ static void wait_built(struct built *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void builds_in_every_mode(void **state)
+static void builds_report_in_every_mode(void **state)
 {
     (void)state;
     const WNNCallbackMode modes[] = {WNNCallbackMode_WaitAnyOnly, WNNCallbackMode_AllowProcessEvents,
@@ -282,7 +290,7 @@ static void builds_in_every_mode(void **state)
     }
 }
 
-static void refused_build(void **state)
+static void a_refused_build_leaves_the_builder(void **state)
 {
     (void)state;
     WNNContext c = new_context(1);
@@ -302,7 +310,7 @@ static void refused_build(void **state)
     wnnContextRelease(c);
 }
 
-/* A chain of distinct kernels: softmax over rows of different lengths. */
+/* Returns a chain of distinct kernels: softmax over rows of different lengths. */
 static WNNOperand long_chain(WNNGraphBuilder b, WNNOperand x, uint32_t links)
 {
     for (uint32_t i = 0; i < links; i++) {
@@ -356,7 +364,7 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
     l->bytes = bytes;
 }
 
-static void lent_constants(void **state)
+static void lent_constants_are_released_once(void **state)
 {
     (void)state;
     WNNContext c = new_context(1);
@@ -432,7 +440,7 @@ static void generated_code_is_checked(void **state)
 
 /* ---- several threads and contexts ---- */
 
-/* Products and element-wise work over rows, so that library and generated kernels take turns. */
+/* Matmuls and element-wise work over rows, so that library and generated kernels take turns. */
 static WNNGraph worker_graph(WNNContext c, uint32_t size)
 {
     WNNGraphBuilder b = new_builder(c);
@@ -478,22 +486,23 @@ static void *work(void *data)
     return NULL;
 }
 
+/** Returns the processor time that they take, in seconds. */
 static double run_workers(struct worker *workers, int count)
 {
     pthread_t threads[8];
     struct timespec start, end;
 
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
     for (int i = 0; i < count; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
 }
 
 /* Eight threads, one graph, different inputs: the same bits as alone. */
-static void many_threads_one_graph(void **state)
+static void many_threads_share_one_graph(void **state)
 {
     (void)state;
     WNNContext c = new_context(2);
@@ -513,10 +522,11 @@ static void many_threads_one_graph(void **state)
 }
 
 /*
- * The same number of computations by four contexts at once takes no longer than by one.  The best of several attempts counts:
- * other processes may take the processors at any moment; a tenth is left for starting and joining the threads.
+ * The same number of computations by four contexts at once takes about as much processor time as by one: threads of different
+ * contexts that spin while they wait for each other make it several times as much.  The best of several attempts counts, and
+ * half as much again is allowed, because other processes share the caches.
  */
-static void four_contexts(void **state)
+static void four_contexts_share_the_processors(void **state)
 {
     (void)state;
     enum { RUNS = 120, SIZE = 128 };
@@ -530,14 +540,15 @@ static void four_contexts(void **state)
     }
     alone = workers[0];
     alone.runs = RUNS;
-    for (int attempt = 0; attempt < 20 && (attempt < 3 || four > one * 1.1); attempt++) {
+    for (int attempt = 0; attempt < 20 && (attempt < 3 || four > one * 1.5); attempt++) {
         double t = run_workers(&alone, 1);
         one = t < one ? t : one;
         t = run_workers(workers, 4);
         four = t < four ? t : four;
     }
-    print_message("%d computations: one context %.1f ms, four contexts %.1f ms\n", RUNS, one * 1e3, four * 1e3);
-    assert_true(four <= one * 1.1);
+    print_message("%d computations: one context %.1f ms of processor time, four contexts %.1f ms\n", RUNS, one * 1e3,
+                  four * 1e3);
+    assert_true(four <= one * 1.5);
     free(alone.first);
     for (int i = 0; i < 4; i++) {
         free(workers[i].first);
@@ -581,18 +592,18 @@ static void contexts_come_and_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(special_values),
-        cmocka_unit_test(scalars_and_constants),
+        cmocka_unit_test(special_values_are_kept),
+        cmocka_unit_test(scalars_and_constants_are_computed),
         cmocka_unit_test(outputs_have_their_own_bytes),
-        cmocka_unit_test(pipeline),
-        cmocka_unit_test(constant_tensors),
-        cmocka_unit_test(builds_in_every_mode),
-        cmocka_unit_test(refused_build),
+        cmocka_unit_test(dispatches_follow_each_other),
+        cmocka_unit_test(constant_tensors_are_operands_of_their_context),
+        cmocka_unit_test(builds_report_in_every_mode),
+        cmocka_unit_test(a_refused_build_leaves_the_builder),
         cmocka_unit_test(losing_cancels_builds),
-        cmocka_unit_test(lent_constants),
+        cmocka_unit_test(lent_constants_are_released_once),
         cmocka_unit_test(generated_code_is_checked),
-        cmocka_unit_test(many_threads_one_graph),
-        cmocka_unit_test(four_contexts),
+        cmocka_unit_test(many_threads_share_one_graph),
+        cmocka_unit_test(four_contexts_share_the_processors),
         cmocka_unit_test(contexts_come_and_go),
     };
 

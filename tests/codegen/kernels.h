@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "codegen/codegen.h"
+#include "support/schedules.h"
 
 /* Under the address sanitizer kernels are compiled with it and buffers have their exact size. */
 #ifdef WEBNN_SANITIZE
@@ -42,7 +43,7 @@ struct machine_under_test {
     struct arena arena;
     struct debug_options debug;
     struct codegen *codegen;
-    struct codegen_unit **units; /* kept, so that kernels of one structure share code as they do in a graph */
+    struct codegen_kernels **units; /* kept, so that kernels of one structure share code as they do in a graph */
     size_t unit_count;
 };
 static struct machine_under_test machines[ISA_COUNT];
@@ -70,7 +71,7 @@ static inline void machines_free(void)
 {
     for (int i = 0; i < ISA_COUNT; i++) {
         for (size_t u = 0; u < machines[i].unit_count; u++)
-            codegen_unit_free(machines[i].units[u]);
+            codegen_kernels_free(machines[i].units[u]);
         free(machines[i].units);
         machines[i].units = NULL;
         machines[i].unit_count = 0;
@@ -81,7 +82,7 @@ static inline void machines_free(void)
     }
 }
 
-/* Bytes with guard bytes around them, that a stray store would change. */
+/* Returns the bytes with guard bytes around them, that a stray store would change. */
 static inline void *buffer_create(size_t bytes)
 {
     unsigned char *p = GUARD_BYTES ? aligned_alloc(64, (bytes + 2 * GUARD_BYTES + 63) / 64 * 64) : malloc(bytes + !bytes);
@@ -211,7 +212,7 @@ static inline void fill_plain(dtype type, void *data, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         if (type == WNNOperandDataType_Float32)
             ((float *)data)[i] = random_float(-3, 3);
-        else if (dtype_is_narrow_float(type))
+        else if (dtype_is_low_precision(type))
             ((uint16_t *)data)[i] = scalar_narrow((union scalar){.f32 = random_float(-3, 3)}, type).f16;
         else {
             int64_t v =
@@ -240,7 +241,7 @@ static inline double float_distance(float a, float b, bool zeros)
 }
 
 struct tolerance {
-    double ulps;     /* of float32, or for tensors of a narrow type of that */
+    double ulps;     /* of float32, or for tensors of a low-precision type of that */
     double absolute; /* or this much */
     bool zeros;      /* the sign of zero may differ */
 };
@@ -257,7 +258,7 @@ static inline bool elements_agree(dtype type, const void *a, const void *b, int6
         memcpy(&g, y, 4);
         return float_distance(f, g, t.zeros) <= t.ulps || fabs((double)f - g) <= t.absolute;
     }
-    if (dtype_is_narrow_float(type)) {
+    if (dtype_is_low_precision(type)) {
         uint16_t f, g;
         memcpy(&f, x, 2);
         memcpy(&g, y, 2);
@@ -296,15 +297,15 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
         }
     }
     assert_true(kernel_interpret(k, expected));
-    assert_true(kernel_numbers(k, &a, &numbers));
-    void *scratch = buffer_create((size_t)k->scratch_bytes + 64);
-    int64_t units = kernel_units(k);
-
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         struct machine_under_test *m = machine_get(isa);
-        struct codegen_unit *unit;
+        struct codegen_kernels *unit;
         kernel_function function;
-        if (!codegen_compile(m->codegen, 1, &k, &unit, &function, &e)) {
+        struct schedule *s = schedule_of(k, &m->target.isa);
+        assert_true(schedule_numbers(s, &a, &numbers));
+        void *scratch = buffer_create((size_t)s->scratch_bytes + 64);
+        const int64_t units = s->units;
+        if (!codegen_compile(m->codegen, 1, &s, &unit, &function, &e)) {
             kernel_print(k, stderr);
             fail_msg("%s: %s", m->name, e.message);
         }
@@ -339,8 +340,10 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
                 fail_msg("%s: tensor %u: written outside", m->name, i);
             }
         }
-        if (!buffer_intact(scratch, (size_t)k->scratch_bytes + 64))
-            fail_msg("%s: written outside the scratch rows", m->name);
+        if (!buffer_intact(scratch, (size_t)s->scratch_bytes + 64))
+            fail_msg("%s: written outside the scratch", m->name);
+        buffer_free(scratch);
+        schedule_free(s);
         m->units = realloc(m->units, (m->unit_count + 1) * sizeof *m->units);
         assert_non_null(m->units);
         m->units[m->unit_count++] = unit;
@@ -351,7 +354,6 @@ static inline void check_kernel(struct kernel *k, void *const *tensors, struct t
             buffer_free(actual[i]);
         }
     }
-    buffer_free(scratch);
     arena_free(&a);
     kernel_free(k);
 }

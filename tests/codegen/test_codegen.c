@@ -45,12 +45,30 @@ static void run(kernel_function f, const struct kernel *k, float *x, float *y)
     struct arena a = {0};
     struct knumbers numbers;
     void *tensors[2] = {x, y};
-    assert_true(kernel_numbers(k, &a, &numbers));
-    f(&(struct kernel_args){tensors, numbers.params, NULL}, 0, kernel_units(k));
+    struct schedule *s = schedule_of(k, NULL);
+    assert_true(schedule_numbers(s, &a, &numbers));
+    f(&(struct kernel_args){tensors, numbers.params, NULL}, 0, s->units);
+    schedule_free(s);
     arena_free(&a);
 }
 
-static void host_targets(void **state)
+/* codegen_compile of kernels with the schedules of t. */
+static bool compile(struct codegen *c, const struct target *t, uint32_t count, struct kernel *const *kernels,
+                    struct codegen_kernels **unit, kernel_function *functions, struct error *e)
+{
+    struct schedule **schedules = calloc(count + 1, sizeof *schedules);
+
+    assert_non_null(schedules);
+    for (uint32_t i = 0; i < count; i++)
+        schedules[i] = schedule_of(kernels[i], &t->isa);
+    bool ok = codegen_compile(c, count, schedules, unit, functions, e);
+    for (uint32_t i = 0; i < count; i++)
+        schedule_free(schedules[i]);
+    free(schedules);
+    return ok;
+}
+
+static void host_targets_are_described(void **state)
 {
     (void)state;
     struct arena a = {0};
@@ -61,12 +79,12 @@ static void host_targets(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(codegen_host_target(&t, isas[i], &a, &e));
         assert_non_null(t.triple);
-        assert_true(t.vector_bits >= 128 && t.vector_bits <= 512 && t.vector_bits >= last);
-        last = t.vector_bits;
-        assert_true(!t.full_rate || t.vector_bits == 512);
+        assert_true(t.isa.vector_bits >= 128 && t.isa.vector_bits <= 512 && t.isa.vector_bits >= last);
+        last = t.isa.vector_bits;
+        assert_true(!t.full_rate || t.isa.vector_bits == 512);
     }
     assert_true(codegen_host_target(&t, NULL, &a, &e));
-    assert_int_equal(t.vector_bits, last);
+    assert_int_equal(t.isa.vector_bits, last);
     assert_false(codegen_host_target(&t, "mmx", &a, &e));
     assert_int_equal(e.status, WNNStatus_TypeError);
     assert_non_null(strstr(e.message, "mmx"));
@@ -85,11 +103,11 @@ static void structures_are_shared(void **state)
     struct codegen *c = create(NULL, NULL, &t, &d, &a);
     struct codegen_times times;
     struct kernel *k[4] = {make(100, 2, K_ABS), make(33, 2, K_ABS), make(100, 3, K_ABS), make(100, 2, K_NEG)};
-    struct codegen_unit *first, *second;
+    struct codegen_kernels *first, *second;
     kernel_function f[4], g[2];
     float x[100], y[100];
 
-    assert_true(codegen_compile(c, 4, k, &first, f, &e));
+    assert_true(compile(c, &t, 4, k, &first, f, &e));
     codegen_get_times(c, &times);
     assert_int_equal(times.structures, 3); /* the constant is part of the code, the size is not */
     assert_int_equal(times.kernels, 4);
@@ -98,27 +116,27 @@ static void structures_are_shared(void **state)
     assert_ptr_not_equal(f[0], f[2]);
 
     struct kernel *again[2] = {make(7, 2, K_NEG), make(9, 2, K_ABS)};
-    assert_true(codegen_compile(c, 2, again, &second, g, &e));
+    assert_true(compile(c, &t, 2, again, &second, g, &e));
     codegen_get_times(c, &times);
     assert_int_equal(times.structures, 3);
     assert_ptr_equal(g[0], f[3]);
-    codegen_unit_free(first); /* the code lives on in the second unit */
+    codegen_kernels_free(first); /* the code lives on in the second unit */
     for (int i = 0; i < 100; i++)
         x[i] = (float)(i - 5), y[i] = -77;
     run(g[1], again[1], x, y);
     for (int i = 0; i < 100; i++)
         assert_float_equal(y[i], i < 9 ? fabsf(x[i] * 3) : -77, 0);
-    codegen_unit_free(second);
+    codegen_kernels_free(second);
 
     /* Everything is gone: it is compiled anew. */
-    assert_true(codegen_compile(c, 1, k, &first, f, &e));
+    assert_true(compile(c, &t, 1, k, &first, f, &e));
     codegen_get_times(c, &times);
     assert_int_equal(times.structures, 4);
-    codegen_unit_free(first);
+    codegen_kernels_free(first);
 
-    assert_true(codegen_compile(c, 0, NULL, &first, NULL, &e));
-    codegen_unit_free(first);
-    codegen_unit_free(NULL);
+    assert_true(compile(c, &t, 0, NULL, &first, NULL, &e));
+    codegen_kernels_free(first);
+    codegen_kernels_free(NULL);
     for (int i = 0; i < 4; i++)
         kernel_free(k[i]);
     for (int i = 0; i < 2; i++)
@@ -142,8 +160,8 @@ static struct kernel *make_transpose(int64_t rows, int64_t columns, int64_t gap)
     return k;
 }
 
-/* What code there is for tiles depends on sizes: few rows are woven, each number of them by shuffles of its own, unless gaps lie
- * between lines; more rows have code that is good for any number. */
+/* What code there is for tiles depends on sizes: few rows are interleaved, each number of them by shuffles of its own, unless
+ * gaps lie between lines; more rows have code that is good for any number. */
 static void tiles_are_part_of_the_key(void **state)
 {
     (void)state;
@@ -156,13 +174,13 @@ static void tiles_are_part_of_the_key(void **state)
     struct error e = {0};
     struct codegen *c = create(NULL, NULL, &t, &d, &a);
     struct kernel *k[COUNT];
-    struct codegen_unit *unit;
+    struct codegen_kernels *unit;
     kernel_function f[COUNT];
     float x[ELEMENTS], y[ELEMENTS];
 
     for (int i = 0; i < COUNT; i++)
         k[i] = make_transpose(sizes[i][0], sizes[i][1], sizes[i][2]);
-    assert_true(codegen_compile(c, COUNT, k, &unit, f, &e));
+    assert_true(compile(c, &t, COUNT, k, &unit, f, &e));
     assert_ptr_equal(f[0], f[2]);
     assert_ptr_equal(f[1], f[4]);
     assert_ptr_equal(f[5], f[6]);
@@ -179,13 +197,13 @@ static void tiles_are_part_of_the_key(void **state)
             assert_float_equal(y[j / rows * line + j % rows], (float)(j % rows * columns + j / rows), 0);
         kernel_free(k[i]);
     }
-    codegen_unit_free(unit);
+    codegen_kernels_free(unit);
     codegen_free(c);
     arena_free(&a);
 }
 
 /* Many structures at once: compiled by several threads, each with its own code. */
-static void many_at_once(void **state)
+static void many_structures_are_compiled_at_once(void **state)
 {
     (void)state;
     enum { N = 24 };
@@ -196,11 +214,11 @@ static void many_at_once(void **state)
     struct codegen *c = create(NULL, NULL, &t, &d, &a);
     struct kernel *k[N];
     kernel_function f[N];
-    struct codegen_unit *unit;
+    struct codegen_kernels *unit;
     float x[50], y[50];
     for (int i = 0; i < N; i++)
         k[i] = make(50, (float)(i + 1), K_NEG);
-    assert_true(codegen_compile(c, N, k, &unit, f, &e));
+    assert_true(compile(c, &t, N, k, &unit, f, &e));
     for (int i = 0; i < 50; i++)
         x[i] = (float)i;
     for (int i = 0; i < N; i++) {
@@ -209,13 +227,14 @@ static void many_at_once(void **state)
             assert_float_equal(y[j], -(x[j] * (float)(i + 1) + x[j]), 0);
         kernel_free(k[i]);
     }
-    codegen_unit_free(unit);
+    codegen_kernels_free(unit);
     codegen_free(c);
     arena_free(&a);
 }
 
 struct client {
     struct codegen *codegen;
+    const struct target *target;
     int seed;
     bool ok;
 };
@@ -226,18 +245,18 @@ static void *client_main(void *user)
     client->ok = true;
     for (int i = 0; i < 6; i++) {
         struct kernel *k = make(20, (float)((client->seed + i) % 5), K_ABS);
-        struct codegen_unit *unit;
+        struct codegen_kernels *unit;
         struct error e = {0};
         kernel_function f;
         float x[20], y[20];
         for (int j = 0; j < 20; j++)
             x[j] = (float)j;
-        client->ok = client->ok && codegen_compile(client->codegen, 1, &k, &unit, &f, &e);
+        client->ok = client->ok && compile(client->codegen, client->target, 1, &k, &unit, &f, &e);
         if (client->ok) {
             run(f, k, x, y);
             for (int j = 0; j < 20; j++)
                 client->ok = client->ok && y[j] == (float)(j * ((client->seed + i) % 5) + j);
-            codegen_unit_free(unit);
+            codegen_kernels_free(unit);
         }
         kernel_free(k);
     }
@@ -245,7 +264,7 @@ static void *client_main(void *user)
 }
 
 /* One codegen used by several threads, which compile, run and free the same structures. */
-static void shared_by_threads(void **state)
+static void threads_share_a_codegen(void **state)
 {
     (void)state;
     struct target t;
@@ -255,7 +274,7 @@ static void shared_by_threads(void **state)
     pthread_t threads[3];
     struct client clients[3];
     for (int i = 0; i < 3; i++) {
-        clients[i] = (struct client){c, i, false};
+        clients[i] = (struct client){c, &t, i, false};
         assert_int_equal(pthread_create(&threads[i], NULL, client_main, &clients[i]), 0);
     }
     for (int i = 0; i < 3; i++) {
@@ -267,7 +286,7 @@ static void shared_by_threads(void **state)
 }
 
 /* dump=DIR: kernel IR, LLVM IR before and after the passes, and assembly, as files. */
-static void dumps(void **state)
+static void dumps_are_written(void **state)
 {
     (void)state;
     char dir[] = "/tmp/webnn-dump-XXXXXX", text[128];
@@ -279,9 +298,9 @@ static void dumps(void **state)
     struct error e = {0};
     struct codegen *c = create(NULL, text, &t, &d, &a);
     struct kernel *k = make(64, 2, K_ABS);
-    struct codegen_unit *unit;
+    struct codegen_kernels *unit;
     kernel_function f;
-    assert_true(codegen_compile(c, 1, &k, &unit, &f, &e));
+    assert_true(compile(c, &t, 1, &k, &unit, &f, &e));
     static const char *const suffixes[] = {".kernel", ".ll", ".opt.ll", ".s"}, *const words[] = {"abs", "define void @k0",
                                                                                                  "llvm.fabs", "k0:"};
     int found = 0;
@@ -309,14 +328,14 @@ static void dumps(void **state)
     assert_int_equal(found, 15);
     rmdir(dir);
     kernel_free(k);
-    codegen_unit_free(unit);
+    codegen_kernels_free(unit);
     codegen_free(c);
     debug_free(&d);
     arena_free(&a);
 }
 
 /* perf: a line with the function's address and a size in /tmp/perf-<pid>.map; gdb: the listener is there and does no harm. */
-static void profilers_and_debuggers(void **state)
+static void profilers_and_debuggers_are_told(void **state)
 {
     (void)state;
     struct target t;
@@ -325,13 +344,13 @@ static void profilers_and_debuggers(void **state)
     struct error e = {0};
     struct codegen *c = create(NULL, "perf,gdb", &t, &d, &a);
     struct kernel *k = make(64, 2, K_ABS);
-    struct codegen_unit *unit;
+    struct codegen_kernels *unit;
     kernel_function f;
     char path[64], line[256];
     unsigned long long start = 0, size = 0;
     char name[128] = "";
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
-    assert_true(codegen_compile(c, 1, &k, &unit, &f, &e));
+    assert_true(compile(c, &t, 1, &k, &unit, &f, &e));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
@@ -341,7 +360,7 @@ static void profilers_and_debuggers(void **state)
     assert_true(start == (uintptr_t)f && size > 16 && size < 10000);
     assert_non_null(strstr(name, "scaled_abs"));
     kernel_free(k);
-    codegen_unit_free(unit);
+    codegen_kernels_free(unit);
     codegen_free(c);
     debug_free(&d);
     arena_free(&a);
@@ -355,7 +374,7 @@ enum { HAVE_ASAN = 0 };
 
 /* sanitize: the address sanitizer finds a kernel that leaves its buffer, and finds nothing otherwise.  In a child, which it
  * ends. */
-static void sanitizer(void **state)
+static void the_sanitizer_finds_what_leaves_a_buffer(void **state)
 {
     (void)state;
     if (!HAVE_ASAN)
@@ -368,13 +387,13 @@ static void sanitizer(void **state)
             struct debug_options d;
             struct arena a = {0};
             struct error e = {0};
-            struct codegen_unit *unit;
+            struct codegen_kernels *unit;
             kernel_function f;
             if (!freopen("/dev/null", "w", stderr))
                 _exit(5);
             struct codegen *c = create(NULL, "sanitize", &t, &d, &a);
             struct kernel *k = make(100, 2, K_ABS);
-            if (!codegen_compile(c, 1, &k, &unit, &f, &e))
+            if (!compile(c, &t, 1, &k, &unit, &f, &e))
                 _exit(3);
             float *x = malloc(wrong == 1 ? 99 * 4 : 100 * 4), *y = malloc(wrong == 2 ? 99 * 4 : 100 * 4);
             for (int i = 0; i < 99; i++)
@@ -393,12 +412,12 @@ static void sanitizer(void **state)
 }
 
 /* A target that LLVM does not know, or a feature string that it must not choke on. */
-static void unknown_targets(void **state)
+static void unknown_targets_are_refused(void **state)
 {
     (void)state;
     struct debug_options d = {0};
     struct error e = {0};
-    struct target t = {.triple = "nonsense-unknown-none", .cpu = "", .features = "", .vector_bits = 128};
+    struct target t = {.triple = "nonsense-unknown-none", .cpu = "", .features = "", .isa.vector_bits = 128};
     assert_null(codegen_create(&t, &d, &e));
     assert_int_equal(e.status, WNNStatus_NotSupportedError);
     assert_non_null(strstr(e.message, "nonsense"));
@@ -407,10 +426,15 @@ static void unknown_targets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_targets),    cmocka_unit_test(structures_are_shared), cmocka_unit_test(tiles_are_part_of_the_key),
-        cmocka_unit_test(many_at_once),    cmocka_unit_test(shared_by_threads),
-        cmocka_unit_test(dumps),           cmocka_unit_test(profilers_and_debuggers),
-        cmocka_unit_test(unknown_targets), cmocka_unit_test(sanitizer),
+        cmocka_unit_test(host_targets_are_described),
+        cmocka_unit_test(structures_are_shared),
+        cmocka_unit_test(tiles_are_part_of_the_key),
+        cmocka_unit_test(many_structures_are_compiled_at_once),
+        cmocka_unit_test(threads_share_a_codegen),
+        cmocka_unit_test(dumps_are_written),
+        cmocka_unit_test(profilers_and_debuggers_are_told),
+        cmocka_unit_test(unknown_targets_are_refused),
+        cmocka_unit_test(the_sanitizer_finds_what_leaves_a_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

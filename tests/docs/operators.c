@@ -2,17 +2,17 @@
 /*
  * docs-operators HEADER FILE [--write]
  *
- * docs/operators.md from what the library is made of: ir/ops.def (operands, ranks, options and their defaults), what a context
- * tells through wnnContextGetOperatorSupportLimits (data types), and the docstrings in include/webnn/webnn_operators.h (what an
- * operator does, and the section of the specification).  With --write FILE is written, else it must be exactly that.  Fails,
- * too, if an operator has no docstring, or one that names no section.
+ * docs/operators.md from what the library is made of: ir/graph/ops.def (operands, ranks, options and their defaults), what a
+ * context tells through wnnContextGetOperatorSupportLimits (data types), and the docstrings in include/webnn/webnn_operators.h
+ * (what an operator does, and the section of the specification).  With --write FILE is written, else it must be exactly that.
+ * Fails, too, if an operator has no docstring, or one that names no section.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/ir.h"
-#include "ir/op.h"
+#include "ir/graph/ir.h"
+#include "ir/graph/op.h"
 #include "page.h"
 
 static char *header;
@@ -222,7 +222,8 @@ static const char *runs_as(const struct op_info *row)
     return row->flags & OPF_RECURRENT ? "steps" : "kernel";
 }
 
-/* The operand with the most data types of its own, the first of equals: where's is trueValue, quantizeLinear's zeroPoint. */
+/* Returns the operand with the most data types of its own, the first of equals: where's is trueValue, quantizeLinear's
+ * zeroPoint. */
 static uint32_t widest_operand(enum op op)
 {
     uint32_t best = 0;
@@ -244,16 +245,17 @@ static void put_head(FILE *out)
 
     if (wnnContextGetOpSupportLimits(context, &limits) != WNNStatus_Success)
         die("wnnContextGetOpSupportLimits");
-    fprintf(out,
-            "# Operators\n\n"
-            "All %d operators of the specification, with all their options and every data type that it allows.  Made by\n"
-            "`docs-operators --write` from `ir/ops.def`, from what `wnnContextGetOperatorSupportLimits` says and from the\n"
-            "docstrings in `include/webnn/webnn_operators.h`; the test `docs-operators` fails if this file is not exactly\n"
-            "that.  The test `coverage-operators` runs every operator with every data type of every operand and compares with\n"
-            "the reference interpreter.\n\n"
-            "Limits: rank %u, %d elements per operand, %d inputs of a concat and outputs of a split.  What each operator does\n"
-            "where the specification leaves room stands in `docs/semantics.md`.\n\n",
-            OP_COUNT, limits.input.rankRange.max, ELEMENT_COUNT_MAX, TENSOR_COUNT_MAX);
+    fprintf(
+        out,
+        "# Operators\n\n"
+        "All %d operators of the specification, with all their options and every data type that it allows.  Made by\n"
+        "`docs-operators --write` from `ir/graph/ops.def`, from what `wnnContextGetOperatorSupportLimits` says and from the\n"
+        "docstrings in `include/webnn/webnn_operators.h`; the test `docs-operators` fails if this file is not exactly\n"
+        "that.  The test `coverage-operators` runs every operator with every data type of every operand and compares with\n"
+        "the reference interpreter.\n\n"
+        "Limits: rank %u, %d elements per operand, %d inputs of a concat and outputs of a split.  What each operator does\n"
+        "where the specification leaves room stands in `docs/semantics.md`.\n\n",
+        OP_COUNT, limits.input.rankRange.max, ELEMENT_COUNT_MAX, TENSOR_COUNT_MAX);
     fputs("## Data types, and how the CPU engine runs it\n\n"
           "Data types are those of the named operand; other operands follow it, or are listed further down.  Nothing is ever "
           "run\n"
@@ -262,9 +264,9 @@ static void put_head(FILE *out)
           "  reshapes, some slices and splits) a view without code, where constants decide it folded when the graph is built.\n"
           "- *library*: a oneDNN primitive with its neighbours as epilogue wherever one gives the specified result without\n"
           "  oneDNN's reference implementations, otherwise a generated kernel.  float16 through float32, rounded once.\n"
-          "- *steps*: one step as products (*library*) and a kernel for the gates; several steps as a loop over that, the "
+          "- *steps*: one step as matmuls (*library*) and a kernel for the gates; several steps as a loop over that, the "
           "input's\n"
-          "  share of all steps as one product (`docs/recurrent.md`).\n\n",
+          "  share of all steps as one matmul (`docs/recurrent.md`).\n\n",
           out);
 }
 
@@ -309,11 +311,12 @@ static void put_operator(FILE *out, enum op op)
     fprintf(out, " | %s |\n", d.section);
 }
 
-/* passes/fuse_quantized.c and runtime/onednn_quantize.c decide; tests/runtime/test_library_quantized.c holds both to this. */
+/* passes/cluster/fuse_quantized.c and runtime/onednn/onednn_quantize.c decide; tests/runtime/onednn/test_library_quantized.c
+ * holds both to this. */
 static void put_integers(FILE *out)
 {
     fputs(
-        "\n## Products of bytes\n\n"
+        "\n## Contractions of bytes\n\n"
         "conv2d, matmul and gemm whose two operands are dequantizeLinear of int8 or uint8 are multiplied as integers by "
         "oneDNN,\n"
         "with the float32 operators that follow them element by element and a quantizeLinear to int8 or uint8 at the end, as\n"
@@ -329,19 +332,20 @@ static void put_integers(FILE *out)
         "- 8 to 65535 products make one sum.  Fewer would make the float product so exact that the scales' own roundings\n"
         "  show; more could exceed 31 bits;\n"
         "- oneDNN has an implementation for it that is no reference and computes its post-operations rightly.\n\n"
-        "Not taken, and run as float32 (dequantizeLinear fuses with a kernel or is one): products of two run-time activations\n"
+        "Not taken, and run as float32 (dequantizeLinear fuses with a kernel or is one): contractions of two run-time "
+        "activations\n"
         "(attention scores), scales or zero points that are inputs, scales that change along what is summed, weights that\n"
         "differ between batches, int32 and uint32, float16 scales, convTranspose2d, recurrent operators, and element-wise\n"
         "operators between dequantizeLinear and quantizeLinear, which are one generated kernel anyway.  oneDNN 2.6 can\n"
         "multiply run-time int8 matrices exactly (batches, transposed ones and zero points, too), but takes no uint8 second\n"
         "operand, which is what converters write for activations.\n\n"
-        "The public conformance suite has no case of such a product: what its `qdqSubgraph` cases surround with "
+        "The public conformance suite has no case of such a contraction: what its `qdqSubgraph` cases surround with "
         "quantizeLinear\n"
         "and dequantizeLinear is add, sub, mul, max, transpose, elu, pooling, slice and reduceMin.  So what shows that the\n"
         "path is right is this project's own: `runtime-library-quantized` (every layout and kind of scale against the "
         "reference\n"
         "interpreter's bounds, ties, and everything in the list above that must be declined) and the random graphs, which\n"
-        "draw quantized products and their near misses.\n",
+        "draw quantized contractions and their near misses.\n",
         out);
 }
 

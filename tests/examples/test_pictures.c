@@ -14,7 +14,7 @@ static struct picture read_picture(const char *path)
     return p;
 }
 
-/* The largest difference of two pictures' levels; they must be as large. */
+/* Returns the largest difference of two pictures' levels; they must be as large. */
 static int difference(const struct picture *a, const struct picture *b)
 {
     int worst = 0;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A stand-in for the runtime, for tests that look at what the frontend hands over or asks for: contexts that can be lost,
- * constant tensors, a build that keeps the graph.  Defines the functions of runtime/runtime.h and the few public ones that the
- * frontend calls, so that the linker has no reason to take the real ones.  Include it in one source file of a test.
+ * constant tensors, a build that keeps the graph.  Defines the functions of runtime/api/runtime.h and the few public ones that
+ * the frontend calls, so that the linker has no reason to take the real ones.  Include it in one source file of a test.
  */
 #ifndef WEBNN_TESTS_FRONTEND_FAKE_RUNTIME_H_
 #define WEBNN_TESTS_FRONTEND_FAKE_RUNTIME_H_
 
 #include <stdlib.h>
 
-#include "runtime/runtime.h"
+#include "runtime/api/runtime.h"
 
 struct WNNContextImpl {
     int references;
     bool is_lost;
     dtype_set unsupported; /* by every slot */
     struct graph *built;   /* the newest graph handed over; freed with the context */
+    WNNBudget budget;
     WNNStatus build_status;
     int async_builds, failed_builds;
 };
@@ -38,6 +39,11 @@ static inline void fake_context_end(struct WNNContextImpl *c)
 {
     graph_free(c->built);
     c->built = NULL;
+}
+
+WNNBudget wnnContextGetBudget(WNNContext context)
+{
+    return context->budget;
 }
 
 bool wnnContextIsLost(WNNContext context)

@@ -2,18 +2,37 @@
 /* Seeds, the context, and what must hold of every model that is read. */
 #include "fuzz/fuzz.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/text/write.h"
 #include "text/compare.h"
 
 static const char *corpus;
 static unsigned seed_count;
 static WNNContext context;
+
+static const char *files_folder;
+
+/** Leaves nothing of fuzz_file. */
+static void remove_files(void)
+{
+    char path[512];
+    DIR *d = opendir(files_folder);
+
+    for (struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d)) {
+        snprintf(path, sizeof path, "%s/%s", files_folder, entry->d_name);
+        remove(path);
+    }
+    if (d)
+        closedir(d);
+    rmdir(files_folder);
+}
 
 void fuzz_seed(const void *bytes, size_t length)
 {
@@ -28,6 +47,29 @@ void fuzz_seed(const void *bytes, size_t length)
         fwrite(bytes, 1, length, out);
         fclose(out);
     }
+}
+
+const char *fuzz_file(const char *name, const void *bytes, size_t length)
+{
+    static char in_memory[] = "/dev/shm/webnn-fuzz-XXXXXX", on_disk[] = "/tmp/webnn-fuzz-XXXXXX", path[128];
+    FILE *out;
+
+    if (!files_folder) {
+        files_folder = mkdtemp(in_memory); /* a hundred times as fast, where there is one */
+        files_folder = files_folder ? files_folder : mkdtemp(on_disk);
+        if (!files_folder || atexit(remove_files))
+            abort();
+    }
+    snprintf(path, sizeof path, "%s/%s", files_folder, name);
+    out = fopen(path, "wb");
+    if (!out || fwrite(bytes, 1, length, out) != length || fclose(out))
+        abort();
+    return path;
+}
+
+const char *fuzz_folder(void)
+{
+    return files_folder;
 }
 
 WNNContext fuzz_context(void)
@@ -48,7 +90,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/** The graph of a model; NULL: build would refuse it. */
+/** Returns the graph of a model; NULL: build would refuse it. */
 static struct graph *take(const struct model *m)
 {
     WNNNamedOperand *outputs = calloc(m->output_count + 1, sizeof *outputs);
@@ -65,7 +107,7 @@ static struct graph *take(const struct model *m)
 /** Written in one form, it must read back as the same graph. */
 static void write_and_read(const struct graph *g, bool json)
 {
-    const struct text_options options = {"fuzz", json, false, TEXT_WEIGHTS_INLINE};
+    const struct text_options options = {.name = "fuzz", .json = json, .weights = TEXT_WEIGHTS_INLINE};
     char *text = NULL, *message = NULL;
     struct graph *again;
     size_t length = 0;

@@ -16,7 +16,12 @@
 void fuzz_seeds(void);
 /** Writes a seed into the corpus, unless there is none. */
 void fuzz_seed(const void *bytes, size_t length);
-/** The context of all runs. */
+/** Writes a file of that name into a folder of this process, which goes with it.  Returns its path, valid until the next call.
+ */
+const char *fuzz_file(const char *name, const void *bytes, size_t length);
+/** That folder, once there is a file. */
+const char *fuzz_folder(void);
+/** Returns the context of all runs. */
 WNNContext fuzz_context(void);
 
 typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *bytes, size_t length,
@@ -26,6 +31,9 @@ typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *by
  * as the same graph.  Else there must be a message.
  */
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length);
+
+/** Reads a picture, then makes numbers and another size of it. */
+void fuzz_picture(const char *name, const uint8_t *bytes, size_t length);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

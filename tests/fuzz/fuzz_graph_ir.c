@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 void fuzz_seeds(void)
 {

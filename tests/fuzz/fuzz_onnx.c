@@ -63,7 +63,7 @@ static struct bytes value_info(const char *name, const int *dims, size_t rank)
     return info;
 }
 
-/** A constant of int64 or float. */
+/** Returns a constant of int64 or float. */
 static struct bytes tensor(const char *name, int type, const void *data, size_t size, int count)
 {
     struct bytes t = {0};

@@ -25,12 +25,23 @@ others=$(nm -D --defined-only "$rt" | awk '{print $3}' | sed 's/@.*//' | grep -v
 [ -z "$others" ] || { echo "symbols beside the interface:"; echo "$others"; exit 1; }
 if ldd "$rt" | grep -q LLVM; then echo "libwebnn_rt needs LLVM"; exit 1; fi
 
+echo "tools and their man pages"
+for tool in webnn-run webnnc webnn-opt; do
+    [ -x "$work/prefix/bin/$tool" ] || { echo "$tool was not installed"; exit 1; }
+    [ -s "$work/prefix/share/man/man1/$tool.1" ] || { echo "the man page of $tool was not installed"; exit 1; }
+done
+
 echo "header as C and C++"
 flags="-I$work/prefix/include -Wall -Wextra -Wpedantic -Werror -fsyntax-only"
 for header in "$work"/prefix/include/webnn/*.h; do
     gcc -std=c17 $flags -x c "$header"
     gcc -std=c11 $flags -x c "$header"
     g++ -std=c++11 $flags -x c++ "$header"
+    g++ -std=c++20 $flags -x c++ "$header"
+done
+
+for header in "$work"/prefix/include/webnn/*.hpp; do
+    g++ -std=c++17 $flags -x c++ "$header"
     g++ -std=c++20 $flags -x c++ "$header"
 done
 
@@ -66,9 +77,12 @@ project(user LANGUAGES C)
 find_package(webnn 0.1 REQUIRED)
 add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE webnn::webnn)
+add_executable(rt rt.c)
+target_link_libraries(rt PRIVATE webnn::webnn_rt_static)
 CMAKE
-cp "$source/examples/hello.c" "$work/user/"
+cp "$source/examples/hello.c" "$work/rt.c" "$work/user/"
 cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/user.log"
 cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/hello" | cmp - "$work/hello.txt"
+"$work/user/build/rt"
 echo "installed library is usable"

@@ -39,7 +39,7 @@ static const char good[] =
              "\"inputs\": [\"m\", \"x\"], \"axis\": 0, \"outputShape\": [2, 2]}",
              "{\"name\": \"c\"}");
 
-static void test_good(void **state)
+static void good_manifests_are_read(void **state)
 {
     const char *const paths[] = {"", "/manifest.json"};
     struct model m;
@@ -66,7 +66,7 @@ static void test_good(void **state)
 }
 
 /** What a manifest fixes cannot be asked for otherwise. */
-static void test_options(void **state)
+static void what_a_manifest_fixes_is_refused_as_option(void **state)
 {
     static float values[2];
     const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values};
@@ -103,7 +103,30 @@ static void test_options(void **state)
     }
 }
 
-static void test_broken(void **state)
+/** Layers that name a result and, beside it, no list of results. */
+static void many_names_are_read(void **state)
+{
+    enum { LAYERS = 100, LINE = 120 };
+    char *text = malloc(LAYERS * LINE + 400), *message;
+    size_t at;
+    struct model m;
+
+    (void)state;
+    assert_non_null(text);
+    at = (size_t)sprintf(text, "{\"inputs\": [" INPUT "], \"constants\": [], \"layers\": [");
+    for (int i = 0; i < LAYERS; i++)
+        at += (size_t)sprintf(text + at, "%s{\"id\": \"y%d\", \"op\": \"relu\", \"inputs\": [\"x\"], \"outputs\": []}",
+                              i ? ", " : "", i);
+    sprintf(text + at, "], \"outputs\": [{\"name\": \"y%d\"}]}", LAYERS - 1);
+    write_file("manifest.json", text, strlen(text));
+    free(text);
+    if (!model_read(context, folder, NULL, &m, &message))
+        fail_msg("%s", message);
+    assert_int_equal(m.output_count, 1);
+    model_free(&m);
+}
+
+static void broken_manifests_are_refused(void **state)
 {
     static const struct {
         const char *text, *message;
@@ -118,12 +141,13 @@ static void test_broken(void **state)
         {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [65536, 65536]}", "", "", ""), "too many elements"},
         {MANIFEST(INPUT ", " INPUT, "", "", ""), "there is an input of that name already"},
         {MANIFEST("", CONSTANT ", " CONSTANT, "", ""), "the manifest defines w twice"},
-        {MANIFEST("", "{\"id\": \"w\", \"file\": \"../w.npy\"}", "", ""), "constant w: bad file name '../w.npy'"},
-        {MANIFEST("", "{\"id\": \"w\", \"file\": \"/etc/passwd\"}", "", ""), "bad file name"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"../w.npy\"}", "", ""),
+         "constant w: file ../w.npy: the path leads out of the model's folder"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"/etc/passwd\"}", "", ""), "not relative"},
         {MANIFEST("", "{\"id\": \"w\", \"file\": \"none.npy\"}", "", ""), "No such file or directory"},
         {MANIFEST("", "{\"id\": \"w\", \"file\": \"manifest.json\"}", "", ""), "no .npy file"},
         {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"rely\", \"inputs\": [\"x\"]}", ""),
-         "layer y: there is no operator rely"},
+         "layer y: there is no operator \"rely\""},
         {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"y\"]}", ""),
          "layer y: relu: input is no operand"},
         {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"elu\", \"inputs\": [\"x\"], \"alpha\": [[1]]}", ""),
@@ -147,7 +171,7 @@ static void test_broken(void **state)
     }
 }
 
-static void test_truncated(void **state)
+static void truncated_manifests_are_refused(void **state)
 {
     (void)state;
     for (size_t n = 0; n < strlen(good); n++) {
@@ -162,7 +186,7 @@ static void test_truncated(void **state)
 }
 
 /** Paths that are no models. */
-static void test_dispatch(void **state)
+static void paths_that_are_no_models_are_refused(void **state)
 {
     struct model m;
     char path[128], *message;
@@ -219,7 +243,7 @@ static int teardown(void **state)
 }
 
 /** Arrays of a case by name, or listed, as beside an ONNX file. */
-static void test_cases(void **state)
+static void cases_are_loaded(void **state)
 {
     static const char *const texts[] = {
         "{\"layers\": [], \"cases\": [{\"inputs\": {\"x\": \"w.npy\"}, \"outputs\": {\"y\": \"w.npy\"},"
@@ -229,7 +253,7 @@ static void test_cases(void **state)
         "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"file\": \"w.npy\"}]}]}",
         "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"name\": \"x\", \"file\": \"../w.npy\"}]}]}",
     };
-    static const char *const messages[] = {NULL, NULL, "an array without a name: bad file name", "x: bad file name"};
+    static const char *const messages[] = {NULL, NULL, "an array without a name: no file is named", "x: "};
     static float values[2] = {3, 4};
     const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values};
     char message[256], path[128];
@@ -265,9 +289,13 @@ static void test_cases(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good),      cmocka_unit_test(test_options),
-                                       cmocka_unit_test(test_cases),     cmocka_unit_test(test_broken),
-                                       cmocka_unit_test(test_truncated), cmocka_unit_test(test_dispatch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(good_manifests_are_read),
+                                       cmocka_unit_test(what_a_manifest_fixes_is_refused_as_option),
+                                       cmocka_unit_test(cases_are_loaded),
+                                       cmocka_unit_test(many_names_are_read),
+                                       cmocka_unit_test(broken_manifests_are_refused),
+                                       cmocka_unit_test(truncated_manifests_are_refused),
+                                       cmocka_unit_test(paths_that_are_no_models_are_refused)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

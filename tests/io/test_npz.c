@@ -35,7 +35,7 @@ static void same_array(const struct npy_array *a, const struct npy_array *b)
     assert_memory_equal(a->data, b->data, a->byteLength);
 }
 
-static void test_archive(void **state)
+static void archives_are_written_and_read(void **state)
 {
     char *path = file_join(folder, "a.npz"), message[256] = "";
     struct npz_entry *read = NULL;
@@ -71,7 +71,7 @@ static void test_archive(void **state)
 }
 
 /** Deflated members, and such as claim to be larger than their bytes can be. */
-static void test_deflated(void **state)
+static void deflated_members_are_read(void **state)
 {
     char *path = file_join(folder, "d.npz"), message[256] = "";
     static float zeros[1 << 16];
@@ -108,7 +108,45 @@ static void test_deflated(void **state)
 }
 
 /** A bit of an array that is another one than when it was written. */
-static void test_damaged(void **state)
+/** Members that lie on the same bytes, so that a small archive would hold any number of large arrays. */
+static void overlapping_members_are_refused(void **state)
+{
+    enum { END_BYTES = 22, NAME_AT = 46 };
+    char *path = file_join(folder, "o.npz"), message[256] = "", *bytes, *more;
+    static float values[1 << 12];
+    const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values}};
+    struct npz_entry *read = NULL;
+    uint32_t directory, directory_bytes;
+    size_t length, count = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        values[i] = (float)(i * i);
+    assert_true(npz_write(path, &entry, 1, message, sizeof message));
+    assert_true(file_read(path, &bytes, &length, message, sizeof message));
+    memcpy(&directory_bytes, bytes + length - END_BYTES + 12, 4);
+    memcpy(&directory, bytes + length - END_BYTES + 16, 4);
+    /* The directory's only entry once more, under another name; the end counts two. */
+    more = malloc(length + directory_bytes);
+    assert_non_null(more);
+    memcpy(more, bytes, directory + directory_bytes);
+    memcpy(more + directory + directory_bytes, bytes + directory, directory_bytes);
+    more[directory + directory_bytes + NAME_AT] = 'b';
+    memcpy(more + directory + 2 * directory_bytes, bytes + directory + directory_bytes, END_BYTES);
+    length += directory_bytes;
+    directory_bytes *= 2;
+    memcpy(more + length - END_BYTES + 8, (uint16_t[]){2, 2}, 4);
+    memcpy(more + length - END_BYTES + 12, &directory_bytes, 4);
+    assert_true(file_write(path, more, length, message, sizeof message));
+    assert_false(npz_read(path, &read, &count, message, sizeof message));
+    assert_non_null(strstr(message, "overlap"));
+    free(more);
+    free(bytes);
+    remove(path);
+    free(path);
+}
+
+static void damaged_archives_are_refused(void **state)
 {
     char *path = file_join(folder, "c.npz"), message[256] = "", *file;
     struct npy_array array;
@@ -133,7 +171,7 @@ static void test_damaged(void **state)
 }
 
 /** An archive cut off anywhere, and an array likewise. */
-static void test_truncated(void **state)
+static void truncated_archives_are_refused(void **state)
 {
     char *path = file_join(folder, "t.npz"), message[256] = "", *file;
     struct npz_entry *read;
@@ -165,7 +203,7 @@ static void test_truncated(void **state)
 }
 
 /** What numpy.save makes of a transposed array, and element types that end the header. */
-static void test_headers(void **state)
+static void headers_are_read_or_refused(void **state)
 {
     static const char fortran[] = "\x93NUMPY\1\0\x3e\0{'descr': '<u4', 'fortran_order': True, 'shape': (2, 3, 2)}  \n";
     static const char *const wrong[] = {
@@ -217,9 +255,10 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_archive), cmocka_unit_test(test_deflated),
-                                       cmocka_unit_test(test_damaged), cmocka_unit_test(test_truncated),
-                                       cmocka_unit_test(test_headers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(archives_are_written_and_read),   cmocka_unit_test(deflated_members_are_read),
+        cmocka_unit_test(overlapping_members_are_refused), cmocka_unit_test(damaged_archives_are_refused),
+        cmocka_unit_test(truncated_archives_are_refused),  cmocka_unit_test(headers_are_read_or_refused)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

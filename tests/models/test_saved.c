@@ -82,20 +82,20 @@ static void round_trip(const char *name, uint32_t threads)
     network_close(&n);
 }
 
-static void mobilenetv2(void **state)
+static void mobilenetv2_is_saved_and_loaded(void **state)
 {
     (void)state;
     round_trip("mobilenetv2", 2);
     round_trip("mobilenetv2", 1);
 }
 
-static void rnnoise(void **state)
+static void rnnoise_is_saved_and_loaded(void **state)
 {
     (void)state;
     round_trip("rnnoise", 2);
 }
 
-static void lenet(void **state)
+static void lenet_is_saved_and_loaded(void **state)
 {
     (void)state;
     round_trip("lenet", 1);
@@ -104,9 +104,9 @@ static void lenet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mobilenetv2),
-        cmocka_unit_test(rnnoise),
-        cmocka_unit_test(lenet),
+        cmocka_unit_test(mobilenetv2_is_saved_and_loaded),
+        cmocka_unit_test(rnnoise_is_saved_and_loaded),
+        cmocka_unit_test(lenet_is_saved_and_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

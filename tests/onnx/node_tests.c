@@ -23,6 +23,7 @@
 #include "frontend/model/model.h"
 #include "onnx.pb-c.h"
 #include "webnn/webnn.h"
+#include "../support/shared.h"
 
 enum { PORTS_MAX = 24 };
 
@@ -271,7 +272,7 @@ static bool is_name(WNNStringView view, const char *name)
     return view.length == strlen(name) && !memcmp(view.data, name, view.length);
 }
 
-/* A built graph on the case's data.  arrays: its inputs in cases.json's order. */
+/* Returns a built graph on the case's data.  arrays: its inputs in cases.json's order. */
 static enum outcome compute_case(const struct test_case *c, WNNGraph graph, const struct npy_array *arrays)
 {
     WNNNamedBuffer inputs[PORTS_MAX], outputs[PORTS_MAX];
@@ -479,10 +480,8 @@ int main(int argc, char **argv)
     }
     snprintf(path, sizeof path, "%s/cases.json", argv[1]);
     text = read_file(path, &size);
-    if (!text) {
-        printf("skipped: %s is absent\n", path);
-        return 77;
-    }
+    if (!text)
+        return shared_absent(path);
     rows = cJSON_ParseWithLength(text, size);
     free(text);
     if (!cJSON_IsArray(rows)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ONNX operators and forms of them that the ONNX node tests do not have, on models made here, against plain loops: Einsum,
- * TopK, GridSample, indices of MaxPool, products of integers beyond what float32 holds, recurrent operators composed step by
+ * TopK, GridSample, indices of MaxPool, matmuls of integers beyond what float32 holds, recurrent operators composed step by
  * step.
  */
 #include <math.h>
@@ -249,9 +249,9 @@ static void top_k_orders_and_breaks_ties_by_index(void **unused)
     check_top_k(5000, 9, false);
 }
 
-/* ---- products of integers ---- */
+/* ---- matmuls of integers ---- */
 
-static void integer_products_are_exact_beyond_float32(void **unused)
+static void integer_matmuls_are_exact_beyond_float32(void **unused)
 {
     enum { M = 3, K = 1500, N = 2 };
     static uint8_t a[M * K];
@@ -587,7 +587,7 @@ static void quantised_operators_compute_on_what_is_meant(void **unused)
     free(t);
 }
 
-static void skip_normalisations_and_fused_products(void **unused)
+static void skip_normalisations_and_fused_matmuls(void **unused)
 {
     enum { ROWS = 3, SIZE = 8 };
     float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
@@ -660,13 +660,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(einsum_equals_loops_for_any_equation),
         cmocka_unit_test(top_k_orders_and_breaks_ties_by_index),
-        cmocka_unit_test(integer_products_are_exact_beyond_float32),
+        cmocka_unit_test(integer_matmuls_are_exact_beyond_float32),
         cmocka_unit_test(integer_convolutions_are_exact_beyond_float32),
         cmocka_unit_test(recurrent_steps_equal_the_operator),
         cmocka_unit_test(max_pool_tells_indices),
         cmocka_unit_test(grid_sample_equals_loops),
         cmocka_unit_test(quantised_operators_compute_on_what_is_meant),
-        cmocka_unit_test(skip_normalisations_and_fused_products),
+        cmocka_unit_test(skip_normalisations_and_fused_matmuls),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -50,7 +50,7 @@ static void computed_shapes_become_numbers(void **state)
 }
 
 /** Lists without elements, ranges, indices of what is not 0: none of them exists in WebNN. */
-static void constants_without_operands(void **state)
+static void constants_without_operands_are_computed(void **state)
 {
     (void)state;
     struct net t;
@@ -79,7 +79,7 @@ static void constants_without_operands(void **state)
     free_net(&t);
 }
 
-static void nodes_in_any_order(void **state)
+static void nodes_are_taken_in_any_order(void **state)
 {
     (void)state;
     struct net t;
@@ -101,7 +101,7 @@ static void nodes_in_any_order(void **state)
     free_net(&t);
 }
 
-static void outputs_that_are_inputs_or_constants(void **state)
+static void outputs_may_be_inputs_or_constants(void **state)
 {
     (void)state;
     static const float x[2] = {1, -2};
@@ -123,7 +123,7 @@ static void outputs_that_are_inputs_or_constants(void **state)
     free_net(&t);
 }
 
-static void inputs_with_defaults_and_booleans(void **state)
+static void inputs_have_defaults_and_may_be_booleans(void **state)
 {
     (void)state;
     static const float w[2] = {1, 2};
@@ -158,7 +158,7 @@ static void inputs_with_defaults_and_booleans(void **state)
     free_net(&t);
 }
 
-static void inputs_that_become_constants(void **state)
+static void inputs_become_constants(void **state)
 {
     (void)state;
     static int64_t shape[2] = {3, 2};
@@ -183,7 +183,7 @@ static void inputs_that_become_constants(void **state)
     free_net(&t);
 }
 
-static void dimensions_bound_by_shapes(void **state)
+static void dimensions_are_bound_by_shapes(void **state)
 {
     (void)state;
     struct model_shape shape = {"x", 2, {5, 3}};
@@ -225,7 +225,7 @@ static void dimensions_bound_by_shapes(void **state)
 
 /* ---- what cannot be expressed ---- */
 
-static void all_refusals_at_once(void **state)
+static void all_refusals_are_told_at_once(void **state)
 {
     (void)state;
     struct net t;
@@ -247,7 +247,7 @@ static void all_refusals_at_once(void **state)
     free_net(&t);
 }
 
-static void inputs_left_out(void **state)
+static void inputs_left_out_are_refused(void **state)
 {
     (void)state;
     struct net t;
@@ -262,7 +262,7 @@ static void inputs_left_out(void **state)
     free_net(&t);
 }
 
-static void attributes_of_another_kind(void **state)
+static void attributes_of_another_kind_are_refused(void **state)
 {
     (void)state;
     struct net t;
@@ -294,7 +294,7 @@ static void attributes_of_another_kind(void **state)
     free_net(&t);
 }
 
-static void types_that_webnn_lacks(void **state)
+static void types_that_webnn_lacks_are_refused_where_read(void **state)
 {
     (void)state;
     static const double d[2] = {1.5, 2.5};
@@ -372,7 +372,7 @@ static void composed_functions_are_accurate(void **state)
     }
 }
 
-static void slices_of_every_kind(void **state)
+static void slices_of_every_kind_are_read(void **state)
 {
     (void)state;
     static const struct {
@@ -421,18 +421,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(computed_shapes_become_numbers),
-        cmocka_unit_test(constants_without_operands),
-        cmocka_unit_test(nodes_in_any_order),
-        cmocka_unit_test(outputs_that_are_inputs_or_constants),
-        cmocka_unit_test(inputs_with_defaults_and_booleans),
-        cmocka_unit_test(inputs_that_become_constants),
-        cmocka_unit_test(dimensions_bound_by_shapes),
-        cmocka_unit_test(all_refusals_at_once),
-        cmocka_unit_test(inputs_left_out),
-        cmocka_unit_test(attributes_of_another_kind),
-        cmocka_unit_test(types_that_webnn_lacks),
+        cmocka_unit_test(constants_without_operands_are_computed),
+        cmocka_unit_test(nodes_are_taken_in_any_order),
+        cmocka_unit_test(outputs_may_be_inputs_or_constants),
+        cmocka_unit_test(inputs_have_defaults_and_may_be_booleans),
+        cmocka_unit_test(inputs_become_constants),
+        cmocka_unit_test(dimensions_are_bound_by_shapes),
+        cmocka_unit_test(all_refusals_are_told_at_once),
+        cmocka_unit_test(inputs_left_out_are_refused),
+        cmocka_unit_test(attributes_of_another_kind_are_refused),
+        cmocka_unit_test(types_that_webnn_lacks_are_refused_where_read),
         cmocka_unit_test(composed_functions_are_accurate),
-        cmocka_unit_test(slices_of_every_kind),
+        cmocka_unit_test(slices_of_every_kind_are_read),
     };
 
     return cmocka_run_group_tests(tests, create_context, release_context);

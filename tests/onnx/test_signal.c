@@ -36,7 +36,7 @@ static void bin(size_t first, size_t step, size_t count, size_t length, size_t k
 }
 
 /** Real input [LENGTH, COLUMNS, 1], along the first axis, whole and one-sided, shortened and lengthened. */
-static void transforms_of_real_numbers(void **state)
+static void real_numbers_are_transformed(void **state)
 {
     static const struct {
         int64_t length;
@@ -99,7 +99,7 @@ static void an_inverse_transform_goes_back(void **state)
     free_net(&t);
 }
 
-static void short_time_transforms(void **state)
+static void short_time_transforms_are_computed(void **state)
 {
     enum { FRAME = 8, STEP = 3, FRAMES = (LENGTH - FRAME) / STEP + 1, BINS = FRAME / 2 + 1 };
     float x[LENGTH], y[FRAMES * BINS * 2];
@@ -134,7 +134,7 @@ static void short_time_transforms(void **state)
     free_net(&t);
 }
 
-static void windows(void **state)
+static void windows_are_computed(void **state)
 {
     static const struct {
         const char *type;
@@ -166,7 +166,7 @@ static void windows(void **state)
  * The operator's documented example: edges at 0, 148, 328, ... 3257 Hz are the bins 0 0 0 1 1 2 3 4 5 6 of the spectrum, so
  * that every triangle is one bin wide; and a finer spectrum, whose slopes are then seen.
  */
-static void mel_weights(void **state)
+static void mel_weights_are_computed(void **state)
 {
     static const size_t peaks[8] = {0, 0, 1, 1, 2, 3, 4, 5};
     static const float edges[2] = {0, 4096};
@@ -206,11 +206,9 @@ static void mel_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transforms_of_real_numbers),
-        cmocka_unit_test(an_inverse_transform_goes_back),
-        cmocka_unit_test(short_time_transforms),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(mel_weights),
+        cmocka_unit_test(real_numbers_are_transformed),       cmocka_unit_test(an_inverse_transform_goes_back),
+        cmocka_unit_test(short_time_transforms_are_computed), cmocka_unit_test(windows_are_computed),
+        cmocka_unit_test(mel_weights_are_computed),
     };
 
     return cmocka_run_group_tests(tests, create_context, release_context);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "passes/passes.h"
 #include "support/graphs.h"
 
@@ -16,7 +16,7 @@ typedef bool pass_function(struct graph *g, const struct pass_options *o);
 
 /* ---- a target ---- */
 
-/** Products of float32 in any layout. */
+/** Takes contractions of float32 in any layout. */
 GRAPHS_UNUSED static bool fake_takes_node(void *user, const struct node *n)
 {
     (void)user;
@@ -40,17 +40,17 @@ GRAPHS_UNUSED static bool fake_takes_epilogue(void *user, struct node *const *no
     return type_elements(other) == 1 || type_equal(other, t) || type_elements(other) == t->dims[t->rank - 1];
 }
 
-GRAPHS_UNUSED static bool fake_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *movements,
+GRAPHS_UNUSED static bool fake_takes_operand(void *user, const struct node *n, uint32_t slot, struct node *const *data_movement,
                                              uint32_t count)
 {
     (void)user;
-    (void)movements;
+    (void)data_movement;
     (void)count;
     return n->op == OP_MATMUL && slot < 2;
 }
 
 static const struct target fake_target GRAPHS_UNUSED = {
-    .vector_bits = 256,
+    .isa.vector_bits = 256,
     .thread_count = 2,
     .cache_bytes = 1 << 20,
     .prefers_nhwc = true,

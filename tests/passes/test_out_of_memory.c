@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Every allocation of the pipeline and of storage planning fails once: the error is reported, and nothing else happens.
+ * Every allocation of the pipeline and of storage assignment fails once: the error is reported, and nothing else happens.
  */
-#include "nets.h"
-#include "pass_support.h"
+#include "passes/nets.h"
+#include "passes/pass_support.h"
 #include "support/failing_allocator.h"
 
 #ifdef CAN_FAIL_ALLOCATIONS
@@ -24,10 +24,10 @@ static void every_allocation_may_fail(void **state)
         bool done = false;
         for (long n = 0; !done; n++) {
             struct graph *g = parse_body(nets[i].body);
-            struct storage_plan plan;
+            struct storage_assignment assigned;
 
             allocations_fail_after(n);
-            done = passes_run(g, &fake_options) && storage_plan_create(g, never_share, NULL, &plan);
+            done = passes_run(g, &fake_options) && storage_assign(g, 0, never_share, NULL, &assigned);
             /* The lowering that fusion asks may fail and answer "no", too: then nothing is left to fail, and the build
              * succeeds. */
             bool all_made = allocations_stop_failing();
@@ -43,8 +43,8 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-/* A convolution by transforms: its weights, and the kernel of stages. */
-static void transforms_may_fail(void **state)
+/* A Winograd convolution allocates its weights and the kernel of stages. */
+static void winograd_may_fail(void **state)
 {
     static const struct debug_options prefer = {.flags = DEBUG_PREFER_WINOGRAD};
     const struct pass_options o = {.target = &fake_target, .debug = &prefer};
@@ -81,7 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(transforms_may_fail),
+        cmocka_unit_test(winograd_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,116 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* legalize, fold-batch-norm, and the pipeline: every network keeps its results with all passes, with each one skipped, with
- * none. */
-#include "nets.h"
-#include "pass_support.h"
-
-/* ---- legalize ---- */
-
-static void half_floats_become_casts_around_the_library(void **state)
-{
-    (void)state;
-    struct graph *g = parse_body("inputs { x: f16[4, 6]; } consts { w: f16[6, 2] @scalar(0.5); c: f16[2] @scalar(1.5); }"
-                                 "nodes { a = matmul(x, w); b = gemm(x, w, c=c); d = add(a, b); } outputs { d; }");
-
-    assert_true(check_pass_tame(g, pass_legalize, false));
-    graph_for_each (g, n)
-        if (op_infos[n->op].flags & OPF_LIBRARY)
-            assert_int_equal(n->inputs[0].value->type.type, WNNOperandDataType_Float32);
-    assert_int_equal(g->last->results[0]->type.type, WNNOperandDataType_Float16);
-    graph_free(g);
-}
-
-static bool takes_matmul_only(void *user, const struct node *n)
-{
-    return fake_takes_node(user, n) && n->op == OP_MATMUL;
-}
-
-static bool takes_nothing(void *user, const struct node *n)
-{
-    (void)user;
-    (void)n;
-    return false;
-}
-
-static void gemm_by_matmul(void **state)
-{
-    (void)state;
-    static const char *const bodies[] = {
-        "inputs { x: f32[6, 4]; w: f32[2, 6]; c: f32[2]; } nodes { y = gemm(x, w, c=c, alpha=0.5, beta=2, aTranspose=true, "
-        "bTranspose=true); }"
-        "outputs { y; }",
-        "inputs { x: f16[4, 6]; w: f16[6, 2]; c: f16[4, 1]; } nodes { y = gemm(x, w, c=c); } outputs { y; }",
-        "inputs { x: f32[4, 6]; w: f32[6, 2]; } nodes { y = gemm(x, w, alpha=3); } outputs { y; }",
-    };
-    struct target t = fake_target;
-    struct pass_options o = {.target = &t};
-
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct graph *g = parse_body(bodies[i]);
-        t.takes_node = takes_matmul_only;
-        assert_true(check_pass_at(g, pass_legalize, &o, false, false, __FILE__, __LINE__));
-        assert_int_equal(count_nodes(g, OP_GEMM), 0);
-        assert_int_equal(count_nodes(g, OP_MATMUL), 1);
-        graph_free(g);
-        g = parse_body(bodies[i]);
-        t.takes_node = takes_nothing;
-        assert_false(check_pass_at(g, pass_legalize, &o, true, false, __FILE__, __LINE__));
-        assert_ptr_equal(g->first, g->last); /* what was tried is gone */
-        graph_free(g);
-    }
-}
-
-/* ---- fold-batch-norm ---- */
-
-#define STATISTICS                                                                                                             \
-    "m: f32[4] " RAMP4B "; v: f32[4] @values([0.5, 1, 2, 0.25]); s: f32[4] " RAMP4 "; k: f32[4] " RAMP4 ";"                    \
-    " w4: f32[4, 1, 1, 4] " RAMP16 "; pc: f32[4, 1, 1] " RAMP4B "; w: f32[4, 4, 1, 1] " RAMP16 ";"
-
-static void folds_into_convolutions(void **state)
-{
-    static const struct {
-        const char *nodes;
-        bool folds;
-    } cases[] = {
-        {"c = conv2d(x, w); y = batchNormalization(c, m, v);", true},
-        {"c = conv2d(x, w, bias=k); y = batchNormalization(c, m, v, scale=s, bias=k, epsilon=0.1);", true},
-        {"c = conv2d(x, w4, bias=k, filterLayout=\"ihwo\"); y = batchNormalization(c, m, v);", true},
-        {"c = conv2d(x, w2, groups=2); y = batchNormalization(c, m, v);", true},
-        {"c = conv2d(x, w, inputLayout=\"nhwc\"); y = batchNormalization(c, m, v, axis=3);", true},
-        {"c = convTranspose2d(x, w); y = batchNormalization(c, m, v);", true},
-        {"c = convTranspose2d(x, w3, groups=2); y = batchNormalization(c, m, v);", true},
-        {"c = convTranspose2d(x, w4, filterLayout=\"ohwi\"); y = batchNormalization(c, m, v);", true},
-        {"c = convTranspose2d(x, w5, filterLayout=\"hwoi\", groups=2); y = batchNormalization(c, m, v);", true},
-        {"c = conv2d(x, w); y = add(pc, c);", true},
-        {"c = conv2d(x, w); y = mul(c, pc);", false}, /* a product is rounded once and keeps the sign of zero */
-        {"c = conv2d(x, w); y = batchNormalization(c, m, v, axis=2);", false}, /* rows are as many as channels */
-        {"c = conv2d(x, w); y = add(c, k);", false},                           /* columns */
-        {"c = conv2d(x, w); z = batchNormalization(c, m, v); y = add(z, c);", false},
-        {"c = conv2d(x, w); y = batchNormalization(c, m, zero, epsilon=0);", false}, /* infinite factors */
-        {"c = conv2d(x, w, bias=dyn); y = batchNormalization(c, m, v);", false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char body[2048];
-        struct graph *g;
-        bool changed;
-
-        snprintf(body, sizeof body,
-                 "inputs { x: f32[1, 4, 4, 4]; dyn: f32[4]; } consts { " STATISTICS " zero: f32[4] @scalar(0);"
-                 " w5: f32[1, 1, 2, 4] @values([1, 2, 3, 4, 5, 6, 7, 8]); w2: f32[4, 2, 1, 1] @values([1, 2, 3, 4, 5, 6, 7, "
-                 "8]); w3: f32[4, 2, 1, 1] @values([1, 2, 3, 4, 5, 6, 7, 8]); }"
-                 "nodes { %s } outputs { y; }",
-                 cases[i].nodes);
-        g = parse_body(body);
-        changed = check_pass_at(g, pass_fold_batch_norm, &fake_options, false, false, __FILE__, __LINE__);
-        if (changed != cases[i].folds)
-            fail_msg("%s for %s", changed ? "folded" : "not folded", cases[i].nodes);
-        if (changed)
-            assert_ptr_equal(g->first, g->last);
-        graph_free(g);
-    }
-}
+/* The pipeline: every network keeps its results with all passes, with each one skipped, with none. */
+#include "passes/nets.h"
+#include "passes/pass_support.h"
 
 /* ---- the pipeline ---- */
 
@@ -153,11 +44,11 @@ static void run_networks(struct debug_options *d)
     }
 }
 
-/* ---- plans: clusters lowered, stored where planned, and run by the kernel interpreter ---- */
+/* ---- clusters are lowered, get storage, and are run by the kernel interpreter ---- */
 
-struct plan_run {
+struct cluster_run {
     struct graph *g;
-    struct storage_plan plan;
+    struct storage_assignment assigned;
     struct kernel_list *lists; /* by cluster index */
     char *arena;
     void **inputs, **outputs;
@@ -166,7 +57,7 @@ struct plan_run {
 /* As the runtime asks: every kernel of the cluster must read its input before the output is written there. */
 static bool kernels_may_share(void *user, const struct cluster *c, const struct value *input, const struct value *output)
 {
-    const struct kernel_list *list = &((struct plan_run *)user)->lists[c->index];
+    const struct kernel_list *list = &((struct cluster_run *)user)->lists[c->index];
     bool written = false, may = c->kind == CLUSTER_KERNEL;
 
     for (uint32_t i = 0; i < list->count && may; i++) {
@@ -184,9 +75,9 @@ static bool kernels_may_share(void *user, const struct cluster *c, const struct 
     return may;
 }
 
-static void *address_of(struct plan_run *r, const struct value *v)
+static void *address_of(struct cluster_run *r, const struct value *v)
 {
-    const struct storage *s = &r->plan.values[v->index];
+    const struct storage *s = &r->assigned.values[v->index];
 
     switch (s->kind) {
     case STORAGE_INPUT:
@@ -204,7 +95,7 @@ static void *address_of(struct plan_run *r, const struct value *v)
 }
 
 /* A library cluster, node by node; values inside it in memory of their own. */
-static void run_library(struct plan_run *r, const struct cluster_nodes *nodes)
+static void run_library(struct cluster_run *r, const struct cluster_nodes *nodes)
 {
     void **inside = calloc(r->g->value_count, sizeof *inside);
 
@@ -229,7 +120,7 @@ static void run_library(struct plan_run *r, const struct cluster_nodes *nodes)
     free(inside);
 }
 
-static void run_kernels(struct plan_run *r, const struct kernel_list *list)
+static void run_kernels(struct cluster_run *r, const struct kernel_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         void *tensors[KERNEL_TENSORS_MAX];
@@ -241,9 +132,9 @@ static void run_kernels(struct plan_run *r, const struct kernel_list *list)
     }
 }
 
-static void run_plan(struct graph *g, void **inputs, void **outputs)
+static void run_clusters(struct graph *g, void **inputs, void **outputs)
 {
-    struct plan_run r = {.g = g, .inputs = inputs, .outputs = outputs};
+    struct cluster_run r = {.g = g, .inputs = inputs, .outputs = outputs};
     struct arena arena = {0};
 
     r.lists = calloc(g->cluster_count, sizeof *r.lists);
@@ -252,9 +143,9 @@ static void run_plan(struct graph *g, void **inputs, void **outputs)
         if (c->kind == CLUSTER_KERNEL && !lower_cluster(g, c, &fake_target, &r.lists[c->index], &e))
             fail_msg("%s", e.message);
     }
-    assert_true(storage_plan_create(g, kernels_may_share, &r, &r.plan));
-    r.arena = malloc((size_t)r.plan.arena_bytes + 1);
-    memset(r.arena, 0xff, (size_t)r.plan.arena_bytes + 1); /* NaN, if it is read before it is written */
+    assert_true(storage_assign(g, 0, kernels_may_share, &r, &r.assigned));
+    r.arena = malloc((size_t)r.assigned.arena_bytes + 1);
+    memset(r.arena, 0xff, (size_t)r.assigned.arena_bytes + 1); /* NaN, if it is read before it is written */
     for (struct cluster *c = g->first_cluster; c; c = c->next) {
         struct cluster_nodes nodes;
         assert_true(cluster_collect(g, c, &arena, &nodes));
@@ -269,8 +160,8 @@ static void run_plan(struct graph *g, void **inputs, void **outputs)
     arena_free(&arena);
 }
 
-/* The plan made with these switches computes what the graph says. */
-static void check_plan(struct graph *g, struct debug_options *d, const char *what)
+/* The clusters that the passes make with these switches compute what the graph says. */
+static void check_clusters(struct graph *g, struct debug_options *d, const char *what)
 {
     struct pass_options o = options_with(d);
     void **inputs = calloc(g->input_count + 1, sizeof *inputs);
@@ -283,7 +174,7 @@ static void check_plan(struct graph *g, struct debug_options *d, const char *wha
     after = run_graph(g, (const void *const *)inputs, true);
     if (!passes_run(g, &o))
         fail_msg("%s: %s\n%s", what, g->error.message, text);
-    run_plan(g, inputs, after.outputs);
+    run_clusters(g, inputs, after.outputs);
     if (!same_results(&before, &after, false)) {
         char *now = print_to_string(g);
         print_error("%s, before:\n%safter:\n%s", what, text, now);
@@ -298,19 +189,19 @@ static void check_plan(struct graph *g, struct debug_options *d, const char *wha
     free(inputs);
 }
 
-static void plans_compute_what_graphs_say(void **state)
+static void clusters_compute_what_graphs_say(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * sizeof nets / sizeof *nets; i++) {
         struct debug_options d = {.flags = i % 2 ? DEBUG_NO_PASSES : 0};
         struct graph *g = parse_body(nets[i / 2].body);
 
-        check_plan(g, &d, nets[i / 2].name);
+        check_clusters(g, &d, nets[i / 2].name);
         graph_free(g);
     }
 }
 
-/* A random node on random earlier values; NULL if these do not fit it. */
+/* Returns a random node on random earlier values; NULL if these do not fit it. */
 static struct node *random_node(struct graph *g, struct value **values, uint32_t count)
 {
     static const enum op ops[] = {OP_ADD,        OP_MUL,         OP_SUB,     OP_TANH,   OP_RELU,  OP_NEG,    OP_TRANSPOSE,
@@ -391,7 +282,7 @@ static struct node *random_node(struct graph *g, struct value **values, uint32_t
     return node_create(g, NULL, op, "", inputs, in, options, &args, &e);
 }
 
-static void random_plans_compute_what_graphs_say(void **state)
+static void random_clusters_compute_what_graphs_say(void **state)
 {
     (void)state;
     for (int round = 0; round < 150; round++) {
@@ -417,7 +308,7 @@ static void random_plans_compute_what_graphs_say(void **state)
             if ((!values[i]->uses || random_bits() % 8 == 0) && outputs++ < 6)
                 graph_add_output(g, name, strlen(name), values[i]);
         }
-        check_plan(g, &d, "random graph");
+        check_clusters(g, &d, "random graph");
         graph_free(g);
     }
 }
@@ -464,17 +355,17 @@ static void a_network_in_nchw_is_a_few_clusters(void **state)
     struct graph *g = parse_body(nets[1].body);
 
     assert_true(passes_run(g, &o));
-    /* The image's transpose, three convolutions with everything between them, pooling, a product, softmax; views are free. */
-    uint32_t kernels = 0, products = 0;
+    /* The image's transpose, three convolutions with everything between them, pooling, a matmul, softmax; views are free. */
+    uint32_t kernels = 0, contractions = 0;
     for (struct cluster *c = g->first_cluster; c; c = c->next) {
         kernels += c->kind == CLUSTER_KERNEL;
-        products += c->kind == CLUSTER_LIBRARY;
+        contractions += c->kind == CLUSTER_LIBRARY;
     }
-    if (products != 4 || kernels > 3) {
+    if (contractions != 4 || kernels > 3) {
         char *text = print_to_string(g);
         print_error("%s", text);
         free(text);
-        fail_msg("%u products, %u kernels", products, kernels);
+        fail_msg("%u contractions, %u kernels", contractions, kernels);
     }
     graph_free(g);
 }
@@ -515,11 +406,8 @@ static void builds_can_be_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_floats_become_casts_around_the_library),
-        cmocka_unit_test(gemm_by_matmul),
-        cmocka_unit_test(folds_into_convolutions),
-        cmocka_unit_test(plans_compute_what_graphs_say),
-        cmocka_unit_test(random_plans_compute_what_graphs_say),
+        cmocka_unit_test(clusters_compute_what_graphs_say),
+        cmocka_unit_test(random_clusters_compute_what_graphs_say),
         cmocka_unit_test(with_all_passes),
         cmocka_unit_test(with_each_pass_skipped),
         cmocka_unit_test(with_no_optional_pass),

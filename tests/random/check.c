@@ -3,10 +3,10 @@
  * What is asked of a sample: that it verifies, prints and parses back to the same text, that the interpreter's driver computes
  * what its parts do, and that the engine's outputs lie within the interpreter's bounds in any variant.
  *
- * One exception, docs/semantics.md: relu and clamp as epilogues of library primitives may turn NaN into a bound.  Where NaN
- * arrives at such a node and something before it is a convolution or a product, the elements that depend on it are not compared
- * in variants with such epilogues (and counted); without the library, or without the pass that makes them, they are compared
- * like the rest.
+ * One exception, docs/semantics.md: relu, clamp, and max or min with one number as epilogues of library primitives may turn NaN
+ * into a bound.  Where NaN arrives at such a node and something before it is a contraction, the elements that depend
+ * on it are not compared in variants with such epilogues (and counted); without the library, or without the pass that makes
+ * them, they are compared like the rest.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -94,9 +94,10 @@ bool check_sample(struct sample *s, char report[CHECK_REPORT])
 /* ---- the exception ---- */
 
 /*
- * The elements that the exception spoils, as bounds: at relu and clamp behind a product those whose operand is NaN become
- * INFINITY, and the interpreter carries that to what depends on them.  Activations inside recurrent operators may be such
- * epilogues, too, and NaN that reaches one reaches the results in the interpreter: there the results that are NaN are spoilt.
+ * The elements that the exception spoils, as bounds: at relu, clamp, and max or min with one number, behind a contraction those
+ * whose operand is NaN become INFINITY, and the interpreter carries that to what depends on them.  Activations inside recurrent
+ * operators may be such epilogues, too, and NaN that reaches one reaches the results in the interpreter: there the results that
+ * are NaN are spoilt.
  */
 struct exemption {
     uint32_t count;
@@ -153,30 +154,63 @@ static void carry(const struct sample *s, struct exemption *x, const struct node
     free(bounds);
 }
 
+/* Returns whether v is one number that the compiler can know, in every element. */
+static bool is_known_number(const struct sample *s, const struct value *v, const bool *known)
+{
+    size_t size = dtype_size(v->type.type), bytes = (size_t)type_bytes(&v->type);
+    const char *data = s->data[v->index];
+
+    return known[v->index] && bytes > 0 && !memcmp(data, data + size, bytes - size);
+}
+
+/* Returns the value that an epilogue of the library may bound at n, and lose its NaN by that; returns NULL if there is none. */
+static const struct value *bounded_operand(const struct sample *s, const struct node *n, const bool *known)
+{
+    if (n->op == OP_RELU || n->op == OP_CLAMP)
+        return n->inputs[0].value;
+    for (uint32_t i = 0; i < 2 && (n->op == OP_MAX || n->op == OP_MIN); i++)
+        if (is_known_number(s, n->inputs[i].value, known) &&
+            type_elements(&n->inputs[1 - i].value->type) == type_elements(&n->results[0]->type))
+            return n->inputs[1 - i].value;
+    return NULL;
+}
+
 static struct exemption exempt_elements(const struct sample *s)
 {
     struct exemption x = {s->g->value_count, random_alloc(s->g->value_count, sizeof *x.bounds)};
-    bool *product = random_alloc(s->g->value_count, sizeof *product); /* a product is among what the value was computed from */
+    bool *contracted =
+        random_alloc(s->g->value_count, sizeof *contracted);      /* a contraction is among what the value was computed from */
+    bool *known = random_alloc(s->g->value_count, sizeof *known); /* it is a constant or computed from constants only */
 
+    for (uint32_t i = 0; i < s->g->value_count; i++)
+        known[i] = true;
+    for (uint32_t i = 0; i < s->g->input_count; i++)
+        known[s->g->inputs[i]->index] = false;
     graph_for_each (s->g, n) {
-        bool recurrent = op_infos[n->op].flags & OPF_RECURRENT, is_product = op_infos[n->op].flags & OPF_LIBRARY || recurrent;
+        const struct value *bounded;
+        bool recurrent = op_infos[n->op].flags & OPF_RECURRENT,
+             is_contracted = op_infos[n->op].flags & OPF_LIBRARY || recurrent;
         bool spoilt = false;
         for (uint32_t i = 0; i < n->input_count; i++) {
             const struct value *v = n->inputs[i].value;
-            is_product |= v && product[v->index];
+            is_contracted |= v && contracted[v->index];
             spoilt |= v && x.bounds[v->index];
+            for (uint32_t j = 0; v && j < n->result_count; j++)
+                known[n->results[j]->index] &= known[v->index];
         }
+        bounded = bounded_operand(s, n, known);
         if (spoilt)
             carry(s, &x, n);
         for (uint32_t i = 0; i < n->result_count; i++) {
-            product[n->results[i]->index] = is_product;
+            contracted[n->results[i]->index] = is_contracted;
             if (recurrent)
                 spoil(s, &x, n->results[i], n->results[i]);
-            else if (is_product && (n->op == OP_RELU || n->op == OP_CLAMP))
-                spoil(s, &x, n->results[i], n->inputs[0].value);
+            else if (is_contracted && bounded)
+                spoil(s, &x, n->results[i], bounded);
         }
     }
-    free(product);
+    free(contracted);
+    free(known);
     return x;
 }
 

@@ -4,7 +4,7 @@
  *
  * For every operator, every operand and result that has data types of its own, and every such data type: that the context's
  * limits list it, and that small random graphs of the operator with that type, built and computed through the public API, agree
- * with the reference interpreter; convolutions, products and recurrent operators also without the library.  Then how each one
+ * with the reference interpreter; contractions and recurrent operators also without the library.  Then how each one
  * ran is held against what docs/operators.md says: by generated kernels, a library call, a loop, or as a view of its input.
  */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include "passes/passes.h"
 #include "random.h"
-#include "runtime/context.h"
+#include "runtime/api/context.h"
 
 enum { SAMPLES = 3, TRIES = 400 };
 
@@ -52,7 +52,7 @@ static dtype slot_type(const struct node *n, uint32_t slot)
     return v ? v->type.type : WNNOperandDataType_Undefined;
 }
 
-/* The number of a slot in the list that wnnContextGetOperatorSupportLimits gives. */
+/* Returns the number of a slot in the list that wnnContextGetOperatorSupportLimits gives. */
 static uint32_t slot_place(enum op op, uint32_t slot)
 {
     return slot < OP_OPERANDS_MAX ? slot : op_input_slots(op) + slot - OP_OPERANDS_MAX;
@@ -78,7 +78,7 @@ static void check_limits(enum op op, uint32_t slot, dtype_set types)
 
 static const uint32_t kernel_or_view = 1u << CLUSTER_KERNEL | 1u << CLUSTER_VIEW;
 
-/* What docs/operators.md says (tests/docs/operators.c: runs_as). */
+/* Returns what docs/operators.md says (tests/docs/operators.c: runs_as). */
 static uint32_t allowed_ways(enum op op)
 {
     if (op_infos[op].flags & OPF_LIBRARY)
@@ -142,7 +142,7 @@ static void report(const struct sample *s, enum op op, uint64_t seed, const char
     failures++;
 }
 
-/* Whether a result of op with that type in that slot is an output. */
+/* Returns whether a result of op with that type in that slot is an output. */
 static bool has_type(const struct sample *s, enum op op, uint32_t slot, dtype type)
 {
     graph_for_each (s->g, n)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A sample through the public API: operators by name with the attributes that their rows list, build, compute. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "webnn/webnn_call.h"
 #include "random.h"
+#include "runtime/api/context.h"
+#include "runtime/cpu/engine_cpu.h"
+#include "runtime/null/engine_null.h"
 
 static void error_add(struct error *e, WNNStatus status, const char *what)
 {
@@ -14,9 +18,27 @@ static void error_add(struct error *e, WNNStatus status, const char *what)
     error_set(e, status ? status : WNNStatus_UnknownError, "%s: %.*s", what, (int)length, length ? text.data : "");
 }
 
+static WNNContext new_context(const WNNContextOptions *options, engine_create_function create, const char *name)
+{
+    WNNContext context;
+
+    WNNStatus status = context_create(options, create, &context);
+    if (status == WNNStatus_NotSupportedError && options->engine == WNNEngine_Gpu) {
+        printf("skipped: %.*s\n", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        exit(77);
+    }
+    if (status != WNNStatus_Success) {
+        struct error e = {0};
+        error_add(&e, WNNStatus_UnknownError, name);
+        random_die(e.message);
+    }
+    return context;
+}
+
 void variant_init(struct variant *v, const char *name)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    engine_create_function create = engine_cpu_create;
     char debug[sizeof v->name + 32] = "verify", list[sizeof v->name];
 
     *v = (struct variant){.epilogues = true, .threads = 1};
@@ -27,6 +49,16 @@ void variant_init(struct variant *v, const char *name)
     for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {
         if (!strncmp(item, "threads=", 8)) {
             v->threads = (uint32_t)atoi(item + 8);
+        } else if (!strcmp(item, "deterministic")) {
+            options.deterministic = true;
+            v->epilogues = false;
+        } else if (!strcmp(item, "engine=null")) {
+            create = engine_null_create;
+            v->epilogues = false;
+        } else if (!strcmp(item, "engine=gpu")) {
+            create = NULL;
+            options.engine = WNNEngine_Gpu;
+            v->epilogues = false;
         } else if (strcmp(item, "default")) {
             strcat(strcat(debug, ","), item);
             v->epilogues &= strcmp(item, "no-library") && strcmp(item, "no-passes") && strcmp(item, "skip=fuse-epilogues");
@@ -37,10 +69,10 @@ void variant_init(struct variant *v, const char *name)
 #endif
     options.threadCount = v->threads;
     options.debug = WNN_STR(debug);
-    if (wnnCreateContext(&options, &v->context) != WNNStatus_Success) {
-        struct error e = {0};
-        error_add(&e, WNNStatus_UnknownError, v->name);
-        random_die(e.message);
+    v->context = new_context(&options, create, v->name);
+    for (uint32_t i = 0; options.deterministic && i < VARIANT_THREADS - 1; i++) {
+        options.threadCount = i + 2;
+        v->others[i] = new_context(&options, create, v->name);
     }
 }
 
@@ -48,6 +80,8 @@ void variant_release(struct variant *v)
 {
     wnnContextRelease(v->context);
     v->context = NULL;
+    for (uint32_t i = 0; i < VARIANT_THREADS - 1; i++)
+        wnnContextRelease(v->others[i]);
 }
 
 /* ---- building ---- */
@@ -245,8 +279,8 @@ static bool compute(WNNGraph graph, const struct sample *s, void **outputs, stru
     return !status;
 }
 
-/* The second time the arena holds what the first one left. */
-static bool compute_again(WNNGraph graph, const struct sample *s, void **outputs, struct error *e)
+/* Returns whether graph computes the same bits; when says of what kind the repetition is. */
+static bool compute_again(WNNGraph graph, const struct sample *s, void **outputs, const char *when, struct error *e)
 {
     const struct graph *g = s->g;
     void **again = random_alloc(g->output_count, sizeof *again);
@@ -256,24 +290,35 @@ static bool compute_again(WNNGraph graph, const struct sample *s, void **outputs
     bool good = compute(graph, s, again, e);
     for (uint32_t i = 0; i < g->output_count; i++) {
         if (good && memcmp(outputs[i], again[i], (size_t)type_bytes(&g->outputs[i].value->type)))
-            good = error_set(e, WNNStatus_UnknownError, "output %s differs when computed again", g->outputs[i].name);
+            good = error_set(e, WNNStatus_UnknownError, "output %s differs when computed %s", g->outputs[i].name, when);
         free(again[i]);
     }
     free(again);
     return good;
 }
 
-bool engine_run(struct variant *v, const struct sample *s, void **outputs, struct error *e)
+/* Builds in a context and computes; the second time the arena holds what the first one left.  other: against `outputs`. */
+static bool run_in(WNNContext context, const struct sample *s, void **outputs, bool other, struct error *e)
 {
     WNNOperand *operands = random_alloc(s->g->value_count, sizeof *operands);
     WNNGraphBuilder builder = NULL;
     WNNGraph graph = NULL;
 
-    if (wnnContextCreateGraphBuilder(v->context, &builder) != WNNStatus_Success)
+    if (wnnContextCreateGraphBuilder(context, &builder) != WNNStatus_Success)
         random_die("no builder");
-    bool good = build(builder, s, operands, &graph, e) && compute(graph, s, outputs, e) && compute_again(graph, s, outputs, e);
+    bool good = build(builder, s, operands, &graph, e) && (other || compute(graph, s, outputs, e)) &&
+                compute_again(graph, s, outputs, other ? "with more threads" : "again", e);
     wnnGraphRelease(graph);
     wnnGraphBuilderRelease(builder);
     free(operands);
+    return good;
+}
+
+bool engine_run(struct variant *v, const struct sample *s, void **outputs, struct error *e)
+{
+    bool good = run_in(v->context, s, outputs, false, e);
+
+    for (uint32_t i = 0; good && i < VARIANT_THREADS - 1 && v->others[i]; i++)
+        good = run_in(v->others[i], s, outputs, true, e);
     return good;
 }

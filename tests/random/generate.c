@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/infer.h"
+#include "ir/graph/infer.h"
 
 enum { VALUES_LIMIT = 400 };
 
@@ -313,7 +313,7 @@ static struct value *any_value(struct generator *r)
     return r->values[chance(r, 60) ? n - 1 - draw(r, n - i) : i];
 }
 
-/* The value in a shape of `rank` dimensions: its own, joined or split by ones. */
+/* Returns the value in a shape of `rank` dimensions: its own, joined or split by ones. */
 static struct value *reshaped(struct generator *r, struct value *v, uint32_t rank)
 {
     uint32_t dims[RANK_MAX];
@@ -385,7 +385,7 @@ static bool same_sizes(const struct tensor_type *a, const struct tensor_type *b,
     return true;
 }
 
-/* An existing value of that type, or one that a transpose or a reshape makes so. */
+/* Returns an existing value of that type, or one that a transpose or a reshape makes so. */
 static struct value *existing_typed(struct generator *r, const struct tensor_type *t)
 {
     uint32_t start = r->count ? draw(r, r->count) : 0;
@@ -562,7 +562,7 @@ static void draw_pattern(struct generator *r)
 {
     const uint8_t *steps = patterns[draw(r, sizeof patterns / sizeof *patterns)];
 
-    if (chance(r, 6) && draw_quantized_product(r))
+    if (chance(r, 6) && draw_quantized_contraction(r))
         return;
     if (chance(r, 30))
         r->hint = NULL;

@@ -36,7 +36,7 @@ void draw_permutation(struct generator *r, uint32_t count, uint32_t *out);
 /** A divisor of n. */
 uint32_t draw_divisor(struct generator *r, uint32_t n);
 dtype draw_type(struct generator *r, dtype_set set);
-/** A size for one of `left` more dimensions, so that all together stay within elements. */
+/** Returns a size for one of `left` more dimensions, so that all together stay within elements. */
 uint32_t draw_size(struct generator *r, int64_t elements);
 struct tensor_type draw_shape(struct generator *r, dtype type, uint32_t rank_min, uint32_t rank_max);
 /** Numbers for options. */
@@ -50,16 +50,16 @@ enum content {
     CONTENT_POSITIVE, /* scales, variances */
     CONTENT_INDEX,    /* indices into a dimension of `range`, some beyond it */
     CONTENT_BYTES,    /* all integers of the type: quantized tensors */
-    CONTENT_WEIGHTS,  /* the same, constant almost always; so are scales and zero points of quantized products */
+    CONTENT_WEIGHTS,  /* the same, constant almost always; so are scales and zero points of quantized contractions */
     CONTENT_SCALE,
     CONTENT_ZERO_POINT
 };
 
-/** A new input or constant. */
+/** Returns a new input or constant. */
 struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range);
 /** Some value of those types and ranks: an existing one, one made to fit by a cast or a reshape, or a new leaf. */
 struct value *draw_operand(struct generator *r, dtype_set types, uint32_t rank_min, uint32_t rank_max);
-/** A value of exactly that type: likewise. */
+/** Returns a value of exactly that type: likewise. */
 struct value *draw_typed(struct generator *r, const struct tensor_type *t, enum content content);
 /** A value that can be broadcast with `with`, in one or both directions. */
 struct value *draw_partner(struct generator *r, dtype type, const struct tensor_type *with);
@@ -68,8 +68,8 @@ struct value *draw_partner(struct generator *r, dtype type, const struct tensor_
 struct node *append(struct generator *r, enum op op, uint32_t count, struct value *const *inputs, const void *options,
                     const union op_args *args);
 
-/** Appends a product of dequantized tensors and what usually follows it. */
-bool draw_quantized_product(struct generator *r);
+/** Appends a contraction of dequantized tensors and what usually follows it. */
+bool draw_quantized_contraction(struct generator *r);
 /** Appends one random application of op; its (random) result is the hint of the next.  False: it did not work out. */
 bool draw_operator(struct generator *r, enum op op);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Drawing quantized products as converters of networks leave them: a convolution or matrix product of two dequantized tensors
+ * Drawing quantized contractions as converters of networks leave them: a convolution or matmul of two dequantized tensors
  * of bytes, a bias, an activation, and quantizeLinear at the end.  Most are what the library multiplies as integers (scales and
  * zero points constant, one for all or one per channel); the others miss that by one condition.
  */
@@ -21,7 +21,7 @@ static struct value *draw_scaled(struct generator *r, enum op op, struct value *
     return n ? n->results[0] : NULL;
 }
 
-/* A tensor of bytes, dequantized. */
+/* Returns a tensor of bytes, dequantized. */
 static struct value *draw_dequantized(struct generator *r, enum content content, uint32_t rank, const uint32_t *dims,
                                       uint32_t axis)
 {
@@ -88,7 +88,7 @@ static bool draw_matrices(struct drawing *d)
     return d->inputs[0] && d->inputs[1];
 }
 
-bool draw_quantized_product(struct generator *r)
+bool draw_quantized_contraction(struct generator *r)
 {
     static const uint8_t activations[] = {OP_RELU, OP_CLAMP, OP_TANH, OP_ADD, OP_MUL, OP_LEAKY_RELU};
     struct drawing d = {.r = r};

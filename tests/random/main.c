@@ -15,13 +15,13 @@
 
 #include "passes/passes.h"
 #include "random.h"
+#include "support/search_options.h"
 
 enum { VARIANTS_MAX = 64, PRINTED_ELEMENTS = 64 };
 
 struct options {
-    uint64_t seed, count, failures;
+    struct search_options search;
     uint32_t nodes;
-    double seconds, shrink;
     bool mixed, stats, print;
     uint32_t variant_count;
     struct variant variants[VARIANTS_MAX];
@@ -116,8 +116,8 @@ static void report_failure(struct options *o, struct sample *s, struct variant *
 
     print_rerun(line, sizeof line, o, seed, v ? v->name : "default");
     fprintf(stderr, "FAIL seed %" PRIu64 ", %s: %s\n# again: %s\n", seed, v ? v->name : "no variant", report, line);
-    if (o->shrink > 0) {
-        sample_shrink(s, v, o->shrink);
+    if (o->search.shrink > 0) {
+        sample_shrink(s, v, o->search.shrink);
         strcpy(again, "(not any more)");
         if (v)
             (void)check_variant(s, v, NULL, again);
@@ -187,7 +187,8 @@ static void add_all_variants(struct options *o)
                                         "no-library,threads=2",
                                         "prefer-winograd",
                                         "prefer-winograd,no-library,threads=2",
-                                        "prefer-winograd,isa=avx2"};
+                                        "prefer-winograd,isa=avx2",
+                                        "engine=null"};
     char name[96];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -262,18 +263,10 @@ static void read_options(struct options *o, int argc, char **argv)
         if (!value)
             usage();
         i++;
-        if (!strcmp(name, "--seed"))
-            o->seed = strtoull(value, NULL, 10);
-        else if (!strcmp(name, "--count"))
-            o->count = strtoull(value, NULL, 10);
-        else if (!strcmp(name, "--nodes"))
+        if (search_option(&o->search, name, value))
+            continue;
+        if (!strcmp(name, "--nodes"))
             o->nodes = (uint32_t)strtoul(value, NULL, 10);
-        else if (!strcmp(name, "--seconds"))
-            o->seconds = strtod(value, NULL);
-        else if (!strcmp(name, "--failures"))
-            o->failures = strtoull(value, NULL, 10);
-        else if (!strcmp(name, "--shrink"))
-            o->shrink = strtod(value, NULL);
         else if (strcmp(name, "--variant"))
             usage();
         else if (!strcmp(value, "all") || !strcmp(value, "mixed")) {
@@ -290,7 +283,7 @@ static void read_options(struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static struct options o = {.seed = 1, .count = 1000, .failures = 5, .nodes = 6, .shrink = 20};
+    static struct options o = {.search = {.seed = 1, .count = 1000, .failures = 5, .seconds = 1e9, .shrink = 20}, .nodes = 6};
     struct check_counts counts = {0};
     uint64_t done = 0, failed = 0;
     uint32_t pairs, allowed;
@@ -299,11 +292,11 @@ int main(int argc, char **argv)
     read_options(&o, argc, argv);
     watch_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
-    for (; done < o.count && failed < o.failures && !stopped; done++) {
+    for (; done < o.search.count && failed < o.search.failures && !stopped; done++) {
         clock_gettime(CLOCK_MONOTONIC, &now);
-        if (o.seconds > 0 && (double)(now.tv_sec - start.tv_sec) >= o.seconds)
+        if ((double)(now.tv_sec - start.tv_sec) >= o.search.seconds)
             break;
-        failed += !run_one(&o, o.seed + done, done, &counts);
+        failed += !run_one(&o, o.search.seed + done, done, &counts);
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
     pairs = pairs_seen(&allowed);
@@ -312,8 +305,8 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " graphs from seed %" PRIu64 ": %" PRIu64
            " failed; %u of %d operators, %u of %u pairs with a data type; %" PRIu64 " elements compared, %" PRIu64
            " near a jump, %" PRIu64 " behind library epilogues that drop NaN; %ld s\n",
-           done, o.seed, failed, operators_seen(), OP_COUNT, pairs, allowed, counts.compared, counts.unknown, counts.exempt,
-           (long)(now.tv_sec - start.tv_sec));
+           done, o.search.seed, failed, operators_seen(), OP_COUNT, pairs, allowed, counts.compared, counts.unknown,
+           counts.exempt, (long)(now.tv_sec - start.tv_sec));
     for (uint32_t i = 0; i < o.variant_count; i++) {
         printf("  %-32s %" PRIu64 " graphs\n", o.variants[i].name, o.variants[i].graphs);
         variant_release(&o.variants[i]);

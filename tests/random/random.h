@@ -5,13 +5,11 @@
  *
  *   sample.c              a graph with its inputs' data and every value computed by the interpreter; how samples are edited
  *   generate.c            drawing numbers, shapes, data and operands
- *   generate_operator.c   drawing one application of each operator; families of them: generate_movement.c, generate_product.c,
- *                         generate_reduce.c, generate_window.c; generate_quantized.c draws products of bytes
- *   engine.c              the way through the public API, in variants
- *   check.c               everything that is asked of one sample
- *   shrink.c              making a failing sample small
- *   main.c                random-graphs: options, counts, reports
- *   coverage.c            coverage-operators: every operator with every data type of every operand
+ *   generate_operator.c   drawing one application of each operator; families of them: generate_movement.c,
+ * generate_contraction.c, generate_reduce.c, generate_window.c; generate_quantized.c draws contractions of bytes engine.c the
+ * way through the public API, in variants check.c               everything that is asked of one sample shrink.c making a
+ * failing sample small main.c                random-graphs: options, counts, reports coverage.c            coverage-operators:
+ * every operator with every data type of every operand
  */
 #ifndef WEBNN_TESTS_RANDOM_RANDOM_H_
 #define WEBNN_TESTS_RANDOM_RANDOM_H_
@@ -19,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ir/interpret.h"
-#include "ir/ir.h"
+#include "ir/interpret/interpret.h"
+#include "ir/graph/ir.h"
 
 /** Out of memory, or a mistake of the test itself. */
 _Noreturn void random_die(const char *what);
@@ -47,7 +45,10 @@ bool sample_compute_node(const struct sample *s, const struct node *n, double *c
                          double **bounds);
 /** Computes a node's results.  False if the interpreter refuses, with a message on stderr. */
 bool sample_evaluate_node(struct sample *s, const struct node *n);
-/** Elements of which nothing can be asked. */
+/** Copies the constants' data and computes all nodes of a graph whose inputs' data are set.  Returns false, with a message on
+ * stderr, if the interpreter refuses a node. */
+bool sample_evaluate(struct sample *s);
+/** Returns the number of elements of which nothing can be asked. */
 int64_t sample_unknown(const struct sample *s, const struct value *v);
 /** The textual form, all data included; the caller frees it. */
 char *sample_text(const struct sample *s);
@@ -88,15 +89,23 @@ bool sample_generate_operator(struct sample *s, const struct generate_options *o
 
 /* ---- variants ---- */
 
+/** Numbers of threads, from one on, that have to give the same bits in a deterministic variant. */
+enum { VARIANT_THREADS = 4 };
+
 struct variant {
-    char name[96]; /* debug switches, and threads=N */
+    char name[96]; /* debug switches, threads=N, deterministic, engine=null, engine=gpu */
     uint32_t threads;
-    bool epilogues;  /* convolutions and products may be the library's, with what follows them */
-    uint64_t graphs; /* run so far */
+    struct WNNContextImpl *others[VARIANT_THREADS - 1]; /* deterministic: with two threads, three ... */
+    bool epilogues;                                     /* contractions may be the library's, with what follows them */
+    uint64_t graphs;                                    /* run so far */
     struct WNNContextImpl *context;
 };
 
-/** name is a comma-separated list of debug switches and threads=N; "default" for none. */
+/**
+ * name is a comma-separated list of debug switches, threads=N, deterministic (one to four threads give the same bits), and
+ * engine=null (runtime/null) or engine=gpu (an OpenCL device);
+ * "default" for none.
+ */
 void variant_init(struct variant *v, const char *name);
 void variant_release(struct variant *v);
 

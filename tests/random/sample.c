@@ -100,6 +100,21 @@ bool sample_evaluate_node(struct sample *s, const struct node *n)
     return good;
 }
 
+bool sample_evaluate(struct sample *s)
+{
+    bool good = true;
+
+    for (const struct value *k = s->g->first_constant; k; k = k->next_constant) {
+        void *data = random_alloc((size_t)type_bytes(&k->type), 1);
+
+        memcpy(data, k->constant->data, (size_t)type_bytes(&k->type));
+        sample_set_data(s, k, data, NULL);
+    }
+    graph_for_each (s->g, n)
+        good = good && sample_evaluate_node(s, n);
+    return good;
+}
+
 int64_t sample_unknown(const struct sample *s, const struct value *v)
 {
     const double *bounds = s->bounds[v->index];
@@ -139,7 +154,7 @@ static uint32_t edited_size(const struct copying *c, uint32_t size)
     return c->edit->kind == EDIT_SIZE && size == c->edit->from ? c->edit->to : size;
 }
 
-/* The elements of `old` that are still there, in the shape of v. */
+/* Returns the elements of `old` that are still there, in the shape of v. */
 static void *cropped_data(const struct value *old, const void *data, const struct tensor_type *t)
 {
     size_t size = dtype_size(t->type);
@@ -196,7 +211,7 @@ static void fill_ones(const struct value *v, void *data)
         memcpy((char *)data + (size_t)i * size, &one, size);
 }
 
-/* The copy of a value; inputs and constants are made when they are first asked for. */
+/* Returns the copy of a value; inputs and constants are made when they are first asked for. */
 static struct value *copy_value(struct copying *c, const struct value *old)
 {
     struct value *v = c->map[old->index];

@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/context.h"
-#include "runtime/runtime.h"
+#include "runtime/api/context.h"
+#include "runtime/api/runtime.h"
 
 /* ---- gates ---- */
 
@@ -61,10 +61,15 @@ static inline void gate_open(struct gate *g)
 
 /* ---- the engine ---- */
 
-struct engine_buffer {
-    size_t bytes;
+struct fake_buffer {
+    struct engine_buffer base;
     unsigned char data[];
 };
+
+static inline unsigned char *fake_data(struct engine_buffer *b)
+{
+    return ((struct fake_buffer *)b)->data;
+}
 
 struct executable {
     bool (*body)(void *user, unsigned char *const *inputs, unsigned char *const *outputs);
@@ -91,40 +96,43 @@ static dtype_set fake_types(struct engine *en, enum op op, uint32_t slot, dtype_
     return row;
 }
 
-static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes)
+static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes, struct error *e)
 {
     (void)en;
-    if (atomic_load(&fake_out_of_memory))
+    struct fake_buffer *b = atomic_load(&fake_out_of_memory) ? NULL : calloc(1, sizeof *b + bytes);
+    if (!b) {
+        error_out_of_memory(e);
         return NULL;
-    struct engine_buffer *b = calloc(1, sizeof *b + bytes);
-    if (!b)
-        return NULL;
-    b->bytes = bytes;
+    }
+    b->base.bytes = bytes;
     atomic_fetch_add(&fake_buffers, 1);
-    return b;
+    return &b->base;
 }
 
 static void fake_buffer_free(struct engine *en, struct engine_buffer *b)
 {
     (void)en;
-    memset(b->data, 0xDD, b->bytes);
+    memset(fake_data(b), 0xDD, b->bytes);
     free(b);
     atomic_fetch_sub(&fake_buffers, 1);
 }
 
-static bool fake_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes)
+static bool fake_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
+                              struct error *e)
 {
     (void)en;
-    memcpy(b->data + offset, data, bytes);
-    return !atomic_load(&fake_write_fails);
+    memcpy(fake_data(b) + offset, data, bytes);
+    return !atomic_load(&fake_write_fails) || error_set(e, WNNStatus_UnknownError, "the fake engine failed");
 }
 
-static bool fake_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes)
+static bool fake_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes,
+                             struct error *e)
 {
     (void)en;
+    (void)e;
     if (fake_read_gate)
         gate_pass(fake_read_gate);
-    memcpy(data, b->data + offset, bytes);
+    memcpy(data, fake_data(b) + offset, bytes);
     return true;
 }
 
@@ -141,9 +149,9 @@ static bool fake_run(struct executable *x, const struct engine_binding *inputs, 
 
     (void)stop;
     for (uint32_t i = 0; i < x->input_count; i++)
-        in[i] = inputs[i].buffer ? inputs[i].buffer->data : inputs[i].host;
+        in[i] = inputs[i].buffer ? fake_data(inputs[i].buffer) : inputs[i].host;
     for (uint32_t i = 0; i < x->output_count; i++)
-        out[i] = outputs[i].buffer ? outputs[i].buffer->data : outputs[i].host;
+        out[i] = outputs[i].buffer ? fake_data(outputs[i].buffer) : outputs[i].host;
     return x->body(x->user, in, out) || error_set(e, WNNStatus_OperationError, "the fake engine failed");
 }
 
@@ -156,6 +164,7 @@ static const struct engine_functions fake_functions = {
     .name = "fake",
     .free = fake_free,
     .types = fake_types,
+    .host_memory = true,
     .buffer_create = fake_buffer_create,
     .buffer_free = fake_buffer_free,
     .buffer_write = fake_buffer_write,
@@ -165,22 +174,26 @@ static const struct engine_functions fake_functions = {
     .is_brief = fake_is_brief,
 };
 
+static inline struct engine *fake_create(uint32_t thread_count, const struct debug_options *debug, struct error *e)
+{
+    struct engine *en = calloc(1, sizeof *en);
+
+    (void)thread_count;
+    (void)e;
+    assert_non_null(en);
+    *en = (struct engine){.functions = &fake_functions, .debug = debug, .thread_count = 1};
+    return en;
+}
+
 static inline WNNContext fake_context(WNNContextOptions const *options)
 {
     WNNContext context;
 
-    assert_int_equal(wnnCreateContext(options, &context), WNNStatus_Success);
-    context->engine->functions->free(context->engine);
-    struct engine *en = calloc(1, sizeof *en);
-    assert_non_null(en);
-    en->functions = &fake_functions;
-    en->debug = &context->debug;
-    en->thread_count = 1;
-    context->engine = en;
+    assert_int_equal(context_create(options, fake_create, &context), WNNStatus_Success);
     return context;
 }
 
-/** A graph with inputs "a", "b", ... and outputs "x", "y", ..., all float32[4]. */
+/** Returns a graph with inputs "a", "b", ... and outputs "x", "y", ..., all float32[4]. */
 static inline WNNGraph fake_graph(WNNContext context, uint32_t input_count, uint32_t output_count,
                                   bool (*body)(void *user, unsigned char *const *inputs, unsigned char *const *outputs),
                                   void *user)
@@ -232,7 +245,11 @@ static inline bool fake_double(void *user, unsigned char *const *inputs, unsigne
 
 static inline WNNTensor fake_tensor(WNNContext context, bool readable, bool writable)
 {
-    WNNTensorDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}, readable, writable};
+    WNNTensorDescriptor d = {.dataType = WNNOperandDataType_Float32,
+                             .rank = 1,
+                             .shape = (uint32_t[]){4},
+                             .readable = readable,
+                             .writable = writable};
     WNNTensor t;
 
     assert_int_equal(wnnContextCreateTensor(context, &d, &t), WNNStatus_Success);

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * AMX for processes on processors without it: a library to be preloaded, for tests of what is chosen and computed there.
+ * This library, which is preloaded, emulates AMX for processes on processors without it, for tests of what is chosen and
+ * computed there.
  *
- * Two things have to be made up.  What the processor says of itself: the instruction `cpuid` is made to fault (a service of
- * the kernel that needs the flag cpuid_fault), and answered here with the bits and tables of tiles added; the kernel's call
- * that permits tiles to a process is answered likewise.  And what it does: tile instructions are undefined here, so that each
- * ends in a signal, whose handler decodes it, computes it on tiles of the thread's own, and goes on behind it.  A tile
- * instruction takes a microsecond or two that way, so nothing can be timed; but AMX_EMULATOR_COUNTS=FILE has the number of each
- * appended to FILE at the end of a process, from which the time of a processor's tile unit follows (docs/precision.md).
+ * Two things have to be made up.  One is what the processor says of itself: the instruction `cpuid` is made to fault, and
+ * answered here with the bits and tables of tiles added; the kernel's call that permits tiles to a process is answered
+ * likewise.  Where the processor can do it (the flag cpuid_fault of /proc/cpuinfo), the kernel makes every `cpuid` of the
+ * process fault; elsewhere those of oneDNN, which the build found by disassembly (amx_sites.h), are overwritten in memory by
+ * `ud2`, which is as long.  The other is what it does: tile instructions are undefined here, so that each ends in a signal,
+ * whose handler decodes it, computes it on tiles of the thread's own, and goes on behind it.  A tile instruction takes a
+ * microsecond or two that way, so nothing can be timed; but AMX_EMULATOR_COUNTS=FILE has the number of each appended to FILE at
+ * the end of a process, from which the time of a processor's tile unit follows (docs/precision.md).
  *
- * Without the kernel's service, on a processor without AVX-512's bfloat16, or where there is AMX itself, the process runs as it
- * would; AMX_EMULATOR_REQUIRED in the environment makes it exit with 77 then, by which ctest knows a test that was skipped.
+ * Where that does not work, and where there is AMX itself, the process runs as it would.  AMX_EMULATOR_REQUIRED in the
+ * environment makes it say what is missing and exit with 77 in the first case, by which ctest knows a test that was skipped.
+ * Its values:
+ *   compute   the process fails at its end when no matmul was computed in emulated tiles
+ *   choose    it need not compute: what oneDNN chooses is looked at
+ *   cpuid     the program executes cpuid itself: the kernel's help is needed
  *
  * The instructions are those of palette 1 in Intel's Software Developer's Manual, volume 2; int8 and bfloat16, no others.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -32,7 +41,7 @@
 enum { ARCH_SET_CPUID = 0x1012, ARCH_GET_XCOMP_PERM = 0x1022, ARCH_REQ_XCOMP_PERM = 0x1023 };
 enum { TILES = 8, ROWS = 16, ROW_BYTES = 64, TILE_STATE = 3 << 17 /* in XCR0 */ };
 
-/* Taken by all libraries of the process instead of libc's. */
+/* All libraries of the process take these instead of libc's. */
 #define INTERPOSED __attribute__((visibility("default")))
 
 /* ---- the state of a thread ---- */
@@ -49,7 +58,7 @@ static _Thread_local struct {
     struct tile tile[TILES];
 } state;
 
-/* What the counts are of; the names are those in the file. */
+/* Says what the counts are of; the names are those in the file. */
 enum operation {
     LOAD_CONFIG,
     STORE_CONFIG,
@@ -70,7 +79,7 @@ static const char *const operation_names[OPERATION_COUNT] = {"ldtilecfg", "sttil
                                                              "tdpbsud",   "tdpbusd",    "tdpbuud"};
 static _Atomic uint64_t counts[OPERATION_COUNT];
 
-/* What oneDNN takes for granted beside tiles. */
+/* This is what oneDNN takes for granted beside tiles. */
 #define WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma")))
 
 /* ---- what the instructions do ---- */
@@ -123,7 +132,7 @@ static inline float widen(uint16_t bf16)
 
 enum { COLUMNS = ROW_BYTES / 4 };
 
-/* One row of results: sums of the even and of the odd factors, added at the end, as the manual has it. */
+/* Computes one row of results: sums of the even and of the odd factors, added at the end, as the manual has it. */
 WIDE static void dot_row_bf16(uint8_t *row, const uint8_t *a, const struct tile *b, unsigned pairs)
 {
     float even[COLUMNS] = {0}, odd[COLUMNS] = {0}, sum[COLUMNS];
@@ -181,7 +190,7 @@ static bool dot(enum operation op, unsigned c, unsigned a, unsigned b)
 
 /* ---- decoding ---- */
 
-/* C4, three more bytes of prefix and opcode, then what names registers and memory. */
+/* Describes an instruction: C4, three more bytes of prefix and opcode, then what names registers and memory. */
 struct instruction {
     uint8_t opcode;
     unsigned prefix; /* 0 none, 1 66, 2 F3, 3 F2 */
@@ -243,7 +252,7 @@ static void decode_memory(struct instruction *x, const ucontext_t *u, const uint
     x->length = at;
 }
 
-/** Whether it is in the map of tile instructions. */
+/** Returns whether it is in the map of tile instructions. */
 static bool decode(struct instruction *x, const ucontext_t *u, const uint8_t *code)
 {
     if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || code[2] & 0x84 /* W, L */)
@@ -295,7 +304,7 @@ static bool execute(const struct instruction *x)
 static bool active;
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
 
-/* What the process would have of the two signals, had we not taken them: test frameworks set handlers of their own. */
+/* This is what the process would have of the two signals, had we not taken them: test frameworks set handlers of their own. */
 static struct sigaction theirs[2];
 
 static struct sigaction *theirs_of(int signal_number)
@@ -340,22 +349,6 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
         real_sigaction(signal_number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-/** Computes a run of tile instructions: a signal takes many times as long as what it is for. */
-static void on_illegal(int signal_number, siginfo_t *info, void *context)
-{
-    ucontext_t *u = context;
-    greg_t *at = &u->uc_mcontext.gregs[REG_RIP];
-    struct instruction x;
-    bool any = false;
-
-    while (decode(&x, u, (const uint8_t *)(uintptr_t)*at) && execute(&x)) {
-        *at += (greg_t)x.length;
-        any = true;
-    }
-    if (!any)
-        pass_on(signal_number, info, context);
-}
-
 static void answer_cpuid(uint32_t leaf, uint32_t sub, uint32_t r[4])
 {
     __cpuid_count(leaf, sub, r[0], r[1], r[2], r[3]);
@@ -374,12 +367,56 @@ static void answer_cpuid(uint32_t leaf, uint32_t sub, uint32_t r[4])
         r[1] = ROWS | ROW_BYTES << 8;
 }
 
+static void answer(greg_t *g)
+{
+    uint32_t r[4];
+
+    answer_cpuid((uint32_t)g[REG_RAX], (uint32_t)g[REG_RCX], r);
+    g[REG_RAX] = r[0];
+    g[REG_RBX] = r[1];
+    g[REG_RCX] = r[2];
+    g[REG_RDX] = r[3];
+    g[REG_RIP] += 2;
+}
+
+/* Places of oneDNN's `cpuid` from where the library is mapped; none if it has not been overwritten. */
+static const uintptr_t sites[] = {
+#include "amx_sites.h"
+};
+static uintptr_t patched;
+
+static bool is_patched(uintptr_t at)
+{
+    for (size_t i = 0; patched && i < sizeof sites / sizeof *sites; i++)
+        if (at == patched + sites[i])
+            return true;
+    return false;
+}
+
+/** Computes a run of tile instructions: a signal takes many times as long as what it is for. */
+static void on_illegal(int signal_number, siginfo_t *info, void *context)
+{
+    ucontext_t *u = context;
+    greg_t *at = &u->uc_mcontext.gregs[REG_RIP];
+    struct instruction x;
+    bool any = false;
+
+    if (is_patched((uintptr_t)*at)) {
+        answer(u->uc_mcontext.gregs);
+        return;
+    }
+    while (decode(&x, u, (const uint8_t *)(uintptr_t)*at) && execute(&x)) {
+        *at += (greg_t)x.length;
+        any = true;
+    }
+    if (!any)
+        pass_on(signal_number, info, context);
+}
+
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
     ucontext_t *u = context;
-    greg_t *g = u->uc_mcontext.gregs;
-    const uint8_t *code = (const uint8_t *)(uintptr_t)g[REG_RIP];
-    uint32_t r[4];
+    const uint8_t *code = (const uint8_t *)(uintptr_t)u->uc_mcontext.gregs[REG_RIP];
 
     /* A fault of any other instruction has an address, or is none of ours. */
     if (info->si_code != SI_KERNEL || code[0] != 0x0F || code[1] != 0xA2) {
@@ -387,13 +424,8 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
         return;
     }
     syscall(SYS_arch_prctl, ARCH_SET_CPUID, 1L);
-    answer_cpuid((uint32_t)g[REG_RAX], (uint32_t)g[REG_RCX], r);
+    answer(u->uc_mcontext.gregs);
     syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L);
-    g[REG_RAX] = r[0];
-    g[REG_RBX] = r[1];
-    g[REG_RCX] = r[2];
-    g[REG_RDX] = r[3];
-    g[REG_RIP] += 2;
 }
 
 /* ---- the kernel's call ---- */
@@ -422,41 +454,109 @@ INTERPOSED long syscall(long number, ...)
 
 /* ---- begin and end ---- */
 
-static void write_counts(void)
+static bool must_compute;
+
+/** A test that is to compute in tiles has failed when it has not. */
+static void end(void)
 {
     const char *name = getenv("AMX_EMULATOR_COUNTS");
     FILE *f = name ? fopen(name, "a") : NULL;
+    uint64_t dots = 0;
 
-    if (!f)
-        return;
-    for (int i = 0; i < OPERATION_COUNT; i++)
-        if (counts[i])
+    for (int i = 0; i < OPERATION_COUNT; i++) {
+        if (f && counts[i])
             fprintf(f, "%s %llu\n", operation_names[i], (unsigned long long)counts[i]);
-    fclose(f);
+        dots += i >= DOT_BF16 ? counts[i] : 0;
+    }
+    if (f)
+        fclose(f);
+    if (must_compute && !dots) {
+        fflush(NULL);
+        dprintf(STDERR_FILENO, "failed: nothing was computed in the emulated tiles\n");
+        _exit(1);
+    }
 }
 
-/** Whether it has all that a processor with AMX has, but AMX. */
-static bool lacks_tiles_alone(void)
+/** Overwrites the `cpuid` of oneDNN, if that is the library whose places the build found. */
+static int patch(struct dl_phdr_info *library, size_t size, void *user)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const char *name = strrchr(library->dlpi_name, '/');
+    (void)size;
+    (void)user;
+
+    if (!name || strncmp(name, "/libdnnl.so", 11) != 0)
+        return 0;
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+        if (memcmp((const void *)(library->dlpi_addr + sites[i]), "\x0F\xA2", 2) != 0)
+            return 1;
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+        const uintptr_t at = library->dlpi_addr + sites[i];
+        void *first = (void *)(at & -page);
+        const size_t bytes = at % page + 2;
+
+        if (mprotect(first, bytes, PROT_READ | PROT_WRITE))
+            return 1;
+        memcpy((void *)at, "\x0F\x0B", 2);
+        if (mprotect(first, bytes, PROT_READ | PROT_EXEC))
+            return 1;
+    }
+    patched = library->dlpi_addr;
+    return 1;
+}
+
+/** Makes tiles, or returns what is missing for that.  `by_kernel` asks for tiles in every `cpuid` of the process. */
+static const char *come_up(bool by_kernel)
 {
     unsigned a, b, c, d;
 
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") &&
-           __get_cpuid_count(7, 0, &a, &b, &c, &d) && !(d >> 24 & 1);
+    if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni"))
+        return "a processor with AVX512_BF16 and AVX512_VNNI, which oneDNN's code for tiles executes beside them";
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 24 & 1 /* AMX-TILE */)
+        return NULL; /* those of the processor itself */
+    active = syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L) == 0;
+    if (!active && by_kernel)
+        return "cpuid_fault among the processor's flags in /proc/cpuinfo, because this program executes cpuid itself";
+    if (!active) {
+        dl_iterate_phdr(patch, NULL);
+        active = patched != 0;
+    }
+    if (active)
+        atexit(end);
+    return active ? NULL
+                  : "cpuid_fault among the processor's flags in /proc/cpuinfo, or the oneDNN with which the emulator was built";
 }
 
-/* Before all other libraries' (the linker's option initfirst), some of which look at the processor in theirs. */
-__attribute__((constructor)) static void begin(void)
+/* Returns the environment, which getenv does not know this early. */
+static const char *environment(char **list, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (; *list; list++)
+        if (!strncmp(*list, name, length) && (*list)[length] == '=')
+            return *list + length + 1;
+    return NULL;
+}
+
+/*
+ * Runs before all other libraries' constructors (the linker's option initfirst), some of which look at the processor in theirs.
+ */
+__attribute__((constructor)) static void begin(int argument_count, char **arguments, char **variables)
 {
     struct sigaction illegal = {.sa_sigaction = on_illegal, .sa_flags = SA_SIGINFO | SA_NODEFER},
                      fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    const char *wanted = environment(variables, "AMX_EMULATOR_REQUIRED");
+    (void)argument_count;
+    (void)arguments;
 
     sigaction(SIGILL, &illegal, &theirs[0]);
     sigaction(SIGSEGV, &fault, &theirs[1]);
-    if (lacks_tiles_alone() && syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0L) == 0) {
-        active = true;
-        atexit(write_counts);
-    } else if (getenv("AMX_EMULATOR_REQUIRED")) {
+
+    must_compute = wanted && !strcmp(wanted, "compute");
+    const char *missing = come_up(wanted && !strcmp(wanted, "cpuid"));
+    if (missing && wanted) {
+        dprintf(STDERR_FILENO, "skipped: tiles of AMX, emulated, need %s\n", missing);
         _exit(77);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Graphs for tests, written as text: parse_body() and what to hold against its result.
- * Every graph that goes through here is also verified and checked to print and parse back to the same text.
+ * Makes graphs for tests of text, by parse_body(), and holds results against them.  Every graph that goes through here is also
+ * verified and checked to print and parse back to the same text.
  */
 #ifndef WEBNN_TESTS_SUPPORT_GRAPHS_H_
 #define WEBNN_TESTS_SUPPORT_GRAPHS_H_
@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 #define GRAPHS_UNUSED __attribute__((unused))
 
-/** The graph as text with all data and clusters; the caller frees it. */
+/** Returns the graph as text with all data and clusters, which the caller frees. */
 GRAPHS_UNUSED static char *print_to_string(const struct graph *g)
 {
     static const struct print_options options = {.clusters = true, .constants = true};
@@ -46,7 +46,7 @@ GRAPHS_UNUSED static void assert_verifies_at(struct graph *g, const char *file, 
     _fail(file, line);
 }
 
-/** Prints, parses, prints: must be the same text. */
+/** Fails unless the graph prints, parses and prints to the same text. */
 #define assert_round_trip(g) assert_round_trip_at((g), __FILE__, __LINE__)
 GRAPHS_UNUSED static void assert_round_trip_at(struct graph *g, const char *file, int line)
 {
@@ -65,7 +65,7 @@ GRAPHS_UNUSED static void assert_round_trip_at(struct graph *g, const char *file
     free(again);
 }
 
-/** A graph from its blocks: adds the header, and fails the test if the text is not right. */
+/** Makes a graph of its blocks: adds the header, and fails the test if the text is not right. */
 #define parse_body(body) parse_body_at((body), __FILE__, __LINE__)
 GRAPHS_UNUSED static struct graph *parse_body_at(const char *body, const char *file, int line)
 {
@@ -87,7 +87,7 @@ GRAPHS_UNUSED static struct graph *parse_body_at(const char *body, const char *f
     return g;
 }
 
-/** Whether the printed graph contains the text. */
+/** Returns whether the printed graph contains the text. */
 GRAPHS_UNUSED static bool prints(const struct graph *g, const char *wanted)
 {
     char *text = print_to_string(g);
@@ -97,7 +97,7 @@ GRAPHS_UNUSED static bool prints(const struct graph *g, const char *wanted)
     return found;
 }
 
-/** The printed graph contains (does not contain) the text; the graph must verify and round-trip. */
+/** These fail unless the printed graph contains (does not contain) the text, verifies and round-trips. */
 #define assert_prints(g, wanted) assert_prints_at((g), (wanted), true, __FILE__, __LINE__)
 #define assert_prints_not(g, unwanted) assert_prints_at((g), (unwanted), false, __FILE__, __LINE__)
 GRAPHS_UNUSED static void assert_prints_at(struct graph *g, const char *wanted, bool there, const char *file, int line)
@@ -112,7 +112,7 @@ GRAPHS_UNUSED static void assert_prints_at(struct graph *g, const char *wanted, 
     _fail(file, line);
 }
 
-/** The value that was called that in the text; NULL if there is none (any more). */
+/** Returns the value that was called that in the text, or NULL if there is none. */
 GRAPHS_UNUSED static struct value *value_named(struct graph *g, const char *name)
 {
     for (uint32_t i = 0; i < g->input_count; i++)
@@ -129,7 +129,7 @@ GRAPHS_UNUSED static struct value *value_named(struct graph *g, const char *name
     return NULL;
 }
 
-/** How many nodes of that operator there are. */
+/** Returns how many nodes of that operator there are. */
 GRAPHS_UNUSED static uint32_t count_nodes(const struct graph *g, enum op op)
 {
     uint32_t count = 0;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Running lowered graphs in tests: random inputs, every cluster lowered and its kernels run by a function of the test's choice,
- * outputs held against the reference interpreter within its error bounds.
+ * Runs lowered graphs in tests on random inputs: every cluster is lowered and its kernels are run by a function of the test's
+ * choice, and outputs are held against the reference interpreter within its error bounds.
  */
 #ifndef WEBNN_TESTS_SUPPORT_KERNELS_H_
 #define WEBNN_TESTS_SUPPORT_KERNELS_H_
 
 #include <math.h>
 
-#include "ir/interpret.h"
+#include "ir/interpret/interpret.h"
 #include "passes/passes.h"
 #include "support/graphs.h"
 
-/** Runs a finished kernel: kernel_interpret, or compiled code. */
+/** Runs a finished kernel, as kernel_interpret or compiled code does. */
 typedef bool (*kernel_runner)(const struct kernel *k, void *const *tensors);
 
 static uint64_t kernels_state = 1;
 
+/** Returns a random number. */
 GRAPHS_UNUSED static uint64_t kernels_random(void)
 {
     uint64_t z = kernels_state += 0x9E3779B97F4A7C15u;
@@ -26,12 +27,13 @@ GRAPHS_UNUSED static uint64_t kernels_random(void)
     return z ^ z >> 31;
 }
 
+/** Returns a random number from low to high. */
 GRAPHS_UNUSED static double kernels_uniform(double low, double high)
 {
     return low + (high - low) * (double)(kernels_random() >> 11) * 0x1p-53;
 }
 
-/** One random element; nasty: NaN, infinities, signed zeros, subnormals and extreme integers among them. */
+/** Makes one random element.  If it is nasty, NaN, infinities, signed zeros, subnormals and extreme integers are among them. */
 GRAPHS_UNUSED static void kernels_random_element(dtype t, bool nasty, void *to)
 {
     static const float specials[] = {NAN,     INFINITY, -INFINITY, 0.0f,  -0.0f, 1e-40f,
@@ -51,6 +53,7 @@ GRAPHS_UNUSED static void kernels_random_element(dtype t, bool nasty, void *to)
     }
 }
 
+/** Returns random elements for a tensor, which the caller frees. */
 GRAPHS_UNUSED static void *kernels_random_tensor(const struct tensor_type *t, bool nasty)
 {
     const int64_t n = type_elements(t);
@@ -63,6 +66,7 @@ GRAPHS_UNUSED static void *kernels_random_tensor(const struct tensor_type *t, bo
     return data;
 }
 
+/** Returns element i as a double. */
 GRAPHS_UNUSED static double kernels_element(dtype t, const void *data, int64_t i)
 {
     union scalar s = {.u64 = 0};
@@ -71,7 +75,7 @@ GRAPHS_UNUSED static double kernels_element(dtype t, const void *data, int64_t i
     return scalar_to_double(s, t);
 }
 
-/** Whether the elements agree within their bounds; the first that does not is reported. */
+/** Returns whether the elements agree within their bounds, and reports the first that does not. */
 GRAPHS_UNUSED static bool kernels_agree(const struct tensor_type *t, const void *got, const void *wanted, const double *bounds,
                                         const char *name)
 {
@@ -110,7 +114,7 @@ GRAPHS_UNUSED static bool kernels_run_cluster(struct graph *g, const struct clus
             if (v->constant)
                 tensors[t] = (void *)(uintptr_t)v->constant->data;
             else if (!buffers[v->index]) {
-                /* 0xAA: what nobody wrote shows */
+                /* The bytes are 0xAA, so that what nobody wrote shows. */
                 buffers[v->index] = malloc((size_t)type_bytes(&v->type));
                 memset(buffers[v->index], 0xAA, (size_t)type_bytes(&v->type));
             }
@@ -197,7 +201,7 @@ GRAPHS_UNUSED static void kernels_cluster_nodes(struct graph *g, bool fused)
     }
 }
 
-/** Whether lower_can_join says that all nodes of the graph make one kernel. */
+/** Returns whether lower_can_join says that all nodes of the graph make one kernel. */
 GRAPHS_UNUSED static bool kernels_can_join_all(const struct graph *g, const struct target *target)
 {
     struct node *nodes[256];
@@ -208,7 +212,9 @@ GRAPHS_UNUSED static bool kernels_can_join_all(const struct graph *g, const stru
     return lower_can_join(target, nodes, count);
 }
 
-/** The body with every "T[" replaced by the data type's name and "[": one text for many types.  The caller frees it. */
+/**
+ * Returns the body with every "T[" replaced by the data type's name and "[": one text serves many types.  The caller frees it.
+ */
 GRAPHS_UNUSED static char *kernels_with_type(const char *body, const char *type)
 {
     size_t size = 0, capacity = strlen(body) * 3 + 1;

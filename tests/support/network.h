@@ -15,29 +15,28 @@
 #include <cmocka.h>
 
 #include "frontend/io/manifest.h"
+#include "support/shared.h"
 
-/** A network, built. */
+/** Holds a network that is built. */
 struct network {
     struct manifest *manifest;
     WNNContext context;
     WNNGraph graph;
 };
 
-/** Opens models/name; leaves the program with "skipped" if the data are absent. */
+/** Opens models/name; ends the program as skipped if the data are absent, or as failed if they are required. */
 static inline void network_open(struct network *n, const char *name, uint32_t threads)
 {
-    const char *shared = getenv("WEBNN_SHARED");
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    char folder[4096], file[4224], message[512] = "";
+    char folder[4096], file[4224], message[512] = "", models[256];
     FILE *f;
 
-    snprintf(folder, sizeof folder, "%s/models/%s", shared ? shared : TESTS_DIR "/../../shared", name);
+    snprintf(models, sizeof models, "models/%s", name);
+    shared_path(folder, sizeof folder, models);
     snprintf(file, sizeof file, "%s/manifest.json", folder);
     f = fopen(file, "rb");
-    if (!f) {
-        printf("skipped: %s is absent\n", file);
-        exit(77);
-    }
+    if (!f)
+        exit(shared_absent(file));
     fclose(f);
     if (!manifest_open(folder, &n->manifest, message, sizeof message))
         fail_msg("%s", message);
@@ -47,6 +46,7 @@ static inline void network_open(struct network *n, const char *name, uint32_t th
         fail_msg("%s: %s", name, message);
 }
 
+/** Frees what network_open made. */
 static inline void network_close(struct network *n)
 {
     wnnGraphRelease(n->graph);
@@ -92,7 +92,7 @@ static inline void network_compute(struct network *n, const struct manifest_case
         free(spare[g]);
 }
 
-/** Largest difference, and the largest absolute expected value. */
+/** Returns the largest difference, and in *scale the largest absolute expected value. */
 static inline double largest_difference(const float *actual, const struct npy_array *expected, double *scale)
 {
     const float *e = expected->data;
@@ -109,8 +109,8 @@ static inline double largest_difference(const float *actual, const struct npy_ar
 }
 
 /**
- * Every case within the data's tolerance: a relative 1e-4 of the largest expected value (../shared/models/README.md), or
- * the case's own.
+ * Checks that every case is within the data's tolerance: a relative 1e-4 of the largest expected value
+ * (../shared/models/README.md), or the case's own.
  */
 static inline void network_check_cases(const char *name, uint32_t threads)
 {

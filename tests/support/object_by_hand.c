@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A shared object as webnnc would make it, by hand: y = x * scale and sum(x).  Compiled as it is (no model), with HAND_MODEL,
- * and with HAND_WRONG (a description that contradicts itself).  A negative scale fails, so that errors are seen, too.
+ * This is a shared object as webnnc would make it, written by hand: y = x * scale and sum(x).  It is compiled as it is (no
+ * model), with HAND_MODEL, and with HAND_WRONG (a description that contradicts itself).  A negative scale fails, so that errors
+ * are seen, too.
  */
 #include "webnn/webnn_object.h"
 
@@ -66,6 +67,8 @@ struct hand_model {
 
 static int create(const struct webnn_object_options *options, struct hand_model **model)
 {
+    if (options->structSize != sizeof *options)
+        return WEBNN_OBJECT_BAD_ARGUMENT;
     *model = malloc(sizeof **model);
     if (!*model)
         return WEBNN_OBJECT_NO_MEMORY;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Graphs of one recurrent operator with every option: RECURRENT_CASES of them, numbered, as text for parse_body.
+ * Makes graphs of one recurrent operator with every option: RECURRENT_CASES of them, numbered, as text for parse_body.
  *
- * Options are drawn from a generator that the number seeds; nothing enumerates the combinations, so a rare one may be missing.
+ * Hidden sizes of up to 16 are computed in float64, larger ones are not.  Options are drawn from a generator that the number
+ * seeds; nothing enumerates the combinations, so a rare one may be missing.
  */
 #ifndef WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
 #define WEBNN_TESTS_SUPPORT_RECURRENT_CASES_H_
@@ -18,6 +19,7 @@ struct recurrent_digits {
     uint64_t state;
 };
 
+/** Draws a number below n. */
 static inline uint32_t recurrent_draw(struct recurrent_digits *d, uint32_t n)
 {
     d->state ^= d->state >> 12;
@@ -26,7 +28,7 @@ static inline uint32_t recurrent_draw(struct recurrent_digits *d, uint32_t n)
     return (uint32_t)((d->state * 0x2545F4914F6CDD1Du) >> 33) % n;
 }
 
-/** A text that grows. */
+/** Holds a text that grows. */
 struct recurrent_text {
     char *at;
     size_t left;
@@ -40,7 +42,7 @@ struct recurrent_text {
         (t)->left -= (size_t)printed_;                                                                                         \
     } while (0)
 
-/** An operand: an input, or a constant with some of its values drawn (few, repeated: the text stays short). */
+/** Prints an operand: an input, or a constant with some of its values drawn (few, repeated: the text stays short). */
 static inline void recurrent_operand(struct recurrent_text *inputs, struct recurrent_text *consts, struct recurrent_digits *d,
                                      const char *name, const char *type, const uint32_t *dims, uint32_t rank, bool constant)
 {
@@ -64,13 +66,13 @@ static inline void recurrent_operand(struct recurrent_text *inputs, struct recur
     recurrent_print(t, "; ");
 }
 
-/** The body of case `number`; text has room for RECURRENT_TEXT. */
+/** Prints the body of case `number`; text has room for RECURRENT_TEXT. */
 static inline void recurrent_case(uint32_t number, char *text)
 {
     static const char *const operators[] = {"gru", "lstm", "gruCell", "lstmCell"};
     static const char *const directions[] = {"forward", "backward", "both"};
     static const char *const activations[] = {"relu", "sigmoid", "tanh"};
-    static const uint32_t hidden_sizes[] = {1, 3, 4, 8, 5, 16}, steps_choices[] = {1, 2, 3, 6};
+    static const uint32_t hidden_sizes[] = {1, 3, 4, 8, 5, 16, 30, 32}, steps_choices[] = {1, 2, 3, 6};
     struct recurrent_digits d = {(number + 1) * 0x9E3779B97F4A7C15u};
     char inputs[RECURRENT_TEXT / 3] = "", consts[RECURRENT_TEXT / 3] = "";
     struct recurrent_text in = {inputs, sizeof inputs}, co = {consts, sizeof consts}, out = {text, RECURRENT_TEXT};
@@ -80,7 +82,7 @@ static inline void recurrent_case(uint32_t number, char *text)
     const uint32_t op = recurrent_draw(&d, 8) < 6 ? recurrent_draw(&d, 2) : 2 + recurrent_draw(&d, 2);
     const bool lstm = op & 1, cell = op > 1, half = recurrent_draw(&d, 5) == 0;
     const uint32_t steps = cell ? 1 : steps_choices[recurrent_draw(&d, 4)], batch = 1 + recurrent_draw(&d, 3) / 2;
-    const uint32_t width = 1 + recurrent_draw(&d, 4), hidden = hidden_sizes[recurrent_draw(&d, 6)], gates = lstm ? 4 : 3;
+    const uint32_t width = 1 + recurrent_draw(&d, 4), hidden = hidden_sizes[recurrent_draw(&d, 8)], gates = lstm ? 4 : 3;
     const uint32_t direction = recurrent_draw(&d, 3), dirs = !cell && direction == 2 ? 2 : 1, first = cell ? 1 : 0;
     const bool sequence = !cell && recurrent_draw(&d, 2);
     const char *type = half ? "f16" : "f32";

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 static inline bool graphs_differ(const char *what, unsigned index)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../random/random.h"
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/text/write.h"
 #include "text/compare.h"
 
@@ -47,7 +47,8 @@ static bool has_aliases(const struct graph *g)
 
 static bool check(WNNContext context, const struct graph *g, bool json, bool legal)
 {
-    const struct text_options options = {"operators", json, legal, TEXT_WEIGHTS_INLINE};
+    const struct text_options options = {
+        .name = "operators", .json = json, .legal_names = legal, .weights = TEXT_WEIGHTS_INLINE};
     struct model m = {0};
     struct graph *again;
     size_t length = 0;

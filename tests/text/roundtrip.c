@@ -11,10 +11,11 @@
 
 #include <cjson/cJSON.h>
 
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/io/file.h"
 #include "frontend/text/write.h"
 #include "text/compare.h"
+#include "../support/shared.h"
 
 enum { SHAPES_MAX = 16 };
 
@@ -79,7 +80,7 @@ static bool is_text_kept(const struct graph *a, const struct graph *b, const str
 static int round_trip(WNNContext context, const struct graph *g, const char *folder, bool json, enum text_weights weights)
 {
     static const char *const files[] = {"m.webnn", "m.json", "m.weights", "m.safetensors", "m.manifest.json"};
-    const struct text_options options = {"round trip", json, false, weights};
+    const struct text_options options = {.name = "round trip", .json = json, .weights = weights};
     char *path = file_join(folder, files[json]), *message = NULL;
     struct model m;
     struct graph *again = NULL;
@@ -121,10 +122,8 @@ int main(int argc, char **argv)
 
     if (argc != 2)
         return fail("usage", "text-roundtrip MODEL");
-    if (access(argv[1], R_OK)) {
-        printf("%s is absent: skipped\n", argv[1]);
-        return 77;
-    }
+    if (access(argv[1], R_OK))
+        return shared_absent(argv[1]);
     path = file_join(argv[1], "manifest.json");
     if (file_read(path, &text, &length, NULL, 0)) {
         manifest = cJSON_Parse(text);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/io/file.h"
 #include "frontend/text/write.h"
 #include "text/compare.h"
@@ -76,7 +76,7 @@ static void check_same(const char *text, const char *same)
 #define GRAPH(inputs, consts, nodes, outputs)                                                                                  \
     "webnn_graph \"g\" v1 { inputs { " inputs " } consts { " consts " } nodes { " nodes " } outputs { " outputs " } }"
 
-static void test_forms(void **state)
+static void text_and_json_are_the_same_graph(void **state)
 {
     const char *plain =
         GRAPH("x: f32[1, 4];", "w: f32[4, 6] @scalar(0.5);",
@@ -103,7 +103,7 @@ static void test_forms(void **state)
         plain);
 }
 
-static void test_arguments(void **state)
+static void arguments_are_read(void **state)
 {
     (void)state;
     /* Enumerations and data types with and without quotes; names of operands that look like values; null. */
@@ -120,7 +120,7 @@ static void test_arguments(void **state)
                plain);
 }
 
-static void test_numbers(void **state)
+static void numbers_are_read_bit_by_bit(void **state)
 {
     (void)state;
     /* 64-bit integers bit by bit; doubles; zeros with a sign; what JSON has no words for. */
@@ -166,7 +166,8 @@ static const char odd[] =
 
 static char *write_text(const struct graph *g, bool json, bool legal, size_t *length)
 {
-    const struct text_options options = {"a \"name\"", json, legal, TEXT_WEIGHTS_INLINE};
+    const struct text_options options = {
+        .name = "a \"name\"", .json = json, .legal_names = legal, .weights = TEXT_WEIGHTS_INLINE};
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
 
@@ -176,7 +177,7 @@ static char *write_text(const struct graph *g, bool json, bool legal, size_t *le
     return text;
 }
 
-static void test_names(void **state)
+static void odd_names_are_kept(void **state)
 {
     struct error e = {0};
     struct graph *g = graph_parse(odd, strlen(odd), NULL, NULL, &e), *back;
@@ -219,7 +220,7 @@ static void test_names(void **state)
 }
 
 /** What float32 has no place for became an infinity, which no method takes: it must be written as a number. */
-static void test_huge_option(void **state)
+static void huge_options_are_written_as_numbers(void **state)
 {
     const char *text = GRAPH("x: f32[2];", "", "y = elu(x, alpha=1e300); z = linear(y, alpha=-1e39, beta=1e-320);", "z;");
     struct error e = {0};
@@ -246,7 +247,7 @@ static void test_huge_option(void **state)
 
 /* ---- free dimensions and inputs that become constants ---- */
 
-static void test_dimensions(void **state)
+static void free_dimensions_are_bound(void **state)
 {
     static const char text[] =
         "webnn_graph \"g\" v2 { inputs { x: f32[dyn(\"batch\", 8), 4]; } nodes { y = relu(x); } outputs { y; } }";
@@ -329,7 +330,9 @@ static const struct {
     {GRAPH("", "w: f32[2] @values([1, [2, 3]]);", "", ""), "1:54: 3 elements, the type has 2"},
     {GRAPH("", "w: f32[2147483647, 2] @scalar(0);", "", ""),
      "1:46: constant has too many elements in f32[2147483647, 2], the largest count is 2147483647"},
-    {GRAPH("", "w: f32[2147483647] @scalar(0);", "", ""), "1:63: scalars fill more than 1073741824 bytes"},
+    {GRAPH("", "w: f32[2147483647] @scalar(0);", "", ""), "1:63: a constant of the text would take 2147483647 operations, and "
+                                                          "0 of the budget of 67115264 are spent; a larger budget "
+                                                          "allows it (the budget of WNNContextOptions, or --budget)"},
     {GRAPH("", "w: f32[dyn(\"n\", 3)] @scalar(0);", "", ""), "1:55: the shape of a constant has no free dimensions"},
     {GRAPH("", "w: f32[2147483647] @bytes([1]);", "", ""), "1:63: 1 bytes, the type has 8589934588"},
     {GRAPH("x: f32[2];", "", "y = relu(z);", ""), "1:73: 'z' is not defined here; a node may use what stands before it only"},
@@ -372,7 +375,7 @@ static const struct {
     {JSON("", "", "3", ""), "3:11: a node must be an object"},
 };
 
-static void test_errors(void **state)
+static void errors_have_a_place(void **state)
 {
     unsigned wrong = 0;
 
@@ -395,7 +398,7 @@ static void test_errors(void **state)
 }
 
 /** Cut off at every byte: an error each, or the whole. */
-static void test_truncated(void **state)
+static void truncated_texts_are_refused(void **state)
 {
     static const char *const texts[] = {odd, JSON("\"x\": {\"dataType\": \"float32\", \"shape\": [2]}",
                                                   "\"k\": {\"dataType\": \"float32\", \"shape\": [2], \"init\": {\"kind\": "
@@ -426,7 +429,7 @@ static void test_truncated(void **state)
 }
 
 /** Nesting costs no stack: deep lists are refused. */
-static void test_nesting(void **state)
+static void deep_nesting_is_refused(void **state)
 {
     static const char *const heads[] = {"webnn_graph \"g\" v1 { nodes { y = relu(",
                                         "webnn_graph \"g\" v1 { consts { y: f32[1] @values(", "{\"format\": "};
@@ -464,9 +467,15 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),  cmocka_unit_test(test_arguments),   cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_names),  cmocka_unit_test(test_huge_option), cmocka_unit_test(test_dimensions),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_truncated),   cmocka_unit_test(test_nesting),
+        cmocka_unit_test(text_and_json_are_the_same_graph),
+        cmocka_unit_test(arguments_are_read),
+        cmocka_unit_test(numbers_are_read_bit_by_bit),
+        cmocka_unit_test(odd_names_are_kept),
+        cmocka_unit_test(huge_options_are_written_as_numbers),
+        cmocka_unit_test(free_dimensions_are_bound),
+        cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(truncated_texts_are_refused),
+        cmocka_unit_test(deep_nesting_is_refused),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

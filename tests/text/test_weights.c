@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/builder.h"
+#include "frontend/builder/builder.h"
 #include "frontend/io/file.h"
 #include "frontend/text/weights.h"
 #include "frontend/text/write.h"
@@ -37,7 +37,7 @@ static void *safetensors(const char *header, uint64_t header_length, size_t data
     return bytes;
 }
 
-static void test_safetensors(void **state)
+static void safetensors_are_read(void **state)
 {
     static const char header[] =
         "{\"b\": {\"dtype\": \"F64\", \"shape\": [1], \"data_offsets\": [6, 14]}, \"__metadata__\": {\"a\": \"b\"},"
@@ -108,7 +108,7 @@ static const struct {
      0, 2, "tensor 'a' is there twice"},
 };
 
-static void test_hostile_safetensors(void **state)
+static void hostile_safetensors_are_refused(void **state)
 {
     unsigned wrong = 0;
 
@@ -166,7 +166,7 @@ static const struct {
      "1:90: byteOffset and byteLength must be whole numbers"},
 };
 
-static void test_container(void **state)
+static void containers_are_read_or_refused(void **state)
 {
     char bytes[32] = "WGWT\1\0\0\0\1\2\3\4\5";
     unsigned wrong = 0;
@@ -240,7 +240,7 @@ static void expect_message(const char *weights, const char *wanted)
     free(message);
 }
 
-static void test_beside(void **state)
+static void weights_are_found_beside_the_model(void **state)
 {
     static const char manifest[] = MANIFEST("1", ENTRY("key", "float32", "[2]", "8", "8"));
     static const char other[] = MANIFEST("1", ENTRY("key", "int32", "[2]", "8", "8"));
@@ -297,9 +297,9 @@ static void test_beside(void **state)
 }
 
 /** Files that cannot be written are said, and nothing stays. */
-static void test_unwritable(void **state)
+static void unwritable_files_are_told(void **state)
 {
-    const struct text_options options = {NULL, false, false, TEXT_WEIGHTS_CONTAINER};
+    const struct text_options options = {.weights = TEXT_WEIGHTS_CONTAINER};
     struct error e = {0};
     struct graph *g = graph_parse(graph, strlen(graph), NULL, NULL, &e);
     static const char plain[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }";
@@ -332,8 +332,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_safetensors), cmocka_unit_test(test_hostile_safetensors), cmocka_unit_test(test_container),
-        cmocka_unit_test(test_beside),      cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(safetensors_are_read),           cmocka_unit_test(hostile_safetensors_are_refused),
+        cmocka_unit_test(containers_are_read_or_refused), cmocka_unit_test(weights_are_found_beside_the_model),
+        cmocka_unit_test(unwritable_files_are_told),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

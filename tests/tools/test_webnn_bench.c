@@ -8,8 +8,8 @@ static int prepare(void **state)
 {
     if (enter_folder(state))
         return 1;
-    write_text("product.webnn", "webnn_graph \"product\" v1 { inputs { a: f32[64, 64]; b: f32[64, 64]; }\n"
-                                "nodes { c = matmul(a, b); } outputs { c; } }");
+    write_text("matmul.webnn", "webnn_graph \"matmul\" v1 { inputs { a: f32[64, 64]; b: f32[64, 64]; }\n"
+                               "nodes { c = matmul(a, b); } outputs { c; } }");
     write_text("mixed.webnn", "webnn_graph \"mixed\" v1 { inputs { x: f32[64, 64]; }\n"
                               "consts { w: f32[64, 64] @scalar(0.1); }\n"
                               "nodes { c = matmul(x, w); s = softmax(c, 1); t = transpose(s); } outputs { s; t; } }");
@@ -39,7 +39,7 @@ static void the_bench_prints_a_line(void **state)
     cJSON *root;
 
     (void)state;
-    assert_int_equal(run("%s product.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
+    assert_int_equal(run("%s matmul.webnn --json --seconds 0.05 --threads 1", WEBNN_BENCH), 0);
     assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
     root = cJSON_Parse(printed);
     assert_non_null(root);
@@ -50,14 +50,14 @@ static void the_bench_prints_a_line(void **state)
             fail_msg("%s is not above 0: %s", keys[i], printed);
     }
     cJSON_Delete(root);
-    assert_int_equal(run("%s product.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
-    assert_printed("product.webnn");
+    assert_int_equal(run("%s matmul.webnn --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
+    assert_printed("matmul.webnn");
     assert_not_printed(" 0.00 ");
     assert_int_equal(run("%s absent.webnn --json", WEBNN_BENCH), 1);
     assert_printed("\"error\": \"absent.webnn");
-    assert_int_equal(run("%s --dim batch product.webnn", WEBNN_BENCH), 2);
-    assert_int_equal(run("%s --precision half product.webnn", WEBNN_BENCH), 2);
-    assert_int_equal(run("%s product.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
+    assert_int_equal(run("%s --dim batch matmul.webnn", WEBNN_BENCH), 2);
+    assert_int_equal(run("%s --precision half matmul.webnn", WEBNN_BENCH), 2);
+    assert_int_equal(run("%s matmul.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
 }
 
 /* One line says which option is wrong and what it was given. */
@@ -71,10 +71,11 @@ static void wrong_options_are_named(void **state)
         {"--threads 2x", "webnn-bench: --threads takes a number from 1 to 1024, not '2x'\n"},
         {"--seconds -1", "webnn-bench: --seconds takes a number above 0, not '-1'\n"},
         {"--seconds", "webnn-bench: --seconds needs a value: a number above 0\n"},
+        {"--engine abacus", "webnn-bench: --engine takes cpu, auto, gpu or gpu:DEVICE, not 'abacus'\n"},
         {"--precision half", "webnn-bench: --precision takes float32, bf16x2 or bf16, not 'half'\n"},
         {"--dim batch", "webnn-bench: --dim takes NAME=N, 64 times at most, not 'batch'\n"},
         {"--shape x=0", "webnn-bench: --shape takes NAME=1x3x224x224, 64 times at most, not 'x=0'\n"},
-        {"--check product.webnn", "webnn-bench: --check is for the built-in cases, not 'product.webnn'\n"},
+        {"--check matmul.webnn", "webnn-bench: --check is for the built-in cases, not 'matmul.webnn'\n"},
         {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "webnn-bench: 17: that is one model too many\n"},
     };
 
@@ -115,7 +116,7 @@ static void steps_say_what_they_do(void **state)
 {
     const cJSON *steps, *s;
     cJSON *root;
-    bool product = false, softmax = false, moved = false;
+    bool matmul = false, softmax = false, moved = false;
 
     (void)state;
     assert_int_equal(run("%s mixed.webnn --steps --json --seconds 0.01 --debug skip=fuse-kernels", WEBNN_BENCH), 0);
@@ -126,34 +127,51 @@ static void steps_say_what_they_do(void **state)
     steps = cJSON_GetObjectItemCaseSensitive(root, "steps");
     cJSON_ArrayForEach(s, steps)
     {
-        const bool is_product = !strncmp(text_of(s, "name"), "matmul", 6);
+        const bool is_matmul = !strncmp(text_of(s, "name"), "matmul", 6);
 
         assert_true(number_of(s, "ms") >= number_of(s, "least_ms") && number_of(s, "least_ms") > 0);
         assert_int_equal(number_of(s, "calls"), 1);
         assert_string_equal(text_of(s, "arithmetic"), "float32");
         assert_true(number_of(s, "distinct_bytes") == number_of(s, "bytes"));
-        assert_true(number_of(s, "weight_bytes") == (is_product ? 64 * 64 * 4 : 0));
-        if (is_product)
-            product = number_of(s, "operations") == 0 || number_of(s, "operations") == 2.0 * 64 * 64 * 64;
+        assert_true(number_of(s, "weight_bytes") == (is_matmul ? 64 * 64 * 4 : 0));
+        if (is_matmul)
+            matmul = number_of(s, "operations") == 0 || number_of(s, "operations") == 2.0 * 64 * 64 * 64;
         else if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(s, "moves")))
             moved = number_of(s, "operations") == 0;
         else /* exponentials and divisions, not the estimate for scheduling; 0: not counted for this processor */
             softmax = number_of(s, "operations") == 0 || number_of(s, "operations") > 2.0 * 10 * 64 * 64;
     }
-    assert_true(product && softmax && moved);
+    assert_true(matmul && softmax && moved);
     cJSON_Delete(root);
 }
 
-/* Products are numbered in the order of the builder's calls, beside their own labels, whoever computes them. */
-static void products_are_numbered(void **state)
+/* Contractions are numbered in the order of the builder's calls, beside their own labels, whoever computes them. */
+static void contractions_are_numbered(void **state)
 {
     (void)state;
-    write_text("products.webnn", "webnn_graph \"products\" v1 { inputs { x: f32[32, 48]; }\n"
-                                 "consts { v: f32[48, 64] @scalar(0.1); w: f32[64, 16] @scalar(0.1); }\n"
-                                 "nodes { a = matmul(x, v); r = tanh(a); b = gemm(r, w, label=\"last\"); } outputs { b; } }");
-    assert_int_equal(run("%s products.webnn --steps --seconds 0.01", WEBNN_BENCH), 0);
+    write_text("matmuls.webnn", "webnn_graph \"matmuls\" v1 { inputs { x: f32[32, 48]; }\n"
+                                "consts { v: f32[48, 64] @scalar(0.1); w: f32[64, 16] @scalar(0.1); }\n"
+                                "nodes { a = matmul(x, v); r = tanh(a); b = gemm(r, w, label=\"last\"); } outputs { b; } }");
+    assert_int_equal(run("%s matmuls.webnn --steps --seconds 0.01", WEBNN_BENCH), 0);
     assert_printed("matmul [#0]");
     assert_printed("gemm [#1 last]");
+}
+
+/** Whether one of some measurements finds more multiply-adds of bytes than of floats: three or four times as many, but the two
+ * are measured one after the other, and the machine does other things, too. */
+static bool bytes_are_faster(cJSON *root)
+{
+    enum { TRIES = 5 };
+    bool faster = number_of(root, "int8_gops") > number_of(root, "gflops");
+
+    for (int i = 1; !faster && i < TRIES; i++) {
+        assert_int_equal(run("%s --peaks --json", WEBNN_BENCH), 0);
+        cJSON *again = cJSON_Parse(printed);
+        assert_non_null(again);
+        faster = number_of(again, "int8_gops") > number_of(again, "gflops");
+        cJSON_Delete(again);
+    }
+    return faster;
 }
 
 /* Each kind of arithmetic has a peak of its own; what the processor has no instructions for has 0, and is said to be skipped.
@@ -179,8 +197,7 @@ static void peaks_are_by_arithmetic(void **state)
     const bool int8 = number_of(root, "int8_gops") > 0, bfloat16 = number_of(root, "bfloat16_gflops") > 0;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512vnni"))
-        /* three or four times as many; but the two are measured one after the other, and the machine does other things, too */
-        assert_true(int8 && number_of(root, "int8_gops") > number_of(root, "gflops"));
+        assert_true(int8 && bytes_are_faster(root));
 #endif
     cJSON_Delete(root);
     assert_int_equal(run("%s --peaks", WEBNN_BENCH), 0);
@@ -191,9 +208,9 @@ static void peaks_are_by_arithmetic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bench_prints_a_line), cmocka_unit_test(wrong_options_are_named),
-        cmocka_unit_test(cases_are_bound),         cmocka_unit_test(steps_say_what_they_do),
-        cmocka_unit_test(products_are_numbered),   cmocka_unit_test(peaks_are_by_arithmetic),
+        cmocka_unit_test(the_bench_prints_a_line),   cmocka_unit_test(wrong_options_are_named),
+        cmocka_unit_test(cases_are_bound),           cmocka_unit_test(steps_say_what_they_do),
+        cmocka_unit_test(contractions_are_numbered), cmocka_unit_test(peaks_are_by_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, prepare, leave_folder);

@@ -12,6 +12,8 @@
 /* y = x + 1/2, twice = 2 x, of two by three numbers. */
 static void write_models(void)
 {
+    write_text("folded.webnn", "webnn_graph \"folded\" v1 { inputs { x: f32[1]; } consts { c: f32[5000] @scalar(1); }\n"
+                               "nodes { s = reduceSum(c); y = add(x, s); } outputs { y; } }");
     write_text("sum.webnn", "webnn_graph \"sum\" v1 { inputs { x: f32[2, 3]; } consts { half: f32[] @scalar(0.5); }\n"
                             "nodes { y = add(x, half); twice = add(x, x); } outputs { y; twice; } }");
     write_text("whole.webnn", "webnn_graph \"whole\" v1 { inputs { n: i64[3]; } nodes { m = neg(n); } outputs { m; } }");
@@ -43,27 +45,10 @@ static int prepare(void **state)
 
 static void help_and_man_page_agree(void **state)
 {
-    char message[256], *page, option[64];
-    size_t length, count = 0;
-
     (void)state;
     assert_int_equal(run("%s --version", WEBNN_RUN), 0);
     assert_printed(wnnGetVersion());
-    assert_int_equal(run("%s --help", WEBNN_RUN), 0);
-    assert_true(file_read(WEBNN_RUN_PAGE, &page, &length, message, sizeof message));
-    /* In the page a hyphen of an option is written \-. */
-    for (const char *p = strstr(printed, "--"); p; p = strstr(p + 2, "--")) {
-        size_t n = strspn(p + 2, "abcdefghijklmnopqrstuvwxyz-");
-
-        snprintf(option, sizeof option, "\\-\\-");
-        for (size_t i = 0; i < n && strlen(option) + 3 < sizeof option; i++)
-            snprintf(option + strlen(option), sizeof option - strlen(option), "%s%c", p[2 + i] == '-' ? "\\" : "", p[2 + i]);
-        if (!strstr(page, option))
-            fail_msg("the man page has no %s", option);
-        count++;
-    }
-    assert_true(count > 20);
-    free(page);
+    assert_help_is_on_page(WEBNN_RUN, WEBNN_RUN_PAGE, 20);
 }
 
 static void wrong_usage_is_told(void **state)
@@ -91,7 +76,13 @@ static void wrong_usage_is_told(void **state)
         {"sum.webnn --layout hwcn", "--layout takes nchw or nhwc, not 'hwcn'"},
         {"sum.webnn --top 0", "--top takes"},
         {"sum.webnn --repeat 1.5", "--repeat takes"},
+        {"sum.webnn --budget 0", "--budget takes OPERATIONS or OPERATIONS,BYTES, whole numbers from 1, not '0'"},
+        {"sum.webnn --engine abacus", "--engine takes cpu, auto, gpu or gpu:DEVICE, not 'abacus'"},
+        {"sum.webnn --engine gpu:", "--engine takes cpu, auto, gpu or gpu:DEVICE, not 'gpu:'"},
         {"sum.webnn --precision half", "--precision takes float32, bf16x2 or bf16, not 'half'"},
+        {"sum.webnn --budget 0", "--budget takes"},
+        {"sum.webnn --budget 10,", "--budget takes"},
+        {"sum.webnn --budget -1", "--budget takes"},
         {"sum.webnn --grey=1", "--grey takes no value"},
         {"sum.webnn --compare six.npy", "--compare takes NAME=FILE.npy"},
         {"sum.webnn --trace a,b", "--trace takes a file whose name has no comma"},
@@ -131,14 +122,22 @@ static void failures_name_what_failed(void **state)
         {"whole.webnn --compare m=six.npy", "six.npy is float32 [2, 3], the output is int64 [3]"},
         {"sum.webnn --labels absent.txt", "absent.txt"},
         {"sum.webnn --trace none/trace.json", "none/trace.json"},
+        {"sum.webnn --trace /dev/full", "trace: /dev/full: No space left on device"},
+        {"sum.webnn --output y=/dev/full", "/dev/full: No space left on device"},
+        {"sum.webnn --save /dev/full", "/dev/full: No space left on device"},
+        {"folder", "folder: the folder has neither a model.onnx nor a manifest.json"},
+        {"/dev/zero", "/dev/zero: a pipe or device that does not end within 1073741824 bytes"},
         {"sum.webnn --debug nonsense", "unknown debug switch 'nonsense'"},
         {"sum.webnn --constant x=absent.npy", "absent.npy"},
+        {"sum.webnn --budget 1000000,3", "bytes of memory, and 0 of the budget of 3 are spent"},
+        {"folded.webnn --budget 1000", "operations, and 0 of the budget of 1000 are spent"},
     };
     const struct npz_entry two[2] = {{"a", {F32, 1, {1}, 4, (void *)six}}, {"b", {F32, 1, {1}, 4, (void *)six}}};
     char message[256];
 
     (void)state;
     write_text("raw.bin", "12345");
+    assert_int_equal(mkdir("folder", 0700), 0);
     write_array("three.npy", F32, 1, (uint32_t[]){3}, six);
     write_text("short.npy", "\x93NUMPY\1");
     assert_true(npz_write("two.npz", two, 2, message, sizeof message));
@@ -192,6 +191,42 @@ static void arrays_go_in_and_come_out(void **state)
     assert_printed("output 'twice' float32 [2, 3]: min 2, max 6, mean 4, std 2, 2 of 6 not finite");
 }
 
+/* What is no file stays what it is; a link stands for what it leads to; what could not be written is as it was. */
+static void outputs_keep_devices_and_links(void **state)
+{
+    static const char *const options[] = {"--output y=%s", "--output y=%s.npy", "--output y=%s.png", "--output %s.npz",
+                                          "--save %s"};
+    char option[64], path[64], name[64];
+    struct stat s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        snprintf(name, sizeof name, "full%zu", i);
+        snprintf(path, sizeof path, "%s%s", name, strrchr(options[i], 's') + 1);
+        assert_int_equal(symlink("/dev/full", path), 0);
+        snprintf(option, sizeof option, options[i], name);
+        if (run("%s sum.webnn %s", WEBNN_RUN, option) != 1)
+            fail_msg("%s was not refused", option);
+        assert_printed("No space left");
+        assert_true(!lstat(path, &s) && S_ISLNK(s.st_mode) && !stat(path, &s) && S_ISCHR(s.st_mode));
+        unlink(path);
+        assert_int_equal(symlink("target", path), 0);
+        unlink("target");
+        if (run("%s sum.webnn %s", WEBNN_RUN, option) != 0)
+            fail_msg("%s: %s", option, printed);
+        assert_true(!lstat(path, &s) && S_ISLNK(s.st_mode) && !lstat("target", &s) && S_ISREG(s.st_mode) && s.st_size > 0);
+        unlink(path);
+    }
+    /* 128 blocks of 512 bytes do not hold the archive. */
+    write_text("large.webnn",
+               "webnn_graph \"large\" v1 { inputs { x: f32[100000]; } nodes { y = identity(x); } outputs { y; } }");
+    write_text("kept.npz", "precious");
+    assert_int_equal(run("trap '' XFSZ; ulimit -f 128; %s large.webnn --output kept.npz", WEBNN_RUN), 1);
+    assert_printed("File too large");
+    assert_true(!stat("kept.npz", &s) && s.st_size == 8);
+    assert_int_equal(run("ls -A | grep tmp"), 1);
+}
+
 static void archives_name_their_inputs(void **state)
 {
     const float a[4] = {5, 6, 7, 8}, b[4] = {1, 1, 2, 2};
@@ -206,8 +241,21 @@ static void archives_name_their_inputs(void **state)
     assert_printed("  4 5 5 6\n");
 }
 
+/** A pipe's bytes can be read once: nothing looks at them before their reader does. */
+static void pipes_are_models_and_raw_elements(void **state)
+{
+    (void)state;
+    assert_int_equal(run("cat sum.webnn | %s /dev/stdin --input x=six.npy --output y=from_file.npy", WEBNN_RUN), 0);
+    assert_int_equal(
+        run("tail -c 24 six.npy | %s sum.webnn --input x=/dev/stdin --compare y=from_file.npy --atol 0 --rtol 0", WEBNN_RUN),
+        0);
+    assert_printed("compare 'y' with from_file.npy: ok");
+}
+
 static void compiled_graphs_are_models(void **state)
 {
+    static const char *const late[] = {"--precision bf16", "--deterministic", "--budget 1000000"};
+
     (void)state;
     assert_int_equal(run("%s sum.webnn --input x=six.npy --save sum.wnn --output y=y.npy", WEBNN_RUN), 0);
     assert_int_equal(run("%s sum.wnn --input six.npy --compare y=y.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
@@ -217,6 +265,10 @@ static void compiled_graphs_are_models(void **state)
     assert_printed("no input 'z'");
     assert_int_equal(run("%s sum.wnn --shape x=2x3", WEBNN_RUN), 1);
     assert_printed("sum.wnn is compiled");
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        assert_int_equal(run("%s sum.wnn %s", WEBNN_RUN, late[i]), 1);
+        assert_printed("sum.wnn is compiled");
+    }
     write_text("torn.wnn", "\x89WNNIMG\nnothing");
     assert_int_equal(run("%s torn.wnn", WEBNN_RUN), 1);
     assert_printed("torn.wnn");
@@ -303,8 +355,8 @@ static void the_largest_get_labels(void **state)
     (void)state;
     write_text("labels.txt", "one\r\ntwo\nth\x1Bree");
     assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels labels.txt --quiet", WEBNN_RUN), 0);
-    assert_printed(
-        "  row 0\n       2  3.5  th\\x1bree\n       0  1.5  one\n  row 1\n       2  100.5  th\\x1bree\n       0  0.75  one\n");
+    assert_printed("  row 0\n       2  3.5  th\\u{1b}ree\n       0  1.5  one\n  row 1\n       2  100.5  th\\u{1b}ree\n       0 "
+                   " 0.75  one\n");
     write_text("four.txt", "a\nb\nc\nd\n");
     assert_int_equal(run("%s sum.webnn --input x=six.npy --top 2 --labels four.txt --quiet", WEBNN_RUN), 0);
     assert_printed("four.txt has 4 labels, and no output has rows of 4"); /* a wrong file is said, not passed over */
@@ -481,13 +533,13 @@ static void profiles_name_kernels(void **state)
 {
     (void)state;
     write_text("labelled.webnn", "webnn_graph \"labelled\" v1 { inputs { x: f32[2, 3]; w: f32[3, 4]; }\n"
-                                 "nodes { c = matmul(x, w, label=\"the product\"); y = softmax(c, 1, label=\"end\"); }\n"
+                                 "nodes { c = matmul(x, w, label=\"the matmul\"); y = softmax(c, 1, label=\"end\"); }\n"
                                  "outputs { y; } }");
     for (int library = 0; library < 2; library++) {
         const char *debug = library ? "" : "WEBNN_DEBUG=no-library ";
 
         assert_int_equal(run("%s%s labelled.webnn --random 1 --profile", debug, WEBNN_RUN), 0);
-        assert_printed("matmul [the product]");
+        assert_printed("matmul [the matmul]");
         assert_printed("softmax [end]");
     }
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN), 0);
@@ -498,6 +550,15 @@ static void profiles_name_kernels(void **state)
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 3 --quiet", WEBNN_RUN), 0); /* times were asked for */
     assert_printed("3 times: median");
     assert_null(strstr(printed, "output"));
+}
+
+static void standard_output_that_is_full_is_a_failure(void **state)
+{
+    (void)state;
+    assert_int_equal(run("(%s sum.webnn >/dev/full)", WEBNN_RUN), 1);
+    assert_printed("standard output cannot be written: No space left on device");
+    assert_int_equal(run("(%s --help >/dev/full)", WEBNN_RUN), 1);
+    assert_printed("standard output cannot be written: No space left on device");
 }
 
 static void traces_are_json(void **state)
@@ -578,7 +639,9 @@ int main(void)
         cmocka_unit_test(wrong_usage_is_told),
         cmocka_unit_test(failures_name_what_failed),
         cmocka_unit_test(arrays_go_in_and_come_out),
+        cmocka_unit_test(outputs_keep_devices_and_links),
         cmocka_unit_test(archives_name_their_inputs),
+        cmocka_unit_test(pipes_are_models_and_raw_elements),
         cmocka_unit_test(compiled_graphs_are_models),
         cmocka_unit_test(missing_inputs_are_zeros_or_noise),
         cmocka_unit_test(comparing_finds_the_worst),
@@ -588,6 +651,7 @@ int main(void)
         cmocka_unit_test(jpegs_are_pictures),
         cmocka_unit_test(outputs_become_pictures),
         cmocka_unit_test(profiles_name_kernels),
+        cmocka_unit_test(standard_output_that_is_full_is_a_failure),
         cmocka_unit_test(traces_are_json),
         cmocka_unit_test(a_jpeg_is_classified),
         cmocka_unit_test(symbolic_dimensions_come_from_arrays),

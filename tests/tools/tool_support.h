@@ -20,6 +20,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/npy.h"
 #include "frontend/io/picture.h"
+#include "support/shared.h"
 
 /** A folder of this test's own; the working directory while it runs. */
 static char work_folder[] = "/tmp/webnn-test-XXXXXX";
@@ -80,6 +81,29 @@ static inline void assert_not_printed(const char *text)
         fail_msg("'%s' is in: %s", text, printed);
 }
 
+/** Every option that --help lists, more than count of them, is on the man page, where a hyphen is written \\-. */
+static inline void assert_help_is_on_page(const char *program, const char *page_path, unsigned count)
+{
+    char message[256], option[64], *page;
+    unsigned options = 0;
+    size_t length;
+
+    assert_int_equal(run("%s --help", program), 0);
+    assert_true(file_read(page_path, &page, &length, message, sizeof message));
+    for (const char *p = strstr(printed, "--"); p; p = strstr(p + 2, "--")) {
+        size_t n = strspn(p + 2, "abcdefghijklmnopqrstuvwxyz-");
+
+        snprintf(option, sizeof option, "\\-\\-");
+        for (size_t i = 0; i < n && strlen(option) + 3 < sizeof option; i++)
+            snprintf(option + strlen(option), sizeof option - strlen(option), "%s%c", p[2 + i] == '-' ? "\\" : "", p[2 + i]);
+        if (!strstr(page, option))
+            fail_msg("the man page has no %s", option);
+        options++;
+    }
+    assert_true(options > count);
+    free(page);
+}
+
 static inline void write_text(const char *path, const char *text)
 {
     char message[256];
@@ -102,7 +126,7 @@ static inline void write_array(const char *path, WNNOperandDataType type, size_t
         fail_msg("%s", message);
 }
 
-/** The elements of an .npy file, which must be float32 and as many; malloc'ed. */
+/** Returns the elements of an .npy file, which must be float32 and as many; malloc'ed. */
 static inline float *read_floats(const char *path, size_t count)
 {
     struct npy_array array;
@@ -115,17 +139,21 @@ static inline float *read_floats(const char *path, size_t count)
     return array.data;
 }
 
-/** The path of a model in the shared folder, NULL (and a word about it) if it is absent. */
+/** Returns the path of a model in the shared folder; NULL (and a word about it) if it is absent.  Ends the program as failed if
+ * the shared data are required. */
 static inline const char *shared_model(const char *name)
 {
     static char path[4096];
-    const char *shared = getenv("WEBNN_SHARED");
+    char model[256];
     struct stat s;
+    int status;
 
-    snprintf(path, sizeof path, "%s/models/%s", shared ? shared : TESTS_DIR "/../../shared", name);
-    if (!stat(path, &s))
+    snprintf(model, sizeof model, "models/%s", name);
+    if (!stat(shared_path(path, sizeof path, model), &s))
         return path;
-    printf("skipped: %s is absent\n", path);
+    status = shared_absent(path);
+    if (status != 77)
+        exit(status);
     return NULL;
 }
 

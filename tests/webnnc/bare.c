@@ -18,7 +18,7 @@ extern const float expected[lenet_logits_elements] __asm__("expected");
 
 static char workspace[1 << 20];
 
-/* The one thing of the C library that an object may name: PREFIX_run, which nobody calls here. */
+/* Returns the one thing of the C library that an object may name: PREFIX_run, which nobody calls here. */
 void *malloc(size_t size)
 {
     (void)size;

@@ -18,6 +18,34 @@ static int read_end(const char *path, void *data, size_t bytes)
     return ok;
 }
 
+typedef int create_function(const struct webnn_object_options *, void **);
+
+/* Options of other versions than the object's: larger ones are taken if what they add is zero. */
+static int options_are_checked(const struct webnn_object *o)
+{
+    struct {
+        struct webnn_object_options known;
+        unsigned char added[16];
+    } later = {.known = WEBNN_OBJECT_OPTIONS_INIT};
+    static const struct webnn_object_options no_size = {.threads = 1};
+    create_function *create = (create_function *)o->create;
+    void (*destroy)(void *) = (void (*)(void *))o->destroy;
+    void *model = NULL;
+
+    if (create(&no_size, &model))
+        return 0;
+    destroy(model);
+    later.known.structSize = sizeof later;
+    if (create(&later.known, &model))
+        return 0;
+    destroy(model);
+    later.added[15] = 1;
+    if (create(&later.known, &model) != WEBNN_OBJECT_BAD_ARGUMENT)
+        return 0;
+    later.known.structSize = sizeof later.known - 1;
+    return create(&later.known, &model) == WEBNN_OBJECT_BAD_ARGUMENT;
+}
+
 int main(int argc, char **argv)
 {
     static float input[784], logits[10], probabilities[10], expected[10];
@@ -40,7 +68,11 @@ int main(int argc, char **argv)
         return 4;
     if (o->flags & WEBNN_OBJECT_HAS_MODEL) {
         void *model = NULL;
-        status = ((int (*)(const struct webnn_object_options *, void **))o->create)(NULL, &model);
+        if (!options_are_checked(o)) {
+            fprintf(stderr, "options of other sizes are not treated as webnn_object.h says\n");
+            return 5;
+        }
+        status = ((create_function *)o->create)(NULL, &model);
         if (!status)
             status = ((int (*)(void *, const float *, float *, float *))o->run)(model, input, logits, probabilities);
         ((void (*)(void *))o->destroy)(model);

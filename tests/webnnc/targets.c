@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/object.h"
+#include "codegen/object/object.h"
 #include "frontend/tools/webnnc.h"
 #include "random.h"
-#include "runtime/context.h"
+#include "runtime/api/context.h"
 
 enum { TRIES = 200 };
 
@@ -69,7 +69,7 @@ static bool is_allowed(const char *name, size_t length)
     return false;
 }
 
-/* The first undefined name that is not allowed, in buf; NULL: there is none. */
+/* Returns the first undefined name that is not allowed, in buf; NULL: there is none. */
 static const char *elf_needs(const char *bytes, size_t length, char *buf, size_t size)
 {
     Elf64_Ehdr header;
@@ -270,7 +270,7 @@ static void check_pair(WNNContext context, enum op op, bool result, dtype type, 
     }
 }
 
-/* An argument N: only every N-th target from a different one per pair on, for slow builds. */
+/* With an argument N only every N-th target is compiled for, from a different one per pair on, for slow builds. */
 int main(int argc, char **argv)
 {
     uint32_t step = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;

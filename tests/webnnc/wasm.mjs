@@ -3,8 +3,8 @@
 //
 //   node wasm.mjs MODULE PREFIX INPUT.npy ... -- EXPECTED.npy ...
 //
-// The module exports PREFIX_run_with, PREFIX_workspace_size, its memory and __heap_base; nothing is imported.  An output passes when
-// no element is further off than 1e-4 of the largest absolute value expected.
+// The module exports PREFIX_run_with, PREFIX_workspace_size, its memory and __heap_base; nothing is imported.  An output passes
+// when no element is further off than 1e-4 of the largest absolute value expected.
 import { readFileSync } from 'node:fs';
 
 const [path, prefix, ...files] = process.argv.slice(2);

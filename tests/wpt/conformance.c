@@ -9,8 +9,8 @@
  * run. Built without the engine (WPT_ENGINE undefined) it knows mode interpreter only.
  */
 #include "conformance.h"
+#include "../support/shared.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,44 +27,7 @@ static const struct contradiction {
     {NULL, NULL, NULL},
 };
 
-bool test_error(struct error *e, const char *what, const char *detail)
-{
-    return error_set(e, WNNStatus_DataError, "%s: %s", what, detail);
-}
-
 /* ---- reading ---- */
-
-bool number_read(const cJSON *json, WNNNumber *number)
-{
-    char *end;
-
-    if (cJSON_IsNumber(json)) {
-        *number = wnnNumber(json->valuedouble);
-        return true;
-    }
-    if (!cJSON_IsString(json))
-        return false;
-    const char *text = json->valuestring;
-    if (!strcmp(text, "NaN") || !strcmp(text, "Infinity") || !strcmp(text, "-Infinity") || !strcmp(text, "-0")) {
-        *number = wnnNumber(strtod(text, NULL));
-        return true;
-    }
-    if (!*text || strspn(text, "-0123456789") != strlen(text))
-        return false;
-    errno = 0;
-    int64_t whole = strtoll(text, &end, 10);
-    if (!errno && !*end) {
-        *number = wnnNumberInt64(whole);
-        return true;
-    }
-    errno = 0;
-    uint64_t large = *text == '-' ? 0 : strtoull(text, &end, 10);
-    if (*text != '-' && !errno && !*end)
-        *number = wnnNumberUint64(large);
-    else
-        *number = wnnNumber(strtod(text, &end));
-    return !*end;
-}
 
 /** One element of a tensor as its data type's bits; data that are exact lose nothing. */
 static bool scalar_read(const cJSON *json, dtype type, union scalar *s)
@@ -75,22 +38,6 @@ static bool scalar_read(const cJSON *json, dtype type, union scalar *s)
         return false;
     *s = number_cast(number, type);
     return true;
-}
-
-static bool type_read(const cJSON *json, struct tensor_type *type)
-{
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "dataType"));
-    const cJSON *dim;
-
-    memset(type, 0, sizeof *type);
-    type->type = name ? dtype_parse(name, strlen(name)) : WNNOperandDataType_Undefined;
-    cJSON_ArrayForEach(dim, cJSON_GetObjectItemCaseSensitive(json, "shape"))
-    {
-        if (type->rank == RANK_MAX)
-            return false;
-        type->dims[type->rank++] = (uint32_t)dim->valuedouble;
-    }
-    return type->type != WNNOperandDataType_Undefined;
 }
 
 /** The elements of an input; a single number stands for all of them. */
@@ -150,7 +97,7 @@ static int64_t float_place(union scalar s, dtype type)
     return s.u32 & 0x80000000u ? -(int64_t)(s.u32 & 0x7FFFFFFFu) : (int64_t)s.u32;
 }
 
-/** An integer of any type as a double-width difference of two. */
+/** Returns an integer of any type as a double-width difference of two. */
 static double integer_distance(union scalar a, union scalar b, dtype type)
 {
     if (type == WNNOperandDataType_Uint64)
@@ -165,7 +112,7 @@ struct tolerance {
     double value;
 };
 
-/** How far actual is from expected in the metric; 0 is equal, NaN is too far in any. */
+/** Returns how far actual is from expected in the metric; 0 is equal, NaN is too far in any. */
 static double distance(const struct tolerance *t, dtype type, union scalar actual, const cJSON *json)
 {
     union scalar expected;
@@ -186,7 +133,7 @@ static double distance(const struct tolerance *t, dtype type, union scalar actua
     return a == x ? 0 : fabs(a - x);
 }
 
-/** Whether all outputs are as expected; prints the first element that is not. */
+/** Returns whether all outputs are as expected; prints the first element that is not. */
 static bool outputs_check(const struct test *t, const struct tolerance *tolerance)
 {
     for (uint32_t i = 0; i < t->output_count; i++) {
@@ -287,7 +234,7 @@ static enum outcome run_case(const struct settings *s, const cJSON *json)
     return ok ? PASSED : FAILED;
 }
 
-/** The file's text; NULL if there is no such file. */
+/** Returns the file's text; NULL if there is no such file. */
 static char *file_read(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -320,10 +267,8 @@ static int run_file(const struct settings *s)
         return 77;
     }
     char *text = file_read(s->path);
-    if (!text) {
-        printf("%s: skipped, there is no such file\n", s->path);
-        return 77;
-    }
+    if (!text)
+        return shared_absent(s->path);
     cJSON *root = cJSON_Parse(text);
     free(text);
     if (!root) {

@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "ir/ir.h"
+#include "ir/graph/ir.h"
 
 /** An operand that is given, or one that is checked. */
 struct operand {
@@ -29,10 +29,12 @@ struct test {
 
 /** A number as the data write it: a JSON number, a decimal string, "NaN", "Infinity", "-0" ...  False: not one. */
 bool number_read(const cJSON *json, WNNNumber *number);
+/** "dataType" and "shape" of a JSON object.  False: a type that the specification does not have, or too many dimensions. */
+bool type_read(const cJSON *json, struct tensor_type *type);
 /** Sets error to what cannot be understood in the case itself. */
 bool test_error(struct error *e, const char *what, const char *detail);
 
-/** The graph of the case through call_infer and node_create.  NULL: e says why. */
+/** Returns the graph of the case through call_infer and node_create.  NULL: e says why. */
 struct graph *test_graph(struct test *t, struct error *e);
 /** Computes the outputs with the reference interpreter. */
 bool run_interpreter(struct test *t, struct error *e);

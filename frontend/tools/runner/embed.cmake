@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Writes a C file with the bytes of a text file as a NUL-terminated array: cmake -DIN=file -DOUT=file.c -DNAME=array -P embed.cmake
+# Writes a C file with the bytes of a text file as a NUL-terminated array: cmake -DIN=file -DOUT=file.c -DNAME=array -P
+# embed.cmake
 file(READ ${IN} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes "${bytes}")

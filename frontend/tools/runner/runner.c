@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The program that `webnnc --emit exe` links around a compiled model: reads inputs, runs, prints, saves, compares.
+ * This is the program that `webnnc --emit exe` links around a compiled model.  It reads inputs from .npy or raw little-endian
+ * files, runs, prints statistics per output, saves .npy files and compares.
  *
- * In: .npy or raw little-endian files.  Out: statistics per output, .npy files, a comparison.  C11, the C library and the
- * object's description alone; webnnc carries this file in itself and has the system's C compiler compile it.
+ * It needs C11, the C library and the object's description alone; webnnc carries this file in itself and has the system's C
+ * compiler compile it.
  *
- *   model_description   the object's description
- *   model_call          its run function with arguments from arrays
+ *   model_description    is the object's description
+ *   model_call           calls its run function with arguments from arrays
  */
 #include <math.h>
 #include <stdint.h>
@@ -37,9 +38,21 @@ static unsigned repeat = 1;
 static int quiet;
 static void *model, *workspace, **arguments;
 
+/* Names come from the model: what is no plain letter of ASCII is printed as \xHH, so that none of them deceives a terminal. */
+static void print_name(FILE *out, const char *name)
+{
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+        if (*p >= 0x20 && *p < 0x7F && *p != '\\')
+            fputc(*p, out);
+        else
+            fprintf(out, "\\x%02x", *p);
+}
+
 static int fail(const char *what, const char *name)
 {
-    fprintf(stderr, "%s: %s%s%s\n", object->prefix, what, name ? " " : "", name ? name : "");
+    fprintf(stderr, "%s: %s%s", object->prefix, what, name ? " " : "");
+    print_name(stderr, name ? name : "");
+    fputc('\n', stderr);
     return 1;
 }
 
@@ -89,7 +102,7 @@ static double element(const struct tensor *t, const void *data, size_t i)
 
 /* ---- files ---- */
 
-/* Whole file; its length must fit *length bytes of header and `bytes` of data. */
+/* Reads a whole file, for free(), and sets *length.  Returns NULL if it cannot be read. */
 static char *read_file(const char *path, size_t *length)
 {
     FILE *f = fopen(path, "rb");
@@ -120,7 +133,7 @@ static char *read_file(const char *path, size_t *length)
     return data;
 }
 
-/* Where the data of an .npy file begins; 0: it is none, or not of this type. */
+/* Returns where the data of an .npy file begins, or 0 if it is none, or not of this type. */
 static size_t npy_data(const struct webnn_object_tensor *t, const char *bytes, size_t length)
 {
     const unsigned char *u = (const unsigned char *)bytes;
@@ -150,7 +163,7 @@ static size_t npy_data(const struct webnn_object_tensor *t, const char *bytes, s
     return same ? start + header : 0;
 }
 
-/* An .npy file's data, or a raw file's, of exactly the tensor's size.  NULL: said why. */
+/* Returns an .npy file's data, or a raw file's, of exactly the tensor's size.  Returns NULL after saying why. */
 static void *read_tensor(const struct webnn_object_tensor *t, const char *path)
 {
     size_t length, start = 0;
@@ -161,13 +174,18 @@ static void *read_tensor(const struct webnn_object_tensor *t, const char *path)
         return NULL;
     }
     if (length >= 6 && !memcmp(bytes, "\x93NUMPY", 6) && !(start = npy_data(t, bytes, length))) {
-        fprintf(stderr, "%s: %s is no array of %s in C order\n", object->prefix, path, types[t->type].name);
+        fprintf(stderr, "%s: ", object->prefix);
+        print_name(stderr, path);
+        fprintf(stderr, " is no array of %s in C order\n", types[t->type].name);
         free(bytes);
         return NULL;
     }
     if (length - start != t->bytes) {
-        fprintf(stderr, "%s: %s has %zu bytes of data, %s takes %llu\n", object->prefix, path, length - start, t->name,
-                (unsigned long long)t->bytes);
+        fprintf(stderr, "%s: ", object->prefix);
+        print_name(stderr, path);
+        fprintf(stderr, " has %zu bytes of data, ", length - start);
+        print_name(stderr, t->name);
+        fprintf(stderr, " takes %llu\n", (unsigned long long)t->bytes);
         free(bytes);
         return NULL;
     }
@@ -183,9 +201,12 @@ static void *read_tensor(const struct webnn_object_tensor *t, const char *path)
 static int write_npy(const struct tensor *t)
 {
     char text[1024];
-    FILE *f = fopen(t->file, "wb");
+    FILE *f = fopen(t->file, "wbx");
+    int created = f != NULL;
     int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", types[t->type->type].npy);
 
+    if (!f)
+        f = fopen(t->file, "wb");
     if (!f)
         return fail("cannot write", t->file);
     for (uint32_t d = 0; d < t->type->rank; d++)
@@ -198,7 +219,7 @@ static int write_npy(const struct tensor *t)
     int ok = fwrite(head, 1, 10, f) == 10 && fwrite(text, 1, (size_t)n, f) == (size_t)n &&
              fwrite(t->data, 1, (size_t)t->type->bytes, f) == t->type->bytes;
     ok = fclose(f) == 0 && ok;
-    if (!ok)
+    if (!ok && created)
         remove(t->file);
     return ok ? 0 : fail("cannot write", t->file);
 }
@@ -231,7 +252,8 @@ static void print_output(const struct tensor *t)
             best = i;
         }
     }
-    printf("%s: ", t->type->name);
+    print_name(stdout, t->type->name);
+    printf(": ");
     print_shape(t->type);
     printf(" min %.6g max %.6g (at %zu) mean %.6g", low, high, best, n > bad ? sum / (double)(n - bad) : NAN);
     if (bad)
@@ -242,7 +264,7 @@ static void print_output(const struct tensor *t)
     printf(n > FIRST_ELEMENTS ? " ...\n" : "\n");
 }
 
-/* As webnn-run does: integers are equal unless a tolerance is given, and nothing is near infinity but itself. */
+/* Compares as webnn-run does: integers are equal unless a tolerance is given, and nothing is near infinity but itself. */
 static int compare(const struct tensor *t)
 {
     char *expected = read_tensor(t->type, t->expected);
@@ -264,8 +286,8 @@ static int compare(const struct tensor *t)
             worst = i;
         }
     }
-    printf("%s: largest difference %.3g at %zu, %zu of %zu wrong (atol %g, rtol %g)\n", t->type->name, largest, worst, wrong, n,
-           atol, rtol);
+    print_name(stdout, t->type->name);
+    printf(": largest difference %.3g at %zu, %zu of %zu wrong (atol %g, rtol %g)\n", largest, worst, wrong, n, atol, rtol);
     free(expected);
     return wrong ? 1 : 0;
 }
@@ -274,8 +296,9 @@ static int compare(const struct tensor *t)
 
 static int start(const char *weights)
 {
-    struct webnn_object_options options = {0, weights};
+    struct webnn_object_options options = WEBNN_OBJECT_OPTIONS_INIT;
 
+    options.weights = weights;
     if (object->flags & WEBNN_OBJECT_HAS_MODEL)
         return ((int (*)(const struct webnn_object_options *, void **))object->create)(&options, &model);
     if (weights && object->load_weights) {
@@ -283,7 +306,7 @@ static int start(const char *weights)
         if (status)
             return status;
     }
-    workspace = malloc(((size_t(*)(uint32_t))object->workspace_size)(1));
+    workspace = malloc(((size_t (*)(uint32_t))object->workspace_size)(1));
     return workspace ? WEBNN_OBJECT_OK : WEBNN_OBJECT_NO_MEMORY;
 }
 
@@ -345,18 +368,22 @@ static void usage(void)
            "Files of inputs: .npy or raw elements; inputs that are not given are zeros.\n\n",
            object->prefix, object->producer, object->target);
     for (uint32_t i = 0; i < object->input_count; i++) {
-        printf("  input  %s ", object->inputs[i].name);
+        printf("  input  ");
+        print_name(stdout, object->inputs[i].name);
+        printf(" ");
         print_shape(&object->inputs[i]);
         printf("\n");
     }
     for (uint32_t i = 0; i < object->output_count; i++) {
-        printf("  output %s ", object->outputs[i].name);
+        printf("  output ");
+        print_name(stdout, object->outputs[i].name);
+        printf(" ");
         print_shape(&object->outputs[i]);
         printf("\n");
     }
 }
 
-/* NAME=FILE: the tensor of that name, and the file. */
+/* Finds the tensor that NAME=FILE names, and the file. */
 static struct tensor *find(struct tensor *list, uint32_t count, const char *text, const char **file)
 {
     for (uint32_t i = 0; i < count; i++) {

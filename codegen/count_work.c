@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Counts what a kernel's arithmetic takes of a processor's vector units, in the code that it becomes.
+ *
+ * It takes a finished kernel and says how many instructions its expressions are, weighed by how often each is needed.
+ * Expressions that are needed equally often (those of a row's elements, those of a row) become one function without loops,
+ * emitted and optimised like a kernel, and its assembly is counted.  So constants, shared parts and what instruction selection
+ * makes of them count as they do in the kernel, and there is no table of costs that could be wrong.  What remains is a lower
+ * bound: loads, stores, addresses, masks of guards and whatever is computed again where it is needed once more are left out.
+ *
+ * It serves tools (webnn-bench --steps): nothing that is compiled depends on it.
+ */
+#include "codegen/count_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/emit/operation.h"
+#include "codegen/emit/type.h"
+
+/* ---- how often ---- */
+
+struct counting {
+    struct machine *m;
+    const struct kernel *k;
+    uint64_t *vars; /* by expression: the variables that its value depends on */
+    double *points; /* by expression: how often it is computed; 0: it is no operation */
+    struct arena arena;
+    struct codegen_work *work;
+    struct error *e;
+};
+_Static_assert(KERNEL_VARS_MAX <= 64, "a bit for every variable");
+
+static uint64_t form_vars(const struct counting *c, const struct kaffine *a)
+{
+    uint64_t vars = 0;
+
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct kvar *v = &c->k->vars[a->terms[i].var];
+
+        if (v->kind == KVAR_DIVMOD)
+            vars |= form_vars(c, &v->base);
+        else if (v->kind == KVAR_LOADED)
+            vars |= c->vars[v->expr];
+        else
+            vars |= (uint64_t)1 << a->terms[i].var;
+    }
+    return vars;
+}
+
+/* Returns how many combinations of values some variables have. */
+static double points_of(const struct kernel *k, uint64_t vars)
+{
+    double n = 1;
+
+    for (uint32_t i = 0; i < k->var_count; i++)
+        n *= vars >> i & 1 ? (double)k->vars[i].size : 1;
+    return n;
+}
+
+static bool is_source(const struct kexpr *x)
+{
+    return x->op == K_CONST || x->op == K_LOAD || x->op == K_INDEX;
+}
+
+static bool count_points(struct counting *c)
+{
+    const struct kernel *k = c->k;
+    const uint64_t macro_tile = ((uint64_t)1 << k->macro_tile_vars) - 1; /* a stage computes all of it for each of them */
+    uint64_t reduced = 0;
+
+    c->vars = arena_array(&c->arena, k->expr_count, sizeof *c->vars);
+    c->points = arena_array(&c->arena, k->expr_count, sizeof *c->points);
+    if (!c->vars || !c->points)
+        return error_out_of_memory(c->e);
+    for (uint32_t i = 0; i < k->var_count; i++)
+        reduced |= k->vars[i].kind == KVAR_REDUCED ? (uint64_t)1 << i : 0;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        uint64_t vars = macro_tile | form_vars(c, &x->index);
+
+        for (uint32_t g = 0; g < x->guard_count; g++)
+            vars |= form_vars(c, &x->guards[g].form);
+        for (uint32_t a = 0; a < 3 && x->args[a] != KEXPR_NONE; a++)
+            vars |= c->vars[x->args[a]];
+        if (x->op == K_REDUCE || x->op == K_SCAN)
+            vars |= reduced;
+        c->points[i] = is_source(x) ? 0 : points_of(k, vars);
+        c->vars[i] = x->op == K_REDUCE ? vars & ~reduced : vars;
+    }
+    return true;
+}
+
+/* ---- one function ---- */
+
+struct counted_function {
+    struct counting *c;
+    struct build m;
+    uint32_t lanes;
+    double points;  /* of the expressions that it is made of */
+    V from, to;     /* where operands come from, and results go */
+    V *values;      /* by expression; NULL: not yet */
+    uint32_t slots; /* vectors of `from` and `to` in use */
+};
+
+static T vector_of(const struct counted_function *f, enum ktype type)
+{
+    return type_lanes(type_of(&f->m, type), f->lanes);
+}
+
+static V slot_of(struct counted_function *f, V base)
+{
+    V at = const_int(&f->m, 64, (int64_t)f->slots++ * 512); /* 64 lanes of 64 bits */
+
+    return LLVMBuildGEP2(f->m.b, type_int(&f->m, 8), base, &at, 1, "");
+}
+
+/* Returns a value from elsewhere.  Conditions are stored as one bit a lane. */
+static V take(struct counted_function *f, enum ktype type)
+{
+    V at = slot_of(f, f->from);
+
+    if (type != KT_BOOL)
+        return LLVMBuildLoad2(f->m.b, vector_of(f, type), at, "");
+    return LLVMBuildBitCast(f->m.b, LLVMBuildLoad2(f->m.b, type_int(&f->m, f->lanes), at, ""), vector_of(f, type), "");
+}
+
+static void give(struct counted_function *f, V value)
+{
+    V at = slot_of(f, f->to);
+
+    if (element_type(value) == type_i1(&f->m))
+        value = LLVMBuildBitCast(f->m.b, value, type_int(&f->m, f->lanes), "");
+    LLVMBuildStore(f->m.b, value, at);
+}
+
+static V operand(struct counted_function *f, uint32_t id)
+{
+    const struct kexpr *x = &f->c->k->exprs[id];
+
+    if (!f->values[id] && x->op == K_CONST && x->type == KT_F32)
+        f->values[id] = const_f_like(&f->m, LLVMGetUndef(vector_of(f, KT_F32)), (double)x->bits.f32);
+    else if (!f->values[id] && x->op == K_CONST && x->type == KT_F64)
+        f->values[id] = const_f_like(&f->m, LLVMGetUndef(vector_of(f, KT_F64)), x->bits.f64);
+    else if (!f->values[id] && x->op == K_CONST && x->type != KT_BOOL)
+        f->values[id] = const_int_like(&f->m, LLVMGetUndef(vector_of(f, x->type)),
+                                       kernel_scalar(K_CAST, KT_I64, x->type, (union scalar[3]){x->bits}).i64);
+    else if (!f->values[id])
+        f->values[id] = take(f, x->type);
+    return f->values[id];
+}
+
+/* Emits one step of a REDUCE or SCAN.  The accumulator comes from elsewhere and goes there, as if it stayed in a register. */
+static V accumulate(struct counted_function *f, const struct kexpr *x)
+{
+    const enum ktype type = f->c->k->exprs[x->args[0]].type;
+    const V a = operand(f, x->args[0]), sum = take(f, type);
+
+    if (x->op == K_SCAN)
+        return emit_operation(&f->m, K_ADD, type, type, a, sum, NULL);
+    switch (x->reduce) {
+    case KR_SUM:
+        return emit_operation(&f->m, K_ADD, type, type, a, sum, NULL);
+    case KR_PRODUCT:
+        return emit_operation(&f->m, K_MUL, type, type, a, sum, NULL);
+    case KR_DOT:
+        return emit_operation(&f->m, K_FMA, type, type, a, operand(f, x->args[1]), sum);
+    case KR_MIN:
+    case KR_ARG_MIN:
+        return emit_operation(&f->m, K_MIN, type, type, a, sum, NULL);
+    case KR_MAX:
+    case KR_ARG_MAX:
+    case KR_COUNT_:
+        break;
+    }
+    return emit_operation(&f->m, K_MAX, type, type, a, sum, NULL);
+}
+
+static V compute(struct counted_function *f, const struct kexpr *x)
+{
+    V args[3] = {NULL, NULL, NULL};
+
+    if (x->op == K_REDUCE || x->op == K_SCAN)
+        return accumulate(f, x);
+    for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
+        args[i] = operand(f, x->args[i]);
+    return emit_operation(&f->m, x->op, x->type, f->c->k->exprs[x->args[0]].type, args[0], args[1], args[2]);
+}
+
+static bool fill_function(struct counted_function *f)
+{
+    const struct kernel *k = f->c->k;
+    bool *used = arena_array(&f->c->arena, k->expr_count, sizeof *used);
+
+    f->values = arena_array(&f->c->arena, k->expr_count, sizeof *f->values);
+    if (!used || !f->values)
+        return error_out_of_memory(f->c->e);
+    T params[2] = {type_ptr(&f->m), type_ptr(&f->m)};
+    f->m.function =
+        LLVMAddFunction(f->m.module, "counted", LLVMFunctionType(LLVMVoidTypeInContext(f->m.context), params, 2, false));
+    function_set_attributes(&f->m, f->m.function);
+    f->from = LLVMGetParam(f->m.function, 0);
+    f->to = LLVMGetParam(f->m.function, 1);
+    LLVMPositionBuilderAtEnd(f->m.b, block_append(&f->m, "entry"));
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+
+        if (f->c->points[i] != f->points)
+            continue;
+        V value = compute(f, x);
+        if (x->op == K_REDUCE) { /* what follows it belongs to another phase */
+            give(f, value);
+            continue;
+        }
+        f->values[i] = value;
+        for (uint32_t a = 0; a < 3 && x->args[a] != KEXPR_NONE; a++)
+            used[x->args[a]] = true;
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (f->values[i] && !used[i] && f->c->points[i] == f->points && k->exprs[i].op != K_REDUCE)
+            give(f, f->values[i]);
+    LLVMBuildRetVoid(f->m.b);
+    return true;
+}
+
+/* ---- counting ---- */
+
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
+
+/* Returns whether all operands are one register: zeros, all ones, which loops keep in registers. */
+static bool is_idiom(const char *operands)
+{
+    const char *first = strchr(operands, '%');
+    size_t length = first ? strcspn(first, ",{ \t\n") : 0;
+
+    for (const char *p = first; p; p = strchr(p + 1, '%'))
+        if (strncmp(p, first, length) || strcspn(p, ",{ \t\n") != length)
+            return false;
+    return first && (strstr(operands, "xor") || strstr(operands, "ternlog"));
+}
+
+/*
+ * Counts the instructions of x86 that take a vector unit.  Moves take none, and loads and broadcasts from memory take other
+ * units.  Behind a branch comes what is seldom needed, or a loop: that does not count.
+ */
+static void count_assembly(const char *text, double points, struct codegen_work *work)
+{
+    bool counts = true;
+
+    for (const char *line = text, *next; line && *line; line = next) {
+        next = strchr(line, '\n');
+        next = next ? next + 1 : NULL;
+        if (*line != '\t' && *line != '.' && *line != '#' && *line != '\n') {
+            counts = true; /* a function */
+            continue;
+        }
+        if (*line != '\t' || line[1] == '.' || !counts)
+            continue;
+        const char *word = line + 1;
+        char copy[160];
+        snprintf(copy, sizeof copy, "%.*s", (int)strcspn(word, "\n"), word);
+        if (*word == 'j')
+            counts = false;
+        else if ((*word == 'v' || (*word == 'k' && !begins(word, "kmov"))) && !begins(word, "vmov") && !begins(word, "vzero") &&
+                 !begins(word, "vbroadcast") && !begins(word, "vpbroadcast") && !is_idiom(copy)) {
+            if (begins(word, "vdiv") || begins(word, "vsqrt"))
+                work->divisions += points;
+            else
+                work->instructions += points;
+        }
+    }
+}
+
+static bool count_function(struct counting *c, LLVMContextRef context, LLVMModuleRef module, double points)
+{
+    struct counted_function f = {.c = c, .points = points, .lanes = c->m->target->isa.vector_bits / 32};
+    LLVMMemoryBufferRef assembly = NULL;
+    bool ok;
+
+    f.m = (struct build){.context = context, .module = module, .isa = &c->m->target->isa, .target = c->m->target};
+    f.m.b = LLVMCreateBuilderInContext(context);
+    ok = fill_function(&f);
+    LLVMDisposeBuilder(f.m.b);
+    ok = ok && machine_optimize(c->m, module, c->e) && machine_generate(c->m, module, LLVMAssemblyFile, &assembly, c->e);
+    if (!ok)
+        return false;
+    count_assembly(LLVMGetBufferStart(assembly), points, c->work);
+    LLVMDisposeMemoryBuffer(assembly);
+    return true;
+}
+
+static bool count_kernel(struct counting *c)
+{
+    bool ok = count_points(c);
+
+    for (uint32_t i = 0; ok && i < c->k->expr_count; i++) {
+        bool first = c->points[i] > 0;
+
+        for (uint32_t before = 0; first && before < i; before++)
+            first = c->points[before] != c->points[i];
+        if (!first)
+            continue;
+        LLVMContextRef context = LLVMContextCreate();
+        LLVMModuleRef module = machine_module(c->m, context, "counted", c->e);
+        ok = count_function(c, context, module, c->points[i]);
+        LLVMDisposeModule(module);
+        LLVMContextDispose(context);
+    }
+    return ok;
+}
+
+static bool count(void *user)
+{
+    struct counting *c = user;
+    const struct kernel *k = c->k;
+    bool ok = true;
+
+    if (strncmp(c->m->target->triple, "x86_64", 6) || c->m->target->isa.vector_bits < 256)
+        return true; /* unknown: nothing is counted */
+    if (!k->stage_count)
+        return count_kernel(c);
+    for (uint32_t i = 0; ok && i < k->stage_count; i++) {
+        c->k = k->stages[i].kernel;
+        if (k->stages[i].when != KSTAGE_NOT_BELOW) /* seldom */
+            ok = count_kernel(c);
+    }
+    return ok;
+}
+
+bool count_work(struct machine *m, const struct kernel *k, struct codegen_work *work, struct error *e)
+{
+    struct counting c = {.m = m, .k = k, .work = work, .e = e};
+    bool ok;
+
+    *work = (struct codegen_work){0};
+    ok = machine_protect(LLVM_COMPILE, &m->abandoned, count, &c, e);
+    arena_free(&c.arena);
+    return ok;
+}

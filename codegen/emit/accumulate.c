@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the accumulators of reductions and running sums.  They live in stack slots, which a pass turns into registers.  With
+ * vectors along a REDUCED variable every copy has a vector of partial results; they meet after the loop.  Long float32 sums are
+ * added up in blocks: within a block one by one, from block to block with the rounding error carried along, so that the error
+ * does not grow with the number of blocks.
+ */
+#include "codegen/emit/accumulate.h"
+
+#include <math.h>
+
+#include "codegen/emit/index.h"
+#include "codegen/emit/operation.h"
+#include "codegen/emit/type.h"
+
+static bool is_arg(const struct kexpr *x)
+{
+    return x->reduce == KR_ARG_MIN || x->reduce == KR_ARG_MAX;
+}
+
+bool is_long_sum(const struct kexpr *x)
+{
+    return x->op == K_REDUCE && x->type == KT_F32 && (x->reduce == KR_SUM || x->reduce == KR_DOT);
+}
+
+/* ---- parts ---- */
+
+/* Says which parts of an accumulator are in use. */
+static void parts_of(const struct emitter *e, const struct context *cx, uint32_t id, bool used[PARTS])
+{
+    for (uint32_t p = 0; p < PARTS; p++)
+        used[p] = false;
+    if (e->info.vector_reduced) {
+        for (uint32_t p = 0; p < e->s->phase_vectors[cx->phase]; p++)
+            used[p] = true;
+        used[PART_SCALAR] = !e->s->masked_tail;
+    } else if (expr_is_vector(e, cx, id)) {
+        for (uint32_t p = 0; p < cx->copies; p++)
+            used[p] = true;
+    } else {
+        used[PART_SCALAR] = true;
+    }
+}
+
+static uint32_t part_of(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return e->info.vector_reduced      ? (cx->lanes > 1 ? cx->copy : PART_SCALAR)
+           : expr_is_vector(e, cx, id) ? cx->copy
+                                       : PART_SCALAR;
+}
+
+uint32_t accumulator_lanes(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return part_of(e, cx, id) == PART_SCALAR ? 1 : cx->lanes;
+}
+
+bool accumulator_takes_copy(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return part_of(e, cx, id) != PART_SCALAR || cx->copy == 0;
+}
+
+static T part_type(const struct emitter *e, T element, uint32_t part)
+{
+    return type_lanes(element, part == PART_SCALAR ? 1 : e->s->lanes);
+}
+
+/* Returns whether an accumulator is a double: so are running sums, whose error would grow with their length, and products,
+ * which could leave float32's range on the way. */
+static bool is_in_double(const struct kexpr *x)
+{
+    return x->type == KT_F32 && (x->op == K_SCAN || (x->op == K_REDUCE && x->reduce == KR_PRODUCT));
+}
+
+/* Returns the element type of what is accumulated. */
+static T value_type(const struct emitter *e, const struct kexpr *x)
+{
+    if (is_in_double(x))
+        return type_f64(&e->m);
+    return type_of(&e->m, is_arg(x) ? e->k->exprs[x->args[0]].type : x->type);
+}
+
+static V slot(struct emitter *e, V slots[PARTS], uint32_t part, T element)
+{
+    if (!slots[part])
+        slots[part] = alloca_entry(&e->m, part_type(e, element, part), "acc");
+    frame_here(&e->frame);
+    return slots[part];
+}
+
+static V slot_load(struct emitter *e, V slots[PARTS], uint32_t part, T element)
+{
+    V s = slot(e, slots, part, element);
+    return LLVMBuildLoad2(e->m.b, part_type(e, element, part), s, "");
+}
+
+static void slot_store(struct emitter *e, V slots[PARTS], uint32_t part, V value)
+{
+    V s = slot(e, slots, part, element_type(value));
+    LLVMBuildStore(e->m.b, value, s);
+}
+
+/* Returns the value that leaves every other operand as it is. */
+static V identity(const struct emitter *e, const struct kexpr *x, T element)
+{
+    bool is_float = LLVMGetTypeKind(element) != LLVMIntegerTypeKind;
+    enum ktype type = is_arg(x) ? e->k->exprs[x->args[0]].type : x->type;
+    uint32_t bits = is_float ? 0 : LLVMGetIntTypeWidth(element);
+    bool lowest = x->reduce == KR_MAX || x->reduce == KR_ARG_MAX;
+
+    if (x->op == K_SCAN || x->reduce == KR_SUM || x->reduce == KR_DOT)
+        return LLVMConstNull(element);
+    if (x->reduce == KR_PRODUCT)
+        return is_float ? LLVMConstReal(element, 1) : const_int(&e->m, bits, 1);
+    if (is_float)
+        return LLVMConstReal(element, lowest ? -INFINITY : INFINITY);
+    if (!ktype_is_signed(type))
+        return lowest ? LLVMConstNull(element) : LLVMConstAllOnes(element);
+    uint64_t smallest = UINT64_C(1) << (bits - 1);
+    return const_int(&e->m, bits, (int64_t)(lowest ? smallest : smallest - 1));
+}
+
+void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    T element = value_type(e, x);
+    bool used[PARTS];
+
+    parts_of(e, cx, id, used);
+    for (uint32_t p = 0; p < PARTS; p++) {
+        if (!used[p])
+            continue;
+        uint32_t lanes = p == PART_SCALAR ? 1 : e->s->lanes;
+        V start = const_splat(identity(e, x, element), lanes);
+        if (in_blocks) {
+            slot_store(e, a->total, p, start);
+            slot_store(e, a->rest, p, start);
+            continue;
+        }
+        slot_store(e, a->value, p, start);
+        if (x->op == K_REDUCE && is_arg(x)) /* later than every index, so that the first element wins */
+            slot_store(e, a->index, p, const_splat(const_int(&e->m, 32, INT32_MAX), lanes));
+    }
+}
+
+static V combine(const struct emitter *e, const struct kexpr *x, V a, V b)
+{
+    enum kop op = x->reduce == KR_PRODUCT ? K_MUL : x->reduce == KR_MIN ? K_MIN : x->reduce == KR_MAX ? K_MAX : K_ADD;
+    return emit_operation(&e->m, op, x->type, x->type, a, b, NULL);
+}
+
+/* Returns whether (a, i) comes before (b, j) in an arg-min or arg-max: NaN first, then the extreme, of equals the first. */
+static V is_better(const struct emitter *e, const struct kexpr *x, V a, V i, V b, V j)
+{
+    const struct build *m = &e->m;
+    enum ktype type = e->k->exprs[x->args[0]].type;
+    V first = LLVMBuildICmp(m->b, LLVMIntSLT, i, j, "");
+    V more = x->reduce == KR_ARG_MAX ? emit_operation(m, K_LT, KT_BOOL, type, b, a, NULL)
+                                     : emit_operation(m, K_LT, KT_BOOL, type, a, b, NULL);
+    V equal = emit_operation(m, K_EQ, KT_BOOL, type, a, b, NULL);
+    V better = LLVMBuildOr(m->b, more, LLVMBuildAnd(m->b, equal, first, ""), "");
+    if (!ktype_is_float(type))
+        return better;
+    V a_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, a, a, ""), b_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, b, b, "");
+    V nan = LLVMBuildAnd(m->b, a_nan, LLVMBuildOr(m->b, LLVMBuildNot(m->b, b_nan, ""), first, ""), "");
+    return LLVMBuildOr(m->b, better, nan, "");
+}
+
+/* ---- one step ---- */
+
+static V arg_index(struct emitter *e, const struct context *cx, uint32_t lanes)
+{
+    const struct build *m = &e->m;
+    V index = LLVMBuildTrunc(m->b, reduced_index(e, cx), type_int(m, 32), "");
+    index = splat(m, index, lanes);
+    return lanes > 1 && e->info.vector_reduced ? LLVMBuildAdd(m->b, index, const_iota(m, 32, lanes), "") : index;
+}
+
+void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V value, V other)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
+    T element = value_type(e, x);
+    V mask = e->info.vector_reduced && lanes > 1 ? cx->mask : NULL;
+
+    V old = slot_load(e, a->value, part, element), new;
+    if (is_arg(x)) {
+        frame_here(&e->frame);
+        V index = arg_index(e, cx, lanes);
+        V old_index = slot_load(e, a->index, part, type_int(m, 32));
+        V better = is_better(e, x, value, index, old, old_index);
+        if (mask)
+            better = LLVMBuildAnd(m->b, better, mask, "");
+        slot_store(e, a->value, part, LLVMBuildSelect(m->b, better, value, old, ""));
+        slot_store(e, a->index, part, LLVMBuildSelect(m->b, better, index, old_index, ""));
+        return;
+    }
+    frame_here(&e->frame);
+    if (is_in_double(x))
+        value = LLVMBuildFPExt(m->b, value, LLVMTypeOf(old), "");
+    if (x->reduce != KR_DOT)
+        new = combine(e, x, old, value);
+    else if (ktype_is_float(x->type))
+        new = op_mad(m, value, other, old);
+    else
+        new = LLVMBuildAdd(m->b, old, LLVMBuildMul(m->b, value, other, ""), "");
+    slot_store(e, a->value, part, mask ? LLVMBuildSelect(m->b, mask, new, old, "") : new);
+}
+
+V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V value)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
+    T element = value_type(e, x);
+    V old = slot_load(e, a->value, part, element), new, result;
+
+    if (is_in_double(x))
+        new = LLVMBuildFAdd(m->b, old, LLVMBuildFPExt(m->b, value, LLVMTypeOf(old), ""), "");
+    else
+        new = LLVMBuildAdd(m->b, old, value, "");
+    slot_store(e, a->value, part, new);
+    result = x->bits.u8 ? old : new;
+    return is_in_double(x) ? LLVMBuildFPTrunc(m->b, result, type_lanes(type_f32(m), lanes), "") : result;
+}
+
+/* ---- long sums ---- */
+
+/* Computes total, rest += value, exactly but for the rounding of rest. */
+static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V value)
+{
+    const struct build *m = &e->m;
+    T f32 = type_f32(m);
+    V total = slot_load(e, a->total, part, f32), rest = slot_load(e, a->rest, part, f32);
+    V sum = LLVMBuildFAdd(m->b, total, value, "");
+    V back = LLVMBuildFSub(m->b, sum, total, "");
+    V error = LLVMBuildFAdd(m->b, LLVMBuildFSub(m->b, total, LLVMBuildFSub(m->b, sum, back, ""), ""),
+                            LLVMBuildFSub(m->b, value, back, ""), "");
+    slot_store(e, a->total, part, sum);
+    slot_store(e, a->rest, part, LLVMBuildFAdd(m->b, rest, error, ""));
+}
+
+/* Returns all vector copies combined. */
+static V join_copies(struct emitter *e, const struct context *cx, const struct kexpr *x, V slots[PARTS], T element)
+{
+    V v[SUM_COPIES];
+    uint32_t n = e->s->phase_vectors[cx->phase];
+    for (uint32_t p = 0; p < n; p++)
+        v[p] = slot_load(e, slots, p, element);
+    for (; n > 1; n = (n + 1) / 2)
+        for (uint32_t p = 0; p < n / 2; p++)
+            v[p] = combine(e, x, v[p], v[n - 1 - p]);
+    return v[0];
+}
+
+void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    bool used[PARTS];
+    parts_of(e, cx, id, used);
+    if (e->info.vector_reduced)
+        add_block(e, a, 0, join_copies(e, cx, x, a->value, type_f32(&e->m)));
+    for (uint32_t p = e->info.vector_reduced ? PART_SCALAR : 0; p < PARTS; p++)
+        if (used[p])
+            add_block(e, a, p, slot_load(e, a->value, p, type_f32(&e->m)));
+}
+
+/* Returns total + rest; if the total is infinite or NaN, rest means nothing and stays out. */
+static V block_total(struct emitter *e, struct accumulator *a, uint32_t part)
+{
+    const struct build *m = &e->m;
+    V total = slot_load(e, a->total, part, type_f32(m)), rest = slot_load(e, a->rest, part, type_f32(m));
+    V finite = LLVMBuildFCmp(m->b, LLVMRealOLT, op_fabs(m, rest), const_f_like(m, rest, INFINITY), "");
+    rest = LLVMBuildSelect(m->b, finite, rest, LLVMConstNull(LLVMTypeOf(rest)), "");
+    return LLVMBuildFAdd(m->b, total, rest, "");
+}
+
+/* ---- results ---- */
+
+static V half_of(const struct build *m, V v, uint32_t first, uint32_t count)
+{
+    V mask[LANES_MAX];
+    if (count == 1)
+        return LLVMBuildExtractElement(m->b, v, const_int(m, 64, first), "");
+    for (uint32_t i = 0; i < count; i++)
+        mask[i] = const_int(m, 32, first + i);
+    return LLVMBuildShuffleVector(m->b, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(mask, count), "");
+}
+
+static V join_lanes(struct emitter *e, const struct kexpr *x, V v)
+{
+    for (uint32_t n = lanes_of(v) / 2; n; n /= 2)
+        v = combine(e, x, half_of(&e->m, v, 0, n), half_of(&e->m, v, n, n));
+    return v;
+}
+
+/* Puts the better of two (value, index) pairs in place of the first. */
+static void take_better(struct emitter *e, const struct kexpr *x, V *a, V *i, V b, V j)
+{
+    V better = is_better(e, x, b, j, *a, *i);
+    *a = LLVMBuildSelect(e->m.b, better, b, *a, "");
+    *i = LLVMBuildSelect(e->m.b, better, j, *i, "");
+}
+
+static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    T element = value_type(e, x), i32 = type_int(m, 32);
+    V value = slot_load(e, a->value, 0, element), index = slot_load(e, a->index, 0, i32);
+
+    for (uint32_t p = 1; p < e->s->phase_vectors[cx->phase]; p++) {
+        V other = slot_load(e, a->value, p, element), other_index = slot_load(e, a->index, p, i32);
+        take_better(e, x, &value, &index, other, other_index);
+    }
+    for (uint32_t n = e->s->lanes / 2; n; n /= 2) {
+        V other = half_of(m, value, n, n), other_index = half_of(m, index, n, n);
+        value = half_of(m, value, 0, n);
+        index = half_of(m, index, 0, n);
+        take_better(e, x, &value, &index, other, other_index);
+    }
+    if (!e->s->masked_tail) {
+        V other = slot_load(e, a->value, PART_SCALAR, element), other_index = slot_load(e, a->index, PART_SCALAR, i32);
+        take_better(e, x, &value, &index, other, other_index);
+    }
+    return index;
+}
+
+/* Returns the value of a REDUCE for the point, or for one copy of a vector of points. */
+static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks, uint32_t part)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    T element = value_type(e, x);
+
+    if (!e->info.vector_reduced) {
+        if (is_arg(x))
+            return slot_load(e, a->index, part, type_int(&e->m, 32));
+        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : slot_load(e, a->value, part, element);
+    }
+    if (is_arg(x))
+        return arg_result(e, cx, id);
+    bool sums = in_blocks && is_long_sum(x);
+    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, x, a->value, element));
+    if (!e->s->masked_tail)
+        v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
+    return v;
+}
+
+void accumulator_finish(struct emitter *e, const struct context *cx, uint32_t id, bool in_blocks)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    uint32_t copies = !e->info.vector_reduced && expr_is_vector(e, cx, id) ? cx->copies : 1;
+    for (uint32_t copy = 0; copy < copies; copy++) {
+        frame_here(&e->frame);
+        V v = reduce_result(e, cx, id, in_blocks, expr_is_vector(e, cx, id) ? copy : PART_SCALAR);
+        if (is_in_double(x))
+            v = LLVMBuildFPTrunc(e->m.b, v, type_like(type_f32(&e->m), v), "");
+        if (is_arg(x))
+            v = LLVMBuildSExt(e->m.b, v, type_like(type_int(&e->m, 64), v), "");
+        e->cache.exprs[id * COPIES_MAX + copy] = (struct cached){v, e->frame.levels[e->info.point_level].serial};
+    }
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits instructions of AVX-512 that LLVM has no operation for.
+ */
+#include "codegen/emit/avx512.h"
+
+#include <stdio.h>
+
+/* Returns the lanes [first, first + count) of v, or count lanes of v and w one behind the other. */
+static V some_lanes(const struct build *m, V v, V w, uint32_t first, uint32_t count)
+{
+    V at[64];
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = const_int(m, 32, first + i);
+    return LLVMBuildShuffleVector(m->b, v, w, LLVMConstVector(at, count), "");
+}
+
+/* Returns whether there are vectors of so many lanes, or several make one. */
+static bool has_lanes(V like)
+{
+    uint32_t lanes = lanes_of(like);
+    return lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32 || lanes == 64;
+}
+
+/* Emits one of the instructions on all lanes, with the current rounding; more than 16 lanes are several vectors.  control is
+ * its immediate number, or -1 if it has none. */
+static V avx512_operation(const struct build *m, const char *name, const V *args, uint32_t count, int control)
+{
+    uint32_t lanes = lanes_of(args[0]), all_count = 0;
+    V all[6];
+    char full[64];
+
+    if (lanes > 16) {
+        V halves[2];
+        for (uint32_t h = 0; h < 2; h++) {
+            for (uint32_t i = 0; i < count; i++)
+                all[i] = some_lanes(m, args[i], LLVMGetPoison(LLVMTypeOf(args[i])), lanes / 2 * h, lanes / 2);
+            halves[h] = avx512_operation(m, name, all, count, control);
+        }
+        return some_lanes(m, halves[0], halves[1], 0, lanes);
+    }
+    snprintf(full, sizeof full, "llvm.x86.avx512.%s.ps.%u", name, 32 * lanes);
+    while (all_count < count) {
+        all[all_count] = args[all_count];
+        all_count++;
+    }
+    if (control >= 0)
+        all[all_count++] = const_int(m, 32, control);
+    all[all_count++] = LLVMConstNull(LLVMTypeOf(args[0])); /* what lanes get that are masked: none */
+    all[all_count++] = LLVMConstAllOnes(type_int(m, lanes < 8 ? 8 : lanes));
+    if (lanes == 16 && count == 2)
+        all[all_count++] = const_int(m, 32, 4);
+    return call_intrinsic(m, full, NULL, 0, all, all_count);
+}
+
+bool avx512_has_extreme(const struct build *m, V like)
+{
+    return m->isa->scaling && has_lanes(like);
+}
+
+V avx512_extreme(const struct build *m, bool largest, V a, V b)
+{
+    /* Of a NaN and a number the instruction takes the number, which is wrong here; of two zeros it takes the right one. */
+    V args[2] = {a, b}, one = avx512_operation(m, "mask.range", args, 2, largest ? 5 : 4);
+    V is_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, a, b, "");
+    return LLVMBuildSelect(m->b, is_nan, LLVMBuildFAdd(m->b, a, b, ""), one, "");
+}
+
+bool avx512_has_scale(const struct build *m, V like)
+{
+    return m->isa->scaling && has_lanes(like);
+}
+
+V avx512_scale(const struct build *m, V x, V n)
+{
+    V args[2] = {x, n};
+    return avx512_operation(m, "mask.scalef", args, 2, -1);
+}
+
+bool avx512_has_divide(const struct build *m, V like)
+{
+    return m->isa->slow_division && lanes_of(like) >= 16 && has_lanes(like);
+}
+
+V avx512_divide(const struct build *m, V a, V b)
+{
+    V r = avx512_operation(m, "rcp14", &b, 1, -1), minus = LLVMBuildFNeg(m->b, b, "");
+    r = op_mad(m, op_mad(m, minus, r, const_f_like(m, a, 1)), r, r);
+    V q = LLVMBuildFMul(m->b, a, r, "");
+    return op_mad(m, op_mad(m, minus, q, a), r, q);
+}

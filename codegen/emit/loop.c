@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits loops over one variable.
+ */
+#include "codegen/emit/loop.h"
+
+void loop_variable(struct emitter *e, const struct context *cx, uint32_t level, uint32_t var, V low, V high, loop_body body,
+                   void *user)
+{
+    const struct build *m = &e->m;
+    frame_here(&e->frame);
+    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "loop");
+    LLVMBuildBr(m->b, loop);
+    frame_continue(&e->frame, loop);
+    V i = LLVMBuildPhi(m->b, type_int(m, 64), "i");
+    frame_open(&e->frame, level);
+    e->frame.var_value[var] = i;
+    body(e, cx, user);
+    frame_here(&e->frame);
+    V next = LLVMBuildAdd(m->b, i, const_int(m, 64, 1), "");
+    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "done");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, high, ""), loop, after);
+    V values[2] = {low, next};
+    LLVMBasicBlockRef from[2] = {before, latch};
+    LLVMAddIncoming(i, values, from, 2);
+    frame_continue(&e->frame, after);
+}
+
+/* Holds what the context of an iteration refers to. */
+struct strip_state {
+    V vector_base[COPIES_MAX];
+    struct transposed_tile transposed;
+};
+
+/* Returns the context of the strip's iteration that begins at i. */
+static struct context strip_context(const struct build *m, const struct context *cx, const struct strip *s, V i, V high,
+                                    struct strip_state *state)
+{
+    struct context of = *cx;
+
+    of.lanes = s->lanes;
+    of.copies = s->copies;
+    of.vector_base = state->vector_base;
+    for (uint32_t c = 0; c < s->copies; c++)
+        state->vector_base[c] = c && !s->transposed ? LLVMBuildAdd(m->b, i, const_int(m, 64, (int64_t)s->lanes * c), "") : i;
+    if (s->transposed) {
+        state->transposed = *s->transposed;
+        of.transposed = &state->transposed;
+    }
+    if (s->masked) {
+        V left = LLVMBuildSub(m->b, high, i, "");
+        left = op_intrinsic2(m, "llvm.smin", left, const_int(m, 64, s->lanes));
+        state->transposed.lanes = left;
+        left = splat(m, LLVMBuildTrunc(m->b, left, type_int(m, 32), ""), s->lanes);
+        of.mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, s->lanes), left, "mask");
+    }
+    return of;
+}
+
+V loop_strip(struct emitter *e, const struct context *cx, V from, V high, struct strip s, loop_body body, void *user)
+{
+    const struct build *m = &e->m;
+    struct strip_state state;
+    T i64 = type_int(m, 64);
+    uint32_t length = s.transposed ? s.lanes : s.lanes * s.copies;
+    V step = const_int(m, 64, length), last = high;
+    LLVMIntPredicate holds = LLVMIntSLT;
+
+    frame_here(&e->frame);
+    if (!s.masked && length > 1) { /* i + step <= high */
+        last = LLVMBuildSub(m->b, high, step, "");
+        holds = LLVMIntSLE;
+    }
+    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "vector"), after = block_append(m, "vector.done");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, holds, from, last, ""), loop, after);
+    frame_continue(&e->frame, loop);
+    V i = s.once ? from : LLVMBuildPhi(m->b, i64, "i");
+
+    frame_open(&e->frame, e->info.vector_level);
+    const struct context of = strip_context(m, cx, &s, i, high, &state);
+    body(e, &of, user);
+
+    frame_here(&e->frame);
+    V next = LLVMBuildAdd(m->b, i, step, "");
+    LLVMBasicBlockRef latch = e->frame.tail;
+    if (s.once) {
+        LLVMBuildBr(m->b, after);
+    } else {
+        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, holds, next, last, ""), loop, after);
+        V values[2] = {from, next};
+        LLVMBasicBlockRef blocks[2] = {before, latch};
+        LLVMAddIncoming(i, values, blocks, 2);
+    }
+    frame_continue(&e->frame, after);
+    V stopped = LLVMBuildPhi(m->b, i64, "");
+    V values[2] = {from, next};
+    LLVMBasicBlockRef blocks[2] = {before, latch};
+    LLVMAddIncoming(stopped, values, blocks, 2);
+    return stopped;
+}
+
+void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, uint32_t copies, loop_body body, void *user)
+{
+    uint32_t width = e->s->lanes;
+    int64_t fixed = LLVMIsAConstantInt(low) && LLVMIsAConstantInt(high)
+                        ? LLVMConstIntGetSExtValue(high) - LLVMConstIntGetSExtValue(low)
+                        : INT64_MAX;
+
+    if (width == 1) {
+        loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
+        return;
+    }
+    if (e->k->rare && e->s->masked_tail) { /* one code for all, whatever the mask costs */
+        loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true}, body, user);
+        return;
+    }
+    if (e->s->wide_vectors > 1 && fixed >= e->s->wide_vectors * width)
+        low = loop_strip(e, cx, low, high, (struct strip){.lanes = e->s->wide_vectors * width, .copies = 1}, body, user);
+    else if (copies > 1 && fixed >= copies * width)
+        low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = copies}, body, user);
+    bool several = copies > 1 || e->s->wide_vectors > 1;
+    if ((!several || !e->s->masked_tail) && fixed >= width)
+        low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
+    if (!several && fixed != INT64_MAX && fixed % width == 0)
+        return; /* nothing is left */
+    if (e->s->masked_tail)
+        loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body, user);
+    else
+        loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
+}

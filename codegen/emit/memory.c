@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits loads and stores: of tensors through index maps and guards, and of row buffers.
+ *
+ * A load never branches: where a scalar guard fails it reads element 0 of the tensor (scalars) or a block of zeros on the stack
+ * (vectors) instead, and the fill value is selected.
+ */
+#include "codegen/emit/memory.h"
+
+#include "codegen/emit/convert.h"
+#include "codegen/emit/index.h"
+#include "codegen/emit/operand.h"
+#include "codegen/emit/type.h"
+
+static V zero_vector(struct emitter *e)
+{
+    if (!e->args.zero_vector) {
+        const uint32_t lanes = e->m.isa->vector_bits >= 128 ? e->m.isa->vector_bits / 64 : 1;
+        T type = type_lanes(type_int(&e->m, 64), lanes);
+        e->args.zero_vector = alloca_entry(&e->m, LLVMArrayType2(type, LANES_MAX / lanes), "zeros");
+        frame_at(&e->frame, LEVEL_ENTRY);
+        for (uint32_t i = 0; i < LANES_MAX / lanes; i++) {
+            V index = const_int(&e->m, 64, i);
+            V address = LLVMBuildInBoundsGEP2(e->m.b, type, e->args.zero_vector, &index, 1, "");
+            LLVMBuildStore(e->m.b, LLVMConstNull(type), address);
+        }
+    }
+    return e->args.zero_vector;
+}
+
+static V offset_pointer(struct emitter *e, T element, V pointer, V index)
+{
+    return LLVMBuildGEP2(e->m.b, element, pointer, &index, 1, "");
+}
+
+/* Returns the address tensor + p; row is what form_row_pointer gave. */
+static V form_pointer(struct emitter *e, T element, V tensor, V row, const struct form_value *p)
+{
+    return row ? offset_pointer(e, element, row, p->along) : offset_pointer(e, element, tensor, p->base);
+}
+
+static V and_conditions(struct emitter *e, V a, V b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    uint32_t lanes = lanes_of(a) > lanes_of(b) ? lanes_of(a) : lanes_of(b);
+    if (lanes_of(a) < lanes)
+        a = splat(&e->m, a, lanes);
+    if (lanes_of(b) < lanes)
+        b = splat(&e->m, b, lanes);
+    return LLVMBuildAnd(e->m.b, a, b, "");
+}
+
+/* ---- guards ---- */
+
+/*
+ * Returns a mask of the lanes for which 0 <= base + lane < bound.  The bound is a vector of 32 bits, which it fits into, being
+ * a size of a tensor.  As unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base
+ * too far away to be said.
+ */
+static V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
+{
+    const struct build *m = &e->m;
+    V near = LLVMBuildAdd(m->b, base, const_int(m, 64, cx->lanes), "");
+    near = LLVMBuildICmp(m->b, LLVMIntULT, near, const_int(m, 64, (INT64_C(1) << 31) + cx->lanes), "near");
+    V first = LLVMBuildSelect(m->b, near, LLVMBuildTrunc(m->b, base, type_int(m, 32), ""), const_int(m, 32, INT32_MIN), "");
+    V lane = LLVMBuildAdd(m->b, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes), "");
+    return LLVMBuildICmp(m->b, LLVMIntULT, lane, bound, "guard");
+}
+
+/* Emits the conjunction of guards, for use at level: *scalar holds for all lanes, *lanes per lane; each is NULL where there is
+ * none. */
+static void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
+                         V *lanes)
+{
+    *scalar = *lanes = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct form *f = &e->info.forms[form + i];
+        V bound = number_value(e, f->number + 1 + f->affine->count);
+        struct form_value p = form_evaluate(e, cx, form + i);
+        if (p.kind == FORM_CONTIGUOUS) {
+            frame_at(&e->frame, LEVEL_ENTRY);
+            bound = splat(&e->m, LLVMBuildTrunc(e->m.b, bound, type_int(&e->m, 32), ""), cx->lanes);
+        }
+        frame_at(&e->frame, f->level);
+        if (p.kind == FORM_UNIFORM) {
+            V c = LLVMBuildICmp(e->m.b, LLVMIntULT, p.base, bound, "guard");
+            frame_at(&e->frame, level);
+            *scalar = and_conditions(e, *scalar, c);
+        } else {
+            V c = p.kind == FORM_CONTIGUOUS
+                      ? guard_contiguous(e, cx, p.base, bound)
+                      : LLVMBuildICmp(e->m.b, LLVMIntULT, form_lanes(e, cx, &p), splat(&e->m, bound, cx->lanes), "guard");
+            frame_at(&e->frame, level);
+            *lanes = and_conditions(e, *lanes, c);
+        }
+    }
+}
+
+/* ---- loads ---- */
+
+static V reverse(const struct build *m, V x)
+{
+    V lanes[64];
+    uint32_t n = lanes_of(x);
+    for (uint32_t i = 0; i < n; i++)
+        lanes[i] = const_int(m, 32, n - 1 - i);
+    return LLVMBuildShuffleVector(m->b, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lanes, n), "reversed");
+}
+
+/* Loads consecutive elements, of which the first (reversed: the last) is at index. */
+static V load_contiguous(struct emitter *e, const struct context *cx, T element, V address, const struct form_value *p,
+                         V scalar, V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    bool reversed = p->kind == FORM_REVERSED;
+    T vector = type_lanes(element, cx->lanes);
+    V x;
+
+    if (reversed)
+        address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+    if (mask) {
+        mask = and_conditions(e, mask, scalar);
+        x = op_load(m, vector, address, reversed ? reverse(m, mask) : mask, align);
+    } else {
+        if (scalar)
+            address = LLVMBuildSelect(m->b, scalar, address, e->args.zero_vector, "");
+        x = op_load(m, vector, address, NULL, align);
+    }
+    return reversed ? reverse(m, x) : x;
+}
+
+/* Returns the elements at base + lanes. */
+static V load_gather(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
+                     V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    bool native = align >= 4 && (m->isa->masks || m->isa->masks32);
+    T vector = type_lanes(element, cx->lanes), pointers = type_lanes(type_ptr(m), cx->lanes);
+    T types[2] = {vector, pointers};
+    V index = p->lanes, base = pointer;
+
+    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
+        mask = splat(m, mask, cx->lanes);
+    if (native) {
+        base = address;
+    } else { /* lane by lane without branches: lanes that do not exist read element 0 */
+        index = LLVMBuildAdd(m->b, index, splat(m, LLVMBuildTrunc(m->b, p->base, type_int(m, 32), ""), cx->lanes), "");
+        if (mask)
+            index = LLVMBuildSelect(m->b, mask, index, LLVMConstNull(LLVMTypeOf(index)), "");
+        mask = NULL;
+    }
+    V addresses = LLVMBuildGEP2(m->b, element, base, &index, 1, "");
+    V all = LLVMConstAllOnes(type_lanes(type_i1(m), cx->lanes));
+    V args[4] = {addresses, const_int(m, 32, align), mask ? mask : all, LLVMConstNull(vector)};
+    return call_intrinsic(m, "llvm.masked.gather", types, 2, args, 4);
+}
+
+/* Asks for the next row.  Several loops over a row come back to it while it is in the first cache, so the second one asks for
+ * the next row, which would otherwise have to be waited for at its start. */
+static void prefetch_next_row(struct emitter *e, const struct context *cx, const struct kexpr *x, T element, V address)
+{
+    const struct kernel *k = e->k;
+    const struct build *m = &e->m;
+    bool by_row = false;
+    for (uint32_t i = 0; i < x->index.count; i++)
+        by_row |= x->index.terms[i].var + 1 == k->parallel_count;
+    if (!by_row || !e->info.vector_reduced || k->reduced_count != 1 || cx->phase != 1)
+        return;
+    V size = number_value(e, e->info.var_number[e->s->vector_var]);
+    frame_here(&e->frame);
+    V next = offset_pointer(e, element, address, size);
+    op_prefetch(m, next);
+}
+
+V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    dtype dtype = e->k->tensors[x->tensor].type;
+    T element = storage_type(&e->m, dtype);
+    uint32_t align = (uint32_t)dtype_size(dtype), level = e->info.expr_level[expr];
+    V scalar, lanes, value;
+
+    V address = operand_address(e, cx, expr, element);
+    if (address) {
+        frame_at(&e->frame, level);
+        value = op_load(m, type_lanes(element, expr_is_vector(e, cx, expr) ? cx->lanes : 1), address, NULL, align);
+        return widen_float(m, value, dtype);
+    }
+    V pointer = tensor_pointer(e, x->tensor);
+    guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, &scalar,
+                 &lanes);
+    struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
+    if (scalar && p.kind != FORM_UNIFORM)
+        zero_vector(e); /* a row that may not exist comes with a mask */
+    V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, pointer);
+    frame_at(&e->frame, level);
+
+    V exists = expr_is_vector(e, cx, expr) ? cx->mask : NULL, guard = and_conditions(e, lanes, scalar);
+    if (p.kind == FORM_UNIFORM) {
+        V read = lanes ? op_any(m, and_conditions(e, guard, exists)) : scalar;
+        V index = read ? LLVMBuildSelect(m->b, read, p.base, const_int(m, 64, 0), "") : p.base;
+        value = LLVMBuildLoad2(m->b, element, offset_pointer(e, element, pointer, index), "");
+    } else if (p.kind == FORM_LANES) {
+        value = load_gather(e, cx, element, pointer, form_pointer(e, element, pointer, row, &p), &p,
+                            and_conditions(e, guard, exists), align);
+    } else {
+        V mask = and_conditions(e, lanes, exists);
+        address = form_pointer(e, element, pointer, row, &p);
+        value = load_contiguous(e, cx, element, address, &p, scalar, mask, align);
+        if (!mask && p.kind == FORM_CONTIGUOUS)
+            prefetch_next_row(e, cx, x, element, address);
+    }
+    value = widen_float(m, value, dtype);
+    /* A whole row that does not exist was read from zeros. */
+    if (guard && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
+        V fill = const_scalar(&e->m, x->type, x->bits);
+        uint32_t width = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
+        value = lanes_of(value) < width ? splat(m, value, width) : value;
+        guard = lanes_of(guard) < width ? splat(m, guard, width) : guard;
+        value = LLVMBuildSelect(m->b, guard, value, const_splat(fill, width), "");
+    }
+    return value;
+}
+
+/* ---- stores ---- */
+
+static void store_scatter(struct emitter *e, const struct context *cx, V value, V base, T element, const struct form_value *p,
+                          V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    V index = p->kind == FORM_LANES ? p->lanes : LLVMConstNull(type_lanes(type_int(m, 32), cx->lanes));
+    V addresses = LLVMBuildGEP2(m->b, element, base, &index, 1, "");
+    T types[2] = {LLVMTypeOf(value), LLVMTypeOf(addresses)};
+    V args[4] = {value, addresses, const_int(m, 32, align), mask ? mask : LLVMConstAllOnes(type_lanes(type_i1(m), cx->lanes))};
+    call_intrinsic(m, "llvm.masked.scatter", types, 2, args, 4);
+}
+
+void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value)
+{
+    const struct kstore *s = &e->k->stores[store];
+    const struct build *m = &e->m;
+    dtype dtype = e->k->tensors[s->tensor].type;
+    T element = storage_type(&e->m, dtype);
+    uint32_t align = (uint32_t)dtype_size(dtype);
+    LLVMBasicBlockRef after = NULL;
+    V scalar, lanes;
+
+    V pointer = tensor_pointer(e, s->tensor);
+    guards_value(e, cx, e->info.store_form[store] + 1, s->guard_count, e->info.inner_level, &scalar, &lanes);
+    struct form_value p = form_evaluate(e, cx, e->info.store_form[store]);
+    V line = form_row_pointer(e, cx, e->info.store_form[store], &p, element, pointer);
+    frame_here(&e->frame);
+    /* The points of a vector are those along the vector variable, if any part of the store depends on it. */
+    bool vector = p.kind != FORM_UNIFORM || lanes || lanes_of(value) > 1;
+    V mask = vector ? and_conditions(e, lanes, cx->mask) : NULL;
+
+    value = narrow_float(m, value, dtype);
+    if (vector && lanes_of(value) == 1)
+        value = splat(m, value, cx->lanes);
+    if (scalar) {
+        LLVMBasicBlockRef then = block_append(m, "store");
+        after = block_append(m, "stored");
+        LLVMBuildCondBr(m->b, scalar, then, after);
+        frame_continue(&e->frame, then);
+    }
+    V address = form_pointer(e, element, pointer, line, &p);
+    if (!vector) {
+        LLVMSetAlignment(LLVMBuildStore(m->b, value, address), align);
+    } else if (p.kind == FORM_CONTIGUOUS) {
+        op_store(m, value, address, mask, align);
+    } else if (p.kind == FORM_REVERSED) {
+        address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
+        op_store(m, reverse(m, value), address, mask ? reverse(m, mask) : NULL, align);
+    } else {
+        store_scatter(e, cx, value, address, element, &p, mask, align);
+    }
+    if (after) {
+        LLVMBuildBr(m->b, after);
+        frame_continue(&e->frame, after);
+    }
+}
+
+/* ---- row buffers ---- */
+
+static T row_type(const struct emitter *e, enum ktype type)
+{
+    return type == KT_BOOL ? type_int(&e->m, 8) : type_of(&e->m, type);
+}
+
+static V row_bytes(struct emitter *e)
+{
+    const struct kernel *k = e->k;
+    const struct build *m = &e->m;
+    V size = const_int(m, 64, (int64_t)e->s->row_buffers.element_bytes * e->s->row_buffers.lanes);
+    for (uint32_t r = 0; r < k->reduced_count; r++) {
+        V n = number_value(e, e->info.var_number[k->parallel_count + r]);
+        frame_at(&e->frame, LEVEL_ENTRY);
+        size = LLVMBuildMul(m->b, size, n, "");
+    }
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = LLVMBuildAdd(m->b, size, const_int(m, 64, TARGET_ALIGNMENT - 1), "");
+    return LLVMBuildAnd(m->b, size, const_int(m, 64, -TARGET_ALIGNMENT), "row");
+}
+
+static V row_buffer_address(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    V bytes = row_bytes(e), slot = const_int(m, 64, e->s->exprs[expr].row_buffer);
+    V offset = LLVMBuildMul(m->b, bytes, slot, "");
+    V row = LLVMBuildGEP2(m->b, type_int(m, 8), e->args.scratch, &offset, 1, "row");
+    V index = reduced_index(e, cx);
+    frame_at(&e->frame, e->info.inner_level);
+    if (e->info.vector_parallel)
+        index = LLVMBuildMul(m->b, index, const_int(m, 64, e->s->row_buffers.lanes), "");
+    return LLVMBuildGEP2(m->b, row_type(e, x->type), row, &index, 1, "");
+}
+
+/* Returns the mask of a row access: rows of a PARALLEL vector variable have room for every lane. */
+static V row_buffer_mask(const struct emitter *e, const struct context *cx)
+{
+    return cx->lanes > 1 && e->info.vector_reduced ? cx->mask : NULL;
+}
+
+V emit_row_buffer_load(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    V address = row_buffer_address(e, cx, expr), value;
+    T type = type_lanes(row_type(e, x->type), cx->lanes);
+    uint32_t align = (uint32_t)ktype_size(x->type);
+    value = op_load(m, type, address, row_buffer_mask(e, cx), align);
+    if (x->type == KT_BOOL)
+        value = LLVMBuildTrunc(m->b, value, type_lanes(type_i1(m), cx->lanes), "");
+    return value;
+}
+
+void emit_row_buffer_store(struct emitter *e, const struct context *cx, uint32_t expr, V value)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    V address = row_buffer_address(e, cx, expr);
+    frame_here(&e->frame);
+    if (x->type == KT_BOOL)
+        value = LLVMBuildZExt(m->b, value, type_lanes(row_type(e, x->type), lanes_of(value)), "");
+    op_store(m, value, address, row_buffer_mask(e, cx), (uint32_t)ktype_size(x->type));
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits loads and stores: of tensors through index maps and guards, and of row buffers.
+ */
+#ifndef WEBNN_CODEGEN_EMIT_MEMORY_H_
+#define WEBNN_CODEGEN_EMIT_MEMORY_H_
+
+#include "codegen/emit/emitter.h"
+
+/** Returns the value of a K_LOAD. */
+V emit_load(struct emitter *e, const struct context *cx, uint32_t expr);
+/** Emits a store of the value. */
+void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value);
+/** Returns what a row buffer keeps of an expression. */
+V emit_row_buffer_load(struct emitter *e, const struct context *cx, uint32_t expr);
+/** Puts an expression's value into its row buffer. */
+void emit_row_buffer_store(struct emitter *e, const struct context *cx, uint32_t expr, V value);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the micro-kernel of contractions: of convolutions, matrix multiplications and whatever else has index maps like theirs
+ * (docs/contractions.md).
+ *
+ * It takes a schedule with a register tile (ir/schedule/schedule.h).  N, the vector variable, and M are PARALLEL variables, K
+ * are the REDUCED ones.  A tile is MR rows of NR elements, whose accumulators stay in registers while K is looped over: an
+ * element of A is loaded once for all vectors of its row, a vector of B once for all rows.  Copy c of an expression (context.h)
+ * is row c / vectors, vector c % vectors of the tile; what depends on only one of the two is evaluated once.  What follows the
+ * sum (bias, activation, residual) is computed on the accumulators.
+ *
+ * Guards (padding) are tested outside of the innermost long loop: rows that are outside read zeros from the stack there, by the
+ * same loop as all others.  Where that cannot be (the vectors themselves are guarded, the loop is short), code without guards
+ * runs for tiles whose guards all hold, and code with them for the others.
+ *
+ * Matrix multiplications (`strided`) have an address per row, which stays in a register, so that strides are parameters and all
+ * sizes with the same tiles share code.  A packed B that comes from memory is prefetched: while the rows of one panel are
+ * computed, each tile asks for its share of the next one, a little in every step of K.
+ */
+#include "codegen/emit/microkernel.h"
+
+#include "codegen/emit/expression.h"
+#include "codegen/emit/index.h"
+#include "codegen/emit/loop.h"
+#include "codegen/emit/memory.h"
+#include "codegen/emit/operand.h"
+
+bool microkernel_prepare(struct emitter *e)
+{
+    e->row_pointers = arena_array(&e->arena, (size_t)e->k->expr_count * COPIES_MAX, sizeof *e->row_pointers);
+    return e->row_pointers != NULL;
+}
+
+void microkernel_enter_function(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    enum { STEP = TARGET_LINE_BYTES / sizeof(float) }; /* a line of the cache at a time, of which there are whole ones */
+
+    if (!e->s->tile.zeros)
+        return;
+    T row = type_lanes(type_int(m, 32), STEP);
+    e->args.zero_row = alloca_entry(m, LLVMArrayType2(type_int(m, 32), e->s->tile.zeros), "zeros");
+    frame_here(&e->frame);
+    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "zero"), after = block_append(m, "zeroed");
+    LLVMBuildBr(m->b, loop);
+    frame_continue(&e->frame, loop);
+    V i = LLVMBuildPhi(m->b, type_int(m, 64), "i");
+    V address = LLVMBuildInBoundsGEP2(m->b, type_int(m, 32), e->args.zero_row, &i, 1, "");
+    LLVMSetAlignment(LLVMBuildStore(m->b, LLVMConstNull(row), address), 4);
+    V next = LLVMBuildAdd(m->b, i, const_int(m, 64, STEP), "");
+    V more = LLVMBuildICmp(m->b, LLVMIntSLT, next, const_int(m, 64, e->s->tile.zeros), "");
+    LLVMBuildCondBr(m->b, more, loop, after);
+    V values[2] = {const_int(m, 64, 0), next};
+    LLVMBasicBlockRef from[2] = {before, loop};
+    LLVMAddIncoming(i, values, from, 2);
+    frame_continue(&e->frame, after);
+}
+
+/* ---- sums ---- */
+
+/* These are the accumulators of a tile, by copy, on the stack. */
+struct sums {
+    uint32_t reduce;       /* the REDUCE that they are of */
+    V partial[COPIES_MAX]; /* what is being added up */
+    V total[COPIES_MAX];   /* of a sum that is split: what earlier blocks added up to */
+};
+
+static T sum_type(const struct emitter *e, const struct context *cx)
+{
+    return type_lanes(type_f32(&e->m), cx->lanes);
+}
+
+static void clear_sums(struct emitter *e, const struct context *cx, V *slots)
+{
+    frame_here(&e->frame);
+    for (uint32_t c = 0; c < cx->copies; c++)
+        LLVMBuildStore(e->m.b, LLVMConstNull(sum_type(e, cx)), slots[c]);
+}
+
+/* Emits one step of K. */
+static void step(struct emitter *e, const struct context *cx, struct sums *t)
+{
+    const struct kexpr *x = &e->k->exprs[t->reduce];
+    const struct build *m = &e->m;
+
+    operand_prefetch(e,
+                     cx); /* first: LLVM moves no load across it, and behind all of them they would be in registers together */
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, x->args[1], cx->lanes);
+        frame_here(&e->frame);
+        V old = LLVMBuildLoad2(m->b, sum_type(e, cx), t->partial[c], "");
+        LLVMBuildStore(m->b, op_mad(m, a, b, old), t->partial[c]);
+    }
+}
+
+/* Ends a block of a sum that is split. */
+static void add_partial_sums(struct emitter *e, const struct context *cx, struct sums *t)
+{
+    const struct build *m = &e->m;
+    frame_here(&e->frame);
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        V total = LLVMBuildLoad2(m->b, sum_type(e, cx), t->total[c], "");
+        V sum = LLVMBuildLoad2(m->b, sum_type(e, cx), t->partial[c], "");
+        LLVMBuildStore(m->b, LLVMBuildFAdd(m->b, total, sum, ""), t->total[c]);
+    }
+    clear_sums(e, cx, t->partial);
+}
+
+/* ---- guards ---- */
+
+/* Returns the form's value at the tile's first point and at the last one, over what the loops inside of `depth` span. */
+static void guard_ends(struct emitter *e, const struct context *cx, uint32_t form, uint32_t depth, V *first, V *last)
+{
+    const struct form *f = &e->info.forms[form];
+    const struct build *m = &e->m;
+    V low = number_value(e, f->number), more = const_int(m, 64, 0);
+
+    for (uint32_t i = 0; i < f->affine->count; i++) {
+        const uint32_t var = f->affine->terms[i].var;
+        const bool reduced = e->k->vars[var].kind == KVAR_REDUCED;
+        V c = number_value(e, f->number + 1 + i), span = NULL, value = NULL;
+
+        if (reduced && var - e->k->parallel_count >= depth) {
+            span = number_value(e, e->info.var_number[var]);
+            frame_here(&e->frame);
+            span = LLVMBuildSub(m->b, span, const_int(m, 64, 1), "");
+        } else if (var == e->s->vector_var) {
+            value = cx->vector_base[0];
+            span = const_int(m, 64, (int64_t)cx->lanes * cx->tile->vectors - 1);
+        } else {
+            value = var_scalar(e, cx, var);
+            if (var == e->s->tile.m_var)
+                span = const_int(m, 64, cx->tile->rows - 1);
+        }
+        frame_here(&e->frame);
+        if (value)
+            low = LLVMBuildAdd(m->b, low, LLVMBuildMul(m->b, value, c, ""), "");
+        if (span)
+            more = LLVMBuildAdd(m->b, more, LLVMBuildMul(m->b, span, c, ""), "");
+    }
+    frame_here(&e->frame);
+    *first = low;
+    *last = LLVMBuildAdd(m->b, low, more, "");
+}
+
+/* Returns whether every point of the tile is inside, as far as loops inside of the open ones go.  *some says whether any point
+ * can be (NULL: that is not known). */
+static V inside(struct emitter *e, const struct context *cx, const struct sums *t, uint32_t depth, V *some)
+{
+    const struct kexpr *sum = &e->k->exprs[t->reduce];
+    const struct build *m = &e->m;
+    V all = const_int(m, 1, 1);
+
+    *some = NULL;
+    for (uint32_t i = 0; i < e->k->expr_count; i++) {
+        const struct kexpr *x = &e->k->exprs[i];
+        if (!tile_is_operand(x))
+            continue;
+        /* An operand that is zero everywhere in the tile adds nothing. */
+        const bool vanishes = (sum->args[0] == i || sum->args[1] == i) && x->bits.u64 == 0;
+        for (uint32_t g = 0; g < x->guard_count; g++) {
+            const struct form *f = &e->info.forms[e->info.expr_form[i] + 1 + g];
+            V first, last, bound = number_value(e, f->number + 1 + f->affine->count);
+            guard_ends(e, cx, e->info.expr_form[i] + 1 + g, depth, &first, &last);
+            V low = LLVMBuildICmp(m->b, LLVMIntSGE, first, const_int(m, 64, 0), "");
+            V high = LLVMBuildICmp(m->b, LLVMIntSLT, last, bound, "");
+            all = LLVMBuildAnd(m->b, all, LLVMBuildAnd(m->b, low, high, ""), "");
+            if (!vanishes)
+                continue;
+            /* Some point is inside only if the last one is not before the beginning and the first one not behind the end. */
+            low = LLVMBuildICmp(m->b, LLVMIntSGE, last, const_int(m, 64, 0), "");
+            high = LLVMBuildICmp(m->b, LLVMIntSLT, first, bound, "");
+            low = LLVMBuildAnd(m->b, low, high, "");
+            *some = *some ? LLVMBuildAnd(m->b, *some, low, "") : low;
+        }
+    }
+    return all;
+}
+
+/* Returns whether guards of operands have yet to be tested. */
+static bool guards_are_open(const struct emitter *e, const struct context *cx)
+{
+    return e->s->tile.guarded && !cx->guards_hold && !cx->row_pointers;
+}
+
+static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r);
+
+/* Emits the rest of the loops without guards where all guards hold, and with them elsewhere. */
+static void branch(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    const struct build *m = &e->m;
+    const uint32_t level = e->info.point_level + r;
+    struct context at_edge = *cx;
+    V some, all = inside(e, cx, t, r, &some);
+
+    frame_here(&e->frame);
+    LLVMBasicBlockRef check = block_append(m, "check"), edge = block_append(m, "edge"), done = block_append(m, "joined");
+    if (e->s->tile.zeros) { /* the same loop everywhere */
+        LLVMBuildBr(m->b, check);
+    } else {
+        LLVMBasicBlockRef whole = block_append(m, "inside");
+        struct context unguarded = *cx;
+        LLVMBuildCondBr(m->b, all, whole, check);
+        frame_open(&e->frame, level); /* each way has values of its own */
+        frame_continue(&e->frame, whole);
+        unguarded.guards_hold = true;
+        nest(e, &unguarded, t, r);
+        frame_here(&e->frame);
+        LLVMBuildBr(m->b, done);
+    }
+
+    frame_open(&e->frame, level);
+    frame_continue(&e->frame, check);
+    if (some)
+        LLVMBuildCondBr(m->b, some, edge, done);
+    else
+        LLVMBuildBr(m->b, edge);
+    frame_continue(&e->frame, edge);
+    if (e->s->tile.zeros) {
+        operand_set_edge_pointers(e, cx, r);
+        at_edge.row_pointers = e->row_pointers;
+    }
+    nest(e, &at_edge, t, r);
+    frame_here(&e->frame);
+    LLVMBuildBr(m->b, done);
+    frame_open(&e->frame, level);
+    frame_continue(&e->frame, done);
+}
+
+/* ---- loops over REDUCED variables ---- */
+
+static void inner(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    if (guards_are_open(e, cx) && e->s->tile.ranged && e->s->tile.branch == r)
+        branch(e, cx, t, r);
+    else
+        nest(e, cx, t, r);
+}
+
+struct nest_at {
+    struct sums *sums;
+    uint32_t r;
+};
+
+static void nest_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    inner(e, cx, at->sums, at->r + 1);
+}
+
+/* Cuts a loop into blocks, each of which is a sum of its own. */
+static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
+{
+    const struct build *m = &e->m;
+    const uint32_t level = e->info.point_level + at->r;
+
+    frame_here(&e->frame);
+    LLVMBasicBlockRef before = e->frame.tail;
+    block_enter(m, "block");
+    frame_continue(&e->frame, LLVMGetInsertBlock(m->b));
+    V start = LLVMBuildPhi(m->b, type_int(m, 64), "start");
+    V end = LLVMBuildAdd(m->b, start, const_int(m, 64, e->s->tile.split_steps), "");
+    V high = op_intrinsic2(m, "llvm.smin", end, size);
+    LLVMBasicBlockRef loop = e->frame.tail;
+    loop_variable(e, cx, level + 1, var, start, high, nest_body, at);
+    add_partial_sums(e, cx, at->sums);
+    frame_here(&e->frame);
+    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "blocks.done");
+    V values[2] = {const_int(m, 64, 0), end};
+    LLVMBasicBlockRef from[2] = {before, latch};
+    LLVMAddIncoming(start, values, from, 2);
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, end, size, ""), loop, after);
+    frame_continue(&e->frame, after);
+}
+
+static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
+{
+    if (r == e->k->reduced_count) {
+        step(e, cx, t);
+        return;
+    }
+    const uint32_t var = e->k->parallel_count + r, level = e->info.point_level + r;
+    V size = number_value(e, e->info.var_number[var]);
+
+    if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx)) {
+        for (int64_t i = 0; i < e->k->vars[var].size; i++) {
+            frame_open(&e->frame, level + 1);
+            e->frame.var_value[var] = const_int(&e->m, 64, i);
+            inner(e, cx, t, r + 1);
+        }
+        return;
+    }
+    struct nest_at at = {t, r};
+    frame_enter(&e->frame, level, "reduce");
+    if (r == e->s->tile.split)
+        split_loop(e, cx, &at, var, size);
+    else
+        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, nest_body, &at);
+    frame_leave(&e->frame, level);
+}
+
+/* ---- the tile ---- */
+
+/* Makes the slots of a tile's sums; all tiles of a kernel share them. */
+static struct sums make_sums(struct emitter *e, const struct context *cx)
+{
+    struct sums t = {0};
+
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        if (e->k->exprs[i].op == K_REDUCE)
+            t.reduce = i;
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        t.partial[c] = alloca_entry(&e->m, sum_type(e, cx), "sum");
+        if (e->s->tile.split != KEXPR_NONE)
+            t.total[c] = alloca_entry(&e->m, sum_type(e, cx), "total");
+    }
+    clear_sums(e, cx, t.partial);
+    if (e->s->tile.split != KEXPR_NONE)
+        clear_sums(e, cx, t.total);
+    return t;
+}
+
+/* Makes the sums the values of the REDUCE. */
+static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
+{
+    frame_here(&e->frame);
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        V slot = e->s->tile.split != KEXPR_NONE ? t->total[c] : t->partial[c];
+        V value = LLVMBuildLoad2(e->m.b, sum_type(e, cx), slot, "");
+        e->cache.exprs[t->reduce * COPIES_MAX + c] = (struct cached){value, e->frame.levels[e->info.point_level].serial};
+    }
+}
+
+/* Stores a tile.  All of it is computed before any of it is stored, because a residual may lie where the result goes. */
+static void store_tile(struct emitter *e, const struct context *cx, V *values)
+{
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++)
+            values[i * COPIES_MAX + c] = expr_value(e, &of, e->k->stores[i].expr);
+    }
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++)
+            emit_store(e, &of, i, values[i * COPIES_MAX + c]);
+    }
+}
+
+/* Holds what the context of a tile refers to. */
+struct tile_state {
+    V vector_base[COPIES_MAX];
+    struct micro_tile tile;
+};
+
+static struct context tile_context(const struct build *m, const struct context *cx, const struct tile_at *at,
+                                   struct tile_state *state)
+{
+    struct context of = *cx;
+
+    state->tile = (struct micro_tile){.rows = at->rows, .vectors = at->vectors};
+    of.lanes = at->lanes;
+    of.copies = at->rows * at->vectors;
+    of.vector_base = state->vector_base;
+    of.tile = &state->tile;
+    for (uint32_t c = 0; c < of.copies; c++) {
+        const int64_t vector = c % at->vectors;
+        state->vector_base[c] = c >= at->vectors ? state->vector_base[vector]
+                                : vector         ? LLVMBuildAdd(m->b, at->column, const_int(m, 64, vector * at->lanes), "")
+                                                 : at->column;
+    }
+    if (at->masked) {
+        V left = LLVMBuildSub(m->b, at->high, state->vector_base[at->vectors - 1], "");
+        left = splat(m, LLVMBuildTrunc(m->b, left, type_int(m, 32), ""), at->lanes);
+        state->tile.mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, at->lanes), left, "mask");
+    }
+    return context_of_copy(&of, 0);
+}
+
+void emit_microkernel(struct emitter *e, const struct context *cx, const struct tile_at *at, V *store_values)
+{
+    struct tile_state state;
+
+    frame_here(&e->frame);
+    frame_open(&e->frame, e->info.vector_level);
+    if (e->s->tile.m_var != KEXPR_NONE)
+        e->frame.var_value[e->s->tile.m_var] = at->row;
+    struct context of = tile_context(&e->m, cx, at, &state);
+    struct sums sums = make_sums(e, &of);
+
+    struct context of_sums = of;
+    if (e->s->tile.strided) {
+        operand_set_row_pointers(e, &of);
+        of_sums.row_pointers = e->row_pointers;
+    }
+    if (e->s->tile.prefetch_var != KEXPR_NONE)
+        operand_set_prefetch(e, &of, at->row, &state.tile);
+    inner(e, &of_sums, &sums, 0);
+
+    of.phase = e->k->phase_count;
+    finish_sums(e, &of, &sums);
+    store_tile(e, &of, store_values);
+    frame_here(&e->frame);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the kernel IR's scalar operations as instructions, on scalars and on vectors of any number of lanes.
+ */
+#ifndef WEBNN_CODEGEN_EMIT_OPERATION_H_
+#define WEBNN_CODEGEN_EMIT_OPERATION_H_
+
+#include "codegen/emit/build.h"
+#include "ir/kernel/kernel.h"
+
+/**
+ * Emits a scalar operation at the builder's position and returns its value.  type is that of the result, from that of the
+ * operands (they differ for K_CAST and comparisons); a, b and c are as many operands as the operation has, and NULL beyond.
+ */
+V emit_operation(const struct build *m, enum kop op, enum ktype type, enum ktype from, V a, V b, V c);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the phases of a point: loops over the REDUCED variables, row buffers and reductions in them, and the stores.
+ */
+#include "codegen/emit/phase.h"
+
+#include "codegen/emit/accumulate.h"
+#include "codegen/emit/expression.h"
+#include "codegen/emit/index.h"
+#include "codegen/emit/loop.h"
+#include "codegen/emit/memory.h"
+#include "codegen/emit/transpose.h"
+
+struct nest {
+    uint32_t split_at; /* REDUCED variable whose loop is cut into blocks; KEXPR_NONE: none */
+    V *values;         /* of the stores, [store * COPIES_MAX + copy] */
+};
+
+static bool is_reduce_of(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    return e->k->exprs[id].op == K_REDUCE && e->k->exprs[id].phase == cx->phase;
+}
+
+/* ---- one iteration ---- */
+
+/* Evaluates the stores of a phase for every copy; nothing is stored before everything has been loaded. */
+static void evaluate_stores(struct emitter *e, const struct context *cx, struct nest *n, bool varying)
+{
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++) {
+            const struct kstore *s = &e->k->stores[i];
+            if (s->varying == varying && s->phase == cx->phase)
+                n->values[i * COPIES_MAX + c] = expr_value(e, &of, s->expr);
+        }
+    }
+}
+
+static void write_stores(struct emitter *e, const struct context *cx, struct nest *n, bool varying)
+{
+    for (uint32_t i = 0; i < e->k->store_count; i++) {
+        if (store_is_transposed(e, cx, i))
+            emit_transposed_store(e, cx, i, &n->values[i * COPIES_MAX]);
+    }
+    for (uint32_t c = cx->copies; c-- > 0;) { /* rows that a tile does not have are its last one, which then is stored last */
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->store_count; i++) {
+            const struct kstore *s = &e->k->stores[i];
+            if (s->varying == varying && s->phase == cx->phase && !store_is_transposed(e, cx, i))
+                emit_store(e, &of, i, n->values[i * COPIES_MAX + c]);
+        }
+    }
+}
+
+/* Emits one step of a REDUCE. */
+static void accumulate(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    const uint32_t lanes = accumulator_lanes(e, cx, id);
+
+    if (!accumulator_takes_copy(e, cx, id))
+        return;
+    V value = expr_value_lanes(e, cx, x->args[0], lanes);
+    V other = x->reduce == KR_DOT ? expr_value_lanes(e, cx, x->args[1], lanes) : NULL;
+    accumulator_add(e, cx, id, value, other);
+}
+
+static void emit_iteration(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest *n = user;
+    evaluate_stores(e, cx, n, true);
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        const struct context of = context_of_copy(cx, c);
+        for (uint32_t i = 0; i < e->k->expr_count; i++) {
+            const struct schedule_expr *x = &e->s->exprs[i];
+            if (x->row_buffer >= 0 && x->phase == cx->phase)
+                emit_row_buffer_store(e, &of, i, expr_value_lanes(e, &of, i, cx->lanes));
+        }
+        for (uint32_t i = 0; i < e->k->expr_count; i++)
+            if (is_reduce_of(e, &of, i))
+                accumulate(e, &of, i);
+    }
+    write_stores(e, cx, n, true);
+}
+
+/* ---- loops ---- */
+
+static void emit_nest(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r);
+
+struct nest_at {
+    struct nest *nest;
+    uint32_t r;
+};
+
+static void nest_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    emit_nest(e, cx, at->nest, at->r + 1);
+}
+
+static void loop_over(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r, V low, V high)
+{
+    uint32_t var = e->k->parallel_count + r;
+    struct nest_at at = {n, r};
+    if (var == e->s->vector_var)
+        loop_vectors(e, cx, low, high, e->s->phase_vectors[cx->phase], emit_iteration, n);
+    else
+        loop_variable(e, cx, e->info.reduced_level + r, var, low, high, nest_body, &at);
+}
+
+static void for_long_sums(struct emitter *e, const struct context *cx,
+                          void (*act)(struct emitter *e, const struct context *cx, uint32_t id))
+{
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        if (is_reduce_of(e, cx, i) && is_long_sum(&e->k->exprs[i]))
+            act(e, cx, i);
+}
+
+static void start_block(struct emitter *e, const struct context *cx, uint32_t id)
+{
+    accumulator_reset(e, cx, id, false);
+}
+
+/* Cuts a loop into blocks of SUM_STEPS iterations, each of which is a sum of its own. */
+static void loop_in_blocks(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r, V size)
+{
+    const struct build *m = &e->m;
+    bool vector = e->k->parallel_count + r == e->s->vector_var;
+    int64_t block = SUM_STEPS * (vector ? (int64_t)e->s->lanes * e->s->phase_vectors[cx->phase] : 1);
+    V zero = const_int(m, 64, 0);
+
+    if (LLVMIsConstant(size)) { /* small */
+        for_long_sums(e, cx, start_block);
+        loop_over(e, cx, n, r, zero, size);
+        for_long_sums(e, cx, accumulator_add_block);
+        return;
+    }
+    LLVMBasicBlockRef before = e->frame.tail;
+    block_enter(m, "block");
+    frame_continue(&e->frame, LLVMGetInsertBlock(m->b));
+    V start = LLVMBuildPhi(m->b, type_int(m, 64), "start");
+    V end = LLVMBuildAdd(m->b, start, const_int(m, 64, block), "");
+    V high = op_intrinsic2(m, "llvm.smin", end, size);
+    LLVMBasicBlockRef loop = e->frame.tail;
+    for_long_sums(e, cx, start_block);
+    loop_over(e, cx, n, r, start, high);
+    for_long_sums(e, cx, accumulator_add_block);
+    frame_here(&e->frame);
+    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "blocks.done");
+    V values[2] = {zero, end};
+    LLVMBasicBlockRef from[2] = {before, latch};
+    LLVMAddIncoming(start, values, from, 2);
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, end, size, ""), loop, after);
+    frame_continue(&e->frame, after);
+}
+
+static void emit_nest(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r)
+{
+    if (r == e->k->reduced_count) {
+        emit_iteration(e, cx, n);
+        return;
+    }
+    uint32_t var = e->k->parallel_count + r, level = e->info.reduced_level + r;
+    if (r >= e->s->unroll_from) {
+        int64_t size = e->info.numbers.items[e->info.var_number[var]].value;
+        for (int64_t i = 0; i < size; i++) {
+            frame_open(&e->frame, level);
+            e->frame.var_value[var] = const_int(&e->m, 64, i);
+            emit_nest(e, cx, n, r + 1);
+        }
+        return;
+    }
+    V size = number_value(e, e->info.var_number[var]);
+    frame_enter(&e->frame, level - 1, "reduce");
+    if (r == n->split_at)
+        loop_in_blocks(e, cx, n, r, size);
+    else
+        loop_over(e, cx, n, r, const_int(&e->m, 64, 0), size);
+    frame_leave(&e->frame, level - 1);
+}
+
+/* Returns where long sums are cut into blocks: the innermost real loop; nowhere if there are few terms for certain. */
+static uint32_t find_split(const struct emitter *e, const struct context *cx)
+{
+    int64_t terms = 1;
+    bool small = true, any = false;
+    for (uint32_t r = 0; r < e->k->reduced_count; r++) {
+        const struct knumber *size = &e->info.numbers.items[e->info.var_number[e->k->parallel_count + r]];
+        small = small && size->slot < 0 && (terms *= size->value) <= SUM_STEPS;
+    }
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        any |= is_reduce_of(e, cx, i) && is_long_sum(&e->k->exprs[i]);
+    return small || !any || e->s->unroll_from == 0 ? KEXPR_NONE : e->s->unroll_from - 1;
+}
+
+static void emit_phase(struct emitter *e, const struct context *cx, struct nest *n)
+{
+    const struct kernel *k = e->k;
+    bool any = false;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        any |= is_reduce_of(e, cx, i) || (e->s->exprs[i].row_buffer >= 0 && e->s->exprs[i].phase == cx->phase);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        any |= k->stores[i].varying && k->stores[i].phase == cx->phase;
+    if (!any)
+        return;
+
+    n->split_at = find_split(e, cx);
+    bool in_blocks = n->split_at != KEXPR_NONE;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        if (is_reduce_of(e, cx, i) || k->exprs[i].op == K_SCAN)
+            accumulator_reset(e, cx, i, in_blocks && is_long_sum(&k->exprs[i]));
+    }
+    emit_nest(e, cx, n, 0);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (is_reduce_of(e, cx, i))
+            accumulator_finish(e, cx, i, in_blocks);
+}
+
+void emit_point(struct emitter *e, const struct context *cx, void *store_values)
+{
+    struct nest n = {.values = store_values};
+    struct context of_phase = *cx;
+
+    for (of_phase.phase = 0; of_phase.phase < e->k->phase_count; of_phase.phase++)
+        emit_phase(e, &of_phase, &n);
+    evaluate_stores(e, &of_phase, &n, false);
+    write_stores(e, &of_phase, &n, false);
+}

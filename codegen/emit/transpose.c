@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Transposes tiles in registers, as ir/schedule/schedule_transpose.c chooses them.  One of the kernel's tensors is contiguous
+ * along another variable, u, than the vector variable v.  A tile has as many rows as a vector has lanes: values of u, each of
+ * them one copy of the vector.
+ *
+ * A tensor that is contiguous along u is loaded or stored by whole vectors along u, the tile's lines, one per lane of v, and
+ * transposed by shuffles in registers; everything else is as for ordinary copies.  At the edges lanes that do not exist are
+ * masked; rows that do not exist are the last one that does, loaded again, and stored before it, so that what is stored in
+ * their name is overwritten.  Two to four values of u that lie side by side are loaded and stored by as many whole vectors,
+ * which shuffles interleave or deinterleave.
+ */
+#include "codegen/emit/transpose.h"
+
+#include <string.h>
+
+#include "codegen/emit/convert.h"
+#include "codegen/emit/index.h"
+#include "codegen/emit/type.h"
+
+/* Returns whether a tensor is taken by whole vectors along its own variable. */
+static bool is_transposed(const struct emitter *e, const struct context *cx, const struct kaffine *a)
+{
+    return cx->transposed && transpose_takes(e->s, a);
+}
+
+bool load_is_transposed(const struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    return x->op == K_LOAD && !x->guard_count && is_transposed(e, cx, &x->index);
+}
+
+bool store_is_transposed(const struct emitter *e, const struct context *cx, uint32_t store)
+{
+    return !e->k->stores[store].guard_count && is_transposed(e, cx, &e->k->stores[store].index);
+}
+
+/* ---- shuffles ---- */
+
+static V shuffle(const struct build *m, V a, V b, const uint32_t *lanes, uint32_t n)
+{
+    V mask[16];
+    for (uint32_t i = 0; i < n; i++)
+        mask[i] = const_int(m, 32, lanes[i]);
+    return LLVMBuildShuffleVector(m->b, a, b, LLVMConstVector(mask, n), "");
+}
+
+/* Interleaves the low or high halves of each block of `block` lanes, as the unpack instructions do. */
+static V unpack(const struct build *m, V a, V b, uint32_t n, uint32_t block, bool high)
+{
+    uint32_t lanes[16];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t from = i / block * block + (high ? block / 2 : 0) + i % block / 2;
+        lanes[i] = i % 2 ? n + from : from;
+    }
+    return shuffle(m, a, b, lanes, n);
+}
+
+/* Returns every second block of a, then of b, from `first` on. */
+static V every_second(const struct build *m, V a, V b, uint32_t n, uint32_t block, uint32_t first)
+{
+    uint32_t lanes[16], blocks = n / block;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t to = i / block, from = to < blocks / 2 ? 2 * to + first : blocks + 2 * (to - blocks / 2) + first;
+        lanes[i] = from * block + i % block;
+    }
+    return shuffle(m, a, b, lanes, n);
+}
+
+/* Returns the same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be together
+ * with those before it, which takes most of the time of such code and never finds anything. */
+static V fence(const struct build *m, V v)
+{
+    T type = LLVMTypeOf(v), element = LLVMGetElementType(type);
+    uint32_t bits = LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0, n = lanes_of(v);
+
+    if (!bits)
+        return op_intrinsic1(m, "llvm.arithmetic.fence", v);
+    if (n * bits < 128) /* no register of its own everywhere */
+        return v;
+    v = LLVMBuildBitCast(m->b, v, LLVMVectorType(type_f32(m), n * bits / 32), "");
+    return LLVMBuildBitCast(m->b, op_intrinsic1(m, "llvm.arithmetic.fence", v), type, "");
+}
+
+/* Makes lane i of row j from lane j of row i: first within blocks of 128 bits, where shuffles are cheap, then whole blocks. */
+static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t element_bytes)
+{
+    uint32_t block = 16 / element_bytes < n ? 16 / element_bytes : n;
+    V next[16];
+
+    if (block < n / 4) /* 64-bit elements as wide as 16 of 32 bits */
+        block = n / 4;
+    const uint32_t blocks = n / block;
+
+    for (uint32_t step = 1; step < block; step *= 2) {
+        for (uint32_t g = 0; g < n; g += block) {
+            for (uint32_t i = 0; i < block / 2; i++) {
+                next[g + 2 * i] = unpack(m, rows[g + i], rows[g + i + block / 2], n, block, false);
+                next[g + 2 * i + 1] = unpack(m, rows[g + i], rows[g + i + block / 2], n, block, true);
+            }
+        }
+        for (uint32_t i = 0; i < n; i++)
+            rows[i] = step < block / 2 || blocks > 1 ? fence(m, next[i]) : next[i];
+    }
+    /* Now row g * block + t has column t of every block, of the rows of group g. */
+    if (blocks == 2) {
+        for (uint32_t t = 0; t < block; t++) {
+            next[t] = every_second(m, rows[t], rows[block + t], n, block, 0);
+            next[block + t] = every_second(m, rows[t], rows[block + t], n, block, 1);
+        }
+    } else if (blocks == 4) {
+        for (uint32_t t = 0; t < block; t++) {
+            V a = rows[t], b = rows[block + t], c = rows[2 * block + t], d = rows[3 * block + t];
+            V even = every_second(m, a, b, n, block, 0), odd = every_second(m, a, b, n, block, 1);
+            V even2 = every_second(m, c, d, n, block, 0), odd2 = every_second(m, c, d, n, block, 1);
+            even = fence(m, even), odd = fence(m, odd), even2 = fence(m, even2), odd2 = fence(m, odd2);
+            next[t] = every_second(m, even, even2, n, block, 0);
+            next[2 * block + t] = every_second(m, even, even2, n, block, 1);
+            next[block + t] = every_second(m, odd, odd2, n, block, 0);
+            next[3 * block + t] = every_second(m, odd, odd2, n, block, 1);
+        }
+    }
+    for (uint32_t i = 0; blocks > 1 && i < n; i++)
+        rows[i] = next[i];
+}
+
+/* Lane i of results[j] is, of all lanes of the vectors one after the other, the one with the number at(i, j). */
+typedef uint32_t (*lane_number)(uint32_t lane, uint32_t vector, uint32_t lanes, uint32_t vectors);
+
+/* Returns the lane number of element i of row j, of rows that are interleaved. */
+static uint32_t deinterleaved(uint32_t i, uint32_t j, uint32_t lanes, uint32_t vectors)
+{
+    (void)lanes;
+    return i * vectors + j;
+}
+
+/* Returns the lane number of element i of vector j of interleaved rows, in rows one after the other. */
+static uint32_t interleaved(uint32_t i, uint32_t j, uint32_t lanes, uint32_t vectors)
+{
+    const uint32_t element = j * lanes + i;
+    return element % vectors * lanes + element / vectors;
+}
+
+/* Permutes vector by vector: what earlier ones had for a result stays where it is. */
+static void permute(const struct build *m, V *rows, uint32_t n, uint32_t lanes, lane_number at)
+{
+    V results[SCHEDULE_INTERLEAVE_MAX];
+    uint32_t from[16];
+
+    for (uint32_t j = 0; j < n; j++) {
+        results[j] = rows[0];
+        for (uint32_t r = 1; r < n; r++) {
+            for (uint32_t i = 0; i < lanes; i++) {
+                const uint32_t number = at(i, j, lanes, n), row = number / lanes, lane = number % lanes;
+                from[i] = row == r ? lanes + lane : r == 1 && row == 0 ? lane : i;
+            }
+            results[j] = shuffle(m, results[j], rows[r], from, lanes);
+        }
+    }
+    memcpy(rows, results, n * sizeof *rows);
+}
+
+/* ---- memory ---- */
+
+/* Holds the vectors along u, one per lane of v. */
+struct lines {
+    V address[16];
+    V mask; /* rows that exist; NULL: all */
+};
+
+/* In a partial tile lines that do not exist are the last one that does: it is loaded several times, and stored last. */
+static void find_lines(struct emitter *e, const struct context *cx, uint32_t form, V pointer, T element, struct lines *lines)
+{
+    const struct build *m = &e->m;
+    const struct form *f = &e->info.forms[form];
+    V stride = number_value(e, f->number + 1 + (uint32_t)f->vector_term), groups[ROW_GROUPS] = {NULL}, offset;
+    V uniform = form_uniform(e, cx, form);
+    frame_at(&e->frame, form_row_level(e, cx, f));
+    V index = LLVMBuildAdd(m->b, uniform, cx->transposed->base, "");
+    V base = op_opaque(m, LLVMBuildGEP2(m->b, element, pointer, &index, 1, ""));
+    frame_at(&e->frame, e->info.vector_level);
+    offset = LLVMBuildMul(m->b, cx->vector_base[0], stride, "");
+    groups[0] = base = op_opaque(m, LLVMBuildGEP2(m->b, element, base, &offset, 1, "line"));
+    lines->mask = NULL;
+    if (cx->transposed->rows) {
+        frame_at(&e->frame, LEVEL_UNIT);
+        V rows = splat(m, LLVMBuildTrunc(m->b, cx->transposed->rows, type_int(m, 32), ""), cx->lanes);
+        lines->mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, cx->lanes), rows, "rows");
+    }
+    frame_at(&e->frame, e->info.vector_level);
+    for (uint32_t j = 0; j < cx->lanes; j++) {
+        if (!cx->transposed->lanes) {
+            lines->address[j] = stepped_pointer(e, element, groups, stride, j);
+            continue;
+        }
+        if (j) {
+            V exists = LLVMBuildICmp(m->b, LLVMIntULT, const_int(m, 64, j), cx->transposed->lanes, "");
+            offset = LLVMBuildSelect(m->b, exists, stride, const_int(m, 64, 0), "");
+            base = LLVMBuildGEP2(m->b, element, base, &offset, 1, "");
+        }
+        lines->address[j] = base;
+    }
+}
+
+/* Finds the vectors of an interleaved tensor; none is partial. */
+static void find_interleaved(struct emitter *e, const struct context *cx, uint32_t form, V pointer, T element,
+                             V address[SCHEDULE_INTERLEAVE_MAX])
+{
+    const struct build *m = &e->m;
+    const uint32_t n = e->s->transpose.interleave;
+    V index = form_uniform(e, cx, form);
+    frame_at(&e->frame, form_row_level(e, cx, &e->info.forms[form]));
+    V base = op_opaque(m, LLVMBuildGEP2(m->b, element, pointer, &index, 1, ""));
+    frame_at(&e->frame, e->info.vector_level);
+    V offset = LLVMBuildMul(m->b, cx->vector_base[0], const_int(m, 64, n), "");
+    base = LLVMBuildGEP2(m->b, element, base, &offset, 1, "interleaved");
+    for (uint32_t j = 0; j < n; j++) {
+        offset = const_int(m, 64, (int64_t)j * cx->lanes);
+        address[j] = LLVMBuildGEP2(m->b, element, base, &offset, 1, "");
+    }
+}
+
+void emit_transposed_load(struct emitter *e, const struct context *cx, uint32_t expr, V values[COPIES_MAX])
+{
+    dtype type = e->k->tensors[e->k->exprs[expr].tensor].type;
+    T element = storage_type(&e->m, type), vector = type_lanes(element, cx->lanes);
+    uint32_t form = e->info.expr_form[expr], align = (uint32_t)dtype_size(type);
+    V pointer = tensor_pointer(e, e->k->exprs[expr].tensor);
+    struct lines lines;
+
+    if (e->s->transpose.interleave) {
+        find_interleaved(e, cx, form, pointer, element, lines.address);
+        for (uint32_t j = 0; j < cx->copies; j++)
+            values[j] = op_load(&e->m, vector, lines.address[j], NULL, align);
+        permute(&e->m, values, cx->copies, cx->lanes, deinterleaved);
+    } else {
+        find_lines(e, cx, form, pointer, element, &lines);
+        for (uint32_t j = 0; j < cx->lanes; j++)
+            values[j] = op_load(&e->m, vector, lines.address[j], lines.mask, align);
+        transpose(&e->m, values, cx->lanes, align);
+    }
+    for (uint32_t c = 0; c < cx->copies; c++)
+        values[c] = widen_float(&e->m, values[c], type);
+}
+
+void emit_transposed_store(struct emitter *e, const struct context *cx, uint32_t store, const V *values)
+{
+    const struct kstore *s = &e->k->stores[store];
+    dtype type = e->k->tensors[s->tensor].type;
+    T element = storage_type(&e->m, type);
+    uint32_t form = e->info.store_form[store], align = (uint32_t)dtype_size(type);
+    struct lines lines;
+    V rows[16];
+
+    for (uint32_t c = 0; c < cx->copies; c++) {
+        rows[c] = lanes_of(values[c]) == 1 ? splat(&e->m, values[c], cx->lanes) : values[c];
+        rows[c] = narrow_float(&e->m, rows[c], type);
+    }
+    if (e->s->transpose.interleave) {
+        permute(&e->m, rows, cx->copies, cx->lanes, interleaved);
+        find_interleaved(e, cx, form, tensor_pointer(e, s->tensor), element, lines.address);
+        for (uint32_t j = 0; j < cx->copies; j++)
+            op_store(&e->m, rows[j], lines.address[j], NULL, align);
+        return;
+    }
+    transpose(&e->m, rows, cx->lanes, align);
+    find_lines(e, cx, form, tensor_pointer(e, s->tensor), element, &lines);
+    for (uint32_t j = cx->lanes; j-- > 0;)
+        op_store(&e->m, rows[j], lines.address[j], lines.mask, align);
+}

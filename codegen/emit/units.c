@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits the units of a kernel's work: which of them belong to a function call, and the tiles, vectors or points that each
+ * consists of.
+ */
+#include "codegen/emit/units.h"
+
+#include "codegen/emit/index.h"
+#include "codegen/emit/loop.h"
+#include "codegen/emit/phase.h"
+#include "codegen/emit/register_tiles.h"
+
+/* Says where the digits of a unit's number are, on the stack. */
+struct units {
+    V slots[KERNEL_VARS_MAX];
+    V vector_slot; /* of blocks of the vector variable */
+    V row_slot;    /* of the rows of transposed tiles, or of blocks of the M variable */
+    V *store_values;
+};
+
+static V vector_blocks(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->vector_var]);
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = LLVMBuildAdd(m->b, size, const_int(m, 64, e->s->vector_block - 1), "");
+    return LLVMBuildLShr(m->b, size, const_int(m, 64, __builtin_ctzll((unsigned long long)e->s->vector_block)), "blocks");
+}
+
+/* Emits the rows [u, u + rows) of transposed tiles and the elements [low, high) of the vector variable. */
+static void emit_transposed_tiles(struct emitter *e, const struct context *cx, struct units *u, V low, V high, V rows)
+{
+    const struct build *m = &e->m;
+    const uint32_t width = e->s->lanes, interleave = e->s->transpose.interleave, most = interleave ? interleave : width;
+    V first = e->frame.var_value[e->s->transpose.var];
+    struct transposed_tile tile = {.base = first};
+    struct strip strip = {.lanes = width, .copies = most, .transposed = &tile};
+
+    frame_here(&e->frame);
+    V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, most), "full"), rest = low;
+    if (!e->s->masked_tail || e->s->transpose.partial_code || interleave)
+        rest = loop_strip(e, cx, low, LLVMBuildSelect(m->b, full, high, low, ""), strip, emit_point, u->store_values);
+    if (e->s->masked_tail && !interleave) { /* part of a tile; a few rows alone are better gathered and scattered */
+        strip.masked = true;
+        frame_here(&e->frame);
+        V few = LLVMBuildICmp(m->b, LLVMIntSLE, rows, const_int(m, 64, e->s->transpose.few_rows), "few");
+        tile.rows = rows;
+        rest = loop_strip(e, cx, rest, LLVMBuildSelect(m->b, few, rest, high, ""), strip, emit_point, u->store_values);
+    }
+    struct strip line = {.lanes = e->s->masked_tail ? width : 1, .copies = 1, .masked = e->s->masked_tail};
+    frame_here(&e->frame);
+    LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "row");
+    V end = LLVMBuildAdd(m->b, first, rows, "");
+    LLVMBuildBr(m->b, loop);
+    frame_continue(&e->frame, loop);
+    V row = LLVMBuildPhi(m->b, type_int(m, 64), "row");
+    e->frame.var_value[e->s->transpose.var] = row;
+    loop_strip(e, cx, rest, high, line, emit_point, u->store_values);
+    frame_here(&e->frame);
+    V next = LLVMBuildAdd(m->b, row, const_int(m, 64, 1), "");
+    LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "rows.done");
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
+    V values[2] = {first, next};
+    LLVMBasicBlockRef from[2] = {before, latch};
+    LLVMAddIncoming(row, values, from, 2);
+    frame_continue(&e->frame, after);
+}
+
+/* Emits the blocks [first, last) of the vector variable; rows are those of a transposed tile, or NULL if there is none. */
+static void emit_range(struct emitter *e, const struct context *cx, struct units *u, V first, V last, V rows)
+{
+    const struct build *m = &e->m;
+    V block = const_int(m, 64, e->s->vector_block), size = number_value(e, e->info.var_number[e->s->vector_var]);
+    frame_here(&e->frame);
+    V low = LLVMBuildMul(m->b, first, block, "");
+    V high = op_intrinsic2(m, "llvm.smin", LLVMBuildMul(m->b, last, block, ""), size);
+    if (e->s->fixed_size && LLVMIsAConstantInt(size) && LLVMConstIntGetSExtValue(size) <= e->s->vector_block) {
+        low = const_int(m, 64, 0); /* there is one block */
+        high = size;
+    }
+    frame_enter(&e->frame, LEVEL_UNIT, "range");
+    if (rows)
+        emit_transposed_tiles(e, cx, u, low, high, rows);
+    else
+        loop_vectors(e, cx, low, high, e->s->vectors, emit_point, u->store_values);
+    frame_leave(&e->frame, LEVEL_UNIT);
+}
+
+/* Returns whether units count blocks of an M variable. */
+static bool has_m_blocks(const struct emitter *e)
+{
+    return e->s->tiled && e->s->tile.m_var != KEXPR_NONE;
+}
+
+static V m_blocks(struct emitter *e)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->tile.m_var]);
+    frame_at(&e->frame, LEVEL_ENTRY);
+    size = LLVMBuildAdd(m->b, size, const_int(m, 64, e->s->tile.m_block - 1), "");
+    return LLVMBuildUDiv(m->b, size, const_int(m, 64, e->s->tile.m_block), "row.blocks");
+}
+
+/* Emits a block of the M variable and one of the vector variable, in register tiles. */
+static void emit_tiled_unit(struct emitter *e, const struct context *cx, struct units *u, V block)
+{
+    const struct build *m = &e->m;
+    V size = number_value(e, e->info.var_number[e->s->vector_var]), first = NULL, rows = NULL,
+      length = const_int(m, 64, e->s->vector_block);
+
+    if (has_m_blocks(e)) {
+        V count = number_value(e, e->info.var_number[e->s->tile.m_var]), most = const_int(m, 64, e->s->tile.m_block);
+        frame_here(&e->frame);
+        first = LLVMBuildMul(m->b, LLVMBuildLoad2(m->b, type_int(m, 64), u->row_slot, "rows"), most, "");
+        rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, count, first, ""), most);
+    }
+    frame_here(&e->frame);
+    V low = LLVMBuildMul(m->b, block, length, "");
+    V high = op_intrinsic2(m, "llvm.smin", LLVMBuildAdd(m->b, low, length, ""), size);
+    frame_enter(&e->frame, LEVEL_UNIT, "range");
+    emit_register_tiles(e, cx, first, rows, low, high, u->store_values);
+    frame_leave(&e->frame, LEVEL_UNIT);
+}
+
+/* Puts one digit of a unit's number into a new slot and returns what is left of the number. */
+static V split_digit(struct emitter *e, V unit, V size, V *slot)
+{
+    const struct build *m = &e->m;
+    *slot = alloca_entry(m, type_int(m, 64), "digit");
+    frame_here(&e->frame);
+    LLVMBuildStore(m->b, LLVMBuildURem(m->b, unit, size, ""), *slot);
+    return LLVMBuildUDiv(m->b, unit, size, "");
+}
+
+/* Puts the values of a unit's variables into their slots.  Fastest is the variable of transposed tiles or blocks of M, then
+ * blocks of the vector variable, then the others from the last to the first.  (Any order would do: units are independent.) */
+static void split_unit(struct emitter *e, struct units *u, V unit)
+{
+    if (e->s->transpose.var != KEXPR_NONE)
+        unit = split_digit(e, unit, number_value(e, e->info.var_number[e->s->transpose.var]), &u->row_slot);
+    if (has_m_blocks(e) && !e->s->tile.m_outer)
+        unit = split_digit(e, unit, m_blocks(e), &u->row_slot);
+    if (e->info.vector_parallel)
+        unit = split_digit(e, unit, vector_blocks(e), &u->vector_slot);
+    for (uint32_t i = e->s->unit_var_count; i-- > 0;)
+        unit = split_digit(e, unit, number_value(e, e->info.var_number[e->s->unit_vars[i]]), &u->slots[i]);
+    if (has_m_blocks(e) && e->s->tile.m_outer)
+        split_digit(e, unit, m_blocks(e), &u->row_slot);
+}
+
+/* Adds carry to a slot and returns the carry out of a counter of that size. */
+static V count_up(struct emitter *e, V slot, V size, V carry)
+{
+    const struct build *m = &e->m;
+    T i64 = type_int(m, 64);
+    frame_here(&e->frame);
+    V next = LLVMBuildAdd(m->b, LLVMBuildLoad2(m->b, i64, slot, ""), carry, "");
+    V full = LLVMBuildICmp(m->b, LLVMIntEQ, next, size, "");
+    LLVMBuildStore(m->b, LLVMBuildSelect(m->b, full, const_int(m, 64, 0), next, ""), slot);
+    return LLVMBuildZExt(m->b, full, i64, "");
+}
+
+static void next_unit(struct emitter *e, struct units *u, V count)
+{
+    V carry = count;
+    if (e->s->transpose.var != KEXPR_NONE)
+        carry = count_up(e, u->row_slot, number_value(e, e->info.var_number[e->s->transpose.var]), carry);
+    if (has_m_blocks(e) && !e->s->tile.m_outer)
+        carry = count_up(e, u->row_slot, m_blocks(e), carry);
+    if (e->info.vector_parallel)
+        carry = count_up(e, u->vector_slot, vector_blocks(e), carry);
+    for (uint32_t i = e->s->unit_var_count; i-- > 0;)
+        carry = count_up(e, u->slots[i], number_value(e, e->info.var_number[e->s->unit_vars[i]]), carry);
+    if (has_m_blocks(e) && e->s->tile.m_outer)
+        count_up(e, u->row_slot, m_blocks(e), carry);
+}
+
+/* Emits the unit, or as many as make a transposed tile; returns how many. */
+static V emit_unit(struct emitter *e, const struct context *cx, struct units *u, V unit, V end)
+{
+    const struct build *m = &e->m;
+    T i64 = type_int(m, 64);
+    V count = const_int(m, 64, 1), rows = NULL;
+
+    frame_open(&e->frame, LEVEL_UNIT);
+    for (uint32_t i = 0; i < e->s->unit_var_count; i++)
+        e->frame.var_value[e->s->unit_vars[i]] = LLVMBuildLoad2(m->b, i64, u->slots[i], "v");
+    if (e->s->transpose.var != KEXPR_NONE) {
+        V size = number_value(e, e->info.var_number[e->s->transpose.var]);
+        frame_here(&e->frame);
+        V first = LLVMBuildLoad2(m->b, i64, u->row_slot, "u");
+        e->frame.var_value[e->s->transpose.var] = first;
+        rows = op_intrinsic2(m, "llvm.smin", LLVMBuildSub(m->b, size, first, ""), LLVMBuildSub(m->b, end, unit, ""));
+        if (!e->s->transpose.interleave)
+            rows = op_intrinsic2(m, "llvm.smin", rows, const_int(m, 64, e->s->lanes));
+        count = rows;
+    }
+    if (e->s->tiled) {
+        emit_tiled_unit(e, cx, u, LLVMBuildLoad2(m->b, i64, u->vector_slot, "block"));
+    } else if (e->info.vector_parallel) {
+        V block = LLVMBuildLoad2(m->b, i64, u->vector_slot, "block");
+        emit_range(e, cx, u, block, LLVMBuildAdd(m->b, block, const_int(m, 64, 1), ""), rows);
+    } else {
+        emit_point(e, cx, u->store_values);
+    }
+    return count;
+}
+
+void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *store_values)
+{
+    struct units *u = &(struct units){.store_values = store_values};
+    const struct build *m = &e->m;
+    LLVMBasicBlockRef start = block_append(m, "start"), done = block_append(m, "return");
+
+    e->frame.levels[LEVEL_ENTRY].child = LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, begin, end, ""), start, done);
+    frame_continue(&e->frame, start);
+    if (!e->s->unit_var_count && e->s->transpose.var == KEXPR_NONE &&
+        !e->s->tiled) { /* blocks of one variable are one range; without any variable there is one unit */
+        frame_open(&e->frame, LEVEL_UNIT);
+        if (e->info.vector_parallel)
+            emit_range(e, cx, u, begin, end, NULL);
+        else
+            emit_point(e, cx, u->store_values);
+    } else {
+        split_unit(e, u, begin);
+        frame_here(&e->frame);
+        LLVMBasicBlockRef loop = block_append(m, "unit");
+        LLVMBuildBr(m->b, loop);
+        frame_continue(&e->frame, loop);
+        V unit = LLVMBuildPhi(m->b, type_int(m, 64), "unit");
+        V count = emit_unit(e, cx, u, unit, end);
+        next_unit(e, u, count);
+        frame_here(&e->frame);
+        V next = LLVMBuildAdd(m->b, unit, count, "");
+        LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "units.done");
+        LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, next, end, ""), loop, after);
+        V values[2] = {begin, next};
+        LLVMBasicBlockRef from[2] = {start, latch};
+        LLVMAddIncoming(unit, values, from, 2);
+        frame_continue(&e->frame, after);
+    }
+    frame_here(&e->frame);
+    LLVMBuildBr(m->b, done);
+    e->frame.levels[LEVEL_ENTRY].child = NULL;
+    frame_continue(&e->frame, done);
+    LLVMBuildRetVoid(m->b);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This is a linker for one kind of object: what LLVM makes of a kernel.
+ *
+ * It takes ELF64 objects with one function each, puts their sections one behind the other and applies the relocations.
+ * Sections that only debuggers, unwinders and linkers read are left out.  Objects are our own, but a wrong one must give an
+ * error here and not a wrong file, so everything is checked against the object's size.
+ */
+#include "codegen/llvm/flatten.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTIONS_MAX = 256, ALIGN_MAX = 4096, CODE_ALIGN = 64 };
+
+struct object {
+    const unsigned char *bytes;
+    size_t size;
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[SECTIONS_MAX];
+    uint64_t offsets[SECTIONS_MAX]; /* in the flat code; NOT_PLACED */
+    const char *symbol;
+    struct error *e;
+};
+
+#define NOT_PLACED UINT64_MAX
+
+static bool bad(const struct object *o, const char *what)
+{
+    return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s: %s", o->symbol, what);
+}
+
+static bool inside(const struct object *o, uint64_t offset, uint64_t bytes)
+{
+    return offset <= o->size && bytes <= o->size - offset;
+}
+
+static bool read_object(struct object *o)
+{
+    if (o->size < sizeof o->header)
+        return bad(o, "no object");
+    memcpy(&o->header, o->bytes, sizeof o->header);
+    if (memcmp(o->header.e_ident, ELFMAG, SELFMAG) != 0 || o->header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        o->header.e_type != ET_REL || o->header.e_shentsize != sizeof(Elf64_Shdr))
+        return bad(o, "no 64-bit ELF object");
+    if (o->header.e_shnum > SECTIONS_MAX || !inside(o, o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr)))
+        return bad(o, "sections");
+    memcpy(o->sections, o->bytes + o->header.e_shoff, o->header.e_shnum * sizeof(Elf64_Shdr));
+    for (uint32_t i = 0; i < o->header.e_shnum; i++)
+        if (o->sections[i].sh_type != SHT_NOBITS && !inside(o, o->sections[i].sh_offset, o->sections[i].sh_size))
+            return bad(o, "a section outside the object");
+    return true;
+}
+
+static const char *section_name(const struct object *o, const Elf64_Shdr *s)
+{
+    if (o->header.e_shstrndx >= o->header.e_shnum)
+        return "";
+    const Elf64_Shdr *names = &o->sections[o->header.e_shstrndx];
+    if (s->sh_name >= names->sh_size || o->bytes[names->sh_offset + names->sh_size - 1] != '\0')
+        return "";
+    return (const char *)o->bytes + names->sh_offset + s->sh_name;
+}
+
+/* ---- sections ---- */
+
+static bool flat_reserve(struct flat_code *f, size_t size)
+{
+    if (size > f->capacity) {
+        size_t capacity = f->capacity ? f->capacity : 16384;
+        while (capacity < size)
+            capacity *= 2;
+        unsigned char *grown = realloc(f->bytes, capacity);
+        if (!grown)
+            return false;
+        f->bytes = grown;
+        f->capacity = capacity;
+    }
+    memset(f->bytes + f->size, 0, size - f->size);
+    f->size = size;
+    return true;
+}
+
+static bool place_section(struct flat_code *f, struct object *o, uint32_t i)
+{
+    const Elf64_Shdr *s = &o->sections[i];
+    uint64_t align = s->sh_addralign > 1 ? s->sh_addralign : 1;
+
+    o->offsets[i] = NOT_PLACED;
+    if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0 || s->sh_type == SHT_NOTE || !strcmp(section_name(o, s), ".eh_frame"))
+        return true;
+    if (s->sh_flags & (SHF_WRITE | SHF_TLS) || s->sh_type == SHT_NOBITS)
+        return bad(o, "it has data that are written to");
+    if (align > ALIGN_MAX || align & (align - 1))
+        return bad(o, "a section's alignment");
+    if (s->sh_flags & SHF_EXECINSTR && align < CODE_ALIGN)
+        align = CODE_ALIGN;
+    size_t at = (f->size + align - 1) & ~(align - 1);
+    if (!flat_reserve(f, at + s->sh_size))
+        return error_out_of_memory(o->e);
+    memcpy(f->bytes + at, o->bytes + s->sh_offset, s->sh_size);
+    o->offsets[i] = at;
+    return true;
+}
+
+/* ---- symbols ---- */
+
+static bool symbol_table(const struct object *o, uint32_t section, const Elf64_Shdr **table)
+{
+    if (section >= o->header.e_shnum || o->sections[section].sh_type != SHT_SYMTAB ||
+        o->sections[section].sh_link >= o->header.e_shnum)
+        return bad(o, "no symbol table");
+    *table = &o->sections[section];
+    return true;
+}
+
+static const char *symbol_name(const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s)
+{
+    const Elf64_Shdr *names = &o->sections[table->sh_link];
+
+    if (s->st_name >= names->sh_size || o->bytes[names->sh_offset + names->sh_size - 1] != '\0')
+        return "";
+    return (const char *)o->bytes + names->sh_offset + s->st_name;
+}
+
+static bool symbol_place(const struct object *o, const Elf64_Shdr *table, const Elf64_Sym *s, uint64_t *place)
+{
+    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->header.e_shnum)
+        return error_set(o->e, WNNStatus_UnknownError, "code of kernel %s refers to %.80s outside itself", o->symbol,
+                         symbol_name(o, table, s));
+    if (o->offsets[s->st_shndx] == NOT_PLACED)
+        return bad(o, "it refers to a section that is not code");
+    *place = o->offsets[s->st_shndx] + s->st_value;
+    return true;
+}
+
+static bool find_symbol(const struct object *o, uint64_t *place)
+{
+    for (uint32_t i = 0; i < o->header.e_shnum; i++) {
+        const Elf64_Shdr *table = NULL;
+        Elf64_Sym s;
+
+        if (o->sections[i].sh_type != SHT_SYMTAB)
+            continue;
+        if (!symbol_table(o, i, &table))
+            return false;
+        for (uint64_t at = 0; at + sizeof s <= table->sh_size; at += sizeof s) {
+            memcpy(&s, o->bytes + table->sh_offset + at, sizeof s);
+            if (s.st_shndx != SHN_UNDEF && !strcmp(symbol_name(o, table, &s), o->symbol))
+                return symbol_place(o, table, &s, place);
+        }
+    }
+    return bad(o, "its function is missing");
+}
+
+/* ---- relocations ---- */
+
+/* Stores the bits [low, low + count) of an instruction. */
+static void put_bits(unsigned char *at, uint32_t low, uint32_t count, uint64_t value)
+{
+    uint32_t word, mask = ((1u << count) - 1) << low;
+
+    memcpy(&word, at, sizeof word);
+    word = (word & ~mask) | ((uint32_t)(value << low) & mask);
+    memcpy(at, &word, sizeof word);
+}
+
+static bool fits(int64_t value, uint32_t bits)
+{
+    return value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1);
+}
+
+/* Applies a relocation.  target is symbol + addend, place is where the bytes are; both count from the start of the flat
+ * code. */
+static bool relocate_x86_64(unsigned char *at, uint32_t type, int64_t target, int64_t place)
+{
+    int64_t distance = target - place;
+    int32_t distance32 = (int32_t)distance;
+
+    switch (type) {
+    case R_X86_64_PC32:
+    case R_X86_64_PLT32:
+        memcpy(at, &distance32, sizeof distance32);
+        return fits(distance, 32);
+    case R_X86_64_PC64:
+        memcpy(at, &distance, sizeof distance);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool relocate_aarch64(unsigned char *at, uint32_t type, int64_t target, int64_t place)
+{
+    int64_t distance = target - place, pages = (target >> 12) - (place >> 12);
+    uint64_t low = (uint64_t)target & 0xFFF;
+    int32_t distance32 = (int32_t)distance;
+
+    switch (type) {
+    case R_AARCH64_ADR_PREL_PG_HI21:
+        put_bits(at, 29, 2, (uint64_t)pages & 3);
+        put_bits(at, 5, 19, (uint64_t)pages >> 2);
+        return fits(pages, 21);
+    case R_AARCH64_ADD_ABS_LO12_NC:
+    case R_AARCH64_LDST8_ABS_LO12_NC:
+        put_bits(at, 10, 12, low);
+        return true;
+    case R_AARCH64_LDST16_ABS_LO12_NC:
+        put_bits(at, 10, 12, low >> 1);
+        return !(low & 1);
+    case R_AARCH64_LDST32_ABS_LO12_NC:
+        put_bits(at, 10, 12, low >> 2);
+        return !(low & 3);
+    case R_AARCH64_LDST64_ABS_LO12_NC:
+        put_bits(at, 10, 12, low >> 3);
+        return !(low & 7);
+    case R_AARCH64_LDST128_ABS_LO12_NC:
+        put_bits(at, 10, 12, low >> 4);
+        return !(low & 15);
+    case R_AARCH64_CALL26:
+    case R_AARCH64_JUMP26:
+        put_bits(at, 0, 26, (uint64_t)distance >> 2);
+        return fits(distance, 28);
+    case R_AARCH64_PREL32:
+        memcpy(at, &distance32, sizeof distance32);
+        return fits(distance, 32);
+    default:
+        return false;
+    }
+}
+
+static uint32_t relocation_bytes(uint16_t machine, uint32_t type)
+{
+    return machine == EM_X86_64 && type == R_X86_64_PC64 ? 8 : 4;
+}
+
+static bool apply(struct flat_code *f, const struct object *o, const Elf64_Shdr *section, uint64_t start,
+                  const Elf64_Shdr *table, const Elf64_Rela *r)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info);
+    uint64_t index = ELF64_R_SYM(r->r_info), target;
+    Elf64_Sym s;
+
+    if (index >= table->sh_size / sizeof s)
+        return bad(o, "a relocation's symbol");
+    memcpy(&s, o->bytes + table->sh_offset + index * sizeof s, sizeof s);
+    if (r->r_offset > section->sh_size || relocation_bytes(o->header.e_machine, type) > section->sh_size - r->r_offset)
+        return bad(o, "a relocation outside its section");
+    if (!symbol_place(o, table, &s, &target))
+        return false;
+
+    unsigned char *at = f->bytes + start + r->r_offset;
+    int64_t to = (int64_t)target + r->r_addend, place = (int64_t)(start + r->r_offset);
+    bool ok = o->header.e_machine == EM_X86_64    ? relocate_x86_64(at, type, to, place)
+              : o->header.e_machine == EM_AARCH64 ? relocate_aarch64(at, type, to, place)
+                                                  : false;
+    return ok || error_set(o->e, WNNStatus_NotSupportedError, "code of kernel %s: relocation %u of machine %u", o->symbol, type,
+                           o->header.e_machine);
+}
+
+static bool apply_all(struct flat_code *f, const struct object *o)
+{
+    for (uint32_t i = 0; i < o->header.e_shnum; i++) {
+        const Elf64_Shdr *s = &o->sections[i], *table = NULL;
+        Elf64_Rela r;
+
+        if ((s->sh_type != SHT_RELA && s->sh_type != SHT_REL) || s->sh_info >= o->header.e_shnum ||
+            o->offsets[s->sh_info] == NOT_PLACED)
+            continue;
+        if (s->sh_type == SHT_REL)
+            return bad(o, "relocations without addends");
+        if (!symbol_table(o, s->sh_link, &table))
+            return false;
+        for (uint64_t at = 0; at + sizeof r <= s->sh_size; at += sizeof r) {
+            memcpy(&r, o->bytes + s->sh_offset + at, sizeof r);
+            if (!apply(f, o, &o->sections[s->sh_info], o->offsets[s->sh_info], table, &r))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+bool flat_code_append(struct flat_code *f, const void *object, size_t bytes, const char *symbol, uint64_t *offset,
+                      struct error *e)
+{
+    struct object *o = malloc(sizeof *o);
+    size_t before = f->size;
+
+    if (!o)
+        return error_out_of_memory(e);
+    *o = (struct object){.bytes = object, .size = bytes, .symbol = symbol, .e = e};
+    bool ok = read_object(o);
+    for (uint32_t i = 0; ok && i < o->header.e_shnum; i++)
+        ok = place_section(f, o, i);
+    ok = ok && find_symbol(o, offset) && apply_all(f, o);
+    free(o);
+    if (!ok)
+        f->size = before;
+    return ok;
+}
+
+void flat_code_free(struct flat_code *f)
+{
+    free(f->bytes);
+    *f = (struct flat_code){0};
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares LLVM as the rest of codegen/ uses it: what a processor offers, one thread's compiler, and linking into this process.
+ *
+ * A schedule becomes a module (machine_compile calls emit_kernel of codegen/emit), an object file in memory (machine_optimize,
+ * machine_generate), and code in this process (jit_link).
+ */
+#ifndef WEBNN_CODEGEN_LLVM_LLVM_H_
+#define WEBNN_CODEGEN_LLVM_LLVM_H_
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "codegen/codegen.h"
+
+struct machine;
+/** Returns whether slow_division holds for a processor with AVX-512.  cpu is LLVM's name of it, or NULL if it is unknown. */
+bool isa_divides_slowly(const char *cpu);
+/** Finds out what any processor that LLVM knows offers, by looking at the code that LLVM generates for it.  Returns false after
+ * an error in *e. */
+bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct error *e);
+
+/* ---- module.c: one thread's compiler ---- */
+
+/** This is a target machine.  Threads may not use one at the same time. */
+struct machine {
+    LLVMTargetMachineRef tm;
+    char *data_layout;
+    const struct target *target;
+    const struct debug_options *debug;
+    struct codegen_times times;
+    bool abandoned; /* a call of LLVM was left in the middle (machine_protect): it may not be used any more */
+};
+/** Makes a machine whose code runs in this process.  t and d must outlive it; the caller destroys it.  Returns false after an
+ * error in *e, and there is nothing to destroy. */
+bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
+/** Does the same for code that does not run in this process, for any target. */
+bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e);
+/** Frees what a machine holds.  If it was abandoned, LLVM's objects stay where they are. */
+void machine_destroy(struct machine *m);
+/** Makes every target known that LLVM was built with. */
+void machine_initialize_all(void);
+/** Calls each() for every processor of a triple that LLVM knows, and for none if LLVM does not know the triple (processors.cc).
+ * machine_initialize_all has run. */
+void processors_each(const char *triple, void (*each)(void *user, const char *name), void *user);
+/** Runs the passes that the text names on the module (pipeline.cc).  Returns false with a message in text[size] if LLVM does
+ * not know one of them. */
+bool pipeline_run(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char *text, size_t size);
+/** Names what a call of LLVM is about, since the first call of each part runs alone. */
+enum llvm_part { LLVM_SETUP, LLVM_COMPILE, LLVM_LINK, LLVM_PARTS };
+/** Runs work, which is about `part`, and returns what it returns.  If LLVM has a fatal error inside, or gets no memory, this
+ * returns false after an error in *e, and *abandoned becomes true.  What LLVM had allocated by then is lost, and the objects of
+ * LLVM's that work changes may be neither used again nor freed. */
+bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *user), void *user, struct error *e);
+/** Makes LLVM leave machine_protect where it would end the process (handlers.cc). */
+void handlers_install(void);
+/** Makes an empty module with the target's layout, which the caller disposes of.  LLVM's errors about it go to e. */
+LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e);
+/** Verifies a module (if that is switched on) and optimises it.  Returns false after an error in *e. */
+bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e);
+/** Makes machine code or assembly of a module.  The caller disposes of *out.  Returns false after an error in *e, and *out is
+ * NULL. */
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
+                      struct error *e);
+/** Compiles a kernel to an object file in memory, in which symbol names its function.  The caller disposes of *object.  Returns
+ * false after an error in *e. */
+bool machine_compile(struct machine *m, const struct schedule *s, const char *symbol, LLVMMemoryBufferRef *object,
+                     struct error *e);
+
+/* ---- jit.c ---- */
+
+/** Links objects into this process. */
+struct jit;
+/** This is the code of one object that was linked. */
+struct jit_code;
+/** Makes an empty JIT for code of this machine; d must outlive it.  Returns NULL after an error in *e. */
+struct jit *jit_create(const struct target *t, const struct debug_options *d, struct error *e);
+/** Frees a JIT and what it still holds.  NULL does nothing. */
+void jit_free(struct jit *j);
+/** Links an object and stores in *function where the function `symbol` is; name is the kernel's, for profilers.  The object is
+ * taken over, also on failure.  Returns NULL after an error in *e. */
+struct jit_code *jit_link(struct jit *j, LLVMMemoryBufferRef object, const char *symbol, const char *name,
+                          kernel_function *function, struct error *e);
+/** Removes code that jit_link returned.  NULL does nothing. */
+void jit_unlink(struct jit *j, struct jit_code *c);
+/** Returns whether a call of LLVM was abandoned in the middle of linking; nothing can be linked any more then. */
+bool jit_is_abandoned(const struct jit *j);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes an object file of a kernel: the LLVM module, its passes, machine code, and the dumps in between.  Compiling in this
+ * process and ahead of time share this.
+ *
+ * The emitter writes explicit vectors and keeps loop-carried values in stack slots, so the pipeline is short: slots to
+ * registers, common subexpressions, peepholes, branches.  A loop vectoriser and the rest of O2 bring nothing and cost as much
+ * again.
+ */
+#include "codegen/llvm/llvm.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/emit/emit.h"
+#include "ir/support/clock.h"
+#include "ir/support/guard.h"
+
+/* This is the one pass string; docs/debugging.md shows how to replay it with opt on a dumped module. */
+#define PASSES "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)"
+
+/* ---- LLVM's fatal errors ---- */
+
+/*
+ * LLVM ends the process after a fatal error ("cannot select ...") and when it gets no memory, unless it is made to throw
+ * (codegen/llvm/handlers.cc).  Neither may take the user's program with it: the call is abandoned in the middle.  What it
+ * worked on is lost.
+ *
+ * The first time that LLVM does something, it also fills tables of the process, under locks that would stay locked: passes are
+ * registered, static objects created.  So the first call of each part runs alone, and if it is abandoned, LLVM is not called
+ * any more.
+ */
+struct protected_work {
+    bool (*work)(void *user);
+    void *user;
+    bool ok;
+};
+
+static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER; /* held by calls of parts that are not known_good */
+static atomic_bool known_good[LLVM_PARTS];
+static atomic_bool unusable; /* a first call was abandoned */
+
+static void run_protected(void *user)
+{
+    struct protected_work *p = user;
+
+    p->ok = p->work(p->user);
+}
+
+static bool protect(bool *abandoned, bool (*work)(void *user), void *user, struct error *e)
+{
+    struct protected_work p = {work, user, false};
+    char text[256];
+
+    switch (guard_run(run_protected, &p, text, sizeof text)) {
+    case GUARD_RETURNED:
+        return p.ok;
+    case GUARD_OUT_OF_MEMORY:
+        *abandoned = true;
+        return error_set(e, WNNStatus_UnknownError, "out of memory inside of LLVM");
+    case GUARD_FAILED:
+        *abandoned = true;
+        return error_set(e, WNNStatus_UnknownError, "LLVM: %s", text);
+    }
+    return false;
+}
+
+bool machine_protect(enum llvm_part part, bool *abandoned, bool (*work)(void *user), void *user, struct error *e)
+{
+    if (atomic_load(&known_good[part]) && !atomic_load(&unusable))
+        return protect(abandoned, work, user, e);
+    pthread_mutex_lock(&first_lock);
+    bool ok = !atomic_load(&unusable);
+    if (!ok) {
+        *abandoned = true;
+        error_set(
+            e, WNNStatus_UnknownError,
+            "LLVM ran out of memory when this process used it for the first time, and cannot be used until the process is "
+            "started again; graphs that were saved can be loaded");
+    } else {
+        bool now_abandoned = false;
+
+        ok = protect(&now_abandoned, work, user, e);
+        if (now_abandoned)
+            *abandoned = true;
+        atomic_store(&unusable, now_abandoned);
+        if (ok)
+            atomic_store(&known_good[part], true);
+    }
+    pthread_mutex_unlock(&first_lock);
+    return ok;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
+
+static void initialize_llvm(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    handlers_install();
+}
+
+static void initialize_all(void)
+{
+    pthread_once(&once, initialize_llvm);
+    LLVMInitializeAllTargetInfos();
+    LLVMInitializeAllTargets();
+    LLVMInitializeAllTargetMCs();
+    LLVMInitializeAllAsmPrinters();
+    LLVMInitializeAllAsmParsers();
+}
+
+void machine_initialize_all(void)
+{
+    pthread_once(&all_once, initialize_all);
+}
+
+/* ---- machine ---- */
+
+struct creation {
+    struct machine *m;
+    LLVMCodeGenOptLevel level;
+    void (*initialize)(void);
+    pthread_once_t *once;
+    struct error *e;
+};
+
+static bool create_protected(void *user)
+{
+    const struct creation *c = user;
+    struct machine *m = c->m;
+    const struct target *t = m->target;
+    struct error *e = c->e;
+    LLVMTargetRef target = NULL;
+    char *text = NULL;
+
+    pthread_once(c->once, c->initialize);
+    if (LLVMGetTargetFromTriple(t->triple, &target, &text)) {
+        error_set(e, WNNStatus_NotSupportedError, "no code generator for %s: %s", t->triple, text);
+        LLVMDisposeMessage(text);
+        return false;
+    }
+    /* Position-independent code links into everything except into WebAssembly, where it is for dynamic linking alone. */
+    LLVMRelocMode relocation = strncmp(t->triple, "wasm", 4) ? LLVMRelocPIC : LLVMRelocStatic;
+    m->tm = LLVMCreateTargetMachine(target, t->triple, t->cpu ? t->cpu : "", t->features ? t->features : "", c->level,
+                                    relocation, LLVMCodeModelSmall);
+    if (!m->tm)
+        return error_set(e, WNNStatus_NotSupportedError, "no code generator for %s", t->triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->tm);
+    m->data_layout = LLVMCopyStringRepOfTargetData(layout);
+    LLVMDisposeTargetData(layout);
+    return m->data_layout ? true : error_out_of_memory(e);
+}
+
+static bool create_machine(struct machine *m, const struct target *t, const struct debug_options *d, struct creation c)
+{
+    *m = (struct machine){.target = t, .debug = d};
+    c.m = m;
+    if (machine_protect(LLVM_SETUP, &m->abandoned, create_protected, &c, c.e))
+        return true;
+    machine_destroy(m);
+    return false;
+}
+
+bool machine_create(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+{
+    /* This level takes a tenth less time than the next one, and kernels are as fast: their loops are as they shall be before
+     * LLVM sees them. */
+    return create_machine(m, t, d, (struct creation){NULL, LLVMCodeGenLevelLess, initialize_llvm, &once, e});
+}
+
+bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
+{
+    return create_machine(m, t, d, (struct creation){NULL, LLVMCodeGenLevelDefault, initialize_all, &all_once, e});
+}
+
+static bool destroy_protected(void *user)
+{
+    struct machine *m = user;
+
+    if (m->tm)
+        LLVMDisposeTargetMachine(m->tm);
+    if (m->data_layout)
+        LLVMDisposeMessage(m->data_layout);
+    return true;
+}
+
+void machine_destroy(struct machine *m)
+{
+    struct error ignored = {0};
+
+    if (!m->abandoned)
+        machine_protect(LLVM_SETUP, &m->abandoned, destroy_protected, m, &ignored);
+    m->tm = NULL;
+    m->data_layout = NULL;
+}
+
+/* ---- dumps ---- */
+
+static void dump_text(const struct machine *m, const struct kernel *k, const char *symbol, const char *suffix, const char *text)
+{
+    struct debug_dump dump;
+
+    if (!debug_dump_begin(&dump, m->debug, "%s_%s%s", symbol, k->name[0] ? k->name : "kernel", suffix))
+        fprintf(dump.out, "; ---- %s %s%s\n", symbol, k->name, suffix);
+    fputs(text, dump.out);
+    debug_dump_end(&dump, m->debug);
+}
+
+static void dump_schedule(const struct machine *m, const struct schedule *s, const char *symbol)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_KERNELS))
+        return;
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f) {
+        schedule_print(s, f);
+        if (fclose(f) == 0)
+            dump_text(m, s->kernel, symbol, ".kernel", text);
+    }
+    free(text);
+}
+
+static void dump_module(const struct machine *m, const struct kernel *k, const char *symbol, const char *suffix,
+                        LLVMModuleRef module)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_LLVM))
+        return;
+    char *text = LLVMPrintModuleToString(module);
+    dump_text(m, k, symbol, suffix, text);
+    LLVMDisposeMessage(text);
+}
+
+static void dump_assembly(const struct machine *m, const struct kernel *k, const char *symbol, LLVMModuleRef module)
+{
+    if (!m->debug || !(m->debug->flags & DEBUG_DUMP_ASM))
+        return;
+    LLVMModuleRef copy = LLVMCloneModule(module); /* code generation changes a module */
+    LLVMMemoryBufferRef buffer = NULL;
+    char *text = NULL;
+    if (!LLVMTargetMachineEmitToMemoryBuffer(m->tm, copy, LLVMAssemblyFile, &text, &buffer)) {
+        dump_text(m, k, symbol, ".s", LLVMGetBufferStart(buffer));
+        LLVMDisposeMemoryBuffer(buffer);
+    } else {
+        LLVMDisposeMessage(text);
+    }
+    LLVMDisposeModule(copy);
+}
+
+/* ---- compiling ---- */
+
+static void note_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    struct error *e = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+        return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    error_set(e, WNNStatus_UnknownError, "LLVM: %s", text);
+    LLVMDisposeMessage(text);
+}
+
+static bool run_passes(struct machine *m, LLVMModuleRef module, const char *passes, struct error *e)
+{
+    char text[256];
+
+    if (pipeline_run(module, m->tm, passes, text, sizeof text))
+        return true;
+    error_set(e, WNNStatus_UnknownError, "LLVM passes: %s", text);
+    return false;
+}
+
+static bool wants_verifier(const struct machine *m)
+{
+#ifdef NDEBUG
+    return m->debug && m->debug->flags & DEBUG_VERIFY;
+#else
+    (void)m;
+    return true;
+#endif
+}
+
+static bool verify(const struct machine *m, LLVMModuleRef module, struct error *e)
+{
+    char *text = NULL;
+    if (!wants_verifier(m))
+        return true;
+    bool broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &text);
+    if (broken)
+        error_set(e, WNNStatus_UnknownError, "generated code is malformed: %s", text);
+    LLVMDisposeMessage(text);
+    return !broken;
+}
+
+/*
+ * Removes a constructor in which the sanitizer's pass registers a module's global variables.  Kernels have none, the JIT runs
+ * no constructors, and the section bounds that this one names exist in linked images only.
+ */
+static void drop_sanitizer_constructor(LLVMModuleRef module)
+{
+    static const char *const names[] = {"llvm.global_ctors", "llvm.used", "___asan_globals_registered", "__start_asan_globals",
+                                        "__stop_asan_globals"};
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        V global = LLVMGetNamedGlobal(module, names[i]);
+        V constructor = i == 1 ? LLVMGetNamedFunction(module, "asan.module_ctor") : NULL;
+        if (global && !LLVMGetFirstUse(global))
+            LLVMDeleteGlobal(global);
+        if (constructor) /* after what names it, before what it uses */
+            LLVMDeleteFunction(constructor);
+    }
+}
+
+bool machine_optimize(struct machine *m, LLVMModuleRef module, struct error *e)
+{
+    bool sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
+    double start = milliseconds_now();
+
+    if (!verify(m, module, e) || !run_passes(m, module, PASSES, e) || (sanitize && !run_passes(m, module, "asan", e)))
+        return false;
+    if (sanitize)
+        drop_sanitizer_constructor(module);
+    m->times.passes_ms += milliseconds_now() - start;
+    return true;
+}
+
+bool machine_generate(struct machine *m, LLVMModuleRef module, LLVMCodeGenFileType type, LLVMMemoryBufferRef *out,
+                      struct error *e)
+{
+    double start = milliseconds_now();
+    char *text = NULL;
+
+    if (LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, type, &text, out)) {
+        error_set(e, WNNStatus_UnknownError, "generating code: %s", text);
+        LLVMDisposeMessage(text);
+        *out = NULL;
+        return false;
+    }
+    m->times.codegen_ms += milliseconds_now() - start;
+    if (!e->status)
+        return true;
+    LLVMDisposeMemoryBuffer(*out); /* a diagnostic of severity error, after which LLVM went on */
+    *out = NULL;
+    return false;
+}
+
+LLVMModuleRef machine_module(const struct machine *m, LLVMContextRef context, const char *name, struct error *e)
+{
+    LLVMContextSetDiagnosticHandler(context, note_diagnostic, e);
+    LLVMContextSetDiscardValueNames(context, !(m->debug && m->debug->flags & DEBUG_DUMP_LLVM));
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext(name, context);
+    LLVMSetTarget(module, m->target->triple);
+    LLVMSetDataLayout(module, m->data_layout);
+    return module;
+}
+
+/* This is what the compilation of one kernel works on. */
+struct compilation {
+    struct machine *m;
+    const struct schedule *s;
+    const char *symbol;
+    LLVMMemoryBufferRef *object;
+    struct error *e;
+};
+
+static bool compile_module(const struct compilation *c, LLVMContextRef context, LLVMModuleRef module)
+{
+    struct machine *m = c->m;
+    const struct kernel *k = c->s->kernel;
+    dump_schedule(m, c->s, c->symbol);
+    double start = milliseconds_now();
+    struct build b = {.context = context, .module = module, .isa = &m->target->isa, .target = m->target};
+    b.sanitize = m->debug && m->debug->flags & DEBUG_SANITIZE;
+    b.b = LLVMCreateBuilderInContext(context);
+    bool ok = emit_kernel(&b, c->s, c->symbol, c->e);
+    LLVMDisposeBuilder(b.b);
+    if (!ok)
+        return false;
+    dump_module(m, k, c->symbol, ".ll", module);
+    m->times.emit_ms += milliseconds_now() - start;
+    if (!machine_optimize(m, module, c->e))
+        return false;
+    dump_module(m, k, c->symbol, ".opt.ll", module);
+    dump_assembly(m, k, c->symbol, module);
+    m->times.structures++;
+    double optimized = milliseconds_now();
+    ok = machine_generate(m, module, LLVMObjectFile, c->object, c->e);
+    if (ok && m->debug && m->debug->flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# kernel %-32s emit and passes %8.3f ms, code %8.3f ms\n", k->name[0] ? k->name : c->symbol,
+                optimized - start, milliseconds_now() - optimized);
+    return ok;
+}
+
+static bool compile(void *user)
+{
+    const struct compilation *c = user;
+    const char *name = c->s->kernel->name;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = machine_module(c->m, context, name[0] ? name : c->symbol, c->e);
+    bool ok = compile_module(c, context, module);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return ok;
+}
+
+bool machine_compile(struct machine *m, const struct schedule *s, const char *symbol, LLVMMemoryBufferRef *object,
+                     struct error *e)
+{
+    *object = NULL;
+    return machine_protect(LLVM_COMPILE, &m->abandoned, compile, &(struct compilation){m, s, symbol, object, e}, e);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes a whole compiled graph as one object file, for any target.
+ *
+ * The input is a program (ir/program.h) or its serialized form, and what the object's functions are called.  The output is the
+ * bytes of an object file, assembly, LLVM IR or bitcode.  docs/webnnc.md describes what the file exports
+ * (webnn/webnn_object.h).
+ *
+ * There are two kinds.  In a standalone object the steps themselves are code, calls of kernels one after the other, and nothing
+ * is needed beyond malloc and free in PREFIX_run.  An object with a run-time library holds kernels, the serialized program, and
+ * calls of libwebnn_rt.  Kernels come out of the same emitter and passes as those of the JIT.
+ */
+#ifndef WEBNN_CODEGEN_OBJECT_OBJECT_H_
+#define WEBNN_CODEGEN_OBJECT_OBJECT_H_
+
+#include "codegen/codegen.h"
+#include "ir/program.h"
+
+/** Describes an input or an output of the model. */
+struct object_tensor {
+    const char *name; /* as the model has it; ends with a NUL */
+    struct tensor_type type;
+};
+
+/** Bytes that become read-only data. */
+struct object_data {
+    const void *bytes;
+    size_t length;
+};
+
+/** Says what an object is made of.  Everything stays the caller's. */
+struct object_program {
+    const char *prefix, *producer; /* a C identifier; "webnnc 0.1.0" */
+    uint32_t input_count, output_count;
+    const struct object_tensor *inputs, *outputs;
+    bool shared; /* for a shared object: exports the description under its fixed name, too */
+
+    uint32_t kernel_count;
+    struct schedule *const *kernels; /* standalone: of the program's kernel steps, in their order; with a serialized program: in
+                                        the order of its table of functions */
+    const struct program *program;   /* standalone: its steps become code; with a serialized program: NULL */
+    const int64_t *constant_offsets; /* standalone: where each of the program's constants begins in `constants` */
+
+    struct object_data constants; /* all of them, each at a multiple of 64 */
+    const char *weights_path;     /* constants are in this file instead (behind OBJECT_WEIGHTS_HEADER bytes); NULL: in the
+                                    object, or there are none */
+    uint64_t weights_checksum;
+
+    struct object_data serialized; /* with a run-time library; else NULL */
+};
+
+/** A file of weights begins with struct object_weights, and zeros follow up to this offset. */
+enum { OBJECT_WEIGHTS_HEADER = 64 };
+#define OBJECT_WEIGHTS_MAGIC "WNNWGHT1"
+struct object_weights {
+    char magic[8];
+    uint64_t bytes, checksum; /* of the constants */
+};
+
+enum object_kind { OBJECT_CODE, OBJECT_ASSEMBLY, OBJECT_LLVM_IR, OBJECT_BITCODE };
+
+/** Is called as work proceeds, when `done` of `total` kernels are emitted.  Once done is total, LLVM optimises and generates
+ * code. */
+typedef void (*object_progress)(void *user, uint32_t done, uint32_t total);
+
+struct object_options {
+    enum object_kind kind;
+    object_progress progress; /* may be NULL */
+    void *user;
+    struct codegen_times *times; /* may be NULL */
+};
+
+/**
+ * Fills triple, cpu, features and isa of the processor that code is made for; the strings live in a.  triple is NULL for this
+ * machine's.  cpu is a name of LLVM's (x86-64 levels are among them), "native", or NULL for the portable baseline of the
+ * triple.  features is LLVM's list, "+a,-b", which is applied on top of that, or NULL.  Returns false after an error in *e.
+ */
+bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
+                   struct error *e);
+/** Returns whether objects for t link with libraries of this machine. */
+bool object_target_is_native(const struct target *t);
+
+/** Returns the bytes of a standalone object's arena. */
+int64_t object_workspace_bytes(const struct object_program *p);
+/** Returns the bytes of each thread's scratch in a standalone object. */
+int64_t object_scratch_bytes(const struct object_program *p);
+
+/** Makes an object and stores its bytes, which the caller frees with free().  Returns false after an error in *e. */
+bool object_create(const struct target *t, const struct debug_options *d, const struct object_program *p,
+                   const struct object_options *o, void **bytes, size_t *length, struct error *e);
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes a standalone object's program as code, in these functions:
+ *
+ *   PREFIX_run(in..., out...)                       malloc, PREFIX_run_with, free
+ *   PREFIX_run_with(workspace, parallel, in..., out...)   aligns the workspace, puts the pointers into an array, compute
+ *   compute(workspace, parallel, bindings)          the steps, one after the other; loops of recurrent operators
+ *   dispatch(kernel, tensors, numbers, ...)         one kernel: on this thread, or in parts by the caller's parallel-for
+ *   part(job, i, parts)                             one part: the units that are its share
+ *
+ * The workspace is the arena, then the scratch of each thread.  Nothing here calls the C library but malloc and free in
+ * PREFIX_run; copies are loops of our own, since not everything that a firmware or a WebAssembly module links has memcpy.
+ */
+#include "codegen/object/object_module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    THREADS_MAX = 1024, /* among which a kernel's units may be divided: how many the caller has is known when it runs */
+};
+
+/* Holds the functions of the object's own, and what compute has at hand. */
+struct runner {
+    struct object_module *o;
+    V part, dispatch, copy, compute;
+    T job; /* what a part gets: kernel, tensors, numbers, scratch, units */
+    V workspace, scratch, parallel, constants, tensors;
+    V *bindings; /* inputs, then outputs */
+    V iteration; /* of the loop that is being written */
+    int64_t scratch_stride;
+    uint32_t kernel; /* the next step's, if it is a kernel: steps are written in their order */
+    uint32_t move;   /* the first move of the step that is being written, or of a later one */
+};
+
+static int64_t scratch_offset(const struct object_program *p)
+{
+    return target_align(object_workspace_bytes(p));
+}
+
+static V field(const struct object_module *o, T type, V pointer, uint32_t index)
+{
+    return LLVMBuildStructGEP2(o->m.b, type, pointer, index, "");
+}
+
+static V load_field(const struct object_module *o, T type, V pointer, uint32_t index, T as)
+{
+    return LLVMBuildLoad2(o->m.b, as, field(o, type, pointer, index), "");
+}
+
+static T struct_type(const struct object_module *o, T *members, uint32_t count)
+{
+    return LLVMStructTypeInContext(o->m.context, members, count, false);
+}
+
+/* ---- one kernel ---- */
+
+enum { JOB_KERNEL, JOB_TENSORS, JOB_NUMBERS, JOB_SCRATCH, JOB_UNITS };
+
+static T kernel_type(const struct object_module *o)
+{
+    T params[3] = {o->ptr, o->i64, o->i64};
+    return LLVMFunctionType(LLVMVoidTypeInContext(o->m.context), params, 3, false);
+}
+
+/* Writes void part(void *job, uint32_t i, uint32_t parts).  Parts differ by one unit at most. */
+static void emit_part(struct runner *r)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    T params[3] = {o->ptr, o->i32, o->i32}, args_members[3] = {o->ptr, o->ptr, o->ptr};
+    T args_type = struct_type(o, args_members, 3);
+
+    r->part = object_internal(o, "part", LLVMVoidTypeInContext(o->m.context), params, 3);
+    object_begin(o, r->part);
+    V job = LLVMGetParam(r->part, 0);
+    V i = LLVMBuildZExt(b, LLVMGetParam(r->part, 1), o->i64, ""),
+      parts = LLVMBuildZExt(b, LLVMGetParam(r->part, 2), o->i64, "");
+    V units = load_field(o, r->job, job, JOB_UNITS, o->i64);
+    V each = LLVMBuildUDiv(b, units, parts, ""), rest = LLVMBuildURem(b, units, parts, "");
+    V begin = LLVMBuildAdd(b, LLVMBuildMul(b, each, i, ""), op_intrinsic2(&o->m, "llvm.umin", i, rest), "begin");
+    V more = LLVMBuildZExt(b, LLVMBuildICmp(b, LLVMIntULT, i, rest, ""), o->i64, "");
+    V end = LLVMBuildAdd(b, begin, LLVMBuildAdd(b, each, more, ""), "end");
+    V args = LLVMBuildAlloca(b, args_type, "args");
+    V offset = LLVMBuildMul(b, i, const_int(&o->m, 64, r->scratch_stride), "");
+    V scratch = object_offset(o, load_field(o, r->job, job, JOB_SCRATCH, o->ptr), offset);
+    LLVMBuildStore(b, load_field(o, r->job, job, JOB_TENSORS, o->ptr), field(o, args_type, args, 0));
+    LLVMBuildStore(b, load_field(o, r->job, job, JOB_NUMBERS, o->ptr), field(o, args_type, args, 1));
+    LLVMBuildStore(b, scratch, field(o, args_type, args, 2));
+    V values[3] = {args, begin, end};
+    LLVMBuildCall2(b, kernel_type(o), load_field(o, r->job, job, JOB_KERNEL, o->ptr), values, 3, "");
+    LLVMBuildRetVoid(b);
+}
+
+/* Writes void dispatch(kernel, tensors, numbers, scratch, int64_t units, uint32_t parts, parallel). */
+static void emit_dispatch(struct runner *r)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    T none = LLVMVoidTypeInContext(o->m.context);
+    T params[7] = {o->ptr, o->ptr, o->ptr, o->ptr, o->i64, o->i32, o->ptr};
+    T parallel_members[3] = {o->i32, o->ptr, o->ptr}, run_params[4] = {o->ptr, o->i32, o->ptr, o->ptr};
+    T parallel_type = struct_type(o, parallel_members, 3); /* struct webnn_object_parallel */
+
+    r->dispatch = object_internal(o, "dispatch", none, params, 7);
+    object_begin(o, r->dispatch);
+    V parallel = LLVMGetParam(r->dispatch, 6);
+    V job = LLVMBuildAlloca(b, r->job, "job");
+    for (uint32_t i = 0; i <= JOB_UNITS; i++)
+        LLVMBuildStore(b, LLVMGetParam(r->dispatch, i), field(o, r->job, job, i));
+    LLVMBasicBlockRef given = block_append(&o->m, "given"), several = block_append(&o->m, "several"),
+                      serial = block_append(&o->m, "serial");
+    LLVMBuildCondBr(b, LLVMBuildIsNull(b, parallel, ""), serial, given);
+
+    LLVMPositionBuilderAtEnd(b, given);
+    V threads = load_field(o, parallel_type, parallel, 0, o->i32);
+    V count = op_intrinsic2(&o->m, "llvm.umin", threads, LLVMGetParam(r->dispatch, 5));
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGT, count, object_number(o, 1), ""), several, serial);
+
+    LLVMPositionBuilderAtEnd(b, several);
+    V user = load_field(o, parallel_type, parallel, 2, o->ptr), run = load_field(o, parallel_type, parallel, 1, o->ptr);
+    V run_args[4] = {user, count, r->part, job};
+    LLVMBuildCall2(b, LLVMFunctionType(none, run_params, 4, false), run, run_args, 4, "");
+    LLVMBuildRetVoid(b);
+
+    LLVMPositionBuilderAtEnd(b, serial);
+    V part_args[3] = {job, object_number(o, 0), object_number(o, 1)};
+    object_call(o, r->part, part_args, 3);
+    LLVMBuildRetVoid(b);
+}
+
+/* ---- copies ---- */
+
+/* Emits for (at = 0; at < bytes; at += width) to[at] = from[at]. */
+static void emit_copy_loop(struct runner *r, uint32_t width)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    V to = LLVMGetParam(r->copy, 0), from = LLVMGetParam(r->copy, 1), bytes = LLVMGetParam(r->copy, 2);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = block_append(&o->m, "loop"), done = block_append(&o->m, "done");
+    T type = type_int(&o->m, 8 * width);
+
+    LLVMBuildBr(b, loop); /* there is at least one element */
+    LLVMPositionBuilderAtEnd(b, loop);
+    V at = LLVMBuildPhi(b, o->i64, "at");
+    V element = LLVMBuildLoad2(b, type, object_offset(o, from, at), "");
+    LLVMSetAlignment(element, width);
+    LLVMSetAlignment(LLVMBuildStore(b, element, object_offset(o, to, at)), width);
+    V next = LLVMBuildAdd(b, at, const_int(&o->m, 64, width), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, next, bytes, ""), loop, done);
+    V values[2] = {const_int(&o->m, 64, 0), next};
+    LLVMBasicBlockRef blocks[2] = {before, loop};
+    LLVMAddIncoming(at, values, blocks, 2);
+    LLVMPositionBuilderAtEnd(b, done);
+    LLVMBuildRetVoid(b);
+}
+
+static void emit_copy(struct runner *r)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    T params[3] = {o->ptr, o->ptr, o->i64};
+
+    r->copy = object_internal(o, "copy", LLVMVoidTypeInContext(o->m.context), params, 3);
+    object_begin(o, r->copy);
+    V bits = LLVMGetParam(r->copy, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        bits = LLVMBuildOr(b, bits, LLVMBuildPtrToInt(b, LLVMGetParam(r->copy, i), o->i64, ""), "");
+    bits = LLVMBuildAnd(b, bits, const_int(&o->m, 64, 7), "");
+    LLVMBasicBlockRef words = block_append(&o->m, "words"), bytes = block_append(&o->m, "bytes");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, const_int(&o->m, 64, 0), ""), words, bytes);
+    LLVMPositionBuilderAtEnd(b, words);
+    emit_copy_loop(r, 8);
+    LLVMPositionBuilderAtEnd(b, bytes);
+    emit_copy_loop(r, 1);
+}
+
+/* ---- steps ---- */
+
+static V location_pointer(const struct runner *r, const struct location *location)
+{
+    struct object_module *o = r->o;
+    int64_t offset = location->offset;
+    V base = NULL;
+
+    switch (location->kind) {
+    case LOCATION_ARENA:
+        base = r->workspace;
+        break;
+    case LOCATION_INPUT:
+        base = r->bindings[location->slot];
+        break;
+    case LOCATION_OUTPUT:
+        base = r->bindings[o->p->input_count + location->slot];
+        break;
+    case LOCATION_CONSTANT:
+        base = r->constants;
+        offset += o->p->constant_offsets[location->slot];
+        break;
+    }
+    return offset ? object_offset(o, base, const_int(&o->m, 64, offset)) : base;
+}
+
+/* Returns the address that iteration i of a loop finds: i * stride further, or, with a first location of its own, (i - 1) *
+ * stride from the second on. */
+static V moved_pointer(const struct runner *r, const struct location *location, const struct program_move *m)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    V i = r->iteration;
+
+    if (m->has_first)
+        i = LLVMBuildSub(b, i, const_int(&o->m, 64, 1), "");
+    V at = object_offset(o, location_pointer(r, location), LLVMBuildMul(b, i, const_int(&o->m, 64, m->stride), ""));
+    if (!m->has_first)
+        return at;
+    V is_first = LLVMBuildICmp(b, LLVMIntEQ, r->iteration, const_int(&o->m, 64, 0), "");
+    return LLVMBuildSelect(b, is_first, location_pointer(r, &m->first), at, "");
+}
+
+static V step_pointer(const struct runner *r, uint32_t step, uint32_t location)
+{
+    const struct program *p = r->o->p->program;
+    const struct location *at = &p->steps[step].locations[location];
+
+    for (uint32_t i = r->move; i < p->move_count && p->moves[i].step == step; i++)
+        if (p->moves[i].location == location)
+            return moved_pointer(r, at, &p->moves[i]);
+    return location_pointer(r, at);
+}
+
+static void emit_step(struct runner *r, uint32_t step)
+{
+    struct object_module *o = r->o;
+    const struct program *p = o->p->program;
+    const struct program_step *s = &p->steps[step];
+
+    while (r->move < p->move_count && p->moves[r->move].step < step)
+        r->move++;
+    if (s->kind == STEP_COPY) {
+        V args[3] = {step_pointer(r, step, 1), step_pointer(r, step, 0), const_int(&o->m, 64, s->locations[0].bytes)};
+        object_call(o, r->copy, args, 3);
+        return;
+    }
+    for (uint32_t i = 0; i < s->location_count; i++) {
+        V pointer = step_pointer(r, step, i), index = const_int(&o->m, 64, i);
+        LLVMBuildStore(o->m.b, pointer, LLVMBuildInBoundsGEP2(o->m.b, o->ptr, r->tensors, &index, 1, ""));
+    }
+    const int64_t units = s->schedule->units;
+    V args[7] = {
+        o->kernels[r->kernel],
+        r->tensors,
+        o->params[r->kernel],
+        r->scratch,
+        const_int(&o->m, 64, units),
+        object_number(o, program_kernel_parts(s->schedule->cost.operations, s->schedule->cost.bytes, units, THREADS_MAX)),
+        r->parallel};
+    object_call(o, r->dispatch, args, 7);
+    r->kernel++;
+}
+
+static void emit_loop_of_steps(struct runner *r, const struct program_loop *l)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = block_append(&o->m, "loop"), done = block_append(&o->m, "done");
+
+    LLVMBuildBr(b, loop);
+    LLVMPositionBuilderAtEnd(b, loop);
+    V i = LLVMBuildPhi(b, o->i64, "iteration");
+    r->iteration = i;
+    for (uint32_t s = l->first; s < l->first + l->count; s++)
+        emit_step(r, s);
+    V next = LLVMBuildAdd(b, i, const_int(&o->m, 64, 1), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, next, const_int(&o->m, 64, l->iterations), ""), loop, done);
+    V values[2] = {const_int(&o->m, 64, 0), next};
+    LLVMBasicBlockRef blocks[2] = {before, loop};
+    LLVMAddIncoming(i, values, blocks, 2);
+    LLVMPositionBuilderAtEnd(b, done);
+}
+
+static void emit_steps(struct runner *r)
+{
+    const struct program *p = r->o->p->program;
+    uint32_t step = 0;
+
+    for (uint32_t l = 0; l < p->loop_count; l++) {
+        for (; step < p->loops[l].first; step++)
+            emit_step(r, step);
+        emit_loop_of_steps(r, &p->loops[l]);
+        step += p->loops[l].count;
+    }
+    for (; step < p->step_count; step++)
+        emit_step(r, step);
+}
+
+/* Writes int compute(void *workspace, const struct webnn_object_parallel *parallel, void *const *bindings). */
+static bool emit_compute(struct runner *r)
+{
+    struct object_module *o = r->o;
+    const struct object_program *p = o->p;
+    LLVMBuilderRef b = o->m.b;
+    T params[3] = {o->ptr, o->ptr, o->ptr};
+    uint32_t locations = 1, count = p->input_count + p->output_count;
+
+    r->bindings = calloc(count + 1u, sizeof(V));
+    if (!r->bindings)
+        return false;
+    r->compute = object_internal(o, "compute", o->i32, params, 3);
+    object_begin(o, r->compute);
+    for (uint32_t i = 0; i < p->program->step_count; i++)
+        locations = p->program->steps[i].location_count > locations ? p->program->steps[i].location_count : locations;
+    r->tensors = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, locations), "tensors");
+    for (uint32_t i = 0; i < count; i++) {
+        V index = const_int(&o->m, 64, i);
+        V address = LLVMBuildInBoundsGEP2(b, o->ptr, LLVMGetParam(r->compute, 2), &index, 1, "");
+        r->bindings[i] = LLVMBuildLoad2(b, o->ptr, address, i < p->input_count ? "input" : "output");
+    }
+    r->workspace = LLVMGetParam(r->compute, 0);
+    r->parallel = LLVMGetParam(r->compute, 1);
+    r->scratch = object_offset(o, r->workspace, const_int(&o->m, 64, scratch_offset(p)));
+    LLVMBasicBlockRef fail = p->constants.length && p->weights_path ? block_append(&o->m, "no.weights") : NULL;
+    r->constants = p->constants.length ? object_constants(o, fail) : NULL;
+    emit_steps(r);
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_OK));
+    if (fail) {
+        LLVMPositionBuilderAtEnd(b, fail);
+        LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_WEIGHTS));
+    }
+    free(r->bindings);
+    return true;
+}
+
+/* ---- what is exported ---- */
+
+static void emit_workspace_size(struct runner *r)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    T params[1] = {o->i32};
+
+    o->workspace_size = object_function(o, "workspace_size", o->size, params, 1);
+    object_begin(o, o->workspace_size);
+    V threads = op_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), object_number(o, 1));
+    threads = LLVMBuildIntCast2(b, threads, o->size, false, "");
+    V scratch = LLVMBuildMul(b, threads, object_size(o, (uint64_t)r->scratch_stride), "");
+    /* This leaves room to align whatever address comes. */
+    uint64_t fixed = (uint64_t)scratch_offset(o->p) + TARGET_ALIGNMENT;
+    LLVMBuildRet(b, LLVMBuildAdd(b, scratch, object_size(o, fixed), ""));
+}
+
+static bool emit_run_with(struct runner *r)
+{
+    struct object_module *o = r->o;
+    LLVMBuilderRef b = o->m.b;
+    uint32_t count = o->p->input_count + o->p->output_count;
+    T *params = object_run_params(o, 2, (T[2]){o->ptr, o->ptr});
+
+    if (!params)
+        return false;
+    o->run_with = object_function(o, "run_with", o->i32, params, 2 + count);
+    free(params);
+    object_begin(o, o->run_with);
+    V workspace = LLVMGetParam(o->run_with, 0), missing = LLVMBuildIsNull(b, workspace, "");
+    V bindings = object_pointers(o, o->run_with, 2, count, &missing);
+    LLVMBasicBlockRef wrong = block_append(&o->m, "wrong"), right = block_append(&o->m, "right");
+    LLVMBuildCondBr(b, missing, wrong, right);
+    LLVMPositionBuilderAtEnd(b, wrong);
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_BAD_ARGUMENT));
+    LLVMPositionBuilderAtEnd(b, right);
+    V address = LLVMBuildPtrToInt(b, workspace, o->size, "");
+    V gap = LLVMBuildAnd(b, LLVMBuildNeg(b, address, ""), object_size(o, TARGET_ALIGNMENT - 1), "");
+    V args[3] = {object_offset(o, workspace, gap), LLVMGetParam(o->run_with, 1), bindings};
+    LLVMBuildRet(b, object_call(o, r->compute, args, 3));
+    return true;
+}
+
+static bool emit_run(struct object_module *o)
+{
+    LLVMBuilderRef b = o->m.b;
+    uint32_t count = o->p->input_count + o->p->output_count;
+    T *params = object_run_params(o, 0, NULL), none = LLVMVoidTypeInContext(o->m.context);
+    V *args = calloc(2u + count, sizeof *args);
+
+    if (!params || !args) {
+        free(params);
+        free(args);
+        return false;
+    }
+    o->run = object_function(o, "run", o->i32, params, count);
+    object_begin(o, o->run);
+    V one = object_number(o, 1), bytes = object_call(o, o->workspace_size, &one, 1);
+    V memory = object_call(o, object_external(o, "malloc", o->ptr, &o->size, 1, false), &bytes, 1);
+    LLVMBasicBlockRef fail = block_append(&o->m, "no.memory"), go = block_append(&o->m, "go");
+    LLVMBuildCondBr(b, LLVMBuildIsNull(b, memory, ""), fail, go);
+    LLVMPositionBuilderAtEnd(b, fail);
+    LLVMBuildRet(b, object_number(o, WEBNN_OBJECT_NO_MEMORY));
+    LLVMPositionBuilderAtEnd(b, go);
+    args[0] = memory;
+    args[1] = LLVMConstNull(o->ptr);
+    for (uint32_t i = 0; i < count; i++)
+        args[2 + i] = LLVMGetParam(o->run, i);
+    V result = object_call(o, o->run_with, args, 2 + count);
+    object_call(o, object_external(o, "free", none, &o->ptr, 1, false), &memory, 1);
+    LLVMBuildRet(b, result);
+    free(params);
+    free(args);
+    return true;
+}
+
+bool object_emit_run(struct object_module *o)
+{
+    T job_members[5] = {o->ptr, o->ptr, o->ptr, o->ptr, o->i64};
+    struct runner r = {
+        .o = o, .job = struct_type(o, job_members, 5), .scratch_stride = program_scratch_stride(object_scratch_bytes(o->p))};
+
+    emit_part(&r);
+    emit_dispatch(&r);
+    emit_copy(&r);
+    emit_workspace_size(&r);
+    return emit_compute(&r) && emit_run_with(&r) && emit_run(o);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds out what an object is for: triple, processor and features, from what a person says, held against what LLVM knows.
+ *
+ * LLVM takes names of processors and features that it does not know, says so on the error stream, and goes on with something
+ * else.  Here that is an error.  A processor is looked up in LLVM's list; of a feature the only way to notice it through LLVM's
+ * C API is to read that stream.
+ */
+#include "codegen/object/object.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codegen/llvm/llvm.h"
+
+/* Code is made for these processors unless one says more; it runs on everything of that name that people have. */
+static const struct baseline {
+    const char *arch, *cpu, *features;
+} baselines[] = {
+    {"x86_64", "x86-64", ""},
+    {"aarch64", "generic", ""},
+    {"riscv64", "generic-rv64", "+m,+a,+f,+d,+c"},                                                  /* rv64gc */
+    {"wasm32", "generic", "+simd128,+nontrapping-fptoint,+sign-ext,+bulk-memory,+mutable-globals"}, /* WebAssembly 2.0 */
+    {"wasm64", "generic", "+simd128,+nontrapping-fptoint,+sign-ext,+bulk-memory,+mutable-globals"},
+};
+
+static size_t arch_length(const char *triple)
+{
+    return strcspn(triple, "-");
+}
+
+static bool same_arch(const char *a, const char *b)
+{
+    return arch_length(a) == arch_length(b) && !strncmp(a, b, arch_length(a));
+}
+
+/*
+ * Says what the levels of x86-64 stand for.  A processor's name implies features; objects that check the processor before they
+ * run (and descriptions) want them by name, and LLVM's C API does not list them.  Whatever has the vectors of a level has all
+ * of it.
+ */
+static const struct implied {
+    uint32_t vector_bits;
+    bool rounding;
+    const char *features;
+} implied[] = {
+    {128, true, "+cx16,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"},
+    {256, true, "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"},
+    {512, true, "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"},
+};
+
+/* ---- what LLVM complains about ---- */
+
+struct capture {
+    int saved, reader;
+};
+
+static bool capture_begin(struct capture *c)
+{
+    int ends[2];
+
+    fflush(stderr);
+    c->saved = dup(STDERR_FILENO);
+    if (c->saved < 0 || pipe(ends)) {
+        if (c->saved >= 0)
+            close(c->saved);
+        return false;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK); /* what does not fit is lost, not waited for */
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    c->reader = ends[0];
+    return true;
+}
+
+/* Ends the capture and gives the first line that was written, without its end. */
+static void capture_end(struct capture *c, char *line, size_t size)
+{
+    fflush(stderr);
+    dup2(c->saved, STDERR_FILENO);
+    close(c->saved);
+    ssize_t n = read(c->reader, line, size - 1);
+    close(c->reader);
+    line[n > 0 ? n : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+}
+
+/* ---- ---- */
+
+static bool set_triple(struct target *t, const char *triple, struct arena *a, struct error *e)
+{
+    char *text = triple ? LLVMNormalizeTargetTriple(triple) : LLVMGetDefaultTargetTriple();
+
+    t->triple = text ? arena_string(a, text, strlen(text)) : NULL;
+    LLVMDisposeMessage(text);
+    return t->triple || error_out_of_memory(e);
+}
+
+static bool set_native(struct target *t, struct arena *a, struct error *e)
+{
+    char *triple = LLVMGetDefaultTargetTriple(), *cpu, *features;
+    bool here = !triple || same_arch(triple, t->triple);
+
+    LLVMDisposeMessage(triple);
+    if (!here)
+        return error_set(e, WNNStatus_TypeError, "the processor \"native\" is this machine's, which %.60s is not", t->triple);
+    cpu = LLVMGetHostCPUName();
+    features = LLVMGetHostCPUFeatures();
+    t->cpu = cpu ? arena_string(a, cpu, strlen(cpu)) : NULL;
+    t->features = features ? arena_string(a, features, strlen(features)) : NULL;
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    return (t->cpu && t->features) || error_out_of_memory(e);
+}
+
+/* Holds the processors that LLVM knows against a name. */
+struct lookup {
+    const char *name;
+    bool any, known;
+    uint32_t distance; /* from the name to the nearest processor's */
+    char nearest[48];
+};
+
+enum { NAME_LENGTH_MAX = 40 /* of processors that are compared; LLVM's have fewer letters */ };
+
+/* Returns how many letters must be inserted, removed or changed to make b of a (Levenshtein). */
+static uint32_t edit_distance(const char *a, const char *b)
+{
+    const size_t columns = strlen(b);
+    uint32_t row[NAME_LENGTH_MAX + 1];
+
+    if (strlen(a) > NAME_LENGTH_MAX || columns > NAME_LENGTH_MAX)
+        return UINT32_MAX;
+    for (uint32_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (uint32_t i = 1; a[i - 1]; i++) {
+        uint32_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            const uint32_t changed = diagonal + (a[i - 1] != b[j - 1]), shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
+
+            diagonal = row[j];
+            row[j] = changed < shorter + 1 ? changed : shorter + 1;
+        }
+    }
+    return row[columns];
+}
+
+static void look_at(void *user, const char *name)
+{
+    struct lookup *l = user;
+    const uint32_t distance = edit_distance(l->name, name);
+
+    l->any = true;
+    l->known |= !strcmp(name, l->name);
+    if (distance < l->distance && strlen(name) < sizeof l->nearest) {
+        l->distance = distance;
+        snprintf(l->nearest, sizeof l->nearest, "%s", name);
+    }
+}
+
+/* Checks that LLVM knows the processor.  A triple that LLVM does not know is reported elsewhere. */
+static bool check_processor(const struct target *t, const char *cpu, struct error *e)
+{
+    struct lookup l = {.name = cpu, .distance = UINT32_MAX};
+    char name[128];
+
+    processors_each(t->triple, look_at, &l);
+    if (l.known || !l.any)
+        return true;
+    escape_text(name, sizeof name, cpu, strlen(cpu));
+    if (l.distance <= 1 + strlen(cpu) / 4)
+        return error_set(e, WNNStatus_TypeError, "LLVM knows no processor \"%.60s\" of %.60s; did you mean \"%s\"?", name,
+                         t->triple, l.nearest);
+    return error_set(
+        e, WNNStatus_TypeError,
+        "LLVM knows no processor \"%.60s\" of %.60s; clang --target=%.60s --print-supported-cpus lists those it knows", name,
+        t->triple, t->triple);
+}
+
+static bool set_processor(struct target *t, const char *cpu, struct arena *a, struct error *e)
+{
+    if (cpu && !strcmp(cpu, "native"))
+        return set_native(t, a, e);
+    if (cpu && !check_processor(t, cpu, e))
+        return false;
+    const struct baseline *found = NULL;
+    for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++)
+        if (same_arch(baselines[i].arch, t->triple))
+            found = &baselines[i];
+    /* A processor that is named has its own features. */
+    t->cpu = cpu ? arena_string(a, cpu, strlen(cpu)) : found ? found->cpu : "generic";
+    t->features = !cpu && found ? found->features : "";
+    return t->cpu || error_out_of_memory(e);
+}
+
+static bool join_features(struct target *t, const char *first, const char *second, struct arena *a, struct error *e)
+{
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *all = arena_alloc(a, size);
+
+    if (!all)
+        return error_out_of_memory(e);
+    snprintf(all, size, "%s%s%s", first, *first && *second ? "," : "", second);
+    t->features = all;
+    return true;
+}
+
+static bool add_features(struct target *t, const char *features, struct arena *a, struct error *e)
+{
+    return !features || join_features(t, t->features, features, a, e);
+}
+
+/* Of two entries for one feature the later one counts: what somebody switched off stays off. */
+static bool prepend_features(struct target *t, const char *features, struct arena *a, struct error *e)
+{
+    return join_features(t, features, t->features, a, e);
+}
+
+/* Checks a list of features, which are "+name" or "-name", separated by commas; LLVM takes a bare name as well. */
+static bool check_features(const char *features, struct error *e)
+{
+    for (const char *p = features; p && *p; p += strcspn(p, ","), p += *p == ',')
+        if ((*p != '+' && *p != '-') || strcspn(p + 1, ",") == 0)
+            return error_set(e, WNNStatus_TypeError, "features \"%.100s\": not a list like +name,-name", features);
+    return true;
+}
+
+static bool check_layout(const struct target *t, const struct machine *m, struct error *e)
+{
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->tm);
+    bool little = LLVMByteOrder(layout) == LLVMLittleEndian;
+    unsigned pointer = LLVMPointerSize(layout);
+
+    LLVMDisposeTargetData(layout);
+    if (!little || (pointer != 4 && pointer != 8))
+        return error_set(e, WNNStatus_NotSupportedError, "%.60s: only little-endian targets with pointers of 32 or 64 bits",
+                         t->triple);
+    return true;
+}
+
+/* Finds out facts of the processor, which LLVM may have something to say about.  Nothing is compiled before the layout is known
+ * to fit. */
+static bool probe(struct target *t, struct arena *a, struct error *e)
+{
+    struct machine machine;
+    bool spelled = !strcmp(t->cpu, "x86-64") || strncmp(t->triple, "x86_64-", 7) != 0;
+
+    if (!machine_create(&machine, t, NULL, e))
+        return false;
+    bool ok = check_layout(t, &machine, e);
+    machine_destroy(&machine);
+    if (!ok || !machine_create_ahead(&machine, t, NULL, e))
+        return false;
+    ok = isa_probe(&machine, t->triple, &t->isa, e);
+    for (size_t i = 0; ok && !spelled && i < sizeof implied / sizeof *implied; i++)
+        if (t->isa.rounding && implied[i].vector_bits <= t->isa.vector_bits)
+            ok = prepend_features(t, implied[i].features, a, e);
+    machine_destroy(&machine);
+    return ok;
+}
+
+struct naming {
+    struct target *t;
+    const char *triple, *cpu, *features;
+    struct arena *a;
+    struct error *e;
+};
+
+static bool set_names(void *user)
+{
+    const struct naming *n = user;
+
+    machine_initialize_all();
+    return set_triple(n->t, n->triple, n->a, n->e) && set_processor(n->t, n->cpu, n->a, n->e) &&
+           add_features(n->t, n->features, n->a, n->e);
+}
+
+bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
+                   struct error *e)
+{
+    struct naming naming = {t, triple, cpu, features, a, e};
+    struct capture capture;
+    char line[256] = "";
+    bool abandoned = false;
+
+    if (!check_features(features, e) || !machine_protect(LLVM_SETUP, &abandoned, set_names, &naming, e))
+        return false;
+    bool captured = capture_begin(&capture);
+    bool ok = probe(t, a, e);
+    if (captured)
+        capture_end(&capture, line, sizeof line);
+    if (!strstr(line, "is not a recognized"))
+        return ok;
+    /* What is wrong with the names is the reason for whatever else went wrong. */
+    char *detail = strstr(line, " (ignoring");
+    if (detail)
+        *detail = '\0';
+    *e = (struct error){0};
+    return error_set(e, WNNStatus_TypeError, "%s: %s", t->triple, line);
+}
+
+bool object_target_is_native(const struct target *t)
+{
+    char *triple = LLVMGetDefaultTargetTriple();
+    bool native = triple && same_arch(triple, t->triple) && strstr(t->triple, "linux");
+
+    LLVMDisposeMessage(triple);
+    return native;
+}

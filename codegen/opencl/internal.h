@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
+ * spaces, stages), print_tile.c, print_point.c (phases, loops, stores), print_reduce.c, print_value.c, print_function.c,
+ * print_lanes.c and print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with
+ * need_ declare what an expression refers to, where that is not declared yet.
+ */
+#ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
+#define WEBNN_CODEGEN_OPENCL_INTERNAL_H_
+
+#include "codegen/opencl/opencl.h"
+
+/** Says where the numbers of each variable, expression and store begin in the order of kernel_numbers. */
+struct number_starts {
+    uint32_t *vars, *exprs, *stores;
+};
+
+/** This is the state of printing one kernel without stages, or one stage. */
+struct printer {
+    FILE *out;
+    struct arena *arena;
+    const struct kernel *k;
+    const struct gpu_schedule *s;
+    struct knumbers numbers;
+    struct number_starts starts;
+    bool literals;                /* numbers are part of the text, because there are too many for arguments */
+    uint32_t first_param;         /* where this stage's parameters begin: those of stages follow one another */
+    const uint32_t *tensor_names; /* of a stage: each tensor's number in the kernel, or KERNEL_TENSORS_MAX + number of the local
+                                     tensor; else NULL */
+    bool *expr_known, *var_known; /* what is declared where code is being printed */
+    /* lanes says how many lanes a value has here that differs along the lane variable; it is 1 where everything is scalar.
+     * expr_lanes and var_lanes say which values differ.  lane_by_lane holds within a loop that computes one lane after the
+     * other what vectors cannot. */
+    uint32_t lanes;
+    bool *expr_lanes, *var_lanes;
+    bool lane_by_lane;
+    uint32_t indent;
+    bool failed;
+};
+
+/** Remembers what was declared before a block. */
+struct scope {
+    bool *exprs, *vars;
+    uint32_t lanes;
+    bool lane_by_lane;
+};
+
+/** These hold the text of an operand, and of a type. */
+struct operand_text {
+    char text[48];
+};
+struct type_text {
+    char text[20];
+};
+
+/* ---- print_value.c: numbers, forms, variables, expressions ---- */
+
+/** Fills p->numbers and p->starts from arena a.  Returns false if memory runs out. */
+bool printer_number(struct printer *p, struct arena *a);
+/** Writes a line of code with its indentation and its end. */
+void put_line(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Returns the type that indices have: "int" or "long". */
+const char *opencl_index_type(const struct printer *p);
+/** Writes a number: itself where it is known, else the name of its parameter. */
+void put_number(struct printer *p, uint32_t number);
+/** Declares the variables that a form refers to. */
+void need_form(struct printer *p, struct kaffine form);
+/** Writes a form, whose first number is numbers.items[start], as an expression. */
+void put_form(struct printer *p, uint32_t start, struct kaffine form);
+/** Declares the variables that guards refer to. */
+void need_guards(struct printer *p, uint32_t count, const struct kguard *guards);
+/** Writes the conjunction of guards, whose first number is numbers.items[start]. */
+void put_guards(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards);
+/** Declares v<expr>, and what it depends on, where they are not declared yet. */
+void need_expr(struct printer *p, uint32_t expr);
+/** Begins a block, and remembers in *s what is declared; the caller writes the "{". */
+void scope_enter(struct printer *p, struct scope *s);
+/** Ends a block: what was declared in it is not known behind it.  The caller writes the "}". */
+void scope_leave(struct printer *p, const struct scope *s);
+/** Returns whether an expression's value is a vector here. */
+bool has_lanes(const struct printer *p, uint32_t expr);
+/** Returns the name of v<expr>.  If `lanes` holds and the value is a scalar, the text spreads it over the lanes. */
+struct operand_text operand_of(const struct printer *p, uint32_t expr, bool lanes);
+/** Opens a loop over the lanes, in which everything is scalar and x<lane variable> has its value in lane `lane`. */
+void open_lanes(struct printer *p, struct scope *s);
+/** Closes that loop. */
+void close_lanes(struct printer *p, const struct scope *s);
+/** Adds v<addend> to the running sum s<sum>.  Of a float, c<sum> keeps what rounding loses. */
+void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend);
+/** Declares the array lanes<expr> and fills it from the vector v<expr>, so that loops over the lanes can read it. */
+void put_spill(struct printer *p, uint32_t expr);
+/** Returns whether a form contains a variable that differs between lanes.  If `derived` holds, the lane variable itself does
+ * not count. */
+bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived);
+/** Returns whether neighbouring lanes of a form are neighbours in memory. */
+bool is_side_by_side(const struct printer *p, struct kaffine form);
+/** Writes the name of a tensor's pointer: "t3", or "local2" for a local tensor of a stage. */
+void put_tensor(struct printer *p, uint32_t tensor);
+/** Returns the type of a tensor's elements in memory. */
+const char *opencl_storage_type(dtype t);
+/** Returns the type of an expression's value; conditions are ints. */
+const char *opencl_value_type(enum ktype t);
+/** Returns the type of an expression's value in so many lanes, such as "float8". */
+struct type_text opencl_lane_type(enum ktype t, uint32_t lanes);
+
+/* ---- print_point.c ---- */
+
+/** Declares the values that variables have at the row-major number `from`, as constants x<variable><suffix>. */
+void put_decode(struct printer *p, const struct gpu_vars *vars, const char *from, const char *suffix);
+/** Writes the product of the variables' sizes. */
+void put_product(struct printer *p, const struct gpu_vars *vars);
+/** Writes the size of one variable. */
+void put_size(struct printer *p, uint32_t var);
+/** Writes the stores of a phase that are varying, or those that are not, and declares first everything that they need. */
+void put_stores(struct printer *p, bool varying, uint32_t phase);
+/** Declares everything that does not vary and is known in this phase, for the loops that come. */
+void put_invariants(struct printer *p, uint32_t phase);
+/** Writes everything of a point whose PARALLEL variables are declared, or of as many points as there are lanes. */
+void put_point(struct printer *p);
+
+/* ---- print_tile.c ---- */
+
+/** Writes the body of a kernel whose schedule has the shape GPU_TILES. */
+void put_tiles(struct printer *p);
+
+/* ---- print_reduce.c ---- */
+
+/** Returns whether a reduction is a sum of floats, which is added up in blocks. */
+bool is_float_sum(const struct kexpr *e);
+/** Returns whether a reduction looks for the place of an extreme. */
+bool is_extreme_index(const struct kexpr *e);
+/** Declares the accumulators of a reduction or a running sum: s, and of a float sum c for what rounding loses of it. */
+void put_initial(struct printer *p, uint32_t expr);
+/** Writes one step of a reduction; `iteration` names the iteration's row-major number. */
+void put_step(struct printer *p, uint32_t expr, const char *iteration);
+/** Declares the accumulators a of a block, for all float sums of a phase, if `open` holds; else adds them to s. */
+void put_block(struct printer *p, uint32_t phase, bool open);
+/** Declares v<expr> after the loop: combines the lanes along a REDUCED variable, and the items that share a row. */
+void put_result(struct printer *p, uint32_t expr);
+
+/* ---- print_function.c ---- */
+
+/** Returns whether an operation becomes a call of a function that put_functions writes. */
+bool opencl_is_function(enum kop op, enum ktype type);
+/** Writes the elementary functions that a kernel calls: for scalars, and for vectors if lanes is more than 1.  Returns false if
+ * memory runs out. */
+bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes);
+
+/* ---- print_lanes.c ---- */
+
+/** Writes the prelude's functions for vectors of so many lanes. */
+void put_lane_functions(FILE *out, uint32_t lanes);
+/** Returns whether put_lane_operation can write an operation for vectors. */
+bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from);
+/** Writes one operation as an expression, whose operands are vectors of so many lanes. */
+void put_lane_operation(FILE *out, uint32_t lanes, enum kop op, enum ktype type, enum ktype from,
+                        const struct operand_text args[3]);
+
+/* ---- print_operation.c ---- */
+
+/** Writes one operation as an expression, whose operands are v<a>, v<b> and v<c>. */
+void put_operation(FILE *out, enum kop op, enum ktype type, enum ktype from, const uint32_t args[3]);
+/** Writes a constant as a literal that has exactly its bits. */
+void put_constant(FILE *out, enum ktype type, union scalar bits);
+/** Returns the name of the unsigned type that is as wide as t. */
+const char *opencl_unsigned_type(enum ktype t);
+/** Returns OpenCL C's name of a function of one float that is exact, or rounded once.  Returns NULL for all other
+ * operations. */
+const char *opencl_function_of(enum kop op);
+/** Returns the sign of an operation that C writes between its operands, and NULL for all other operations. */
+const char *opencl_infix_of(enum kop op);
+
+#endif

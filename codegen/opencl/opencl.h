@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prints kernels as OpenCL C 1.2.
+ *
+ * The printer takes a finished kernel and its GPU schedule (ir/schedule/schedule_gpu.h).  It gives the source of one __kernel
+ * function, and the numbers that the function takes as parameters.  Sizes and strides are parameters, so that kernels of one
+ * structure share a program.
+ *
+ * The function has these arguments, in this order:
+ *   for every tensor of the kernel a __global buffer and a byte offset into it (ulong);
+ *   of a kernel of stages the same for its scratch memory of schedule.scratch_bytes;
+ *   the parameters, as int, or as long where the schedule is wide.
+ *
+ * The text needs no OpenCL header and no device: it depends on the kernel and its schedule alone.
+ */
+#ifndef WEBNN_CODEGEN_OPENCL_OPENCL_H_
+#define WEBNN_CODEGEN_OPENCL_OPENCL_H_
+
+#include "ir/schedule/schedule_gpu.h"
+
+/** This is what opencl_print gives.  The caller frees it with opencl_source_free. */
+struct opencl_source {
+    char *text; /* one __kernel function of the given name; opencl_prelude goes before it */
+    uint32_t param_count;
+    int64_t *params; /* values of this kernel's parameters */
+};
+
+/** Every program begins with these functions and macros, which all kernels use. */
+extern const char opencl_prelude[];
+/** A program has to be built with these options, so that its results are as exact as those of the CPU. */
+extern const char opencl_options[];
+
+/** Prints a kernel as a function of the given name into *out, which the caller frees.  k is finished, and s is its schedule.
+ * Returns false after an error in *e, which only a lack of memory causes; *out then holds nothing. */
+bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,
+                  struct error *e);
+/** Frees the text and the parameters of s, but not s itself. */
+void opencl_source_free(struct opencl_source *s);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prints elementary functions: the expansions of ir/expansion become functions of OpenCL C, so that a device computes them with
+ * the errors that docs/scalar-functions.md promises, whatever its own are.
+ */
+#include "codegen/opencl/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ir/expansion/expansion.h"
+
+static const struct expansion_target device = {.fma = true};
+
+bool opencl_is_function(enum kop op, enum ktype type)
+{
+    return ktype_is_float(type) && ((op >= K_EXP && op <= K_SIGMOID) || op == K_POW);
+}
+
+static void put_function(FILE *out, const struct expansion *x, uint32_t lanes)
+{
+    fprintf(out, "static %s f%s_%s(", opencl_lane_type(KT_F32, lanes).text, lanes > 1 ? "v" : "", kop_name(x->op));
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        fprintf(out, "%sconst %s v%" PRIu32, i ? ", " : "", opencl_lane_type(x->steps[i].type, lanes).text, i);
+    fputs(")\n{\n", out);
+    for (uint32_t i = x->argument_count; i < x->value_count; i++) {
+        const struct expansion_step *s = &x->steps[i];
+        const uint32_t args[3] = {s->args[0], s->args[1], s->args[2]};
+        const enum ktype from = s->args[0] == EXPANSION_NONE ? s->type : x->steps[s->args[0]].type;
+        const struct type_text type = opencl_lane_type(s->type, lanes);
+
+        fprintf(out, "  const %s v%" PRIu32 " = ", type.text, i);
+        if (s->op == K_CONST) {
+            if (lanes > 1)
+                fprintf(out, "(%s)(%s", type.text, s->type == KT_BOOL ? "-" : "");
+            put_constant(out, s->type, s->bits);
+            fputs(lanes > 1 ? ")" : "", out);
+        } else if (lanes > 1) {
+            struct operand_text texts[3];
+            for (uint32_t j = 0; j < 3; j++)
+                snprintf(texts[j].text, sizeof texts[j].text, "v%" PRIu32, args[j]);
+            put_lane_operation(out, lanes, s->op, s->type, from, texts);
+        } else {
+            put_operation(out, s->op, s->type, from, args);
+        }
+        fputs(";\n", out);
+    }
+    fprintf(out, "  return v%" PRIu16 ";\n}\n", x->result);
+}
+
+static void find_functions(const struct kernel *k, bool used[K_OP_COUNT])
+{
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        used[k->exprs[i].op] |= opencl_is_function(k->exprs[i].op, k->exprs[i].type);
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        find_functions(k->stages[i].kernel, used);
+}
+
+bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes)
+{
+    bool used[K_OP_COUNT] = {false};
+    struct expansion *x = malloc(sizeof *x); /* too large for the stack */
+
+    if (!x)
+        return false;
+    find_functions(k, used);
+    if (lanes > 1)
+        put_lane_functions(out, lanes);
+    for (uint32_t op = 0; op < K_OP_COUNT; op++) {
+        if (!used[op])
+            continue;
+        expansion_build((enum kop)op, &device, x);
+        put_function(out, x, 1);
+        if (lanes > 1)
+            put_function(out, x, lanes);
+    }
+    free(x);
+    return true;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prints reductions: accumulators, one iteration, blocks of sums, and how lanes and work-items are combined.
+ *
+ * The accumulator of expression e is s<e>, what rounding lost of a float sum c<e>, the block that is added to it when it is
+ * full a<e>, and the place of an extreme i<e>.  Where lanes are iterations, vectors of these are ls<e>, lc<e> and la<e>.
+ */
+#include "codegen/opencl/internal.h"
+
+#include <inttypes.h>
+
+bool is_float_sum(const struct kexpr *e)
+{
+    return e->op == K_REDUCE && ktype_is_float(e->type) && (e->reduce == KR_SUM || e->reduce == KR_DOT);
+}
+
+bool is_extreme_index(const struct kexpr *e)
+{
+    return e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX;
+}
+
+/* Returns the largest value of a type if `max` holds, else the smallest. */
+static const char *end_of_range(enum ktype t, bool max)
+{
+    static const char *const ends[KT_COUNT][2] = {[KT_BOOL] = {"0", "1"},
+                                                  [KT_F32] = {"-INFINITY", "INFINITY"},
+                                                  [KT_F64] = {"-(double)INFINITY", "(double)INFINITY"},
+                                                  [KT_I8] = {"CHAR_MIN", "CHAR_MAX"},
+                                                  [KT_U8] = {"0", "UCHAR_MAX"},
+                                                  [KT_I32] = {"INT_MIN", "INT_MAX"},
+                                                  [KT_U32] = {"0", "UINT_MAX"},
+                                                  [KT_I64] = {"LONG_MIN", "LONG_MAX"},
+                                                  [KT_U64] = {"0", "ULONG_MAX"}};
+
+    return ends[t][max];
+}
+
+/* Returns whether each lane has an accumulator of its own here: always where lanes are iterations, else where what is reduced
+ * has lanes. */
+static bool is_lane_sum(const struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+
+    if (p->lanes == 1)
+        return false;
+    return p->k->vars[p->s->lane_var].kind == KVAR_REDUCED || p->expr_lanes[e->args[0]] ||
+           (e->reduce == KR_DOT && p->expr_lanes[e->args[1]]);
+}
+
+/* Returns "l" for the accumulators of lanes that are iterations, because a scalar loop over the remaining iterations has its
+ * own; else returns "". */
+static const char *prefix_of(const struct printer *p)
+{
+    return p->lanes > 1 && p->k->vars[p->s->lane_var].kind == KVAR_REDUCED ? "l" : "";
+}
+
+static const char *initial_of(const struct kexpr *e, enum ktype type)
+{
+    if (e->op == K_SCAN || e->reduce == KR_SUM || e->reduce == KR_DOT)
+        return "0";
+    if (e->reduce == KR_PRODUCT)
+        return "1";
+    return end_of_range(type, e->reduce == KR_MIN || e->reduce == KR_ARG_MIN);
+}
+
+static void put_accumulators(struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const enum ktype type = e->op == K_SCAN ? e->type : p->k->exprs[e->args[0]].type;
+    const struct type_text t = opencl_lane_type(type, e->op == K_REDUCE && is_lane_sum(p, expr) ? p->lanes : 1);
+    const char *l = prefix_of(p);
+
+    put_line(p, "%s %ss%" PRIu32 " = (%s)(%s);", t.text, l, expr, t.text, initial_of(e, type));
+    if (e->op == K_SCAN ? ktype_is_float(type) : is_float_sum(e))
+        put_line(p, "%s %sc%" PRIu32 " = (%s)(0);", t.text, l, expr, t.text);
+    if (e->op == K_REDUCE && is_extreme_index(e))
+        put_line(p, "long i%" PRIu32 " = -1;", expr);
+}
+
+void put_initial(struct printer *p, uint32_t expr)
+{
+    const uint32_t lanes = p->lanes;
+
+    put_accumulators(p, expr);
+    if (!*prefix_of(p))
+        return;
+    p->lanes = 1;
+    put_accumulators(p, expr);
+    p->lanes = lanes;
+}
+
+/* Writes the condition that value x comes before value y as an extreme; NaN comes before everything but NaN. */
+static void put_better(struct printer *p, const struct kexpr *e, enum ktype type, const char *x, const char *y)
+{
+    const char *sign = e->reduce == KR_ARG_MIN ? "<" : ">";
+
+    if (ktype_is_float(type))
+        fprintf(p->out, "(%s != %s ? %s == %s : %s == %s && %s %s %s)", x, x, y, y, y, y, x, sign, y);
+    else
+        fprintf(p->out, "%s %s %s", x, sign, y);
+}
+
+/* Writes what one value, or a vector of values, does to an accumulator of integers. */
+static void put_integer_sum(struct printer *p, const char *s, uint32_t expr, const char *x, const char *y, uint32_t lanes)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const enum ktype type = p->k->exprs[e->args[0]].type;
+    const char *t = opencl_value_type(type), *u = opencl_unsigned_type(type);
+
+    if (lanes > 1) {
+        const struct type_text v = opencl_lane_type(type, lanes);
+        char cast[24];
+        snprintf(cast, sizeof cast, "as_%s%" PRIu32, u, lanes);
+        put_line(p, "%s = as_%s(%s(%s) %s %s(%s)%s%s%s%s);", s, v.text, cast, s, e->reduce == KR_PRODUCT ? "*" : "+", cast, x,
+                 y ? " * " : "", y ? cast : "", y ? "(" : "", y ? y : "");
+        return;
+    }
+    put_line(p, "%s = (%s)((ulong)%s %s (ulong)%s%s%s);", s, t, s, e->reduce == KR_PRODUCT ? "*" : "+", x,
+             y ? " * (ulong)" : "", y ? y : "");
+}
+
+/* Combines accumulator s, which has so many lanes, with x (and y, of a dot). */
+static void put_combination(struct printer *p, uint32_t expr, const char *s, const char *a, const char *x, const char *y,
+                            uint32_t lanes)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const enum ktype type = p->k->exprs[e->args[0]].type;
+    const char *t = opencl_value_type(type);
+    const char *extreme = e->reduce == KR_MIN || e->reduce == KR_ARG_MIN ? "min" : "max";
+
+    switch (e->reduce) {
+    case KR_SUM:
+    case KR_DOT:
+        if (!ktype_is_float(type))
+            put_integer_sum(p, s, expr, x, y, lanes);
+        else if (y)
+            put_line(p, "%s = fma(%s, %s, %s);", a, x, y, a);
+        else
+            put_line(p, "%s += %s;", a, x);
+        return;
+    case KR_PRODUCT:
+        if (ktype_is_float(type))
+            put_line(p, "%s *= %s;", s, x);
+        else
+            put_integer_sum(p, s, expr, x, NULL, lanes);
+        return;
+    default:
+        if (!ktype_is_float(type))
+            put_line(p, "%s = %s(%s, %s);", s, extreme, s, x);
+        else if (lanes > 1)
+            put_line(p, "%s = %s_v(%s, %s);", s, extreme, s, x);
+        else
+            put_line(p, "%s = %s_%s(%s, %s);", s, extreme, t, s, x);
+    }
+}
+
+void put_step(struct printer *p, uint32_t expr, const char *iteration)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const bool lanes = is_lane_sum(p, expr);
+    const struct operand_text x = operand_of(p, e->args[0], lanes);
+    const char *l = prefix_of(p);
+    struct operand_text y = {""};
+    char s[24], a[24];
+
+    if (is_extreme_index(e)) {
+        snprintf(s, sizeof s, "s%" PRIu32, expr);
+        fprintf(p->out, "%*sif (i%" PRIu32 " < 0 || ", (int)p->indent * 2, "", expr);
+        put_better(p, e, p->k->exprs[e->args[0]].type, x.text, s);
+        fprintf(p->out, ") { s%" PRIu32 " = %s; i%" PRIu32 " = %s; }\n", expr, x.text, expr, iteration);
+        return;
+    }
+    if (e->reduce == KR_DOT)
+        y = operand_of(p, e->args[1], lanes);
+    snprintf(s, sizeof s, "%ss%" PRIu32, l, expr);
+    snprintf(a, sizeof a, "%sa%" PRIu32, l, expr);
+    put_combination(p, expr, s, a, x.text, e->reduce == KR_DOT ? y.text : NULL, lanes ? p->lanes : 1);
+}
+
+static void put_blocks(struct printer *p, uint32_t phase, bool open)
+{
+    const char *l = prefix_of(p);
+
+    for (uint32_t i = 0; i < p->k->expr_count; i++) {
+        const struct kexpr *e = &p->k->exprs[i];
+        const bool lanes = e->op == K_REDUCE && is_lane_sum(p, i);
+        if (e->op != K_REDUCE || e->phase != phase || !is_float_sum(e))
+            continue;
+        if (open)
+            put_line(p, "%s %sa%" PRIu32 " = 0;", opencl_lane_type(e->type, lanes ? p->lanes : 1).text, l, i);
+        else
+            put_line(p, "add_%s(&%ss%" PRIu32 ", &%sc%" PRIu32 ", %sa%" PRIu32 ");", lanes ? "v" : opencl_value_type(e->type),
+                     l, i, l, i, l, i);
+    }
+}
+
+void put_block(struct printer *p, uint32_t phase, bool open)
+{
+    const uint32_t lanes = p->lanes;
+
+    put_blocks(p, phase, open);
+    if (!*prefix_of(p))
+        return;
+    p->lanes = 1;
+    put_blocks(p, phase, open);
+    p->lanes = lanes;
+}
+
+/* Adds the accumulators of lanes that are iterations to the scalar ones. */
+static void put_lanes_together(struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const enum ktype type = p->k->exprs[e->args[0]].type;
+    const char *t = opencl_value_type(type);
+    char s[24];
+
+    put_line(p, "{ %s all[%" PRIu32 "]; vstore%" PRIu32 "(ls%" PRIu32 ", 0, all);", t, p->lanes, p->lanes, expr);
+    p->indent++;
+    if (is_float_sum(e))
+        put_line(p, "%s lost[%" PRIu32 "]; vstore%" PRIu32 "(lc%" PRIu32 ", 0, lost);", t, p->lanes, p->lanes, expr);
+    put_line(p, "for (int lane = 0; lane < %" PRIu32 "; lane++) {", p->lanes);
+    p->indent++;
+    snprintf(s, sizeof s, "s%" PRIu32, expr);
+    if (is_float_sum(e))
+        put_line(p, "add_%s(&s%" PRIu32 ", &c%" PRIu32 ", all[lane]); c%" PRIu32 " += lost[lane];", t, expr, expr, expr);
+    else
+        put_combination(p, expr, s, s, "all[lane]", NULL, 1);
+    p->indent--;
+    put_line(p, "}");
+    p->indent--;
+    put_line(p, "}");
+}
+
+/* Combines the items' accumulators of a reduction, so that every item has the whole one. */
+static void put_combine(struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const enum ktype type = p->k->exprs[e->args[0]].type;
+    const char *t = opencl_value_type(type);
+    const uint32_t n = p->s->local[0];
+
+    put_line(p, "all%" PRIu32 "[item] = %s%" PRIu32 ";", expr, is_float_sum(e) ? "total" : "s", expr);
+    if (is_extreme_index(e))
+        put_line(p, "where%" PRIu32 "[item] = i%" PRIu32 ";", expr, expr);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "for (uint n = %" PRIu32 "; n > 0; n >>= 1) {", n / 2);
+    p->indent++;
+    put_line(p, "if (item < n) {");
+    p->indent++;
+    put_line(p, "const %s x = all%" PRIu32 "[item + n], y = all%" PRIu32 "[item];", t, expr, expr);
+    switch (e->reduce) {
+    case KR_SUM:
+    case KR_DOT:
+        put_line(p, "all%" PRIu32 "[item] = %sy + x;", expr, ktype_is_float(type) ? "" : "(ulong)");
+        break;
+    case KR_PRODUCT:
+        put_line(p, "all%" PRIu32 "[item] = %sy * x;", expr, ktype_is_float(type) ? "" : "(ulong)");
+        break;
+    case KR_MIN:
+    case KR_MAX:
+        if (ktype_is_float(type))
+            put_line(p, "all%" PRIu32 "[item] = %s_%s(y, x);", expr, e->reduce == KR_MIN ? "min" : "max", t);
+        else
+            put_line(p, "all%" PRIu32 "[item] = %s(y, x);", expr, e->reduce == KR_MIN ? "min" : "max");
+        break;
+    case KR_ARG_MIN:
+    case KR_ARG_MAX:
+        put_line(p, "const long i = where%" PRIu32 "[item + n], j = where%" PRIu32 "[item];", expr, expr);
+        fprintf(p->out, "%*sif (i >= 0 && (j < 0 || ", (int)p->indent * 2, "");
+        put_better(p, e, type, "x", "y");
+        fputs(" || (!(", p->out);
+        put_better(p, e, type, "y", "x");
+        fprintf(p->out, ") && i < j))) { all%" PRIu32 "[item] = x; where%" PRIu32 "[item] = i; }\n", expr, expr);
+        break;
+    case KR_COUNT_:
+        break;
+    }
+    p->indent--;
+    put_line(p, "}");
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    p->indent--;
+    put_line(p, "}");
+    if (is_extreme_index(e))
+        put_line(p, "const long v%" PRIu32 " = where%" PRIu32 "[0];", expr, expr);
+    else
+        put_line(p, "const %s v%" PRIu32 " = all%" PRIu32 "[0];", t, expr, expr);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+void put_result(struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const enum ktype type = p->k->exprs[e->args[0]].type;
+    const bool iterations = *prefix_of(p), lanes = !iterations && is_lane_sum(p, expr);
+    const struct type_text t = opencl_lane_type(type, lanes ? p->lanes : 1);
+
+    if (iterations)
+        put_lanes_together(p, expr);
+    if (is_float_sum(e))
+        put_line(p, "const %s total%" PRIu32 " = total_%s(s%" PRIu32 ", c%" PRIu32 ");", t.text, expr, lanes ? "v" : t.text,
+                 expr, expr);
+    if (p->s->shape == GPU_ROWS)
+        put_combine(p, expr);
+    else if (is_float_sum(e))
+        put_line(p, "const %s v%" PRIu32 " = total%" PRIu32 ";", t.text, expr, expr);
+    else if (is_extreme_index(e))
+        put_line(p, "const long v%" PRIu32 " = i%" PRIu32 ";", expr, expr);
+    else
+        put_line(p, "const %s v%" PRIu32 " = s%" PRIu32 ";", t.text, expr, expr);
+    p->expr_known[expr] = true;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prints the register tiles of contractions: kernels of GPU_TILES.
+ *
+ * A work-item keeps rows x vectors accumulators in registers.  A step of the sum loads each operand as often as it differs
+ * within the tile and multiplies every row with every vector.  Then the sums go through a private array to the point's other
+ * expressions, which are computed vector after vector, and where a row's columns end in the middle of one column after column.
+ *
+ * Rows and columns beyond the edges are computed from the last ones' operands and not stored: so nothing is read outside, and
+ * the loop has no tests.
+ *
+ * The code has these names: m0 is the first row, n0 the first column; x<var>_<row> is a variable of a row; at<v> is the first
+ * column of vector v; a<row>_<v> is an accumulator, s and c with the same suffix are the sum of its full blocks and what
+ * rounding lost of that; p<operand>_<row>_<v> is an operand.
+ */
+#include "codegen/opencl/internal.h"
+
+#include <inttypes.h>
+
+/* ---- what differs within the tile ---- */
+
+struct tile_printer {
+    struct printer *p;
+    const struct gpu_tile *t;
+    uint32_t dot, operands[2];
+    bool rows[2], columns[2]; /* whether an operand differs from row to row, and along the columns */
+    enum ktype type;          /* of sums */
+};
+
+static void find_differences(struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    bool vars[KERNEL_VARS_MAX], *exprs = arena_array(p->arena, (size_t)p->k->expr_count + 1, sizeof(bool));
+
+    w->dot = w->t->dot;
+    w->type = p->k->exprs[w->dot].type;
+    if (!exprs) {
+        p->failed = true;
+        return;
+    }
+    for (uint32_t o = 0; o < 2; o++)
+        w->operands[o] = p->k->exprs[w->dot].args[o];
+    for (uint32_t i = 0; i < w->t->m.count + w->t->n.count; i++) {
+        const bool row = i < w->t->m.count;
+        gpu_differ_along(p->k, row ? w->t->m.vars[i] : w->t->n.vars[i - w->t->m.count], vars, exprs);
+        for (uint32_t o = 0; o < 2; o++)
+            *(row ? &w->rows[o] : &w->columns[o]) |= exprs[w->operands[o]];
+    }
+}
+
+static uint32_t tile_lanes(const struct tile_printer *w)
+{
+    return w->p->s->lanes;
+}
+
+static struct type_text sum_type(const struct tile_printer *w)
+{
+    return opencl_lane_type(w->type, tile_lanes(w));
+}
+
+/* ---- accumulators ---- */
+
+static void put_tile_accumulators(const struct tile_printer *w)
+{
+    const bool totals = w->p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
+
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        for (uint32_t v = 0; v < w->t->vectors; v++) {
+            put_line(w->p, "%s a%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
+            if (totals)
+                put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0, c%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v, r, v);
+        }
+}
+
+/* Adds full blocks to the sums. */
+static void put_flush(const struct tile_printer *w)
+{
+    if (!ktype_is_float(w->type))
+        return;
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        for (uint32_t v = 0; v < w->t->vectors; v++)
+            put_line(w->p,
+                     "add_%s(&s%" PRIu32 "_%" PRIu32 ", &c%" PRIu32 "_%" PRIu32 ", a%" PRIu32 "_%" PRIu32 "); a%" PRIu32
+                     "_%" PRIu32 " = 0;",
+                     tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), r, v, r, v, r, v, r, v);
+}
+
+static void put_products(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const char *u = opencl_unsigned_type(w->type);
+    const struct type_text type = sum_type(w);
+
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        for (uint32_t v = 0; v < w->t->vectors; v++) {
+            struct operand_text x[2];
+            for (uint32_t o = 0; o < 2; o++)
+                snprintf(x[o].text, sizeof x[o].text, "(%s)(p%" PRIu32 "_%" PRIu32 "_%" PRIu32 ")", type.text, o,
+                         w->rows[o] ? r : 0, w->columns[o] ? v : 0);
+            if (ktype_is_float(w->type))
+                put_line(p, "a%" PRIu32 "_%" PRIu32 " = fma(%s, %s, a%" PRIu32 "_%" PRIu32 ");", r, v, x[0].text, x[1].text, r,
+                         v);
+            else if (tile_lanes(w) > 1)
+                put_line(p,
+                         "a%" PRIu32 "_%" PRIu32 " = as_%s(as_%s%" PRIu32 "(a%" PRIu32 "_%" PRIu32 ") + as_%s%" PRIu32
+                         "(%s) * as_%s%" PRIu32 "(%s));",
+                         r, v, type.text, u, tile_lanes(w), r, v, u, tile_lanes(w), x[0].text, u, tile_lanes(w), x[1].text);
+            else
+                put_line(p, "a%" PRIu32 "_%" PRIu32 " = (%s)((%s)a%" PRIu32 "_%" PRIu32 " + (%s)%s * (%s)%s);", r, v, type.text,
+                         u, r, v, u, x[0].text, u, x[1].text);
+        }
+}
+
+/* Writes the sums to the array `sums`. */
+static void put_sums(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const uint32_t lanes = tile_lanes(w);
+    const bool totals = p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
+
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        for (uint32_t v = 0; v < w->t->vectors; v++) {
+            char sum[64];
+            if (totals)
+                snprintf(sum, sizeof sum, "total_%s(s%" PRIu32 "_%" PRIu32 ", c%" PRIu32 "_%" PRIu32 ")",
+                         lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
+            else
+                snprintf(sum, sizeof sum, "a%" PRIu32 "_%" PRIu32, r, v);
+            if (lanes > 1)
+                put_line(p, "vstore%" PRIu32 "(%s, %" PRIu32 ", sums);", lanes, sum, r * w->t->vectors + v);
+            else
+                put_line(p, "sums[%" PRIu32 "] = %s;", r * w->t->vectors + v, sum);
+        }
+}
+
+/* ---- operands from global memory ---- */
+
+/* Declares one operand of row r and vector v. */
+static void put_operand(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v)
+{
+    struct printer *p = w->p;
+    const uint32_t expr = w->operands[o];
+    struct scope scope;
+
+    put_line(p, "%s p%" PRIu32 "_%" PRIu32 "_%" PRIu32 ";",
+             opencl_lane_type(p->k->exprs[expr].type, has_lanes(p, expr) ? p->lanes : 1).text, o, r, v);
+    put_line(p, "{");
+    scope_enter(p, &scope);
+    for (uint32_t i = 0; i < w->t->m.count && w->rows[o]; i++)
+        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%" PRIu32 ";", opencl_index_type(p), w->t->m.vars[i], w->t->m.vars[i],
+                 r);
+    if (w->columns[o])
+        put_line(p, "const %s x%" PRIu32 " = at%" PRIu32 ";", opencl_index_type(p), w->t->n.vars[0], v);
+    need_expr(p, expr);
+    put_line(p, "p%" PRIu32 "_%" PRIu32 "_%" PRIu32 " = v%" PRIu32 ";", o, r, v, expr);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+static void put_global_step(const struct tile_printer *w)
+{
+    for (uint32_t o = 0; o < 2; o++)
+        for (uint32_t r = 0; r < (w->rows[o] ? w->t->rows : 1); r++)
+            for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++)
+                put_operand(w, o, r, v);
+    put_products(w);
+}
+
+/* Writes the loops over the REDUCED variables from `level` on. */
+static void put_tile_nest(const struct tile_printer *w, uint32_t level)
+{
+    struct printer *p = w->p;
+    const uint32_t var = p->k->parallel_count + level;
+    const char *type = opencl_index_type(p);
+    const bool split = level == p->s->sum_split;
+
+    if (level == p->k->reduced_count) {
+        put_global_step(w);
+        return;
+    }
+    if (split) {
+        fprintf(p->out, "%*sfor (%s block = ", (int)p->indent * 2, "", type);
+        if (w->t->k_items > 1)
+            fprintf(p->out, "(%s)get_local_id(1) * %" PRIu32, type, p->s->sum_steps);
+        else
+            fputc('0', p->out);
+        fputs("; block < ", p->out);
+        put_size(p, var);
+        fprintf(p->out, "; block += %" PRIu32 ") {\n", p->s->sum_steps * w->t->k_items);
+        p->indent++;
+        fprintf(p->out, "%*sconst %s end = min((%s)", (int)p->indent * 2, "", type, type);
+        put_size(p, var);
+        fprintf(p->out, ", block + (%s)%" PRIu32 ");\n", type, p->s->sum_steps);
+    }
+    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, split ? "block" : "0",
+            var);
+    if (split)
+        fputs("end", p->out);
+    else
+        put_size(p, var);
+    fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
+    p->indent++;
+    put_tile_nest(w, level + 1);
+    p->indent--;
+    put_line(p, "}");
+    if (split) {
+        put_flush(w);
+        p->indent--;
+        put_line(p, "}");
+    }
+}
+
+/* ---- the points of a tile ---- */
+
+/* Writes everything of a vector of points, or of one point, that comes after its sum. */
+static void put_points(const struct tile_printer *w, const char *sum, uint32_t lanes)
+{
+    struct printer *p = w->p;
+    const bool vector = lanes > 1;
+    struct scope scope;
+
+    scope_enter(p, &scope);
+    p->lanes = lanes;
+    put_line(p, "const %s v%" PRIu32 " = %s;", opencl_lane_type(w->type, vector ? lanes : 1).text, w->dot, sum);
+    p->expr_known[w->dot] = true;
+    put_invariants(p, p->k->phase_count);
+    put_stores(p, false, p->k->phase_count);
+    scope_leave(p, &scope);
+}
+
+/* Writes the rows of the tile, for results of the work-item. */
+static void put_global_points(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const uint32_t lanes = tile_lanes(w), n = w->t->n.vars[0];
+    const char *type = opencl_index_type(p);
+
+    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++) {", w->t->rows);
+    p->indent++;
+    put_line(p, "const %s row = m0 + r;", type);
+    put_line(p, "if (row >= rows) break;");
+    put_decode(p, &w->t->m, "row", "");
+    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
+    p->indent++;
+    put_line(p, "const %s begin = n0 + v * %" PRIu32 ", at = min(begin, (%s)(columns - %" PRIu32 "));", type, lanes, type,
+             lanes);
+    if (lanes > 1) {
+        put_line(p, "if (begin == at) {");
+        p->indent++;
+        put_line(p, "const %s x%" PRIu32 " = at;", type, n);
+        char sum[64];
+        snprintf(sum, sizeof sum, "vload%" PRIu32 "(r * %" PRIu32 " + v, sums)", lanes, w->t->vectors);
+        put_points(w, sum, lanes);
+        put_line(p, "continue;");
+        p->indent--;
+        put_line(p, "}");
+    }
+    if (lanes == 1 || p->s->lane_tail) {
+        char sum[64];
+        put_line(p, "for (%s x%" PRIu32 " = begin; x%" PRIu32 " < columns; x%" PRIu32 "++) {", type, n, n, n);
+        p->indent++;
+        snprintf(sum, sizeof sum, "sums[(r * %" PRIu32 " + v) * %" PRIu32 " + x%" PRIu32 " - at]", w->t->vectors, lanes, n);
+        put_points(w, sum, 1);
+        if (lanes == 1)
+            put_line(p, "break;");
+        p->indent--;
+        put_line(p, "}");
+    }
+    p->indent--;
+    put_line(p, "}");
+    p->indent--;
+    put_line(p, "}");
+}
+
+/* ---- items that share the iterations ---- */
+
+/* Adds up in local memory what the items of a tile have summed; only the first item goes on. */
+static void put_shared_sums(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const uint32_t numbers = w->t->rows * w->t->vectors * tile_lanes(w), columns = p->s->local[0];
+
+    put_line(p, "for (int i = 0; i < %" PRIu32 "; i++) {", numbers);
+    p->indent++;
+    put_line(p, "shared[get_local_id(1) * %" PRIu32 " + get_local_id(0)] = sums[i];", columns);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "if (get_local_id(1) == 0)");
+    put_line(p, "  for (int k = 1; k < %" PRIu32 "; k++) sums[i] %s shared[k * %" PRIu32 " + get_local_id(0)];", w->t->k_items,
+             ktype_is_float(w->type) ? "+=" : "+= (uint)", columns);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    p->indent--;
+    put_line(p, "}");
+    put_line(p, "if (get_local_id(1) != 0) return;");
+}
+
+/* ---- tiles from global memory ---- */
+
+static void put_sizes(const struct tile_printer *w)
+{
+    const char *type = opencl_index_type(w->p);
+
+    fprintf(w->p->out, "%*sconst %s rows = ", (int)w->p->indent * 2, "", type);
+    put_product(w->p, &w->t->m);
+    fprintf(w->p->out, ", columns = ");
+    put_product(w->p, &w->t->n);
+    fputs(";\n", w->p->out);
+}
+
+static void put_global_tile(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const uint32_t lanes = tile_lanes(w);
+    const char *type = opencl_index_type(p);
+    char name[32], suffix[16];
+
+    put_sizes(w);
+    if (w->t->k_items > 1)
+        put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
+    put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
+             type, type, w->t->k_items, w->t->rows, type, lanes * w->t->vectors);
+    if (p->s->partial[0] && w->t->k_items == 1)
+        put_line(p, "if (n0 >= columns) return;");
+    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_decode(p, &p->s->dimensions[2], "other", "");
+    for (uint32_t r = 0; r < w->t->rows && w->t->m.count; r++) {
+        put_line(p, "const %s m%" PRIu32 " = min(m0 + %" PRIu32 ", rows - 1);", type, r + 1, r);
+        snprintf(name, sizeof name, "m%" PRIu32, r + 1);
+        snprintf(suffix, sizeof suffix, "_%" PRIu32, r);
+        put_decode(p, &w->t->m, name, suffix);
+    }
+    for (uint32_t v = 0; v < w->t->vectors; v++)
+        put_line(p, "const %s at%" PRIu32 " = min(n0 + %" PRIu32 ", columns - %" PRIu32 ");", type, v, v * lanes, lanes);
+    put_tile_accumulators(w);
+    p->lanes = lanes;
+    put_tile_nest(w, 0);
+    p->lanes = 1;
+    put_line(p, "%s sums[%" PRIu32 "];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
+    put_sums(w);
+    if (w->t->k_items > 1)
+        put_shared_sums(w);
+    put_global_points(w);
+}
+
+/* ---- tiles from local memory ---- */
+
+/* Makes all items bring the elements of an operand that a tile needs for the iterations from k0 on, with zeros beyond the
+ * edges. */
+static void put_bring(const struct tile_printer *w, uint32_t o, const struct gpu_vars *reduced)
+{
+    struct printer *p = w->p;
+    const bool m = o == w->t->operand_m;
+    const struct gpu_vars *vars = m ? &w->t->m : &w->t->n;
+    const uint32_t width = m ? w->t->items_m * w->t->rows : w->t->items_n * w->t->vectors;
+    const uint32_t expr = w->operands[o];
+    const char *type = opencl_index_type(p);
+    struct scope scope;
+
+    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", width * w->t->k_tile,
+             w->t->items_m * w->t->items_n);
+    scope_enter(p, &scope);
+    if (w->t->along_k[o])
+        put_line(p, "const int j = i / %" PRIu32 ", k = i %% %" PRIu32 ";", w->t->k_tile, w->t->k_tile);
+    else
+        put_line(p, "const int j = i %% %" PRIu32 ", k = i / %" PRIu32 ";", width, width);
+    put_line(p, "const %s at = %c0 + j, iteration = k0 + k;", type, m ? 'm' : 'n');
+    put_line(p, "%s value = 0;", opencl_value_type(w->type));
+    put_line(p, "if (at < %s & iteration < iterations) {", m ? "rows" : "columns");
+    p->indent++;
+    put_decode(p, vars, "at", "");
+    put_decode(p, reduced, "iteration", "");
+    need_expr(p, expr);
+    put_line(p, "value = v%" PRIu32 ";", expr);
+    p->indent--;
+    put_line(p, "}");
+    put_line(p, "tile%" PRIu32 "[k * %" PRIu32 " + j] = value;", o, width);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Writes the steps of the iterations that are in local memory.  The columns of an item are items_n apart, so that neighbouring
+ * items read and store neighbouring ones. */
+static void put_local_steps(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const uint32_t m = w->t->operand_m, height = w->t->items_m * w->t->rows, width = w->t->items_n * w->t->vectors;
+    const char *t = opencl_value_type(w->type);
+
+    put_line(p, "for (int k = 0; k < %" PRIu32 "; k++) {", w->t->k_tile);
+    p->indent++;
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        put_line(p,
+                 "const %s p%" PRIu32 "_%" PRIu32 "_0 = tile%" PRIu32 "[k * %" PRIu32 " + item_m * %" PRIu32 " + %" PRIu32 "];",
+                 t, m, r, m, height, w->t->rows, r);
+    for (uint32_t v = 0; v < w->t->vectors; v++)
+        put_line(p, "const %s p%" PRIu32 "_0_%" PRIu32 " = tile%" PRIu32 "[k * %" PRIu32 " + item_n + %" PRIu32 "];", t, !m, v,
+                 !m, width, v * w->t->items_n);
+    put_products(w);
+    p->indent--;
+    put_line(p, "}");
+}
+
+static void put_local_points(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const char *type = opencl_index_type(p);
+    char sum[64];
+
+    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++)", w->t->rows);
+    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
+    p->indent++;
+    put_line(p, "const %s row = m0 + item_m * %" PRIu32 " + r, column = n0 + item_n + v * %" PRIu32 ";", type, w->t->rows,
+             w->t->items_n);
+    put_line(p, "if (row < rows & column < columns) {");
+    p->indent++;
+    put_decode(p, &w->t->m, "row", "");
+    put_decode(p, &w->t->n, "column", "");
+    snprintf(sum, sizeof sum, "sums[r * %" PRIu32 " + v]", w->t->vectors);
+    put_points(w, sum, 1);
+    p->indent--;
+    put_line(p, "}");
+    p->indent--;
+    put_line(p, "}");
+}
+
+static void put_local_tile(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const struct gpu_tile *t = w->t;
+    const char *type = opencl_index_type(p), *number = opencl_value_type(w->type);
+    const bool totals = p->s->sum_split != KEXPR_NONE;
+    struct gpu_vars reduced = {.count = p->k->reduced_count};
+
+    for (uint32_t i = 0; i < reduced.count; i++)
+        reduced.vars[i] = p->k->parallel_count + i;
+    put_sizes(w);
+    fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
+    put_product(p, &reduced);
+    fputs(";\n", p->out);
+    for (uint32_t o = 0; o < 2; o++)
+        put_line(p, "__local %s tile%" PRIu32 "[%" PRIu32 "];", number, o,
+                 t->k_tile * (o == t->operand_m ? t->items_m * t->rows : t->items_n * t->vectors));
+    put_line(p, "const %s item_n = (%s)get_local_id(0), item_m = (%s)get_local_id(1);", type, type, type);
+    put_line(p, "const %s item = item_m * %" PRIu32 " + item_n;", type, t->items_n);
+    put_line(p, "const %s m0 = (%s)get_group_id(1) * %" PRIu32 ", n0 = (%s)get_group_id(0) * %" PRIu32 ";", type, type,
+             t->items_m * t->rows, type, t->items_n * t->vectors);
+    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_decode(p, &p->s->dimensions[2], "other", "");
+    put_tile_accumulators(w);
+    put_line(p, "for (%s k0 = 0; k0 < iterations; k0 += %" PRIu32 ") {", type, t->k_tile);
+    p->indent++;
+    for (uint32_t o = 0; o < 2; o++)
+        put_bring(w, o, &reduced);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_local_steps(w);
+    if (totals) {
+        put_line(p, "if ((k0 / %" PRIu32 " + 1) %% %" PRIu32 " == 0 || k0 + %" PRIu32 " >= iterations) {", t->k_tile,
+                 GPU_TILE_SUM_STEPS / t->k_tile, t->k_tile);
+        p->indent++;
+        put_flush(w);
+        p->indent--;
+        put_line(p, "}");
+    }
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    p->indent--;
+    put_line(p, "}");
+    put_line(p, "%s sums[%" PRIu32 "];", number, t->rows * t->vectors);
+    put_sums(w);
+    put_local_points(w);
+}
+
+void put_tiles(struct printer *p)
+{
+    struct tile_printer w = {.p = p, .t = &p->s->tile};
+
+    find_differences(&w);
+    if (p->failed)
+        return;
+    if (w.t->local_memory)
+        put_local_tile(&w);
+    else
+        put_global_tile(&w);
+}

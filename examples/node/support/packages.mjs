@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds the packages that the examples use: webnn-node, and what npm has installed.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import v8 from 'node:v8';
+
+const require = createRequire(import.meta.url);
+const built = fileURLToPath(new URL('../../../build/release/node/webnn-node', import.meta.url));
+
+/** Is the folder of the package webnn-node: what WEBNN_NODE_PACKAGE names, else that of the release build. */
+export const webnnFolder = process.env.WEBNN_NODE_PACKAGE ?? built;
+
+/** Returns the interfaces of webnn-node, without globals. */
+export const webnn = () => require(webnnFolder);
+
+/** Returns the path of a file of an npm package, in the folder node_modules that WEBNN_NODE_MODULES names (default: here).
+ * Throws if it is not there. */
+export function packageFile(name) {
+  const file = path.resolve(process.env.WEBNN_NODE_MODULES ?? 'node_modules', name);
+  if (!fs.existsSync(file))
+    throw new Error(`there is no ${file}; WEBNN_NODE_MODULES names the folder node_modules that npm has filled`);
+  return file;
+}
+
+/** Loads the module in such a file. */
+export const importPackage = (name) => import(pathToFileURL(packageFile(name)).href);
+
+/**
+ * Loads ONNX Runtime Web, whose WebNN provider then runs on navigator.ml of webnn-node.
+ *
+ * One function of ONNX Runtime's WebAssembly keeps V8's optimizing compiler busy for a minute, for which Node.js waits at the
+ * next moment without work and when it ends.  With a larger budget only code that runs often is optimized.
+ */
+export async function onnxRuntimeWeb() {
+  v8.setFlagsFromString('--wasm-tiering-budget=100000000');
+  require(path.join(webnnFolder, 'global.js'));
+  globalThis.GPUDevice ??= class GPUDevice {}; // the provider asks whether its option is one
+  const ort = await importPackage('onnxruntime-web/dist/ort.all.bundle.min.mjs');
+  ort.env.wasm.wasmPaths = `${path.dirname(packageFile('onnxruntime-web/dist/ort.all.bundle.min.mjs'))}/`;
+  ort.env.wasm.numThreads = 1;
+  return ort;
+}

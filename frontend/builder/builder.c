@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements the life of a graph builder: it is created, takes inputs and constants, keeps the first error, and builds a graph
+ * (frontend/builder/builder.h).
+ */
+#include "frontend/builder/builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/api/runtime.h"
+
+/* ---- life ---- */
+
+WNNStatus wnnContextCreateGraphBuilder(WNNContext context, WNNGraphBuilder *builder)
+{
+    struct error e = {0};
+    WNNGraphBuilder b;
+
+    if (!builder) {
+        error_set(&e, WNNStatus_TypeError, "createGraphBuilder: builder is NULL");
+        return error_publish(&e);
+    }
+    *builder = NULL;
+    if (!context) {
+        error_set(&e, WNNStatus_TypeError, "createGraphBuilder: context is NULL");
+        return error_publish(&e);
+    }
+    if (wnnContextIsLost(context)) {
+        error_set(&e, WNNStatus_InvalidStateError, "createGraphBuilder: the context is lost");
+        return error_publish(&e);
+    }
+    b = calloc(1, sizeof(*b));
+    if (b)
+        b->graph = graph_create();
+    if (!b || !b->graph) {
+        free(b);
+        error_out_of_memory(&e);
+        return error_publish(&e);
+    }
+    budget_set(&b->graph->budget, wnnContextGetBudget(context), 0);
+    b->graph->account = &b->graph->budget;
+    atomic_init(&b->references, 1);
+    wnnContextAddRef(context);
+    b->context = context;
+    b->error_operand.builder = b;
+    *builder = b;
+    return WNNStatus_Success;
+}
+
+void wnnGraphBuilderAddRef(WNNGraphBuilder b)
+{
+    if (b)
+        atomic_fetch_add_explicit(&b->references, 1, memory_order_relaxed);
+}
+
+void wnnGraphBuilderRelease(WNNGraphBuilder b)
+{
+    if (!b || atomic_fetch_sub_explicit(&b->references, 1, memory_order_acq_rel) != 1)
+        return;
+    for (struct constant_tensor *t = b->constant_tensors; t; t = t->next)
+        wnnTensorRelease(t->tensor);
+    graph_free(b->graph);
+    name_set_free(&b->input_names);
+    arena_free(&b->arena);
+    wnnContextRelease(b->context);
+    free(b);
+}
+
+/* ---- errors ---- */
+
+WNNStatus wnnGraphBuilderGetError(WNNGraphBuilder b, WNNStringView *message)
+{
+    if (message) {
+        message->data = b ? b->first_error.message : "";
+        message->length = strlen(message->data);
+    }
+    return b ? b->first_error.status : WNNStatus_Success;
+}
+
+void wnnGraphBuilderClearError(WNNGraphBuilder b)
+{
+    if (b)
+        memset(&b->first_error, 0, sizeof(b->first_error));
+}
+
+WNNOperand builder_fail(WNNGraphBuilder b, const struct error *e)
+{
+    error_publish(e);
+    if (!b)
+        return NULL;
+    b->last_status = e->status;
+    if (b->first_error.status == WNNStatus_Success)
+        b->first_error = *e;
+    /* The graph's own error is for passes over it; a failed call is over, and memory may be there the next time. */
+    if (b->graph)
+        b->graph->error.status = WNNStatus_Success;
+    return &b->error_operand;
+}
+
+bool builder_can_build(WNNGraphBuilder b, const char *what, struct error *e)
+{
+    if (b->has_built)
+        return error_set(e, WNNStatus_InvalidStateError, "%s: the builder has built its graph already", what);
+    if (wnnContextIsLost(b->context))
+        return error_set(e, WNNStatus_InvalidStateError, "%s: the context is lost", what);
+    return true;
+}
+
+/* ---- the budget ---- */
+
+/** Checks what both functions check first. */
+static bool check_budget_call(WNNGraphBuilder b, const void *argument, const char *method, const char *name, struct error *e)
+{
+    if (!b || !argument)
+        return error_set(e, WNNStatus_TypeError, "%s: %s is NULL", method, b ? name : "builder");
+    return builder_can_build(b, method, e);
+}
+
+WNNStatus wnnGraphBuilderSetBudget(WNNGraphBuilder b, WNNBudget const *budget, uint64_t sourceBytes)
+{
+    struct error e = {0};
+
+    if (!check_budget_call(b, budget, "setBudget", "budget", &e))
+        return error_publish(&e);
+    budget_set(&b->graph->budget, *budget, sourceBytes);
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder b, WNNStringView what, uint64_t operations, uint64_t bytes)
+{
+    struct error e = {0};
+    char text[256];
+
+    if (!check_budget_call(b, what.data, "spend", "what", &e))
+        return error_publish(&e);
+    escape_text(text, sizeof(text), what.data, view_length(what));
+    if (!budget_spend_memory(b->graph->account, text, (double)operations, (double)bytes, &e))
+        return error_publish(&e);
+    return WNNStatus_Success;
+}
+
+/* ---- operands ---- */
+
+WNNOperand builder_operand(WNNGraphBuilder b, const struct tensor_type *type, struct error *e)
+{
+    WNNOperand operand = arena_alloc(&b->arena, sizeof(*operand));
+
+    if (!operand) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    operand->builder = b;
+    operand->type = *type;
+    return operand;
+}
+
+bool builder_check_operand(WNNGraphBuilder b, WNNOperand operand, const char *what, struct error *e)
+{
+    if (!operand)
+        return error_set(e, WNNStatus_TypeError, "%s is NULL", what);
+    if (operand->builder != b)
+        return error_set(e, WNNStatus_TypeError, "%s is an operand of another builder", what);
+    if (!operand->value)
+        return error_set(e, WNNStatus_TypeError, "%s is an error operand%s%s", what,
+                         b->first_error.status ? "; the first error: " : "", b->first_error.message);
+    return true;
+}
+
+void wnnOperandAddRef(WNNOperand operand)
+{
+    if (operand)
+        wnnGraphBuilderAddRef(operand->builder);
+}
+
+void wnnOperandRelease(WNNOperand operand)
+{
+    if (operand)
+        wnnGraphBuilderRelease(operand->builder);
+}
+
+WNNOperandDataType wnnOperandGetDataType(WNNOperand operand)
+{
+    return operand ? operand->type.type : WNNOperandDataType_Undefined;
+}
+
+size_t wnnOperandGetRank(WNNOperand operand)
+{
+    return operand ? operand->type.rank : 0;
+}
+
+uint32_t const *wnnOperandGetShape(WNNOperand operand)
+{
+    static const uint32_t none[RANK_MAX];
+
+    return operand ? operand->type.dims : none;
+}
+
+bool wnnOperandIsError(WNNOperand operand)
+{
+    return !operand || !operand->value;
+}
+
+/* ---- descriptors ---- */
+
+/** Implements the IDL's conversion of a descriptor, and "check dimensions". */
+static bool descriptor_type(const WNNOperandDescriptor *d, const char *what, struct tensor_type *type, struct error *e)
+{
+    memset(type, 0, sizeof(*type));
+    if (!d)
+        return error_set(e, WNNStatus_TypeError, "%s: descriptor is NULL", what);
+    if (!dtype_is_public(d->dataType))
+        return error_set(e, WNNStatus_TypeError, "%s: dataType %u is no operand data type", what, (unsigned)d->dataType);
+    if (d->rank > RANK_MAX)
+        return error_set(e, WNNStatus_TypeError, "%s: the rank is %zu, the largest supported is %d", what, d->rank, RANK_MAX);
+    if (d->rank && !d->shape)
+        return error_set(e, WNNStatus_TypeError, "%s: shape is NULL, but the rank is %zu", what, d->rank);
+    type->type = d->dataType;
+    type->rank = (uint32_t)d->rank;
+    if (d->rank)
+        memcpy(type->dims, d->shape, d->rank * sizeof(type->dims[0]));
+    return type_check(type, what, e);
+}
+
+/* ---- inputs ---- */
+
+/** Checks and connects an input.  Returns NULL after an error in *e. */
+static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDescriptor const *descriptor, struct error *e)
+{
+    char text[128], what[160];
+    struct tensor_type type;
+    WNNOperand operand;
+    char *copy;
+
+    name.length = view_length(name);
+    if (name.length > NAME_BYTES_MAX) {
+        error_set(e, WNNStatus_TypeError, "input: the name has %zu bytes, more than %d", name.length, NAME_BYTES_MAX);
+        return NULL;
+    }
+    snprintf(what, sizeof(what), "input \"%s\"", escape_text(text, sizeof(text), name.data, name.length));
+    if (!builder_can_build(b, what, e))
+        return NULL;
+    if (!name.length) {
+        error_set(e, WNNStatus_TypeError, "input: the name is empty");
+        return NULL;
+    }
+    copy = arena_string(&b->arena, name.data, name.length);
+    if (!copy) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    if (name_set_has(&b->input_names, name)) {
+        error_set(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
+        return NULL;
+    }
+    if (!descriptor_type(descriptor, what, &type, e))
+        return NULL;
+    operand = builder_operand(b, &type, e);
+    if (!operand)
+        return NULL;
+    if (!name_set_reserve(&b->input_names)) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    operand->value = graph_add_input(b->graph, name.data, name.length, &type);
+    if (!operand->value) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    budget_grow_input(&b->graph->budget, (uint64_t)type_bytes(&type));
+    name_set_add(&b->input_names, (WNNStringView){copy, name.length}); /* cannot fail any more */
+    return operand;
+}
+
+/** Says "builder is NULL", for methods that were called without one. */
+static WNNOperand no_builder(const char *method)
+{
+    struct error e = {0};
+
+    error_set(&e, WNNStatus_TypeError, "%s: builder is NULL", method);
+    return builder_fail(NULL, &e);
+}
+
+WNNOperand wnnGraphBuilderInput(WNNGraphBuilder b, WNNStringView name, WNNOperandDescriptor const *descriptor)
+{
+    struct error e = {0};
+    WNNOperand operand;
+
+    if (!b)
+        return no_builder("input");
+    operand = add_input(b, name, descriptor, &e);
+    return operand ? operand : builder_fail(b, &e);
+}
+
+/* ---- constants ---- */
+
+/** Connects a constant whose bytes are there, and takes over the reference.  Returns NULL after an error in *e. */
+static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type, struct constant *c, struct error *e)
+{
+    WNNOperand operand;
+
+    if (!c) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    operand = builder_operand(b, type, e);
+    if (!operand) {
+        constant_release(c);
+        return NULL;
+    }
+    operand->value = graph_add_constant(b->graph, type, c);
+    if (!operand->value) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    budget_grow(&b->graph->budget, (uint64_t)type_bytes(type));
+    return operand;
+}
+
+/** Makes the checks of constant(descriptor, buffer). */
+static bool check_constant(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data, size_t byteLength,
+                           struct tensor_type *type, struct error *e)
+{
+    if (!builder_can_build(b, "constant", e) || !descriptor_type(descriptor, "constant", type, e))
+        return false;
+    if ((uint64_t)type_bytes(type) != byteLength)
+        return error_set(e, WNNStatus_TypeError, "constant: the buffer has %zu bytes, the descriptor asks for %lld", byteLength,
+                         (long long)type_bytes(type));
+    if (!data)
+        return error_set(e, WNNStatus_TypeError, "constant: data is NULL");
+    return true;
+}
+
+WNNOperand wnnGraphBuilderConstant(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data,
+                                   size_t byteLength)
+{
+    struct error e = {0};
+    struct tensor_type type;
+    WNNOperand operand = NULL;
+
+    if (!b)
+        return no_builder("constant");
+    if (check_constant(b, descriptor, data, byteLength, &type, &e))
+        operand = add_constant(b, &type, constant_create(data, byteLength), &e);
+    return operand ? operand : builder_fail(b, &e);
+}
+
+WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data,
+                                       size_t byteLength, WNNBufferReleaseCallbackInfo release)
+{
+    struct error e = {0};
+    struct tensor_type type;
+    WNNOperand operand = NULL;
+
+    if (b && check_constant(b, descriptor, data, byteLength, &type, &e)) {
+        /* From here on the constant calls release, whatever happens. */
+        operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
+    } else if (release.callback) {
+        release.callback(data, byteLength, release.userdata1, release.userdata2);
+    }
+    if (!b)
+        return no_builder("constant");
+    return operand ? operand : builder_fail(b, &e);
+}
+
+WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder b, WNNOperandDataType dataType, WNNNumber value)
+{
+    struct error e = {0};
+    struct tensor_type type;
+    WNNOperand operand = NULL;
+
+    if (!b)
+        return no_builder("constant");
+    if (builder_can_build(b, "constant", &e) &&
+        descriptor_type(&(WNNOperandDescriptor){dataType, 0, NULL}, "constant", &type, &e)) {
+        if (value.type == WNNNumberType_Undefined || (unsigned)value.type > WNNNumberType_Uint64) {
+            error_set(&e, WNNStatus_TypeError, "constant: value is no number");
+        } else {
+            union scalar s = number_cast(value, dataType);
+
+            operand = add_constant(b, &type, constant_create(&s, dtype_size(dataType)), &e);
+        }
+    }
+    return operand ? operand : builder_fail(b, &e);
+}
+
+WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder b, WNNTensor tensor)
+{
+    struct error e = {0};
+    struct tensor_type type;
+    struct constant *c = NULL;
+    WNNOperand operand = NULL;
+
+    if (!b)
+        return no_builder("constant");
+    /* Here the specification checks the tensor before the builder. */
+    if (!tensor)
+        error_set(&e, WNNStatus_TypeError, "constant: tensor is NULL");
+    else
+        c = runtime_tensor_constant(b->context, tensor, &type, &e);
+    if (c && !builder_can_build(b, "constant", &e)) {
+        constant_release(c);
+    } else if (c) {
+        struct constant_tensor *link = arena_alloc(&b->arena, sizeof(*link));
+
+        if (!link) {
+            constant_release(c);
+            error_out_of_memory(&e);
+        } else {
+            operand = add_constant(b, &type, c, &e);
+        }
+        if (operand) {
+            wnnTensorAddRef(tensor);
+            *link = (struct constant_tensor){operand->value, tensor, b->constant_tensors};
+            b->constant_tensors = link;
+        }
+    }
+    return operand ? operand : builder_fail(b, &e);
+}
+
+/* ---- build ---- */
+
+/** Takes the steps that look at outputs only. */
+static bool check_outputs(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct name_set *names,
+                          struct error *e)
+{
+    if (!count || !outputs)
+        return error_set(e, WNNStatus_TypeError, "build: there are no outputs");
+    if (count > SLOT_COUNT_MAX)
+        return error_set(e, WNNStatus_TypeError, "build: %zu outputs, more than %d", count, SLOT_COUNT_MAX);
+    for (size_t i = 0; i < count; i++) {
+        char text[128], what[180];
+        int added;
+
+        if (!view_length(outputs[i].name))
+            return error_set(e, WNNStatus_TypeError, "build: the name of outputs[%zu] is empty", i);
+        if (view_length(outputs[i].name) > NAME_BYTES_MAX)
+            return error_set(e, WNNStatus_TypeError, "build: the name of outputs[%zu] has %zu bytes, more than %d", i,
+                             view_length(outputs[i].name), NAME_BYTES_MAX);
+        snprintf(what, sizeof(what), "build: output \"%s\"",
+                 escape_text(text, sizeof(text), outputs[i].name.data, view_length(outputs[i].name)));
+        added = name_set_add(names, outputs[i].name);
+        if (added < 0)
+            return error_out_of_memory(e);
+        if (!added) /* a record has no member twice */
+            return error_set(e, WNNStatus_TypeError, "%s is given twice", what);
+        if (!builder_check_operand(b, outputs[i].operand, what, e))
+            return false;
+        if (outputs[i].operand->value->kind != VALUE_RESULT)
+            return error_set(e, WNNStatus_TypeError, "%s is %s; an identity operator can stand between", what,
+                             outputs[i].operand->value->kind == VALUE_INPUT ? "an input" : "a constant");
+    }
+    return true;
+}
+
+/** Marks what the outputs are computed from.  Returns NULL if memory runs out. */
+static uint8_t *mark_reachable(const struct graph *g, size_t count, WNNNamedOperand const *outputs)
+{
+    uint8_t *marks = calloc(g->value_count ? g->value_count : 1, 1);
+
+    if (!marks)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        marks[outputs[i].operand->value->index] = 1;
+    for (struct node *n = g->last; n; n = n->prev) {
+        bool reachable = false;
+
+        for (uint32_t i = 0; i < n->result_count; i++)
+            reachable |= marks[n->results[i]->index];
+        for (uint32_t i = 0; reachable && i < n->input_count; i++)
+            if (n->inputs[i].value)
+                marks[n->inputs[i].value->index] = 1;
+    }
+    return marks;
+}
+
+static bool check_constant_tensors(WNNGraphBuilder b, const uint8_t *marks, struct error *e)
+{
+    for (struct constant_tensor *t = b->constant_tensors; t; t = t->next)
+        if (marks[t->value->index] && runtime_tensor_is_destroyed(t->tensor))
+            return error_set(e, WNNStatus_TypeError, "build: the tensor of a constant has been destroyed");
+    return true;
+}
+
+static bool add_outputs(struct graph *g, size_t count, WNNNamedOperand const *outputs, struct error *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!graph_add_output(g, outputs[i].name.data, view_length(outputs[i].name), outputs[i].operand->value)) {
+            while (g->output_count) /* as it was: the caller may try again */
+                g->outputs[--g->output_count].value->output_uses--;
+            g->outputs = NULL;
+            return error_out_of_memory(e);
+        }
+    return true;
+}
+
+/**
+ * Leaves what the outputs need: the graph's inputs are, by the specification, those reachable from the outputs, and no pass may
+ * change which these are.
+ */
+static void drop_unreachable(struct graph *g, const uint8_t *marks)
+{
+    uint32_t kept = 0;
+
+    for (struct node *n = g->last, *prev; n; n = prev) {
+        bool reachable = false;
+
+        prev = n->prev;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            reachable |= marks[n->results[i]->index];
+        if (!reachable)
+            node_remove(n);
+    }
+    for (uint32_t i = 0; i < g->input_count; i++)
+        if (marks[g->inputs[i]->index])
+            g->inputs[kept++] = g->inputs[i];
+    g->input_count = kept;
+}
+
+/**
+ * What the specification's steps let through, the public suite expects to be accepted by the builder, and nothing can compute:
+ * a transposed convolution whose input channels cannot be divided among its groups.  So it is the build that fails.
+ */
+static bool check_computable(const struct graph *g, struct error *e)
+{
+    graph_for_each (g, n) {
+        if (n->op != OP_CONV_TRANSPOSE2D)
+            continue;
+
+        const WNNConvTranspose2dOptions *o = n->options;
+        uint32_t channels = n->inputs[0].value->type.dims[o->inputLayout == WNNInputOperandLayout_Nchw ? 1 : 3];
+        char label[128];
+
+        if (channels % o->groups)
+            return error_set(e, WNNStatus_OperationError,
+                             "convTranspose2d%s%s%s: the %u channels of input cannot be divided into %u groups",
+                             *n->label ? " [" : "", escape_text(label, sizeof(label), n->label, strlen(n->label)),
+                             *n->label ? "]" : "", channels, o->groups);
+    }
+    return true;
+}
+
+struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e)
+{
+    struct name_set names = {0};
+    struct graph *g = NULL;
+    uint8_t *marks = NULL;
+
+    if (!builder_can_build(b, "build", e))
+        return NULL;
+    if (check_outputs(b, count, outputs, &names, e)) {
+        marks = mark_reachable(b->graph, count, outputs);
+        if (!marks)
+            error_out_of_memory(e);
+        else if (check_constant_tensors(b, marks, e) && add_outputs(b->graph, count, outputs, e)) {
+            g = b->graph;
+            drop_unreachable(g, marks);
+            b->graph = NULL;
+            b->has_built = true;
+            if (!check_computable(g, e)) {
+                graph_free(g);
+                g = NULL;
+            }
+        }
+    }
+    free(marks);
+    name_set_free(&names);
+    return g;
+}
+
+WNNStatus wnnGraphBuilderBuild(WNNGraphBuilder b, size_t outputCount, WNNNamedOperand const *outputs, WNNGraph *graph)
+{
+    struct error e = {0};
+    WNNStatus status;
+    struct graph *g;
+
+    if (!b || !graph) {
+        error_set(&e, WNNStatus_TypeError, "build: %s is NULL", b ? "graph" : "builder");
+        builder_fail(b, &e);
+        return e.status;
+    }
+    *graph = NULL;
+    g = builder_take_graph(b, outputCount, outputs, &e);
+    status = g ? runtime_build(b->context, g, graph, &e) : e.status;
+    if (status != WNNStatus_Success)
+        builder_fail(b, &e);
+    return status;
+}
+
+WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder b, size_t outputCount, WNNNamedOperand const *outputs,
+                                    WNNBuildCallbackInfo callbackInfo)
+{
+    struct error e = {0};
+    struct graph *g;
+
+    if (!b) {
+        no_builder("build");
+        if (callbackInfo.callback) /* no context to wait in: it reports at once */
+            callbackInfo.callback(WNNStatus_TypeError, NULL, wnnGetLastErrorMessage(), callbackInfo.userdata1,
+                                  callbackInfo.userdata2);
+        return (WNNFuture){0};
+    }
+    g = builder_take_graph(b, outputCount, outputs, &e);
+    if (g)
+        return runtime_build_async(b->context, g, callbackInfo);
+    builder_fail(b, &e);
+    return runtime_build_failed(b->context, &e, callbackInfo);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This header declares the graph builder, which implements WNNGraphBuilder and WNNOperand.
+ *
+ * Builder calls make a struct graph (ir/graph/ir.h) that passed every check of the specification and is handed to
+ * runtime_build.  Read builder.c (inputs, constants, build), then builder_call.c (the one way every operator method takes),
+ * then builder_operators.c (the methods).
+ *
+ * - Operands live in the builder's arena and copy their type, so that they outlast the graph, which build gives away.
+ * - A failed call returns the builder's error operand and leaves the graph as it was, arena memory aside.
+ */
+#ifndef WEBNN_FRONTEND_BUILDER_BUILDER_H_
+#define WEBNN_FRONTEND_BUILDER_BUILDER_H_
+
+#include <stdatomic.h>
+
+#include "ir/graph/ir.h"
+
+struct WNNOperandImpl {
+    WNNGraphBuilder builder;
+    struct value *value; /* NULL in the error operand; not to be followed once the builder has built */
+    struct tensor_type type;
+};
+
+/** Holds a set of strings in open addressing.  The strings are the caller's. */
+struct name_set {
+    WNNStringView *slots; /* data is NULL where a slot is free */
+    size_t capacity, count;
+};
+
+/** Holds a constant made from a tensor, which must not have been destroyed when the graph is built. */
+struct constant_tensor {
+    struct value *value;
+    WNNTensor tensor;
+    struct constant_tensor *next;
+};
+
+struct WNNGraphBuilderImpl {
+    atomic_uint references;
+    WNNContext context;
+    struct graph *graph; /* NULL once built */
+    bool has_built;
+    struct arena arena; /* operands, names of inputs */
+    struct name_set input_names;
+    struct constant_tensor *constant_tensors;
+    struct WNNOperandImpl error_operand;
+    struct error first_error;
+    WNNStatus last_status; /* of the newest failed call */
+};
+
+/**
+ * Makes all checks of build.  Then the graph is the caller's (its inputs are those that outputs need), and the builder has
+ * built.  Returns NULL after an error in *e.
+ */
+struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperand const *outputs, struct error *e);
+
+/** Returns the bytes of a string view; a NULL pointer is the empty string. */
+size_t view_length(WNNStringView text);
+
+/** Returns whether a name is in the set. */
+bool name_set_has(const struct name_set *set, WNNStringView name);
+/** Makes sure that the next name_set_add finds memory.  Returns false if memory runs out. */
+bool name_set_reserve(struct name_set *set);
+/**
+ * Adds a name; name.data must outlive the set.  Returns 1 if it was added, 0 if it was there already, -1 if memory runs out.
+ */
+int name_set_add(struct name_set *set, WNNStringView name);
+/** Frees the set's memory and leaves it empty. */
+void name_set_free(struct name_set *set);
+
+/** Checks the specification's "can build".  Returns false after an error in *e, whose message begins with `what`. */
+bool builder_can_build(WNNGraphBuilder b, const char *what, struct error *e);
+/**
+ * Notes a failed call in the builder's first error and the thread's last one, and leaves the graph untouched.  Returns the
+ * error operand, or NULL if the builder is NULL.
+ */
+WNNOperand builder_fail(WNNGraphBuilder b, const struct error *e);
+/** Returns a new operand, not connected to a value yet, or NULL after an error in *e if memory runs out. */
+WNNOperand builder_operand(WNNGraphBuilder b, const struct tensor_type *type, struct error *e);
+/**
+ * Checks the specification's "validate operand", and that there is one.  `what` is "add: b" or so.  Returns false after an
+ * error in *e.
+ */
+bool builder_check_operand(WNNGraphBuilder b, WNNOperand operand, const char *what, struct error *e);
+
+/**
+ * Applies an operator that has one result.  `operands` are the positional ones; options are NULL for all defaults, args if
+ * there are none.  Returns the result, or the error operand if the call fails.
+ */
+WNNOperand builder_apply(WNNGraphBuilder b, enum op op, const void *options, const union op_args *args, size_t count,
+                         WNNOperand const *operands);
+/**
+ * Does the same with a sequence of results, and returns the status.  It fills outputs[0 .. capacity - 1]: those beyond the
+ * results with NULL, all with the error operand if the call fails.
+ */
+WNNStatus builder_apply_sequence(WNNGraphBuilder b, enum op op, const void *options, const union op_args *args, size_t count,
+                                 WNNOperand const *operands, size_t capacity, WNNOperand *outputs);
+
+#endif

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Calls a builder method by its name (webnn/webnn_call.h).  The operator's row says which C type every argument has, and libffi
+ * makes the call.
+ */
+#include "webnn/webnn_call.h"
+
+#include <ffi.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/builder/builder.h"
+
+/* A call has a builder, operands, three parameters for each list, options and outputs. */
+enum { PARAMETERS_MAX = 1 + OP_OPERANDS_MAX + 4 + 2 };
+
+struct WNNMethodCallImpl {
+    enum op op;
+    struct arena arena; /* lists, the label */
+    struct error error;
+    size_t operand_count; /* of a variadic operand, else of the row */
+    WNNOperand positional[OP_OPERANDS_MAX];
+    WNNOperand *variadic;
+    bool is_set[OP_OPERANDS_MAX + OP_ATTRS_MAX]; /* by the position of the argument */
+    union op_args args;
+    union {
+        max_align_t align;
+        char bytes[256];
+    } options;
+    size_t result_count;
+    WNNOperand *results;
+};
+
+/* ---- the methods ---- */
+
+typedef void (*method_function)(void);
+
+static const method_function methods[OP_COUNT] = {
+#define OP(id, name, Method, ...) [OP_##id] = (method_function)wnnGraphBuilder##Method,
+#include "ir/graph/ops.def"
+#undef OP
+};
+
+/* ---- life ---- */
+
+static WNNStatus refuse(WNNMethodCall call, const char *argument, const char *text)
+{
+    error_set(&call->error, WNNStatus_TypeError, "%s: %s %s", op_infos[call->op].name, argument, text);
+    return error_publish(&call->error);
+}
+
+static WNNStatus no_memory(WNNMethodCall call)
+{
+    error_out_of_memory(&call->error);
+    return error_publish(&call->error);
+}
+
+static void set_defaults(WNNMethodCall call)
+{
+    const struct op_info *info = &op_infos[call->op];
+
+    memcpy(call->options.bytes, info->options_default, info->options_size);
+    if (!(info->flags & OPF_VARIADIC))
+        call->operand_count = op_positional_inputs(call->op);
+}
+
+WNNMethodCall wnnMethodCallCreate(WNNStringView method)
+{
+    size_t length = view_length(method);
+    enum op op = op_parse(method.data ? method.data : "", length);
+    WNNMethodCall call;
+    struct error e = {0};
+
+    if (op == OP_COUNT) {
+        char text[128];
+
+        error_set(&e, WNNStatus_TypeError, "there is no operator \"%s\"", escape_text(text, sizeof(text), method.data, length));
+        error_publish(&e);
+        return NULL;
+    }
+    call = calloc(1, sizeof(*call));
+    if (!call) {
+        error_out_of_memory(&e);
+        error_publish(&e);
+        return NULL;
+    }
+    call->op = op;
+    set_defaults(call);
+    return call;
+}
+
+void wnnMethodCallDestroy(WNNMethodCall call)
+{
+    if (call)
+        arena_free(&call->arena);
+    free(call);
+}
+
+void wnnMethodCallReset(WNNMethodCall call)
+{
+    enum op op = call->op;
+
+    arena_free(&call->arena);
+    memset(call, 0, sizeof(*call));
+    call->op = op;
+    set_defaults(call);
+}
+
+/* ---- conversion of values, as Web IDL does ---- */
+
+/** Converts as [EnforceRange] says: truncates, and refuses what is not finite or does not fit. */
+static bool to_integer(const WNNMethodValue *v, int64_t low, int64_t high, int64_t *out)
+{
+    const WNNNumber *n = &v->as.number;
+    double d;
+
+    if (v->kind != WNNMethodValueKind_Number)
+        return false;
+    switch (n->type) {
+    case WNNNumberType_Int64:
+        *out = n->value.int64;
+        break;
+    case WNNNumberType_Uint64:
+        if (n->value.uint64 > INT64_MAX)
+            return false;
+        *out = (int64_t)n->value.uint64;
+        break;
+    case WNNNumberType_Float64:
+        d = trunc(n->value.float64);
+        if (!(d >= -0x1p62 && d <= 0x1p62))
+            return false;
+        *out = (int64_t)d;
+        break;
+    case WNNNumberType_Undefined:
+    case WNNNumberType_Force32:
+        return false;
+    }
+    return *out >= low && *out <= high;
+}
+
+/** Finds the items of a list.  Returns false if the value is none. */
+static bool to_list(const WNNMethodValue *v, size_t *count, const WNNMethodValue **items)
+{
+    *count = v->as.list.count;
+    *items = v->as.list.items;
+    return v->kind == WNNMethodValueKind_List && (!*count || *items);
+}
+
+/** Converts one value (not a list) to what the attribute, or an item of it, is.  Returns NULL, or what is wrong. */
+static const char *convert(const struct attr_info *a, const WNNMethodValue *v, void *out)
+{
+    int64_t i = 0;
+    uint32_t u;
+    int32_t s;
+    double d;
+    float f;
+    int e;
+
+    switch (a->kind) {
+    case ATTR_U32:
+    case ATTR_U32_LIST:
+        if (!to_integer(v, 0, UINT32_MAX, &i))
+            return "is no integer from 0 to 4294967295";
+        u = (uint32_t)i;
+        memcpy(out, &u, sizeof(u));
+        return NULL;
+    case ATTR_I32:
+        if (!to_integer(v, INT32_MIN, INT32_MAX, &i))
+            return "is no integer of 32 bits";
+        s = (int32_t)i;
+        memcpy(out, &s, sizeof(s));
+        return NULL;
+    case ATTR_F64:
+    case ATTR_F32_LIST:
+        if (v->kind != WNNMethodValueKind_Number || !isfinite(number_to_double(v->as.number)))
+            return "is no finite number";
+        d = number_to_double(v->as.number);
+        f = (float)d;
+        if (a->kind == ATTR_F32_LIST && !isfinite(f))
+            return "is no finite number";
+        if (a->kind == ATTR_F64)
+            memcpy(out, &d, sizeof(d));
+        else
+            memcpy(out, &f, sizeof(f));
+        return NULL;
+    case ATTR_BOOL:
+        if (v->kind != WNNMethodValueKind_Bool)
+            return "is no boolean";
+        memcpy(out, &v->as.boolean, sizeof(bool));
+        return NULL;
+    case ATTR_NUMBER:
+        if (v->kind != WNNMethodValueKind_Number || !v->as.number.type)
+            return "is no number";
+        memcpy(out, &v->as.number, sizeof(WNNNumber));
+        return NULL;
+    case ATTR_DATA_TYPE:
+        u = v->kind == WNNMethodValueKind_String ? dtype_parse(v->as.string.data, view_length(v->as.string)) : 0;
+        if (!u)
+            return "is no data type";
+        memcpy(out, &u, sizeof(u));
+        return NULL;
+    case ATTR_ENUM:
+    case ATTR_ENUM_LIST:
+        e = v->kind == WNNMethodValueKind_String
+                ? enum_value_parse(a->enumeration, v->as.string.data, view_length(v->as.string))
+                : -1;
+        if (e < 0)
+            return "is none of the option's values";
+        u = (uint32_t)e;
+        memcpy(out, &u, sizeof(u));
+        return NULL;
+    case ATTR_NONE:
+        break;
+    }
+    return "cannot be set";
+}
+
+static bool is_list(const struct attr_info *a)
+{
+    return a->kind == ATTR_U32_LIST || a->kind == ATTR_F32_LIST || a->kind == ATTR_ENUM_LIST;
+}
+
+/** Sets an attribute in the option struct or the positional arguments. */
+static WNNStatus set_attr(WNNMethodCall call, const struct attr_info *a, const WNNMethodValue *v)
+{
+    char *base = a->positional ? (char *)&call->args : call->options.bytes;
+    const WNNMethodValue *items;
+    const char *wrong;
+    uint32_t *list; /* every kind of list has 4-byte items */
+    size_t count;
+
+    if (!is_list(a)) {
+        wrong = convert(a, v, base + a->offset);
+        return wrong ? refuse(call, a->name, wrong) : WNNStatus_Success;
+    }
+    if (!to_list(v, &count, &items))
+        return refuse(call, a->name, "is no list");
+    if (count > attr_count_max(call->op, a))
+        return refuse(call, a->name, "has more items than are possible");
+    list = arena_array(&call->arena, count, sizeof(*list));
+    if (!list)
+        return no_memory(call);
+    for (size_t i = 0; i < count; i++) {
+        wrong = convert(a, &items[i], &list[i]);
+        if (wrong)
+            return refuse(call, a->name, wrong);
+    }
+    memcpy(base + a->offset, &list, sizeof(list));
+    memcpy(base + a->count_offset, &count, sizeof(count));
+    return WNNStatus_Success;
+}
+
+/* ---- arguments ---- */
+
+/** Returns the index-th positional argument that is no operand. */
+static const struct attr_info *positional_attr(enum op op, size_t index)
+{
+    const struct attr_info *a = op_infos[op].attrs;
+
+    for (; a->kind && a->positional; a++)
+        if (!index--)
+            return a;
+    return NULL;
+}
+
+size_t wnnMethodCallArgumentCount(WNNMethodCall call)
+{
+    size_t count = op_positional_inputs(call->op);
+
+    while (positional_attr(call->op, count - op_positional_inputs(call->op)))
+        count++;
+    return count;
+}
+
+char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
+{
+    uint32_t operands = op_positional_inputs(call->op);
+    const struct attr_info *a;
+
+    if (index < operands)
+        return op_infos[call->op].ins[index].name;
+    a = positional_attr(call->op, index - operands);
+    return a ? a->name : NULL;
+}
+
+static WNNStatus set_operands(WNNMethodCall call, const WNNMethodValue *v)
+{
+    const WNNMethodValue *items;
+    size_t count;
+
+    if (!to_list(v, &count, &items))
+        return refuse(call, op_infos[call->op].ins[0].name, "is no list of operands");
+    if (count > TENSOR_COUNT_MAX)
+        return refuse(call, op_infos[call->op].ins[0].name, "has more items than are possible");
+    call->variadic = arena_array(&call->arena, count, sizeof(*call->variadic));
+    if (!call->variadic)
+        return no_memory(call);
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].kind != WNNMethodValueKind_Operand)
+            return refuse(call, op_infos[call->op].ins[0].name, "is no list of operands");
+        call->variadic[i] = items[i].as.operand;
+    }
+    call->operand_count = count;
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value)
+{
+    uint32_t operands = op_positional_inputs(call->op);
+    const struct attr_info *a;
+    WNNStatus status;
+    int64_t parts = 0;
+
+    if (call->error.status)
+        return error_publish(&call->error);
+    if (index >= wnnMethodCallArgumentCount(call))
+        return refuse(call, "the method", "has no further argument");
+    if (value.kind == WNNMethodValueKind_None)
+        return WNNStatus_Success;
+    if (index < operands) {
+        if (op_infos[call->op].flags & OPF_VARIADIC) {
+            status = set_operands(call, &value);
+        } else if (value.kind != WNNMethodValueKind_Operand) {
+            status = refuse(call, op_infos[call->op].ins[index].name, "is no operand");
+        } else {
+            call->positional[index] = value.as.operand;
+            status = WNNStatus_Success;
+        }
+    } else {
+        a = positional_attr(call->op, index - operands);
+        if (call->op == OP_SPLIT && value.kind == WNNMethodValueKind_Number) {
+            if (!to_integer(&value, 0, UINT32_MAX, &parts))
+                return refuse(call, a->name, "is no integer from 0 to 4294967295");
+            call->args.split.splits = NULL;
+            call->args.split.splitsCount = 0;
+            call->args.split.equal = (uint32_t)parts;
+            status = WNNStatus_Success;
+        } else {
+            status = set_attr(call, a, &value);
+        }
+    }
+    call->is_set[index] = true;
+    return status;
+}
+
+/** Returns whether text is that name. */
+static bool same(const char *name, WNNStringView text)
+{
+    return strlen(name) == text.length && !memcmp(name, text.data, text.length);
+}
+
+WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignore_unknown)
+{
+    const struct op_info *info = &op_infos[call->op];
+
+    if (call->error.status)
+        return error_publish(&call->error);
+    name = (WNNStringView){name.data ? name.data : "", view_length(name)};
+    if (value.kind == WNNMethodValueKind_None)
+        return WNNStatus_Success;
+    if (same("label", name)) {
+        WNNStringView label;
+
+        if (value.kind != WNNMethodValueKind_String)
+            return refuse(call, "label", "is no string");
+        label.length = view_length(value.as.string);
+        label.data = arena_string(&call->arena, value.as.string.data, label.length);
+        if (!label.data)
+            return no_memory(call);
+        memcpy(call->options.bytes + OPTIONS_LABEL, &label, sizeof(label));
+        return WNNStatus_Success;
+    }
+    for (const struct operand_info *in = info->ins; in->name; in++)
+        if (in->optional && same(in->name, name)) {
+            if (value.kind != WNNMethodValueKind_Operand)
+                return refuse(call, in->name, "is no operand");
+            memcpy(call->options.bytes + in->option_offset, &value.as.operand, sizeof(WNNOperand));
+            return WNNStatus_Success;
+        }
+    for (const struct attr_info *a = info->attrs; a->kind; a++)
+        if (!a->positional && same(a->name, name))
+            return set_attr(call, a, &value);
+    if (ignore_unknown)
+        return WNNStatus_Success;
+    return refuse(call, "the option dictionary", "has no member of that name");
+}
+
+WNNStatus wnnMethodCallSet(WNNMethodCall call, WNNStringView name, WNNMethodValue value)
+{
+    size_t count = wnnMethodCallArgumentCount(call);
+
+    name = (WNNStringView){name.data ? name.data : "", view_length(name)};
+    for (size_t i = 0; i < count; i++)
+        if (same(wnnMethodCallArgumentName(call, i), name))
+            return wnnMethodCallArgument(call, i, value);
+    return wnnMethodCallOption(call, name, value, false);
+}
+
+/* ---- the call itself ---- */
+
+/** Collects the parameters of the C function, in order. */
+struct parameters {
+    unsigned count;
+    ffi_type *types[PARAMETERS_MAX];
+    void *values[PARAMETERS_MAX];
+};
+
+static void add_parameter(struct parameters *p, ffi_type *type, void *value)
+{
+    p->types[p->count] = type;
+    p->values[p->count++] = value;
+}
+
+static ffi_type *size_type(void)
+{
+    return sizeof(size_t) == 8 ? &ffi_type_uint64 : &ffi_type_uint32;
+}
+
+/** Returns how many results of a sequence the method writes. */
+static size_t sequence_count(WNNMethodCall call)
+{
+    size_t rows = 0;
+
+    if (call->op == OP_SPLIT)
+        return call->args.split.equal ? call->args.split.equal : call->args.split.splitsCount;
+    while (op_infos[call->op].outs[rows].name)
+        rows++;
+    return rows;
+}
+
+bool wnnMethodCallIsSequence(WNNMethodCall call)
+{
+    return op_infos[call->op].flags & OPF_SEQUENCE;
+}
+
+static WNNStatus call_method(WNNMethodCall call, WNNGraphBuilder builder)
+{
+    const struct op_info *info = &op_infos[call->op];
+    void *options = call->options.bytes, *outputs;
+    method_function function = methods[call->op];
+    struct parameters p = {0};
+    size_t capacity = 1;
+    ffi_cif cif;
+
+    add_parameter(&p, &ffi_type_pointer, &builder);
+    if (info->flags & OPF_VARIADIC) {
+        add_parameter(&p, size_type(), &call->operand_count);
+        add_parameter(&p, &ffi_type_pointer, &call->variadic);
+    } else {
+        for (size_t i = 0; i < call->operand_count; i++)
+            add_parameter(&p, &ffi_type_pointer, &call->positional[i]);
+    }
+    for (const struct attr_info *a = info->attrs; a->kind && a->positional; a++) {
+        char *value = (char *)&call->args + a->offset;
+
+        if (call->op == OP_SPLIT && !call->args.split.splits) {
+            function = (method_function)wnnGraphBuilderSplitEqual;
+            add_parameter(&p, &ffi_type_uint32, &call->args.split.equal);
+        } else if (is_list(a)) {
+            add_parameter(&p, size_type(), (char *)&call->args + a->count_offset);
+            add_parameter(&p, &ffi_type_pointer, value);
+        } else {
+            add_parameter(&p, &ffi_type_uint32, value); /* integers and data types */
+        }
+    }
+    add_parameter(&p, &ffi_type_pointer, &options);
+    if (wnnMethodCallIsSequence(call)) {
+        capacity = sequence_count(call);
+        /* There cannot be as many parts: the method refuses and writes nothing. */
+        if (capacity > TENSOR_COUNT_MAX)
+            capacity = 0;
+        add_parameter(&p, &ffi_type_pointer, &outputs);
+    }
+    call->results = arena_array(&call->arena, capacity, sizeof(*call->results));
+    if (!call->results)
+        return no_memory(call);
+    outputs = call->results;
+    if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, p.count, wnnMethodCallIsSequence(call) ? &ffi_type_uint32 : &ffi_type_pointer,
+                     p.types) != FFI_OK)
+        return refuse(call, "the method", "cannot be called");
+    if (wnnMethodCallIsSequence(call)) {
+        ffi_arg status = 0; /* narrow integers come back widened */
+
+        ffi_call(&cif, function, &status, p.values);
+        if ((WNNStatus)status != WNNStatus_Success)
+            return (WNNStatus)status;
+        while (call->result_count < capacity && call->results[call->result_count])
+            call->result_count++;
+        return WNNStatus_Success;
+    }
+    ffi_call(&cif, function, call->results, p.values);
+    if (wnnOperandIsError(call->results[0]))
+        return builder ? builder->last_status : WNNStatus_TypeError;
+    call->result_count = 1;
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder)
+{
+    size_t count = wnnMethodCallArgumentCount(call);
+
+    if (call->error.status)
+        return error_publish(&call->error);
+    for (size_t i = 0; i < count; i++)
+        if (!call->is_set[i])
+            return refuse(call, wnnMethodCallArgumentName(call, i), "is missing");
+    call->result_count = 0;
+    return call_method(call, builder);
+}
+
+size_t wnnMethodCallResultCount(WNNMethodCall call)
+{
+    return call->result_count;
+}
+
+WNNOperand wnnMethodCallResult(WNNMethodCall call, size_t index)
+{
+    return index < call->result_count ? call->results[index] : NULL;
+}

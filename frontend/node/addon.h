@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This header declares what the files of the Node.js addon share: the state of one environment (a main thread or a worker), the
+ * platform objects, one call from JavaScript, errors.
+ *
+ * Functions that return bool return false with a JavaScript exception pending, and their caller returns at once.  So do
+ * functions that return a pointer or a value, with NULL.  Everything here runs on the environment's thread unless it says
+ * otherwise. docs/node.md describes the whole.
+ */
+#ifndef WEBNN_FRONTEND_NODE_ADDON_H_
+#define WEBNN_FRONTEND_NODE_ADDON_H_
+
+#define NAPI_VERSION 8
+#include <node_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "webnn/webnn.h"
+
+/** Lists the interfaces of the IDL, in the order in which frontend/node/lib/interfaces.js gives their prototypes. */
+enum interface {
+    INTERFACE_ML,
+    INTERFACE_CONTEXT,
+    INTERFACE_TENSOR,
+    INTERFACE_GRAPH,
+    INTERFACE_OPERAND,
+    INTERFACE_BUILDER,
+    INTERFACE_COUNT
+};
+
+/** Lists what interfaces.js takes from the realm before any program can change it, in the order of its array. */
+enum intrinsic {
+    INTRINSIC_DOM_EXCEPTION,   /* the constructor */
+    INTRINSIC_TYPE_ERROR,      /* the constructor */
+    INTRINSIC_ITERATOR,        /* Symbol.iterator */
+    INTRINSIC_CREATE,          /* prototype -> object */
+    INTRINSIC_FREEZE,          /* object -> object */
+    INTRINSIC_OWN_KEYS,        /* object -> array of strings and symbols */
+    INTRINSIC_IS_ENUMERABLE,   /* object, key -> whether it has an own, enumerable property */
+    INTRINSIC_TO_NUMERIC,      /* value -> number or BigInt */
+    INTRINSIC_DESCRIBE_BUFFER, /* value -> undefined, or [name of its class, Uint8Array over its bytes, resizable] */
+    INTRINSIC_IS_GPU_DEVICE,   /* value -> boolean */
+    INTRINSIC_GET_LOST,        /* MLContext -> its promise */
+    INTRINSIC_SET_LOST,        /* MLContext, message: resolves that promise */
+    INTRINSIC_COUNT
+};
+
+struct mailbox;
+struct pending;
+
+/** Holds the state of one environment of Node's.  It lives until its last object has been finalized. */
+struct environment {
+    napi_env env;
+    uint32_t references;
+    napi_ref intrinsics; /* an array, by enum intrinsic */
+    napi_ref prototypes; /* an array, by enum interface */
+    struct mailbox *mailbox;
+    struct object *objects; /* all that live */
+    uint64_t next_context;
+};
+
+/** Holds the native side of a platform object.  The garbage collector's finalizer frees it. */
+struct object {
+    enum interface interface;
+    struct environment *environment;
+    struct object *next, *previous;
+    union {
+        void *any;
+        WNNContext context;
+        WNNTensor tensor;
+        WNNGraph graph;
+        WNNOperand operand;
+        WNNGraphBuilder builder;
+    } native;         /* one reference; NULL once the environment is being torn down */
+    int64_t bytes;    /* that the garbage collector has been told of */
+    napi_ref shape;   /* the frozen array of a tensor or operand, once it has been asked for */
+    napi_ref wrapper; /* a weak reference to the JavaScript object of a context */
+    bool destroyed;   /* destroy() of a tensor has been called */
+    uint64_t id;      /* of a context in this environment, never used again */
+};
+
+/** Holds one call from JavaScript. */
+struct call {
+    struct environment *environment;
+    napi_env env;
+    const char *name; /* for messages */
+    napi_value receiver;
+    size_t count;
+    napi_value *arguments;
+    void *data;              /* that the function was made with */
+    struct scratch *scratch; /* memory that lives as long as the call */
+};
+
+enum { ARGUMENTS_MAX = 8 };
+
+/* ---- calls ---- */
+
+/** Fills c from what Node-API passes; arguments has room for ARGUMENTS_MAX.  call_end must follow in any case. */
+bool call_begin(struct call *c, napi_env env, napi_callback_info info, napi_value *arguments);
+/** Frees the call's memory and returns result; NULL stands for an exception, so that `return call_end(...)` ends a function. */
+napi_value call_end(struct call *c, napi_value result);
+/** Returns memory that lives as long as the call. */
+void *call_allocate(struct call *c, size_t count, size_t size);
+/** Returns memory of the call with more room, which holds the first `used` bytes of `old`. */
+void *call_grow(struct call *c, void *old, size_t used, size_t count, size_t size);
+/** Checks that the call has at least so many arguments, else throws a TypeError. */
+bool call_requires(struct call *c, size_t count);
+
+/* ---- errors ---- */
+
+/** Throws a TypeError, unless an exception is pending already.  Returns false. */
+bool throw_type(struct call *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/**
+ * Throws what a status stands for: a TypeError, or a DOMException of that name.  Returns true for success, without throwing.
+ */
+bool throw_status(struct call *c, WNNStatus status, WNNStringView message);
+/** Does the same with the message of the library's last call on this thread. */
+bool throw_last(struct call *c, WNNStatus status);
+/** Makes the error object of a status. */
+napi_value error_create(struct environment *e, WNNStatus status, WNNStringView message);
+/** Returns whether Node-API did what it was asked; else an exception is pending. */
+bool succeeded(napi_env env, napi_status status);
+
+/* ---- objects ---- */
+
+/** Returns an intrinsic, or NULL if there is none. */
+napi_value intrinsic_get(struct environment *e, enum intrinsic which);
+/** Calls an intrinsic function. */
+napi_value intrinsic_call(struct environment *e, enum intrinsic which, size_t count, const napi_value *arguments);
+
+/**
+ * Makes a platform object and takes over one reference of native, also when it fails.  receiver is the object that becomes one,
+ * or NULL for a new one with the interface's prototype.  bytes is the memory that it takes outside of V8's heap.
+ */
+napi_value object_create(struct environment *e, enum interface interface, void *native, int64_t bytes, napi_value receiver);
+/** Returns the native side of value if it is a platform object of that interface, else NULL, without an exception. */
+struct object *object_of(struct environment *e, napi_value value, enum interface interface);
+/** Returns the native side of the receiver of a call, or throws a TypeError. */
+struct object *call_receiver(struct call *c, enum interface interface);
+/**
+ * Returns the native side of a value that has to be a platform object of that interface, or throws a TypeError whose message
+ * calls it `what`.
+ */
+struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what);
+/** Tells the garbage collector how much memory an object holds. */
+void object_set_bytes(struct object *o, int64_t bytes);
+/** Gives all native references back, at the end of the environment; contexts are destroyed. */
+void objects_abandon(struct environment *e);
+
+/* ---- methods that interfaces.js puts on the prototypes ---- */
+
+/** Describes one operation or attribute of an interface. */
+struct member {
+    const char *name;
+    napi_callback call;
+    uint32_t length; /* required arguments of the shortest overload */
+    bool is_attribute;
+    bool is_promise; /* exceptions become rejections */
+    void *data;
+};
+
+extern const struct member ml_members[];
+extern const struct member context_members[];
+extern const struct member tensor_members[];
+extern const struct member graph_members[];
+extern const struct member operand_members[];
+extern const struct member builder_members[]; /* operators come from operator_rows */
+/** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
+extern const struct member extension_members[];
+
+/** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
+bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
+/** Returns the promise of a context.  What options point to is copied, and their callback is replaced. */
+napi_value create_context(struct call *c, const WNNContextOptions *options);
+/** Makes the object of a graph that a promise was waiting for; p->number is the number of bytes that it holds. */
+napi_value settle_graph(struct environment *e, struct pending *p);
+/** Is a WNNBuildCallback that reports to the pending in userdata1. */
+void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2);
+/** Gives back a graph that nobody takes. */
+void drop_graph(void *graph);
+/** Is the constructor of MLGraphBuilder: (receiver, count of arguments, context). */
+napi_value builder_construct(napi_env env, napi_callback_info info);
+/** Is an operator's method; the call's data is its struct operator_row. */
+napi_value operator_call(napi_env env, napi_callback_info info);
+/** Is MLContext.opSupportLimits(). */
+napi_value context_op_support_limits(napi_env env, napi_callback_info info);
+/** Returns the frozen array of a tensor's or an operand's shape, made at the first call. */
+napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Implements MLGraphBuilder without its operators: the constructor, input, constant, build. */
+#include <string.h>
+
+#include "frontend/node/convert.h"
+#include "frontend/node/mailbox.h"
+
+napi_value builder_construct(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX];
+    WNNGraphBuilder builder;
+    struct object *context;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    context = object_require(&c, given[1], INTERFACE_CONTEXT, "context");
+    if (context && throw_last(&c, wnnContextCreateGraphBuilder(context->native.context, &builder)))
+        object_create(c.environment, INTERFACE_BUILDER, builder, 0, given[0]);
+    return call_end(&c, NULL);
+}
+
+/* ---- operands ---- */
+
+/** Returns the object of an operand that a builder call returned, or throws its exception. */
+static napi_value operand_result(struct call *c, struct object *builder, WNNOperand operand)
+{
+    WNNStringView message;
+    WNNStatus status;
+
+    if (!wnnOperandIsError(operand)) {
+        wnnOperandAddRef(operand);
+        return object_create(c->environment, INTERFACE_OPERAND, operand, 0, NULL);
+    }
+    status = wnnGraphBuilderGetError(builder->native.builder, &message);
+    throw_status(c, status ? status : WNNStatus_UnknownError, message);
+    /* What has been thrown is no reason to refuse the build. */
+    wnnGraphBuilderClearError(builder->native.builder);
+    return NULL;
+}
+
+static napi_value builder_input(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    WNNOperandDescriptor descriptor;
+    struct object *builder;
+    WNNStringView name;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    builder = call_receiver(&c, INTERFACE_BUILDER);
+    if (builder && call_requires(&c, 2) && convert_string(&c, given[0], &name) &&
+        convert_operand_descriptor(&c, given[1], &descriptor))
+        result = operand_result(&c, builder, wnnGraphBuilderInput(builder->native.builder, name, &descriptor));
+    return call_end(&c, result);
+}
+
+/** Is constant(descriptor, buffer). */
+static napi_value constant_of_buffer(struct call *c, struct object *builder)
+{
+    WNNOperandDescriptor descriptor;
+    struct buffer_source buffer;
+    WNNOperand operand;
+    bool fits;
+
+    if (!convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
+        !convert_buffer_source(c, c->arguments[1], "buffer", &buffer) || !buffer_bytes(c->environment, buffer.value, &buffer))
+        return NULL;
+    fits = buffer_fits_type(&buffer, descriptor.dataType);
+    /* A view of the wrong class is an error behind those that the library finds, so it is asked with no bytes. */
+    operand = wnnGraphBuilderConstant(builder->native.builder, &descriptor, buffer.data, fits ? buffer.length : 0);
+    if (wnnOperandIsError(operand) && !fits && wnnGraphBuilderGetError(builder->native.builder, NULL) == WNNStatus_TypeError) {
+        wnnGraphBuilderClearError(builder->native.builder);
+        throw_type(c, "buffer is an %s, which does not hold elements of type %s", buffer.class_name,
+                   wnnOperandDataTypeGetName(descriptor.dataType));
+        return NULL;
+    }
+    if (!wnnOperandIsError(operand))
+        object_set_bytes(builder, builder->bytes + (int64_t)buffer.length);
+    return operand_result(c, builder, operand);
+}
+
+/** Is constant(dataType, value). */
+static napi_value constant_of_number(struct call *c, struct object *builder)
+{
+    WNNOperandDataType type;
+    WNNNumber number;
+
+    if (!convert_data_type(c, c->arguments[0], "dataType", &type) || !convert_number(c, c->arguments[1], &number))
+        return NULL;
+    return operand_result(c, builder, wnnGraphBuilderConstantScalar(builder->native.builder, type, number));
+}
+
+/** Is constant(tensor). */
+static napi_value constant_of_tensor(struct call *c, struct object *builder)
+{
+    struct object *tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor");
+
+    return tensor ? operand_result(c, builder, wnnGraphBuilderConstantTensor(builder->native.builder, tensor->native.tensor))
+                  : NULL;
+}
+
+static napi_value builder_constant(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    struct object *builder;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    builder = call_receiver(&c, INTERFACE_BUILDER);
+    /* The overload is resolved by the number of arguments, then by whether the first one can be a dictionary. */
+    if (builder && call_requires(&c, 1)) {
+        if (c.count == 1)
+            result = constant_of_tensor(&c, builder);
+        else if (is_nullish(&c, given[0]) || is_object(&c, given[0]))
+            result = constant_of_buffer(&c, builder);
+        else
+            result = constant_of_number(&c, builder);
+    }
+    return call_end(&c, result);
+}
+
+/* ---- build ---- */
+
+void drop_graph(void *result)
+{
+    wnnGraphRelease(result);
+}
+
+void report_graph(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
+{
+    (void)userdata2;
+    pending_report(userdata1, status, message, graph);
+}
+
+napi_value settle_graph(struct environment *e, struct pending *p)
+{
+    return object_create(e, INTERFACE_GRAPH, p->result, (int64_t)p->number, NULL);
+}
+
+static napi_value builder_build(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    struct record_entry *entries;
+    WNNNamedOperand *outputs;
+    struct object *builder;
+    struct pending *p;
+    struct call c;
+    size_t count;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    builder = call_receiver(&c, INTERFACE_BUILDER);
+    if (!builder || !call_requires(&c, 1) ||
+        !convert_record(&c, given[0], INTERFACE_OPERAND, "a value of outputs", &entries, &count) ||
+        !(outputs = call_allocate(&c, count + 1, sizeof(*outputs))) ||
+        !(p = pending_create(&c, settle_graph, drop_graph, &promise)))
+        return call_end(&c, NULL);
+    for (size_t i = 0; i < count; i++)
+        outputs[i] = (WNNNamedOperand){entries[i].name, entries[i].object->native.operand};
+    /* The graph keeps the constants, packed or not. */
+    p->number = (uint64_t)builder->bytes;
+    WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
+    wnnGraphBuilderBuildAsync(builder->native.builder, count, outputs, callback);
+    return call_end(&c, promise);
+}
+
+const struct member builder_members[] = {
+    {"input", builder_input, 2, false, false, NULL},
+    {"constant", builder_constant, 1, false, false, NULL},
+    {"build", builder_build, 1, false, true, NULL},
+    {0},
+};

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Implements ML and MLContext. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/node/convert.h"
+#include "frontend/node/mailbox.h"
+
+/* ---- loss ---- */
+
+/** Holds what the library's callbacks of one context need.  It is freed when the context is gone. */
+struct watch {
+    struct mailbox *mailbox;
+    struct pending *lost; /* the notice; NULL once it has been sent */
+    bool begun;           /* on_gone is to come */
+};
+
+/** Resolves the promise of MLContext.lost, on the environment's thread, if the object still exists. */
+static napi_value settle_lost(struct environment *e, struct pending *p)
+{
+    napi_value arguments[2];
+
+    for (struct object *o = e->objects; o; o = o->next)
+        if (o->interface == INTERFACE_CONTEXT && o->id == p->number &&
+            napi_get_reference_value(e->env, o->wrapper, &arguments[0]) == napi_ok && arguments[0] &&
+            napi_create_string_utf8(e->env, p->message ? p->message : "", NAPI_AUTO_LENGTH, &arguments[1]) == napi_ok)
+            return intrinsic_call(e, INTRINSIC_SET_LOST, 2, arguments);
+    return NULL;
+}
+
+/** Runs on any thread when the context is lost. */
+static void on_lost(WNNContext context, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct watch *w = userdata1;
+    struct pending *notice = w->lost;
+
+    (void)context;
+    (void)userdata2;
+    w->lost = NULL;
+    if (notice)
+        pending_report(notice, WNNStatus_Success, message, NULL);
+}
+
+/** Runs on any thread when the context and the work of its timeline are gone. */
+static void on_gone(WNNStatus status, WNNTensor tensor, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct watch *w = userdata1;
+    struct mailbox *m = w->mailbox;
+
+    (void)status;
+    (void)tensor;
+    (void)message;
+    (void)userdata2;
+    if (w->begun) {
+        free(w->lost);
+        free(w);
+    }
+    mailbox_end(m);
+}
+
+/** Lets mailbox_close wait until the context is gone: a future that nobody waits for is called back then.  The future is that
+ * of a tensor without a data type, so that it takes no memory and no thread. */
+static void watch_begin(WNNContext context, struct watch *w)
+{
+    WNNTensorDescriptor nothing = WNN_TENSOR_DESCRIPTOR_INIT;
+    WNNCreateTensorCallbackInfo gone = {WNNCallbackMode_WaitAnyOnly, on_gone, w, NULL};
+
+    mailbox_begin(w->mailbox);
+    w->begun = wnnContextCreateTensorAsync(context, &nothing, gone).id != 0; /* else it has been called already */
+}
+
+/* ---- ML.createContext ---- */
+
+/** Describes a creation that a thread of Node's pool runs. */
+struct creation {
+    napi_async_work work;
+    WNNContextOptions options;
+    struct pending *pending;
+    struct watch *watch;
+    char *device; /* what the options name, in memory that stays */
+};
+
+/** Frees a creation that no thread works on. */
+static void creation_free(napi_env env, struct creation *creation)
+{
+    if (creation && creation->work)
+        napi_delete_async_work(env, creation->work);
+    if (creation)
+        free(creation->device);
+    free(creation);
+}
+
+/** Runs on a thread of the pool. */
+static void creation_run(napi_env env, void *data)
+{
+    struct creation *creation = data;
+    WNNContext context = NULL;
+    WNNStatus status = wnnCreateContext(&creation->options, &context);
+
+    (void)env;
+    if (status == WNNStatus_Success) {
+        watch_begin(context, creation->watch);
+    } else {
+        free(creation->watch->lost);
+        free(creation->watch);
+    }
+    pending_report(creation->pending, status, status == WNNStatus_Success ? WNN_STRING_VIEW_INIT : wnnGetLastErrorMessage(),
+                   context);
+}
+
+static void creation_end(napi_env env, napi_status status, void *data)
+{
+    (void)status;
+    creation_free(env, data);
+}
+
+static void drop_context(void *result)
+{
+    wnnContextDestroy(result);
+    wnnContextRelease(result);
+}
+
+static napi_value settle_context(struct environment *e, struct pending *p)
+{
+    napi_value value = object_create(e, INTERFACE_CONTEXT, p->result, 0, NULL);
+    struct object *o = value ? object_of(e, value, INTERFACE_CONTEXT) : NULL;
+
+    if (o)
+        o->id = p->number;
+    return value;
+}
+
+bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out)
+{
+    static const char *const preferences[] = {"default", "high-performance", "low-power", NULL}; /* as WNNPowerPreference */
+    napi_value member;
+    size_t preference;
+    bool present;
+
+    *out = WNN_CONTEXT_OPTIONS_INIT;
+    if (!dictionary_check(c, value, "options") || !dictionary_member(c, value, "accelerated", &member, &present) ||
+        (present && !convert_boolean(c, member, &out->accelerated)) ||
+        !dictionary_member(c, value, "powerPreference", &member, &present))
+        return false;
+    if (!present)
+        return true;
+    if (!convert_enumeration(c, member, "powerPreference", preferences, &preference))
+        return false;
+    out->powerPreference = (WNNPowerPreference)preference;
+    return true;
+}
+
+napi_value create_context(struct call *c, const WNNContextOptions *options)
+{
+    struct creation *creation = calloc(1, sizeof(*creation));
+    struct watch *watch = calloc(1, sizeof(*watch));
+    napi_value promise, name;
+
+    if (watch && creation)
+        watch->lost = notice_create(c->environment, settle_lost, ++c->environment->next_context);
+    if (!watch || !creation || !watch->lost) {
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        goto failed;
+    }
+    watch->mailbox = c->environment->mailbox;
+    creation->options = *options;
+    creation->options.lost = (WNNContextLostCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_lost, watch, NULL};
+    creation->watch = watch;
+    creation->device = strndup(options->device.data ? options->device.data : "", options->device.length);
+    if (!creation->device) {
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        goto failed;
+    }
+    creation->options.device = WNN_STR(creation->device);
+    if (!succeeded(c->env, napi_create_string_utf8(c->env, "WebNN createContext", NAPI_AUTO_LENGTH, &name)) ||
+        !succeeded(c->env, napi_create_async_work(c->env, NULL, name, creation_run, creation_end, creation, &creation->work)))
+        goto failed;
+    creation->pending = pending_create(c, settle_context, drop_context, &promise);
+    if (!creation->pending)
+        goto failed;
+    creation->pending->number = c->environment->next_context;
+    if (succeeded(c->env, napi_queue_async_work(c->env, creation->work)))
+        return promise;
+    pending_reject(c->environment, creation->pending);
+    free(watch->lost);
+    free(watch);
+    creation_free(c->env, creation);
+    return promise;
+failed:
+    if (watch)
+        free(watch->lost);
+    free(watch);
+    creation_free(c->env, creation);
+    return NULL;
+}
+
+static napi_value ml_create_context(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], is_device, result = NULL;
+    WNNContextOptions options;
+    bool is_gpu_device = false;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (!call_receiver(&c, INTERFACE_ML))
+        return call_end(&c, NULL);
+    if (c.count > 0 && is_object(&c, given[0])) {
+        is_device = intrinsic_call(c.environment, INTRINSIC_IS_GPU_DEVICE, 1, given);
+        if (!is_device || !convert_boolean(&c, is_device, &is_gpu_device))
+            return call_end(&c, NULL);
+    }
+    if (is_gpu_device)
+        throw_status(&c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
+    else if (convert_context_options(&c, given[0], &options)) /* Node-API fills what is absent with undefined */
+        result = create_context(&c, &options);
+    return call_end(&c, result);
+}
+
+const struct member ml_members[] = {
+    {"createContext", ml_create_context, 0, false, true, NULL},
+    {0},
+};
+
+/* ---- attributes, destroy ---- */
+
+static napi_value context_accelerated(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    struct object *o;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    o = call_receiver(&c, INTERFACE_CONTEXT);
+    if (o && !succeeded(env, napi_get_boolean(env, wnnContextGetAccelerated(o->native.context), &result)))
+        result = NULL;
+    return call_end(&c, result);
+}
+
+static napi_value context_lost(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_receiver(&c, INTERFACE_CONTEXT))
+        result = intrinsic_call(c.environment, INTRINSIC_GET_LOST, 1, &c.receiver);
+    return call_end(&c, result);
+}
+
+static napi_value context_destroy(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX];
+    struct object *o;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    o = call_receiver(&c, INTERFACE_CONTEXT);
+    if (o)
+        wnnContextDestroy(o->native.context);
+    return call_end(&c, NULL);
+}
+
+/* ---- creating tensors ---- */
+
+static void drop_tensor(void *result)
+{
+    wnnTensorRelease(result);
+}
+
+static void on_tensor(WNNStatus status, WNNTensor tensor, WNNStringView message, void *userdata1, void *userdata2)
+{
+    (void)userdata2;
+    pending_report(userdata1, status, message, tensor);
+}
+
+static napi_value settle_tensor(struct environment *e, struct pending *p)
+{
+    return object_create(e, INTERFACE_TENSOR, p->result, (int64_t)wnnTensorGetByteLength(p->result), NULL);
+}
+
+static napi_value context_create_tensor(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    WNNTensorDescriptor descriptor;
+    struct pending *p;
+    struct object *o;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    o = call_receiver(&c, INTERFACE_CONTEXT);
+    if (o && call_requires(&c, 1) && convert_tensor_descriptor(&c, given[0], &descriptor) &&
+        (p = pending_create(&c, settle_tensor, drop_tensor, &promise))) {
+        WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
+
+        wnnContextCreateTensorAsync(o->native.context, &descriptor, callback);
+    }
+    return call_end(&c, promise);
+}
+
+static napi_value context_create_constant_tensor(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    WNNOperandDescriptor descriptor;
+    struct buffer_source data;
+    struct pending *p;
+    struct object *o;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    o = call_receiver(&c, INTERFACE_CONTEXT);
+    if (!o || !call_requires(&c, 2) || !convert_operand_descriptor(&c, given[0], &descriptor) ||
+        !convert_buffer_source(&c, given[1], "inputData", &data) || !buffer_bytes(c.environment, data.value, &data))
+        return call_end(&c, NULL);
+    if (!wnnContextIsLost(o->native.context) && !buffer_fits_type(&data, descriptor.dataType))
+        throw_type(&c, "inputData is an %s, which does not hold elements of type %s", data.class_name,
+                   wnnOperandDataTypeGetName(descriptor.dataType));
+    else if ((p = pending_create(&c, settle_tensor, drop_tensor, &promise))) {
+        WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
+
+        wnnContextCreateConstantTensorAsync(o->native.context, &descriptor, data.data, data.length, callback);
+    }
+    return call_end(&c, promise);
+}
+
+/* ---- reading and writing tensors ---- */
+
+static void on_read(WNNStatus status, WNNStringView message, void *userdata1, void *userdata2)
+{
+    (void)userdata2;
+    pending_report(userdata1, status, message, NULL);
+}
+
+/** Returns the object that a read keeps. */
+static struct object *kept_object(struct environment *e, struct pending *p, int which, enum interface interface)
+{
+    napi_value value;
+
+    return napi_get_reference_value(e->env, p->kept[which], &value) == napi_ok ? object_of(e, value, interface) : NULL;
+}
+
+/**
+ * Returns whether a read that has succeeded still counts: a promise is pending until the program hears of it, and is rejected
+ * if the tensor is destroyed earlier, by itself or with its context.  Returns false with an exception.
+ */
+static bool read_counts(struct environment *e, struct pending *p)
+{
+    struct object *tensor = kept_object(e, p, KEPT_TENSOR, INTERFACE_TENSOR);
+    struct object *context = kept_object(e, p, KEPT_CONTEXT, INTERFACE_CONTEXT);
+    napi_value error;
+
+    if (tensor && !tensor->destroyed && context && !wnnContextIsLost(context->native.context))
+        return true;
+    error = error_create(e, WNNStatus_InvalidStateError, WNN_STR("readTensor: the tensor was destroyed meanwhile"));
+    if (error)
+        napi_throw(e->env, error);
+    return false;
+}
+
+/** Returns the array buffer that the library has read into. */
+static napi_value settle_read(struct environment *e, struct pending *p)
+{
+    napi_value buffer;
+
+    return read_counts(e, p) && succeeded(e->env, napi_get_reference_value(e->env, p->kept[KEPT_BUFFER], &buffer)) ? buffer
+                                                                                                                   : NULL;
+}
+
+/** Copies what has been read to the program's buffer, which may have changed meanwhile. */
+static napi_value settle_read_into(struct environment *e, struct pending *p)
+{
+    struct buffer_source output;
+    napi_value value, undefined;
+
+    if (!read_counts(e, p) || !succeeded(e->env, napi_get_reference_value(e->env, p->kept[KEPT_BUFFER], &value)) ||
+        !buffer_bytes(e, value, &output))
+        return NULL;
+    if (output.length != p->byte_length) {
+        napi_value error = error_create(e, WNNStatus_TypeError, WNN_STR("readTensor: outputData has been detached"));
+
+        if (error)
+            napi_throw(e->env, error);
+        return NULL;
+    }
+    if (output.length)
+        memcpy(output.data, p->bytes, p->byte_length);
+    return succeeded(e->env, napi_get_undefined(e->env, &undefined)) ? undefined : NULL;
+}
+
+/** Makes the promise of a read of the call's first argument, and what it keeps. */
+static struct pending *read_create(struct call *c, settle_function settle, napi_value buffer, napi_value *promise)
+{
+    struct pending *p = pending_create(c, settle, NULL, promise);
+
+    if (p && succeeded(c->env, napi_create_reference(c->env, buffer, 1, &p->kept[KEPT_BUFFER])) &&
+        succeeded(c->env, napi_create_reference(c->env, c->arguments[0], 1, &p->kept[KEPT_TENSOR])) &&
+        succeeded(c->env, napi_create_reference(c->env, c->receiver, 1, &p->kept[KEPT_CONTEXT])))
+        return p;
+    if (p)
+        pending_reject(c->environment, p);
+    return NULL;
+}
+
+static void read_begin(struct object *context, struct object *tensor, void *data, size_t length, struct pending *p)
+{
+    WNNReadTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_read, p, NULL};
+
+    wnnContextReadTensorAsync(context->native.context, tensor->native.tensor, data, length, callback);
+}
+
+/** Is readTensor(tensor): the library writes to an array buffer that the program does not know yet. */
+static napi_value read_tensor(struct call *c, struct object *context, struct object *tensor)
+{
+    size_t length = wnnTensorGetByteLength(tensor->native.tensor);
+    napi_value buffer, promise = NULL;
+    struct pending *p;
+    void *data;
+
+    if (!succeeded(c->env, napi_create_arraybuffer(c->env, length, &data, &buffer)))
+        return NULL;
+    p = read_create(c, settle_read, buffer, &promise);
+    if (p)
+        read_begin(context, tensor, data, length, p);
+    return promise;
+}
+
+/** Returns whether a view may be read into.  Beside those of the specification it may be an Int8Array, which has bytes as a
+ * Uint8Array has: browsers ask for no class here, and ONNX Runtime Web reads into the view that Emscripten makes of its
+ * memory. */
+static bool may_read_into(const struct buffer_source *output, WNNOperandDataType type)
+{
+    return buffer_fits_type(output, type) || !strcmp(output->class_name, "Int8Array");
+}
+
+/** Is readTensor(tensor, outputData), which goes by way of memory that stays, as the program may detach its buffer. */
+static napi_value read_tensor_into(struct call *c, struct object *context, struct object *tensor, struct buffer_source *output)
+{
+    WNNOperandDataType type = wnnTensorGetDataType(tensor->native.tensor);
+    napi_value promise = NULL;
+    struct pending *p;
+
+    if (!buffer_bytes(c->environment, output->value, output))
+        return NULL;
+    if (!wnnContextIsLost(context->native.context) && !may_read_into(output, type)) {
+        throw_type(c, "outputData is an %s, which does not hold elements of type %s", output->class_name,
+                   wnnOperandDataTypeGetName(type));
+        return NULL;
+    }
+    p = read_create(c, settle_read_into, output->value, &promise);
+    if (!p)
+        return promise;
+    p->byte_length = output->length;
+    p->bytes = malloc(output->length ? output->length : 1);
+    if (p->bytes) {
+        read_begin(context, tensor, p->bytes, p->byte_length, p);
+    } else {
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        pending_reject(c->environment, p);
+    }
+    return promise;
+}
+
+static napi_value context_read_tensor(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    struct object *context, *tensor;
+    struct buffer_source output;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    context = call_receiver(&c, INTERFACE_CONTEXT);
+    if (!context || !call_requires(&c, 1) || !(tensor = object_require(&c, given[0], INTERFACE_TENSOR, "tensor")))
+        return call_end(&c, NULL);
+    if (c.count == 1)
+        promise = read_tensor(&c, context, tensor);
+    else if (convert_buffer_source(&c, given[1], "outputData", &output))
+        promise = read_tensor_into(&c, context, tensor, &output);
+    return call_end(&c, promise);
+}
+
+static napi_value context_write_tensor(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX];
+    struct object *context, *tensor;
+    struct buffer_source input;
+    WNNOperandDataType type;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    context = call_receiver(&c, INTERFACE_CONTEXT);
+    if (!context || !call_requires(&c, 2) || !(tensor = object_require(&c, given[0], INTERFACE_TENSOR, "tensor")) ||
+        !convert_buffer_source(&c, given[1], "inputData", &input) || !buffer_bytes(c.environment, input.value, &input))
+        return call_end(&c, NULL);
+    type = wnnTensorGetDataType(tensor->native.tensor);
+    if (!wnnContextIsLost(context->native.context) && !buffer_fits_type(&input, type))
+        throw_type(&c, "inputData is an %s, which does not hold elements of type %s", input.class_name,
+                   wnnOperandDataTypeGetName(type));
+    else
+        throw_last(&c, wnnContextWriteTensor(context->native.context, tensor->native.tensor, input.data, input.length));
+    return call_end(&c, NULL);
+}
+
+/* ---- dispatch ---- */
+
+static bool convert_tensors(struct call *c, napi_value value, const char *what, WNNNamedTensor **tensors, size_t *count)
+{
+    struct record_entry *entries;
+
+    if (!convert_record(c, value, INTERFACE_TENSOR, what, &entries, count))
+        return false;
+    *tensors = call_allocate(c, *count + 1, sizeof(**tensors));
+    if (!*tensors)
+        return false;
+    for (size_t i = 0; i < *count; i++)
+        (*tensors)[i] = (WNNNamedTensor){entries[i].name, entries[i].object->native.tensor};
+    return true;
+}
+
+static napi_value context_dispatch(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX];
+    WNNNamedTensor *inputs, *outputs;
+    size_t input_count, output_count;
+    struct object *context, *graph;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    context = call_receiver(&c, INTERFACE_CONTEXT);
+    if (context && call_requires(&c, 3) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph")) &&
+        convert_tensors(&c, given[1], "a value of inputs", &inputs, &input_count) &&
+        convert_tensors(&c, given[2], "a value of outputs", &outputs, &output_count))
+        throw_last(
+            &c, wnnContextDispatch(context->native.context, graph->native.graph, input_count, inputs, output_count, outputs));
+    return call_end(&c, NULL);
+}
+
+const struct member context_members[] = {
+    {"accelerated", context_accelerated, 0, true, false, NULL},
+    {"lost", context_lost, 0, true, true, NULL},
+    {"dispatch", context_dispatch, 3, false, false, NULL},
+    {"createTensor", context_create_tensor, 1, false, true, NULL},
+    {"createConstantTensor", context_create_constant_tensor, 2, false, true, NULL},
+    {"readTensor", context_read_tensor, 1, false, true, NULL},
+    {"writeTensor", context_write_tensor, 2, false, false, NULL},
+    {"opSupportLimits", context_op_support_limits, 0, false, false, NULL},
+    {"destroy", context_destroy, 0, false, false, NULL},
+    {0},
+};

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Converts numbers, strings, sequences, dictionaries and records.  Buffers are in buffer.c. */
+#define _GNU_SOURCE /* memmem */
+#include "frontend/node/convert.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- kinds of values ---- */
+
+static napi_valuetype type_of(struct call *c, napi_value value)
+{
+    napi_valuetype type = napi_undefined;
+
+    napi_typeof(c->env, value, &type);
+    return type;
+}
+
+bool is_object(struct call *c, napi_value value)
+{
+    napi_valuetype type = type_of(c, value);
+
+    return type == napi_object || type == napi_function || type == napi_external;
+}
+
+bool is_nullish(struct call *c, napi_value value)
+{
+    napi_valuetype type = type_of(c, value);
+
+    return type == napi_undefined || type == napi_null;
+}
+
+/* ---- numbers ---- */
+
+/** Implements ToNumber. */
+static bool to_number(struct call *c, napi_value value, double *out)
+{
+    if (napi_get_value_double(c->env, value, out) == napi_ok)
+        return true;
+    return succeeded(c->env, napi_coerce_to_number(c->env, value, &value)) &&
+           succeeded(c->env, napi_get_value_double(c->env, value, out));
+}
+
+/** Converts to an integer between two bounds, after truncation. */
+static bool enforce_range(struct call *c, double number, const char *what, double low, double high, double *out)
+{
+    if (!isfinite(number))
+        return throw_type(c, "%s is not a finite number", what);
+    *out = trunc(number);
+    if (*out < low || *out > high)
+        return throw_type(c, "%s is outside the range of %.0f to %.0f", what, low, high);
+    return true;
+}
+
+bool convert_unsigned_long(struct call *c, napi_value value, const char *what, enum range range, uint32_t *out)
+{
+    double number;
+
+    if (!to_number(c, value, &number))
+        return false;
+    if (range == RANGE_MODULAR) {
+        number = isfinite(number) ? fmod(trunc(number), 0x1p32) : 0;
+        if (number < 0)
+            number += 0x1p32;
+    } else if (!enforce_range(c, number, what, 0, UINT32_MAX, &number)) {
+        return false;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
+bool convert_long(struct call *c, napi_value value, const char *what, int32_t *out)
+{
+    double number;
+
+    if (!to_number(c, value, &number) || !enforce_range(c, number, what, INT32_MIN, INT32_MAX, &number))
+        return false;
+    *out = (int32_t)number;
+    return true;
+}
+
+bool convert_double(struct call *c, napi_value value, const char *what, double *out)
+{
+    return to_number(c, value, out) && (isfinite(*out) || throw_type(c, "%s is not a finite number", what));
+}
+
+bool convert_float(struct call *c, napi_value value, const char *what, double *out)
+{
+    if (!to_number(c, value, out))
+        return false;
+    *out = (float)*out;
+    return isfinite(*out) || throw_type(c, "%s is not a finite number of single precision", what);
+}
+
+bool convert_boolean(struct call *c, napi_value value, bool *out)
+{
+    return succeeded(c->env, napi_coerce_to_bool(c->env, value, &value)) &&
+           succeeded(c->env, napi_get_value_bool(c->env, value, out));
+}
+
+/** Converts a BigInt; beyond 64 bits it becomes the double nearest to it, which every data type treats alike. */
+static bool convert_big_integer(struct call *c, napi_value value, WNNNumber *out)
+{
+    bool lossless;
+    int64_t i;
+    uint64_t u;
+    double d;
+
+    if (!succeeded(c->env, napi_get_value_bigint_int64(c->env, value, &i, &lossless)))
+        return false;
+    if (lossless) {
+        *out = wnnNumberInt64(i);
+        return true;
+    }
+    if (!succeeded(c->env, napi_get_value_bigint_uint64(c->env, value, &u, &lossless)))
+        return false;
+    if (lossless) {
+        *out = wnnNumberUint64(u);
+        return true;
+    }
+    /* This is Number(bigint), by way of its digits, which needs no function of the program's. */
+    napi_value text;
+    if (!succeeded(c->env, napi_coerce_to_string(c->env, value, &text)) || !to_number(c, text, &d))
+        return false;
+    *out = wnnNumber(d);
+    return true;
+}
+
+bool convert_number(struct call *c, napi_value value, WNNNumber *out)
+{
+    double d;
+
+    if (type_of(c, value) != napi_number && type_of(c, value) != napi_bigint) {
+        value = intrinsic_call(c->environment, INTRINSIC_TO_NUMERIC, 1, &value);
+        if (!value)
+            return false;
+    }
+    if (type_of(c, value) == napi_bigint)
+        return convert_big_integer(c, value, out);
+    if (!to_number(c, value, &d))
+        return false;
+    *out = wnnNumber(d);
+    return true;
+}
+
+/* ---- strings ---- */
+
+bool convert_string(struct call *c, napi_value value, WNNStringView *out)
+{
+    size_t length, written;
+    char *text;
+
+    if (type_of(c, value) != napi_string && !succeeded(c->env, napi_coerce_to_string(c->env, value, &value)))
+        return false;
+    if (!succeeded(c->env, napi_get_value_string_utf8(c->env, value, NULL, 0, &length)))
+        return false;
+    text = call_allocate(c, length + 1, 1);
+    if (!text || !succeeded(c->env, napi_get_value_string_utf8(c->env, value, text, length + 1, &written)))
+        return false;
+    out->data = text;
+    out->length = written;
+    return true;
+}
+
+static bool is_text(WNNStringView text, const char *name)
+{
+    return strlen(name) == text.length && !memcmp(name, text.data, text.length);
+}
+
+bool convert_enumeration(struct call *c, napi_value value, const char *what, const char *const *values, size_t *out)
+{
+    WNNStringView text;
+
+    if (!convert_string(c, value, &text))
+        return false;
+    for (*out = 0; values[*out]; ++*out)
+        if (is_text(text, values[*out]))
+            return true;
+    return throw_type(c, "%s is '%.100s', which is no value of its enumeration", what, text.data);
+}
+
+bool convert_data_type(struct call *c, napi_value value, const char *what, WNNOperandDataType *out)
+{
+    WNNStringView text;
+
+    if (!convert_string(c, value, &text))
+        return false;
+    for (*out = WNNOperandDataType_Float32; wnnOperandDataTypeGetByteSize(*out); ++*out)
+        if (is_text(text, wnnOperandDataTypeGetName(*out)))
+            return true;
+    return throw_type(c, "%s is '%.100s', which is no MLOperandDataType", what, text.data);
+}
+
+/* ---- sequences ---- */
+
+bool iterator_method(struct call *c, napi_value value, napi_value *method)
+{
+    napi_value key = intrinsic_get(c->environment, INTRINSIC_ITERATOR);
+
+    if (!succeeded(c->env, napi_get_property(c->env, value, key, method)))
+        return false;
+    if (is_nullish(c, *method))
+        *method = NULL;
+    else if (type_of(c, *method) != napi_function)
+        return throw_type(c, "Symbol.iterator of a sequence is not a function");
+    return true;
+}
+
+/** Takes one step of an iterator; *item is NULL at its end. */
+static bool iterator_step(struct call *c, napi_value iterator, napi_value next, napi_value *item)
+{
+    napi_value result, done;
+    bool is_done;
+
+    if (!succeeded(c->env, napi_call_function(c->env, iterator, next, 0, NULL, &result)))
+        return false;
+    if (!is_object(c, result))
+        return throw_type(c, "the iterator's result is not an object");
+    if (!succeeded(c->env, napi_get_named_property(c->env, result, "done", &done)) || !convert_boolean(c, done, &is_done))
+        return false;
+    *item = NULL;
+    return is_done || succeeded(c->env, napi_get_named_property(c->env, result, "value", item));
+}
+
+bool convert_iterable(struct call *c, napi_value value, napi_value method, const char *what, item_function take, void *user)
+{
+    napi_value iterator, next;
+
+    if (!succeeded(c->env, napi_call_function(c->env, value, method, 0, NULL, &iterator)))
+        return false;
+    if (!is_object(c, iterator))
+        return throw_type(c, "the iterator of %s is not an object", what);
+    if (!succeeded(c->env, napi_get_named_property(c->env, iterator, "next", &next)))
+        return false;
+    if (type_of(c, next) != napi_function)
+        return throw_type(c, "the iterator of %s has no function next", what);
+    for (;;) {
+        napi_value item;
+
+        if (!iterator_step(c, iterator, next, &item))
+            return false;
+        if (!item)
+            return true;
+        if (!take(c, item, user))
+            return false;
+    }
+}
+
+bool convert_sequence(struct call *c, napi_value value, const char *what, item_function take, void *user)
+{
+    napi_value method;
+
+    if (!is_object(c, value))
+        return throw_type(c, "%s is not a sequence", what);
+    if (!iterator_method(c, value, &method))
+        return false;
+    if (!method)
+        return throw_type(c, "%s is not iterable", what);
+    return convert_iterable(c, value, method, what, take, user);
+}
+
+static bool take_unsigned_long(struct call *c, napi_value item, void *user)
+{
+    struct unsigned_longs *list = user;
+
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 8;
+        list->items = call_grow(c, list->items, list->count, list->capacity, sizeof(*list->items));
+        if (!list->items)
+            return false;
+    }
+    return convert_unsigned_long(c, item, list->what, list->range, &list->items[list->count++]);
+}
+
+bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, enum range range, struct unsigned_longs *out)
+{
+    *out = (struct unsigned_longs){NULL, 0, 0, what, range};
+    /* An empty list is present, so that it needs an address. */
+    out->items = call_allocate(c, 8, sizeof(*out->items));
+    out->capacity = 8;
+    return out->items && convert_sequence(c, value, what, take_unsigned_long, out);
+}
+
+/* ---- dictionaries ---- */
+
+bool dictionary_check(struct call *c, napi_value dictionary, const char *what)
+{
+    return is_nullish(c, dictionary) || is_object(c, dictionary) || throw_type(c, "%s is not an object", what);
+}
+
+bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present)
+{
+    *present = false;
+    if (is_nullish(c, dictionary))
+        return true;
+    if (!succeeded(c->env, napi_get_named_property(c->env, dictionary, name, value)))
+        return false;
+    *present = type_of(c, *value) != napi_undefined;
+    return true;
+}
+
+bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out)
+{
+    struct unsigned_longs shape;
+    napi_value member;
+    bool present;
+
+    *out = WNN_OPERAND_DESCRIPTOR_INIT;
+    if (!dictionary_check(c, value, "the descriptor") || !dictionary_member(c, value, "dataType", &member, &present))
+        return false;
+    if (!present)
+        return throw_type(c, "the descriptor has no member dataType");
+    if (!convert_data_type(c, member, "dataType", &out->dataType) || !dictionary_member(c, value, "shape", &member, &present))
+        return false;
+    if (!present)
+        return throw_type(c, "the descriptor has no member shape");
+    if (!convert_unsigned_longs(c, member, "shape", RANGE_ENFORCE, &shape))
+        return false;
+    out->rank = shape.count;
+    out->shape = shape.items;
+    return true;
+}
+
+bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out)
+{
+    WNNOperandDescriptor inherited;
+    napi_value member;
+    bool present;
+
+    *out = WNN_TENSOR_DESCRIPTOR_INIT;
+    if (!convert_operand_descriptor(c, value, &inherited))
+        return false;
+    out->dataType = inherited.dataType;
+    out->rank = inherited.rank;
+    out->shape = inherited.shape;
+    return dictionary_member(c, value, "readable", &member, &present) &&
+           (!present || convert_boolean(c, member, &out->readable)) &&
+           dictionary_member(c, value, "writable", &member, &present) &&
+           (!present || convert_boolean(c, member, &out->writable));
+}
+
+/* ---- records ---- */
+
+/** Adds an entry, or gives an older one of the same name another value. */
+static void record_set(struct record_entry *entries, size_t *count, WNNStringView name, struct object *object)
+{
+    /* Property keys differ; only those with characters that UTF-8 cannot hold can become the same. */
+    for (size_t i = 0; i < *count && memmem(name.data, name.length, "\xEF\xBF\xBD", 3); i++)
+        if (entries[i].name.length == name.length && !memcmp(entries[i].name.data, name.data, name.length)) {
+            entries[i].object = object;
+            return;
+        }
+    entries[(*count)++] = (struct record_entry){name, object};
+}
+
+bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
+                    size_t *count)
+{
+    napi_value keys, key, item;
+    uint32_t key_count;
+
+    *count = 0;
+    if (!is_object(c, value))
+        return throw_type(c, "%s is not an object", what);
+    keys = intrinsic_call(c->environment, INTRINSIC_OWN_KEYS, 1, &value);
+    if (!keys || !succeeded(c->env, napi_get_array_length(c->env, keys, &key_count)))
+        return false;
+    *entries = call_allocate(c, key_count + 1, sizeof(**entries));
+    if (!*entries)
+        return false;
+    for (uint32_t i = 0; i < key_count; i++) {
+        napi_value pair[2], enumerable;
+        struct object *object;
+        WNNStringView name;
+        bool is_enumerable;
+
+        if (!succeeded(c->env, napi_get_element(c->env, keys, i, &key)))
+            return false;
+        pair[0] = value;
+        pair[1] = key;
+        enumerable = intrinsic_call(c->environment, INTRINSIC_IS_ENUMERABLE, 2, pair);
+        if (!enumerable || !convert_boolean(c, enumerable, &is_enumerable))
+            return false;
+        if (!is_enumerable)
+            continue;
+        if (!convert_string(c, key, &name) || !succeeded(c->env, napi_get_property(c->env, value, key, &item)))
+            return false;
+        object = object_require(c, item, interface, what);
+        if (!object)
+            return false;
+        record_set(*entries, count, name, object);
+    }
+    return true;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Converts JavaScript values to the types of the IDL, as Web IDL defines them.  `what` names a value in messages.  Functions
+ * that return bool return false with an exception pending if the value does not convert.
+ */
+#ifndef WEBNN_FRONTEND_NODE_CONVERT_H_
+#define WEBNN_FRONTEND_NODE_CONVERT_H_
+
+#include "frontend/node/addon.h"
+
+/** Says how the range of an integer type is checked. */
+enum range { RANGE_ENFORCE, RANGE_MODULAR };
+
+/** Converts to unsigned long, with or without [EnforceRange]. */
+bool convert_unsigned_long(struct call *c, napi_value value, const char *what, enum range range, uint32_t *out);
+/** Converts to [EnforceRange] long. */
+bool convert_long(struct call *c, napi_value value, const char *what, int32_t *out);
+/** Converts to double, which is finite. */
+bool convert_double(struct call *c, napi_value value, const char *what, double *out);
+/** Converts to float, which is finite after rounding. */
+bool convert_float(struct call *c, napi_value value, const char *what, double *out);
+/** Converts to boolean. */
+bool convert_boolean(struct call *c, napi_value value, bool *out);
+/** Converts to (bigint or unrestricted double). */
+bool convert_number(struct call *c, napi_value value, WNNNumber *out);
+/** Converts to USVString, or to DOMString where it makes no difference: UTF-8 that lives as long as the call. */
+bool convert_string(struct call *c, napi_value value, WNNStringView *out);
+/** Converts to an enumeration: *out is the index of the string in values, which ends with NULL. */
+bool convert_enumeration(struct call *c, napi_value value, const char *what, const char *const *values, size_t *out);
+/** Converts to MLOperandDataType. */
+bool convert_data_type(struct call *c, napi_value value, const char *what, WNNOperandDataType *out);
+
+/** Returns whether value is an Object in the sense of ECMAScript. */
+bool is_object(struct call *c, napi_value value);
+/** Returns whether value is undefined or null. */
+bool is_nullish(struct call *c, napi_value value);
+
+/** Takes one item of a sequence.  Returns false with an exception pending to stop. */
+typedef bool (*item_function)(struct call *c, napi_value item, void *user);
+/** Converts to sequence<T>: calls take for every item while the iterator runs. */
+bool convert_sequence(struct call *c, napi_value value, const char *what, item_function take, void *user);
+/** Finds the method that makes an object a sequence in a union; *method is NULL if there is none. */
+bool iterator_method(struct call *c, napi_value value, napi_value *method);
+/** Does what convert_sequence does, with the method found before. */
+bool convert_iterable(struct call *c, napi_value value, napi_value method, const char *what, item_function take, void *user);
+
+/** Holds a growing list of numbers. */
+struct unsigned_longs {
+    uint32_t *items;
+    size_t count, capacity;
+    const char *what;
+    enum range range;
+};
+/** Converts to sequence<unsigned long>. */
+bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, enum range range, struct unsigned_longs *out);
+
+/** Checks that a dictionary is an Object, or nullish, which stands for one without members. */
+bool dictionary_check(struct call *c, napi_value dictionary, const char *what);
+/** Reads a member of such a dictionary; *present is false if it is undefined. */
+bool dictionary_member(struct call *c, napi_value dictionary, const char *name, napi_value *value, bool *present);
+
+/** Converts to MLOperandDescriptor or to MLTensorDescriptor, whose shape lives as long as the call. */
+bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out);
+bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out);
+
+/** Holds one entry of record<USVString, interface type>. */
+struct record_entry {
+    WNNStringView name;
+    struct object *object;
+};
+/** Converts to record<USVString, T>; of keys that become the same the last one counts. */
+bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
+                    size_t *count);
+
+/** Describes an AllowSharedBufferSource.  data is valid until JavaScript runs again. */
+struct buffer_source {
+    napi_value value;
+    uint8_t *data;
+    size_t length;
+    char class_name[24]; /* "ArrayBuffer", "Float32Array", ... */
+};
+/** Checks that value is a buffer source.  buffer_bytes asks for its bytes once nothing else is converted. */
+bool convert_buffer_source(struct call *c, napi_value value, const char *what, struct buffer_source *out);
+/** Finds where the bytes are; a detached buffer has none.  It needs no call, since completions have none. */
+bool buffer_bytes(struct environment *e, napi_value value, struct buffer_source *out);
+/** Returns whether a view of this class may hold elements of a data type (specification, "validate buffer with descriptor"). */
+bool buffer_fits_type(const struct buffer_source *buffer, WNNOperandDataType type);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Implements what the C API has beyond the specification: options of contexts, saved graphs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/node/convert.h"
+#include "frontend/node/mailbox.h"
+
+/* ---- createContext ---- */
+
+/** Converts the options that are no part of MLContextOptions, by name. */
+static bool convert_own_options(struct call *c, napi_value value, WNNContextOptions *out)
+{
+    static const char *const engines[] = {"auto", "cpu", "gpu", NULL};           /* as WNNEngine */
+    static const char *const precisions[] = {"float32", "bf16x2", "bf16", NULL}; /* as WNNPrecision */
+    napi_value member;
+    size_t index;
+    bool present;
+
+    if (!dictionary_member(c, value, "deterministic", &member, &present) ||
+        (present && !convert_boolean(c, member, &out->deterministic)) ||
+        !dictionary_member(c, value, "device", &member, &present) || (present && !convert_string(c, member, &out->device)) ||
+        !dictionary_member(c, value, "engine", &member, &present))
+        return false;
+    if (present) {
+        if (!convert_enumeration(c, member, "engine", engines, &index))
+            return false;
+        out->engine = (WNNEngine)index;
+    }
+    if (!dictionary_member(c, value, "precision", &member, &present))
+        return false;
+    if (present) {
+        if (!convert_enumeration(c, member, "precision", precisions, &index))
+            return false;
+        out->precision = (WNNPrecision)index;
+    }
+    return dictionary_member(c, value, "threadCount", &member, &present) &&
+           (!present || convert_unsigned_long(c, member, "threadCount", RANGE_ENFORCE, &out->threadCount));
+}
+
+static napi_value extension_create_context(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    WNNContextOptions options;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (convert_context_options(&c, given[0], &options) && convert_own_options(&c, given[0], &options))
+        result = create_context(&c, &options);
+    return call_end(&c, result);
+}
+
+/* ---- saved graphs ---- */
+
+/** Converts the name of a file, which C functions take as a string that ends with a NUL. */
+static bool convert_path(struct call *c, napi_value value, const char **path)
+{
+    WNNStringView text;
+
+    if (!convert_string(c, value, &text))
+        return false;
+    *path = text.data;
+    return strlen(text.data) == text.length || throw_type(c, "path has a NUL character");
+}
+
+/** Describes a graph that a thread of Node's pool writes to a file. */
+struct saving {
+    napi_async_work work;
+    struct pending *pending;
+    WNNGraph graph; /* a reference */
+    char *path;
+};
+
+/** Runs on a thread of the pool. */
+static void saving_run(napi_env env, void *data)
+{
+    struct saving *saving = data;
+    WNNStatus status = wnnGraphSave(saving->graph, saving->path);
+    WNNStringView message = status == WNNStatus_Success ? WNN_STRING_VIEW_INIT : wnnGetLastErrorMessage();
+
+    (void)env;
+    wnnGraphRelease(saving->graph);
+    pending_report(saving->pending, status, message, NULL);
+}
+
+static void saving_end(napi_env env, napi_status status, void *data)
+{
+    struct saving *saving = data;
+
+    (void)status;
+    napi_delete_async_work(env, saving->work);
+    free(saving->path);
+    free(saving);
+}
+
+static napi_value settle_saving(struct environment *e, struct pending *p)
+{
+    napi_value undefined;
+
+    (void)p;
+    return succeeded(e->env, napi_get_undefined(e->env, &undefined)) ? undefined : NULL;
+}
+
+static napi_value save_graph(struct call *c, WNNGraph graph, const char *path)
+{
+    struct saving *saving = calloc(1, sizeof(*saving));
+    napi_value promise, name;
+
+    if (saving)
+        saving->path = strdup(path);
+    if (!saving || !saving->path) {
+        free(saving);
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        return NULL;
+    }
+    if (!succeeded(c->env, napi_create_string_utf8(c->env, "WebNN saveGraph", NAPI_AUTO_LENGTH, &name)) ||
+        !succeeded(c->env, napi_create_async_work(c->env, NULL, name, saving_run, saving_end, saving, &saving->work))) {
+        free(saving->path);
+        free(saving);
+        return NULL;
+    }
+    saving->pending = pending_create(c, settle_saving, NULL, &promise);
+    if (!saving->pending) {
+        saving_end(c->env, napi_ok, saving);
+        return NULL;
+    }
+    wnnGraphAddRef(graph);
+    saving->graph = graph;
+    if (succeeded(c->env, napi_queue_async_work(c->env, saving->work)))
+        return promise;
+    wnnGraphRelease(graph);
+    pending_reject(c->environment, saving->pending);
+    saving_end(c->env, napi_ok, saving);
+    return promise;
+}
+
+static napi_value extension_save_graph(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    struct object *graph;
+    const char *path;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_requires(&c, 2) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph")) &&
+        convert_path(&c, given[1], &path))
+        result = save_graph(&c, graph->native.graph, path);
+    return call_end(&c, result);
+}
+
+static napi_value extension_load_graph(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], promise = NULL;
+    struct object *context;
+    struct pending *p;
+    const char *path;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_requires(&c, 2) && (context = object_require(&c, given[0], INTERFACE_CONTEXT, "context")) &&
+        convert_path(&c, given[1], &path) && (p = pending_create(&c, settle_graph, drop_graph, &promise))) {
+        WNNBuildCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, report_graph, p, NULL};
+
+        wnnContextLoadGraphAsync(context->native.context, path, callback);
+    }
+    return call_end(&c, promise);
+}
+
+const struct member extension_members[] = {
+    {"createContext", extension_create_context, 0, false, true, NULL},
+    {"saveGraph", extension_save_graph, 2, false, true, NULL},
+    {"loadGraph", extension_load_graph, 2, false, true, NULL},
+    {0},
+};

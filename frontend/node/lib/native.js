@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Exports what the library has beyond the specification; none of it is on the standard's interfaces.
+'use strict';
+
+module.exports = require('./interfaces.js').extensions;

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import extensions from './native.js';
+
+export const { createContext, saveGraph, loadGraph } = extensions;

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Implements platform objects, intrinsics, calls and errors. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/node/addon.h"
+#include "frontend/node/environment.h"
+
+/* ---- errors ---- */
+
+bool succeeded(napi_env env, napi_status status)
+{
+    const napi_extended_error_info *info;
+    bool is_pending = false;
+
+    if (status == napi_ok)
+        return true;
+    if (napi_get_last_error_info(env, &info) != napi_ok)
+        info = NULL;
+    const char *text = info && info->error_message ? info->error_message : "Node-API failed";
+    if (napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending)
+        napi_throw_error(env, NULL, text);
+    return false;
+}
+
+bool throw_type(struct call *c, const char *format, ...)
+{
+    char text[600];
+    int length = snprintf(text, sizeof(text), "%s: ", c->name);
+    bool is_pending = false;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments);
+    va_end(arguments);
+    napi_is_exception_pending(c->env, &is_pending);
+    if (!is_pending)
+        throw_status(c, WNNStatus_TypeError, WNN_STR(text));
+    return false;
+}
+
+napi_value error_create(struct environment *e, WNNStatus status, WNNStringView message)
+{
+    size_t length = message.length == WNN_STRLEN ? NAPI_AUTO_LENGTH : message.length;
+    napi_value arguments[2], error;
+    size_t count = 1;
+
+    if (!succeeded(e->env,
+                   napi_create_string_utf8(e->env, message.data ? message.data : "", message.data ? length : 0, &arguments[0])))
+        return NULL;
+    if (status != WNNStatus_TypeError) {
+        const char *name = wnnStatusGetName(status);
+
+        count = 2;
+        if (!succeeded(e->env, napi_create_string_utf8(e->env, name, NAPI_AUTO_LENGTH, &arguments[1])))
+            return NULL;
+    }
+    enum intrinsic constructor = status == WNNStatus_TypeError ? INTRINSIC_TYPE_ERROR : INTRINSIC_DOM_EXCEPTION;
+    if (!succeeded(e->env, napi_new_instance(e->env, intrinsic_get(e, constructor), count, arguments, &error)))
+        return NULL;
+    return error;
+}
+
+bool throw_status(struct call *c, WNNStatus status, WNNStringView message)
+{
+    napi_value error;
+
+    if (status == WNNStatus_Success)
+        return true;
+    error = error_create(c->environment, status, message);
+    if (error)
+        napi_throw(c->env, error);
+    return false;
+}
+
+bool throw_last(struct call *c, WNNStatus status)
+{
+    return status == WNNStatus_Success || throw_status(c, status, wnnGetLastErrorMessage());
+}
+
+/* ---- calls ---- */
+
+struct scratch {
+    struct scratch *next;
+    max_align_t memory[];
+};
+
+bool call_begin(struct call *c, napi_env env, napi_callback_info info, napi_value *arguments)
+{
+    struct environment *e = NULL;
+    void *data;
+
+    c->scratch = NULL;
+    c->count = ARGUMENTS_MAX;
+    c->arguments = arguments;
+    c->env = env;
+    if (napi_get_cb_info(env, info, &c->count, arguments, &c->receiver, &data) != napi_ok)
+        return false;
+    napi_get_instance_data(env, (void **)&e);
+    c->environment = e;
+    c->data = ((const struct member *)data)->data;
+    c->name = ((const struct member *)data)->name;
+    return true;
+}
+
+napi_value call_end(struct call *c, napi_value result)
+{
+    while (c->scratch) {
+        struct scratch *next = c->scratch->next;
+
+        free(c->scratch);
+        c->scratch = next;
+    }
+    return result;
+}
+
+void *call_allocate(struct call *c, size_t count, size_t size)
+{
+    struct scratch *s = NULL;
+
+    if (count <= (SIZE_MAX - sizeof(*s)) / size)
+        s = calloc(1, sizeof(*s) + count * size);
+    if (!s) {
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+        return NULL;
+    }
+    s->next = c->scratch;
+    c->scratch = s;
+    return s->memory;
+}
+
+void *call_grow(struct call *c, void *old, size_t used, size_t count, size_t size)
+{
+    void *grown = call_allocate(c, count, size);
+
+    if (grown && used)
+        memcpy(grown, old, used * size);
+    return grown;
+}
+
+bool call_requires(struct call *c, size_t count)
+{
+    return c->count >= count ||
+           throw_type(c, "%zu argument%s required, but only %zu present", count, count == 1 ? " is" : "s are", c->count);
+}
+
+/* ---- intrinsics ---- */
+
+napi_value intrinsic_get(struct environment *e, enum intrinsic which)
+{
+    napi_value list, value = NULL;
+
+    if (napi_get_reference_value(e->env, e->intrinsics, &list) == napi_ok)
+        napi_get_element(e->env, list, which, &value);
+    return value;
+}
+
+napi_value intrinsic_call(struct environment *e, enum intrinsic which, size_t count, const napi_value *arguments)
+{
+    napi_value receiver, result;
+
+    if (!succeeded(e->env, napi_get_undefined(e->env, &receiver)) ||
+        !succeeded(e->env, napi_call_function(e->env, receiver, intrinsic_get(e, which), count, arguments, &result)))
+        return NULL;
+    return result;
+}
+
+/* ---- platform objects ---- */
+
+/* This tells our objects from all others; it was drawn at random. */
+static const napi_type_tag type_tag = {0x5d1a7c3b9e0f4286, 0xb3c84a6f17e2d950};
+
+static void native_release(struct object *o)
+{
+    switch (o->interface) {
+    case INTERFACE_CONTEXT:
+        wnnContextRelease(o->native.context);
+        break;
+    case INTERFACE_TENSOR:
+        wnnTensorRelease(o->native.tensor);
+        break;
+    case INTERFACE_GRAPH:
+        wnnGraphRelease(o->native.graph);
+        break;
+    case INTERFACE_OPERAND:
+        wnnOperandRelease(o->native.operand);
+        break;
+    case INTERFACE_BUILDER:
+        wnnGraphBuilderRelease(o->native.builder);
+        break;
+    case INTERFACE_ML:
+    case INTERFACE_COUNT:
+        break;
+    }
+    o->native.any = NULL;
+}
+
+void object_set_bytes(struct object *o, int64_t bytes)
+{
+    int64_t total;
+
+    napi_adjust_external_memory(o->environment->env, bytes - o->bytes, &total);
+    o->bytes = bytes;
+}
+
+/** Is the garbage collector's finalizer: no JavaScript may run. */
+static void object_finalize(napi_env env, void *data, void *hint)
+{
+    struct object *o = data;
+
+    (void)hint;
+    if (o->native.any)
+        native_release(o);
+    object_set_bytes(o, 0);
+    if (o->shape)
+        napi_delete_reference(env, o->shape);
+    if (o->wrapper)
+        napi_delete_reference(env, o->wrapper);
+    if (o->previous)
+        o->previous->next = o->next;
+    else
+        o->environment->objects = o->next;
+    if (o->next)
+        o->next->previous = o->previous;
+    environment_release(o->environment);
+    free(o);
+}
+
+napi_value object_create(struct environment *e, enum interface interface, void *native, int64_t bytes, napi_value receiver)
+{
+    struct object *o = calloc(1, sizeof(*o));
+    napi_value list, prototype, value = receiver;
+
+    if (!o) {
+        struct object temporary = {.interface = interface, .native = {native}};
+
+        native_release(&temporary);
+        napi_throw_error(e->env, NULL, "memory could not be had");
+        return NULL;
+    }
+    o->interface = interface;
+    o->environment = e;
+    o->native.any = native;
+    if (!receiver) {
+        if (!succeeded(e->env, napi_get_reference_value(e->env, e->prototypes, &list)) ||
+            !succeeded(e->env, napi_get_element(e->env, list, interface, &prototype)) ||
+            !(value = intrinsic_call(e, INTRINSIC_CREATE, 1, &prototype)))
+            goto failed;
+    }
+    if (!succeeded(e->env, napi_type_tag_object(e->env, value, &type_tag)) ||
+        !succeeded(e->env,
+                   napi_wrap(e->env, value, o, object_finalize, NULL, interface == INTERFACE_CONTEXT ? &o->wrapper : NULL)))
+        goto failed;
+    e->references++;
+    o->next = e->objects;
+    if (o->next)
+        o->next->previous = o;
+    e->objects = o;
+    object_set_bytes(o, bytes);
+    return value;
+failed:
+    native_release(o);
+    free(o);
+    return NULL;
+}
+
+struct object *object_of(struct environment *e, napi_value value, enum interface interface)
+{
+    napi_valuetype type;
+    void *data = NULL;
+    bool ours = false;
+
+    if (napi_typeof(e->env, value, &type) != napi_ok || type != napi_object ||
+        napi_check_object_type_tag(e->env, value, &type_tag, &ours) != napi_ok || !ours ||
+        napi_unwrap(e->env, value, &data) != napi_ok)
+        return NULL;
+    const struct object *o = data;
+    return o->interface == interface && (o->native.any || interface == INTERFACE_ML) ? data : NULL;
+}
+
+static const char *const interface_names[INTERFACE_COUNT] = {"ML",      "MLContext", "MLTensor",
+                                                             "MLGraph", "MLOperand", "MLGraphBuilder"};
+
+struct object *call_receiver(struct call *c, enum interface interface)
+{
+    struct object *o = object_of(c->environment, c->receiver, interface);
+
+    if (!o)
+        throw_type(c, "Illegal invocation: the receiver is not an %s", interface_names[interface]);
+    return o;
+}
+
+struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what)
+{
+    struct object *o = object_of(c->environment, value, interface);
+
+    if (!o)
+        throw_type(c, "%s is not an %s", what, interface_names[interface]);
+    return o;
+}
+
+void objects_abandon(struct environment *e)
+{
+    for (struct object *o = e->objects; o; o = o->next)
+        if (o->interface == INTERFACE_CONTEXT && o->native.any)
+            wnnContextDestroy(o->native.context);
+    for (struct object *o = e->objects; o; o = o->next)
+        if (o->native.any)
+            native_release(o);
+}
+
+napi_value shape_get(struct call *c, struct object *o, size_t rank, const uint32_t *shape)
+{
+    napi_value array, size;
+
+    if (o->shape)
+        return succeeded(c->env, napi_get_reference_value(c->env, o->shape, &array)) ? array : NULL;
+    if (!succeeded(c->env, napi_create_array_with_length(c->env, rank, &array)))
+        return NULL;
+    for (uint32_t i = 0; i < rank; i++)
+        if (!succeeded(c->env, napi_create_uint32(c->env, shape[i], &size)) ||
+            !succeeded(c->env, napi_set_element(c->env, array, i, size)))
+            return NULL;
+    if (!intrinsic_call(c->environment, INTRINSIC_FREEZE, 1, &array) ||
+        !succeeded(c->env, napi_create_reference(c->env, array, 1, &o->shape)))
+        return NULL;
+    return array;
+}

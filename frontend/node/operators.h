@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Declares the table of operators that webnn-node-tables prints (frontend/node/tables.c). */
+#ifndef WEBNN_FRONTEND_NODE_OPERATORS_H_
+#define WEBNN_FRONTEND_NODE_OPERATORS_H_
+
+#include <stddef.h>
+
+/** Says what the IDL's type of an argument or of a dictionary's member is. */
+enum value_kind {
+    VALUE_NONE, /* ends a list */
+    VALUE_OPERAND,
+    VALUE_OPERANDS,              /* sequence<MLOperand> */
+    VALUE_UNSIGNED_LONG,         /* [EnforceRange] */
+    VALUE_UNSIGNED_LONG_MODULAR, /* without */
+    VALUE_LONG,                  /* [EnforceRange] */
+    VALUE_DOUBLE,
+    VALUE_BOOLEAN,
+    VALUE_NUMBER, /* MLNumber */
+    VALUE_STRING, /* USVString */
+    VALUE_DATA_TYPE,
+    VALUE_ENUMERATION,
+    VALUE_ENUMERATIONS,   /* sequence */
+    VALUE_UNSIGNED_LONGS, /* sequence<[EnforceRange] unsigned long> */
+    VALUE_UNSIGNED_LONGS_MODULAR,
+    VALUE_UNSIGNED_LONG_OR_LIST, /* of the two with [EnforceRange] */
+    VALUE_FLOATS                 /* sequence<float> */
+};
+
+struct value_row {
+    const char *name;
+    enum value_kind kind;
+    const char *const *values; /* of an enumeration, ending with NULL */
+};
+
+enum { VALUES_MAX = 16 };
+
+struct operator_row {
+    const char *name;
+    const char *dictionary;                 /* of the options */
+    struct value_row arguments[VALUES_MAX]; /* required, in order */
+    struct value_row options[VALUES_MAX];   /* in the order in which Web IDL reads them */
+};
+
+extern const struct operator_row operator_rows[];
+extern const size_t operator_count;
+
+#endif

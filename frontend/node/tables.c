@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-node-tables --c | --types TEMPLATE
+ *
+ * Prints what the Node.js addon and its TypeScript declarations need to know about operators, from ir/graph/ops.def: arguments,
+ * option dictionaries, enumerations.  --c prints initialisers for frontend/node/operators.c; --types prints TEMPLATE with the
+ * lines @ENUMERATIONS@, @DICTIONARIES@, @LIMITS@ and @METHODS@ replaced.  The test node-idl holds the result against the
+ * specification's IDL.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/node/operators.h"
+#include "ir/graph/op_types.h"
+
+/** Describes one argument of a method, or one member of an option dictionary. */
+struct value {
+    const char *name;
+    const char *kind; /* of enum value_kind in frontend/node/operators.h */
+    const char *type; /* in TypeScript */
+    enum attr_enum enumeration;
+};
+
+_Static_assert(VALUES_MAX > OP_OPERANDS_MAX + OP_ATTRS_MAX - 3,
+               "the arguments of one operator, its options and the end of a list fit");
+
+/** Returns whether the IDL declares an argument without [EnforceRange], a difference that only JavaScript knows. */
+static bool is_modular(enum op op, const struct attr_info *a)
+{
+    return a->positional && (op == OP_CUMULATIVE_SUM || op == OP_TILE);
+}
+
+static struct value attribute_value(enum op op, const struct attr_info *a)
+{
+    struct value v = {a->name, "VALUE_NONE", "never", a->enumeration};
+    static char lists[ENUMERATION_COUNT][80];
+
+    switch (a->kind) {
+    case ATTR_NONE:
+        break;
+    case ATTR_U32:
+        v.kind = is_modular(op, a) ? "VALUE_UNSIGNED_LONG_MODULAR" : "VALUE_UNSIGNED_LONG";
+        v.type = "number";
+        break;
+    case ATTR_I32:
+        v.kind = "VALUE_LONG";
+        v.type = "number";
+        break;
+    case ATTR_F64:
+        v.kind = "VALUE_DOUBLE";
+        v.type = "number";
+        break;
+    case ATTR_BOOL:
+        v.kind = "VALUE_BOOLEAN";
+        v.type = "boolean";
+        break;
+    case ATTR_NUMBER:
+        v.kind = "VALUE_NUMBER";
+        v.type = "MLNumber";
+        break;
+    case ATTR_DATA_TYPE:
+        v.kind = "VALUE_DATA_TYPE";
+        v.type = "MLOperandDataType";
+        break;
+    case ATTR_ENUM:
+        v.kind = "VALUE_ENUMERATION";
+        v.type = enumeration_name(a->enumeration);
+        break;
+    case ATTR_U32_LIST:
+        v.kind = is_modular(op, a) ? "VALUE_UNSIGNED_LONGS_MODULAR" : "VALUE_UNSIGNED_LONGS";
+        v.type = "Iterable<number>";
+        if (a->positional && op == OP_SPLIT) {
+            v.kind = "VALUE_UNSIGNED_LONG_OR_LIST";
+            v.type = "number | Iterable<number>";
+        }
+        break;
+    case ATTR_F32_LIST:
+        v.kind = "VALUE_FLOATS";
+        v.type = "Iterable<number>";
+        break;
+    case ATTR_ENUM_LIST:
+        v.kind = "VALUE_ENUMERATIONS";
+        snprintf(lists[a->enumeration], sizeof(lists[0]), "Iterable<%s>", enumeration_name(a->enumeration));
+        v.type = lists[a->enumeration];
+        break;
+    }
+    return v;
+}
+
+/** Lists the positional arguments in the order of the method. */
+static size_t arguments_of(enum op op, struct value *out)
+{
+    const struct op_info *info = &op_infos[op];
+    bool variadic = info->flags & OPF_VARIADIC;
+    size_t count = 0;
+
+    for (const struct operand_info *in = info->ins; in->name; in++)
+        if (!in->optional)
+            out[count++] = (struct value){in->name, variadic ? "VALUE_OPERANDS" : "VALUE_OPERAND",
+                                          variadic ? "Iterable<MLOperand>" : "MLOperand", ENUM_NONE};
+    for (const struct attr_info *a = info->attrs; a->kind && a->positional; a++)
+        out[count++] = attribute_value(op, a);
+    return count;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct value *)a)->name, ((const struct value *)b)->name);
+}
+
+/**
+ * Lists the members of the option dictionary in the order in which Web IDL reads them: that of MLOperatorOptions, then by name.
+ */
+static size_t options_of(enum op op, struct value *out)
+{
+    const struct op_info *info = &op_infos[op];
+    size_t count = 0;
+
+    out[count++] = (struct value){"label", "VALUE_STRING", "string", ENUM_NONE};
+    for (const struct operand_info *in = info->ins; in->name; in++)
+        if (in->optional)
+            out[count++] = (struct value){in->name, "VALUE_OPERAND", "MLOperand", ENUM_NONE};
+    for (const struct attr_info *a = info->attrs; a->kind; a++)
+        if (!a->positional)
+            out[count++] = attribute_value(op, a);
+    qsort(out + 1, count - 1, sizeof(*out), by_name);
+    return count;
+}
+
+/* ---- C ---- */
+
+static void print_values(const struct value *values, size_t count)
+{
+    printf("{");
+    for (size_t i = 0; i < count; i++) {
+        printf("{\"%s\", %s, ", values[i].name, values[i].kind);
+        if (values[i].enumeration)
+            printf("%s_values}, ", enumeration_name(values[i].enumeration));
+        else
+            printf("NULL}, ");
+    }
+    printf("{NULL, VALUE_NONE, NULL}}");
+}
+
+static void print_c(void)
+{
+    for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
+        const char *name;
+
+        printf("static const char *const %s_values[] = {", enumerations[i].name);
+        for (unsigned v = 0; (name = enum_value_name(enumerations[i].value, v)); v++)
+            printf("\"%s\", ", name);
+        printf("NULL};\n");
+    }
+    printf("const struct operator_row operator_rows[] = {\n");
+    for (enum op op = 0; op < OP_COUNT; op++) {
+        struct value values[VALUES_MAX];
+
+        printf("    {\"%s\", \"ML%s\", ", op_infos[op].name, option_structs[op] + strlen("WNN"));
+        print_values(values, arguments_of(op, values));
+        printf(",\n     ");
+        print_values(values, options_of(op, values));
+        printf("},\n");
+    }
+    printf("};\nconst size_t operator_count = %d;\n", (int)OP_COUNT);
+}
+
+/* ---- TypeScript ---- */
+
+static void print_enumerations(void)
+{
+    for (size_t i = 0; i < ENUMERATION_COUNT; i++) {
+        const char *name;
+
+        printf("export type %s = ", enumerations[i].name);
+        for (unsigned v = 0; (name = enum_value_name(enumerations[i].value, v)); v++)
+            printf("%s'%s'", v ? " | " : "", name);
+        printf(";\n");
+    }
+    printf("export type MLOperandDataType = ");
+    for (dtype t = 1; dtype_is_public(t); t++)
+        printf("%s'%s'", t > 1 ? " | " : "", dtype_name(t));
+    printf(";\n");
+}
+
+static void print_dictionaries(void)
+{
+    for (enum op op = 0; op < OP_COUNT; op++) {
+        struct value values[VALUES_MAX];
+        size_t count = options_of(op, values);
+        bool printed = false;
+
+        for (enum op earlier = 0; earlier < op; earlier++)
+            printed = printed || !strcmp(option_structs[earlier], option_structs[op]);
+        if (printed || count == 1) /* MLOperatorOptions stands in the template */
+            continue;
+        printf("export interface ML%s extends MLOperatorOptions {\n", option_structs[op] + strlen("WNN"));
+        for (size_t i = 1; i < count; i++)
+            printf("  %s?: %s;\n", values[i].name, values[i].type);
+        printf("}\n\n");
+    }
+}
+
+static void print_limits(void)
+{
+    for (enum op op = 0; op < OP_COUNT; op++) {
+        const struct op_info *info = &op_infos[op];
+
+        printf("  %s?: { ", info->name);
+        for (const struct operand_info *in = info->ins; in->name; in++)
+            printf("%s?: MLTensorLimits; ", in->name);
+        for (const struct operand_info *out = info->outs; out->name; out++)
+            printf("%s?: MLTensorLimits; ", out->name);
+        printf("};\n");
+    }
+}
+
+static void print_methods(void)
+{
+    for (enum op op = 0; op < OP_COUNT; op++) {
+        const struct op_info *info = &op_infos[op];
+        struct value values[VALUES_MAX];
+        size_t count = arguments_of(op, values);
+
+        printf("  %s(", info->name);
+        for (size_t i = 0; i < count; i++)
+            printf("%s: %s, ", values[i].name, values[i].type);
+        printf("options?: ML%s): %s;\n", option_structs[op] + strlen("WNN"),
+               info->flags & OPF_SEQUENCE ? "MLOperand[]" : "MLOperand");
+    }
+}
+
+static int print_types(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char line[1000];
+
+    if (!in) {
+        perror(path);
+        return 1;
+    }
+    while (fgets(line, sizeof(line), in)) {
+        if (!strcmp(line, "@ENUMERATIONS@\n"))
+            print_enumerations();
+        else if (!strcmp(line, "@DICTIONARIES@\n"))
+            print_dictionaries();
+        else if (!strcmp(line, "@LIMITS@\n"))
+            print_limits();
+        else if (!strcmp(line, "@METHODS@\n"))
+            print_methods();
+        else
+            fputs(line, stdout);
+    }
+    fclose(in);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+
+    if (argc == 2 && !strcmp(argv[1], "--c")) {
+        print_c();
+    } else if (argc == 3 && !strcmp(argv[1], "--types")) {
+        status = print_types(argv[2]);
+    } else {
+        fprintf(stderr, "usage: %s --c | --types TEMPLATE\n", argv[0]);
+        return 2;
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        perror("standard output");
+        return 1;
+    }
+    return status;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports Gemm, MatMul, MatMulInteger and QLinearMatMul as gemm and matmul.  Matmuls of integers become float32 ones as in
+ * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.
+ */
+#include "frontend/onnx/operators.h"
+#include "frontend/onnx/quantized.h"
+
+static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
+{
+    static const uint32_t permutation[] = {1, 0};
+
+    return onnx_transpose(n, x, permutation);
+}
+
+static bool import_gemm(struct onnx_node *n)
+{
+    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), c = onnx_operand_optional(n, 2), y;
+    double alpha = onnx_float(n, "alpha", 1), beta = onnx_float(n, "beta", 1);
+    bool transpose_a = onnx_int(n, "transA", 0) != 0, transpose_b = onnx_int(n, "transB", 0) != 0;
+    WNNOperandDataType type = wnnOperandGetDataType(a);
+    WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
+
+    if (n->version < 7)
+        onnx_ignore(n, "broadcast"); /* shapes tell */
+    if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16) {
+        o.label = n->label;
+        o.c = beta != 0 ? c : NULL;
+        o.alpha = alpha;
+        o.beta = beta;
+        o.aTranspose = transpose_a;
+        o.bTranspose = transpose_b;
+        return onnx_output(n, 0, wnnGraphBuilderGemm(n->builder, a, b, &o));
+    }
+    if (alpha != 1 || (c && beta != 1))
+        return onnx_refuse(n, "alpha and beta of integer matrices");
+    if (!n->refused && (onnx_dims_of(a).rank != 2 || onnx_dims_of(b).rank != 2))
+        return onnx_refuse(n, "an operand is not a matrix");
+    y = onnx_matrix_multiply(n, transpose_a ? transpose_matrix(n, a) : a, transpose_b ? transpose_matrix(n, b) : b);
+    return onnx_output(n, 0, onnx_scale_bias(n, y, NULL, c));
+}
+
+/*
+ * Multiplies matrices or vectors.  Vectors become matrices of one row (a) or column (b); their dimension leaves the result
+ * again.
+ */
+static WNNOperand multiply(struct onnx_node *n, WNNOperand a, WNNOperand b,
+                           WNNOperand (*multiply_matrices)(struct onnx_node *, WNNOperand, WNNOperand, const void *),
+                           const void *context)
+{
+    struct onnx_dims da = onnx_dims_of(a), db = onnx_dims_of(b), dims;
+    bool row = da.rank == 1, column = db.rank == 1;
+    WNNOperand y;
+
+    if (!n->refused && (!da.rank || !db.rank))
+        onnx_refuse(n, "an operand is a scalar");
+    if (n->refused)
+        return onnx_error_operand(n);
+    if (row)
+        a = onnx_reshape(n, a, 2, (uint32_t[]){1, da.at[0]});
+    if (column)
+        b = onnx_reshape(n, b, 2, (uint32_t[]){db.at[0], 1});
+    y = multiply_matrices(n, a, b, context);
+    dims = onnx_dims_of(y);
+    if ((!row && !column) || dims.rank < 2)
+        return y;
+    if (row) {
+        dims.at[dims.rank - 2] = dims.at[dims.rank - 1];
+        dims.rank--;
+    }
+    dims.rank -= column;
+    return onnx_reshape_to(n, y, dims);
+}
+
+static WNNOperand matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b, const void *context)
+{
+    (void)context;
+    return onnx_matrix_multiply(n, a, b);
+}
+
+static bool import_matmul(struct onnx_node *n)
+{
+    return onnx_output(n, 0, multiply(n, onnx_operand(n, 0), onnx_operand(n, 1), matrix_multiply, NULL));
+}
+
+/* Returns the axis along which scales of an operand run: rows of a, columns of b. */
+static uint32_t scale_axis(WNNOperand x, bool is_a)
+{
+    size_t rank = onnx_dims_of(x).rank;
+
+    return rank < 2 ? 0 : (uint32_t)(rank - (is_a ? 2 : 1));
+}
+
+static WNNOperand multiply_pieces(struct onnx_node *n, WNNOperand a, WNNOperand b, const void *context)
+{
+    return multiply(n, a, b, matrix_multiply, context);
+}
+
+static bool import_matmul_integer(struct onnx_node *n)
+{
+    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
+    struct onnx_dims dims = onnx_dims_of(a);
+    struct onnx_integer_operand x, y;
+
+    if (n->refused)
+        return false;
+    if (!dims.rank)
+        return onnx_refuse(n, "an operand is a scalar");
+    x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
+    y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
+    return onnx_output(n, 0, onnx_integer_contraction(n, x, y, dims.at[dims.rank - 1], multiply_pieces, NULL));
+}
+
+static bool import_qlinear_matmul(struct onnx_node *n)
+{
+    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 3), y, scales[3];
+
+    for (size_t i = 0; i < 3; i++) /* float16 scales: the text wants them multiplied as exactly as integers */
+        scales[i] = onnx_cast(n, onnx_operand(n, i == 2 ? 6 : 3 * i + 1), WNNOperandDataType_Float32);
+    a = onnx_dequantize(n, a, scales[0], onnx_operand(n, 2), scale_axis(a, true));
+    b = onnx_dequantize(n, b, scales[1], onnx_operand(n, 5), scale_axis(b, false));
+    y = multiply(n, a, b, matrix_multiply, NULL);
+    return onnx_output(n, 0, onnx_quantize(n, y, scales[2], onnx_operand(n, 7), scale_axis(y, true)));
+}
+
+static const struct onnx_operator rows[] = {
+    {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm, "integers: mul and reduceSum", NULL},
+    {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul, "vectors reshaped to matrices; integers: mul and reduceSum", NULL},
+    {"MatMulInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_matmul_integer,
+     "dequantizeLinear with scale 1, matmul, cast; exact: split by bits where float32 sums would round", NULL},
+    {"QLinearMatMul", 10, 0, 8, 8, 1, ONNX_HEAVY, import_qlinear_matmul, "dequantizeLinear, matmul, quantizeLinear", NULL},
+};
+
+ONNX_TABLE(onnx_matmul_operators, rows);

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# cmake -DMANIFEST=install_manifest.txt -P uninstall.cmake: removes the files that the manifest names, one a line.
+if(NOT EXISTS "${MANIFEST}")
+  message(FATAL_ERROR "Nothing is known to be installed from this build folder: ${MANIFEST} does not exist")
+endif()
+file(STRINGS "${MANIFEST}" files)
+foreach(file ${files})
+  set(file "$ENV{DESTDIR}${file}")
+  if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+    message(STATUS "Removing ${file}")
+    file(REMOVE "${file}")
+  else()
+    message(STATUS "${file} is gone already")
+  endif()
+endforeach()

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/**
+ * @file webnn.hpp
+ * This is the Web Neural Network API for C++17: a layer of inline functions over webnn.h, so that a program links the same
+ * library.  Objects own what they stand for, options are structs whose members have the specification's defaults, and what
+ * fails throws webnn::Error with the library's message.
+ *
+ *     webnn::Context context;
+ *     webnn::GraphBuilder b(context);
+ *     auto x = b.input("x", {webnn::DataType::float32, {2, 2}});
+ *     webnn::Graph graph = b.build({{"y", b.relu(b.mul(x, b.constant(webnn::DataType::float32, 0.2)))}});
+ *     std::vector<float> in{1, -2, 3, -4}, out(4);
+ *     graph.compute({{"x", in}}, {{"y", out}});
+ *
+ * What each call computes and refuses stands in webnn.h and webnn_operators.h, beside the function of the same name.  get()
+ * returns the handle of any object for what this layer lacks: callbacks, futures, debug switches of single calls.
+ */
+#ifndef WEBNN_WEBNN_HPP_
+#define WEBNN_WEBNN_HPP_
+
+#include <iterator>
+
+#include "webnn/webnn_operators.hpp"
+
+namespace webnn
+{
+
+/** Data type and shape (MLOperandDescriptor). */
+struct OperandDescriptor {
+    DataType dataType{};
+    std::vector<std::uint32_t> shape{};
+
+    /** Returns the same for the interface of C, which points into this object. */
+    WNNOperandDescriptor native() const
+    {
+        return WNNOperandDescriptor{static_cast<WNNOperandDataType>(dataType), shape.size(), shape.data()};
+    }
+};
+
+/** What a tensor is created with (MLTensorDescriptor). */
+struct TensorDescriptor {
+    DataType dataType{};
+    std::vector<std::uint32_t> shape{};
+    bool readable = false;
+    bool writable = false;
+};
+
+/** A tensor of a context (MLTensor). */
+class Tensor : public Handle<WNNTensor, wnnTensorAddRef, wnnTensorRelease>
+{
+  public:
+    using Handle::Handle;
+    DataType dataType() const
+    {
+        return static_cast<DataType>(wnnTensorGetDataType(get()));
+    }
+    std::vector<std::uint32_t> shape() const
+    {
+        std::uint32_t const *sizes = wnnTensorGetShape(get());
+        return std::vector<std::uint32_t>(sizes, sizes + wnnTensorGetRank(get()));
+    }
+    std::size_t byteLength() const
+    {
+        return wnnTensorGetByteLength(get());
+    }
+    bool readable() const
+    {
+        return wnnTensorGetReadable(get());
+    }
+    bool writable() const
+    {
+        return wnnTensorGetWritable(get());
+    }
+    bool constant() const
+    {
+        return wnnTensorGetConstant(get());
+    }
+    void destroy() const
+    {
+        wnnTensorDestroy(get());
+    }
+};
+
+/** An input or output of a graph, by its name. */
+struct NamedTensor {
+    std::string_view name;
+    Tensor tensor;
+};
+
+struct NamedOperand {
+    std::string_view name;
+    Operand operand;
+};
+
+/** Memory of the program that an input is read from: any container of numbers that lie one behind the other. */
+class NamedInput
+{
+  public:
+    template <class Container>
+    NamedInput(std::string_view name, Container const &data)
+        : buffer_{detail::view(name), const_cast<void *>(static_cast<void const *>(std::data(data))),
+                  std::size(data) * sizeof(*std::data(data))}
+    {
+    }
+    WNNNamedBuffer native() const
+    {
+        return buffer_;
+    }
+
+  private:
+    WNNNamedBuffer buffer_;
+};
+
+/** Memory of the program that an output is written to. */
+class NamedOutput
+{
+  public:
+    template <class Container>
+    NamedOutput(std::string_view name, Container &data)
+        : buffer_{detail::view(name), static_cast<void *>(std::data(data)), std::size(data) * sizeof(*std::data(data))}
+    {
+    }
+    WNNNamedBuffer native() const
+    {
+        return buffer_;
+    }
+
+  private:
+    WNNNamedBuffer buffer_;
+};
+
+namespace detail
+{
+
+inline std::vector<WNNNamedTensor> native(std::vector<NamedTensor> const &tensors)
+{
+    std::vector<WNNNamedTensor> result;
+    for (NamedTensor const &t : tensors)
+        result.push_back(WNNNamedTensor{view(t.name), t.tensor.get()});
+    return result;
+}
+
+template <class T> std::vector<WNNNamedBuffer> buffers(std::vector<T> const &all)
+{
+    std::vector<WNNNamedBuffer> result;
+    for (T const &buffer : all)
+        result.push_back(buffer.native());
+    return result;
+}
+
+} // namespace detail
+
+/** A compiled graph (MLGraph). */
+class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
+{
+  public:
+    using Handle::Handle;
+    /** Names, data types and shapes of the inputs, in the order in which they were made. */
+    std::vector<std::pair<std::string, OperandDescriptor>> inputs() const
+    {
+        return describe(wnnGraphGetInputCount(get()), wnnGraphGetInput);
+    }
+    /** The same of the outputs, in the order given to build. */
+    std::vector<std::pair<std::string, OperandDescriptor>> outputs() const
+    {
+        return describe(wnnGraphGetOutputCount(get()), wnnGraphGetOutput);
+    }
+    /** Computes on memory of the program, and returns when the outputs are written. */
+    void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs) const
+    {
+        std::vector<WNNNamedBuffer> const in = detail::buffers(inputs), out = detail::buffers(outputs);
+        check(wnnGraphCompute(get(), in.size(), in.data(), out.size(), out.data()));
+    }
+    /** Writes the compiled graph to a file for Context::loadGraph. */
+    void save(std::string const &path) const
+    {
+        check(wnnGraphSave(get(), path.c_str()));
+    }
+    void destroy() const
+    {
+        wnnGraphDestroy(get());
+    }
+
+  private:
+    std::vector<std::pair<std::string, OperandDescriptor>>
+    describe(std::size_t count, WNNStatus (*describe_one)(WNNGraph, size_t, WNNNamedOperandDescriptor *)) const
+    {
+        std::vector<std::pair<std::string, OperandDescriptor>> result;
+        for (std::size_t i = 0; i < count; i++) {
+            WNNNamedOperandDescriptor d{};
+            check(describe_one(get(), i, &d));
+            result.emplace_back(std::string(d.name.data, d.name.length),
+                                OperandDescriptor{static_cast<DataType>(d.descriptor.dataType),
+                                                  {d.descriptor.shape, d.descriptor.shape + d.descriptor.rank}});
+        }
+        return result;
+    }
+};
+
+/** How a context computes.  WNNContextOptions in webnn.h describes the members. */
+struct ContextOptions {
+    WNNPowerPreference powerPreference = WNNPowerPreference_Default;
+    bool accelerated = true;
+    std::uint32_t threadCount = 0;
+    std::string debug{};
+    WNNPrecision precision = WNNPrecision_Float32;
+    bool ignoreEnvironment = false;
+    bool deterministic = false;
+    WNNEngine engine = WNNEngine_Auto;
+    std::string device{};
+    std::string cache{};
+};
+
+/** Where tensors live and graphs run (MLContext).  All methods may be called on any thread. */
+class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
+{
+  public:
+    using Handle::Handle;
+    explicit Context(ContextOptions const &options = {}) : Handle(create(options))
+    {
+    }
+    bool accelerated() const
+    {
+        return wnnContextGetAccelerated(get());
+    }
+    bool isLost() const
+    {
+        return wnnContextIsLost(get());
+    }
+    void destroy() const
+    {
+        wnnContextDestroy(get());
+    }
+    /** Creates a tensor of zeros. */
+    Tensor createTensor(TensorDescriptor const &d) const
+    {
+        WNNTensorDescriptor native = WNN_TENSOR_DESCRIPTOR_INIT;
+        native.dataType = static_cast<WNNOperandDataType>(d.dataType);
+        native.rank = d.shape.size();
+        native.shape = d.shape.data();
+        native.readable = d.readable;
+        native.writable = d.writable;
+        WNNTensor tensor = nullptr;
+        check(wnnContextCreateTensor(get(), &native, &tensor));
+        return Tensor(tensor);
+    }
+    /** Creates a constant tensor with a copy of a container's numbers. */
+    template <class Container> Tensor createConstantTensor(OperandDescriptor const &d, Container const &data) const
+    {
+        WNNOperandDescriptor const native = d.native();
+        WNNTensor tensor = nullptr;
+        check(wnnContextCreateConstantTensor(get(), &native, std::data(data), std::size(data) * sizeof(*std::data(data)),
+                                             &tensor));
+        return Tensor(tensor);
+    }
+    /** Submits a copy of a container's numbers into a tensor. */
+    template <class Container> void writeTensor(Tensor const &tensor, Container const &data) const
+    {
+        check(wnnContextWriteTensor(get(), tensor.get(), std::data(data), std::size(data) * sizeof(*std::data(data))));
+    }
+    /** Waits for the work submitted before and copies a tensor into a container, which must have the tensor's size. */
+    template <class Container> void readTensor(Tensor const &tensor, Container &data) const
+    {
+        check(wnnContextReadTensor(get(), tensor.get(), std::data(data), std::size(data) * sizeof(*std::data(data))));
+    }
+    /** Does the same into a vector of elements of type T; the tensor's bytes must be a multiple of T's. */
+    template <class T> std::vector<T> readTensor(Tensor const &tensor) const
+    {
+        std::vector<T> data(tensor.byteLength() / sizeof(T));
+        readTensor(tensor, data);
+        return data;
+    }
+    /** Submits one computation and returns. */
+    void dispatch(Graph const &graph, std::vector<NamedTensor> const &inputs, std::vector<NamedTensor> const &outputs) const
+    {
+        std::vector<WNNNamedTensor> const in = detail::native(inputs), out = detail::native(outputs);
+        check(wnnContextDispatch(get(), graph.get(), in.size(), in.data(), out.size(), out.data()));
+    }
+    /** Makes a graph of a file that Graph::save wrote, or of a shared object of webnnc's. */
+    Graph loadGraph(std::string const &path) const
+    {
+        WNNGraph graph = nullptr;
+        check(wnnContextLoadGraph(get(), path.c_str(), &graph));
+        return Graph(graph);
+    }
+
+  private:
+    static WNNContext create(ContextOptions const &options)
+    {
+        WNNContextOptions native = WNN_CONTEXT_OPTIONS_INIT;
+        native.powerPreference = options.powerPreference;
+        native.accelerated = options.accelerated;
+        native.threadCount = options.threadCount;
+        native.debug = detail::view(options.debug);
+        native.precision = options.precision;
+        native.ignoreEnvironment = options.ignoreEnvironment;
+        native.deterministic = options.deterministic;
+        native.engine = options.engine;
+        native.device = detail::view(options.device);
+        native.cache = detail::view(options.cache);
+        WNNContext context = nullptr;
+        check(wnnCreateContext(&native, &context));
+        return context;
+    }
+};
+
+/** Makes one graph (MLGraphBuilder).  One thread at a time may use it. */
+class GraphBuilder : public Operators
+{
+  public:
+    using Operators::Operators;
+    explicit GraphBuilder(Context const &context) : Operators(create(context))
+    {
+    }
+    Operand input(std::string_view name, OperandDescriptor const &descriptor) const
+    {
+        WNNOperandDescriptor const d = descriptor.native();
+        return detail::checked(get(), wnnGraphBuilderInput(get(), detail::view(name), &d));
+    }
+    /** Makes a constant of a copy of a container's numbers. */
+    template <class Container> Operand constant(OperandDescriptor const &descriptor, Container const &data) const
+    {
+        WNNOperandDescriptor const d = descriptor.native();
+        return detail::checked(get(),
+                               wnnGraphBuilderConstant(get(), &d, std::data(data), std::size(data) * sizeof(*std::data(data))));
+    }
+    /** The same for numbers that stand in the call: constant({float32, {2}}, {1.0f, 2.0f}). */
+    template <class T> Operand constant(OperandDescriptor const &descriptor, std::initializer_list<T> data) const
+    {
+        return constant(descriptor, std::vector<T>(data));
+    }
+    /** Makes a scalar constant. */
+    Operand constant(DataType dataType, Number value) const
+    {
+        return detail::checked(get(), wnnGraphBuilderConstantScalar(get(), static_cast<WNNOperandDataType>(dataType), value));
+    }
+    /** Makes a constant of a constant tensor. */
+    Operand constant(Tensor const &tensor) const
+    {
+        return detail::checked(get(), wnnGraphBuilderConstantTensor(get(), tensor.get()));
+    }
+    /** Compiles the graph up to the outputs.  A builder builds once. */
+    Graph build(std::vector<NamedOperand> const &outputs) const
+    {
+        std::vector<WNNNamedOperand> native;
+        for (NamedOperand const &o : outputs)
+            native.push_back(WNNNamedOperand{detail::view(o.name), o.operand.get()});
+        WNNGraph graph = nullptr;
+        WNNStatus const status = wnnGraphBuilderBuild(get(), native.size(), native.data(), &graph);
+        detail::check_builder(get());
+        check(status);
+        return Graph(graph);
+    }
+
+  private:
+    static WNNGraphBuilder create(Context const &context)
+    {
+        WNNGraphBuilder builder = nullptr;
+        check(wnnContextCreateGraphBuilder(context.get(), &builder));
+        return builder;
+    }
+};
+
+} // namespace webnn
+
+#endif

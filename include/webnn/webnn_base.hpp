@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/**
+ * @file webnn_base.hpp
+ * This part of webnn.hpp, which is what programs include, has errors, numbers, handles that own, and operands.
+ */
+#ifndef WEBNN_WEBNN_BASE_HPP_
+#define WEBNN_WEBNN_BASE_HPP_
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "webnn/webnn.h"
+
+namespace webnn
+{
+
+/** What a call that fails throws: the message of the interface of C, and its status. */
+class Error : public std::runtime_error
+{
+  public:
+    Error(WNNStatus status, std::string const &message) : std::runtime_error(message), status_(status)
+    {
+    }
+    /** Returns the kind of the error; name() is what the specification calls it. */
+    WNNStatus status() const noexcept
+    {
+        return status_;
+    }
+    char const *name() const noexcept
+    {
+        return wnnStatusGetName(status_);
+    }
+
+  private:
+    WNNStatus status_;
+};
+
+/** Throws an Error with the message of the last call that failed on this thread, unless status is Success. */
+inline void check(WNNStatus status)
+{
+    if (status != WNNStatus_Success)
+        throw Error(status, wnnGetLastErrorMessage().data);
+}
+
+/** A number of any kind (MLNumber), or none. */
+class Number
+{
+  public:
+    Number() = default;
+    template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> Number(T value)
+    {
+        if constexpr (std::is_floating_point_v<T>)
+            number_ = wnnNumber(static_cast<double>(value));
+        else if constexpr (std::is_signed_v<T>)
+            number_ = wnnNumberInt64(static_cast<std::int64_t>(value));
+        else
+            number_ = wnnNumberUint64(static_cast<std::uint64_t>(value));
+    }
+    operator WNNNumber() const
+    {
+        return number_;
+    }
+
+  private:
+    WNNNumber number_ = WNN_NUMBER_INIT;
+};
+
+/**
+ * Owns one reference of an object of the library, or nothing.  Copies refer to the same object, and the last one that goes lets
+ * it go.  get() returns the handle for calls of the interface of C.
+ */
+template <class T, void (*AddRef)(T), void (*Release)(T)> class Handle
+{
+  public:
+    Handle() = default;
+    /** Takes the caller's reference over. */
+    explicit Handle(T taken) noexcept : handle_(taken)
+    {
+    }
+    Handle(Handle const &other) noexcept : handle_(other.handle_)
+    {
+        if (handle_)
+            AddRef(handle_);
+    }
+    Handle(Handle &&other) noexcept : handle_(std::exchange(other.handle_, nullptr))
+    {
+    }
+    Handle &operator=(Handle other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Handle()
+    {
+        if (handle_)
+            Release(handle_);
+    }
+    T get() const noexcept
+    {
+        return handle_;
+    }
+    explicit operator bool() const noexcept
+    {
+        return handle_ != nullptr;
+    }
+
+  private:
+    T handle_ = nullptr;
+};
+
+enum class DataType : std::uint32_t;
+
+/** A value of the graph under construction (MLOperand).  It keeps its builder alive. */
+class Operand : public Handle<WNNOperand, wnnOperandAddRef, wnnOperandRelease>
+{
+  public:
+    using Handle::Handle;
+    DataType dataType() const
+    {
+        return static_cast<DataType>(wnnOperandGetDataType(get()));
+    }
+    std::vector<std::uint32_t> shape() const
+    {
+        std::uint32_t const *sizes = wnnOperandGetShape(get());
+        return std::vector<std::uint32_t>(sizes, sizes + wnnOperandGetRank(get()));
+    }
+};
+
+namespace detail
+{
+
+inline WNNStringView view(std::string_view text)
+{
+    return WNNStringView{text.data() ? text.data() : "", text.size()};
+}
+
+/** A list that is there, but empty, must not have a NULL pointer: that would be an absent one. */
+template <class T> T const *list(std::vector<T> const &values)
+{
+    static T const none{};
+    return values.empty() ? &none : values.data();
+}
+
+template <class To, class From> To const *list(std::vector<From> const &values)
+{
+    static_assert(sizeof(To) == sizeof(From), "both are enumerations of the same values");
+    return reinterpret_cast<To const *>(list(values));
+}
+
+inline std::vector<WNNOperand> handles(std::vector<Operand> const &operands)
+{
+    std::vector<WNNOperand> result;
+    result.reserve(operands.size());
+    for (Operand const &operand : operands)
+        result.push_back(operand.get());
+    return result;
+}
+
+/** An operand belongs to its builder, so that a reference is taken for the result. */
+inline Operand referenced(WNNOperand operand)
+{
+    wnnOperandAddRef(operand);
+    return Operand(operand);
+}
+
+/** Throws the builder's error, if there is one, and has the builder forget it: the program goes on from the exception. */
+inline void check_builder(WNNGraphBuilder builder)
+{
+    WNNStringView message{};
+    WNNStatus const status = wnnGraphBuilderGetError(builder, &message);
+    if (status == WNNStatus_Success)
+        return;
+    Error const error(status, message.data);
+    wnnGraphBuilderClearError(builder);
+    throw error;
+}
+
+inline Operand checked(WNNGraphBuilder builder, WNNOperand operand)
+{
+    check_builder(builder);
+    if (!operand)
+        throw Error(WNNStatus_TypeError, "there is no builder");
+    return referenced(operand);
+}
+
+/** Returns those that a method has filled in. */
+inline std::vector<Operand> operands(std::vector<WNNOperand> const &all)
+{
+    std::vector<Operand> result;
+    for (WNNOperand operand : all)
+        if (operand)
+            result.push_back(referenced(operand));
+    return result;
+}
+
+} // namespace detail
+} // namespace webnn
+
+#endif

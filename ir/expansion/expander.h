@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what the files that build expansions share.
+ *
+ * C leaves open in which order a call's arguments are evaluated.  Where two of them append steps, locals say the order, so that
+ * expansions are the same whatever compiles this.
+ */
+#ifndef WEBNN_IR_EXPANSION_EXPANDER_H_
+#define WEBNN_IR_EXPANSION_EXPANDER_H_
+
+#include "ir/expansion/expansion.h"
+
+/** This is an expansion under construction. */
+struct expander {
+    struct expansion *out;
+    const struct expansion_target *target;
+};
+
+/** This is the number of a value in the expansion. */
+typedef uint16_t value;
+
+/* ---- expander.c ---- */
+
+/** Returns the type of a value. */
+enum ktype expander_type(const struct expander *e, value v);
+/** Appends an operation of any kind, or its expansion if the target has no such operation.  Returns its value. */
+value expander_step(struct expander *e, enum kop op, enum ktype type, value a, value b, value c);
+/** Append constants of the type of another value. */
+value expander_number(struct expander *e, value like, double x);
+value expander_integer(struct expander *e, value like, int64_t x);
+/** Append c[0] + c[1] t + c[2] t^2 + ..., by Horner's rule. */
+value expander_polynomial_f32(struct expander *e, value t, const float *c, uint32_t count);
+value expander_polynomial_f64(struct expander *e, value t, const double *c, uint32_t count);
+#define POLYNOMIAL(e, t, c)                                                                                                    \
+    _Generic(*(c), float: expander_polynomial_f32, double: expander_polynomial_f64)(e, t, c, sizeof(c) / sizeof *(c))
+
+/* ---- short names ---- */
+
+/** The functions below have the names of what they append and return. */
+static inline value number(struct expander *e, value like, double x)
+{
+    return expander_number(e, like, x);
+}
+static inline value integer(struct expander *e, value like, int64_t x)
+{
+    return expander_integer(e, like, x);
+}
+static inline value step1(struct expander *e, enum kop op, value a)
+{
+    return expander_step(e, op, op == K_IS_NAN ? KT_BOOL : expander_type(e, a), a, EXPANSION_NONE, EXPANSION_NONE);
+}
+static inline value step2(struct expander *e, enum kop op, value a, value b)
+{
+    bool compares = op == K_EQ || op == K_NE || op == K_LT || op == K_LE;
+    return expander_step(e, op, compares ? KT_BOOL : expander_type(e, a), a, b, EXPANSION_NONE);
+}
+static inline value step3(struct expander *e, enum kop op, value a, value b, value c)
+{
+    return expander_step(e, op, expander_type(e, op == K_SELECT ? b : a), a, b, c);
+}
+static inline value convert(struct expander *e, enum ktype type, value a)
+{
+    return expander_step(e, K_CAST, type, a, EXPANSION_NONE, EXPANSION_NONE);
+}
+static inline value bits_as(struct expander *e, enum ktype type, value a)
+{
+    return expander_step(e, K_BITCAST, type, a, EXPANSION_NONE, EXPANSION_NONE);
+}
+static inline value add(struct expander *e, value a, value b)
+{
+    return step2(e, K_ADD, a, b);
+}
+static inline value sub(struct expander *e, value a, value b)
+{
+    return step2(e, K_SUB, a, b);
+}
+static inline value mul(struct expander *e, value a, value b)
+{
+    return step2(e, K_MUL, a, b);
+}
+static inline value negate(struct expander *e, value a)
+{
+    return step1(e, K_NEG, a);
+}
+static inline value magnitude(struct expander *e, value a)
+{
+    return step1(e, K_ABS, a);
+}
+static inline value both(struct expander *e, value a, value b)
+{
+    return step2(e, K_AND, a, b);
+}
+static inline value either(struct expander *e, value a, value b)
+{
+    return step2(e, K_OR, a, b);
+}
+static inline value select_if(struct expander *e, value condition, value a, value b)
+{
+    return step3(e, K_SELECT, condition, a, b);
+}
+/** Compare floats with constants; the result is false for NaN. */
+static inline value less(struct expander *e, value a, double b)
+{
+    return step2(e, K_LT, a, number(e, a, b));
+}
+static inline value more(struct expander *e, value a, double b)
+{
+    return step2(e, K_LT, number(e, a, b), a);
+}
+static inline value at_least(struct expander *e, value a, double b)
+{
+    return step2(e, K_LE, number(e, a, b), a);
+}
+static inline value equals(struct expander *e, value a, double b)
+{
+    return step2(e, K_EQ, a, number(e, a, b));
+}
+/** Work on integers: shifts by constants, and the bits that a mask has. */
+static inline value shift_left(struct expander *e, value a, int count)
+{
+    return step2(e, K_SHL, a, integer(e, a, count));
+}
+static inline value shift_right(struct expander *e, value a, int count)
+{
+    return step2(e, K_SHR, a, integer(e, a, count));
+}
+static inline value masked(struct expander *e, value a, int64_t mask)
+{
+    return both(e, a, integer(e, a, mask));
+}
+/** Returns whether an integer has one of the mask's bits. */
+static inline value has_bit(struct expander *e, value a, int64_t mask)
+{
+    value bits = masked(e, a, mask);
+    return step2(e, K_NE, bits, integer(e, a, 0));
+}
+/** Appends a * b + c, fused if the target can. */
+static inline value multiply_add(struct expander *e, value a, value b, value c)
+{
+    return e->target->fma ? step3(e, K_FMA, a, b, c) : add(e, mul(e, a, b), c);
+}
+static inline value multiply_add_const(struct expander *e, value a, double b, value c)
+{
+    return multiply_add(e, a, number(e, a, b), c);
+}
+
+/* ---- the functions: values of args in, the result's value out ---- */
+
+value expand_exp(struct expander *e, const value *args); /* exponential.c */
+value expand_expm1(struct expander *e, const value *args);
+value expand_sigmoid(struct expander *e, const value *args);
+value expand_tanh(struct expander *e, const value *args);
+value expand_erf(struct expander *e, const value *args);
+value expand_ldexp(struct expander *e, const value *args);
+value expand_log(struct expander *e, const value *args); /* logarithm.c */
+value expand_log1p(struct expander *e, const value *args);
+value expand_sin(struct expander *e, const value *args); /* trigonometric.c */
+value expand_cos(struct expander *e, const value *args);
+value expand_tan(struct expander *e, const value *args);
+value expand_pow(struct expander *e, const value *args);    /* power.c */
+value expand_to_f16(struct expander *e, const value *args); /* rounding.c */
+value expand_from_f16(struct expander *e, const value *args);
+value expand_to_bf16(struct expander *e, const value *args);
+value expand_from_bf16(struct expander *e, const value *args);
+value expand_fma(struct expander *e, const value *args);
+value expand_div_approx(struct expander *e, const value *args);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Expresses elementary functions as programs of simple scalar operations, the same for every code generator: exp, log, sin,
+ * pow, ..., and conversions of low-precision floats.  docs/scalar-functions.md has the methods and the errors.
+ *
+ * In a kernel each of them is one operation (K_EXP).  A code generator asks for its expansion while it emits that operation and
+ * emits the steps in order, on scalars or on vectors.  Steps are operations of the kernel IR that the target computes by
+ * itself, never others that would have to be expanded, too.
+ *
+ * Expansions are built anew whenever they are asked for, which takes a few microseconds.  No function here allocates memory or
+ * fails, and all may be called by several threads at the same time.
+ */
+#ifndef WEBNN_IR_EXPANSION_EXPANSION_H_
+#define WEBNN_IR_EXPANSION_EXPANSION_H_
+
+#include "ir/kernel/kernel.h"
+
+enum {
+    EXPANSION_ARGUMENTS_MAX = 3,
+    EXPANSION_VALUES_MAX = 512, /* arguments and steps of the longest */
+    EXPANSION_NONE = UINT16_MAX
+};
+
+/** A target may have an instruction for each of these operations, which are expanded where it has none. */
+struct expansion_target {
+    bool fma;        /* K_FMA; without it, sums of products inside of expansions are rounded twice */
+    bool ldexp;      /* K_LDEXP */
+    bool div_approx; /* K_DIV_APPROX */
+};
+
+/** This is one step, which applies op to earlier values. */
+struct expansion_step {
+    enum kop op; /* K_CONST or an operation without memory, variables and reduction; K_LOAD: an argument */
+    enum ktype type;
+    uint16_t args[3];  /* values; EXPANSION_NONE where unused */
+    union scalar bits; /* K_CONST */
+};
+
+/**
+ * This is a program without branches.  Value i is what step i computes; the first steps are the arguments.
+ *
+ * Steps [rare_first, rare_end) are worth a branch: the last `rare_merged` of them are selects by the value rare_condition, and
+ * no later step uses any other of them.  Where the condition holds for no lane, all of them may be left out, and the selects
+ * have their third operands' values.
+ */
+struct expansion {
+    enum kop op;
+    uint16_t argument_count, value_count, result;
+    uint16_t rare_first, rare_end, rare_merged, rare_condition; /* rare_end 0: there are none */
+    bool long_code; /* better a function that is called than code in place; so are all with rare steps */
+    struct expansion_step steps[EXPANSION_VALUES_MAX];
+};
+
+/** Returns whether an operation has an expansion for a target.  K_FMA has one if the target lacks it; so it is with K_LDEXP and
+ * the others. */
+bool expansion_exists(enum kop op, const struct expansion_target *target);
+/**
+ * Fills *out with the expansion of an operation that has one.  Its arguments and result are those of the operation on KT_F32
+ * (kop_types_fit); operations on KT_F64 are those of the rounded arguments (kop_has_f64).
+ */
+void expansion_build(enum kop op, const struct expansion_target *target, struct expansion *out);
+/** Checks types, order and the promises about rare steps; the first violation goes to out.  Returns false if there is one. */
+bool expansion_verify(const struct expansion *x, const struct expansion_target *target, FILE *out);
+/** Prints a line for each step. */
+void expansion_print(const struct expansion *x, FILE *out);
+/**
+ * Returns the largest error of an elementary function on KT_F32, in units in the last place of the exact result, with or
+ * without fused multiply-add.  0 stands for results that are exact, or rounded once like those of K_TO_F16 and K_FMA.
+ */
+double expansion_error(enum kop op, bool fma);
+
+#endif

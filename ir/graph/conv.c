@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Holds the layouts of the specification as tables; nobody else has such tables. */
+#include "ir/graph/conv.h"
+
+const uint32_t *image_axes(WNNInputOperandLayout layout)
+{
+    static const uint32_t axes[][4] = {
+        [WNNInputOperandLayout_Nchw] = {0, 1, 2, 3},
+        [WNNInputOperandLayout_Nhwc] = {0, 3, 1, 2},
+    };
+    return axes[layout];
+}
+
+const uint32_t *conv2d_filter_axes(WNNConv2dFilterOperandLayout layout)
+{
+    static const uint32_t axes[][4] = {
+        [WNNConv2dFilterOperandLayout_Oihw] = {0, 1, 2, 3},
+        [WNNConv2dFilterOperandLayout_Hwio] = {3, 2, 0, 1},
+        [WNNConv2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
+        [WNNConv2dFilterOperandLayout_Ihwo] = {3, 0, 1, 2},
+    };
+    return axes[layout];
+}
+
+const uint32_t *conv_transpose2d_filter_axes(WNNConvTranspose2dFilterOperandLayout layout)
+{
+    static const uint32_t axes[][4] = {
+        [WNNConvTranspose2dFilterOperandLayout_Iohw] = {1, 0, 2, 3},
+        [WNNConvTranspose2dFilterOperandLayout_Hwoi] = {2, 3, 0, 1},
+        [WNNConvTranspose2dFilterOperandLayout_Ohwi] = {0, 3, 1, 2},
+    };
+    return axes[layout];
+}
+
+struct conv_view conv_view(const struct node *n)
+{
+    if (n->op == OP_CONV2D) {
+        const WNNConv2dOptions *o = n->options;
+        return (struct conv_view){
+            false,       image_axes(o->inputLayout), conv2d_filter_axes(o->filterLayout), o->groups, o->padding, o->strides,
+            o->dilations};
+    }
+    const WNNConvTranspose2dOptions *o = n->options;
+    return (struct conv_view){true,
+                              image_axes(o->inputLayout),
+                              conv_transpose2d_filter_axes(o->filterLayout),
+                              o->groups,
+                              o->padding,
+                              o->strides,
+                              o->dilations};
+}

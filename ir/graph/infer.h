@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Infers shapes of single operators and validates them, with one function per kind of operator, named in ir/graph/ops.def.
+ *
+ * call_infer (ir/graph/infer.c) checks arity, data types and ranks from the row first, then calls the row's function, which
+ * follows the specification's steps for that method, fills in option defaults that depend on the inputs (strides, padding, axes
+ * ...), and writes c->results and c->result_count.
+ */
+#ifndef WEBNN_IR_GRAPH_INFER_H_
+#define WEBNN_IR_GRAPH_INFER_H_
+
+#include "ir/graph/ir.h"
+
+/* clang-format off */
+#define INFER_LIST(X)                                                                                                          \
+    X(arg_min_max) X(batch_normalization) X(broadcast) X(cast) X(clamp) X(concat) X(conv2d) X(conv_transpose2d)                \
+    X(cumulative_sum) X(dequantize_linear) X(elu) X(expand) X(gather) X(gather_elements) X(gather_nd) X(gemm) X(gru)           \
+    X(gru_cell) X(hard_sigmoid) X(instance_normalization) X(layer_normalization) X(leaky_relu) X(linear) X(lstm) X(lstm_cell)  \
+    X(matmul) X(pad) X(pool2d) X(quantize_linear) X(reduce) X(resample2d) X(reshape) X(reverse) X(scatter_elements)            \
+    X(scatter_nd) X(slice) X(softmax) X(split) X(tile) X(transpose) X(triangular) X(unary) X(where)
+/* clang-format on */
+
+#define DECLARE_INFER(name) bool infer_##name(struct call *c);
+INFER_LIST(DECLARE_INFER)
+#undef DECLARE_INFER
+
+/** Do the specification's broadcasting algorithms.  They return false, and set no error, for what is not broadcastable. */
+bool shape_broadcast(const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out);
+bool shape_broadcasts_to(const struct tensor_type *from, const struct tensor_type *to);
+bool shape_broadcasts_blockwise(const struct tensor_type *from, const struct tensor_type *to);
+
+#endif

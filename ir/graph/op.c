@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Holds the operator table's rows, and the names of types and enumerations. */
+#include "ir/graph/op.h"
+
+#include <string.h>
+
+#include "ir/graph/infer.h"
+#include "ir/support/struct_size.h"
+
+#define INS(...) .ins = {__VA_ARGS__}
+#define OUTS(...) .outs = {__VA_ARGS__}
+#define ATTRS(...) .attrs = {__VA_ARGS__}
+#define RANK_AS(i) -(i) - 1, 0
+#define RANKS_(lowest, highest) .rank_min = (lowest), .rank_max = (highest)
+#define RANKS(...) RANKS_(__VA_ARGS__)
+#define IN(operand, dt, ...) {.name = #operand, .types = (dt), RANKS(__VA_ARGS__)}
+#define OUT(operand, dt, ...) {.name = #operand, .types = (dt), RANKS(__VA_ARGS__)}
+#define OPT(T, operand, dt, ...)                                                                                               \
+    {.name = #operand, .types = (dt), RANKS(__VA_ARGS__), .optional = true, .option_offset = offsetof(T, operand)}
+
+#define ARG_(op, field, k) {.name = #field, .kind = (k), .positional = true, .offset = offsetof(union op_args, op.field)}
+#define ARG_U32(op, field) ARG_(op, field, ATTR_U32)
+#define ARG_DATA_TYPE(op, field) ARG_(op, field, ATTR_DATA_TYPE)
+#define ARG_U32_LIST(op, field)                                                                                                \
+    {.name = #field,                                                                                                           \
+     .kind = ATTR_U32_LIST,                                                                                                    \
+     .positional = true,                                                                                                       \
+     .offset = offsetof(union op_args, op.field),                                                                              \
+     .count_offset = offsetof(union op_args, op.field##Count)}
+
+#define OPTION_(T, field, k, e) {.name = #field, .kind = (k), .enumeration = (e), .offset = offsetof(T, field)}
+#define OPTION_U32(T, field) OPTION_(T, field, ATTR_U32, ENUM_NONE)
+#define OPTION_U32_POSITIVE(T, field) {.name = #field, .kind = ATTR_U32, .offset = offsetof(T, field), .positive = true}
+#define OPTION_I32(T, field) OPTION_(T, field, ATTR_I32, ENUM_NONE)
+#define OPTION_F64(T, field) OPTION_(T, field, ATTR_F64, ENUM_NONE)
+#define OPTION_BOOL(T, field) OPTION_(T, field, ATTR_BOOL, ENUM_NONE)
+#define OPTION_NUMBER(T, field) OPTION_(T, field, ATTR_NUMBER, ENUM_NONE)
+#define OPTION_DATA_TYPE(T, field) OPTION_(T, field, ATTR_DATA_TYPE, ENUM_NONE)
+#define OPTION_ENUM(T, field, e) OPTION_(T, field, ATTR_ENUM, ENUM_##e)
+#define OPTION_LIST_(T, field, k, e)                                                                                           \
+    {.name = #field, .kind = (k), .enumeration = (e), .offset = offsetof(T, field), .count_offset = offsetof(T, field##Count)}
+#define OPTION_U32_LIST(T, field) OPTION_LIST_(T, field, ATTR_U32_LIST, ENUM_NONE)
+#define OPTION_F32_LIST(T, field) OPTION_LIST_(T, field, ATTR_F32_LIST, ENUM_NONE)
+#define OPTION_ENUM_LIST(T, field, e) OPTION_LIST_(T, field, ATTR_ENUM_LIST, ENUM_##e)
+
+/* The last member of the first version of each option struct.  A member that is appended later changes no row. */
+#define FIRST(T, last) FIRST_SIZE_##T = STRUCT_FIRST_SIZE(T, last)
+enum {
+    FIRST(WNNOperatorOptions, label),
+    FIRST(WNNArgMinMaxOptions, outputDataType),
+    FIRST(WNNBatchNormalizationOptions, epsilon),
+    FIRST(WNNClampOptions, maxValue),
+    FIRST(WNNConv2dOptions, bias),
+    FIRST(WNNConvTranspose2dOptions, bias),
+    FIRST(WNNCumulativeSumOptions, reversed),
+    FIRST(WNNEluOptions, alpha),
+    FIRST(WNNGatherOptions, axis),
+    FIRST(WNNGemmOptions, bTranspose),
+    FIRST(WNNGruOptions, activations),
+    FIRST(WNNGruCellOptions, activations),
+    FIRST(WNNHardSigmoidOptions, beta),
+    FIRST(WNNInstanceNormalizationOptions, layout),
+    FIRST(WNNLayerNormalizationOptions, epsilon),
+    FIRST(WNNLeakyReluOptions, alpha),
+    FIRST(WNNLinearOptions, beta),
+    FIRST(WNNLstmOptions, activations),
+    FIRST(WNNLstmCellOptions, activations),
+    FIRST(WNNPadOptions, value),
+    FIRST(WNNPool2dOptions, outputSizes),
+    FIRST(WNNReduceOptions, keepDimensions),
+    FIRST(WNNResample2dOptions, axes),
+    FIRST(WNNReverseOptions, axes),
+    FIRST(WNNScatterOptions, axis),
+    FIRST(WNNSliceOptions, strides),
+    FIRST(WNNSplitOptions, axis),
+    FIRST(WNNTransposeOptions, permutation),
+    FIRST(WNNTriangularOptions, diagonal),
+};
+#undef FIRST
+
+const struct op_info op_infos[OP_COUNT] = {
+#define OP(id, webnn_name, webnn_method, T, init, operands, results, attributes, op_flags_, infer_)                            \
+    [OP_##id] = {.name = #webnn_name,                                                                                          \
+                 .method = #webnn_method,                                                                                      \
+                 .flags = (op_flags_),                                                                                         \
+                 .options_size = sizeof(T),                                                                                    \
+                 .options_first_size = FIRST_SIZE_##T,                                                                         \
+                 .options_default = &init,                                                                                     \
+                 .options_init = #init,                                                                                        \
+                 operands,                                                                                                     \
+                 results,                                                                                                      \
+                 attributes,                                                                                                   \
+                 .infer = infer_},
+#include "ir/graph/ops.def"
+#undef OP
+};
+
+/* ---- names ---- */
+
+static bool text_is(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+static const struct {
+    const char *name, *short_name;
+    size_t size;
+} dtypes[DTYPE_END] = {
+    [WNNOperandDataType_Undefined] = {"undefined", "undefined", 0},
+    [WNNOperandDataType_Float32] = {"float32", "f32", 4},
+    [WNNOperandDataType_Float16] = {"float16", "f16", 2},
+    [WNNOperandDataType_Int32] = {"int32", "i32", 4},
+    [WNNOperandDataType_Uint32] = {"uint32", "u32", 4},
+    [WNNOperandDataType_Int64] = {"int64", "i64", 8},
+    [WNNOperandDataType_Uint64] = {"uint64", "u64", 8},
+    [WNNOperandDataType_Int8] = {"int8", "i8", 1},
+    [WNNOperandDataType_Uint8] = {"uint8", "u8", 1},
+    [DTYPE_BFLOAT16] = {"bfloat16", "bf16", 2},
+    [DTYPE_FLOAT64] = {"float64", "f64", 8},
+};
+
+size_t dtype_size(dtype t)
+{
+    return (unsigned)t < DTYPE_END ? dtypes[t].size : 0;
+}
+
+const char *dtype_name(dtype t)
+{
+    return dtypes[(unsigned)t < DTYPE_END ? t : WNNOperandDataType_Undefined].name;
+}
+
+const char *dtype_short_name(dtype t)
+{
+    return dtypes[(unsigned)t < DTYPE_END ? t : WNNOperandDataType_Undefined].short_name;
+}
+
+dtype dtype_parse(const char *text, size_t length)
+{
+    for (unsigned i = WNNOperandDataType_Undefined + 1; i < DTYPE_END; i++)
+        if (text_is(dtypes[i].name, text, length) || text_is(dtypes[i].short_name, text, length))
+            return (dtype)i;
+    return WNNOperandDataType_Undefined;
+}
+
+char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType)
+{
+    return dtype_name(dtype_is_public(dataType) ? dataType : WNNOperandDataType_Undefined);
+}
+
+size_t wnnOperandDataTypeGetByteSize(WNNOperandDataType dataType)
+{
+    return dtype_is_public(dataType) ? dtype_size(dataType) : 0;
+}
+
+/* The values are in the order of the public enumerations. */
+static const char *const enum_names[][5] = {
+    [ENUM_NONE] = {NULL},
+    [ENUM_INPUT_LAYOUT] = {"nchw", "nhwc"},
+    [ENUM_CONV2D_FILTER_LAYOUT] = {"oihw", "hwio", "ohwi", "ihwo"},
+    [ENUM_CONV_TRANSPOSE2D_FILTER_LAYOUT] = {"iohw", "hwoi", "ohwi"},
+    [ENUM_GRU_LAYOUT] = {"zrn", "rzn"},
+    [ENUM_LSTM_LAYOUT] = {"iofg", "ifgo"},
+    [ENUM_ACTIVATION] = {"relu", "sigmoid", "tanh"},
+    [ENUM_DIRECTION] = {"forward", "backward", "both"},
+    [ENUM_PADDING_MODE] = {"constant", "edge", "reflection"},
+    [ENUM_ROUNDING_TYPE] = {"floor", "ceil"},
+    [ENUM_INTERPOLATION_MODE] = {"nearest-neighbor", "linear"},
+};
+
+const char *enum_value_name(enum attr_enum e, unsigned value)
+{
+    if ((unsigned)e >= sizeof enum_names / sizeof *enum_names || value >= sizeof *enum_names / sizeof **enum_names)
+        return NULL;
+    return enum_names[e][value];
+}
+
+int enum_value_parse(enum attr_enum e, const char *text, size_t length)
+{
+    const char *name;
+
+    for (unsigned i = 0; (name = enum_value_name(e, i)); i++)
+        if (text_is(name, text, length))
+            return (int)i;
+    return -1;
+}
+
+enum op op_parse(const char *text, size_t length)
+{
+    enum op op;
+
+    for (op = 0; op < OP_COUNT; op++)
+        if (text_is(op_infos[op].name, text, length))
+            break;
+    return op;
+}
+
+uint32_t op_input_slots(enum op op)
+{
+    uint32_t count = 0;
+
+    while (op_infos[op].ins[count].name)
+        count++;
+    return count;
+}
+
+uint32_t op_positional_inputs(enum op op)
+{
+    uint32_t count = 0;
+
+    while (op_infos[op].ins[count].name && !op_infos[op].ins[count].optional)
+        count++;
+    return count;
+}

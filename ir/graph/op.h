@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares the operator table: what ops.def says, as an enum and an array of rows.
+ *
+ * A row states facts about the operator as the specification has them, never about a backend.  Passes, codegen and runtime ask
+ * flags and fields, or switch over enum op without a default case, so that -Wswitch lists what is missing.
+ */
+#ifndef WEBNN_IR_GRAPH_OP_H_
+#define WEBNN_IR_GRAPH_OP_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "webnn/webnn.h"
+
+/** An operand's rank is at most this; the specification leaves the limit to the implementation. */
+#define RANK_MAX 8
+/** An operand has at most so many elements, and a dimension is at most this (specification: range of `long`). */
+#define ELEMENT_COUNT_MAX INT32_MAX
+/** An operand has at most so many bytes: whatever the element count allows in the largest type, if it can be addressed. */
+#define TENSOR_BYTES_MAX ((int64_t)(PTRDIFF_MAX / 8 < ELEMENT_COUNT_MAX ? PTRDIFF_MAX : INT64_C(8) * ELEMENT_COUNT_MAX))
+/** A concat has at most so many inputs, and a split so many outputs (specification: "valid tensor count"). */
+#define TENSOR_COUNT_MAX 8192
+/** A graph has at most so many inputs or outputs, and so many futures are waited for at once. */
+#define SLOT_COUNT_MAX (1 << 20)
+/** A name or label has at most so many bytes. */
+#define NAME_BYTES_MAX ((1 << 16) - 1)
+/** A row has at most so many operands, results and attributes (variadic operands count once). */
+enum { OP_OPERANDS_MAX = 8, OP_RESULTS_MAX = 3, OP_ATTRS_MAX = 10 };
+
+/* ---- data types ---- */
+
+/** This is a data type; the public enumeration serves inside, too. */
+typedef WNNOperandDataType dtype;
+enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed by dtype */
+/** This is how values lie that contractions in bfloat16 read (docs/precision.md).  Only passes make it: no program can name it,
+ * and of the operators only cast and those of any type (DT_ANY) have it. */
+#define DTYPE_BFLOAT16 ((dtype)DTYPE_COUNT)
+/** Small recurrent operators are computed in this type (docs/recurrent.md).  Only passes make it; cast, operators of any type
+ * (DT_ANY) and those with OPF_FLOAT64 have it. */
+#define DTYPE_FLOAT64 ((dtype)(DTYPE_COUNT + 1))
+/** This is one more than the largest type, those that only passes make included. */
+enum { DTYPE_END = DTYPE_COUNT + 2 };
+
+/** This is a set of data types (bit 1 << dtype), or "same as input i" (DT_AS). */
+typedef uint16_t dtype_set;
+#define DT_BIT(name) ((dtype_set)(1u << WNNOperandDataType_##name))
+#define DT_AS_FLAG 0x8000u
+#define DT_AS(i) ((dtype_set)(DT_AS_FLAG | (i)))
+#define DT_ANY ((dtype_set)0x1FE)
+#define DT_FLOAT32_FLOAT16 (DT_BIT(Float32) | DT_BIT(Float16))
+#define DT_INT32_INT64 (DT_BIT(Int32) | DT_BIT(Int64))
+#define DT_INT32_UINT32_INT64 (DT_INT32_INT64 | DT_BIT(Uint32))
+#define DT_UINT8 DT_BIT(Uint8)
+#define DT_FLOAT32_FLOAT16_UINT8_INT8 (DT_FLOAT32_FLOAT16 | DT_BIT(Uint8) | DT_BIT(Int8))
+#define DT_UINT8_INT8_UINT32_INT32 (DT_BIT(Uint8) | DT_BIT(Int8) | DT_BIT(Uint32) | DT_BIT(Int32))
+#define DT_FLOAT32_FLOAT16_INT64_INT32_INT8 (DT_FLOAT32_FLOAT16 | DT_BIT(Int64) | DT_BIT(Int32) | DT_BIT(Int8))
+#define DT_FLOAT32_FLOAT16_INT32_UINT32_INT64_UINT64 (DT_FLOAT32_FLOAT16 | DT_INT32_UINT32_INT64 | DT_BIT(Uint64))
+
+/** Returns whether a data type is a float. */
+static inline bool dtype_is_float(dtype t)
+{
+    return t == WNNOperandDataType_Float32 || t == WNNOperandDataType_Float16 || t == DTYPE_BFLOAT16 || t == DTYPE_FLOAT64;
+}
+
+/** Returns whether elements are narrower than the float32 numbers that are computed with. */
+static inline bool dtype_is_low_precision(dtype t)
+{
+    return t == WNNOperandDataType_Float16 || t == DTYPE_BFLOAT16;
+}
+
+/** Returns whether programs may name the type. */
+static inline bool dtype_is_public(dtype t)
+{
+    return t > WNNOperandDataType_Undefined && (unsigned)t < DTYPE_COUNT;
+}
+
+/** Returns whether a data type is an integer with a sign. */
+static inline bool dtype_is_signed(dtype t)
+{
+    return t == WNNOperandDataType_Int32 || t == WNNOperandDataType_Int64 || t == WNNOperandDataType_Int8;
+}
+
+/** Returns the bytes of an element; 0 for Undefined. */
+size_t dtype_size(dtype t);
+/** Returns the specification's name ("float32"), and "undefined" for what is no type. */
+const char *dtype_name(dtype t);
+/** Returns the textual format's short name ("f32"). */
+const char *dtype_short_name(dtype t);
+/** Returns the type of either name, or Undefined if the name is none. */
+dtype dtype_parse(const char *text, size_t length);
+
+/* ---- positional arguments that are no operands ---- */
+
+/** Holds the arguments of an operator that are positional and no operands, in one struct per operator that has any.  Lists live
+ * in the graph's arena. */
+union op_args {
+    struct {
+        uint32_t axis;
+    } argMin, argMax, concat, cumulativeSum, softmax;
+    struct {
+        dtype dataType;
+    } cast;
+    struct {
+        size_t newShapeCount;
+        const uint32_t *newShape;
+    } expand, reshape;
+    struct {
+        size_t startsCount;
+        const uint32_t *starts;
+        size_t sizesCount;
+        const uint32_t *sizes;
+    } slice;
+    struct {
+        size_t splitsCount;
+        const uint32_t *splits;
+        uint32_t equal; /* if not 0: that many equal parts; splits is then filled in by shape inference */
+    } split;
+    struct {
+        size_t repetitionsCount;
+        const uint32_t *repetitions;
+    } tile;
+    struct {
+        size_t beginningPaddingCount;
+        const uint32_t *beginningPadding;
+        size_t endingPaddingCount;
+        const uint32_t *endingPadding;
+    } pad;
+    struct {
+        uint32_t steps;
+        uint32_t hiddenSize;
+    } gru, lstm;
+    struct {
+        uint32_t hiddenSize;
+    } gruCell, lstmCell;
+};
+
+/* ---- the rows ---- */
+
+/** Says what an operator is to the passes. */
+enum op_flags {
+    OPF_ELEMENTWISE = 1 << 0,         /**< element i of the output needs only element i of each (broadcast) input */
+    OPF_ELEMENTWISE_INDEXED = 1 << 1, /**< likewise, but the index itself matters, too (triangular) */
+    OPF_MOVEMENT = 1 << 2,            /**< copies elements to other places, computes nothing */
+    OPF_REDUCTION = 1 << 3,           /**< reduces whole dimensions */
+    OPF_NORMALIZATION = 1 << 4,       /**< statistics over some dimensions, then element-wise */
+    OPF_POOL = 1 << 5,                /**< reduces a sliding window */
+    OPF_SCAN = 1 << 6,                /**< running reduction along a dimension */
+    OPF_GATHER = 1 << 7,              /**< reads at indices that are data */
+    OPF_SCATTER = 1 << 8,             /**< writes at indices that are data */
+    OPF_RESAMPLE = 1 << 9,            /**< reads at scaled coordinates */
+    OPF_LIBRARY = 1 << 10,            /**< convolution or matmul: the library's, or a generated fallback */
+    OPF_RECURRENT = 1 << 11,          /**< lstm, gru and their cells */
+    OPF_COMMUTES = 1 << 12,           /**< exchanging inputs 0 and 1 changes nothing */
+    OPF_EXPENSIVE = 1 << 13,          /**< computing it twice costs more than storing it once (transcendental functions) */
+    OPF_VARIADIC = 1 << 14,           /**< the one row of INS stands for any number of inputs (concat) */
+    OPF_SEQUENCE = 1 << 15,           /**< the builder method returns a sequence of operands */
+    OPF_FLOAT64 = 1 << 16,            /**< operands may be DTYPE_FLOAT64, too, in what passes make */
+};
+
+enum attr_kind {
+    ATTR_NONE = 0, /* ends a row's list */
+    ATTR_U32,
+    ATTR_I32,
+    ATTR_F64,
+    ATTR_BOOL,
+    ATTR_NUMBER, /* WNNNumber */
+    ATTR_DATA_TYPE,
+    ATTR_ENUM,
+    ATTR_U32_LIST,
+    ATTR_F32_LIST,
+    ATTR_ENUM_LIST
+};
+
+/** Attributes use these enumerations; enum_value_name() knows the names of their values. */
+enum attr_enum {
+    ENUM_NONE = 0,
+    ENUM_INPUT_LAYOUT,
+    ENUM_CONV2D_FILTER_LAYOUT,
+    ENUM_CONV_TRANSPOSE2D_FILTER_LAYOUT,
+    ENUM_GRU_LAYOUT,
+    ENUM_LSTM_LAYOUT,
+    ENUM_ACTIVATION,
+    ENUM_DIRECTION,
+    ENUM_PADDING_MODE,
+    ENUM_ROUNDING_TYPE,
+    ENUM_INTERPOLATION_MODE
+};
+
+/** Returns the specification's name of an enumeration's value, or NULL if there is no such value. */
+const char *enum_value_name(enum attr_enum e, unsigned value);
+/** Returns the value of that name, or -1. */
+int enum_value_parse(enum attr_enum e, const char *text, size_t length);
+
+/** Describes one attribute: where it lies in the option struct (or in union op_args) and what it is. */
+struct attr_info {
+    const char *name;
+    enum attr_kind kind;
+    enum attr_enum enumeration;
+    bool positional;       /* in union op_args, not in the option struct */
+    bool positive;         /* 0 is not a value of it */
+    uint16_t offset;       /* of the value, or of a list's pointer */
+    uint16_t count_offset; /* of a list's count */
+};
+
+/** Describes one operand or result. */
+struct operand_info {
+    const char *name;
+    dtype_set types;
+    int8_t rank_min; /* negative: the rank of input -rank_min - 1 */
+    int8_t rank_max;
+    bool optional;          /* lives in the option struct */
+    uint16_t option_offset; /* of the WNNOperand member, if optional */
+};
+
+struct call;
+
+/** This is a row of the table. */
+struct op_info {
+    const char *name;   /* as in the specification: "conv2d" */
+    const char *method; /* "Conv2d", as in wnnGraphBuilderConv2d */
+    uint32_t flags;
+    uint16_t options_size;
+    uint16_t options_first_size;                  /* of its first version (ir/support/struct_size.h) */
+    const void *options_default;                  /* the option struct with the specification's defaults */
+    const char *options_init;                     /* the name of the macro that gives options_default */
+    struct operand_info ins[OP_OPERANDS_MAX + 1]; /* ends with a NULL name */
+    struct operand_info outs[OP_RESULTS_MAX + 1]; /* ends with a NULL name */
+    struct attr_info attrs[OP_ATTRS_MAX + 1];     /* ends with ATTR_NONE; positional ones first */
+    bool (*infer)(struct call *c); /* validation beyond types and ranks, and the results' types; see ir/graph/infer.h */
+};
+
+enum op {
+#define OP(id, ...) OP_##id,
+#include "ir/graph/ops.def"
+#undef OP
+    OP_COUNT
+};
+
+extern const struct op_info op_infos[OP_COUNT];
+
+/** Returns the operator of that name, or OP_COUNT if there is none. */
+enum op op_parse(const char *text, size_t length);
+/** Returns the number of rows in ins. */
+uint32_t op_input_slots(enum op op);
+/** Returns how many of the operands are positional. */
+uint32_t op_positional_inputs(enum op op);
+
+#endif

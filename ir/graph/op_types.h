@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The names of the types behind the operator table, for programs that write an interface in another language from it.
+ */
+#ifndef WEBNN_IR_GRAPH_OP_TYPES_H_
+#define WEBNN_IR_GRAPH_OP_TYPES_H_
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/graph/op.h"
+
+/** The option structs of C.  The specification's dictionaries have the same names with the prefix ML instead of WNN. */
+static const char *const option_structs[OP_COUNT] = {
+#define OP(id, name, Method, options, ...) [OP_##id] = #options,
+#include "ir/graph/ops.def"
+#undef OP
+};
+
+/** The specification's names of the enumerations.  C's have the prefix WNN instead of ML. */
+static const struct {
+    enum attr_enum value;
+    const char *name;
+} enumerations[] = {
+    {ENUM_INPUT_LAYOUT, "MLInputOperandLayout"},
+    {ENUM_CONV2D_FILTER_LAYOUT, "MLConv2dFilterOperandLayout"},
+    {ENUM_CONV_TRANSPOSE2D_FILTER_LAYOUT, "MLConvTranspose2dFilterOperandLayout"},
+    {ENUM_GRU_LAYOUT, "MLGruWeightLayout"},
+    {ENUM_LSTM_LAYOUT, "MLLstmWeightLayout"},
+    {ENUM_ACTIVATION, "MLRecurrentNetworkActivation"},
+    {ENUM_DIRECTION, "MLRecurrentNetworkDirection"},
+    {ENUM_PADDING_MODE, "MLPaddingMode"},
+    {ENUM_ROUNDING_TYPE, "MLRoundingType"},
+    {ENUM_INTERPOLATION_MODE, "MLInterpolationMode"},
+};
+enum { ENUMERATION_COUNT = sizeof(enumerations) / sizeof(enumerations[0]) };
+
+/** Returns the specification's name of an enumeration; ends the program if it has none here. */
+static inline const char *enumeration_name(enum attr_enum e)
+{
+    for (size_t i = 0; i < ENUMERATION_COUNT; i++)
+        if (enumerations[i].value == e)
+            return enumerations[i].name;
+    fprintf(stderr, "enumeration %d has no name\n", (int)e);
+    exit(1);
+}
+
+#endif

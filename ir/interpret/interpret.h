@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares the inside of the reference interpreter.  From one node and its operands' bytes it computes the results' bytes and,
+ * if wanted, error bounds.  Read docs/semantics.md for what is computed, then this file, then interpret.c (driver) and one of
+ * the families.
+ *
+ * - Every operator has one function (the table in interpret.c).  Those that compute widen their operands first, floats to
+ * double and integers to int64_t (uint64 as its bits), so that an operator is written once for all types; results are narrowed,
+ * that is rounded once to the operator's type, at the end.  Those that move elements only copy bytes.
+ * - An operator is also written for one layout only: widening and narrowing permute dimensions on the way.
+ * - Beside its value an element may carry a bound: no correct implementation (float32 arithmetic in any order of
+ *   summation inside an operator, elementary functions within INTERPRET_..._ULPS, every result rounded to its type) gives a
+ * value farther away, given inputs within theirs.  0 says that the value is certain, INFINITY that nothing is (a jump is near).
+ */
+#ifndef WEBNN_IR_INTERPRET_INTERPRET_H_
+#define WEBNN_IR_INTERPRET_INTERPRET_H_
+
+#include <math.h>
+
+#include "ir/graph/ir.h"
+
+/**
+ * Does what graph_interpret does, with an error bound for every element of every output: bounds[i] has room for one double per
+ * element of output i.  Inputs and constants are taken as exact.  Returns false after an error in *e.
+ */
+bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *const *outputs, double *const *bounds,
+                            struct error *e);
+
+/** Does what node_interpret does, with bounds.  input_bounds and its members may be NULL, which stands for exact inputs.
+ * result_bounds has room for the bounds of every result.  Returns false after an error in *e. */
+bool node_interpret_bounds(const struct node *n, const void *const *inputs, const double *const *input_bounds,
+                           void *const *results, double *const *result_bounds, struct error *e);
+
+/** A correct implementation's elementary functions may be off by so much, in units in the last place of float32. */
+#define INTERPRET_FUNCTION_ULPS 4.0
+#define INTERPRET_POW_ULPS 16.0
+
+/* ---- one node at work ---- */
+
+/** This is an operand of the node. */
+struct interpret_input {
+    const struct tensor_type *type; /* NULL: the optional operand is absent */
+    const void *data;
+    const double *bound; /* NULL: exact */
+};
+
+struct interpret_result {
+    const struct tensor_type *type;
+    void *data;
+    double *bound; /* NULL: not wanted */
+};
+
+/** This is one node at work. */
+struct interpretation {
+    const struct node *node;
+    struct interpret_input *inputs; /* as many as the node's */
+    struct interpret_result *results;
+    bool bounds;         /* wanted for every result */
+    struct arena memory; /* freed when the node is done */
+    struct error *error;
+};
+
+/** Computes a node of some operators.  Returns false after an error in *t->error. */
+typedef bool interpret_function(struct interpretation *t);
+
+interpret_function interpret_elementwise, interpret_batch_normalization, interpret_quantize_linear, interpret_dequantize_linear;
+interpret_function interpret_concat, interpret_expand, interpret_pad, interpret_reshape, interpret_reverse, interpret_slice,
+    interpret_split, interpret_tile, interpret_transpose, interpret_triangular;
+interpret_function interpret_arg_min_max, interpret_cumulative_sum, interpret_reduce;
+interpret_function interpret_convolution, interpret_gemm, interpret_matmul;
+interpret_function interpret_pool2d, interpret_resample2d;
+interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
+interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,
+    interpret_scatter_nd;
+interpret_function interpret_gru, interpret_gru_cell, interpret_lstm, interpret_lstm_cell;
+
+/** Returns memory that lives until the node is done, or NULL after an error. */
+void *interpret_memory(struct interpretation *t, int64_t count, size_t size);
+
+/** Finds the steps i of [0, count) for which shift + i * stride lies in [0, size): they go from *first to before *end, and
+ * there are none if *end <= *first. */
+static inline void interpret_valid_range(int64_t shift, int64_t stride, int64_t size, int64_t count, int64_t *first,
+                                         int64_t *end)
+{
+    *first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    *end = shift >= size ? 0 : (size - 1 - shift) / stride + 1;
+    if (*end > count)
+        *end = count;
+}
+
+/* ---- elements ---- */
+
+/** This is a widened element: floats as double, integers as int64_t (uint64 as its bits). */
+union lane {
+    double f;
+    int64_t i;
+};
+
+/** Widens count elements of type at data, which are stride elements apart. */
+void interpret_load(dtype type, const void *data, int64_t stride, int64_t count, union lane *out);
+/** Does the reverse: floats are rounded to nearest even, integers keep their low bits. */
+void interpret_store(dtype type, const union lane *in, int64_t count, void *data, int64_t stride);
+/** Copies one element of size 1, 2, 4 or 8. */
+static inline void interpret_copy(void *to, const void *from, size_t size)
+{
+    switch (size) {
+    case 1:
+        *(uint8_t *)to = *(const uint8_t *)from;
+        break;
+    case 2:
+        *(uint16_t *)to = *(const uint16_t *)from;
+        break;
+    case 4:
+        *(uint32_t *)to = *(const uint32_t *)from;
+        break;
+    default:
+        *(uint64_t *)to = *(const uint64_t *)from;
+    }
+}
+
+/** Returns the value rounded to a float type, as a double. */
+double interpret_round(dtype type, double value);
+
+/** Returns a whole operand of floats as doubles, with its dimensions in the order permutation[0], [1] ... (NULL: as they are).
+ * Returns NULL after an error. */
+double *interpret_widen(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
+/** Returns the same of integers. */
+int64_t *interpret_widen_integers(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
+/** Returns the same of an operand's bounds, or NULL without an error if the operand is absent or exact. */
+double *interpret_widen_bounds(struct interpretation *t, uint32_t slot, const uint32_t *permutation);
+/**
+ * Rounds values (and bounds, if wanted; NULL: all certain) into result r whose dimension permutation[d] is dimension d of
+ * values. A bound is of the value before it is rounded.
+ */
+void interpret_low_precision(struct interpretation *t, uint32_t r, const double *values, const double *bounds,
+                             const uint32_t *permutation);
+/** Does the same for integers. */
+void interpret_narrow_integers(struct interpretation *t, uint32_t r, const int64_t *values, const double *bounds,
+                               const uint32_t *permutation);
+
+/** Returns the bound of a value of that type whose unrounded value is within distance of exact (see interpret_bounds.c). */
+double interpret_bound_rounded(dtype type, double exact, double distance);
+/**
+ * Returns the distance within which a sum of count terms (or products) lies whose magnitudes add up to magnitude and, with
+ * every operand at the far end of its bound, to far.  It covers the operands' errors, and float32 roundings in any order.
+ * `certain` says that the operands have no errors.  Terms that are not finite count in exact only.
+ */
+double interpret_bound_sum(double exact, double magnitude, double far, int64_t count, bool certain);
+
+/**
+ * Serves operators that add products of two operands: it holds an operand's magnitudes, and the same with every element at the
+ * far end of its bound.  Running the operator on them gives the sums that interpret_bound_sum asks for.
+ */
+struct interpret_magnitudes {
+    double *near, *far; /* far == near: certain */
+};
+/** Fills *out for an operand.  Returns false after an error. */
+bool interpret_magnitudes(struct interpretation *t, const double *values, const double *bounds, int64_t count,
+                          struct interpret_magnitudes *out);
+
+/* ---- Winograd convolutions (interpret_winograd.c) ---- */
+
+/** Inputs from this magnitude on make an implementation add products directly (passes/cluster/winograd.h). */
+#define INTERPRET_WINOGRAD_LIMIT 0x1p64
+
+/** Describes a 3x3 convolution without strides, dilations and groups, with magnitudes at the far end of their bounds. */
+struct interpret_winograd {
+    int64_t batches, in_channels, out_channels, in[2], out[2], padding[2];
+    const double *input, *filter; /* nchw, oihw */
+};
+/** Returns, by result (nchw), what rounding errors are relative to where Winograd F(2x2, 3x3) computes it.  values and bounds
+ * (or NULL) are the input's.  Returns NULL after an error. */
+double *interpret_winograd_magnitudes(struct interpretation *t, const struct interpret_winograd *w, const double *values,
+                                      const double *bounds);
+/** Returns how far rounding alone may move such a result; bias is the bias's magnitude. */
+double interpret_winograd_bound(double magnitude, int64_t in_channels, double bias);
+
+/* ---- walking ---- */
+
+enum { WALK_RANK_MAX = 2 * RANK_MAX + 2, WALK_VIEWS_MAX = 6 };
+
+/** Holds several strided views of one index space, which is walked line by line (a line is the last dimension). */
+struct walk {
+    uint32_t rank, views;
+    int64_t dims[WALK_RANK_MAX];
+    int64_t strides[WALK_VIEWS_MAX][WALK_RANK_MAX];
+    int64_t offset[WALK_VIEWS_MAX]; /* of the current line's first element */
+    int64_t index[WALK_RANK_MAX];
+};
+
+/** Merges dimensions that all views walk as one.  Makes the rank at least 1.  Offsets are kept. */
+void walk_simplify(struct walk *w);
+/** Moves on to the next line.  Returns false after the last one. */
+bool walk_next(struct walk *w);
+/** Sets a view's strides for an operand broadcast to the walk's dimensions (aligned at the last dimension). */
+void walk_broadcast(struct walk *w, uint32_t view, const struct tensor_type *type);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Computes gathers and scatters.  An index is taken in its own type, clamped to [-size, size - 1], and a negative one counts
+ * from the end, so that no data can lead outside a tensor.  Of several updates of one element the last in row-major order
+ * stays.
+ */
+#include "ir/interpret/interpret.h"
+
+#include <string.h>
+
+/** Holds the indices, widened to integers in memory of the node. */
+struct indices {
+    const int64_t *values;
+    const double *bounds; /* NULL: certain */
+};
+
+static bool indices_read(struct interpretation *t, struct indices *x)
+{
+    x->values = interpret_widen_integers(t, 1, NULL);
+    x->bounds = t->inputs[1].bound;
+    return x->values != NULL;
+}
+
+static int64_t index_clamp(int64_t index, int64_t size)
+{
+    if (index < -size)
+        index = -size;
+    if (index > size - 1)
+        index = size - 1;
+    return index < 0 ? index + size : index;
+}
+
+/** Copies a run of elements of the operand (or updates) in to result 0; `uncertain` says that the run may be another one. */
+static void copy_run(struct interpretation *t, uint32_t slot, int64_t from, int64_t to, int64_t count, bool uncertain)
+{
+    const struct interpret_input *in = &t->inputs[slot];
+    const struct interpret_result *out = &t->results[0];
+    const size_t size = dtype_size(out->type->type);
+
+    memcpy((char *)out->data + (size_t)to * size, (const char *)in->data + (size_t)from * size, (size_t)count * size);
+    if (out->bound)
+        for (int64_t k = 0; k < count; k++)
+            out->bound[to + k] = uncertain ? INFINITY : in->bound ? in->bound[from + k] : 0;
+}
+
+/** Returns the elements of the dimensions from first up to, but without, end. */
+static int64_t count_dims(const struct tensor_type *type, uint32_t first, uint32_t end)
+{
+    int64_t n = 1;
+
+    for (uint32_t d = first; d < end; d++)
+        n *= type->dims[d];
+    return n;
+}
+
+static bool is_uncertain(const struct indices *x, int64_t k)
+{
+    return x->bounds && x->bounds[k] > 0;
+}
+
+bool interpret_gather(struct interpretation *t)
+{
+    const struct tensor_type *type = t->inputs[0].type;
+    const uint32_t axis = NODE_OPTIONS(t->node, WNNGatherOptions)->axis;
+    const int64_t outer = count_dims(type, 0, axis), size = type->dims[axis], run = count_dims(type, axis + 1, type->rank);
+    const int64_t count = type_elements(t->inputs[1].type);
+    struct indices x;
+
+    if (!indices_read(t, &x))
+        return false;
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t k = 0; k < count; k++)
+            copy_run(t, 0, (o * size + index_clamp(x.values[k], size)) * run, (o * count + k) * run, run, is_uncertain(&x, k));
+    return true;
+}
+
+/** Returns the element of a tensor at index's place, but with `at` in dimension axis. */
+static int64_t element_at(const int64_t strides[RANK_MAX], uint32_t rank, const int64_t index[RANK_MAX], uint32_t axis,
+                          int64_t at)
+{
+    int64_t offset = 0;
+
+    for (uint32_t d = 0; d < rank; d++)
+        offset += (d == axis ? at : index[d]) * strides[d];
+    return offset;
+}
+
+static void index_next(const struct tensor_type *type, int64_t index[RANK_MAX])
+{
+    for (uint32_t d = type->rank; d-- > 0 && ++index[d] == type->dims[d];)
+        index[d] = 0;
+}
+
+bool interpret_gather_elements(struct interpretation *t)
+{
+    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
+    const uint32_t axis = NODE_OPTIONS(t->node, WNNGatherOptions)->axis;
+    int64_t strides[RANK_MAX], index[RANK_MAX] = {0};
+    struct indices x;
+
+    if (!indices_read(t, &x))
+        return false;
+    type_strides(type, strides);
+    for (int64_t k = 0, n = type_elements(places); k < n; k++) {
+        int64_t from = element_at(strides, type->rank, index, axis, index_clamp(x.values[k], type->dims[axis]));
+        copy_run(t, 0, from, k, 1, is_uncertain(&x, k));
+        index_next(places, index);
+    }
+    return true;
+}
+
+/** Returns the first element that coordinate k (of `size` numbers) names. */
+static int64_t coordinate_element(const struct tensor_type *type, const struct indices *x, int64_t k, int64_t size,
+                                  bool *uncertain)
+{
+    int64_t strides[RANK_MAX], offset = 0;
+
+    type_strides(type, strides);
+    for (int64_t d = 0; d < size; d++) {
+        offset += index_clamp(x->values[k * size + d], type->dims[d]) * strides[d];
+        *uncertain |= is_uncertain(x, k * size + d);
+    }
+    return offset;
+}
+
+bool interpret_gather_nd(struct interpretation *t)
+{
+    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
+    const int64_t size = places->dims[places->rank - 1], run = count_dims(type, (uint32_t)size, type->rank);
+    struct indices x;
+
+    if (!indices_read(t, &x))
+        return false;
+    for (int64_t k = 0, n = type_elements(places) / size; k < n; k++) {
+        bool uncertain = false;
+        int64_t from = coordinate_element(type, &x, k, size, &uncertain);
+        copy_run(t, 0, from, k * run, run, uncertain);
+    }
+    return true;
+}
+
+/** Makes nothing of the result certain, because an update at an uncertain place may lie anywhere. */
+static void all_uncertain(struct interpretation *t)
+{
+    const struct interpret_result *out = &t->results[0];
+
+    for (int64_t k = 0, n = type_elements(out->type); out->bound && k < n; k++)
+        out->bound[k] = INFINITY;
+}
+
+bool interpret_scatter_elements(struct interpretation *t)
+{
+    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
+    const uint32_t axis = NODE_OPTIONS(t->node, WNNScatterOptions)->axis;
+    int64_t strides[RANK_MAX], index[RANK_MAX] = {0};
+    bool uncertain = false;
+    struct indices x;
+
+    if (!indices_read(t, &x))
+        return false;
+    copy_run(t, 0, 0, 0, type_elements(type), false);
+    type_strides(type, strides);
+    for (int64_t k = 0, n = type_elements(places); k < n; k++) {
+        int64_t to = element_at(strides, type->rank, index, axis, index_clamp(x.values[k], type->dims[axis]));
+        copy_run(t, 2, k, to, 1, false);
+        uncertain |= is_uncertain(&x, k);
+        index_next(places, index);
+    }
+    if (uncertain)
+        all_uncertain(t);
+    return true;
+}
+
+bool interpret_scatter_nd(struct interpretation *t)
+{
+    const struct tensor_type *type = t->inputs[0].type, *places = t->inputs[1].type;
+    const int64_t size = places->dims[places->rank - 1], run = count_dims(type, (uint32_t)size, type->rank);
+    bool uncertain = false;
+    struct indices x;
+
+    if (!indices_read(t, &x))
+        return false;
+    copy_run(t, 0, 0, 0, type_elements(type), false);
+    for (int64_t k = 0, n = type_elements(places) / size; k < n; k++) {
+        int64_t to = coordinate_element(type, &x, k, size, &uncertain);
+        copy_run(t, 2, k * run, to, run, false);
+    }
+    if (uncertain)
+        all_uncertain(t);
+    return true;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Computes operators that move elements and compute nothing: they copy bytes, so that every type and every NaN passes
+ * unchanged.  Bounds move the same way, as a second tensor of doubles.
+ */
+#include "ir/interpret/interpret.h"
+
+#include <string.h>
+
+/** Copies view 1 (operand `slot`) into view 0 (result r), in elements, and the bounds with them. */
+static void copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struct walk *w)
+{
+    const struct interpret_input *in = &t->inputs[slot];
+    const struct interpret_result *out = &t->results[r];
+    const int64_t size = (int64_t)dtype_size(out->type->type);
+
+    walk_simplify(w);
+    const uint32_t last = w->rank - 1;
+    const int64_t n = w->dims[last], to_stride = w->strides[0][last], from_stride = w->strides[1][last];
+    do {
+        char *to = (char *)out->data + w->offset[0] * size;
+        const char *from = (const char *)in->data + w->offset[1] * size;
+        if (to_stride == 1 && from_stride == 1)
+            memcpy(to, from, (size_t)(n * size));
+        else
+            for (int64_t k = 0; k < n; k++)
+                interpret_copy(to + k * to_stride * size, from + k * from_stride * size, (size_t)size);
+        if (out->bound)
+            for (int64_t k = 0; k < n; k++)
+                out->bound[w->offset[0] + k * to_stride] = in->bound ? in->bound[w->offset[1] + k * from_stride] : 0;
+    } while (walk_next(w));
+}
+
+/** Walks the dimensions of type, with both views dense over it. */
+static void walk_over(struct walk *w, const struct tensor_type *type)
+{
+    memset(w, 0, sizeof *w);
+    w->rank = type->rank;
+    w->views = 2;
+    for (uint32_t d = 0; d < type->rank; d++)
+        w->dims[d] = type->dims[d];
+    type_strides(type, w->strides[0]);
+    type_strides(type, w->strides[1]);
+}
+
+bool interpret_reshape(struct interpretation *t)
+{
+    struct walk w;
+
+    walk_over(&w, t->results[0].type);
+    copy_walk(t, 0, 0, &w);
+    return true;
+}
+
+bool interpret_expand(struct interpretation *t)
+{
+    struct walk w;
+
+    walk_over(&w, t->results[0].type);
+    walk_broadcast(&w, 1, t->inputs[0].type);
+    copy_walk(t, 0, 0, &w);
+    return true;
+}
+
+bool interpret_transpose(struct interpretation *t)
+{
+    const WNNTransposeOptions *o = t->node->options;
+    int64_t strides[RANK_MAX];
+    struct walk w;
+
+    walk_over(&w, t->results[0].type);
+    type_strides(t->inputs[0].type, strides);
+    for (uint32_t d = 0; d < w.rank; d++)
+        w.strides[1][d] = strides[o->permutation[d]];
+    copy_walk(t, 0, 0, &w);
+    return true;
+}
+
+bool interpret_slice(struct interpretation *t)
+{
+    const WNNSliceOptions *o = t->node->options;
+    struct walk w;
+
+    walk_over(&w, t->results[0].type);
+    type_strides(t->inputs[0].type, w.strides[1]);
+    for (uint32_t d = 0; d < w.rank; d++) {
+        w.offset[1] += t->node->args.slice.starts[d] * w.strides[1][d];
+        w.strides[1][d] *= o->strides[d];
+    }
+    copy_walk(t, 0, 0, &w);
+    return true;
+}
+
+bool interpret_reverse(struct interpretation *t)
+{
+    const WNNReverseOptions *o = t->node->options;
+    struct walk w;
+
+    walk_over(&w, t->results[0].type);
+    for (size_t i = 0; i < o->axesCount; i++) {
+        uint32_t d = o->axes[i];
+        w.offset[1] += (w.dims[d] - 1) * w.strides[1][d];
+        w.strides[1][d] = -w.strides[1][d];
+    }
+    copy_walk(t, 0, 0, &w);
+    return true;
+}
+
+bool interpret_concat(struct interpretation *t)
+{
+    const uint32_t axis = t->node->args.concat.axis;
+    int64_t start = 0;
+
+    for (uint32_t i = 0; i < t->node->input_count; i++) {
+        struct walk w;
+        walk_over(&w, t->inputs[i].type);
+        type_strides(t->results[0].type, w.strides[0]);
+        w.offset[0] = start * w.strides[0][axis];
+        start += w.dims[axis];
+        copy_walk(t, 0, i, &w);
+    }
+    return true;
+}
+
+bool interpret_split(struct interpretation *t)
+{
+    const uint32_t axis = NODE_OPTIONS(t->node, WNNSplitOptions)->axis;
+    int64_t start = 0;
+
+    for (uint32_t r = 0; r < t->node->result_count; r++) {
+        struct walk w;
+        walk_over(&w, t->results[r].type);
+        type_strides(t->inputs[0].type, w.strides[1]);
+        w.offset[1] = start * w.strides[1][axis];
+        start += w.dims[axis];
+        copy_walk(t, r, 0, &w);
+    }
+    return true;
+}
+
+/** Every dimension is walked as two: repetitions, which do not move the operand, and its own. */
+bool interpret_tile(struct interpretation *t)
+{
+    const struct tensor_type *from = t->inputs[0].type, *to = t->results[0].type;
+    int64_t from_strides[RANK_MAX], to_strides[RANK_MAX];
+    struct walk w = {.rank = 2 * from->rank, .views = 2};
+
+    type_strides(from, from_strides);
+    type_strides(to, to_strides);
+    for (uint32_t d = 0; d < from->rank; d++) {
+        w.dims[2 * d] = t->node->args.tile.repetitions[d];
+        w.dims[2 * d + 1] = from->dims[d];
+        w.strides[0][2 * d] = to_strides[d] * from->dims[d];
+        w.strides[0][2 * d + 1] = to_strides[d];
+        w.strides[1][2 * d] = 0;
+        w.strides[1][2 * d + 1] = from_strides[d];
+    }
+    copy_walk(t, 0, 0, &w);
+    return true;
+}
+
+/** Returns where index i of the padded dimension comes from, or -1 for the padding value. */
+static int64_t pad_source(WNNPaddingMode mode, int64_t i, int64_t beginning, int64_t size)
+{
+    int64_t from = i - beginning;
+
+    if (from >= 0 && from < size)
+        return from;
+    switch (mode) {
+    case WNNPaddingMode_Edge:
+        return from < 0 ? 0 : size - 1;
+    case WNNPaddingMode_Reflection: /* the edge itself is not repeated; padding is smaller than size */
+        return from < 0 ? -from : 2 * (size - 1) - from;
+    case WNNPaddingMode_Constant:
+    case WNNPaddingMode_Force32:
+        break;
+    }
+    return -1;
+}
+
+bool interpret_pad(struct interpretation *t)
+{
+    const WNNPadOptions *o = t->node->options;
+    const struct interpret_input *in = &t->inputs[0];
+    const struct interpret_result *out = &t->results[0];
+    const size_t size = dtype_size(out->type->type);
+    const uint32_t rank = out->type->rank;
+    const union scalar value = number_cast(o->value, out->type->type);
+    int64_t *sources[RANK_MAX], strides[RANK_MAX], index[RANK_MAX] = {0};
+
+    type_strides(in->type, strides);
+    for (uint32_t d = 0; d < rank; d++) {
+        sources[d] = interpret_memory(t, out->type->dims[d], sizeof **sources);
+        if (!sources[d])
+            return false;
+        for (int64_t i = 0; i < out->type->dims[d]; i++)
+            sources[d][i] = pad_source(o->mode, i, t->node->args.pad.beginningPadding[d], in->type->dims[d]);
+    }
+    const int64_t n = type_elements(out->type);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t from = 0;
+        bool inside = true;
+        for (uint32_t d = 0; d < rank; d++) {
+            inside &= sources[d][index[d]] >= 0;
+            from += sources[d][index[d]] * strides[d];
+        }
+        interpret_copy((char *)out->data + (size_t)k * size,
+                       inside ? (const char *)in->data + (size_t)from * size : (const char *)&value, size);
+        if (out->bound)
+            out->bound[k] = inside && in->bound ? in->bound[from] : 0;
+        for (uint32_t d = rank; d-- > 0 && ++index[d] == out->type->dims[d];)
+            index[d] = 0;
+    }
+    return true;
+}
+
+bool interpret_triangular(struct interpretation *t)
+{
+    const WNNTriangularOptions *o = t->node->options;
+    const struct interpret_input *in = &t->inputs[0];
+    const struct interpret_result *out = &t->results[0];
+    const size_t size = dtype_size(out->type->type);
+    const int64_t columns = out->type->dims[out->type->rank - 1], rows = out->type->dims[out->type->rank - 2];
+    const int64_t matrices = type_elements(out->type) / (rows * columns);
+
+    for (int64_t m = 0; m < matrices; m++)
+        for (int64_t row = 0; row < rows; row++)
+            for (int64_t column = 0; column < columns; column++) {
+                int64_t k = (m * rows + row) * columns + column, above = column - row - o->diagonal;
+                bool keep = o->upper ? above >= 0 : above <= 0;
+                char *to = (char *)out->data + (size_t)k * size;
+                if (keep)
+                    memcpy(to, (const char *)in->data + (size_t)k * size, size);
+                else
+                    memset(to, 0, size);
+                if (out->bound)
+                    out->bound[k] = keep && in->bound ? in->bound[k] : 0;
+            }
+    return true;
+}

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Builds kernels: variables and value-numbered expressions.  Affine forms are in kernel_affine.c.  The files of passes/lower
+ * call this, and kernel_finish (ir/kernel/kernel_finish.c) completes the kernel.  Every simplification here is exact: it keeps
+ * NaN, signed zeros and wrapping, so that fused code computes the same bits.  Allocation failure sets k->error; ids and forms
+ * returned afterwards are harmless and lead nowhere.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/kernel/kernel.h"
+#include "ir/kernel/kernel_internal.h"
+
+/* ---- kernels, tensors, variables ---- */
+
+struct kernel *kernel_create(void)
+{
+    return calloc(1, sizeof(struct kernel));
+}
+
+void kernel_free(struct kernel *k)
+{
+    if (!k)
+        return;
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        kernel_free(k->stages[i].kernel);
+    arena_free(&k->arena);
+    free(k);
+}
+
+uint32_t kernel_tensor(struct kernel *k, dtype type, int64_t elements, bool written, void *user)
+{
+    if (k->tensor_count == KERNEL_TENSORS_MAX) {
+        error_set(&k->error, WNNStatus_OperationError, "kernel: more than %d tensors", KERNEL_TENSORS_MAX);
+        return 0;
+    }
+    k->tensors[k->tensor_count] = (struct ktensor){.type = type, .written = written, .elements = elements, .user = user};
+    return k->tensor_count++;
+}
+
+uint32_t kernel_append_var(struct kernel *k, const struct kvar *v)
+{
+    if (k->var_count == KERNEL_VARS_MAX) {
+        error_set(&k->error, WNNStatus_OperationError, "kernel: more than %d variables", KERNEL_VARS_MAX);
+        return 0;
+    }
+    k->vars[k->var_count] = *v;
+    return k->var_count++;
+}
+
+uint32_t kernel_var(struct kernel *k, enum kvar_kind kind, int64_t size)
+{
+    assert(size > 0 && (kind == KVAR_PARALLEL || kind == KVAR_REDUCED));
+    return kernel_append_var(k, &(struct kvar){.kind = kind, .size = size, .expr = KEXPR_NONE});
+}
+
+/* ---- types ---- */
+
+enum kop kop_round(dtype t)
+{
+    return t == DTYPE_BFLOAT16 ? K_ROUND_BF16 : K_ROUND_F16;
+}
+
+enum ktype ktype_of(dtype t)
+{
+    if (t == DTYPE_BFLOAT16)
+        return KT_F32;
+    if (t == DTYPE_FLOAT64)
+        return KT_F64;
+    switch (t) {
+    case WNNOperandDataType_Float32:
+    case WNNOperandDataType_Float16:
+        return KT_F32;
+    case WNNOperandDataType_Int32:
+        return KT_I32;
+    case WNNOperandDataType_Uint32:
+        return KT_U32;
+    case WNNOperandDataType_Int64:
+        return KT_I64;
+    case WNNOperandDataType_Uint64:
+        return KT_U64;
+    case WNNOperandDataType_Int8:
+        return KT_I8;
+    case WNNOperandDataType_Uint8:
+        return KT_U8;
+    case WNNOperandDataType_Undefined:
+    case WNNOperandDataType_Force32:
+        break;
+    }
+    assert(!"a tensor has a data type");
+    return KT_F32;
+}
+
+size_t ktype_size(enum ktype t)
+{
+    switch (t) {
+    case KT_BOOL:
+    case KT_I8:
+    case KT_U8:
+        return 1;
+    case KT_F32:
+    case KT_I32:
+    case KT_U32:
+        return 4;
+    case KT_F64:
+    case KT_I64:
+    case KT_U64:
+        return 8;
+    case KT_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/** Returns the same value with every unused byte 0, so that equal values have equal bits. */
+static union scalar scalar_canonical(enum ktype type, union scalar s)
+{
+    union scalar r = {.u64 = 0};
+
+    memcpy(&r, &s, ktype_size(type));
+    return r;
+}
+
+/* ---- expressions ---- */
+
+bool kexpr_varies(const struct kernel *k, uint32_t id)
+{
+    /* `varying` is kept up to date while building, too: see insert(). */
+    return id < k->expr_count && k->exprs[id].varying;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h ^= v + 0x9E3779B97F4A7C15u + (h << 6) + (h >> 2);
+    return h * 0xFF51AFD7ED558CCDu;
+}
+
+static uint64_t form_hash(uint64_t h, struct kaffine a)
+{
+    h = mix(h, (uint64_t)a.offset);
+    for (uint32_t i = 0; i < a.count; i++)
+        h = mix(mix(h, a.terms[i].var), (uint64_t)a.terms[i].coefficient);
+    return h;
+}
+
+static uint64_t expr_hash(const struct kexpr *e)
+{
+    uint64_t h = mix(mix(e->op, e->type), e->bits.u64);
+
+    for (uint32_t i = 0; i < 3; i++)
+        h = mix(h, e->args[i]);
+    h = form_hash(mix(mix(h, e->tensor), e->reduce), e->index);
+    for (uint32_t i = 0; i < e->guard_count; i++)
+        h = mix(form_hash(h, e->guards[i].form), (uint64_t)e->guards[i].bound);
+    return h ^ h >> 29;
+}
+
+static bool guards_equal(uint32_t n, const struct kguard *a, const struct kguard *b)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i].bound != b[i].bound || !kaffine_equal(a[i].form, b[i].form))
+            return false;
+    }
+    return true;
+}
+
+static bool expr_equal(const struct kexpr *a, const struct kexpr *b)
+{
+    return a->op == b->op && a->type == b->type && a->bits.u64 == b->bits.u64 && !memcmp(a->args, b->args, sizeof a->args) &&
+           a->tensor == b->tensor && a->reduce == b->reduce && kaffine_equal(a->index, b->index) &&
+           a->guard_count == b->guard_count && guards_equal(a->guard_count, a->guards, b->guards);
+}
+
+static bool hash_grow(struct kernel *k)
+{
+    uint32_t capacity = k->builder.hash_capacity ? k->builder.hash_capacity * 2 : 64;
+    uint32_t *hash = arena_array(&k->arena, capacity, sizeof *hash);
+
+    if (!hash)
+        return error_out_of_memory(&k->error);
+    for (uint32_t id = 0; id < k->expr_count; id++) {
+        uint32_t i = (uint32_t)expr_hash(&k->exprs[id]) & (capacity - 1);
+        while (hash[i])
+            i = (i + 1) & (capacity - 1);
+        hash[i] = id + 1;
+    }
+    k->builder.hash = hash;
+    k->builder.hash_capacity = capacity;
+    return true;
+}
+
+static bool guards_varying(const struct kernel *k, uint32_t n, const struct kguard *g)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (kaffine_varying(k, g[i].form))
+            return true;
+    }
+    return false;
+}
+
+/** Returns the id of e, an existing one if the same expression is there already. */
+static uint32_t insert(struct kernel *k, struct kexpr *e)
+{
+    uint32_t i;
+
+    if (k->error.status)
+        return KEXPR_NONE;
+    if (k->expr_count * 2 >= k->builder.hash_capacity && !hash_grow(k))
+        return KEXPR_NONE;
+    for (i = (uint32_t)expr_hash(e) & (k->builder.hash_capacity - 1); k->builder.hash[i];
+         i = (i + 1) & (k->builder.hash_capacity - 1)) {
+        if (expr_equal(&k->exprs[k->builder.hash[i] - 1], e))
+            return k->builder.hash[i] - 1;
+    }
+    if (k->expr_count == k->builder.expr_capacity) {
+        uint32_t capacity = k->builder.expr_capacity ? k->builder.expr_capacity * 2 : 32;
+        struct kexpr *exprs = arena_array(&k->arena, capacity, sizeof *exprs);
+        if (!exprs) {
+            error_out_of_memory(&k->error);
+            return KEXPR_NONE;
+        }
+        if (k->expr_count)
+            memcpy(exprs, k->exprs, k->expr_count * sizeof *exprs);
+        k->exprs = exprs;
+        k->builder.expr_capacity = capacity;
+    }
+    e->varying = e->op == K_SCAN;
+    if (e->op != K_REDUCE) {
+        for (uint32_t a = 0; a < 3; a++)
+            e->varying |= e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].varying;
+    }
+    e->varying |= kaffine_varying(k, e->index) || guards_varying(k, e->guard_count, e->guards);
+    k->builder.hash[i] = k->expr_count + 1;
+    k->exprs[k->expr_count] = *e;
+    return k->expr_count++;
+}
+
+static struct kexpr blank(enum kop op, enum ktype type)
+{
+    return (struct kexpr){.op = op, .type = type, .args = {KEXPR_NONE, KEXPR_NONE, KEXPR_NONE}};
+}
+
+uint32_t kernel_const(struct kernel *k, enum ktype type, union scalar bits)
+{
+    struct kexpr e = blank(K_CONST, type);
+
+    e.bits = scalar_canonical(type, bits);
+    return insert(k, &e);
+}
+
+uint32_t kernel_f32(struct kernel *k, float value)
+{
+    return kernel_const(k, KT_F32, (union scalar){.f32 = value});
+}
+
+uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out, bool *never)
+{
+    struct kguard *kept = NULL;
+    uint32_t n = 0;
+
+    *never = false;
+    *out = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t low, high;
+        bool seen = false;
+        kaffine_range(k, guards[i].form, &low, &high);
+        if (low >= 0 && high < guards[i].bound)
+            continue;
+        if (high < 0 || low >= guards[i].bound)
+            *never = true;
+        for (uint32_t j = 0; j < n; j++)
+            seen |= guards_equal(1, &kept[j], &guards[i]);
+        if (seen)
+            continue;
+        if (!kept)
+            kept = arena_array(&k->arena, count, sizeof *kept);
+        if (!kept) {
+            error_out_of_memory(&k->error);
+            return 0;
+        }
+        kept[n++] = guards[i];
+    }
+    *out = kept;
+    return n;
+}
+
+uint32_t kernel_load(struct kernel *k, uint32_t tensor, struct kaffine index, uint32_t guard_count, const struct kguard *guards,
+                     union scalar fill)
+{
+    struct kexpr e = blank(K_LOAD, ktype_of(k->tensors[tensor].type));
+    bool never;
+
+    e.tensor = tensor;
+    e.index = index;
+    e.guard_count = kguards_simplify(k, guard_count, guards, &e.guards, &never);
+    if (never)
+        return kernel_const(k, e.type, fill);
+    if (e.guard_count)
+        e.bits = scalar_canonical(e.type, fill);
+    return insert(k, &e);
+}
+
+uint32_t kernel_index(struct kernel *k, struct kaffine form)
+{
+    struct kexpr e = blank(K_INDEX, KT_I64);
+
+    if (!form.count)
+        return kernel_const(k, KT_I64, (union scalar){.i64 = form.offset});
+    e.index = form;
+    return insert(k, &e);
+}
+
+static bool is_const(const struct kernel *k, uint32_t id)
+{
+    return k->exprs[id].op == K_CONST;
+}
+
+static bool is_float_const(const struct kernel *k, uint32_t id, float value)
+{
+    union scalar s = {.u64 = 0};
+
+    s.f32 = value;
+    if (!is_const(k, id) || !ktype_is_float(k->exprs[id].type))
+        return false;
+    if (k->exprs[id].type == KT_F64)
+        s.f64 = (double)value;
+    return k->exprs[id].bits.u64 == s.u64;
+}
+
+static bool is_int_const(const struct kernel *k, uint32_t id, uint64_t value)
+{
+    return is_const(k, id) && !ktype_is_float(k->exprs[id].type) && k->exprs[id].bits.u64 == value;
+}
+
+/** Returns whether rounding to a low-precision type changes nothing. */
+static bool is_exact(const struct kernel *k, uint32_t id, dtype low)
+{
+    const struct kexpr *e = &k->exprs[id];
+
+    switch (e->op) {
+    case K_ROUND_F16:
+    case K_ROUND_BF16:
+        return e->op == kop_round(low);
+    case K_LOAD: {
+        union scalar rounded = {.f32 = f32_round(e->bits.f32, low)};
+        return k->tensors[e->tensor].type == low && (!e->guard_count || rounded.u32 == e->bits.u32);
+    }
+    case K_NEG:
+    case K_ABS:
+        return is_exact(k, e->args[0], low);
+    case K_MIN:
+    case K_MAX:
+        return is_exact(k, e->args[0], low) && is_exact(k, e->args[1], low);
+    case K_SELECT:
+        return is_exact(k, e->args[1], low) && is_exact(k, e->args[2], low);
+    case K_CONST: {
+        union scalar rounded = {.f32 = f32_round(e->bits.f32, low)};
+        return rounded.u32 == e->bits.u32;
+    }
+    default:
+        return false; /* not provably */
+    }
+}
+
+static enum ktype result_type(const struct kernel *k, enum kop op, const uint32_t args[3])
+{
+    switch ((enum kop_types)kop_info(op)->types) {
+    case KOP_COMPARISON:
+    case KOP_FLOAT_TEST:
+        return KT_BOOL;
+    case KOP_CHOICE:
+        return k->exprs[args[1]].type;
+    case KOP_OWN:
+    case KOP_NUMBERS:
+    case KOP_FLOATS:
+    case KOP_INTEGERS:
+    case KOP_BITS:
+    case KOP_LOGIC:
+    case KOP_EXPANSION:
+        break;
+    }
+    return k->exprs[args[0]].type;
+}
+
+/** Returns an existing expression that is bit for bit the same as op(args), or KEXPR_NONE. */
+static uint32_t simplify(struct kernel *k, enum kop op, enum ktype type, const uint32_t args[3])
+{
+    const struct kexpr *a = &k->exprs[args[0]];
+
+    switch (op) {
+    case K_ADD: /* x + -0 is x, but -0 + +0 is +0 */
+        if (is_float_const(k, args[1], -0.0f) || is_int_const(k, args[1], 0))
+            return args[0];
+        if (is_float_const(k, args[0], -0.0f) || is_int_const(k, args[0], 0))
+            return args[1];
+        break;
+    case K_SUB:
+        if (is_float_const(k, args[1], 0.0f) || is_int_const(k, args[1], 0))
+            return args[0];
+        break;
+    case K_MUL:
+        if (is_float_const(k, args[1], 1.0f) || is_int_const(k, args[1], 1))
+            return args[0];
+        if (is_float_const(k, args[0], 1.0f) || is_int_const(k, args[0], 1))
+            return args[1];
+        break;
+    case K_DIV:
+        if (is_float_const(k, args[1], 1.0f) || is_int_const(k, args[1], 1))
+            return args[0];
+        break;
+    case K_MIN:
+    case K_MAX:
+        if (args[0] == args[1])
+            return args[0];
+        break;
+    case K_SELECT:
+        if (args[1] == args[2])
+            return args[1];
+        if (is_const(k, args[0]))
+            return args[a->bits.u8 ? 1 : 2];
+        break;
+    case K_ROUND_F16:
+    case K_ROUND_BF16:
+        if (is_exact(k, args[0], op == K_ROUND_F16 ? WNNOperandDataType_Float16 : DTYPE_BFLOAT16))
+            return args[0];
+        break;
+    case K_CAST:
+    case K_BITCAST:
+        if (type == a->type)
+            return args[0];
+        break;
+    case K_AND: /* constants are 0 or 1 */
+    case K_OR:
+        for (uint32_t i = 0; i < 2; i++) {
+            if (type == KT_BOOL && is_const(k, args[i]))
+                return (op == K_AND) == (k->exprs[args[i]].bits.u8 != 0) ? args[1 - i] : args[i];
+        }
+        if (args[0] == args[1])
+            return args[0];
+        break;
+    case K_NOT:
+        if (a->op == K_NOT)
+            return a->args[0];
+        break;
+    case K_NE: /* a logical value that went through uint8 */
+    case K_EQ:
+        for (uint32_t i = 0; i < 2; i++) {
+            const struct kexpr *c = &k->exprs[args[i]];
+            if (c->op == K_CAST && k->exprs[c->args[0]].type == KT_BOOL && is_int_const(k, args[1 - i], 0))
+                return op == K_NE ? c->args[0] : kernel_op1(k, K_NOT, c->args[0]);
+        }
+        break;
+    default:
+        break;
+    }
+    return KEXPR_NONE;
+}
+
+static uint32_t operate(struct kernel *k, enum kop op, enum ktype type, uint32_t a, uint32_t b, uint32_t c)
+{
+    struct kexpr e = blank(op, type);
+    uint32_t arity = kop_arity(op), same;
+    bool constant = true;
+
+    e.args[0] = a;
+    e.args[1] = b;
+    e.args[2] = c;
+    for (uint32_t i = 0; i < arity; i++) {
+        if (e.args[i] >= k->expr_count)
+            return KEXPR_NONE; /* an error before this */
+    }
+    if (type == KT_COUNT)
+        e.type = result_type(k, op, e.args);
+    for (uint32_t i = 0; i < arity; i++)
+        constant &= is_const(k, e.args[i]);
+    if (constant) {
+        union scalar values[3] = {{.u64 = 0}, {.u64 = 0}, {.u64 = 0}};
+        for (uint32_t i = 0; i < arity; i++)
+            values[i] = k->exprs[e.args[i]].bits;
+        /* Comparisons compute in their operands' type. */
+        return kernel_const(k, e.type, kernel_scalar(op, e.type, k->exprs[e.args[0]].type, values));
+    }
+    same = simplify(k, op, e.type, e.args);
+    if (same != KEXPR_NONE)
+        return same;
+    if (kop_info(op)->commutes && e.args[0] > e.args[1]) {
+        uint32_t t = e.args[0];
+        e.args[0] = e.args[1];
+        e.args[1] = t;
+    }
+    return insert(k, &e);
+}
+
+uint32_t kernel_op1(struct kernel *k, enum kop op, uint32_t a)
+{
+    assert(kop_arity(op) == 1 && op != K_REDUCE && op != K_SCAN && op != K_CAST && op != K_BITCAST);
+    return operate(k, op, KT_COUNT, a, KEXPR_NONE, KEXPR_NONE);
+}
+
+uint32_t kernel_op2(struct kernel *k, enum kop op, uint32_t a, uint32_t b)
+{
+    assert(kop_arity(op) == 2);
+    return operate(k, op, KT_COUNT, a, b, KEXPR_NONE);
+}
+
+uint32_t kernel_op3(struct kernel *k, enum kop op, uint32_t a, uint32_t b, uint32_t c)
+{
+    assert(kop_arity(op) == 3);
+    return operate(k, op, KT_COUNT, a, b, c);
+}
+
+uint32_t kernel_cast(struct kernel *k, enum ktype to, uint32_t a)
+{
+    assert(to != KT_BOOL);
+    return operate(k, K_CAST, to, a, KEXPR_NONE, KEXPR_NONE);
+}
+
+uint32_t kernel_bitcast(struct kernel *k, enum ktype to, uint32_t a)
+{
+    assert(to != KT_BOOL);
+    return operate(k, K_BITCAST, to, a, KEXPR_NONE, KEXPR_NONE);
+}
+
+static uint32_t reduce(struct kernel *k, enum kreduce kind, uint32_t a, uint32_t b)
+{
+    struct kexpr e = blank(K_REDUCE, KT_I64);
+
+    if (a >= k->expr_count || (kind == KR_DOT && b >= k->expr_count))
+        return KEXPR_NONE;
+    e.args[0] = a;
+    e.args[1] = b;
+    e.reduce = kind;
+    if (kind != KR_ARG_MIN && kind != KR_ARG_MAX)
+        e.type = k->exprs[a].type;
+    return insert(k, &e);
+}
+
+uint32_t kernel_reduce(struct kernel *k, enum kreduce kind, uint32_t a)
+{
+    assert(kind != KR_DOT);
+    return reduce(k, kind, a, KEXPR_NONE);
+}
+
+uint32_t kernel_dot(struct kernel *k, uint32_t a, uint32_t b)
+{
+    return reduce(k, KR_DOT, a, b);
+}
+
+uint32_t kernel_scan(struct kernel *k, uint32_t a, bool exclusive)
+{
+    struct kexpr e = blank(K_SCAN, KT_F32);
+
+    if (a >= k->expr_count)
+        return KEXPR_NONE;
+    e.type = k->exprs[a].type;
+    e.args[0] = a;
+    e.bits.u8 = exclusive;
+    return insert(k, &e);
+}
+
+void kernel_store(struct kernel *k, uint32_t tensor, struct kaffine index, uint32_t expr, uint32_t guard_count,
+                  const struct kguard *guards)
+{
+    struct kstore s = {.tensor = tensor, .index = index, .expr = expr};
+    bool never;
+
+    if (expr >= k->expr_count) {
+        if (!k->error.status)
+            error_out_of_memory(&k->error);
+        return;
+    }
+    /* The store rounds by itself. */
+    if (dtype_is_low_precision(k->tensors[tensor].type) && k->exprs[expr].op == kop_round(k->tensors[tensor].type))
+        s.expr = k->exprs[expr].args[0];
+    s.guard_count = kguards_simplify(k, guard_count, guards, &s.guards, &never);
+    if (never)
+        return;
+    if (k->store_count == k->builder.store_capacity) {
+        uint32_t capacity = k->builder.store_capacity ? k->builder.store_capacity * 2 : 4;
+        struct kstore *stores = arena_array(&k->arena, capacity, sizeof *stores);
+        if (!stores) {
+            error_out_of_memory(&k->error);
+            return;
+        }
+        if (k->store_count)
+            memcpy(stores, k->stores, k->store_count * sizeof *stores);
+        k->stores = stores;
+        k->builder.store_capacity = capacity;
+    }
+    s.varying = kaffine_varying(k, index) || guards_varying(k, s.guard_count, s.guards) || kexpr_varies(k, s.expr);
+    k->stores[k->store_count++] = s;
+}

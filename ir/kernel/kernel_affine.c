@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Computes with affine forms of a kernel's variables: arithmetic, ranges, and variables that are derived from forms or from
+ * data.  The files of passes/lower call this, and the forms lie in the kernel's arena.  As in kernel.c, allocation failure sets
+ * k->error, and forms returned afterwards are harmless and lead nowhere.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/kernel/kernel_internal.h"
+
+/* ---- affine forms ---- */
+
+struct kaffine kaffine_const(int64_t offset)
+{
+    return (struct kaffine){.offset = offset};
+}
+
+struct kaffine kaffine_var(struct kernel *k, uint32_t var)
+{
+    struct kterm *t = arena_alloc(&k->arena, sizeof *t);
+
+    if (!t) {
+        error_out_of_memory(&k->error);
+        return kaffine_const(0);
+    }
+    *t = (struct kterm){.var = var, .coefficient = 1};
+    return (struct kaffine){.count = 1, .terms = t};
+}
+
+struct kaffine kaffine_add(struct kernel *k, struct kaffine a, struct kaffine b)
+{
+    struct kterm *terms;
+    uint32_t i = 0, j = 0, n = 0;
+
+    if (!a.count || !b.count) {
+        struct kaffine r = a.count ? a : b;
+        r.offset = a.offset + b.offset;
+        return r;
+    }
+    terms = arena_array(&k->arena, a.count + b.count, sizeof *terms);
+    if (!terms) {
+        error_out_of_memory(&k->error);
+        return kaffine_const(0);
+    }
+    while (i < a.count || j < b.count) {
+        if (j == b.count || (i < a.count && a.terms[i].var < b.terms[j].var)) {
+            terms[n++] = a.terms[i++];
+        } else if (i == a.count || b.terms[j].var < a.terms[i].var) {
+            terms[n++] = b.terms[j++];
+        } else {
+            terms[n] = (struct kterm){a.terms[i].var, a.terms[i].coefficient + b.terms[j].coefficient};
+            n += terms[n].coefficient != 0;
+            i++;
+            j++;
+        }
+    }
+    return (struct kaffine){.offset = a.offset + b.offset, .count = n, .terms = n ? terms : NULL};
+}
+
+struct kaffine kaffine_scale(struct kernel *k, struct kaffine a, int64_t factor)
+{
+    struct kterm *terms;
+
+    if (factor == 1)
+        return a;
+    if (factor == 0 || !a.count)
+        return kaffine_const(a.offset * factor);
+    terms = arena_array(&k->arena, a.count, sizeof *terms);
+    if (!terms) {
+        error_out_of_memory(&k->error);
+        return kaffine_const(0);
+    }
+    for (uint32_t i = 0; i < a.count; i++)
+        terms[i] = (struct kterm){a.terms[i].var, a.terms[i].coefficient * factor};
+    return (struct kaffine){.offset = a.offset * factor, .count = a.count, .terms = terms};
+}
+
+struct kaffine kaffine_add_const(struct kaffine a, int64_t offset)
+{
+    a.offset += offset;
+    return a;
+}
+
+bool kaffine_equal(struct kaffine a, struct kaffine b)
+{
+    if (a.offset != b.offset || a.count != b.count)
+        return false;
+    for (uint32_t i = 0; i < a.count; i++) {
+        if (a.terms[i].var != b.terms[i].var || a.terms[i].coefficient != b.terms[i].coefficient)
+            return false;
+    }
+    return true;
+}
+
+void kaffine_range(const struct kernel *k, struct kaffine a, int64_t *low, int64_t *high)
+{
+    *low = *high = a.offset;
+    for (uint32_t i = 0; i < a.count; i++) {
+        int64_t reach = a.terms[i].coefficient * (k->vars[a.terms[i].var].size - 1);
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
+int64_t kaffine_coefficient(struct kaffine a, uint32_t var)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        if (a.terms[i].var == var)
+            return a.terms[i].coefficient;
+    }
+    return 0;
+}
+
+bool kaffine_varying(const struct kernel *k, struct kaffine a)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (v->kind == KVAR_REDUCED || (v->kind == KVAR_DIVMOD && kaffine_varying(k, v->base)) ||
+            (v->kind == KVAR_LOADED && kexpr_varies(k, v->expr)))
+            return true;
+    }
+    return false;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a < 0 ? -a : a;
+}
+
+/** Splits a into d * quotient + rest, such that the rest has the terms and the part of the offset that d does not divide. */
+static bool split_multiples(struct kernel *k, struct kaffine a, int64_t d, struct kaffine *quotient, struct kaffine *rest)
+{
+    struct kterm *q = arena_array(&k->arena, a.count + 1, sizeof *q), *r = arena_array(&k->arena, a.count + 1, sizeof *r);
+    uint32_t nq = 0, nr = 0;
+    int64_t oq = a.offset / d, or = a.offset % d;
+
+    if (!q || !r)
+        return error_out_of_memory(&k->error);
+    if (or < 0) {
+        or += d;
+        oq--;
+    }
+    for (uint32_t i = 0; i < a.count; i++) {
+        if (a.terms[i].coefficient % d == 0)
+            q[nq++] = (struct kterm){a.terms[i].var, a.terms[i].coefficient / d};
+        else
+            r[nr++] = a.terms[i];
+    }
+    *quotient = (struct kaffine){oq, nq, q};
+    *rest = (struct kaffine){ or, nr, r};
+    return true;
+}
+
+struct kaffine kernel_divmod(struct kernel *k, struct kaffine base, int64_t divide, int64_t modulo)
+{
+    struct kaffine quotient, rest;
+    int64_t low, high;
+    struct kvar v = {.kind = KVAR_DIVMOD, .expr = KEXPR_NONE};
+
+    assert(divide > 0 && modulo >= 0);
+    if (modulo == 1)
+        return kaffine_const(0);
+    /* Multiples of divide * modulo do not matter, as long as what remains is not negative. */
+    if (modulo) {
+        if (!split_multiples(k, base, divide * modulo, &quotient, &rest))
+            return kaffine_const(0);
+        kaffine_range(k, rest, &low, &high);
+        if (low >= 0)
+            base = rest;
+        if (low >= 0 && high < divide * modulo)
+            modulo = 0;
+    }
+    /* A common factor of the coefficients and the divider goes. */
+    if (base.count) {
+        int64_t g = divide;
+        for (uint32_t i = 0; i < base.count; i++)
+            g = gcd(g, base.terms[i].coefficient);
+        if (g > 1) {
+            if (!split_multiples(k, base, g, &quotient, &rest))
+                return kaffine_const(0);
+            base = quotient;
+            divide /= g;
+        }
+    }
+    if (divide > 1) {
+        if (!split_multiples(k, base, divide, &quotient, &rest))
+            return kaffine_const(0);
+        kaffine_range(k, rest, &low, &high);
+        if (low >= 0 && high < divide) {
+            base = quotient;
+            divide = 1;
+        } else if (low >= 0 && !modulo && (quotient.count || quotient.offset)) {
+            return kaffine_add(k, quotient, kernel_divmod(k, rest, divide, 0));
+        }
+    }
+    kaffine_range(k, base, &low, &high);
+    if (divide == 1 && low >= 0 && modulo && high < modulo)
+        modulo = 0;
+    if (divide == 1 && !modulo)
+        return base;
+    if (!base.count) {
+        int64_t q = base.offset / divide;
+        return kaffine_const(modulo ? q % modulo : q);
+    }
+    if (low < 0 && !k->error.status) {
+        error_set(&k->error, WNNStatus_OperationError, "kernel: division of a negative index");
+        return kaffine_const(0);
+    }
+    v.base = base;
+    v.divide = divide;
+    v.modulo = modulo;
+    v.size = high / divide + 1;
+    if (modulo && v.size > modulo)
+        v.size = modulo;
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        const struct kvar *o = &k->vars[i];
+        if (o->kind == KVAR_DIVMOD && o->divide == divide && o->modulo == modulo && kaffine_equal(o->base, base))
+            return kaffine_var(k, i);
+    }
+    return kaffine_var(k, kernel_append_var(k, &v));
+}
+
+struct kaffine kernel_loaded_var(struct kernel *k, uint32_t expr, int64_t size)
+{
+    if (size == 1 || expr >= k->expr_count)
+        return kaffine_const(0);
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == KVAR_LOADED && k->vars[i].expr == expr && k->vars[i].size == size)
+            return kaffine_var(k, i);
+    }
+    return kaffine_var(k, kernel_append_var(k, &(struct kvar){.kind = KVAR_LOADED, .size = size, .expr = expr}));
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Completes a kernel: kernel_finish, and the questions about finished kernels (points, dependence on data, sharing of memory).
+ *
+ * It takes a kernel as the lowering built it, and turns it into the same computation with these changes:
+ *   1. Variables are split where that removes divisions (a reshape's), those of size 1 go, adjacent ones are merged that every
+ *      form treats as one, and everything dead goes (rebuild: all live expressions are built again over the new variables).
+ *   2. Phases are computed.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "ir/kernel/kernel_internal.h"
+
+enum {
+    SPLIT_ROUNDS = 16, /* each round splits one variable; reshapes have at most RANK_MAX dimensions */
+};
+
+static bool is_loop(const struct kvar *v)
+{
+    return v->kind == KVAR_PARALLEL || v->kind == KVAR_REDUCED;
+}
+
+/* ---- 1. rebuilding over other variables ---- */
+
+/** Holds an old kernel's content on its way into the same kernel with other variables. */
+struct rebuild {
+    struct kernel *k;
+    uint32_t var_count, expr_count, store_count;
+    struct kvar vars[KERNEL_VARS_MAX];
+    const struct kexpr *exprs;
+    const struct kstore *stores;
+    struct kaffine to[KERNEL_VARS_MAX]; /* the old variable over the new ones */
+    bool known[KERNEL_VARS_MAX];
+    bool reduces;  /* there are REDUCED variables; without them no REDUCE remains */
+    uint32_t *ids; /* new expression, KEXPR_NONE: not built yet */
+};
+
+static uint32_t rebuild_expr(struct rebuild *r, uint32_t id);
+static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a);
+
+static struct kaffine rebuild_var(struct rebuild *r, uint32_t var)
+{
+    const struct kvar *v = &r->vars[var];
+
+    if (!r->known[var]) {
+        if (v->kind == KVAR_DIVMOD)
+            r->to[var] = kernel_divmod(r->k, rebuild_form(r, v->base), v->divide, v->modulo);
+        else
+            r->to[var] = kernel_loaded_var(r->k, rebuild_expr(r, v->expr), v->size);
+        r->known[var] = true;
+    }
+    return r->to[var];
+}
+
+static struct kaffine rebuild_form(struct rebuild *r, struct kaffine a)
+{
+    struct kaffine f = kaffine_const(a.offset);
+
+    for (uint32_t i = 0; i < a.count; i++)
+        f = kaffine_add(r->k, f, kaffine_scale(r->k, rebuild_var(r, a.terms[i].var), a.terms[i].coefficient));
+    return f;
+}
+
+static const struct kguard *rebuild_guards(struct rebuild *r, uint32_t count, const struct kguard *guards)
+{
+    struct kguard *g;
+
+    if (!count)
+        return NULL;
+    g = arena_array(&r->k->arena, count, sizeof *g);
+    if (!g) {
+        error_out_of_memory(&r->k->error);
+        return guards; /* over the old variables; the error keeps it from being used */
+    }
+    for (uint32_t i = 0; i < count; i++)
+        g[i] = (struct kguard){rebuild_form(r, guards[i].form), guards[i].bound};
+    return g;
+}
+
+/** Returns a reduction over one point.  Sums start at 0, so that -0 alone gives 0. */
+static uint32_t reduce_one(struct kernel *k, const struct kexpr *e, const uint32_t args[3])
+{
+    const uint32_t zero = kernel_const(k, e->type, (union scalar){.u64 = 0});
+
+    switch (e->reduce) {
+    case KR_ARG_MIN:
+    case KR_ARG_MAX:
+        return kernel_const(k, KT_I64, (union scalar){.i64 = 0});
+    case KR_DOT:
+        return kernel_op2(k, K_ADD, kernel_op2(k, K_MUL, args[0], args[1]), zero);
+    case KR_SUM:
+        return kernel_op2(k, K_ADD, args[0], zero);
+    case KR_PRODUCT:
+    case KR_MIN:
+    case KR_MAX:
+    case KR_COUNT_:
+        break;
+    }
+    return args[0];
+}
+
+/** Builds an expression again.  The depth of the recursion is the length of the longest chain of operators in a kernel, which
+ * the lowering bounds. */
+static uint32_t rebuild_expr(struct rebuild *r, uint32_t id)
+{
+    const struct kexpr *e = &r->exprs[id];
+    struct kernel *k = r->k;
+    uint32_t args[3] = {KEXPR_NONE, KEXPR_NONE, KEXPR_NONE}, n = KEXPR_NONE;
+
+    if (r->ids[id] != KEXPR_NONE || k->error.status)
+        return r->ids[id];
+    for (uint32_t i = 0; i < 3; i++) {
+        if (e->args[i] != KEXPR_NONE)
+            args[i] = rebuild_expr(r, e->args[i]);
+    }
+    switch (e->op) {
+    case K_CONST:
+        n = kernel_const(k, e->type, e->bits);
+        break;
+    case K_LOAD:
+        n = kernel_load(k, e->tensor, rebuild_form(r, e->index), e->guard_count, rebuild_guards(r, e->guard_count, e->guards),
+                        e->bits);
+        break;
+    case K_INDEX:
+        n = kernel_index(k, rebuild_form(r, e->index));
+        break;
+    case K_REDUCE:
+        n = !r->reduces           ? reduce_one(k, e, args)
+            : e->reduce == KR_DOT ? kernel_dot(k, args[0], args[1])
+                                  : kernel_reduce(k, e->reduce, args[0]);
+        break;
+    case K_SCAN:
+        if (!r->reduces)
+            n = e->bits.u8 ? kernel_const(k, e->type, (union scalar){.u64 = 0}) : args[0];
+        else
+            n = kernel_scan(k, args[0], e->bits.u8);
+        break;
+    case K_CAST:
+        n = kernel_cast(k, e->type, args[0]);
+        break;
+    case K_BITCAST:
+        n = kernel_bitcast(k, e->type, args[0]);
+        break;
+    default:
+        n = kop_arity(e->op) == 1   ? kernel_op1(k, e->op, args[0])
+            : kop_arity(e->op) == 2 ? kernel_op2(k, e->op, args[0], args[1])
+                                    : kernel_op3(k, e->op, args[0], args[1], args[2]);
+        break;
+    }
+    r->ids[id] = n;
+    return n;
+}
+
+/** Starts over: k keeps its tensors only. */
+static bool rebuild_begin(struct rebuild *r, struct kernel *k)
+{
+    memset(r, 0, sizeof *r);
+    r->k = k;
+    r->var_count = k->var_count;
+    r->expr_count = k->expr_count;
+    r->store_count = k->store_count;
+    memcpy(r->vars, k->vars, k->var_count * sizeof k->vars[0]);
+    r->exprs = k->exprs;
+    r->stores = k->stores;
+    r->ids = arena_array(&k->arena, k->expr_count + 1, sizeof *r->ids);
+    if (!r->ids)
+        return error_out_of_memory(&k->error);
+    memset(r->ids, 0xFF, (k->expr_count + 1) * sizeof *r->ids);
+    r->reduces = true;
+    k->var_count = k->expr_count = k->builder.expr_capacity = k->store_count = k->builder.store_capacity =
+        k->builder.hash_capacity = 0;
+    k->exprs = NULL;
+    k->stores = NULL;
+    k->builder.hash = NULL;
+    return true;
+}
+
+static void rebuild_end(struct rebuild *r)
+{
+    for (uint32_t i = 0; i < r->store_count; i++) {
+        const struct kstore *s = &r->stores[i];
+        uint32_t e = rebuild_expr(r, s->expr);
+        kernel_store(r->k, s->tensor, rebuild_form(r, s->index), e, s->guard_count,
+                     rebuild_guards(r, s->guard_count, s->guards));
+    }
+}
+
+/** Returns whether a variable stays though it has one value: for the macro-tile's sake, or so that sizes make no other code. */
+static bool keeps_variable(const struct kernel *k, uint32_t i)
+{
+    return i < k->macro_tile_vars || kernel_sizes_are_chosen(k);
+}
+
+/** Adds loop variables like the old ones, PARALLEL first, without those of size 1. */
+static bool rebuild_same(struct kernel *k)
+{
+    struct rebuild r;
+
+    if (!rebuild_begin(&r, k))
+        return false;
+    for (int kind = KVAR_PARALLEL; kind <= KVAR_REDUCED; kind++) {
+        for (uint32_t i = 0; i < r.var_count; i++) {
+            if ((int)r.vars[i].kind != kind)
+                continue;
+            r.to[i] = r.vars[i].size == 1 && !keeps_variable(k, i) ? kaffine_const(0)
+                                                                   : kaffine_var(k, kernel_var(k, kind, r.vars[i].size));
+            r.known[i] = true;
+        }
+    }
+    r.reduces = k->var_count && k->vars[k->var_count - 1].kind == KVAR_REDUCED;
+    rebuild_end(&r);
+    return !k->error.status;
+}
+
+/**
+ * Returns whether a split at `factor` would leave runs of consecutive stores too short for vectors (an image enlarged twice):
+ * there a division per element is cheaper.
+ */
+static bool split_shortens_runs(const struct kernel *k, uint32_t var, int64_t factor)
+{
+    /* This is the same on every machine, because a kernel does not depend on one. */
+    const int64_t run = target_facts_everywhere()->loop.run_least;
+
+    if (factor >= run)
+        return false;
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const int64_t c = kaffine_coefficient(k->stores[i].index, var);
+        if ((c == 1 || c == -1) && k->vars[var].size >= run)
+            return true;
+    }
+    return false;
+}
+
+/** Finds a variable whose split at `factor` makes a division exact. */
+static bool find_split(const struct kernel *k, uint32_t *var, int64_t *factor)
+{
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        const struct kvar *d = &k->vars[i];
+        if (d->kind != KVAR_DIVMOD)
+            continue;
+        const int64_t boundaries[2] = {d->divide, d->modulo ? d->divide * d->modulo : 0};
+        for (uint32_t b = 0; b < 2; b++) {
+            for (uint32_t t = 0; t < d->base.count; t++) {
+                const int64_t c = d->base.terms[t].coefficient, size = k->vars[d->base.terms[t].var].size;
+                if (!is_loop(&k->vars[d->base.terms[t].var]) || d->base.terms[t].var < k->macro_tile_vars || c <= 0 ||
+                    c >= boundaries[b] || boundaries[b] % c)
+                    continue;
+                *factor = boundaries[b] / c;
+                *var = d->base.terms[t].var;
+                if (size > *factor && size % *factor == 0 && !split_shortens_runs(k, *var, *factor))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool split_variable(struct kernel *k, uint32_t var, int64_t factor)
+{
+    struct rebuild r;
+
+    if (!rebuild_begin(&r, k))
+        return false;
+    for (uint32_t i = 0; i < r.var_count && is_loop(&r.vars[i]); i++) {
+        if (i == var) {
+            uint32_t high = kernel_var(k, r.vars[i].kind, r.vars[i].size / factor), low = kernel_var(k, r.vars[i].kind, factor);
+            r.to[i] = kaffine_add(k, kaffine_scale(k, kaffine_var(k, high), factor), kaffine_var(k, low));
+        } else {
+            r.to[i] = kaffine_var(k, kernel_var(k, r.vars[i].kind, r.vars[i].size));
+        }
+        r.known[i] = true;
+    }
+    rebuild_end(&r);
+    return !k->error.status;
+}
+
+/** Calls visit for every affine form of a kernel, until it returns false. */
+static bool for_each_form(const struct kernel *k, bool (*visit)(void *user, struct kaffine a), void *user)
+{
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == KVAR_DIVMOD && !visit(user, k->vars[i].base))
+            return false;
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if ((e->op == K_LOAD || e->op == K_INDEX) && !visit(user, e->index))
+            return false;
+        for (uint32_t g = 0; g < e->guard_count; g++) {
+            if (!visit(user, e->guards[g].form))
+                return false;
+        }
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        if (!visit(user, k->stores[i].index))
+            return false;
+        for (uint32_t g = 0; g < k->stores[i].guard_count; g++) {
+            if (!visit(user, k->stores[i].guards[g].form))
+                return false;
+        }
+    }
+    return true;
+}
+
+struct merge_question {
+    uint32_t outer;
+    int64_t inner_size;
+};
+
+static bool treats_as_one(void *user, struct kaffine a)
+{
+    const struct merge_question *q = user;
+
+    return kaffine_coefficient(a, q->outer) == kaffine_coefficient(a, q->outer + 1) * q->inner_size;
+}
+
+/** Merges every pair of neighbours that all forms treat as outer * size + inner. */
+static bool merge_variables(struct kernel *k)
+{
+    bool with_next[KERNEL_VARS_MAX] = {false}, any = false;
+    struct rebuild r;
+    int64_t size = 1;
+
+    for (uint32_t i = 0; i + 1 < k->var_count && is_loop(&k->vars[i + 1]); i++) {
+        struct merge_question q = {.outer = i, .inner_size = k->vars[i + 1].size};
+        with_next[i] = i >= k->macro_tile_vars && k->vars[i].kind == k->vars[i + 1].kind && for_each_form(k, treats_as_one, &q);
+        any |= with_next[i];
+    }
+    if (!any)
+        return true;
+    if (!rebuild_begin(&r, k))
+        return false;
+    for (uint32_t i = 0; i < r.var_count && is_loop(&r.vars[i]); i++) {
+        size *= r.vars[i].size;
+        /* outer * c * size + inner * c is c * merged: the inner one's coefficient stands for both. */
+        r.to[i] = kaffine_const(0);
+        r.known[i] = true;
+        if (!with_next[i]) {
+            r.to[i] = kaffine_var(k, kernel_var(k, r.vars[i].kind, size));
+            size = 1;
+        }
+    }
+    rebuild_end(&r);
+    return !k->error.status;
+}
+
+static bool normalise(struct kernel *k)
+{
+    uint32_t var;
+    int64_t factor;
+
+    if (!rebuild_same(k))
+        return false;
+    for (int round = 0; round < SPLIT_ROUNDS && k->var_count + 2 < KERNEL_VARS_MAX && find_split(k, &var, &factor); round++) {
+        if (!split_variable(k, var, factor))
+            return false;
+    }
+    return merge_variables(k);
+}
+
+/* ---- 2. phases ---- */
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/** Returns the first phase in which an expression's value can be used. */
+static uint32_t ready(const struct kernel *k, uint32_t id)
+{
+    return k->exprs[id].phase + (k->exprs[id].op == K_REDUCE);
+}
+
+/** Returns the first phase in which a form can be evaluated: later than 0 only if data it depends on is. */
+static uint32_t form_phase(const struct kernel *k, struct kaffine a)
+{
+    uint32_t phase = 0;
+
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (v->kind == KVAR_LOADED)
+            phase = max_u32(phase, ready(k, v->expr));
+        else if (v->kind == KVAR_DIVMOD)
+            phase = max_u32(phase, form_phase(k, v->base));
+    }
+    return phase;
+}
+
+static uint32_t guards_phase(const struct kernel *k, uint32_t count, const struct kguard *guards)
+{
+    uint32_t phase = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        phase = max_u32(phase, form_phase(k, guards[i].form));
+    return phase;
+}
+
+static void compute_phases(struct kernel *k)
+{
+    uint32_t phases = 0;
+
+    k->parallel_count = k->reduced_count = 0;
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        k->parallel_count += k->vars[i].kind == KVAR_PARALLEL;
+        k->reduced_count += k->vars[i].kind == KVAR_REDUCED;
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        struct kexpr *e = &k->exprs[i];
+        e->phase = max_u32(form_phase(k, e->index), guards_phase(k, e->guard_count, e->guards));
+        for (uint32_t a = 0; a < 3; a++) {
+            if (e->args[a] != KEXPR_NONE)
+                e->phase = max_u32(e->phase, ready(k, e->args[a]));
+        }
+        if (e->op == K_REDUCE || e->varying)
+            phases = max_u32(phases, e->phase + 1);
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        struct kstore *s = &k->stores[i];
+        s->phase = max_u32(max_u32(ready(k, s->expr), form_phase(k, s->index)), guards_phase(k, s->guard_count, s->guards));
+        if (s->varying)
+            phases = max_u32(phases, s->phase + 1);
+    }
+    k->phase_count = phases;
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        if (!k->stores[i].varying)
+            k->stores[i].phase = phases;
+    }
+}
+
+/* ---- questions ---- */
+
+double kernel_points(const struct kernel *k, enum kvar_kind kind)
+{
+    double n = 1;
+
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == kind)
+            n *= (double)k->vars[i].size;
+    }
+    return n;
+}
+
+bool kaffine_is_data(const struct kernel *k, struct kaffine a)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (v->kind == KVAR_LOADED || (v->kind == KVAR_DIVMOD && kaffine_is_data(k, v->base)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- all of it ---- */
+
+bool kernel_finish(struct kernel *k)
+{
+    assert(!k->finished);
+    if (k->stage_count)
+        return kernel_finish_stages(k);
+    if (k->error.status || !normalise(k))
+        return false;
+    compute_phases(k);
+    k->finished = true;
+    return true;
+}
+
+bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output)
+{
+    const struct kstore *store = NULL;
+
+    if (k->stage_count) /* other macro-tiles may still read what one has overwritten */
+        return false;
+    if (k->tensors[input].written || !k->tensors[output].written ||
+        dtype_size(k->tensors[input].type) != dtype_size(k->tensors[output].type))
+        return false;
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        if (k->stores[i].tensor != output)
+            continue;
+        if (store) /* which of them comes first would matter */
+            return false;
+        store = &k->stores[i];
+    }
+    if (!store || kaffine_is_data(k, store->index))
+        return false;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if (e->op != K_LOAD || e->tensor != input)
+            continue;
+        /* Each point reads only what itself overwrites, and overwrites it in its last phase. */
+        if (!kaffine_equal(e->index, store->index))
+            return false;
+        if (k->phase_count > 1 && store->varying && store->phase + 1 < k->phase_count)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what the files of ir/kernel share and nobody else needs.
+ */
+#ifndef WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_
+#define WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_
+
+#include "ir/kernel/kernel.h"
+#include "ir/target.h"
+
+/** Says which types an operation's operands and result have. */
+enum kop_types {
+    KOP_OWN,        /* a rule of its own */
+    KOP_NUMBERS,    /* operands and result of one type, any but bool */
+    KOP_FLOATS,     /* KT_F32, KT_F64 */
+    KOP_COMPARISON, /* two operands of one type; bool */
+    KOP_FLOAT_TEST, /* KT_F32 or KT_F64; bool */
+    KOP_INTEGERS,   /* of 32 or 64 bits, of one type */
+    KOP_BITS,       /* bool or integers, of one type */
+    KOP_LOGIC,      /* bool */
+    KOP_CHOICE,     /* bool and two of one type; that type */
+    KOP_EXPANSION   /* in expansions only, with a rule of its own */
+};
+
+/** This is a row of the table of operations (kernel_op.c). */
+struct kop_info {
+    const char *name;
+    uint8_t arity; /* operands; of K_REDUCE 1, though KR_DOT has 2 */
+    uint8_t types; /* enum kop_types */
+    bool commutes; /* op(a, b) is op(b, a), bit for bit */
+    uint8_t cost;  /* enum operation_class, of floats */
+};
+/** Returns an operation's row, which lives for ever. */
+const struct kop_info *kop_info(enum kop op);
+
+/** Appends a variable and returns its number.  Returns 0 after an error in k->error if there are too many. */
+uint32_t kernel_append_var(struct kernel *k, const struct kvar *v);
+/** Returns whether an expression depends on a REDUCED variable. */
+bool kexpr_varies(const struct kernel *k, uint32_t id);
+/** Drops guards that always hold and repeated ones, and returns how many are left in *out (in the arena).  *never becomes true
+ * if one of them never holds. */
+uint32_t kguards_simplify(struct kernel *k, uint32_t count, const struct kguard *guards, const struct kguard **out,
+                          bool *never);
+/** Does what kaffine_range does, over the points at which the guards hold. */
+void kaffine_guarded_range(const struct kernel *k, struct kaffine a, uint32_t guard_count, const struct kguard *guards,
+                           int64_t *low, int64_t *high);
+/** Does what kernel_finish does, for a kernel of stages (kernel_stage.c). */
+bool kernel_finish_stages(struct kernel *k);
+/** These do what the functions of the same names do, for kernels of stages (kernel_stage.c). */
+void kernel_print_stages(const struct kernel *k, FILE *out);
+bool kernel_verify_stages(const struct kernel *k, FILE *out);
+bool kernel_interpret_stages(const struct kernel *k, void *const *tensors);
+/** Runs one macro-tile of a finished stage. */
+bool kernel_interpret_macro_tile(const struct kernel *k, int64_t macro_tile, void *const *tensors);
+/** Returns how many combinations of values the variables of a kind have. */
+double kernel_points(const struct kernel *k, enum kvar_kind kind);
+/** Returns whether a form depends on data: on LOADED variables. */
+bool kaffine_is_data(const struct kernel *k, struct kaffine a);
+/** Returns the class of what one evaluation costs, as the target's table of facts knows it (kernel_op.c). */
+enum operation_class kexpr_class(const struct kexpr *e);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes kernels as text, and lists their numbers: kernel_print is for people, kernel_structure makes the key under which
+ * compiled code is shared, kernel_numbers the parameters that code takes.
+ *
+ * The text of all three comes from one walk (describe), so that a structure cannot forget a number that a kernel prints.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/kernel/kernel_internal.h"
+
+/* ---- numbers ---- */
+
+struct numbering {
+    struct arena *arena;
+    struct knumbers *out;
+    uint32_t capacity, hash_capacity;
+    int32_t *hash;   /* parameter slot + 1 by kind and value */
+    uint32_t *kinds; /* by slot */
+    bool failed;
+};
+
+/* Says what a number is for.  Equal numbers of one kind share a parameter, so that equal addresses stay visibly equal; that a
+ * size happens to be some stride, too, must not make another structure. */
+enum { KIND_OFFSET, KIND_BOUND, KIND_LOADED, KIND_COEFFICIENT, KIND_SIZE = KIND_COEFFICIENT + KERNEL_VARS_MAX };
+/* In a stage it must not matter either whether strides of two tensors are equal: kinds of each tensor's forms are their own. */
+enum { KINDS = KIND_SIZE + KERNEL_VARS_MAX };
+
+static uint32_t hash_of(uint32_t kind, int64_t value)
+{
+    return (uint32_t)(((uint64_t)value * 0x9E3779B97F4A7C15u + kind * 0xC2B2AE3D27D4EB4Fu) >> 32);
+}
+
+static bool slots_grow(struct numbering *n)
+{
+    uint32_t capacity = n->hash_capacity ? n->hash_capacity * 2 : 64;
+    int32_t *hash = arena_array(n->arena, capacity, sizeof *hash);
+    uint32_t *kinds = arena_array(n->arena, capacity, sizeof *kinds);
+    int64_t *params = arena_array(n->arena, capacity, sizeof *params);
+
+    if (!hash || !kinds || !params)
+        return false;
+    for (uint32_t s = 0; s < n->out->param_count; s++) {
+        uint32_t i = hash_of(n->kinds[s], n->out->params[s]) & (capacity - 1);
+        while (hash[i])
+            i = (i + 1) & (capacity - 1);
+        hash[i] = (int32_t)s + 1;
+        kinds[s] = n->kinds[s];
+        params[s] = n->out->params[s];
+    }
+    n->hash = hash;
+    n->kinds = kinds;
+    n->hash_capacity = capacity;
+    n->out->params = params;
+    return true;
+}
+
+static int32_t slot_of(struct numbering *n, uint32_t kind, int64_t value)
+{
+    uint32_t i;
+
+    if (n->out->param_count * 2 >= n->hash_capacity && !slots_grow(n)) {
+        n->failed = true;
+        return -1;
+    }
+    for (i = hash_of(kind, value) & (n->hash_capacity - 1); n->hash[i]; i = (i + 1) & (n->hash_capacity - 1)) {
+        int32_t slot = n->hash[i] - 1;
+        if (n->out->params[slot] == value && n->kinds[slot] == kind)
+            return slot;
+    }
+    n->out->params[n->out->param_count] = value;
+    n->kinds[n->out->param_count] = kind;
+    n->hash[i] = (int32_t)++n->out->param_count;
+    return n->hash[i] - 1;
+}
+
+static void number(struct numbering *n, uint32_t kind, int64_t value, bool immediate)
+{
+    struct knumbers *o = n->out;
+
+    if (o->count == n->capacity) {
+        uint32_t capacity = n->capacity ? n->capacity * 2 : 64;
+        struct knumber *items = arena_array(n->arena, capacity, sizeof *items);
+        if (!items) {
+            n->failed = true;
+            return;
+        }
+        if (o->count)
+            memcpy(items, o->items, o->count * sizeof *items);
+        o->items = items;
+        n->capacity = capacity;
+    }
+    o->items[o->count++] = (struct knumber){value, immediate ? -1 : slot_of(n, kind, value)};
+}
+
+static void number_form(struct numbering *n, struct kaffine a, uint32_t kinds)
+{
+    number(n, kinds + KIND_OFFSET, a.offset, a.offset >= -1 && a.offset <= 1);
+    for (uint32_t i = 0; i < a.count; i++)
+        number(n, kinds + KIND_COEFFICIENT + a.terms[i].var, a.terms[i].coefficient,
+               a.terms[i].coefficient >= -1 && a.terms[i].coefficient <= 1);
+}
+
+static void number_guards(struct numbering *n, uint32_t count, const struct kguard *guards)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        number_form(n, guards[i].form, 0);
+        number(n, KIND_BOUND, guards[i].bound, guards[i].bound <= KERNEL_IMMEDIATE_MAX);
+    }
+}
+
+bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out)
+{
+    struct numbering n = {.arena = a, .out = out};
+
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        const struct kvar *v = &k->vars[i];
+        switch (v->kind) {
+        case KVAR_PARALLEL:
+            number(&n, KIND_SIZE + i, v->size, i == immediate_var);
+            break;
+        case KVAR_LOADED:
+            number(&n, KIND_LOADED, v->size, false);
+            break;
+        case KVAR_REDUCED:
+            number(&n, KIND_SIZE + i, v->size, v->size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k));
+            break;
+        case KVAR_DIVMOD:
+            number_form(&n, v->base, 0);
+            number(&n, KIND_SIZE + i, v->divide, true);
+            number(&n, KIND_SIZE + i, v->modulo, true);
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if (e->op == K_LOAD || e->op == K_INDEX)
+            number_form(&n, e->index, k->macro_tile_vars && e->op == K_LOAD ? KINDS * (1 + e->tensor) : 0);
+        if (e->op == K_LOAD)
+            number_guards(&n, e->guard_count, e->guards);
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        number_form(&n, k->stores[i].index, k->macro_tile_vars ? KINDS * (1 + k->stores[i].tensor) : 0);
+        number_guards(&n, k->stores[i].guard_count, k->stores[i].guards);
+    }
+    return !n.failed;
+}
+
+/* ---- text ---- */
+
+/** Is where text goes: a stream, or a growing buffer. */
+struct writer {
+    FILE *out;
+    char *text;
+    size_t length, capacity;
+    bool failed;
+    const struct knumbers *numbers; /* structure: numbers are taken from here, in order */
+    uint32_t next;
+};
+
+static void put(struct writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void put(struct writer *w, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    if (w->out) {
+        vfprintf(w->out, format, args);
+        va_end(args);
+        return;
+    }
+    va_list again;
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n >= 0 && w->length + (size_t)n + 1 > w->capacity && !w->failed) {
+        size_t capacity = (w->length + (size_t)n + 1) * 2;
+        char *text = realloc(w->text, capacity);
+        if (text) {
+            w->text = text;
+            w->capacity = capacity;
+        } else {
+            w->failed = true;
+        }
+    }
+    if (n >= 0 && !w->failed) {
+        vsnprintf(w->text + w->length, (size_t)n + 1, format, again);
+        w->length += (size_t)n;
+    }
+    va_end(again);
+}
+
+/** Writes a number: itself, or in a structure its slot if it is a parameter. */
+static void put_number(struct writer *w, int64_t value)
+{
+    if (w->numbers) {
+        const struct knumber *n = &w->numbers->items[w->next++];
+        if (n->slot >= 0) {
+            put(w, "$%d", n->slot);
+            return;
+        }
+    }
+    put(w, "%" PRId64, value);
+}
+
+static void put_var(struct writer *w, const struct kernel *k, uint32_t var)
+{
+    static const char letters[] = {[KVAR_PARALLEL] = 'p', [KVAR_REDUCED] = 'r', [KVAR_DIVMOD] = 'd', [KVAR_LOADED] = 'l'};
+
+    put(w, "%c%u", letters[k->vars[var].kind], var);
+}
+
+static void put_form(struct writer *w, const struct kernel *k, struct kaffine a)
+{
+    put_number(w, a.offset);
+    for (uint32_t i = 0; i < a.count; i++) {
+        put(w, " + ");
+        put_number(w, a.terms[i].coefficient);
+        put(w, "*");
+        put_var(w, k, a.terms[i].var);
+    }
+}
+
+static void put_guards(struct writer *w, const struct kernel *k, uint32_t count, const struct kguard *guards)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        put(w, " if 0 <= ");
+        put_form(w, k, guards[i].form);
+        put(w, " < ");
+        put_number(w, guards[i].bound);
+    }
+}
+
+static void put_const(struct writer *w, enum ktype type, union scalar s)
+{
+    /* A structure needs the exact bits; a reader wants to see the number. */
+    if (type == KT_F32 && w->numbers)
+        put(w, "0x%08" PRIx32, s.u32);
+    else if (type == KT_F32)
+        put(w, "%.9g", (double)s.f32);
+    else if (type == KT_F64 && w->numbers)
+        put(w, "0x%016" PRIx64, s.u64);
+    else if (type == KT_F64)
+        put(w, "%.17g", s.f64);
+    else if (type == KT_I8)
+        put(w, "%d", s.i8);
+    else if (type == KT_I32)
+        put(w, "%" PRId32, s.i32);
+    else if (type == KT_I64)
+        put(w, "%" PRId64, s.i64);
+    else
+        put(w, "%" PRIu64, ktype_size(type) == 1 ? s.u8 : ktype_size(type) == 4 ? s.u32 : s.u64);
+}
+
+static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
+{
+    static const char *const kinds[] = {"parallel", "reduced", "divmod", "loaded"};
+    const struct kvar *v = &k->vars[i];
+
+    put(w, "  %s ", kinds[v->kind]);
+    put_var(w, k, i);
+    if (v->kind == KVAR_DIVMOD) {
+        put(w, " = (");
+        put_form(w, k, v->base);
+        put(w, ") / ");
+        put_number(w, v->divide);
+        put(w, " %% ");
+        put_number(w, v->modulo);
+    } else {
+        if (v->kind == KVAR_LOADED)
+            put(w, " = e%u", v->expr);
+        put(w, " < ");
+        put_number(w, v->size);
+    }
+    put(w, "\n");
+}
+
+static void describe_expr(struct writer *w, const struct kernel *k, uint32_t i)
+{
+    const struct kexpr *e = &k->exprs[i];
+
+    put(w, "  e%u: %s = %s", i, ktype_name(e->type), kop_name(e->op));
+    switch (e->op) {
+    case K_CONST:
+        put(w, " ");
+        put_const(w, e->type, e->bits);
+        break;
+    case K_LOAD:
+        put(w, " t%u[", e->tensor);
+        put_form(w, k, e->index);
+        put(w, "]");
+        put_guards(w, k, e->guard_count, e->guards);
+        if (e->guard_count) {
+            put(w, " else ");
+            put_const(w, e->type, e->bits);
+        }
+        break;
+    case K_INDEX:
+        put(w, " ");
+        put_form(w, k, e->index);
+        break;
+    case K_REDUCE:
+        put(w, ".%s", kreduce_name(e->reduce));
+        break;
+    case K_SCAN:
+        put(w, e->bits.u8 ? ".exclusive" : ".inclusive");
+        break;
+    default:
+        break;
+    }
+    for (uint32_t a = 0; a < 3 && e->args[a] != KEXPR_NONE; a++)
+        put(w, " e%u", e->args[a]);
+    if (k->finished)
+        put(w, "  # phase %u%s", e->phase, e->varying ? " varying" : "");
+    put(w, "\n");
+}
+
+static void describe(struct writer *w, const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->var_count; i++)
+        describe_var(w, k, i);
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        put(w, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
+        if (!w->numbers)
+            put(w, "[%" PRId64 "]", k->tensors[i].elements);
+        put(w, k->tensors[i].written ? " written\n" : "\n");
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        describe_expr(w, k, i);
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const struct kstore *s = &k->stores[i];
+        put(w, "  store t%u[", s->tensor);
+        put_form(w, k, s->index);
+        put(w, "] = e%u", s->expr);
+        put_guards(w, k, s->guard_count, s->guards);
+        if (k->finished)
+            put(w, "  # phase %u%s", s->phase, s->varying ? " varying" : "");
+        put(w, "\n");
+    }
+}
+
+void kernel_print(const struct kernel *k, FILE *out)
+{
+    struct writer w = {.out = out};
+
+    fprintf(out, "kernel %s {\n", k->name[0] ? k->name : "(unnamed)");
+    if (k->stage_count)
+        kernel_print_stages(k, out);
+    else
+        describe(&w, k);
+    if (k->finished)
+        fprintf(out, "  # phases %u\n", k->phase_count);
+    fprintf(out, "}\n");
+}
+
+char *kernel_structure(const struct kernel *k, uint32_t immediate_var, struct arena *a)
+{
+    struct knumbers numbers;
+    struct writer w = {.numbers = &numbers};
+    char *text = NULL;
+
+    if (!kernel_numbers(k, immediate_var, a, &numbers))
+        return NULL;
+    if (k->macro_tile_vars || k->rare)
+        put(&w, "  macro-tile %u%s\n", k->macro_tile_vars, k->rare ? " rare" : "");
+    describe(&w, k);
+    if (!w.failed && w.text)
+        text = arena_string(a, w.text, w.length);
+    free(w.text);
+    return text;
+}

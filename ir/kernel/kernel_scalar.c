@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Computes scalar operations of the kernel IR on single values.  This folds constants while a kernel is built, and
+ * kernel_interpret runs it.
+ *
+ * Float arithmetic is float32's or float64's own (one rounding); transcendental functions are computed in double and rounded to
+ * float32.  Integers wrap; nothing traps.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "ir/kernel/kernel.h"
+
+const char *ktype_name(enum ktype t)
+{
+    static const char *const names[KT_COUNT] = {"bool", "f32", "f64", "i8", "u8", "i32", "u32", "i64", "u64"};
+
+    return t < KT_COUNT ? names[t] : "?";
+}
+
+const char *kreduce_name(enum kreduce r)
+{
+    static const char *const names[KR_COUNT_] = {"sum", "product", "min", "max", "arg_min", "arg_max", "dot"};
+
+    return r < KR_COUNT_ ? names[r] : "?";
+}
+
+/* ---- integers: all types in 64 bits, cut to size at the end ---- */
+
+/** Returns the value's low bits, extended as its type says. */
+static int64_t int_get(enum ktype t, union scalar s)
+{
+    switch (t) {
+    case KT_BOOL:
+    case KT_U8:
+        return s.u8;
+    case KT_I8:
+        return s.i8;
+    case KT_I32:
+        return s.i32;
+    case KT_U32:
+        return s.u32;
+    case KT_I64:
+    case KT_U64:
+    case KT_F32:
+    case KT_F64:
+    case KT_COUNT:
+        break;
+    }
+    return s.i64;
+}
+
+static union scalar int_put(enum ktype t, uint64_t v)
+{
+    union scalar s = {.u64 = 0};
+    const size_t size = ktype_size(t);
+
+    s.u64 = size < 8 ? v & ((UINT64_C(1) << 8 * size) - 1) : v;
+    if (size == 1)
+        return (union scalar){.u64 = s.u64};
+    return s;
+}
+
+static uint64_t int_divide(enum ktype t, int64_t a, int64_t b)
+{
+    if (b == 0)
+        return 0;
+    if (!ktype_is_signed(t))
+        return (uint64_t)a / (uint64_t)b;
+    if (b == -1)
+        return 0 - (uint64_t)a; /* the smallest integer stays itself */
+    return (uint64_t)(a / b);
+}
+
+/** Returns a to the power b, which wraps.  A negative exponent truncates the exact value; 0 to a negative power is 0. */
+static uint64_t int_power(enum ktype t, int64_t a, int64_t b)
+{
+    uint64_t result = 1, square = (uint64_t)a, n = (uint64_t)b;
+
+    if (ktype_is_signed(t) && b < 0)
+        return a == 1 ? 1 : a == -1 ? (b & 1 ? UINT64_MAX : 1) : 0;
+    for (; n; n >>= 1) {
+        if (n & 1)
+            result *= square;
+        square *= square;
+    }
+    return result;
+}
+
+static bool int_less(enum ktype t, int64_t a, int64_t b)
+{
+    return ktype_is_signed(t) ? a < b : (uint64_t)a < (uint64_t)b;
+}
+
+static union scalar int_operate(enum kop op, enum ktype t, const union scalar args[3])
+{
+    const int64_t a = int_get(t, args[0]), b = int_get(t, args[1]), c = int_get(t, args[2]);
+    uint64_t r = 0;
+
+    switch (op) {
+    case K_ADD:
+        r = (uint64_t)a + (uint64_t)b;
+        break;
+    case K_SUB:
+        r = (uint64_t)a - (uint64_t)b;
+        break;
+    case K_MUL:
+        r = (uint64_t)a * (uint64_t)b;
+        break;
+    case K_FMA:
+        r = (uint64_t)a * (uint64_t)b + (uint64_t)c;
+        break;
+    case K_DIV:
+        r = int_divide(t, a, b);
+        break;
+    case K_MIN:
+        r = (uint64_t)(int_less(t, b, a) ? b : a);
+        break;
+    case K_MAX:
+        r = (uint64_t)(int_less(t, a, b) ? b : a);
+        break;
+    case K_POW:
+        r = int_power(t, a, b);
+        break;
+    case K_NEG:
+        r = 0 - (uint64_t)a;
+        break;
+    case K_ABS:
+        r = ktype_is_signed(t) && a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+        break;
+    case K_SIGN:
+        r = ktype_is_signed(t) && a < 0 ? UINT64_MAX : a != 0;
+        break;
+    case K_AND:
+        r = (uint64_t)a & (uint64_t)b;
+        break;
+    case K_OR:
+        r = (uint64_t)a | (uint64_t)b;
+        break;
+    case K_XOR:
+        r = (uint64_t)a ^ (uint64_t)b;
+        break;
+    case K_NOT:
+        r = !a;
+        break;
+    case K_SHL:
+        r = (uint64_t)a << (b & 63);
+        break;
+    case K_SHR: /* int_get has extended the sign, or zeros */
+        r = ktype_is_signed(t) ? (uint64_t)(a >> (b & 63)) : (uint64_t)a >> (b & 63);
+        break;
+    default: /* rounding an integer changes nothing; the rest has no integer form */
+        r = (uint64_t)a;
+        break;
+    }
+    return int_put(t, r);
+}
+
+/* ---- floats ---- */
+
+static float float_min(float a, float b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == b)
+        return signbit(a) ? a : b;
+    return a < b ? a : b;
+}
+
+static float float_max(float a, float b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == b)
+        return signbit(a) ? b : a;
+    return a > b ? a : b;
+}
+
+static float float_operate(enum kop op, float a, float b, float c)
+{
+    switch (op) {
+    case K_ADD:
+        return a + b;
+    case K_SUB:
+        return a - b;
+    case K_MUL:
+        return a * b;
+    case K_DIV:
+        return a / b;
+    case K_MIN:
+        return float_min(a, b);
+    case K_MAX:
+        return float_max(a, b);
+    case K_POW:
+        return (float)pow(a, b);
+    case K_NEG:
+        return -a;
+    case K_ABS:
+        return fabsf(a);
+    case K_SIGN:
+        return a > 0 ? 1.0f : a < 0 ? -1.0f : a; /* NaN and signed zeros as they are */
+    case K_COPY_SIGN:
+        return copysignf(a, b);
+    case K_FLOOR:
+        return floorf(a);
+    case K_CEIL:
+        return ceilf(a);
+    case K_ROUND_EVEN:
+        return rintf(a); /* the default rounding mode is nearest even */
+    case K_SQRT:
+        return sqrtf(a);
+    case K_RECIPROCAL:
+        return 1.0f / a;
+    case K_EXP:
+        return (float)exp(a);
+    case K_EXPM1:
+        return (float)expm1(a);
+    case K_LOG:
+        return (float)log(a);
+    case K_LOG1P:
+        return (float)log1p(a);
+    case K_SIN:
+        return (float)sin(a);
+    case K_COS:
+        return (float)cos(a);
+    case K_TAN:
+        return (float)tan(a);
+    case K_TANH:
+        return (float)tanh(a);
+    case K_ERF:
+        return (float)erf(a);
+    case K_SIGMOID:
+        return (float)(1.0 / (1.0 + exp(-(double)a)));
+    case K_FMA:
+        return fmaf(a, b, c);
+    case K_ROUND_F16:
+        return f32_round(a, WNNOperandDataType_Float16);
+    case K_ROUND_BF16:
+        return f32_round(a, DTYPE_BFLOAT16);
+    case K_DIV_APPROX: /* the best of the quotients that it may be */
+        return a / b;
+    default: /* not a float operation: kernel_verify refuses it */
+        return a;
+    }
+}
+
+/** Computes the operations of kop_has_f64 in float64, and all others by float32. */
+static double double_operate(enum kop op, double a, double b, double c)
+{
+    switch (op) {
+    case K_ADD:
+        return a + b;
+    case K_SUB:
+        return a - b;
+    case K_MUL:
+        return a * b;
+    case K_DIV:
+        return a / b;
+    case K_MIN:
+        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+    case K_MAX:
+        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+    case K_NEG:
+        return -a;
+    case K_ABS:
+        return fabs(a);
+    case K_COPY_SIGN:
+        return copysign(a, b);
+    case K_RECIPROCAL:
+        return 1 / a;
+    case K_FMA:
+        return fma(a, b, c);
+    default:
+        return (double)float_operate(op, (float)a, (float)b, (float)c);
+    }
+}
+
+/* ---- casts and comparisons ---- */
+
+static union scalar cast(enum ktype to, enum ktype from, union scalar s)
+{
+    static const struct {
+        double low, high; /* the range of the type; high is the first value too large */
+    } ranges[KT_COUNT] = {
+        [KT_I8] = {-128.0, 128.0},
+        [KT_U8] = {0.0, 256.0},
+        [KT_I32] = {-2147483648.0, 2147483648.0},
+        [KT_U32] = {0.0, 4294967296.0},
+        [KT_I64] = {-9223372036854775808.0, 9223372036854775808.0},
+        [KT_U64] = {0.0, 18446744073709551616.0},
+    };
+    union scalar r = {.u64 = 0};
+
+    if (to == from && ktype_is_float(to))
+        return s;
+    if (to == KT_F64) {
+        r.f64 = from == KT_F32 ? (double)s.f32 : from == KT_U64 ? (double)s.u64 : (double)int_get(from, s);
+        return r;
+    }
+    if (from == KT_F64) /* there is no other cast of float64 */
+        return cast(to, KT_F32, (union scalar){.f32 = (float)s.f64});
+    if (to == KT_F32) {
+        r.f32 = from == KT_U64 ? (float)s.u64 : (float)int_get(from, s);
+        return r;
+    }
+    if (from != KT_F32)
+        return int_put(to, (uint64_t)int_get(from, s));
+    if (isnan(s.f32))
+        return r;
+    if (s.f32 >= ranges[to].high)
+        return int_put(to, to == KT_I64 ? INT64_MAX : to == KT_U64 ? UINT64_MAX : (uint64_t)(int64_t)(ranges[to].high - 1));
+    if (s.f32 < ranges[to].low)
+        return int_put(to, (uint64_t)(int64_t)ranges[to].low);
+    return int_put(to, to == KT_U64 ? (uint64_t)s.f32 : (uint64_t)(int64_t)s.f32);
+}
+
+/** These convert between KT_F32 and the bits of a low-precision float type. */
+static union scalar to_low_precision(dtype t, float a)
+{
+    return (union scalar){.u64 = scalar_narrow((union scalar){.f32 = a}, t).f16};
+}
+
+static union scalar from_low_precision(dtype t, uint32_t bits)
+{
+    union scalar r = {.u64 = 0};
+
+    r.f32 = scalar_widen((union scalar){.f16 = (uint16_t)bits}, t).f32;
+    return r;
+}
+
+static bool compare(enum kop op, enum ktype type, union scalar a, union scalar b)
+{
+    if (type == KT_F64)
+        return op == K_EQ ? a.f64 == b.f64 : op == K_NE ? a.f64 != b.f64 : op == K_LT ? a.f64 < b.f64 : a.f64 <= b.f64;
+    if (type == KT_F32)
+        return op == K_EQ ? a.f32 == b.f32 : op == K_NE ? a.f32 != b.f32 : op == K_LT ? a.f32 < b.f32 : a.f32 <= b.f32;
+    const int64_t x = int_get(type, a), y = int_get(type, b);
+    return op == K_EQ ? x == y : op == K_NE ? x != y : op == K_LT ? int_less(type, x, y) : !int_less(type, y, x);
+}
+
+union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const union scalar args[3])
+{
+    union scalar r = {.u64 = 0};
+
+    switch (op) {
+    case K_CAST:
+    case K_CAST_IN_RANGE:
+        return cast(type, from, args[0]);
+    case K_BITCAST:
+        return ktype_size(type) == 4 ? (union scalar){.u64 = args[0].u32} : args[0];
+    case K_TO_F16:
+        return to_low_precision(WNNOperandDataType_Float16, args[0].f32);
+    case K_TO_BF16:
+        return to_low_precision(DTYPE_BFLOAT16, args[0].f32);
+    case K_FROM_F16:
+        return from_low_precision(WNNOperandDataType_Float16, args[0].u32);
+    case K_FROM_BF16:
+        return from_low_precision(DTYPE_BFLOAT16, args[0].u32);
+    case K_LDEXP:
+        r.f32 = ldexpf(args[0].f32, args[1].i32);
+        return r;
+    case K_EQ:
+    case K_NE:
+    case K_LT:
+    case K_LE:
+        r.u8 = compare(op, from, args[0], args[1]);
+        return r;
+    case K_IS_NAN:
+        r.u8 = (from == KT_F64 ? isnan(args[0].f64) : isnan(args[0].f32)) != 0;
+        return r;
+    case K_IS_INFINITE:
+        r.u8 = (from == KT_F64 ? isinf(args[0].f64) : isinf(args[0].f32)) != 0;
+        return r;
+    case K_SELECT:
+        return args[0].u8 ? args[1] : args[2];
+    default:
+        break;
+    }
+    if (type == KT_F64) {
+        r.f64 = double_operate(op, args[0].f64, args[1].f64, args[2].f64);
+        return r;
+    }
+    if (type != KT_F32)
+        return int_operate(op, type, args);
+    r.f32 = float_operate(op, args[0].f32, args[1].f32, args[2].f32);
+    return r;
+}

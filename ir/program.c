@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Describes programs, frees them and prints them, however they came about.  Those of the compiler have kernels that are IR, and
+ * serialized ones have kernels that are numbers; the facts about running them are the same for either.
+ */
+#include "ir/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCRATCH_GAP = 2 * TARGET_LINE_BYTES };
+
+double program_microseconds(double flops, double bytes)
+{
+    const struct rate_facts *rate = &target_facts_everywhere()->rate;
+    const double compute = flops / rate->kernel_operations, memory = bytes / rate->kernel_bytes;
+
+    return compute > memory ? compute : memory;
+}
+
+uint32_t program_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count)
+{
+    double parts = program_microseconds(flops, bytes) / target_facts_everywhere()->call.thread_work;
+
+    if (parts > (double)units)
+        parts = (double)units;
+    if (parts >= (double)thread_count)
+        return thread_count;
+    return parts < 2.0 ? 1 : (uint32_t)parts;
+}
+
+int64_t program_scratch_stride(int64_t scratch_bytes)
+{
+    if (scratch_bytes <= 0)
+        return 0;
+    return target_align(scratch_bytes) + SCRATCH_GAP;
+}
+
+/* Says how the schedule divides the work, and which numbers its code wants. */
+static bool describe_schedule(struct program *p, const struct schedule *schedule, struct step_run *run)
+{
+    struct arena scratch = {0};
+    struct knumbers numbers;
+    bool ok = schedule_numbers(schedule, &scratch, &numbers);
+
+    if (ok) {
+        run->param_count = numbers.param_count;
+        run->params = arena_copy(&p->arena, numbers.params, numbers.param_count * sizeof *numbers.params);
+        run->units = schedule->units;
+        run->scratch_bytes = schedule->scratch_bytes;
+        ok = run->params || numbers.param_count == 0;
+    }
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool describe_kernel(struct program *p, struct program_step *s)
+{
+    const struct kernel *k = s->kernel;
+    bool *written = arena_array(&p->arena, s->location_count, sizeof *written);
+
+    if (!written || (s->schedule && !describe_schedule(p, s->schedule, &s->run)))
+        return false;
+    for (uint32_t i = 0; i < s->location_count && i < k->tensor_count; i++)
+        written[i] = k->tensors[i].written;
+    const struct kernel_cost cost = s->schedule ? s->schedule->cost : kernel_cost(k, target_facts_everywhere());
+    s->run.flops = cost.operations;
+    s->run.bytes = cost.bytes;
+    s->run.written = written;
+    return true;
+}
+
+bool step_writes(const struct program_step *s, uint32_t location)
+{
+    if (s->kind != STEP_KERNEL)
+        return location + 1 == s->location_count;
+    return s->kernel ? s->kernel->tensors[location].written : s->run.written[location];
+}
+
+bool program_describe(struct program *p)
+{
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        struct program_step *s = &p->steps[i];
+        const bool known = !s->kernel || s->run.written; /* of a serialized program, or described before */
+
+        if (s->kind == STEP_KERNEL && !known && !describe_kernel(p, s))
+            return false;
+    }
+    return true;
+}
+
+void program_free(struct program *p)
+{
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        schedule_free(p->steps[i].schedule);
+        free(p->steps[i].gpu_schedule);
+        if (p->steps[i].kernel)
+            kernel_free(p->steps[i].kernel);
+        if (p->steps[i].library)
+            p->free_library(p->steps[i].library);
+    }
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        constant_release(p->constants[i]);
+    arena_free(&p->arena);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- printing ---- */
+
+static void location_print(const struct location *location, FILE *out)
+{
+    static const char *const names[] = {
+        [LOCATION_ARENA] = "arena", [LOCATION_INPUT] = "input", [LOCATION_OUTPUT] = "output", [LOCATION_CONSTANT] = "constant"};
+
+    fprintf(out, " %s", names[location->kind]);
+    if (location->kind != LOCATION_ARENA)
+        fprintf(out, "%u", location->slot);
+    fprintf(out, "+%lld:%lld", (long long)location->offset, (long long)location->bytes);
+}
+
+static void move_print(const struct program_move *m, FILE *out)
+{
+    fprintf(out, "(%+lld", (long long)m->stride);
+    if (m->has_first) {
+        fputs(", first", out);
+        location_print(&m->first, out);
+    }
+    fputc(')', out);
+}
+
+static void schedules_print(const struct program_step *s, FILE *out)
+{
+    if (!s->schedule && !s->gpu_schedule)
+        return;
+    fputs("      # ", out);
+    if (s->schedule)
+        schedule_print_short(s->schedule, out);
+    else
+        gpu_schedule_print(s->gpu_schedule, out);
+    fputc('\n', out);
+}
+
+void program_print(const struct program *p, FILE *out)
+{
+    long long constants = 0;
+
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        constants += (long long)p->constants[i]->bytes;
+    fprintf(out, "program: %u steps, arena %lld bytes (lower bound %lld), %u constants with %lld bytes\n", p->step_count,
+            (long long)p->arena_bytes, (long long)p->arena_lower_bound, p->constant_count, constants);
+    for (uint32_t i = 0, loop = 0, move = 0; i < p->step_count; i++) {
+        const struct program_step *s = &p->steps[i];
+        bool arrow = false;
+
+        if (loop < p->loop_count && p->loops[loop].first == i) {
+            fprintf(out, "  loop of %u steps, %u times:\n", p->loops[loop].count, p->loops[loop].iterations);
+            loop++;
+        }
+        fprintf(out, "  %3u %s %s:", i,
+                s->kind == STEP_KERNEL    ? "kernel"
+                : s->kind == STEP_LIBRARY ? "library"
+                                          : "copy",
+                s->name);
+        for (uint32_t t = 0; t < s->location_count; t++) {
+            bool written = step_writes(s, t);
+            if (written && !arrow)
+                fputs(" ->", out);
+            arrow |= written;
+            location_print(&s->locations[t], out);
+            if (move < p->move_count && p->moves[move].step == i && p->moves[move].location == t)
+                move_print(&p->moves[move++], out);
+        }
+        fputc('\n', out);
+        schedules_print(s, out);
+    }
+}

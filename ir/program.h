@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A program is a compiled graph: a sequence of steps over an arena, inputs, outputs and constants.
+ *
+ * runtime/compile/compile.c puts programs together out of kernels, library steps and locations, or they are read back from
+ * their serialized form.  An engine loads and runs them, codegen/object/object.c writes them as code, and
+ * runtime/program/serialized.c serializes them.  Nothing in a program points into the graph it was compiled from, and nothing
+ * assumes that memory is the host's.
+ */
+#ifndef WEBNN_IR_PROGRAM_H_
+#define WEBNN_IR_PROGRAM_H_
+
+#include "ir/schedule/schedule.h"
+#include "ir/schedule/schedule_gpu.h"
+
+/** This is a primitive of the engine's library with its packed weights; only the engine knows what is in it. */
+struct library_step;
+struct engine;
+
+/** Says where a step finds the bytes of a tensor. */
+enum location_kind { LOCATION_ARENA, LOCATION_INPUT, LOCATION_OUTPUT, LOCATION_CONSTANT };
+
+struct location {
+    enum location_kind kind;
+    uint32_t slot;  /* INPUT, OUTPUT: which binding; CONSTANT: index into program->constants */
+    int64_t offset; /* bytes from the start of the arena, binding or constant */
+    int64_t bytes;
+};
+
+enum step_kind {
+    STEP_KERNEL,  /* locations in the order of the kernel's tensors */
+    STEP_LIBRARY, /* locations: the step's inputs, then its output */
+    STEP_COPY     /* locations: from, to */
+};
+
+/** Says what running a kernel step takes.  program_describe makes it from the kernel's IR, or it is read from a serialized
+ * program, where there is no IR. */
+struct step_run {
+    uint32_t function; /* from a serialized program: index into the table of functions */
+    uint32_t param_count;
+    const int64_t *params; /* in the order of schedule_numbers */
+    int64_t units, scratch_bytes;
+    double flops, bytes;
+    const bool *written; /* by location */
+};
+
+/** This is one step of a program, which owns everything in it. */
+struct program_step {
+    enum step_kind kind;
+    char name[80]; /* for dumps and profiles */
+    /* kernel belongs to the program.  It is NULL where only `run` is known. */
+    struct kernel *kernel;
+    /* The kernel's schedule belongs to the program, as the engine's function `schedule` chose it: one for processors, or one
+     * for devices with work-groups, which is from malloc.  Both are NULL if the engine needs none. */
+    struct schedule *schedule;
+    struct gpu_schedule *gpu_schedule;
+    struct step_run run;
+    struct library_step *library; /* LIBRARY: it belongs to the program until an engine has loaded it */
+    uint32_t location_count;
+    struct location *locations;
+};
+
+/** These steps run several times, one iteration after the other.  Loops neither overlap nor nest. */
+struct program_loop {
+    uint32_t first, count; /* steps */
+    uint32_t iterations;
+};
+
+/**
+ * Says how a location of a step in a loop moves: iteration i finds it i * stride bytes further.  With has_first, iteration 0
+ * finds it at `first`, and iteration i finds it (i - 1) * stride bytes from where the step says.
+ */
+struct program_move {
+    uint32_t step, location;
+    int64_t stride;
+    bool has_first;
+    struct location first;
+};
+
+/** This is a compiled graph.  It owns what it points at, but for the engine and what constants share with others. */
+struct program {
+    struct arena arena;
+    struct engine *engine; /* which made the library steps; only the runtime looks into it */
+    void (*free_library)(struct library_step *s);
+    uint32_t step_count;
+    struct program_step *steps;
+    uint32_t loop_count;
+    struct program_loop *loops; /* in the order of their steps */
+    uint32_t move_count;
+    struct program_move *moves; /* in the order of steps and locations */
+    uint32_t constant_count;
+    struct constant **constants;        /* a reference each */
+    uint32_t input_count, output_count; /* bindings that run needs */
+    int64_t arena_bytes, arena_lower_bound;
+};
+
+/** Returns whether a step writes one of its locations. */
+bool step_writes(const struct program_step *s, uint32_t location);
+/** Fills in `run` of every kernel step that has IR, unless it is.  Returns false if memory runs out. */
+bool program_describe(struct program *p);
+/** Frees a program and everything that it owns.  NULL does nothing. */
+void program_free(struct program *p);
+/** Prints steps, their schedules, locations and sizes, for the dump-program switch. */
+void program_print(const struct program *p, FILE *out);
+
+/**
+ * Returns how many threads pay for a kernel: at most its units and thread_count, at least 1.  flops and bytes are
+ * struct schedule's estimates.  Objects and executables ask this one function, so that both divide a step alike.
+ */
+uint32_t program_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count);
+/** Returns about how many microseconds that much work takes on one thread. */
+double program_microseconds(double flops, double bytes);
+/**
+ * Returns the bytes from one thread's scratch to the next one's, for kernels that need up to scratch_bytes each.  There is a
+ * gap between them, so that the adjacent-line prefetcher of one core does not pull in lines that another core writes.
+ */
+int64_t program_scratch_stride(int64_t scratch_bytes);
+
+#endif

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes the CPU's schedule: schedule_cpu, and its parts for every kernel.  It takes a finished kernel, and the processor: what
+ * its instruction set offers, and what things cost on it.  It decides struct schedule in this order:
+ *   1. the vector variable;  2. row buffers;  3. whether it is a contraction for register tiles, or a transpose;  4. lanes,
+ *   vectors per iteration, unrolling;  5. the shape of the register tile;  6. units.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/kernel/kernel_internal.h"
+#include "ir/schedule/schedule_internal.h"
+
+/* ---- 1. the vector variable ---- */
+
+/** Returns whether derived variables in a depend on var; those that are data are assumed to. */
+static bool may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (v->kind == KVAR_LOADED)
+            return true;
+        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || may_derive_from(k, v->base, var)))
+            return true;
+    }
+    return false;
+}
+
+/** Returns the cost of one access with vectors along var, relative to a scalar one. */
+static double access_cost(const struct schedule *s, struct kaffine a, uint32_t var)
+{
+    const int64_t c = kaffine_coefficient(a, var);
+    const double lanes = s->facts->loop.assumed_lanes;
+
+    if (may_derive_from(s->kernel, a, var))
+        return 1;
+    return c == 0 || c == 1 ? 1 / lanes : c == -1 ? 2 / lanes : 1;
+}
+
+static double vector_cost(const struct schedule *s, uint32_t var)
+{
+    const struct kernel *k = s->kernel;
+    const double reduced = kernel_points(k, KVAR_REDUCED), size = (double)k->vars[var].size;
+    const bool along_reduced = k->vars[var].kind == KVAR_REDUCED;
+    const int64_t lanes = s->facts->loop.assumed_lanes;
+    /* A part of the last vector is wasted. */
+    const double waste = (double)((k->vars[var].size + lanes - 1) / lanes) * (double)lanes / size;
+    double cost = 0;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        const bool loops = e->varying || e->op == K_REDUCE;
+        const bool scalar = along_reduced && !loops;
+        const double n = loops ? reduced : 1;
+        const double one = e->op == K_LOAD ? 2 * access_cost(s, e->index, var) : expr_cost(s, e) / (double)lanes;
+        cost += n * (scalar ? expr_cost(s, e) : one * waste);
+        if (along_reduced && e->op == K_REDUCE)
+            cost += s->facts->operation.lane_sum;
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const struct kstore *store = &k->stores[i];
+        const double one = 2 * access_cost(s, store->index, var);
+        cost += (store->varying ? reduced : 1) * (along_reduced && !store->varying ? 1 : one * waste);
+    }
+    return cost;
+}
+
+static void choose_vector_var(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    double best = 0;
+    bool ordered = false;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        ordered |= k->exprs[i].op == K_SCAN;
+    for (uint32_t i = 0; i < k->store_count; i++)
+        ordered |= k->stores[i].varying && kaffine_is_data(k, k->stores[i].index);
+    s->vector_var = KEXPR_NONE;
+    /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
+    for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
+        double cost = vector_cost(s, i);
+        if (s->vector_var == KEXPR_NONE || cost < best) {
+            best = cost;
+            s->vector_var = i;
+        }
+    }
+    if (k->reduced_count && !ordered) {
+        const uint32_t last = k->parallel_count + k->reduced_count - 1;
+        if (s->vector_var == KEXPR_NONE || vector_cost(s, last) < best)
+            s->vector_var = last;
+    }
+}
+
+static bool vector_is(const struct schedule *s, enum kvar_kind kind)
+{
+    return s->vector_var != KEXPR_NONE && s->kernel->vars[s->vector_var].kind == kind;
+}
+
+/* ---- 2. row buffers ---- */
+
+/** Returns the cost of computing a varying expression again in a later phase; those in row buffers cost a load.  Marks what it
+ * counted. */
+static double recompute_cost(const struct schedule *s, uint32_t id, bool *counted)
+{
+    const struct kernel *k = s->kernel;
+    const struct kexpr *e = &k->exprs[id];
+    double cost = expr_cost(s, e);
+
+    if (!e->varying || counted[id])
+        return 0;
+    counted[id] = true;
+    if (s->exprs[id].row_buffer >= 0)
+        return 1;
+    for (uint32_t a = 0; a < 3; a++) {
+        if (e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].op != K_REDUCE)
+            cost += recompute_cost(s, e->args[a], counted);
+    }
+    return cost;
+}
+
+struct keeper {
+    struct schedule *s;
+    bool *counted;
+    uint32_t *first; /* the first phase that needs the expression */
+    int64_t row_elements;
+    size_t element_size;
+};
+
+/** Lets a row buffer keep an expression of an earlier phase that is needed in a later one, if it is dear and the buffers still
+ * fit. */
+static bool consider_keeping(struct keeper *keeper, uint32_t id)
+{
+    struct schedule *s = keeper->s;
+    const struct kernel *k = s->kernel;
+    const struct kexpr *e = &k->exprs[id];
+    size_t size = ktype_size(e->type) > keeper->element_size ? ktype_size(e->type) : keeper->element_size;
+
+    memset(keeper->counted, 0, k->expr_count * sizeof *keeper->counted);
+    if (!e->varying || s->exprs[id].row_buffer >= 0 || e->op == K_LOAD || e->op == K_CONST ||
+        recompute_cost(s, id, keeper->counted) < s->facts->loop.recompute_cost)
+        return false;
+    if ((int64_t)(s->row_buffers.count + 1) * keeper->row_elements * (int64_t)size > s->facts->cache.row_bytes)
+        return false;
+    keeper->element_size = size;
+    s->row_buffers.element_bytes = (uint32_t)size;
+    s->exprs[id].row_buffer = (int32_t)s->row_buffers.count++;
+    s->exprs[id].phase = keeper->first[id];
+    return true;
+}
+
+static bool choose_row_buffers(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct keeper keeper = {.s = s, .row_elements = 1, .element_size = 1};
+    bool *needed;
+
+    if (k->phase_count < 2 || !k->reduced_count)
+        return true;
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == KVAR_REDUCED)
+            keeper.row_elements *= k->vars[i].size;
+    }
+    s->row_buffers.lanes = vector_is(s, KVAR_PARALLEL) ? s->facts->loop.row_lanes : 1;
+    keeper.row_elements *= s->row_buffers.lanes;
+    keeper.counted = arena_array(&s->arena, k->expr_count, sizeof *keeper.counted);
+    keeper.first = arena_array(&s->arena, k->expr_count, sizeof *keeper.first);
+    needed = arena_array(&s->arena, k->expr_count, sizeof *needed);
+    if (!keeper.counted || !keeper.first || !needed)
+        return false;
+    memset(keeper.first, 0xFF, k->expr_count * sizeof *keeper.first);
+    for (uint32_t phase = 0; phase < k->phase_count; phase++) {
+        memset(needed, 0, k->expr_count * sizeof *needed);
+        for (uint32_t i = 0; i < k->store_count; i++) {
+            if (k->stores[i].varying && k->stores[i].phase == phase)
+                needed[k->stores[i].expr] = true;
+        }
+        /* Users come after what they use: walking down reaches every expression once all its users are known. */
+        for (uint32_t id = k->expr_count; id-- > 0;) {
+            const struct kexpr *e = &k->exprs[id];
+            const bool root = e->op == K_REDUCE && e->phase == phase;
+            if (!root && (!needed[id] || !e->varying))
+                continue;
+            if (!root && keeper.first[id] > phase)
+                keeper.first[id] = phase;
+            else if (!root && (s->exprs[id].row_buffer >= 0 || consider_keeping(&keeper, id)))
+                continue;
+            for (uint32_t a = 0; a < 3; a++) {
+                if (e->args[a] != KEXPR_NONE)
+                    needed[e->args[a]] = true;
+            }
+        }
+    }
+    s->row_buffers.bytes = target_align(keeper.row_elements * (int64_t)keeper.element_size) * s->row_buffers.count;
+    return true;
+}
+
+/* ---- 4. lanes, vectors per iteration, unrolling ---- */
+
+struct lane_facts {
+    bool gathers; /* some address or index differs from lane to lane in another way than by one element */
+};
+
+static bool form_has_lanes(const struct schedule *s, const struct kaffine *a, struct lane_facts *facts);
+
+/** Returns whether a variable differs from lane to lane.  LOADED variables need their expression, which comes before all that
+ * use the variable. */
+static bool var_has_lanes(const struct schedule *s, uint32_t var, struct lane_facts *facts)
+{
+    const struct kvar *v = &s->kernel->vars[var];
+
+    return v->kind == KVAR_DIVMOD   ? form_has_lanes(s, &v->base, facts)
+           : v->kind == KVAR_LOADED ? s->exprs[v->expr].lanes
+                                    : var == s->vector_var;
+}
+
+static bool form_has_lanes(const struct schedule *s, const struct kaffine *a, struct lane_facts *facts)
+{
+    const int64_t c = s->vector_var == KEXPR_NONE ? 0 : kaffine_coefficient(*a, s->vector_var);
+    bool derived = false;
+
+    for (uint32_t i = 0; i < a->count; i++)
+        derived |= a->terms[i].var != s->vector_var && var_has_lanes(s, a->terms[i].var, facts);
+    facts->gathers |= derived || (c != 0 && c != 1);
+    return derived || c != 0;
+}
+
+/** Finds out which variables and expressions differ from lane to lane. */
+static void find_lanes(struct schedule *s, struct lane_facts *facts)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        bool lanes = false;
+
+        for (uint32_t a = 0; a < 3 && x->args[a] != KEXPR_NONE; a++)
+            lanes |= s->exprs[x->args[a]].lanes;
+        if (x->op == K_LOAD || x->op == K_INDEX)
+            lanes |= form_has_lanes(s, &x->index, facts);
+        for (uint32_t g = 0; x->op == K_LOAD && g < x->guard_count; g++)
+            lanes |= form_has_lanes(s, &x->guards[g].form, facts);
+        if (x->op == K_REDUCE)
+            lanes = lanes && vector_is(s, KVAR_PARALLEL);
+        if (s->exprs[i].row_buffer >= 0) /* a row buffer has a value for every point and lane */
+            lanes = s->vector_var != KEXPR_NONE;
+        s->exprs[i].lanes = lanes;
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        form_has_lanes(s, &k->stores[i].index, facts);
+        for (uint32_t g = 0; g < k->stores[i].guard_count; g++)
+            form_has_lanes(s, &k->stores[i].guards[g].form, facts);
+    }
+    for (uint32_t i = 0; i < k->var_count; i++)
+        s->var_lanes[i] = var_has_lanes(s, i, facts);
+}
+
+static double add_cost(const struct schedule *s, uint32_t expr, uint32_t phase, bool *counted)
+{
+    const struct kexpr *x = &s->kernel->exprs[expr];
+    double sum = expr_cost(s, x);
+
+    if (counted[expr] || (s->exprs[expr].row_buffer >= 0 && s->exprs[expr].phase < phase) || (!x->varying && x->op != K_REDUCE))
+        return 0;
+    counted[expr] = true;
+    for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
+        if (s->kernel->exprs[x->args[i]].op != K_REDUCE)
+            sum += add_cost(s, x->args[i], phase, counted);
+    return sum;
+}
+
+/** Returns how many vectors along a REDUCED variable a phase takes at a time: the more, the less an iteration does. */
+static uint32_t phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
+{
+    const struct kernel *k = s->kernel;
+    const double exponential = cost_of_exponential(s);
+    double sum = 0;
+
+    memset(counted, 0, k->expr_count * sizeof *counted);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (s->exprs[i].phase == phase && (k->exprs[i].op == K_REDUCE || s->exprs[i].row_buffer >= 0))
+            sum += add_cost(s, i, phase, counted);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (k->stores[i].varying && k->stores[i].phase == phase)
+            sum += add_cost(s, k->stores[i].expr, phase, counted);
+    if (s->lanes == 1 || k->rare)
+        return s->lanes > 1;
+    return sum >= s->facts->loop.heaviest_exponentials * exponential ? 1 : sum >= exponential ? 2 : s->facts->loop.sum_vectors;
+}
+
+/** Returns the lanes of a full vector: as many as of the widest type in use, but float32's where types mix. */
+static uint32_t choose_lanes(const struct schedule *s, const struct isa *isa, bool gathers)
+{
+    const struct kernel *k = s->kernel;
+    size_t widest = 0, narrowest = 8;
+    bool contiguous = !gathers; /* there are no lanes of indices, which are 32 bits wide */
+
+    if (s->vector_var == KEXPR_NONE)
+        return 1;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        size_t size = ktype_size(k->exprs[i].type);
+        if (k->exprs[i].type == KT_BOOL || !s->exprs[i].lanes)
+            continue;
+        widest = size > widest ? size : widest;
+        narrowest = size < narrowest ? size : narrowest;
+        contiguous = contiguous && k->exprs[i].op != K_INDEX;
+    }
+    uint32_t lanes = isa->vector_bits / 32;
+    if (widest == 1 && contiguous)
+        lanes *= 4;
+    else if (narrowest == 8 && widest == 8 && lanes > 2)
+        lanes /= 2;
+    if (s->row_buffers.count && vector_is(s, KVAR_PARALLEL) && lanes > s->row_buffers.lanes)
+        lanes = s->row_buffers.lanes;
+    return lanes;
+}
+
+static bool choose_loops(struct schedule *s, const struct isa *isa)
+{
+    const struct kernel *k = s->kernel;
+    struct lane_facts facts = {false};
+    const double exponential = cost_of_exponential(s);
+    double cost = 0, inside = 0; /* inside: of loops over REDUCED variables */
+    uint32_t reduces = 0;
+    bool calls = false, wide = true; /* wide says that every element in memory has 32 or 64 bits */
+    int64_t points = 1;
+
+    find_lanes(s, &facts);
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const double own = expr_cost(s, &k->exprs[i]);
+
+        cost += own;
+        inside += k->exprs[i].varying ? own : 0;
+        calls |= expr_is_called(&k->exprs[i]);
+        reduces += k->exprs[i].op == K_REDUCE;
+        if (s->exprs[i].row_buffer >= 0)
+            wide = wide && ktype_size(k->exprs[i].type) >= 4;
+    }
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        wide = wide && dtype_size(k->tensors[i].type) >= 4;
+    bool heavy = inside >= exponential || cost >= s->facts->loop.heavy_exponentials * exponential;
+    s->transpose.partial_code = cost < s->facts->loop.copied_cost;
+    s->lanes = choose_lanes(s, isa, facts.gathers);
+    s->masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && wide));
+    /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
+    s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;
+
+    /* One vector's chain of dependent instructions fills the processor's window when functions follow each other.  Several
+     * times the lanes are several chains, interleaved as LLVM splits every operation. */
+    bool interleave = vector_is(s, KVAR_PARALLEL) && !k->phase_count && isa->masks && s->lanes == isa->vector_bits / 32 &&
+                      cost >= s->facts->loop.heavy_exponentials * exponential && !calls && s->transpose.var == KEXPR_NONE;
+    s->wide_vectors = !interleave ? 1 : cost >= s->facts->loop.heaviest_exponentials * exponential ? 4 : 2;
+
+    s->unroll_from = k->reduced_count;
+    while (s->unroll_from > 0) {
+        const uint32_t var = k->parallel_count + s->unroll_from - 1;
+        const int64_t size = k->vars[var].size;
+        if (size > KERNEL_IMMEDIATE_MAX || kernel_sizes_are_chosen(k) || var == s->vector_var ||
+            points * size > s->facts->loop.unroll_points)
+            break;
+        points *= size;
+        s->unroll_from--;
+    }
+    if (points > s->facts->loop.single_points || k->rare)
+        s->vectors = 1;
+
+    bool *counted = arena_array(&s->arena, k->expr_count + 1, sizeof *counted);
+    s->phase_vectors = arena_array(&s->arena, k->phase_count + 1, sizeof *s->phase_vectors);
+    if (!counted || !s->phase_vectors)
+        return false;
+    for (uint32_t phase = 0; phase <= k->phase_count; phase++)
+        s->phase_vectors[phase] = (uint8_t)phase_vectors(s, phase, counted);
+    return true;
+}
+
+/* ---- 6. units ---- */
+
+static void choose_units(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+
+    while (s->unit_var_count < k->macro_tile_vars) { /* a macro-tile's units follow each other */
+        s->unit_vars[s->unit_var_count] = s->unit_var_count;
+        s->unit_var_count++;
+    }
+    for (int pass = 0; pass < 2; pass++) /* first, hence slowest: what a B that exceeds the cache depends on */
+        for (uint32_t i = k->macro_tile_vars; i < k->parallel_count; i++)
+            if (i != s->vector_var && i != s->transpose.var && !(s->tiled && i == s->tile.m_var) &&
+                pass == !(s->tile.b_outer && tile_is_b_var(s, i)))
+                s->unit_vars[s->unit_var_count++] = i;
+
+    s->units = 1;
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        s->units *= i == s->vector_var               ? (k->vars[i].size + s->vector_block - 1) / s->vector_block
+                    : s->tiled && i == s->tile.m_var ? (k->vars[i].size + s->tile.m_block - 1) / s->tile.m_block
+                                                     : k->vars[i].size;
+}
+
+/* ---- all of it ---- */
+
+static bool schedule_stages(struct schedule *s, const struct target *t)
+{
+    const struct kernel *k = s->kernel;
+    int64_t own = 0;
+
+    s->stages = arena_array(&s->arena, k->stage_count, sizeof *s->stages);
+    if (!s->stages)
+        return false;
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        s->stages[i] = schedule_cpu(k->stages[i].kernel, t);
+        if (!s->stages[i])
+            return false;
+        s->stage_count++;
+        own = s->stages[i]->scratch_bytes > own ? s->stages[i]->scratch_bytes : own;
+    }
+    s->scratch_bytes = kernel_locals_bytes(k) + target_align(own);
+    s->units = kernel_macro_tiles(k->stages[0].kernel);
+    return true;
+}
+
+static bool schedule_loops(struct schedule *s, const struct target *t)
+{
+    const struct kernel *k = s->kernel;
+
+    s->exprs = arena_array(&s->arena, k->expr_count + 1, sizeof *s->exprs);
+    s->var_lanes = arena_array(&s->arena, k->var_count + 1, sizeof *s->var_lanes);
+    if (!s->exprs || !s->var_lanes)
+        return false;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        s->exprs[i] = (struct schedule_expr){.phase = k->exprs[i].phase, .row_buffer = -1};
+    choose_vector_var(s);
+    s->fixed_size = kernel_sizes_are_chosen(k);
+    if (!choose_row_buffers(s) || !tile_find(s))
+        return false;
+    s->scratch_bytes = s->row_buffers.bytes;
+    transpose_choose(s);
+    if (!choose_loops(s, &t->isa))
+        return false;
+    if (s->tiled)
+        tile_choose(s, t);
+    choose_units(s);
+    return true;
+}
+
+struct schedule *schedule_cpu(const struct kernel *k, const struct target *t)
+{
+    struct schedule *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->kernel = k;
+    s->vector_var = s->tile.m_var = s->tile.split = s->tile.prefetch_var = s->transpose.var = KEXPR_NONE;
+    s->facts = target_facts(t);
+    s->vector_block = s->facts->loop.vector_block;
+    if (k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) {
+        s->cost = kernel_cost(k, s->facts);
+        return s;
+    }
+    schedule_free(s);
+    return NULL;
+}
+
+void schedule_free(struct schedule *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; s->stages && i < s->stage_count; i++)
+        schedule_free(s->stages[i]);
+    arena_free(&s->arena);
+    free(s);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses a GPU schedule: the shape, the index space, the width of indices.
+ */
+#include "ir/schedule/schedule_gpu_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INDEX_LIMIT = INT32_MAX /* of what 32-bit index arithmetic may reach */ };
+
+/* ---- the width of indices ---- */
+
+/* Returns the largest magnitude that computing a form can reach, partial sums included. */
+static double form_reach(const struct kernel *k, struct kaffine a)
+{
+    double reach = (double)(a.offset < 0 ? -a.offset : a.offset);
+
+    for (uint32_t i = 0; i < a.count; i++) {
+        double c = (double)a.terms[i].coefficient;
+        reach += (c < 0 ? -c : c) * (double)(k->vars[a.terms[i].var].size);
+    }
+    return reach;
+}
+
+static double guards_reach(const struct kernel *k, uint32_t count, const struct kguard *guards)
+{
+    double reach = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        double form = form_reach(k, guards[i].form), bound = (double)guards[i].bound;
+        reach = form > reach ? form : reach;
+        reach = bound > reach ? bound : reach;
+    }
+    return reach;
+}
+
+static bool needs_wide(const struct kernel *k)
+{
+    double reach = 0, points = 1, iterations = 1, form;
+
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        const struct kvar *v = &k->vars[i];
+        if (v->kind == KVAR_PARALLEL)
+            points *= (double)v->size;
+        if (v->kind == KVAR_REDUCED)
+            iterations *= (double)v->size;
+        form = v->kind == KVAR_DIVMOD ? form_reach(k, v->base) : (double)v->size;
+        reach = form > reach ? form : reach;
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        form = form_reach(k, k->exprs[i].index);
+        reach = form > reach ? form : reach;
+        form = guards_reach(k, k->exprs[i].guard_count, k->exprs[i].guards);
+        reach = form > reach ? form : reach;
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        form = form_reach(k, k->stores[i].index);
+        reach = form > reach ? form : reach;
+        form = guards_reach(k, k->stores[i].guard_count, k->stores[i].guards);
+        reach = form > reach ? form : reach;
+    }
+    return 2 * reach > INDEX_LIMIT || 2 * points > INDEX_LIMIT || 2 * iterations > INDEX_LIMIT;
+}
+
+/* ---- the shape ---- */
+
+/* Returns whether an address depends on data. */
+static bool is_indirect(const struct kernel *k, struct kaffine a)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (v->kind == KVAR_LOADED || (v->kind == KVAR_DIVMOD && is_indirect(k, v->base)))
+            return true;
+    }
+    return false;
+}
+
+bool gpu_has_order(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_SCAN)
+            return true;
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (k->stores[i].varying && is_indirect(k, k->stores[i].index))
+            return true;
+    return false;
+}
+
+/* Returns whether rows are contiguous along the REDUCED variables, or there are too few points for a device. */
+static bool is_row(const struct kernel *k, const struct gpu_facts *device)
+{
+    const uint32_t row = k->parallel_count + k->reduced_count - 1, column = k->parallel_count - 1;
+    double points = 1;
+    uint32_t along = 0, across = 0;
+
+    if (!k->reduced_count || gpu_has_order(k))
+        return false;
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        points *= (double)k->vars[i].size;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        if (k->exprs[i].op != K_LOAD)
+            continue;
+        along += kaffine_coefficient(k->exprs[i].index, row) == 1;
+        across += k->parallel_count && kaffine_coefficient(k->exprs[i].index, column) == 1;
+    }
+    return along > across || points < (double)device->compute_units * device->lanes;
+}
+
+/* Returns whether a work-group shares a row, which has to be long enough. */
+static bool is_shared(const struct gpu_context *c)
+{
+    double iterations = 1;
+
+    for (uint32_t i = 0; i < c->k->reduced_count; i++)
+        iterations *= (double)c->k->vars[c->k->parallel_count + i].size;
+    return c->choice.rows_shape || iterations >= c->device->row_iterations;
+}
+
+/* ---- the index space ---- */
+
+int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v)
+{
+    int64_t points = 1;
+
+    for (uint32_t i = 0; i < v->count; i++)
+        points *= k->vars[v->vars[i]].size;
+    return points;
+}
+
+static void enumerate(struct gpu_vars *v, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        v->vars[v->count++] = first + i;
+}
+
+static uint32_t power_of_two(int64_t at_least, uint32_t at_most)
+{
+    uint32_t n = 1;
+
+    while (n < at_least && n * 2 <= at_most)
+        n *= 2;
+    return n;
+}
+
+/* Returns the items of a group along a dimension of that many points: a divisor if there is a large one, so that no item is
+ * beyond the end. */
+static uint32_t group_of(int64_t points, uint32_t most, bool *partial)
+{
+    *partial = false;
+    if (points <= most)
+        return (uint32_t)points;
+    for (uint32_t n = most; n * 2 > most; n--)
+        if (points % n == 0)
+            return n;
+    *partial = true;
+    return power_of_two(points, most);
+}
+
+/* Returns a variable along which a load is contiguous that is scattered along the last one, which makes the kernel a transpose,
+ * or KEXPR_NONE if there is none. */
+static uint32_t transposed_var(const struct kernel *k)
+{
+    const uint32_t last = k->parallel_count - 1;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if (e->op != K_LOAD || kaffine_coefficient(e->index, last) == 0 || kaffine_coefficient(e->index, last) == 1)
+            continue;
+        for (uint32_t v = 0; v < last; v++)
+            if (kaffine_coefficient(e->index, v) == 1)
+                return v;
+    }
+    return KEXPR_NONE;
+}
+
+/* Makes a transpose's groups squares, so that the lines that one row of items reads serve the next rows. */
+static void lay_transpose(struct gpu_schedule *s, uint32_t var, const struct gpu_facts *device)
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t last = k->parallel_count - 1;
+    uint32_t side = 1;
+
+    while (side * side * 4 <= device->group_items)
+        side *= 2;
+    enumerate(&s->dimensions[0], last, 1);
+    enumerate(&s->dimensions[1], var, 1);
+    for (uint32_t i = 0; i < last; i++)
+        if (i != var)
+            enumerate(&s->dimensions[2], i, 1);
+    for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
+        const int64_t points = gpu_vars_points(k, &s->dimensions[d]);
+        s->local[d] = d == 2 ? 1 : group_of(points, side, &s->partial[d]);
+        s->global[d] = (points + s->local[d] - 1) / s->local[d] * s->local[d];
+    }
+}
+
+static void lay_points(struct gpu_schedule *s, const struct gpu_facts *device)
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t n = k->parallel_count;
+    const bool vectors = n && s->lane_var == n - 1;
+    const uint32_t transposed = n > 1 && s->lanes == 1 && !k->reduced_count ? transposed_var(k) : KEXPR_NONE;
+    uint32_t most = device->group_items;
+
+    if (transposed != KEXPR_NONE) {
+        lay_transpose(s, transposed, device);
+        return;
+    }
+    if (vectors || (n > 1 && k->vars[n - 1].size >= (int64_t)device->lanes)) {
+        enumerate(&s->dimensions[0], n - 1, 1);
+        if (n > 1)
+            enumerate(&s->dimensions[1], n - 2, 1);
+        if (n > 2)
+            enumerate(&s->dimensions[2], 0, n - 2);
+    } else {
+        enumerate(&s->dimensions[0], 0, n);
+    }
+    for (uint32_t d = 0; d < GPU_DIMENSIONS; d++) {
+        int64_t points = gpu_vars_points(k, &s->dimensions[d]);
+        if (!d && vectors)
+            points = (points + s->lanes - 1) / s->lanes;
+        s->local[d] = d == 2 ? 1 : group_of(points, most, &s->partial[d]);
+        most /= s->local[d];
+        s->global[d] = (points + s->local[d] - 1) / s->local[d] * s->local[d];
+    }
+}
+
+static void lay_rows(struct gpu_schedule *s, const struct gpu_facts *device)
+{
+    const struct kernel *k = s->kernel;
+    int64_t iterations = 1;
+
+    for (uint32_t i = 0; i < k->reduced_count; i++)
+        iterations *= k->vars[k->parallel_count + i].size;
+    enumerate(&s->dimensions[0], 0, k->parallel_count);
+    s->local[0] = power_of_two((iterations + device->item_iterations - 1) / device->item_iterations, device->group_items);
+    s->global[0] = gpu_vars_points(k, &s->dimensions[0]) * s->local[0];
+}
+
+static void lay_stages(struct gpu_schedule *s, const struct gpu_facts *device)
+{
+    const struct kernel *k = s->kernel;
+    const int64_t tiles = kernel_macro_tiles(k->stages[0].kernel),
+                  most = (int64_t)device->compute_units * device->groups_per_unit;
+    const int64_t groups = tiles < most ? tiles : most;
+
+    s->local[0] = power_of_two((int64_t)device->lanes * device->tile_groups, device->group_items);
+    s->global[0] = groups * s->local[0];
+    s->scratch_bytes = groups * kernel_locals_bytes(k);
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        s->wide |= needs_wide(k->stages[i].kernel);
+        gpu_choose_split(k->stages[i].kernel, SUM_STEPS, 1, s);
+        s->stage_sums[i] = (struct gpu_stage_sums){s->sum_split, s->sum_steps};
+    }
+    s->sum_split = KEXPR_NONE;
+}
+
+/* ---- the schedule ---- */
+
+static void schedule_points(const struct gpu_context *c, struct gpu_schedule *s)
+{
+    const bool row = is_row(c->k, c->device);
+
+    if (row && is_shared(c)) {
+        s->shape = GPU_ROWS;
+        lay_rows(s, c->device);
+        return;
+    }
+    s->shape = GPU_POINTS;
+    gpu_choose_lanes(c, row, s);
+    gpu_choose_split(c->k, SUM_STEPS, s->lane_var >= c->k->parallel_count ? s->lanes : 1, s);
+    lay_points(s, c->device);
+}
+
+void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device, const struct gpu_choice *choice,
+                         struct gpu_schedule *out)
+{
+    const struct gpu_context c = {.k = k, .device = device, .choice = choice ? *choice : (struct gpu_choice){0}};
+
+    memset(out, 0, sizeof *out);
+    out->kernel = k;
+    out->lane_var = out->sum_split = KEXPR_NONE;
+    out->lanes = 1;
+    out->sum_steps = SUM_STEPS;
+    for (uint32_t d = 0; d < GPU_DIMENSIONS; d++)
+        out->global[d] = out->local[d] = 1;
+    if (k->stage_count) {
+        out->shape = GPU_STAGES;
+        lay_stages(out, device);
+        return;
+    }
+    out->wide = needs_wide(k);
+    if (!c.choice.no_tiles && gpu_choose_tile(&c, out))
+        return;
+    schedule_points(&c, out);
+}
+
+void schedule_gpu(const struct kernel *k, const struct gpu_facts *device, struct gpu_schedule *out)
+{
+    schedule_gpu_choose(k, device, NULL, out);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Decides how a kernel is computed on a device with work-groups, as schedule_cpu (ir/schedule/schedule.h) does for processors.
+ *
+ * schedule_gpu takes a finished kernel and facts about the device (ir/target.h).  It makes a struct gpu_schedule, which the
+ * printer (codegen/opencl) follows.  There are four shapes:
+ *
+ *   points   One work-item computes one point of the PARALLEL variables, or as many neighbouring ones as a vector has
+ *            lanes, and goes through all REDUCED iterations one after the other.  The last PARALLEL variable is dimension 0 of
+ *            the index space, so that
+ *            neighbouring items touch neighbouring elements.
+ *   rows     One work-group computes one point: its items share the REDUCED iterations and combine in local memory what each of
+ *            them has reduced.  This suits long rows that are contiguous along the REDUCED variables.
+ *   tiles    One work-item computes MR rows times NR columns of a contraction, whose sums stay in registers.  Its operands come
+ *            from global memory, or a work-group brings tiles of them to local memory first.
+ *   stages   One work-group computes one macro-tile of a kernel of stages after the other; barriers separate the stages, and
+ *            local tensors lie in a part of the scratch buffer that belongs to the group.
+ *
+ * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
+ * schedule_gpu_tile.c has the register tiles and their cost model.
+ */
+#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
+#define WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
+
+#include "ir/kernel/kernel.h"
+#include "ir/target.h"
+
+/** Names the four shapes, in the order of the list above. */
+enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES };
+
+enum { GPU_DIMENSIONS = 3 };
+
+/** These PARALLEL variables are enumerated together, the last one fastest. */
+struct gpu_vars {
+    uint32_t count;
+    uint32_t vars[KERNEL_VARS_MAX];
+};
+
+/**
+ * Describes the register tile of a contraction.  M are the variables of its rows, N those of its columns.  Where operands come
+ * from global memory, N is the lane variable alone, so that columns are vectors.  Where they come from local memory, N is every
+ * variable that only the other operand has.
+ */
+struct gpu_tile {
+    uint32_t dot; /* the REDUCE expression */
+    struct gpu_vars m, n;
+    uint32_t rows, vectors;     /* of an item */
+    bool local_memory;          /* tiles of both operands come to local memory first */
+    bool along_k[2];            /* of an operand: neighbouring elements in memory are neighbours along K */
+    uint32_t operand_m, k_tile; /* which operand of the dot M belongs to; iterations whose operands are brought at once */
+    uint32_t items_m, items_n;  /* of a work-group, for tiles in local memory */
+    uint32_t k_items;           /* items that share the iterations of one tile (few rows); 1: none do */
+};
+
+/** This is a kernel's schedule for devices.  It owns nothing. */
+struct gpu_schedule {
+    const struct kernel *kernel; /* outlives the schedule */
+    enum gpu_shape shape;
+    bool wide; /* indices need 64 bits */
+    /* Each dimension of the index space enumerates these PARALLEL variables. */
+    struct gpu_vars dimensions[GPU_DIMENSIONS];
+    bool partial[GPU_DIMENSIONS]; /* the last group is not full: items beyond the end do nothing */
+    int64_t global[GPU_DIMENSIONS];
+    uint32_t local[GPU_DIMENSIONS];
+    int64_t scratch_bytes; /* of the whole launch: the local tensors of all groups */
+    /* Lanes are neighbouring values of lane_var, which is the last PARALLEL or the last REDUCED variable (KEXPR_NONE: there are
+     * no vectors).  lane_tail holds if its size is no multiple of the number of lanes. */
+    uint32_t lane_var, lanes;
+    bool lane_tail;
+    /* Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number sum_split (0 is
+     * the outermost one).  KEXPR_NONE means that all iterations are one block. */
+    uint32_t sum_split, sum_steps;
+    struct gpu_stage_sums {
+        uint32_t split, steps;
+    } stage_sums[KERNEL_STAGES_MAX]; /* the same of each stage */
+    struct gpu_tile tile;
+};
+
+/** Says what a schedule must be like, whatever the device is, for tests and tuning.  One that is all 0 leaves everything
+ * free. */
+struct gpu_choice {
+    enum gpu_memory { GPU_MEMORY_ANY, GPU_MEMORY_GLOBAL, GPU_MEMORY_LOCAL } tile_memory; /* of contractions that have tiles */
+    uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
+    uint32_t k_items;
+    bool no_tiles, no_lanes, rows_shape; /* rows_shape: shared rows are taken wherever they are right, whatever they cost */
+};
+
+/** Chooses the schedule of a finished kernel, which must outlive it, for a device.  This cannot fail. */
+void schedule_gpu(const struct kernel *k, const struct gpu_facts *device, struct gpu_schedule *out);
+/** Does the same with choices that were made beforehand; choice may be NULL. */
+void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device, const struct gpu_choice *choice,
+                         struct gpu_schedule *out);
+
+/* ---- what printers ask ---- */
+
+/** Says which variables and expressions differ between the values of one variable, in arrays of var_count and expr_count. */
+void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *exprs);
+/** Returns the product of the variables' sizes. */
+int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
+
+/* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */
+
+/** Returns the shape's word in the list above. */
+const char *gpu_shape_name(enum gpu_shape shape);
+/** Prints the schedule as a part of a line: shape, tile, lanes, index space. */
+void gpu_schedule_print(const struct gpu_schedule *s, FILE *out);
+
+#endif

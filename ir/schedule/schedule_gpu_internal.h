@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what the files of GPU schedules share.
+ */
+#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_GPU_INTERNAL_H_
+#define WEBNN_IR_SCHEDULE_SCHEDULE_GPU_INTERNAL_H_
+
+#include "ir/schedule/schedule_gpu.h"
+
+/** Holds what is decided before a schedule, and the device. */
+struct gpu_context {
+    const struct kernel *k;
+    const struct gpu_facts *device;
+    struct gpu_choice choice;
+};
+
+/** Returns whether the order of REDUCED iterations matters: it does for running sums, and for stores at addresses that are
+ * data. */
+bool gpu_has_order(const struct kernel *k);
+
+/* ---- lanes (schedule_gpu_lanes.c) ---- */
+
+/** Says how accesses of a kernel go along a variable. */
+struct gpu_accesses {
+    uint32_t side_by_side; /* neighbouring values are neighbours in memory */
+    uint32_t scattered;    /* anything else that depends on the variable */
+    bool computable;       /* vectors have every operation that is computed with lanes */
+};
+/** Counts the accesses of a kernel along a variable.  Without memory nothing is computable. */
+struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var);
+/** Chooses lane_var, lanes and lane_tail of the points shape, along REDUCED variables only if `rows` holds. */
+void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedule *s);
+/** Chooses where sums are split, so that no accumulator takes more than so many steps. */
+void gpu_choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes, struct gpu_schedule *s);
+
+/* ---- tiles (schedule_gpu_tile.c) ---- */
+
+/** Makes s a schedule of register tiles, with its index space.  Returns false if the kernel is no contraction that gains by
+ * them. */
+bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses the vectors of a GPU schedule: along which variable lanes are neighbours, and how sums are split into blocks.
+ */
+#include "ir/schedule/schedule_gpu_internal.h"
+
+#include <string.h>
+
+enum { LANES_MIN = 4 /* fewer are not worth a vector */ };
+
+/* ---- what differs along a variable ---- */
+
+static bool form_differs(const bool *vars, struct kaffine a)
+{
+    for (uint32_t i = 0; i < a.count; i++)
+        if (vars[a.terms[i].var])
+            return true;
+    return false;
+}
+
+static bool expr_differs(const struct kernel *k, uint32_t var, const bool *vars, const bool *exprs, const struct kexpr *e)
+{
+    bool differs = false;
+
+    if (e->op == K_REDUCE && k->vars[var].kind == KVAR_REDUCED)
+        return false;
+    for (uint32_t i = 0; i < 3; i++)
+        differs = differs || (e->args[i] != KEXPR_NONE && exprs[e->args[i]]);
+    if (e->op == K_LOAD || e->op == K_INDEX)
+        differs = differs || form_differs(vars, e->index);
+    for (uint32_t g = 0; e->op == K_LOAD && g < e->guard_count; g++)
+        differs = differs || form_differs(vars, e->guards[g].form);
+    return differs;
+}
+
+void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *exprs)
+{
+    bool changed = true;
+
+    memset(vars, 0, k->var_count * sizeof *vars);
+    memset(exprs, 0, k->expr_count * sizeof *exprs);
+    vars[var] = true;
+    while (changed) { /* variables are computed from expressions and expressions from variables */
+        changed = false;
+        for (uint32_t i = 0; i < k->var_count; i++) {
+            const struct kvar *v = &k->vars[i];
+            const bool differs = v->kind == KVAR_DIVMOD   ? form_differs(vars, v->base)
+                                 : v->kind == KVAR_LOADED ? exprs[v->expr]
+                                                          : i == var;
+            changed |= differs && !vars[i];
+            vars[i] |= differs;
+        }
+        for (uint32_t i = 0; i < k->expr_count; i++) {
+            const bool differs = expr_differs(k, var, vars, exprs, &k->exprs[i]);
+            changed |= differs && !exprs[i];
+            exprs[i] |= differs;
+        }
+    }
+}
+
+/* ---- accesses ---- */
+
+/* Returns whether vectors have an operation: the printer computes others lane by lane. */
+static bool has_vectors(const struct kexpr *e)
+{
+    const bool simple = e->type == KT_F32 || e->type == KT_BOOL || e->type == KT_I32 || e->type == KT_U32 || e->type == KT_I8 ||
+                        e->type == KT_U8;
+
+    if (e->op == K_SCAN || (e->op == K_REDUCE && (e->reduce == KR_ARG_MIN || e->reduce == KR_ARG_MAX)))
+        return false;
+    if (!ktype_is_float(e->type) && (e->op == K_DIV || e->op == K_POW || e->op == K_SIGN || e->op == K_INDEX))
+        return false;
+    return simple;
+}
+
+static void count_access(struct gpu_accesses *a, const bool *vars, uint32_t var, struct kaffine form)
+{
+    bool derived = false;
+
+    for (uint32_t i = 0; i < form.count; i++)
+        derived |= form.terms[i].var != var && vars[form.terms[i].var];
+    if (!derived && kaffine_coefficient(form, var) == 1)
+        a->side_by_side++;
+    else
+        a->scattered++;
+}
+
+struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
+{
+    struct gpu_accesses a = {.computable = true};
+    bool vars[KERNEL_VARS_MAX], *exprs;
+    struct arena arena = {0};
+
+    exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
+    if (!exprs)
+        return (struct gpu_accesses){0};
+    gpu_differ_along(k, var, vars, exprs);
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if (k->vars[var].kind == KVAR_REDUCED && e->op == K_REDUCE)
+            a.computable &= has_vectors(e);
+        if (!exprs[i])
+            continue;
+        a.computable &= has_vectors(e);
+        if (e->op == K_LOAD)
+            count_access(&a, vars, var, e->index);
+    }
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (exprs[k->stores[i].expr] || form_differs(vars, k->stores[i].index))
+            count_access(&a, vars, var, k->stores[i].index);
+    arena_free(&arena);
+    return a;
+}
+
+/* ---- choices ---- */
+
+static uint32_t lanes_for(const struct gpu_context *c, int64_t size)
+{
+    uint32_t lanes = c->choice.lanes ? c->choice.lanes : c->device->vector_lanes;
+
+    while (lanes > 1 && lanes > size)
+        lanes /= 2;
+    return lanes;
+}
+
+static bool try_lanes(const struct gpu_context *c, uint32_t var, struct gpu_schedule *s)
+{
+    const int64_t size = c->k->vars[var].size;
+    const uint32_t lanes = lanes_for(c, size);
+    const struct gpu_accesses a = gpu_accesses_along(c->k, var);
+
+    if (lanes < LANES_MIN || !a.computable || a.side_by_side <= a.scattered)
+        return false;
+    s->lane_var = var;
+    s->lanes = lanes;
+    s->lane_tail = size % lanes != 0;
+    return true;
+}
+
+void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedule *s)
+{
+    const struct kernel *k = c->k;
+
+    s->lane_var = KEXPR_NONE;
+    s->lanes = 1;
+    if (c->choice.no_lanes || gpu_has_order(k))
+        return;
+    if (k->parallel_count && try_lanes(c, k->parallel_count - 1, s))
+        return;
+    if (rows && k->reduced_count)
+        try_lanes(c, k->parallel_count + k->reduced_count - 1, s);
+}
+
+void gpu_choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes, struct gpu_schedule *s)
+{
+    int64_t inner = 1;
+
+    s->sum_split = KEXPR_NONE;
+    s->sum_steps = steps;
+    for (uint32_t r = k->reduced_count; r-- > 0;) {
+        const int64_t size = k->vars[k->parallel_count + r].size;
+        const int64_t rounds = r + 1 == k->reduced_count ? (size + lanes - 1) / lanes : size;
+        if (inner * rounds > steps) {
+            s->sum_split = r;
+            s->sum_steps = inner <= steps ? (uint32_t)(steps / inner) : 1;
+            return;
+        }
+        inner *= rounds;
+    }
+}

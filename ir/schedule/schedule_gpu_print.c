@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes GPU schedules as text, for dumps of programs.
+ */
+#include <inttypes.h>
+
+#include "ir/schedule/schedule_gpu.h"
+
+const char *gpu_shape_name(enum gpu_shape shape)
+{
+    static const char *const names[] = {
+        [GPU_POINTS] = "points", [GPU_ROWS] = "rows", [GPU_TILES] = "tiles", [GPU_STAGES] = "stages"};
+
+    return names[shape];
+}
+
+static void print_tile(const struct gpu_tile *t, FILE *out)
+{
+    fprintf(out, " of %" PRIu32 " rows x %" PRIu32 " vectors from %s memory", t->rows, t->vectors,
+            t->local_memory ? "local" : "global");
+    if (t->local_memory)
+        fprintf(out, " (%" PRIu32 " x %" PRIu32 " items, %" PRIu32 " iterations at once)", t->items_m, t->items_n, t->k_tile);
+    if (t->k_items > 1)
+        fprintf(out, ", %" PRIu32 " items share K", t->k_items);
+}
+
+void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
+{
+    fputs(gpu_shape_name(s->shape), out);
+    if (s->shape == GPU_TILES)
+        print_tile(&s->tile, out);
+    if (s->lanes > 1)
+        fprintf(out, ", %" PRIu32 " lanes along variable %" PRIu32 "%s", s->lanes, s->lane_var,
+                s->lane_tail ? " with a rest" : "");
+    if (s->sum_split != KEXPR_NONE)
+        fprintf(out, ", sums split at reduced variable %" PRIu32 " by %" PRIu32, s->sum_split, s->sum_steps);
+    fprintf(out, ", %" PRId64, s->global[0]);
+    for (uint32_t d = 1; d < GPU_DIMENSIONS; d++)
+        fprintf(out, " x %" PRId64, s->global[d]);
+    fprintf(out, " work-items in groups of %u", s->local[0]);
+    for (uint32_t d = 1; d < GPU_DIMENSIONS; d++)
+        fprintf(out, " x %u", s->local[d]);
+    fprintf(out, ", scratch %" PRId64 " bytes%s", s->scratch_bytes, s->wide ? ", 64-bit indices" : "");
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses the register tiles of contractions on devices with work-groups: which variables are rows and columns, how many of
+ * each an item computes, and whether operands come to local memory first.
+ *
+ * Nothing here knows an operator.  Columns (N) are the last PARALLEL variable, along which results are neighbours.  Rows (M)
+ * are variables along which an operand stays the same, so that what is loaded once serves all rows: the operand that differs
+ * along N if there is such a variable (matmul, convolution in nhwc), else the other one (depthwise convolution).
+ */
+#include "ir/schedule/schedule_gpu_internal.h"
+
+#include <string.h>
+
+enum { ROWS_MAX = 16, VECTORS_MAX = 4 };
+
+/* Describes an operand of the dot, and along which variables it differs. */
+struct dot_operand {
+    bool along[KERNEL_VARS_MAX];
+    struct gpu_accesses accesses; /* along the lane variable */
+};
+
+struct contraction_view {
+    uint32_t dot;
+    struct dot_operand operands[2];
+};
+
+/* ---- the kernel ---- */
+
+/* Returns the only reduction of the kernel if it is a dot whose type vectors have, and KEXPR_NONE for all other kernels. */
+static uint32_t find_dot(const struct kernel *k)
+{
+    uint32_t dot = KEXPR_NONE;
+
+    if (!k->parallel_count || !k->reduced_count || k->phase_count != 1)
+        return KEXPR_NONE;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        if (e->op == K_SCAN || (e->op == K_REDUCE && (dot != KEXPR_NONE || e->reduce != KR_DOT)))
+            return KEXPR_NONE;
+        if (e->op == K_REDUCE)
+            dot = i;
+    }
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (k->stores[i].varying)
+            return KEXPR_NONE;
+    if (dot == KEXPR_NONE)
+        return KEXPR_NONE;
+    const enum ktype type = k->exprs[dot].type;
+    return type == KT_F32 || type == KT_I32 || type == KT_U32 ? dot : KEXPR_NONE;
+}
+
+/* Marks the expressions that an operand is computed from, itself included. */
+static void mark_operand(const struct kernel *k, uint32_t expr, bool *used)
+{
+    memset(used, 0, k->expr_count * sizeof *used);
+    used[expr] = true;
+    for (uint32_t i = expr + 1; i-- > 0;)
+        for (uint32_t a = 0; used[i] && a < 3; a++)
+            if (k->exprs[i].args[a] != KEXPR_NONE)
+                used[k->exprs[i].args[a]] = true;
+}
+
+/* Loads of an operand that are neighbours along a variable, and those that are not. */
+static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *used, uint32_t var, const bool *vars,
+                                            const bool *exprs)
+{
+    struct gpu_accesses a = {.computable = true};
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        bool derived = false;
+        if (!used[i] || !exprs[i] || e->op != K_LOAD)
+            continue;
+        for (uint32_t t = 0; t < e->index.count; t++)
+            derived |= e->index.terms[t].var != var && vars[e->index.terms[t].var];
+        if (!derived && kaffine_coefficient(e->index, var) == 1)
+            a.side_by_side++;
+        else
+            a.scattered++;
+    }
+    return a;
+}
+
+static bool view_contraction(const struct kernel *k, struct contraction_view *v)
+{
+    const uint32_t n = k->parallel_count - 1;
+    bool vars[KERNEL_VARS_MAX], *exprs, *used;
+    struct arena arena = {0};
+
+    memset(v, 0, sizeof *v);
+    v->dot = find_dot(k);
+    exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
+    used = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *used);
+    if (v->dot == KEXPR_NONE || !exprs || !used) {
+        arena_free(&arena);
+        return false;
+    }
+    for (uint32_t var = 0; var < k->parallel_count + k->reduced_count; var++) {
+        gpu_differ_along(k, var, vars, exprs);
+        for (uint32_t o = 0; o < 2; o++) {
+            v->operands[o].along[var] = exprs[k->exprs[v->dot].args[o]];
+            if (var != n)
+                continue;
+            mark_operand(k, k->exprs[v->dot].args[o], used);
+            v->operands[o].accesses = operand_accesses(k, used, var, vars, exprs);
+        }
+    }
+    arena_free(&arena);
+    return true;
+}
+
+/* ---- rows and columns ---- */
+
+static void add_var(struct gpu_vars *v, uint32_t var)
+{
+    v->vars[v->count++] = var;
+}
+
+/* Finds the rows: variables along which the operand of the columns stays the same, or else the other one. */
+static void find_rows(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
+{
+    const uint32_t n = k->parallel_count - 1;
+
+    for (uint32_t pass = 0; pass < 2 && !t->m.count; pass++)
+        for (uint32_t i = 0; i < n; i++) {
+            bool constant = false;
+            for (uint32_t o = 0; o < 2; o++)
+                constant |= v->operands[o].along[n] == !pass && !v->operands[o].along[i];
+            if (constant)
+                add_var(&t->m, i);
+        }
+}
+
+/* Finds the variables of M and N as a matrix multiplication has them: each belongs to one operand.  Returns false if the kernel
+ * is none. */
+static bool find_matrices(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
+{
+    const uint32_t n = k->parallel_count - 1;
+
+    if (v->operands[0].along[n] == v->operands[1].along[n])
+        return false;
+    t->operand_m = v->operands[0].along[n];
+    t->m.count = t->n.count = 0;
+    for (uint32_t i = 0; i <= n; i++) {
+        const bool m = v->operands[t->operand_m].along[i], column = v->operands[!t->operand_m].along[i];
+        if (m != column)
+            add_var(m ? &t->m : &t->n, i);
+    }
+    return t->m.count != 0;
+}
+
+/* ---- the cost model ---- */
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Returns the multiply-adds, or what takes as long, of one iteration of all tiles. */
+static double tile_cost(const struct gpu_context *c, const struct contraction_view *v, const struct gpu_schedule *s, int64_t m,
+                        int64_t n)
+{
+    const struct gpu_tile *t = &s->tile;
+    const double products = t->rows * t->vectors;
+    double loads = 0, cost;
+
+    for (uint32_t o = 0; o < 2; o++) {
+        const struct dot_operand *x = &v->operands[o];
+        const bool columns = x->along[c->k->parallel_count - 1];
+        bool rows = false;
+        double one = c->device->tile_load;
+        for (uint32_t i = 0; i < t->m.count; i++)
+            rows |= x->along[t->m.vars[i]];
+        if (columns && s->lanes > 1 && x->accesses.scattered)
+            one += c->device->tile_gather * s->lanes;
+        loads += one * (rows ? t->rows : 1) * (columns ? t->vectors : 1);
+    }
+    cost = products + 0.5 * loads; /* loads run beside multiply-adds, as long as they are fewer */
+    if (cost < loads)
+        cost = loads;
+    if (cost < c->device->tile_chains)
+        cost = c->device->tile_chains;
+    return cost * (double)ceil_div(m, t->rows) * (double)ceil_div(n, (int64_t)t->vectors * s->lanes);
+}
+
+static void choose_size(const struct gpu_context *c, const struct contraction_view *v, struct gpu_schedule *s)
+{
+    const int64_t m = gpu_vars_points(c->k, &s->tile.m), n = c->k->vars[c->k->parallel_count - 1].size;
+    const uint32_t lanes_most = c->choice.lanes ? c->choice.lanes : c->choice.no_lanes ? 1 : c->device->vector_lanes;
+    struct gpu_schedule best = {0}, tried = *s;
+    double best_cost = 0;
+
+    for (uint32_t lanes = lanes_most; lanes; lanes /= 2) {
+        if (lanes > n || (lanes > 1 && lanes < 4) || (c->choice.lanes && lanes != c->choice.lanes && best.lanes))
+            continue;
+        for (uint32_t rows = 1; rows <= ROWS_MAX && rows <= m; rows++)
+            for (uint32_t vectors = 1; vectors <= VECTORS_MAX; vectors++) {
+                double cost;
+                if (rows * vectors * lanes > c->device->tile_numbers || (vectors > 1 && (int64_t)(vectors - 1) * lanes >= n) ||
+                    (c->choice.rows && rows != c->choice.rows && c->choice.rows <= m) ||
+                    (c->choice.vectors && vectors != c->choice.vectors && (int64_t)(c->choice.vectors - 1) * lanes < n))
+                    continue;
+                tried.lanes = lanes;
+                tried.tile.rows = rows;
+                tried.tile.vectors = vectors;
+                cost = tile_cost(c, v, &tried, m, n);
+                if (!best.lanes || cost < best_cost) {
+                    best = tried;
+                    best_cost = cost;
+                }
+            }
+    }
+    if (best.lanes)
+        *s = best;
+}
+
+/* ---- the index space ---- */
+
+/* Adds the PARALLEL variables that are neither rows nor columns. */
+static void add_batch(const struct kernel *k, struct gpu_schedule *s)
+{
+    const struct gpu_tile *t = &s->tile;
+
+    for (uint32_t i = 0; i < k->parallel_count; i++) {
+        bool taken = false;
+        for (uint32_t j = 0; j < t->m.count; j++)
+            taken |= t->m.vars[j] == i;
+        for (uint32_t j = 0; j < t->n.count; j++)
+            taken |= t->n.vars[j] == i;
+        if (!taken)
+            add_var(&s->dimensions[2], i);
+    }
+}
+
+static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
+{
+    const struct gpu_tile *t = &s->tile;
+    const int64_t columns = ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
+    const int64_t rows = ceil_div(gpu_vars_points(c->k, &t->m), t->rows);
+    uint32_t items = t->k_items > 1 ? c->device->group_items / t->k_items : c->device->tile_items * c->device->tile_items;
+
+    add_batch(c->k, s);
+    if (items > columns)
+        items = (uint32_t)columns;
+    s->local[0] = items;
+    s->global[0] = ceil_div(columns, items) * items;
+    s->partial[0] = columns % items != 0;
+    s->local[1] = t->k_items;
+    s->global[1] = rows * t->k_items;
+    s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
+}
+
+/* Lays tiles in local memory: chooses so many items that a group's tile fits. */
+static void lay_local(const struct gpu_context *c, struct gpu_schedule *s)
+{
+    const struct gpu_facts *d = c->device;
+    struct gpu_tile *t = &s->tile;
+    const int64_t m = gpu_vars_points(c->k, &t->m), n = gpu_vars_points(c->k, &t->n);
+
+    s->lanes = 1;
+    s->lane_var = KEXPR_NONE;
+    s->lane_tail = false;
+    t->items_m = t->items_n = d->tile_items;
+    while (t->items_m * t->items_n > d->group_items) {
+        t->items_m /= 2;
+        t->items_n = t->items_n > 1 ? t->items_n / 2 : 1;
+    }
+    t->rows = c->choice.rows ? c->choice.rows : d->tile_numbers >= 64 ? 8 : 4;
+    t->vectors = c->choice.vectors ? c->choice.vectors : d->tile_numbers / t->rows >= 8 ? 8 : 4;
+    while (!c->choice.rows && t->rows > 1 && (int64_t)t->items_m * t->rows / 2 >= m)
+        t->rows /= 2;
+    while (!c->choice.vectors && t->vectors > 1 && (int64_t)t->items_n * t->vectors / 2 >= n)
+        t->vectors /= 2;
+    t->k_tile = d->tile_iterations ? d->tile_iterations : 8;
+    while (t->k_tile > 1 && (t->items_m * t->rows + t->items_n * t->vectors) * t->k_tile * sizeof(float) > d->local_bytes)
+        t->k_tile /= 2;
+    add_batch(c->k, s);
+    s->local[0] = t->items_n;
+    s->local[1] = t->items_m;
+    s->global[0] = ceil_div(n, (int64_t)t->items_n * t->vectors) * t->items_n;
+    s->global[1] = ceil_div(m, (int64_t)t->items_m * t->rows) * t->items_m;
+    s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
+}
+
+/* Returns whether an operand's neighbours in memory are neighbours along the last REDUCED variable. */
+static bool is_along_k(const struct kernel *k, uint32_t expr)
+{
+    const uint32_t last = k->parallel_count + k->reduced_count - 1;
+
+    while (k->exprs[expr].op != K_LOAD) { /* the load that it is computed from */
+        if (k->exprs[expr].args[0] == KEXPR_NONE || k->exprs[expr].op == K_REDUCE)
+            return false;
+        expr = k->exprs[expr].args[0];
+    }
+    return kaffine_coefficient(k->exprs[expr].index, last) == 1;
+}
+
+/* Returns how many items share the iterations of a tile, where there are too few tiles for the device and K is long. */
+static uint32_t share_k(const struct gpu_context *c, const struct gpu_schedule *s)
+{
+    const struct gpu_tile *t = &s->tile;
+    const int64_t tiles = ceil_div(gpu_vars_points(c->k, &t->m), t->rows) *
+                          ceil_div(gpu_vars_points(c->k, &t->n), (int64_t)t->vectors * s->lanes);
+    int64_t longest;
+    uint32_t items = 1;
+
+    if (s->sum_split == KEXPR_NONE)
+        return 1;
+    longest = c->k->vars[c->k->parallel_count + s->sum_split].size;
+    while (items * 2 <= c->device->group_items / 16 &&
+           items * tiles < (int64_t)c->device->compute_units * c->device->lanes * 8 &&
+           longest / (items * 2) >= (int64_t)s->sum_steps / 4)
+        items *= 2;
+    return items;
+}
+
+/* ---- the choice ---- */
+
+static bool wants_local(const struct gpu_context *c, const struct contraction_view *v, const struct gpu_schedule *s)
+{
+    struct gpu_tile t = s->tile;
+
+    if (c->choice.tile_memory == GPU_MEMORY_GLOBAL || !find_matrices(c->k, v, &t))
+        return false;
+    return c->choice.tile_memory == GPU_MEMORY_LOCAL ||
+           (c->device->tile_iterations && gpu_vars_points(c->k, &t.m) >= (int64_t)c->device->tile_items * 2 &&
+            gpu_vars_points(c->k, &t.n) >= (int64_t)c->device->tile_items * 2);
+}
+
+/* Returns whether vectors along K are better: rows of both operands are contiguous along it, and columns share too little. */
+static bool is_dot_of_rows(const struct gpu_context *c, const struct contraction_view *v, const struct gpu_schedule *s)
+{
+    const struct kernel *k = c->k;
+    const uint32_t n = k->parallel_count - 1, last = n + k->reduced_count;
+    uint32_t scattered = 0;
+    bool along_k = true;
+
+    for (uint32_t o = 0; o < 2; o++) {
+        scattered += v->operands[o].along[n] && v->operands[o].accesses.scattered;
+        along_k &= is_along_k(k, k->exprs[v->dot].args[o]);
+    }
+    return scattered && along_k && k->vars[last].size >= c->device->vector_lanes && s->tile.rows < 4;
+}
+
+bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
+{
+    const struct kernel *k = c->k;
+    struct gpu_schedule tiled = *s;
+    struct gpu_tile *t = &tiled.tile;
+    struct contraction_view v;
+
+    if (gpu_has_order(k) || !view_contraction(k, &v))
+        return false;
+    t->dot = v.dot;
+    t->k_items = 1;
+    tiled.shape = GPU_TILES;
+    for (uint32_t o = 0; o < 2; o++)
+        t->along_k[o] = is_along_k(k, k->exprs[v.dot].args[o]);
+    if (wants_local(c, &v, &tiled)) {
+        find_matrices(k, &v, t);
+        t->local_memory = true;
+        gpu_choose_split(k, GPU_TILE_SUM_STEPS, 1, &tiled);
+        lay_local(c, &tiled);
+        *s = tiled;
+        return true;
+    }
+    find_rows(k, &v, t);
+    add_var(&t->n, k->parallel_count - 1);
+    choose_size(c, &v, &tiled);
+    if (!t->rows || (!c->choice.rows && t->rows * t->vectors * tiled.lanes < 2) || is_dot_of_rows(c, &v, &tiled))
+        return false;
+    tiled.lane_var = tiled.lanes > 1 ? k->parallel_count - 1 : KEXPR_NONE;
+    tiled.lane_tail = k->vars[k->parallel_count - 1].size % tiled.lanes != 0;
+    gpu_choose_split(k, GPU_TILE_SUM_STEPS, 1, &tiled);
+    t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
+    if (tiled.sum_split == KEXPR_NONE)
+        t->k_items = 1;
+    lay_global(c, &tiled);
+    *s = tiled;
+    return true;
+}

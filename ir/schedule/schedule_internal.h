@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what the files of ir/schedule share and nobody else needs.
+ */
+#ifndef WEBNN_IR_SCHEDULE_SCHEDULE_INTERNAL_H_
+#define WEBNN_IR_SCHEDULE_SCHEDULE_INTERNAL_H_
+
+#include "ir/schedule/schedule.h"
+
+/** Returns whether derived variables (KVAR_DIVMOD) in a form depend on var. */
+bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var);
+
+/* ---- costs (schedule_cost.c) ---- */
+
+/** Returns what an expression costs for one vector, in additions: its time, and the length of its code. */
+double expr_cost(const struct schedule *s, const struct kexpr *x);
+/** Returns whether an expression is a function that may be called instead of being computed in line. */
+bool expr_is_called(const struct kexpr *x);
+/** Returns the cost of an exponential, by which loop bodies are measured that are long and hide the latency of memory. */
+double cost_of_exponential(const struct schedule *s);
+
+/* ---- MR x NR (schedule_mr_nr.c) ---- */
+
+/** Says what limits the tiles of a contraction. */
+struct tile_bounds {
+    int64_t m, n;        /* sizes of the M variable (1: there is none) and of the vector variable */
+    uint32_t m_multiple; /* as in struct kernel: then MR is it */
+    int64_t mr_most;     /* rows that the first-level cache and registers for addresses allow */
+    bool own_operands;   /* every accumulator has its own (a depthwise convolution): large tiles are only long code there */
+    bool wide_elements;  /* every element in memory has 32 or 64 bits */
+};
+
+/** Chooses mr, vectors and what is left over at the edges; t->m_block is known. */
+void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t);
+/** Returns how many points of M a unit covers at most. */
+int64_t mr_nr_block(const struct target_facts *facts, int64_t m, uint32_t m_multiple);
+
+/* ---- register tiles and transposes ---- */
+
+/** Finds out whether the kernel is a contraction for register tiles, and sets its m_var and m_block.  Returns false if memory
+ * runs out. */
+bool tile_find(struct schedule *s);
+/** Chooses the rest of the register tile, after tile_find. */
+void tile_choose(struct schedule *s, const struct target *target);
+/** Returns whether B depends on a PARALLEL variable. */
+bool tile_is_b_var(const struct schedule *s, uint32_t var);
+
+/** Chooses the transpose in registers, if there is to be one. */
+void transpose_choose(struct schedule *s);
+/** Returns whether kernel_structure and the vector variable alone tell which variable transposes are along. */
+bool transpose_is_implied(const struct schedule *s);
+
+#endif

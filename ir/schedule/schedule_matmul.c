@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses register tiles: which kernels are contractions, sums of products of two operands, that an MR x NR micro-kernel
+ * computes, and with which blocks of K, prefetching and treatment of padding.  MR x NR itself comes from schedule_mr_nr.c.  It
+ * takes a schedule with its vector variable, which is N, and fills schedule->tile.  Everything is read off the index maps: no
+ * operator is named here.  docs/contractions.md says how the tiles compute.
+ */
+#include <string.h>
+
+#include "ir/kernel/kernel_internal.h"
+#include "ir/schedule/schedule_internal.h"
+
+/* ---- which kernels, and which variable is M ---- */
+
+/** Marks the loads under id: what a contraction reads. */
+static void mark_loads(const struct kernel *k, uint32_t id, bool *loads)
+{
+    const struct kexpr *e = &k->exprs[id];
+
+    if (e->op == K_LOAD)
+        loads[id] = true;
+    for (uint32_t a = 0; a < 3; a++) {
+        if (e->args[a] != KEXPR_NONE)
+            mark_loads(k, e->args[a], loads);
+    }
+}
+
+/** Returns how many rows of a tile a variable fills: what makes one variable a better M than another. */
+static int64_t rows_of(const struct schedule *s, uint32_t var)
+{
+    const int64_t size = s->kernel->vars[var].size, tall = s->facts->contraction.tall_rows;
+
+    return size < tall ? size : tall;
+}
+
+/**
+ * Decides which loop is the slowest.  All of A may exceed the second cache while all of B fits into it: then a block of A stays
+ * there while panel after panel of B goes by, instead of all rows passing by for every panel.
+ */
+static void choose_loop_order(struct schedule *s, const bool *loads)
+{
+    const struct kernel *k = s->kernel;
+    int64_t rows = 0, panels = 0;
+
+    for (uint32_t i = 0; s->tile.m_var != KEXPR_NONE && i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        const int64_t size = loads[i] ? (int64_t)dtype_size(k->tensors[x->tensor].type) : 0;
+        const int64_t along = size ? size * kaffine_coefficient(x->index, s->tile.m_var) : 0;
+        if (size && !along)
+            panels += size * k->tensors[x->tensor].elements;
+        if (along * k->vars[s->tile.m_var].size > rows)
+            rows = along * k->vars[s->tile.m_var].size;
+    }
+    s->tile.m_outer =
+        rows > s->facts->cache.l2_bytes && (double)panels <= s->facts->cache.l2_paired_share * (double)s->facts->cache.l2_bytes;
+}
+
+/**
+ * One contraction with vectors along a PARALLEL variable is computed in tiles: at several points of a second PARALLEL
+ * variable at once, along which what is loaded by vectors stays the same (the rows of a matrix, the columns of an image).
+ */
+bool tile_find(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    uint32_t sum = KEXPR_NONE, sums = 0;
+    bool *loads;
+
+    s->tile.m_block = mr_nr_block(s->facts, 1, 0);
+    if (k->rare || s->vector_var == KEXPR_NONE || k->vars[s->vector_var].kind != KVAR_PARALLEL || k->phase_count != 1 ||
+        s->row_buffers.count)
+        return true;
+    for (uint32_t i = 0; i < k->var_count; i++) {
+        if (k->vars[i].kind == KVAR_LOADED)
+            return true;
+    }
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        if (k->exprs[i].op == K_SCAN)
+            return true;
+        if (k->exprs[i].op == K_REDUCE) {
+            sum = i;
+            sums++;
+        }
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        if (k->stores[i].varying)
+            return true;
+    }
+    if (sums != 1 || k->exprs[sum].reduce != KR_DOT || k->exprs[sum].type != KT_F32)
+        return true;
+    loads = arena_array(&s->arena, k->expr_count, sizeof *loads);
+    if (!loads)
+        return false;
+    mark_loads(k, k->exprs[sum].args[0], loads);
+    mark_loads(k, k->exprs[sum].args[1], loads);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        s->tiled |= loads[i] && kaffine_coefficient(k->exprs[i].index, s->vector_var) == 1;
+    for (uint32_t u = k->parallel_count; u-- > k->macro_tile_vars;) { /* of equals the innermost */
+        bool shared = false, derived = false;
+
+        for (uint32_t i = 0; i < k->var_count; i++)
+            derived |= k->vars[i].kind == KVAR_DIVMOD && kaffine_coefficient(k->vars[i].base, u);
+        for (uint32_t i = 0; i < k->expr_count; i++)
+            shared |= loads[i] && kaffine_coefficient(k->exprs[i].index, s->vector_var) == 1 &&
+                      !kaffine_coefficient(k->exprs[i].index, u);
+        if (s->tiled && u != s->vector_var && shared && !derived && k->vars[u].size > 1 &&
+            (s->tile.m_var == KEXPR_NONE || rows_of(s, u) > rows_of(s, s->tile.m_var)))
+            s->tile.m_var = u;
+    }
+    if (s->tile.m_var != KEXPR_NONE || k->m_multiple)
+        s->tile.m_block = mr_nr_block(s->facts, s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size, k->m_multiple);
+    choose_loop_order(s, loads);
+    return true;
+}
+
+/* ---- questions about the kernel ---- */
+
+/* Returns whether a form depends on a variable through derived ones. */
+bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct kvar *v = &k->vars[a->terms[i].var];
+        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || form_derives_from(k, &v->base, var)))
+            return true;
+    }
+    return false;
+}
+
+/* Returns how many loops over REDUCED variables must be open for a form to have a value. */
+static uint32_t depth_of(const struct kernel *k, const struct kaffine *a)
+{
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint32_t var = a->terms[i].var, d = 0;
+        if (k->vars[var].kind == KVAR_REDUCED)
+            d = var - k->parallel_count + 1;
+        else if (k->vars[var].kind == KVAR_DIVMOD)
+            d = depth_of(k, &k->vars[var].base);
+        depth = d > depth ? d : depth;
+    }
+    return depth;
+}
+
+bool tile_is_operand(const struct kexpr *x)
+{
+    return x->op == K_LOAD && x->varying;
+}
+
+/* Returns whether an expression is loaded by vectors. */
+static bool reads_vectors(const struct schedule *s, uint32_t expr)
+{
+    const struct kernel *k = s->kernel;
+    const struct kexpr *x = &k->exprs[expr];
+    bool wide =
+        x->op == K_LOAD && (kaffine_coefficient(x->index, s->vector_var) || form_derives_from(k, &x->index, s->vector_var));
+    for (uint32_t i = 0; i < 3; i++)
+        wide = wide || (x->args[i] != KEXPR_NONE && reads_vectors(s, x->args[i]));
+    return wide;
+}
+
+/* Returns whether every accumulator of a tile has operands of its own (a depthwise convolution): large tiles are only long code
+ * there.
+ */
+static bool operands_are_own(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    bool own = false;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_REDUCE)
+            own = reads_vectors(s, k->exprs[i].args[0]) && reads_vectors(s, k->exprs[i].args[1]);
+    return own;
+}
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    return b ? greatest_divisor(b, a % b) : a;
+}
+
+/* Returns how many rows of a tile the first cache holds: where rows lie a power of two apart, few, and a step reads one line of
+ * each.
+ */
+static int64_t rows_in_cache(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    const struct cache_facts *cache = &s->facts->cache;
+    int64_t most = INT64_MAX;
+
+    for (uint32_t i = 0; i < k->expr_count && s->tile.m_var != KEXPR_NONE; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (!tile_is_operand(x))
+            continue;
+        int64_t stride = kaffine_coefficient(x->index, s->tile.m_var) * (int64_t)dtype_size(k->tensors[x->tensor].type);
+        if (stride <= 0)
+            continue;
+        int64_t sets = cache->l1_way_bytes / greatest_divisor(stride, cache->l1_way_bytes);
+        most = sets * cache->l1_ways < most ? sets * cache->l1_ways : most;
+    }
+    return most;
+}
+
+bool tile_is_a(const struct schedule *s, const struct kexpr *x)
+{
+    return tile_is_operand(x) && kaffine_coefficient(x->index, s->tile.m_var) && !kaffine_coefficient(x->index, s->vector_var);
+}
+
+uint32_t tile_b(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kaffine *a = &k->exprs[i].index;
+        if (tile_is_operand(&k->exprs[i]) && kaffine_coefficient(*a, s->vector_var) == 1 &&
+            !kaffine_coefficient(*a, s->tile.m_var))
+            return i;
+    }
+    return KEXPR_NONE;
+}
+
+/*
+ * Returns whether a kernel is like a matrix multiplication: no padding, a long innermost loop, one operand loaded by vectors
+ * and one by rows.  Nothing in a tile depends on sizes there, and all multiplications with the same tiles share code.
+ */
+static bool is_strided(const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    if (s->tile.m_var == KEXPR_NONE || !k->reduced_count || operands_are_own(s))
+        return false;
+    if (k->vars[k->parallel_count + k->reduced_count - 1].size <= KERNEL_IMMEDIATE_MAX)
+        return false;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        const struct kaffine *a = &x->index;
+        if (!tile_is_operand(x))
+            continue;
+        if (x->guard_count || (kaffine_coefficient(*a, s->tile.m_var) && kaffine_coefficient(*a, s->vector_var)))
+            return false;
+        for (uint32_t t = 0; t < a->count; t++) {
+            const struct kvar *v = &k->vars[a->terms[t].var];
+            if (v->kind == KVAR_DIVMOD &&
+                (depth_of(k, &v->base) || form_derives_from(k, a, s->vector_var) || form_derives_from(k, a, s->tile.m_var)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- MR x NR ---- */
+
+static void choose_mr_nr(struct schedule *s, const struct target *target)
+{
+    const struct kernel *k = s->kernel;
+    const int64_t cached = rows_in_cache(s), pointers = s->facts->contraction.row_pointers;
+    struct tile_bounds b = {.m = s->tile.m_var == KEXPR_NONE ? 1 : k->vars[s->tile.m_var].size,
+                            .n = k->vars[s->vector_var].size,
+                            .m_multiple = k->m_multiple,
+                            .mr_most = s->tile.strided && cached > pointers ? pointers : cached,
+                            .own_operands = operands_are_own(s),
+                            .wide_elements = true};
+
+    for (uint32_t i = 0; i < k->tensor_count; i++)
+        b.wide_elements = b.wide_elements && dtype_size(k->tensors[i].type) >= 4;
+    mr_nr_choose(target, &b, &s->tile);
+}
+
+/* Chooses where accumulation is split into blocks of K, so that no accumulator takes more than TILE_SUM_STEPS additions in a
+ * row. */
+static void choose_split(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    int64_t inner = 1;
+
+    s->tile.split = KEXPR_NONE;
+    for (uint32_t r = k->reduced_count; r-- > 0;) {
+        int64_t size = k->vars[k->parallel_count + r].size;
+        if (inner * size > TILE_SUM_STEPS || inner > TILE_SUM_STEPS / 2) {
+            s->tile.split = r;
+            s->tile.split_steps = inner <= TILE_SUM_STEPS / 2 ? TILE_SUM_STEPS / inner : 1;
+            return;
+        }
+        inner *= size;
+    }
+}
+
+/* Returns whether a guard's values grow along every variable that a tile spans, so that testing the first and the last point
+ * tests all. */
+static bool guard_is_ranged(const struct schedule *s, const struct kguard *g, uint32_t depth)
+{
+    const struct kernel *k = s->kernel;
+    for (uint32_t i = 0; i < g->form.count; i++) {
+        const uint32_t var = g->form.terms[i].var;
+        const bool spans = var == s->tile.m_var || var == s->vector_var ||
+                           (k->vars[var].kind == KVAR_REDUCED && var - k->parallel_count >= depth);
+        if (spans && g->form.terms[i].coefficient < 0)
+            return false;
+        if (k->vars[var].kind == KVAR_DIVMOD && depth_of(k, &k->vars[var].base) > depth)
+            return false;
+    }
+    return !form_derives_from(k, &g->form, s->vector_var) &&
+           (s->tile.m_var == KEXPR_NONE || !form_derives_from(k, &g->form, s->tile.m_var));
+}
+
+static void choose_guards(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    uint32_t depth = 0;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++) {
+            uint32_t d = depth_of(k, &k->exprs[i].guards[g].form);
+            depth = d > depth ? d : depth;
+            t->guarded = true;
+        }
+    }
+    t->branch = depth < t->unroll_from ? depth : t->unroll_from;
+    t->ranged = t->guarded;
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        for (uint32_t g = 0; tile_is_operand(&k->exprs[i]) && g < k->exprs[i].guard_count; g++)
+            t->ranged = t->ranged && guard_is_ranged(s, &k->exprs[i].guards[g], t->branch);
+}
+
+/* Returns whether x's guards are the same for a whole tile and all loops inside of `branch` ones, and x is an operand that is
+ * zero where they fail: nothing is added there, and elsewhere they hold. */
+bool tile_guards_are_common(const struct schedule *s, uint32_t expr, uint32_t branch)
+{
+    const struct kernel *k = s->kernel;
+    const struct kexpr *x = &k->exprs[expr];
+    bool operand = false;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        operand |= k->exprs[i].op == K_REDUCE && (k->exprs[i].args[0] == expr || k->exprs[i].args[1] == expr);
+    if (!operand || x->bits.u64)
+        return false;
+    for (uint32_t g = 0; g < x->guard_count; g++) {
+        const struct kaffine *a = &x->guards[g].form;
+        if (depth_of(k, a) > branch || kaffine_coefficient(*a, s->vector_var) || form_derives_from(k, a, s->vector_var) ||
+            (s->tile.m_var != KEXPR_NONE && (kaffine_coefficient(*a, s->tile.m_var) || form_derives_from(k, a, s->tile.m_var))))
+            return false;
+    }
+    return true;
+}
+
+/* Returns how many zeros stand for a row of an operand in the padding, which is what loops inside of `branch` ones read of it.
+ * Returns 0 if zeros cannot. */
+uint32_t tile_zeros(const struct schedule *s, const struct kexpr *x, uint32_t branch)
+{
+    const struct kernel *k = s->kernel;
+    const int64_t most = s->facts->contraction.zeros_most;
+    int64_t span = 1;
+
+    if (!tile_is_operand(x) || !x->guard_count || x->bits.u64 || kaffine_coefficient(x->index, s->vector_var) ||
+        form_derives_from(k, &x->index, s->vector_var))
+        return 0;
+    for (uint32_t g = 0; g < x->guard_count; g++) {
+        const struct kaffine *a = &x->guards[g].form;
+        if (depth_of(k, a) > branch || kaffine_coefficient(*a, s->vector_var) || form_derives_from(k, a, s->vector_var))
+            return 0;
+    }
+    for (uint32_t i = 0; i < x->index.count; i++) {
+        const uint32_t var = x->index.terms[i].var;
+        if (k->vars[var].kind == KVAR_DIVMOD && depth_of(k, &k->vars[var].base) > branch)
+            return 0;
+        if (k->vars[var].kind != KVAR_REDUCED || var - k->parallel_count < branch)
+            continue;
+        if (x->index.terms[i].coefficient < 0 || x->index.terms[i].coefficient > most)
+            return 0;
+        span += x->index.terms[i].coefficient * (k->vars[var].size - 1);
+        if (span > most)
+            return 0;
+    }
+    return (uint32_t)target_whole_lines(span);
+}
+
+static uint32_t zeros_needed(const struct schedule *s, uint32_t branch)
+{
+    const struct kernel *k = s->kernel;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        uint32_t zeros = tile_zeros(s, &k->exprs[i], branch);
+        if (tile_is_operand(&k->exprs[i]) && k->exprs[i].guard_count && branch == k->reduced_count)
+            return 0;
+        if (tile_is_operand(&k->exprs[i]) && k->exprs[i].guard_count && !zeros && !tile_guards_are_common(s, i, branch))
+            return 0;
+        most = zeros > most ? zeros : most;
+    }
+    return most;
+}
+
+bool tile_is_b_var(const struct schedule *s, uint32_t var)
+{
+    const struct kernel *k = s->kernel;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kaffine *a = &k->exprs[i].index;
+        if (tile_is_operand(&k->exprs[i]) && kaffine_coefficient(*a, s->vector_var) == 1 &&
+            !kaffine_coefficient(*a, s->tile.m_var) && (kaffine_coefficient(*a, var) || form_derives_from(k, a, var)))
+            return true;
+    }
+    return false;
+}
+
+bool tile_repeats_b(const struct schedule *s, uint32_t var)
+{
+    const struct kernel *k = s->kernel;
+    return var >= k->macro_tile_vars && var < k->parallel_count && var != s->vector_var && !tile_is_b_var(s, var);
+}
+
+/*
+ * Chooses prefetching.  A large B comes from memory panel by panel: the next one is prefetched while several tiles work on this
+ * one.  Stages do so whatever their sizes are, which share code.
+ */
+static void choose_prefetch(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    const uint32_t b = tile_b(s);
+    int64_t points = 1;
+
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        points *= tile_repeats_b(s, i) ? k->vars[i].size : 1;
+    if (t->m_outer || b == KEXPR_NONE || t->unroll_from < k->reduced_count || points <= t->mr)
+        return;
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        if (i != s->vector_var && i != t->m_var && kaffine_coefficient(k->exprs[b].index, i) > 0)
+            t->prefetch_var = i;
+}
+
+void tile_choose(struct schedule *s, const struct target *target)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    int64_t points = 1;
+
+    t->strided = is_strided(s);
+    choose_mr_nr(s, target);
+    t->unroll_from = k->reduced_count;
+    while (t->unroll_from > 0) {
+        int64_t size = k->vars[k->parallel_count + t->unroll_from - 1].size;
+        if (size > KERNEL_IMMEDIATE_MAX || points * size * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
+            break;
+        points *= size;
+        t->unroll_from--;
+    }
+    choose_split(s);
+    if (t->split != KEXPR_NONE && t->split >= t->unroll_from)
+        t->unroll_from = t->split + 1;
+    choose_guards(s);
+    t->zeros = zeros_needed(s, t->branch);
+    for (uint32_t i = 0; i < k->expr_count && !k->macro_tile_vars; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (tile_is_operand(x) && kaffine_coefficient(x->index, s->vector_var) == 1 && t->m_var != KEXPR_NONE &&
+            !kaffine_coefficient(x->index, t->m_var))
+            t->b_outer |= (double)k->tensors[x->tensor].elements * (double)dtype_size(k->tensors[x->tensor].type) >
+                          s->facts->cache.l2_reused_share * (double)s->facts->cache.l2_bytes;
+    }
+    if (t->b_outer || k->m_multiple)
+        choose_prefetch(s);
+}

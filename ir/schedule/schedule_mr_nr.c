@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses MR x NR: how many rows and vectors the register tiles of a contraction have, and how wide the panels are into which
+ * its B is packed for them.  From the sizes of a contraction it finds the tile with the least estimated time, for
+ * schedule_matmul.c, which knows the kernel, and panel widths and rows for passes, which decide about layouts before there is a
+ * kernel.  This is the one place where these numbers are chosen.
+ */
+#include "ir/schedule/schedule_internal.h"
+
+/* ---- tiles ---- */
+
+/* Returns roughly the cycles of one step of a tile: multiply-adds, loads, or waiting for the chain of additions. */
+static double tile_cost(int64_t rows, int64_t vectors, int64_t chains)
+{
+    int64_t most = rows * vectors > rows + vectors ? rows * vectors : rows + vectors;
+    return (double)(most > chains ? most : chains) + 0.5;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void add_tail(struct register_tile *t, int64_t rows)
+{
+    if (!rows || (t->m_tail_count && t->m_tails[0] == rows))
+        return;
+    t->m_tails[t->m_tail_count++] = (uint32_t)rows;
+}
+
+/* Returns the cost of one step of the sum in tiles of r x v over a whole iteration space. */
+static double shape_cost(struct register_tile *t, const struct contraction_facts *facts, int64_t rows, int64_t columns,
+                         int64_t width, bool masked)
+{
+    const int64_t r = t->mr, v = t->vectors, strip = v * width, block_rows = t->m_block;
+    const int64_t blocks = rows / block_rows, last = rows % block_rows, rest = columns % strip;
+    const int64_t vectors = ceil_div(rest, width);
+    double cost = 0;
+
+    t->m_tail_count = 0;
+    if (blocks)
+        add_tail(t, block_rows % r);
+    add_tail(t, last % r);
+    t->full = columns >= strip;
+    t->full_rows = rows >= r;
+    t->masked = masked && rest % width;
+    t->n_tail = (uint32_t)(masked ? vectors : rest / width);
+    t->scalars = !masked && rest % width;
+    const int64_t heights[3] = {r, block_rows % r, last % r};
+    const int64_t counts[3] = {blocks * (block_rows / r) + last / r, block_rows % r ? blocks : 0, last % r ? 1 : 0};
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!counts[i])
+            continue;
+        double row = (double)(columns / strip) * tile_cost(heights[i], v, facts->chains);
+        if (t->n_tail)
+            row += tile_cost(heights[i], t->n_tail, facts->chains);
+        if (t->scalars)
+            row += (double)(rest % width) * tile_cost(heights[i], 1, facts->chains);
+        cost += (double)counts[i] * row;
+    }
+    /* Every kind of tile is code of its own. */
+    uint32_t kinds = (t->full_rows + t->m_tail_count) * (uint32_t)(t->full + (t->n_tail > 0) + t->scalars);
+    return cost * (1 + facts->code * (kinds - 1));
+}
+
+int64_t mr_nr_block(const struct target_facts *facts, int64_t m, uint32_t m_multiple)
+{
+    const struct tile_facts *tile = &facts->contraction.tile;
+
+    /* Rows go in eights (matrices) or in sevens (images: 7, 14, 28 ...), so that tiles of as many leave no rest. */
+    return m_multiple ? tile->m_block_padded : m % 8 == 0 && m % 7 ? tile->m_block_even : tile->m_block;
+}
+
+void mr_nr_choose(const struct target *target, const struct tile_bounds *b, struct register_tile *t)
+{
+    const struct isa *isa = &target->isa;
+    const struct contraction_facts *facts = &target_facts(target)->contraction;
+    const int64_t lanes = target_lanes(target), vector_block = target_facts(target)->loop.vector_block;
+    const bool masked = isa->vector_bits > 32 && (isa->masks || (isa->masks32 && b->wide_elements));
+    const uint32_t spare = isa->fma ? 1 : 2; /* an element of A; without fused multiply-adds a product, too */
+    const uint32_t most = b->own_operands ? facts->chains : facts->tile.accumulators;
+    struct register_tile best = *t;
+    double least = 0;
+
+    best.vectors = 0;
+    for (t->vectors = 1; t->vectors <= (lanes > 1 ? facts->tile.vectors_most : 1); t->vectors++) {
+        for (t->mr = 1; t->mr <= b->m && t->mr * t->vectors <= most; t->mr++) {
+            double cost;
+
+            if (t->mr * t->vectors + t->vectors + spare > isa->registers && t->mr > 1)
+                break;
+            if (b->n > vector_block && vector_block % (t->vectors * lanes))
+                continue;
+            if (t->vectors > facts->tile.vectors_most_tall && t->mr > 1)
+                continue;
+            if (t->mr > b->mr_most)
+                break;
+            if (b->m_multiple && b->m_multiple <= b->m && t->mr != b->m_multiple)
+                continue;
+            cost = shape_cost(t, facts, b->m, b->n, lanes, masked);
+            if (!best.vectors || cost < least) {
+                least = cost;
+                best = *t;
+            }
+        }
+    }
+    *t = best;
+}
+
+/* ---- panels ---- */
+
+/** Returns the width of a tile for so many rows, without regard for what is left over. */
+static int64_t preferred_panel(const struct target *t, const struct contraction *c)
+{
+    const struct contraction_facts *facts = &target_facts(t)->contraction;
+    const int64_t lanes = target_lanes(t), line = TARGET_LINE_BYTES / (int64_t)sizeof(float);
+    const int64_t preferred = lanes * facts->panel.vectors_preferred;
+    const int64_t width = c->group % preferred == 0 ? preferred : lanes * facts->panel.vectors;
+
+    if (c->m <= facts->few_rows)
+        return lanes * facts->panel.vectors_few;
+    return width < line ? line : width; /* parts of a panel share a line of the cache */
+}
+
+int64_t schedule_panel(const struct target *t, const struct contraction *c)
+{
+    const struct contraction_facts *facts = &target_facts(t)->contraction;
+    const struct cache_facts *cache = &target_facts(t)->cache;
+    const int64_t lanes = target_lanes(t), one_tile = lanes * facts->panel.vectors_short, wide = preferred_panel(t, c);
+    /* With one row or two memory is what takes time, not empty lanes. */
+    const int64_t most = c->m == 1 || c->m == 2 ? wide : lanes * facts->panel.vectors_most;
+    /* Several tiles jump over each other's part, and read theirs from behind the second-level cache if the panel is large. */
+    const bool far = (double)(most * c->k) * sizeof(float) > cache->l2_hot_share * (double)cache->l2_bytes;
+    const int64_t least_width = target_facts(t)->loop.run_least;
+    int64_t best = c->n;
+    double least = 0;
+
+    if (c->n <= wide || c->group < least_width)
+        return c->n;
+    for (int64_t p = least_width; p <= most && p <= c->group; p++) {
+        double waste = (double)((p + lanes - 1) / lanes * lanes) / (double)p;
+
+        if (c->group % p || waste > facts->empty_lanes)
+            continue;
+        if (p <= lanes)
+            waste *= facts->narrow;
+        if (p > wide)
+            waste *= p <= one_tile ? facts->short_tile : far ? facts->split_far : facts->split_near;
+        if (!least || waste < least || (waste == least && p <= wide)) {
+            best = p;
+            least = waste;
+        }
+    }
+    return best;
+}
+
+uint32_t schedule_padded_rows(const struct target *t, uint32_t mr[2])
+{
+    const uint32_t *rows = target_facts(t)->contraction.tile.padded_rows;
+
+    mr[0] = rows[0];
+    mr[1] = rows[1];
+    return rows[1] ? 2 : 1;
+}
+
+int64_t schedule_padded_panel(const struct target *t, const struct contraction *c)
+{
+    const int64_t lanes = target_lanes(t), wide = lanes > 1 ? target_facts(t)->contraction.panel.vectors * lanes : 1;
+
+    return c->n % wide == 0 ? wide : schedule_panel(t, c);
+}
+
+int64_t schedule_recurrent_panel(const struct target *t, int64_t n)
+{
+    const int64_t lanes = target_lanes(t), run = target_facts(t)->loop.run_least;
+
+    for (int64_t width = lanes > run ? lanes : run; width >= run / 2; width /= 2)
+        if (n % width == 0)
+            return width;
+    return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes schedules as text: schedule_print and schedule_print_short are for people, schedule_structure makes the key under
+ * which compiled code is shared, and schedule_numbers lists the parameters of that code.
+ *
+ * print_code writes everything of a schedule that shapes code, and both texts contain it: what the emitter follows and is not
+ * written there would let kernels share code that differ.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/kernel/kernel_internal.h"
+#include "ir/schedule/schedule_internal.h"
+
+/* Returns a PARALLEL variable whose size is part of the code. */
+static uint32_t immediate_var(const struct schedule *s)
+{
+    return s->fixed_size ? s->vector_var : KEXPR_NONE;
+}
+
+/* ---- numbers ---- */
+
+static bool stage_numbers(const struct schedule *s, struct arena *a, struct knumbers *out)
+{
+    const struct kernel *k = s->kernel;
+    struct knumbers own[KERNEL_STAGES_MAX];
+    uint32_t count = k->local_count + 1 + k->stage_count, at = 0;
+
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        if (!schedule_numbers(s->stages[i], a, &own[i]))
+            return false;
+        count += own[i].param_count;
+    }
+    out->params = arena_array(a, count, sizeof *out->params);
+    if (!out->params)
+        return false;
+    for (uint32_t i = 0; i < k->local_count; i++)
+        out->params[at++] = k->locals[i].offset;
+    out->params[at++] = kernel_locals_bytes(k);
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        out->params[at++] = s->stages[i]->units / kernel_macro_tiles(k->stages[i].kernel);
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        for (uint32_t p = 0; p < own[i].param_count; p++)
+            out->params[at++] = own[i].params[p];
+    out->param_count = at;
+    return true;
+}
+
+bool schedule_numbers(const struct schedule *s, struct arena *a, struct knumbers *out)
+{
+    return s->kernel->stage_count ? stage_numbers(s, a, out) : kernel_numbers(s->kernel, immediate_var(s), a, out);
+}
+
+/* ---- text ---- */
+
+/* Prints the coefficients of m_var: without `strided` they are immediate numbers of the code. */
+static void print_row_strides(const struct schedule *s, FILE *out)
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t var = s->tile.m_var;
+
+    fputs(" row strides", out);
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (x->op == K_LOAD || x->op == K_INDEX)
+            fprintf(out, " %" PRId64, kaffine_coefficient(x->index, var));
+        for (uint32_t g = 0; x->op == K_LOAD && g < x->guard_count; g++)
+            fprintf(out, " %" PRId64, kaffine_coefficient(x->guards[g].form, var));
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        fprintf(out, " %" PRId64, kaffine_coefficient(k->stores[i].index, var));
+        for (uint32_t g = 0; g < k->stores[i].guard_count; g++)
+            fprintf(out, " %" PRId64, kaffine_coefficient(k->stores[i].guards[g].form, var));
+    }
+}
+
+static void print_tile(const struct schedule *s, FILE *out)
+{
+    const struct register_tile *t = &s->tile;
+
+    fprintf(out, "  tile m %d %ux%u full %u %u tails", (int)t->m_var, t->mr, t->vectors, t->full_rows, t->full);
+    for (uint32_t i = 0; i < t->m_tail_count; i++)
+        fprintf(out, " %u", t->m_tails[i]);
+    fprintf(out, " rest %u masked %u scalars %u unroll %u split %d %" PRId64, t->n_tail, t->masked, t->scalars, t->unroll_from,
+            (int)t->split, t->split_steps);
+    fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u prefetch %d block %" PRId64, t->guarded, t->ranged,
+            t->branch, t->zeros, t->b_outer, t->m_outer, (int)t->prefetch_var, t->m_block);
+    if (t->strided)
+        fputs(" strided", out);
+    else if (t->m_var != KEXPR_NONE)
+        print_row_strides(s, out);
+    fputc('\n', out);
+}
+
+static void print_transpose(const struct schedule *s, FILE *out)
+{
+    const struct kernel *k = s->kernel;
+    const struct register_transpose *t = &s->transpose;
+
+    if (transpose_is_implied(s))
+        return;
+    fprintf(out, "  transpose along %d, interleave %u:", (int)t->var, t->interleave);
+    for (uint32_t i = 0; t->interleave && i < k->expr_count; i++)
+        fprintf(out, " %d", k->exprs[i].op == K_LOAD && transpose_takes(s, &k->exprs[i].index));
+    for (uint32_t i = 0; t->interleave && i < k->store_count; i++)
+        fprintf(out, " %d", transpose_takes(s, &k->stores[i].index));
+    fputc('\n', out);
+}
+
+static void print_code(const struct schedule *s, FILE *out)
+{
+    const struct kernel *k = s->kernel;
+
+    fprintf(out, "  vectors along %d: %u lanes, %u vectors, wide %u, unroll %u%s%s, phases", (int)s->vector_var, s->lanes,
+            s->vectors, s->wide_vectors, s->unroll_from, s->masked_tail ? ", masked tail" : "",
+            s->transpose.partial_code ? ", partial" : "");
+    for (uint32_t i = 0; i < k->phase_count; i++)
+        fprintf(out, " %u", s->phase_vectors[i]);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (s->exprs[i].row_buffer >= 0)
+            fprintf(out, "  e%u in row buffer %d, computed in phase %u\n", i, s->exprs[i].row_buffer, s->exprs[i].phase);
+    if (s->tiled)
+        print_tile(s, out);
+    print_transpose(s, out);
+}
+
+void schedule_print(const struct schedule *s, FILE *out)
+{
+    const struct kernel *k = s->kernel;
+
+    kernel_print(k, out);
+    fprintf(out, "schedule {\n");
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        fprintf(out, "  stage %u:\n", i);
+        print_code(s->stages[i], out);
+    }
+    if (!k->stage_count)
+        print_code(s, out);
+    fprintf(out, "  # operations %g, bytes %g\n", s->cost.operations, s->cost.bytes);
+    fprintf(out, "  # units %" PRId64 ", row buffers %u (%" PRId64 " bytes), scratch %" PRId64 " bytes\n}\n", s->units,
+            s->row_buffers.count, s->row_buffers.bytes, s->scratch_bytes);
+}
+
+void schedule_print_short(const struct schedule *s, FILE *out)
+{
+    if (s->stage_count) {
+        fprintf(out, "%u stages", s->stage_count);
+    } else {
+        fprintf(out, "%u lanes", s->lanes);
+        if (s->vector_var != KEXPR_NONE)
+            fprintf(out, " along v%u", s->vector_var);
+        if (s->tiled)
+            fprintf(out, ", tiles of %u rows x %u vectors", s->tile.mr, s->tile.vectors);
+        if (s->transpose.var != KEXPR_NONE)
+            fprintf(out, ", transposed along v%u", s->transpose.var);
+    }
+    fprintf(out, ", %" PRId64 " units, scratch %" PRId64 " bytes", s->units, s->scratch_bytes);
+}
+
+static bool print_structure(const struct schedule *s, struct arena *a, FILE *out)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        const char *head = kernel_stage_structure(k, i, a);
+        if (!head || fputs(head, out) < 0 || !print_structure(s->stages[i], a, out))
+            return false;
+    }
+    if (k->stage_count)
+        return true;
+    const char *own = kernel_structure(k, immediate_var(s), a);
+    if (!own || fputs(own, out) < 0)
+        return false;
+    print_code(s, out);
+    return true;
+}
+
+char *schedule_structure(const struct schedule *s, struct arena *a)
+{
+    char *key = NULL, *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&key, &size);
+    bool ok = f && print_structure(s, a, f);
+
+    if (f && fclose(f) == 0 && ok)
+        text = arena_string(a, key, size);
+    free(key);
+    return text;
+}

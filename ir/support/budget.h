@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The budget of a graph says how much work and memory may go into reading, folding and building it.
+ *
+ * A model file of 200 bytes can ask for a constant of 2^31 elements, or for a chain of operators on constants that takes hours,
+ * so whatever is computed or allocated on behalf of a graph is charged to one account before it happens, and refused beyond the
+ * limits.  The account belongs to the graph, begins with the builder's first call and ends with the compiled program; the
+ * graphs of a loop's body charge the account of the graph around them.  What is computed when the built graph is dispatched is
+ * not charged.
+ *
+ * Amounts only grow: memory that is freed stays charged.  Writing four bytes counts as an operation, too.
+ */
+#ifndef WEBNN_IR_SUPPORT_BUDGET_H_
+#define WEBNN_IR_SUPPORT_BUDGET_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "webnn/webnn_types.h"
+
+struct error;
+struct node;
+
+/** The numbers are doubles, so that sums neither wrap nor need checks: amounts up to 2^53 are exact. */
+struct budget {
+    double operations, bytes;             /* the limits */
+    double spent_operations, spent_bytes; /* never above the limits */
+    bool operations_grow, bytes_grow;     /* with the constants that the caller gives */
+    bool bytes_given;                     /* else they grow with the inputs */
+    double input_bytes;                   /* so far */
+};
+
+/**
+ * Sets the limits; what is spent stays.  Members of wanted that are 0 are derived: from the bytes of the files that the graph
+ * is read from, or, if source_bytes is 0, from the constants that follow (budget_grow).
+ */
+void budget_set(struct budget *b, WNNBudget wanted, uint64_t source_bytes);
+/** Raises limits that were not given: the caller has added a constant of that many bytes. */
+void budget_grow(struct budget *b, uint64_t bytes);
+
+/** Raises the limit of bytes unless it was given: the graph has an input of that many bytes. */
+void budget_grow_input(struct budget *b, uint64_t bytes);
+
+/**
+ * Charges what `what` ("folding conv2d [x]") is about to take.  Returns false after an OperationError in *e, with nothing
+ * charged, if that does not fit.  If b is NULL there are no limits.
+ */
+bool budget_spend(struct budget *b, const char *what, double operations, double bytes, struct error *e);
+/** Does the same for bytes that are about to be written, which takes operations, too. */
+bool budget_spend_memory(struct budget *b, const char *what, double operations, double bytes, struct error *e);
+/** Charges computing a node with the reference interpreter, its results' memory included; `doing` is a participle. */
+bool budget_spend_node(struct budget *b, const char *doing, const struct node *n, struct error *e);
+
+/** Returns about how many scalar operations the reference interpreter takes to compute a node. */
+double node_operations(const struct node *n);
+
+#endif

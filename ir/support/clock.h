@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This is the clock for what is reported: passes, stages of building, steps.  It only goes forward; where it starts means
+ * nothing.
+ */
+#ifndef WEBNN_IR_SUPPORT_CLOCK_H_
+#define WEBNN_IR_SUPPORT_CLOCK_H_
+
+#include <stdint.h>
+
+/** Returns the clock's nanoseconds.  Every thread may call it. */
+uint64_t nanoseconds_now(void);
+/** Returns the same in milliseconds. */
+double milliseconds_now(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Guards calls of C++ libraries that may throw.  LLVM and oneDNN do so when memory runs out, and an exception that nobody
+ * catches ends the process.
+ *
+ * A library that was compiled without exceptions, as LLVM is, is left like by longjmp: its destructors do not run, what it had
+ * allocated is lost, and locks that it held stay locked.  The objects that the call worked on must not be used again, not even
+ * to free them.
+ */
+#ifndef WEBNN_IR_SUPPORT_GUARD_H_
+#define WEBNN_IR_SUPPORT_GUARD_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum guard_end {
+    GUARD_RETURNED,      /* as if it had been called directly */
+    GUARD_OUT_OF_MEMORY, /* std::bad_alloc */
+    GUARD_FAILED         /* any other exception */
+};
+
+/** Calls work(user), which must have no more than this function's C frames between itself and the library, because those are
+ * left, too.  Returns how the call ended.  text receives what a FAILED call had to say, cut to size. */
+enum guard_end guard_run(void (*work)(void *user), void *user, char *text, size_t size);
+
+/** Returns whether so much memory can be had at once.  It is asked before calls of libraries that do not bear it if memory
+ * cannot be had. */
+bool memory_has_room(size_t bytes);
+
+/** These are for handlers of errors that must not return: they leave the calling thread's innermost guard_run.  They return if
+ * there is none. */
+void guard_leave_failed(const char *text);
+void guard_leave_out_of_memory(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Holds the library's public functions about errors, with the calling thread's last message.  They are apart from
+ * ir/support/error.c, because there may be one such message only, while readers of files, outside the library, have a copy of
+ * the lexer and what it needs.
+ */
+#include "ir/graph/ir.h"
+
+#include <string.h>
+
+char const *wnnStatusGetName(WNNStatus status)
+{
+    switch (status) {
+    case WNNStatus_Success:
+        return "Success";
+    case WNNStatus_TypeError:
+        return "TypeError";
+    case WNNStatus_InvalidStateError:
+        return "InvalidStateError";
+    case WNNStatus_OperationError:
+        return "OperationError";
+    case WNNStatus_UnknownError:
+        return "UnknownError";
+    case WNNStatus_NotSupportedError:
+        return "NotSupportedError";
+    case WNNStatus_DataError:
+        return "DataError";
+    case WNNStatus_TimedOut:
+        return "TimedOut";
+    case WNNStatus_Force32:
+        break;
+    }
+    return "unknown status";
+}
+
+/* This is a plain buffer rather than an allocation, so that there is nothing to free when a thread ends. */
+static _Thread_local char last_message[sizeof((struct error *)0)->message];
+
+WNNStringView wnnGetLastErrorMessage(void)
+{
+    WNNStringView view = {last_message, strlen(last_message)};
+    return view;
+}
+
+char const *wnnGetVersion(void)
+{
+    return WEBNN_VERSION;
+}
+
+WNNStatus error_publish(const struct error *e)
+{
+    if (e->status != WNNStatus_Success)
+        memcpy(last_message, e->message, sizeof last_message);
+    return e->status;
+}

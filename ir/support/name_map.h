@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Maps names to pointers, for the printer, the parser and the verifier, in a hash table with open addressing. */
+#ifndef WEBNN_IR_SUPPORT_NAME_MAP_H_
+#define WEBNN_IR_SUPPORT_NAME_MAP_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct name_map_entry {
+    const char *name; /* NULL: free */
+    size_t length;
+    void *item;
+};
+
+/** This is a map.  One of zeros is empty.  Names may hold any bytes and are not copied. */
+struct name_map {
+    struct name_map_entry *entries;
+    size_t capacity, count; /* capacity: a power of two */
+};
+
+enum name_map_status { NAME_MAP_ADDED, NAME_MAP_EXISTS, NAME_MAP_OUT_OF_MEMORY };
+
+/** Adds name with an item that is not NULL, unless the name is there already. */
+enum name_map_status name_map_add(struct name_map *m, const char *name, size_t length, void *item);
+/** Returns the item of a name, or NULL if there is none. */
+void *name_map_find(const struct name_map *m, const char *name, size_t length);
+/** Frees the table, but no names and items. */
+void name_map_free(struct name_map *m);
+
+#endif

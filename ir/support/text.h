@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Handles UTF-8 as messages and the textual form need it: which characters must not be shown as they are, and escaping them.
+ */
+#ifndef WEBNN_IR_SUPPORT_TEXT_H_
+#define WEBNN_IR_SUPPORT_TEXT_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/** Returns the number of bytes (1 to 4) of the well-formed character at text, with its code point in *code, or 0 if the bytes
+ * are not UTF-8. */
+size_t utf8_decode(const char *text, size_t length, uint32_t *code);
+/** Writes code as UTF-8 and returns the number of bytes, which is 0 if code is no Unicode scalar value. */
+size_t utf8_encode(char out[4], uint32_t code);
+
+/** Returns whether a character changes how its neighbours look, or cannot be seen at all. */
+bool text_is_deceptive(uint32_t code);
+/**
+ * Prints a message: what in it is deceptive is escaped, all but line ends; backslashes stay, so that what is escaped already is
+ * not escaped twice.  This is the last defence of tools, whose messages may hold a name that nobody has escaped.
+ */
+void text_print_safely(FILE *out, const char *text);
+
+enum { ESCAPE_MAX = 16 };
+/**
+ * Writes one character of text, escaped if it must be, to out; returns the bytes consumed, *written those written.  `quote`
+ * says that the double quote is escaped, too.
+ */
+size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text, size_t length, bool quote);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Holds the table of facts and costs, which has one row for each kind of machine, and finds the row of a target.
+ * docs/contractions.md and docs/winograd.md say how the numbers of contractions were measured, and on which machines.  What was
+ * measured on one kind only is the same in all rows.
+ */
+#include "ir/target.h"
+
+/* ---- what was measured once: all rows have it ---- */
+
+#define CALL_FACTS {.wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0}
+
+#define OPERATION_FACTS                                                                                                        \
+    {.cost = {[OPERATION_NONE] = 0,                                                                                            \
+              [OPERATION_SIMPLE] = 1,                                                                                          \
+              [OPERATION_EXTREME] = 1,                                                                                         \
+              [OPERATION_DIVISION] = 4,                                                                                        \
+              [OPERATION_WHOLE_DIVISION] = 16,                                                                                 \
+              [OPERATION_ROUNDING] = 4,                                                                                        \
+              [OPERATION_EXPONENTIAL] = 16,                                                                                    \
+              [OPERATION_TRIGONOMETRIC] = 64,                                                                                  \
+              [OPERATION_POWER] = 64},                                                                                         \
+     .lane_sum = 24,                                                                                                           \
+     .per_byte = 4,                                                                                                            \
+     .normalization = 8,                                                                                                       \
+     .lookup = 4}
+
+#define LOOP_FACTS                                                                                                             \
+    {.vector_block = 4096,                                                                                                     \
+     .run_least = 8,                                                                                                           \
+     .assumed_lanes = 16,                                                                                                      \
+     .row_lanes = 16,                                                                                                          \
+     .sum_vectors = 4,                                                                                                         \
+     .few_rows = 4,                                                                                                            \
+     .unroll_points = 16,                                                                                                      \
+     .window_slack = 16,                                                                                                       \
+     .single_points = 4,                                                                                                       \
+     .heavy_exponentials = 2,                                                                                                  \
+     .heaviest_exponentials = 3,                                                                                               \
+     .recompute_cost = 8,                                                                                                      \
+     .copied_cost = 6,                                                                                                         \
+     .transposed_cost = 48}
+
+#define FUSION_FACTS {.repeat_dear = 1.5, .repeat_cheap = 4, .b_caches = 2}
+
+/* ---- what differs ---- */
+
+/* preferred, rows and rows_second say what 32 registers of 512 bits allow, and what fewer or narrower ones do. */
+#define CONTRACTION_FACTS(preferred, rows, rows_second)                                                                        \
+    {.tile = {.accumulators = 32,                                                                                              \
+              .vectors_most = 8,                                                                                               \
+              .vectors_most_tall = 4,                                                                                          \
+              .m_block = 84,                                                                                                   \
+              .m_block_even = 96,                                                                                              \
+              .m_block_padded = 112,                                                                                           \
+              .padded_rows = {(rows), (rows_second)}},                                                                         \
+     .panel = {.vectors = 2,                                                                                                   \
+               .vectors_preferred = (preferred),                                                                               \
+               .vectors_short = 3,                                                                                             \
+               .vectors_few = 4,                                                                                               \
+               .vectors_most = 8,                                                                                              \
+               .piece_least = 16},                                                                                             \
+     .chains = 8,                                                                                                              \
+     .unrolled_steps = 288,                                                                                                    \
+     .row_pointers = 8,                                                                                                        \
+     .few_rows = 6,                                                                                                            \
+     .recurrent_rows = 1,                                                                                                      \
+     .tall_rows = 14,                                                                                                          \
+     .zeros_most = 4096,                                                                                                       \
+     .float64_multiplies = 2048,                                                                                               \
+     .code = 0.02,                                                                                                             \
+     .narrow = 1.15,                                                                                                           \
+     .short_tile = 1.05,                                                                                                       \
+     .split_near = 1.12,                                                                                                       \
+     .split_far = 1.3,                                                                                                         \
+     .empty_lanes = 1.5}
+
+#define WINOGRAD_FACTS                                                                                                         \
+    {.tiles_most = 104,                                                                                                        \
+     .tiles_least = 16,                                                                                                        \
+     .channel_block = 32,                                                                                                      \
+     .channels_least = 16,                                                                                                     \
+     .direct_speed = 0.92,                                                                                                     \
+     .direct_weight = 20,                                                                                                      \
+     .matmul_speed = 0.90,                                                                                                     \
+     .input_tile = 230,                                                                                                        \
+     .input_vector = 5,                                                                                                        \
+     .output_tile = 190,                                                                                                       \
+     .weight_first = 16,                                                                                                       \
+     .weight_far = 7,                                                                                                          \
+     .weight_near = 3,                                                                                                         \
+     .macro_tile = 3000,                                                                                                       \
+     .scratch_share = 0.8,                                                                                                     \
+     .special = 1.03,                                                                                                          \
+     .worth = 0.9}
+
+#define CACHE_FACTS(between_calls)                                                                                             \
+    {.l1_way_bytes = 4096,                                                                                                     \
+     .l1_ways = 8,                                                                                                             \
+     .row_bytes = 1 << 16,                                                                                                     \
+     .l2_bytes = 1 << 20,                                                                                                      \
+     .streams = 24,                                                                                                            \
+     .l2_hot_share = 0.25,                                                                                                     \
+     .l2_reused_share = 0.5,                                                                                                   \
+     .l2_paired_share = 0.75,                                                                                                  \
+     .l2_between_calls = (between_calls)}
+
+#define RATE_FACTS(l2, memory)                                                                                                 \
+    {.kernel_operations = 8e3,                                                                                                 \
+     .kernel_bytes = 10e3,                                                                                                     \
+     .l2_bytes = (l2),                                                                                                         \
+     .memory_bytes = (memory),                                                                                                 \
+     .converted_bytes = 35e3,                                                                                                  \
+     .bfloat16_tiles = 8,                                                                                                      \
+     .bfloat16_dot = 2,                                                                                                        \
+     .bfloat16_dot_slow = 0.5}
+
+/* This was measured with vectors of 512 bits on processors where one such multiply-add begins in a cycle.  Narrower vectors
+ * take as much longer as they have fewer lanes; width is their share of 512 bits. */
+#define HALF_RATE_ROW(kind, width, contraction_facts)                                                                          \
+    {.name = (kind),                                                                                                           \
+     .cache = CACHE_FACTS(1.0),                                                                                                \
+     .rate = RATE_FACTS(90e3, 34e3),                                                                                           \
+     .call = CALL_FACTS,                                                                                                       \
+     .operation = OPERATION_FACTS,                                                                                             \
+     .loop = LOOP_FACTS,                                                                                                       \
+     .fusion = FUSION_FACTS,                                                                                                   \
+     .contraction = contraction_facts,                                                                                         \
+     .multiplication =                                                                                                         \
+         {.library =                                                                                                           \
+              {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 117e3 * (width), .speed = 0.75, .exposed = 0.50},      \
+          .packed =                                                                                                            \
+              {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 111e3 * (width), .speed = 1.00, .exposed = 0.25},      \
+          .unpacked =                                                                                                          \
+              {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 10e3 * (width), .speed = 0.75, .exposed = 1.00},       \
+          .worth = 0.9,                                                                                                        \
+          .worth_tall = 5.0,                                                                                                   \
+          .worth_bfloat16 = 0.8,                                                                                               \
+          .long_filter_width = 13,                                                                                             \
+          .long_filter_channels = 8},                                                                                          \
+     .winograd = WINOGRAD_FACTS}
+
+enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, ROW_COUNT };
+
+static const struct target_facts rows[ROW_COUNT] = {
+    /* This begins two multiply-adds of 512 bits in a cycle: Intel's server processors, Zen 5. */
+    [FULL_RATE] =
+        {.name = "avx512-full-rate",
+         .cache = CACHE_FACTS(0.25),
+         .rate = RATE_FACTS(120e3, 28e3),
+         .call = CALL_FACTS,
+         .operation = OPERATION_FACTS,
+         .loop = LOOP_FACTS,
+         .fusion = FUSION_FACTS,
+         .contraction = CONTRACTION_FACTS(3, 8, 7),
+         .multiplication =
+             {.library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
+              .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
+              .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 15e3, .speed = 0.75, .exposed = 1.00},
+              .worth = 0.94,
+              .worth_tall = 5.0,
+              .worth_bfloat16 = 0.8,
+              .long_filter_width = 13,
+              .long_filter_channels = 8,
+              .convolutions = true,
+              .dense_batches = true},
+         .winograd = WINOGRAD_FACTS},
+    [HALF_RATE] = HALF_RATE_ROW("avx512-half-rate", 1, CONTRACTION_FACTS(3, 8, 7)),
+    [AVX2] = HALF_RATE_ROW("avx2", 0.5, CONTRACTION_FACTS(2, 4, 0)),
+    /* This has vectors of 128 bits: the first x86-64, and other architectures. */
+    [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0)),
+};
+
+const struct target_facts *target_facts(const struct target *t)
+{
+    return !t                          ? &rows[BASELINE]
+           : t->facts                  ? t->facts
+           : t->isa.vector_bits >= 512 ? &rows[t->full_rate ? FULL_RATE : HALF_RATE]
+           : t->isa.vector_bits >= 256 ? &rows[AVX2]
+                                       : &rows[BASELINE];
+}
+
+const struct target_facts *target_facts_everywhere(void)
+{
+    return &rows[FULL_RATE];
+}
+
+const struct target_facts *target_facts_at(uint32_t i)
+{
+    return i < ROW_COUNT ? &rows[i] : NULL;
+}
+
+int64_t target_lanes(const struct target *t)
+{
+    return t->isa.vector_bits >= 64 ? t->isa.vector_bits / 32 : 1;
+}
+
+double target_l2_bytes(const struct target *t)
+{
+    return t->cache_bytes > 0 ? (double)t->cache_bytes : (double)target_facts(t)->cache.l2_bytes;
+}
+
+/* ---- devices with work-groups ---- */
+
+const struct gpu_facts *target_gpu_facts(bool is_processor)
+{
+    static const struct gpu_facts gpu = {.name = "gpu",
+                                         .compute_units = 16,
+                                         .lanes = 32,
+                                         .group_items = 256,
+                                         .local_bytes = 32 << 10,
+                                         .row_iterations = 64,
+                                         .item_iterations = 4,
+                                         .groups_per_unit = 8,
+                                         .tile_groups = 4,
+                                         .vector_lanes = 4,
+                                         .tile_numbers = 64,
+                                         .tile_load = 1,
+                                         .tile_gather = 1,
+                                         .tile_iterations = 16,
+                                         .tile_chains = 8,
+                                         .tile_items = 16};
+    static const struct gpu_facts processor = {.name = "processor as a device",
+                                               .compute_units = 2,
+                                               .lanes = 16,
+                                               .group_items = 256,
+                                               .local_bytes = 32 << 10,
+                                               .row_iterations = UINT32_MAX, /* a group's items run one by one */
+                                               .item_iterations = 4,
+                                               .groups_per_unit = 8,
+                                               .tile_groups = 4,
+                                               .vector_lanes = 16,
+                                               .tile_numbers = 16 * 16,
+                                               .tile_load = 1,
+                                               .tile_gather = 1.5,
+                                               .tile_iterations = 0,
+                                               .tile_chains = 8,
+                                               .tile_items = 8};
+
+    return is_processor ? &processor : &gpu;
+}

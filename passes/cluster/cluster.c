@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes clusters, and collects a cluster's nodes and the values at its boundary.
+ */
+#include <string.h>
+
+#include "passes/passes.h"
+
+struct cluster *cluster_create(struct graph *g, enum cluster_kind kind)
+{
+    struct cluster *c = arena_alloc(&g->arena, sizeof *c);
+
+    if (!c) {
+        error_out_of_memory(&g->error);
+        return NULL;
+    }
+    c->kind = kind;
+    c->index = g->cluster_count++;
+    if (g->last_cluster)
+        g->last_cluster->next = c;
+    else
+        g->first_cluster = c;
+    g->last_cluster = c;
+    return c;
+}
+
+/* This is a set of values, for telling which were listed already: a concat may have thousands of inputs. */
+struct value_set {
+    uint32_t mask;
+    const struct value **slots;
+};
+
+static bool value_set_add(struct value_set *s, const struct value *v)
+{
+    uint32_t i = v->index * 2654435761u & s->mask;
+
+    while (s->slots[i] && s->slots[i] != v)
+        i = (i + 1) & s->mask;
+    if (s->slots[i])
+        return false;
+    s->slots[i] = v;
+    return true;
+}
+
+static bool used_outside(const struct value *v, const struct cluster *c)
+{
+    if (v->output_uses)
+        return true;
+    value_for_each_use (v, u)
+        if (u->node->cluster != c)
+            return true;
+    return false;
+}
+
+/* Returns a cluster's first node.  Before pass_finish_clusters a cluster does not know where its nodes are. */
+static const struct node *first_of(const struct graph *g, const struct cluster *c)
+{
+    const struct node *n = c->first ? c->first : g->first;
+
+    while (n && n->cluster != c)
+        n = n->next;
+    return n;
+}
+
+bool cluster_collect(const struct graph *g, const struct cluster *c, struct arena *a, struct cluster_nodes *out)
+{
+    const struct node *first = first_of(g, c);
+    size_t nodes = 0, inputs = 0, results = 0, capacity = 8;
+    struct value_set seen;
+
+    memset(out, 0, sizeof *out);
+    for (const struct node *n = first; n && (!c->first || nodes < c->node_count); n = n->next) {
+        if (n->cluster != c)
+            continue;
+        nodes++;
+        inputs += n->input_count + (n->transformed != NULL);
+        results += n->result_count;
+    }
+    while (capacity < 2 * inputs)
+        capacity *= 2;
+    if (capacity > UINT32_MAX / 2)
+        return false;
+    seen.mask = (uint32_t)capacity - 1;
+    seen.slots = arena_array(a, capacity, sizeof *seen.slots);
+    out->nodes = arena_array(a, nodes, sizeof *out->nodes);
+    out->inputs = arena_array(a, inputs, sizeof *out->inputs);
+    out->outputs = arena_array(a, results, sizeof *out->outputs);
+    if (!seen.slots || !out->nodes || !out->inputs || !out->outputs)
+        return false;
+    for (const struct node *n = first; n && out->count < nodes; n = n->next) {
+        if (n->cluster != c)
+            continue;
+        out->nodes[out->count++] = (struct node *)n;
+        for (uint32_t i = 0; i < n->input_count; i++) {
+            struct value *v = n->inputs[i].value;
+            if (v && !(v->producer && v->producer->cluster == c) && value_set_add(&seen, v))
+                out->inputs[out->input_count++] = v;
+        }
+        if (n->transformed && value_set_add(&seen, n->transformed))
+            out->inputs[out->input_count++] = n->transformed;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            if (used_outside(n->results[i], c))
+                out->outputs[out->output_count++] = n->results[i];
+    }
+    return true;
+}

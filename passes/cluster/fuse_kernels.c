@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Joins nodes into kernels.  It takes a graph whose library clusters are made, and makes a kernel cluster for every set of two
+ * or more nodes that are better computed together; nodes that stay alone are left to pass_finish_clusters.
+ *
+ * Nodes are visited in topological order, each a group of its own at first.  A node's group then joins, one after the other,
+ * the groups that compute its inputs and those that read the same inputs, if
+ *
+ *   1. it pays: bytes not moved any more, less what the join costs (fuse_cost.h turns operations into bytes);
+ *   2. nothing whose work is high (transcendental functions, sums) would be done more than once per element;
+ *   3. the lowering can make one kernel of it (lower_can_join);
+ *   4. no other group would have to run both before and after it.
+ *
+ * A view costs nothing where it is, so it joins only together with a group that reads it.  Library clusters are groups that
+ * nothing joins.
+ *
+ * For 4, groups have places in a linear order in which every group comes after those it reads from.  Two groups may join if no
+ * path leads from the earlier to the later through others; only groups placed between them can lie on one, so the search goes
+ * backwards and never past the one placed first.  What it visits is then moved before the earlier group, whose place the joined
+ * group takes.  Places are numbers with gaps; when a gap is used up, all are numbered anew.  A search that becomes long
+ * (SEARCH_MAX) is given up and the join with it: declining is always right, and it keeps the pass linear.
+ */
+#include <string.h>
+
+#include "ir/graph/conv.h"
+#include "passes/cluster/fuse_internal.h"
+
+/* ---- joining ---- */
+
+static bool candidate_add_group(struct candidate *c, const struct group *g)
+{
+    if (c->count + g->count > GROUP_NODES_MAX)
+        return false;
+    memcpy(&c->nodes[c->count], g->nodes, g->count * sizeof *g->nodes);
+    c->count += g->count;
+    return true;
+}
+
+/* Sorts the nodes.  Merge sort would be faster, but groups are small and nearly sorted. */
+static void candidate_sort(const struct fuse *f, struct candidate *c)
+{
+    for (uint32_t i = 1; i < c->count; i++) {
+        struct node *n = c->nodes[i];
+        uint32_t k = i;
+        for (; k > 0 && f->position[c->nodes[k - 1]->index] > f->position[n->index]; k--)
+            c->nodes[k] = c->nodes[k - 1];
+        c->nodes[k] = n;
+    }
+}
+
+/*
+ * Makes one group of several, of which members[0] is the one placed first; c has the nodes of all.  Returns false if it is not
+ * possible without a cycle, or if memory runs out.
+ */
+static bool join(struct fuse *f, struct group *const *members, uint32_t member_count, const struct candidate *c)
+{
+    struct group *first = members[0];
+    struct node **nodes;
+
+    if (!fuse_search_between(f, members, member_count))
+        return false;
+    nodes = arena_copy(&f->arena, c->nodes, c->count * sizeof *nodes);
+    if (!nodes)
+        return error_out_of_memory(&f->g->error);
+    fuse_move_found_before(f, first);
+    for (uint32_t i = 1; i < member_count; i++)
+        fuse_order_remove(f, members[i]);
+    first->kind = GROUP_KERNEL;
+    first->nodes = nodes;
+    first->count = c->count;
+    for (uint32_t i = 0; i < c->count; i++)
+        f->group_of[nodes[i]->index] = first;
+    return true;
+}
+
+/*
+ * Returns whether all members are element-wise and of one shape.  The lowering need not be asked then, each time anew about
+ * ever more nodes, but once when the group is complete.
+ */
+static bool is_uniform(struct group *const *members, uint32_t count)
+{
+    const struct tensor_type *t = &members[0]->nodes[0]->results[0]->type;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tensor_type *other = &members[i]->nodes[0]->results[0]->type;
+        if (!members[i]->uniform || other->rank != t->rank || memcmp(other->dims, t->dims, t->rank * sizeof *t->dims) != 0)
+            return false;
+    }
+    return true;
+}
+
+static double cache_bytes(const struct fuse *f)
+{
+    return f->o->target ? target_l2_bytes(f->o->target) : 0;
+}
+
+/*
+ * Returns whether a convolution would read or write in another order than the one its kernel is fast in.
+ *   - Winograd: tiles take a few elements of every channel.  Where an image is larger than the second cache and its
+ *     channels lie far apart, each of these is a miss that no prefetcher foresees.
+ *   - Transposed, with strides: neighbours in a row of the result come from different parts of the window, so that vectors run
+ *     along the channels, whose results would be stored one by one.
+ */
+static bool scatters(const struct fuse *f, const struct candidate *c)
+{
+    bool winograd = false, strided = false;
+    double moved = 0;
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct node *n = c->nodes[i];
+        winograd |= n->transformed != NULL;
+        if (n->op == OP_CONV_TRANSPOSE2D)
+            strided |= conv_view(n).strides[0] > 1 || conv_view(n).strides[1] > 1;
+        if (n->op == OP_TRANSPOSE && n->inputs[0].value->kind != VALUE_CONSTANT && !node_is_view(n) &&
+            fuse_value_bytes(n->results[0]) > moved) /* packed weights are constants */
+            moved = fuse_value_bytes(n->results[0]);
+    }
+    return moved > 0 && (strided || (winograd && moved > cache_bytes(f)));
+}
+
+/*
+ * Returns whether there are several contractions that are better alone: a kernel of one is register-tiled and reads its B
+ * operand from consecutive addresses.  What is small and has one row (gates of a recurrent step) gains more by one kernel less.
+ */
+static bool has_large_contractions(const struct fuse *f, const struct candidate *c)
+{
+    double rows = 0, bytes = 0;
+    uint32_t contractions = 0;
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct node *n = c->nodes[i];
+        if (!(op_infos[n->op].flags & OPF_LIBRARY))
+            continue;
+        const struct tensor_type *out = &n->results[0]->type;
+        contractions++;
+        rows = out->dims[out->rank - 2] > rows ? out->dims[out->rank - 2] : rows;
+        bytes += fuse_value_bytes(n->inputs[1].value);
+    }
+    return contractions > 1 && (rows > 1 || bytes > target_facts(f->o->target)->fusion.b_caches * cache_bytes(f));
+}
+
+/* Joins `reader` with `other`, through the views between them, if all four rules allow it.  Returns NULL if they do not. */
+static struct group *try_join(struct fuse *f, struct group *reader, struct group *other, struct group *const *views,
+                              uint32_t view_count)
+{
+    struct group *members[2 + VIEWS_MAX] = {reader, other};
+    uint32_t member_count = 2 + view_count, streams;
+    struct candidate c = {.count = 0};
+    double bytes, repeated, before = 0;
+    bool uniform;
+
+    if (reader->closed || other->closed)
+        return NULL;
+    for (uint32_t i = 0; i < view_count; i++)
+        members[2 + i] = views[i];
+    for (uint32_t i = 0; i < member_count; i++) {
+        if (!candidate_add_group(&c, members[i]))
+            return NULL;
+        before += members[i]->bytes;
+        if (members[i]->place < members[0]->place) {
+            struct group *swap = members[0];
+            members[0] = members[i];
+            members[i] = swap;
+        }
+    }
+    candidate_sort(f, &c);
+    bytes = fuse_weigh(f, c.nodes, c.count, &streams);
+    if (streams > target_facts(f->o->target)->cache.streams || bytes >= before || has_large_contractions(f, &c) ||
+        scatters(f, &c))
+        return NULL;
+    repeated = fuse_repeated_work(f, &c);
+    if (repeated < 0 || bytes + repeated + fuse_lost_threads(f, &c) >= before)
+        return NULL;
+    uniform = is_uniform(members, member_count);
+    if ((!uniform && !lower_can_join(f->o->target, c.nodes, c.count)) || !join(f, members, member_count, &c))
+        return NULL;
+    members[0]->bytes = bytes;
+    members[0]->uniform = members[0]->unasked = uniform;
+    return members[0];
+}
+
+/* ---- visiting ---- */
+
+/* Returns whether n, alone, is no kernel: its bytes are somewhere already, or will be (see
+ * passes/cluster/finish_clusters.c). */
+static bool is_free(const struct node *n)
+{
+    const struct value *v = n->results[0];
+    uint32_t looked_through = 0;
+
+    if (!node_is_view(n))
+        return concat_is_contiguous(n);
+    if (!v->output_uses)
+        return true;
+    /* An output that looks at what is no result, or at another output, is a copy. */
+    while (v->producer && node_is_view(v->producer) && looked_through++ < VIEWS_MAX) {
+        v = v->producer->inputs[0].value;
+        if (v->output_uses)
+            return false;
+    }
+    return v->kind == VALUE_RESULT;
+}
+
+static struct group *group_create(struct fuse *f, uint32_t capacity)
+{
+    struct group *g = arena_alloc(&f->arena, sizeof *g);
+
+    if (!g || !(g->nodes = arena_array(&f->arena, capacity, sizeof *g->nodes))) {
+        error_out_of_memory(&f->g->error);
+        return NULL;
+    }
+    return g;
+}
+
+/* Returns the group that computes v, looking through views that stand alone, or NULL if there is none that a kernel could
+ * join. */
+static struct group *producer_group(struct fuse *f, const struct value *v, struct group **views, uint32_t *view_count)
+{
+    *view_count = 0;
+    while (v && v->producer) {
+        struct group *g = f->group_of[v->producer->index];
+        if (g->kind == GROUP_KERNEL)
+            return g;
+        if (g->kind == GROUP_LIBRARY || *view_count == VIEWS_MAX || !node_is_view(v->producer))
+            return NULL;
+        views[(*view_count)++] = g;
+        v = v->producer->inputs[0].value;
+    }
+    return NULL;
+}
+
+static void join_producers(struct fuse *f, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->input_count && i < SIBLING_INPUTS_MAX; i++) {
+        struct group *views[VIEWS_MAX], *g = f->group_of[n->index], *producer;
+        uint32_t view_count;
+
+        producer = producer_group(f, n->inputs[i].value, views, &view_count);
+        if (producer && producer != g)
+            try_join(f, g, producer, views, view_count);
+    }
+}
+
+/* Joins groups that read what n reads: there is one walk over the bytes instead of two. */
+static void join_siblings(struct fuse *f, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->input_count && i < SIBLING_INPUTS_MAX; i++) {
+        uint32_t considered = 0;
+
+        if (!n->inputs[i].value || n->inputs[i].value->kind == VALUE_CONSTANT)
+            continue;
+        value_for_each_use (n->inputs[i].value, u) {
+            struct group *g = f->group_of[n->index], *other = f->group_of[u->node->index];
+            if (considered++ == SIBLINGS_MAX)
+                break;
+            if (other && other != g && other->kind == GROUP_KERNEL)
+                try_join(f, g, other, NULL, 0);
+        }
+    }
+}
+
+/*
+ * Joins groups with a concat.  A concat that is no view is lowered to one kernel per input, which copies it, or computes it
+ * where it belongs if the cluster has the nodes for it: a group joins if all it is for is one of the inputs.  Each of these
+ * kernels is the one that the group would have been.
+ */
+static void join_parts(struct fuse *f, struct node *n)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        struct value *v = n->inputs[i].value;
+        struct group *g = f->group_of[n->index], *other = v->producer ? f->group_of[v->producer->index] : NULL;
+        struct group *members[2] = {other, g};
+        struct candidate c = {.count = 0};
+        uint32_t streams;
+        double bytes;
+
+        if (!other || other == g || other->kind != GROUP_KERNEL || other->closed || f->uses[v->index] != 1)
+            continue;
+        fuse_weigh(f, other->nodes, other->count, &streams);
+        /* The lowering is asked also about a node alone: a scatter or a loop is not one kernel. */
+        if (fuse_written_values(f, other->nodes, other->count) != 1 ||
+            !lower_can_join(f->o->target, other->nodes, other->count) || !candidate_add_group(&c, other) ||
+            !candidate_add_group(&c, g))
+            continue;
+        if (g->place < other->place) {
+            members[0] = g;
+            members[1] = other;
+        }
+        candidate_sort(f, &c);
+        bytes = fuse_weigh(f, c.nodes, c.count, &streams);
+        if (!join(f, members, 2, &c))
+            continue;
+        members[0]->bytes = bytes;
+        members[0]->uniform = members[0]->unasked = false;
+        members[0]->closed = true;
+    }
+}
+
+static bool visit(struct fuse *f, struct node *n)
+{
+    struct group *g = group_create(f, 1);
+    uint32_t streams;
+
+    if (!g)
+        return false;
+    g->nodes[g->count++] = n;
+    f->group_of[n->index] = g;
+    fuse_order_append(f, g);
+    if (is_free(n)) {
+        g->kind = GROUP_FREE;
+        return true;
+    }
+    g->kind = GROUP_KERNEL;
+    g->uniform = op_infos[n->op].flags & OPF_ELEMENTWISE;
+    g->bytes = fuse_weigh(f, g->nodes, 1, &streams);
+    if (n->op == OP_CONCAT)
+        join_parts(f, n);
+    join_producers(f, n);
+    join_siblings(f, n);
+    return !f->g->error.status;
+}
+
+/* Makes a group of a cluster.  A cluster that exists already is a group that is placed with its last node: nothing reads what
+ * it computes before that. */
+static bool visit_clustered(struct fuse *f, struct node *n)
+{
+    struct group **g = &f->cluster_groups[n->cluster->index];
+
+    if (!*g && !(*g = group_create(f, f->cluster_sizes[n->cluster->index])))
+        return false;
+    (*g)->kind = GROUP_LIBRARY;
+    (*g)->nodes[(*g)->count++] = n;
+    f->group_of[n->index] = *g;
+    if ((*g)->count == f->cluster_sizes[n->cluster->index])
+        fuse_order_append(f, *g);
+    return true;
+}
+
+static bool prepare(struct fuse *f)
+{
+    struct graph *g = f->g;
+    uint32_t position = 0;
+
+    f->group_of = arena_array(&f->arena, g->node_count, sizeof *f->group_of);
+    f->position = arena_array(&f->arena, g->node_count, sizeof *f->position);
+    f->found = arena_array(&f->arena, (size_t)g->node_count + 2 + VIEWS_MAX, sizeof *f->found);
+    f->node_in = arena_array(&f->arena, g->node_count, sizeof *f->node_in);
+    f->uses = arena_array(&f->arena, g->value_count, sizeof *f->uses);
+    f->value_in = arena_array(&f->arena, g->value_count, sizeof *f->value_in);
+    f->value_uses = arena_array(&f->arena, g->value_count, sizeof *f->value_uses);
+    f->value_bytes = arena_array(&f->arena, g->value_count, sizeof *f->value_bytes);
+    f->cluster_sizes = arena_array(&f->arena, g->cluster_count, sizeof *f->cluster_sizes);
+    f->cluster_groups = arena_array(&f->arena, g->cluster_count, sizeof *f->cluster_groups);
+    if (!f->group_of || !f->position || !f->found || !f->node_in || !f->uses || !f->value_in || !f->value_uses ||
+        !f->value_bytes || !f->cluster_sizes || !f->cluster_groups)
+        return error_out_of_memory(&g->error);
+    graph_for_each (g, n) {
+        f->position[n->index] = position++;
+        for (uint32_t i = 0; i < n->input_count; i++)
+            if (n->inputs[i].value)
+                f->uses[n->inputs[i].value->index]++;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            f->uses[n->results[i]->index] += n->results[i]->output_uses;
+        if (n->cluster)
+            f->cluster_sizes[n->cluster->index]++;
+    }
+    return true;
+}
+
+/*
+ * Makes a cluster of these nodes, or of each half of them if the lowering, asked only now, cannot make one kernel.  Halves of a
+ * group in topological order cannot need each other, nor anything else that needs the group's other half.
+ */
+static bool make_clusters(struct fuse *f, struct node **nodes, uint32_t count, bool unasked)
+{
+    struct cluster *c;
+
+    if (count < 2)
+        return true;
+    if (unasked && !lower_can_join(f->o->target, nodes, count))
+        return make_clusters(f, nodes, count / 2, true) && make_clusters(f, nodes + count / 2, count - count / 2, true);
+    c = cluster_create(f->g, CLUSTER_KERNEL);
+    for (uint32_t i = 0; c && i < count; i++)
+        nodes[i]->cluster = c;
+    return c != NULL;
+}
+
+static bool fuse(struct fuse *f)
+{
+    uint32_t visited = 0, before = f->g->cluster_count;
+
+    if (!prepare(f))
+        return false;
+    graph_for_each (f->g, n) {
+        if (++visited % 256 == 0 && f->o->cancelled && f->o->cancelled(f->o->user))
+            return false;
+        if (!(n->cluster ? visit_clustered(f, n) : visit(f, n)))
+            return false;
+    }
+    for (const struct group *g = f->first; g; g = g->next)
+        if (g->kind == GROUP_KERNEL && !make_clusters(f, g->nodes, g->count, g->unasked))
+            break;
+    return f->g->cluster_count > before;
+}
+
+bool pass_fuse_kernels(struct graph *g, const struct pass_options *o)
+{
+    struct fuse f = {.g = g, .o = o};
+    bool changed;
+
+    /* Once is enough: what stayed alone was offered to every neighbour. */
+    for (const struct cluster *c = g->first_cluster; c; c = c->next)
+        if (c->kind == CLUSTER_KERNEL)
+            return false;
+    changed = fuse(&f);
+    arena_free(&f.arena);
+    return changed;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, the second one
+ * from constants, where the target's library multiplies such integers exactly: the dequantizations, the contraction, what
+ * follows it element by element, and a quantizeLinear at the end.  The graph keeps its float nodes; that integers are
+ * multiplied is the cluster's affair.
+ *
+ * pass_fold_constants leaves the weights of such contractions as they are (node_is_quantized_weight) until this pass has
+ * decided; those that no cluster took are folded here.
+ *
+ * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
+ * pass_fuse_epilogues, nothing but the last node's result leaves a cluster, and clusters cannot form cycles.
+ */
+#include "passes/support.h"
+
+enum { NODES_MAX = 16, OPERANDS = 2 };
+
+static bool is_dequantization_of_bytes(const struct value *v)
+{
+    const struct node *n = v ? v->producer : NULL;
+
+    return n && n->op == OP_DEQUANTIZE_LINEAR && dtype_size(n->inputs[0].value->type.type) == 1;
+}
+
+static bool is_contraction_of_bytes(const struct node *n)
+{
+    return (n->op == OP_CONV2D || n->op == OP_MATMUL || n->op == OP_GEMM) && is_dequantization_of_bytes(n->inputs[0].value) &&
+           is_dequantization_of_bytes(n->inputs[1].value);
+}
+
+bool node_is_quantized_weight(const struct node *n, const struct target *t)
+{
+    const struct value *v = n->results[0];
+
+    if (!t || !t->takes_quantized || !is_dequantization_of_bytes(v) || v->output_uses || !v->uses)
+        return false;
+    value_for_each_use (v, u)
+        if (u->slot != 1 || !is_contraction_of_bytes(u->node))
+            return false;
+    return true;
+}
+
+/* Returns the operand's dequantization as a node of the cluster alone.  Returns NULL if memory runs out. */
+static struct node *own_dequantization(struct graph *g, struct node *contraction, uint32_t slot)
+{
+    struct value *v = contraction->inputs[slot].value;
+    struct node *n = v->producer;
+    struct value *inputs[] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value};
+
+    if (value_only_use(v))
+        return n;
+    v = make_node(g, contraction, OP_DEQUANTIZE_LINEAR, n, 3, inputs, n->options, &n->args);
+    if (!v)
+        return NULL;
+    node_set_input(contraction, slot, v);
+    return v->producer;
+}
+
+/* Makes the longest cluster that begins with this contraction.  Returns false if there is none, or if memory runs out. */
+static bool fuse(struct graph *g, const struct target *t, struct node *contraction)
+{
+    struct node *nodes[NODES_MAX] = {contraction->inputs[0].value->producer, contraction->inputs[1].value->producer,
+                                     contraction};
+    uint32_t count = OPERANDS + 1;
+    struct cluster *c;
+
+    if (nodes[0] == nodes[1] || nodes[0]->cluster || nodes[1]->cluster || !t->takes_quantized(t->user, nodes, count))
+        return false;
+    while (count < NODES_MAX) {
+        const struct use *u = value_only_use(nodes[count - 1]->results[0]);
+        struct node *next = u ? u->node : NULL;
+
+        if (!next || next->cluster || !(op_infos[next->op].flags & OPF_ELEMENTWISE))
+            break;
+        nodes[count] = next;
+        if (!t->takes_quantized(t->user, nodes, count + 1))
+            break;
+        count++;
+        if (next->op == OP_QUANTIZE_LINEAR)
+            break;
+    }
+    for (uint32_t i = 0; i < OPERANDS; i++)
+        if (!(nodes[i] = own_dequantization(g, contraction, i)))
+            return false;
+    c = cluster_create(g, CLUSTER_LIBRARY);
+    if (!c)
+        return false;
+    c->anchor = contraction;
+    for (uint32_t i = 0; i < count; i++)
+        nodes[i]->cluster = c;
+    return true;
+}
+
+bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
+{
+    bool changed = false;
+
+    if (!o->target || !o->target->takes_quantized)
+        return false;
+    graph_for_each (g, n) {
+        if (!n->cluster && is_contraction_of_bytes(n))
+            changed |= fuse(g, o->target, n);
+        if (g->error.status)
+            return changed;
+    }
+    graph_for_each_safe (g, n) {
+        if (n->cluster || !node_is_quantized_weight(n, o->target) || !node_is_constant(n))
+            continue;
+        if (!node_fold(g, n))
+            return changed;
+        changed = true;
+    }
+    return changed;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what pass winograd and the lowering agree on about Winograd convolutions, F(2x2, 3x3).  docs/winograd.md explains
+ * the method.
+ */
+#ifndef WEBNN_PASSES_CLUSTER_WINOGRAD_H_
+#define WEBNN_PASSES_CLUSTER_WINOGRAD_H_
+
+#include <math.h>
+
+#include "ir/interpret/interpret.h"
+#include "passes/passes.h"
+
+enum {
+    WINOGRAD_POINTS = 16, /* points of a tile that is transformed, which are as many matmuls */
+    WINOGRAD_RESULTS = 4  /* results that become of them */
+};
+
+/** Tiles are left to direct summation whose inputs' squares have a sum that is not below WINOGRAD_SQUARES_LIMIT, and so are
+ * convolutions with weights from WINOGRAD_WEIGHT_LIMIT on: sums of sums might overflow.  An input of INTERPRET_WINOGRAD_LIMIT,
+ * 2^64, has a square beyond float32. */
+#define WINOGRAD_SQUARES_LIMIT INFINITY
+#define WINOGRAD_WEIGHT_LIMIT 0x1p32f
+
+/** Says how a convolution is cut. */
+struct winograd_shape {
+    int64_t batch, in[2], out[2], padding[2]; /* height and width; padding before */
+    int64_t in_channels, out_channels;
+    int64_t block;         /* input channels that are transformed side by side */
+    int64_t panel;         /* output channels side by side in the transformed weights [16][out / panel][in][panel] */
+    int64_t tiles[2];      /* of the image: of 2x2 outputs each */
+    int64_t macro_tile[2]; /* tiles of a macro-tile */
+    int64_t count[2];      /* macro-tiles of an image */
+    int64_t mr;            /* rows of the register tiles of the matmuls, whose rows are tiles of the image */
+    int64_t rows;          /* M of the matmuls: the macro-tile's tiles and what is missing to a multiple of mr */
+};
+
+/** Returns whether n is a convolution that can be computed so, whatever the weights' values are; if so, it fills *s. */
+bool winograd_shape(const struct node *n, const struct target *t, struct winograd_shape *s);
+/** Returns whether that is faster than the library or a direct kernel, by a cost model. */
+bool winograd_is_faster(const struct winograd_shape *s, const struct target *t);
+
+#endif

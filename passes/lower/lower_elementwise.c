@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lowers element-wise operators, batchNormalization and triangular.
+ *
+ * Inside one operator everything is float32, also for float16 (lower_value rounds its result); the formulas are chosen for
+ * accuracy where the specification's text is only mathematics (docs/semantics.md).
+ */
+#include <math.h>
+
+#include "passes/lower/lower.h"
+
+static uint32_t f32(struct lowering *l, double value)
+{
+    return kernel_f32(l->k, (float)value);
+}
+
+/** Returns an option as the operand's type holds it. */
+static uint32_t option(struct lowering *l, const struct node *n, double value)
+{
+    return lower_number(l, wnnNumber(value), n->inputs[0].value->type.type);
+}
+
+static uint32_t zero_of(struct lowering *l, uint32_t e)
+{
+    return e == KEXPR_NONE ? e : kernel_const(l->k, l->k->exprs[e].type, (union scalar){.u64 = 0});
+}
+
+/** Returns a * x + b. */
+static uint32_t line(struct lowering *l, uint32_t a, uint32_t x, uint32_t b)
+{
+    return kernel_op2(l->k, K_ADD, kernel_op2(l->k, K_MUL, a, x), b);
+}
+
+static uint32_t truth(struct lowering *l, uint32_t e)
+{
+    return kernel_op2(l->k, K_NE, e, zero_of(l, e));
+}
+
+/** Returns max(x, 0) + then, where then is a function of min(x, 0). */
+static uint32_t positive_part_plus(struct lowering *l, uint32_t x, uint32_t then)
+{
+    return kernel_op2(l->k, K_ADD, kernel_op2(l->k, K_MAX, x, zero_of(l, x)), then);
+}
+
+static uint32_t lower_clamp(struct lowering *l, const struct node *n, uint32_t x)
+{
+    const WNNClampOptions *o = n->options;
+    const dtype t = n->inputs[0].value->type.type;
+    const WNNNumber bounds[2] = {o->minValue, o->maxValue};
+
+    for (int i = 0; i < 2; i++) {
+        union scalar s = lower_scalar(bounds[i], t);
+        /* A NaN bound is as if it were absent. */
+        if (bounds[i].type != WNNNumberType_Undefined && !(dtype_is_float(t) && isnan(s.f32)))
+            x = kernel_op2(l->k, i ? K_MIN : K_MAX, x, kernel_const(l->k, ktype_of(t), s));
+    }
+    return x;
+}
+
+/** Returns 1, -1 or 0; NaN gives 0, as the specification's "0 otherwise" says. */
+static uint32_t lower_sign(struct lowering *l, uint32_t x)
+{
+    struct kernel *k = l->k;
+
+    if (x == KEXPR_NONE || k->exprs[x].type != KT_F32)
+        return x == KEXPR_NONE ? x : kernel_op1(k, K_SIGN, x);
+    uint32_t zero = f32(l, 0), negative = kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, x, zero), f32(l, -1), zero);
+    return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, zero, x), f32(l, 1), negative);
+}
+
+/** Returns gelu, which is 0.5 x (1 + erf(x / sqrt 2)). */
+static uint32_t lower_gelu(struct lowering *l, uint32_t x)
+{
+    struct kernel *k = l->k;
+    uint32_t e = kernel_op1(k, K_ERF, kernel_op2(k, K_MUL, x, f32(l, 0.70710678118654752440)));
+
+    return kernel_op2(k, K_MUL, kernel_op2(k, K_MUL, f32(l, 0.5), x), kernel_op2(k, K_ADD, f32(l, 1), e));
+}
+
+/** Returns where a blockwise-broadcast operand is read: block by block. */
+static struct map map_blockwise(struct lowering *l, const struct map *m, const struct tensor_type *t,
+                                const struct tensor_type *small)
+{
+    struct map spread, r;
+
+    if (type_elements(t) == type_elements(small))
+        return map_reshape(l, m, t, small);
+    r = map_like(m, small->rank);
+    if (type_elements(small) == 1)
+        return r;
+    spread = map_spread(l, m, t);
+    for (uint32_t d = 0; d < small->rank; d++) {
+        uint32_t block = t->dims[d] / small->dims[d];
+        if (small->dims[d] > 1)
+            r.forms[d] = block == 1 ? spread.forms[d] : form_divmod(l, spread.forms[d], block, small->dims[d]);
+    }
+    return r;
+}
+
+static uint32_t lower_quantisation(struct lowering *l, const struct node *n, const struct map *m)
+{
+    struct kernel *k = l->k;
+    const struct tensor_type *t = &n->inputs[0].value->type, *small = &n->inputs[1].value->type;
+    const struct map at = map_blockwise(l, m, t, small);
+    const dtype to = n->results[0]->type.type;
+    uint32_t x = lower_value(l, n->inputs[0].value, m), scale = lower_value(l, n->inputs[1].value, &at);
+    uint32_t zero_point = lower_value(l, n->inputs[2].value, &at), q, whole;
+
+    if (n->op == OP_DEQUANTIZE_LINEAR)
+        return kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, kernel_cast(k, KT_F32, x), kernel_cast(k, KT_F32, zero_point)), scale);
+    q = kernel_op2(k, K_DIV, x, scale);
+    if (t->type == WNNOperandDataType_Float16)
+        q = kernel_op1(k, K_ROUND_F16, q);
+    q = kernel_op1(k, K_ROUND_EVEN, q);
+    if (dtype_size(to) == 1) /* exact where it does not saturate; NaN casts to 0 */
+        return kernel_cast(k, ktype_of(to), kernel_op2(k, K_ADD, q, kernel_cast(k, KT_F32, zero_point)));
+    /* Of 32 bits, float32 could not add exactly.  2^40 is beyond any sum that does not saturate. */
+    whole = kernel_op2(k, K_MIN, kernel_op2(k, K_MAX, q, f32(l, -0x1p40)), f32(l, 0x1p40));
+    whole = kernel_op2(k, K_ADD, kernel_cast(k, KT_I64, whole), kernel_cast(k, KT_I64, zero_point));
+    const bool is_signed = dtype_is_signed(to);
+    const int64_t low = is_signed ? INT32_MIN : 0, high = is_signed ? INT32_MAX : UINT32_MAX;
+    whole = kernel_op2(k, K_MAX, whole, kernel_const(k, KT_I64, (union scalar){.i64 = low}));
+    whole = kernel_op2(k, K_MIN, whole, kernel_const(k, KT_I64, (union scalar){.i64 = high}));
+    whole = kernel_cast(k, ktype_of(to), whole);
+    return kernel_op3(k, K_SELECT, kernel_op1(k, K_IS_NAN, q), zero_of(l, whole), whole);
+}
+
+static uint32_t compare(struct lowering *l, enum kop op, uint32_t a, uint32_t b)
+{
+    return kernel_cast(l->k, KT_U8, kernel_op2(l->k, op, a, b));
+}
+
+/** Returns a node's operator on its operands' elements. */
+static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t x[3])
+{
+    struct kernel *k = l->k;
+    const uint32_t a = x[0], b = x[1];
+
+    switch (n->op) {
+    case OP_ADD:
+        return kernel_op2(k, K_ADD, a, b);
+    case OP_SUB:
+        return kernel_op2(k, K_SUB, a, b);
+    case OP_MUL:
+        return kernel_op2(k, K_MUL, a, b);
+    case OP_DIV:
+        return kernel_op2(k, K_DIV, a, b);
+    case OP_MAX:
+        return kernel_op2(k, K_MAX, a, b);
+    case OP_MIN:
+        return kernel_op2(k, K_MIN, a, b);
+    case OP_POW:
+        return kernel_op2(k, K_POW, a, b);
+    case OP_EQUAL:
+        return compare(l, K_EQ, a, b);
+    case OP_NOT_EQUAL:
+        return compare(l, K_NE, a, b);
+    case OP_GREATER:
+        return compare(l, K_LT, b, a);
+    case OP_GREATER_OR_EQUAL:
+        return compare(l, K_LE, b, a);
+    case OP_LESSER:
+        return compare(l, K_LT, a, b);
+    case OP_LESSER_OR_EQUAL:
+        return compare(l, K_LE, a, b);
+    case OP_LOGICAL_NOT:
+        return compare(l, K_EQ, a, zero_of(l, a));
+    case OP_LOGICAL_AND:
+        return kernel_cast(k, KT_U8, kernel_op2(k, K_AND, truth(l, a), truth(l, b)));
+    case OP_LOGICAL_OR:
+        return kernel_cast(k, KT_U8, kernel_op2(k, K_OR, truth(l, a), truth(l, b)));
+    case OP_LOGICAL_XOR:
+        return kernel_cast(k, KT_U8, kernel_op2(k, K_XOR, truth(l, a), truth(l, b)));
+    case OP_IS_NAN:
+        return kernel_cast(k, KT_U8, kernel_op1(k, K_IS_NAN, a));
+    case OP_IS_INFINITE:
+        return kernel_cast(k, KT_U8, kernel_op1(k, K_IS_INFINITE, a));
+    case OP_ABS:
+        return kernel_op1(k, K_ABS, a);
+    case OP_CEIL:
+        return kernel_op1(k, K_CEIL, a);
+    case OP_COS:
+        return kernel_op1(k, K_COS, a);
+    case OP_ERF:
+        return kernel_op1(k, K_ERF, a);
+    case OP_EXP:
+        return kernel_op1(k, K_EXP, a);
+    case OP_FLOOR:
+        return kernel_op1(k, K_FLOOR, a);
+    case OP_IDENTITY:
+        return a;
+    case OP_LOG:
+        return kernel_op1(k, K_LOG, a);
+    case OP_NEG:
+        return kernel_op1(k, K_NEG, a);
+    case OP_RECIPROCAL:
+        return kernel_op1(k, K_RECIPROCAL, a);
+    case OP_ROUND_EVEN:
+        return kernel_op1(k, K_ROUND_EVEN, a);
+    case OP_SIN:
+        return kernel_op1(k, K_SIN, a);
+    case OP_SIGN:
+        return lower_sign(l, a);
+    case OP_SQRT:
+        return kernel_op1(k, K_SQRT, a);
+    case OP_TAN:
+        return kernel_op1(k, K_TAN, a);
+    case OP_CAST: /* float16 results are rounded as any */
+        return kernel_cast(k, ktype_of(n->results[0]->type.type), a);
+    case OP_CLAMP:
+        return lower_clamp(l, n, a);
+    case OP_ELU:
+        return positive_part_plus(l, a,
+                                  kernel_op2(k, K_MUL, option(l, n, NODE_OPTIONS(n, WNNEluOptions)->alpha),
+                                             kernel_op1(k, K_EXPM1, kernel_op2(k, K_MIN, a, zero_of(l, a)))));
+    case OP_GELU:
+        return lower_gelu(l, a);
+    case OP_HARD_SIGMOID: {
+        const WNNHardSigmoidOptions *o = n->options;
+        uint32_t y = line(l, option(l, n, o->alpha), a, option(l, n, o->beta));
+        return kernel_op2(k, K_MAX, kernel_op2(k, K_MIN, y, f32(l, 1)), f32(l, 0));
+    }
+    case OP_HARD_SWISH: { /* divided first: x * 6 could overflow */
+        uint32_t y = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, a, f32(l, 3)), f32(l, 6));
+        return kernel_op2(k, K_MUL, a, kernel_op2(k, K_DIV, kernel_op2(k, K_MAX, y, f32(l, 0)), f32(l, 6)));
+    }
+    case OP_LEAKY_RELU: {
+        const WNNLeakyReluOptions *o = n->options;
+        uint32_t alpha = option(l, n, o->alpha), y;
+        if (isinf(o->alpha)) /* counts also where x > 0 */
+            return positive_part_plus(l, a, kernel_op2(k, K_MUL, alpha, kernel_op2(k, K_MIN, a, zero_of(l, a))));
+        y = kernel_op2(k, K_MUL, alpha, a);
+        return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, a, zero_of(l, a)), y, a);
+    }
+    case OP_LINEAR: {
+        const WNNLinearOptions *o = n->options;
+        return line(l, option(l, n, o->alpha), a, option(l, n, o->beta));
+    }
+    case OP_PRELU: /* integers wrap; for floats a slope that is not finite counts also where x > 0 */
+        if (!dtype_is_float(n->results[0]->type.type))
+            return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, a, zero_of(l, a)), kernel_op2(k, K_MUL, b, a), a);
+        return positive_part_plus(l, a, kernel_op2(k, K_MUL, b, kernel_op2(k, K_MIN, a, zero_of(l, a))));
+    case OP_RELU:
+        return kernel_op2(k, K_MAX, a, zero_of(l, a));
+    case OP_SIGMOID:
+        return kernel_op1(k, K_SIGMOID, a);
+    case OP_SOFTPLUS: /* ln(1 + exp(x)) without overflow */
+        return positive_part_plus(l, a,
+                                  kernel_op1(k, K_LOG1P, kernel_op1(k, K_EXP, kernel_op1(k, K_NEG, kernel_op1(k, K_ABS, a)))));
+    case OP_SOFTSIGN:
+        return kernel_op2(k, K_DIV, a, kernel_op2(k, K_ADD, f32(l, 1), kernel_op1(k, K_ABS, a)));
+    case OP_TANH:
+        return kernel_op1(k, K_TANH, a);
+    case OP_WHERE:
+        return kernel_op3(k, K_SELECT, truth(l, a), b, x[2]);
+    default: /* the others are not OPF_ELEMENTWISE; a new row without a case here fails its test */
+        l->unfusable = true;
+        return KEXPR_NONE;
+    }
+}
+
+uint32_t lower_elementwise(struct lowering *l, const struct node *n, const struct map *m)
+{
+    uint32_t x[3] = {KEXPR_NONE, KEXPR_NONE, KEXPR_NONE};
+
+    if (n->op == OP_QUANTIZE_LINEAR || n->op == OP_DEQUANTIZE_LINEAR)
+        return lower_quantisation(l, n, m);
+    for (uint32_t i = 0; i < n->input_count && i < 3; i++) {
+        const struct value *v = n->inputs[i].value;
+        const struct map at = map_broadcast(l, m, &n->results[0]->type, &v->type);
+        x[i] = lower_value(l, v, &at);
+        if (x[i] == KEXPR_NONE)
+            return KEXPR_NONE;
+    }
+    return operate(l, n, x);
+}
+
+uint32_t lower_batch_normalization(struct lowering *l, const struct node *n, const struct map *m)
+{
+    const WNNBatchNormalizationOptions *o = n->options;
+    struct kernel *k = l->k;
+    const struct map spread = map_spread(l, m, &n->results[0]->type);
+    struct map channel = map_like(m, 1);
+    uint32_t x, mean, root;
+
+    channel.forms[0] = spread.forms[o->axis];
+    x = lower_value(l, n->inputs[0].value, m);
+    mean = lower_value(l, n->inputs[1].value, &channel);
+    root = kernel_op1(k, K_SQRT, kernel_op2(k, K_ADD, lower_value(l, n->inputs[2].value, &channel), option(l, n, o->epsilon)));
+    x = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, x, mean), root);
+    if (n->inputs[3].value)
+        x = kernel_op2(k, K_MUL, x, lower_value(l, n->inputs[3].value, &channel));
+    if (n->inputs[4].value)
+        x = kernel_op2(k, K_ADD, x, lower_value(l, n->inputs[4].value, &channel));
+    return x;
+}
+
+uint32_t lower_triangular(struct lowering *l, const struct node *n, const struct map *m)
+{
+    const WNNTriangularOptions *o = n->options;
+    const struct tensor_type *t = &n->results[0]->type;
+    const struct map spread = map_spread(l, m, t);
+    const struct kaffine row = spread.forms[t->rank - 2], column = spread.forms[t->rank - 1];
+    /* upper keeps column - row >= diagonal; lower keeps column - row <= diagonal. */
+    const int64_t sign = o->upper ? 1 : -1;
+    struct kaffine distance = kaffine_add(l->k, kaffine_scale(l->k, column, sign), kaffine_scale(l->k, row, -sign));
+    int64_t low, high;
+
+    distance = kaffine_add_const(distance, -sign * (int64_t)o->diagonal);
+    kaffine_range(l->k, distance, &low, &high);
+    if (high < 0)
+        return kernel_const(l->k, ktype_of(t->type), (union scalar){.u64 = 0});
+    return lower_guarded(l, n->inputs[0].value, m, 1, &(struct kguard){distance, high + 1}, (union scalar){.u64 = 0});
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Evaluates a value at a map: loads at the cluster's boundary, operators inside, each once per map.
+ */
+#include <string.h>
+
+#include "passes/lower/lower.h"
+
+/**
+ * Remembers a value that was evaluated already.  An element is known by its row-major index, however the map says it: as one
+ * form per dimension or, behind a reshape, as the index itself.
+ */
+struct lower_memo {
+    const struct value *value;
+    struct map map; /* linear */
+    uint32_t expr;
+    struct lower_memo *next; /* same slot */
+};
+
+uint32_t lower_position(const struct lowering *l, const struct value *v)
+{
+    const struct node_table *t = l->table;
+    uint32_t i;
+
+    if (!v->producer)
+        return UINT32_MAX;
+    for (i = v->producer->index * 2654435761u & t->mask; t->slots[i]; i = (i + 1) & t->mask) {
+        if (t->slots[i] == v->producer)
+            return t->positions[i];
+    }
+    return UINT32_MAX;
+}
+
+uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
+{
+    struct kernel *k = l->k;
+
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        if (k->tensors[i].user == v && k->tensors[i].written == written)
+            return i;
+    }
+    if (k->tensor_count == KERNEL_TENSORS_MAX) {
+        l->unfusable = true;
+        return UINT32_MAX;
+    }
+    return kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
+}
+
+bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
+{
+    const uint32_t tensor = e == KEXPR_NONE || l->unfusable || l->k->error.status ? UINT32_MAX : lower_tensor(l, v, true);
+
+    if (tensor == UINT32_MAX)
+        return false;
+    kernel_store(l->k, tensor, map_linear(l, m, &v->type), e, 0, NULL);
+    return !l->k->error.status;
+}
+
+union scalar lower_scalar(WNNNumber n, dtype t)
+{
+    return scalar_widen(number_cast(n, t), t);
+}
+
+uint32_t lower_number(struct lowering *l, WNNNumber n, dtype t)
+{
+    return kernel_const(l->k, ktype_of(t), lower_scalar(n, t));
+}
+
+/** Returns a one-element constant, which is part of the code. */
+static uint32_t load_scalar_constant(struct lowering *l, const struct value *v)
+{
+    union scalar s = {.u64 = 0};
+
+    memcpy(&s, v->constant->data, dtype_size(v->type.type));
+    return kernel_const(l->k, ktype_of(v->type.type), scalar_widen(s, v->type.type));
+}
+
+static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
+{
+    uint32_t tensor;
+
+    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->constant && v->constant->data)
+        return load_scalar_constant(l, v);
+    tensor = lower_tensor(l, v, false);
+    if (tensor == UINT32_MAX)
+        return KEXPR_NONE;
+    return kernel_load(l->k, tensor, map_linear(l, m, &v->type), m->guard_count, m->guards, (union scalar){.u64 = 0});
+}
+
+static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t result, const struct map *m)
+{
+    const uint32_t flags = op_infos[n->op].flags;
+
+    if (n->op == OP_BATCH_NORMALIZATION)
+        return lower_batch_normalization(l, n, m);
+    if (flags & OPF_ELEMENTWISE)
+        return lower_elementwise(l, n, m);
+    if (flags & OPF_ELEMENTWISE_INDEXED)
+        return lower_triangular(l, n, m);
+    if (flags & OPF_MOVEMENT)
+        return lower_movement(l, n, result, m);
+    if (flags & OPF_REDUCTION)
+        return lower_reduction(l, n, m);
+    if (flags & OPF_NORMALIZATION)
+        return lower_normalization(l, n, m);
+    if (flags & OPF_POOL)
+        return lower_pool(l, n, m);
+    if (flags & OPF_SCAN)
+        return lower_scan(l, n, m);
+    if (flags & OPF_LIBRARY)
+        return lower_contraction(l, n, m);
+    if (flags & OPF_GATHER)
+        return lower_gather(l, n, m);
+    if (flags & OPF_RESAMPLE)
+        return lower_resample(l, n, m);
+    /* A scatter is kernels of its own; recurrent operators are decomposed by a pass. */
+    l->unfusable = true;
+    return KEXPR_NONE;
+}
+
+static uint64_t form_hash(uint64_t h, struct kaffine f)
+{
+    h = (h ^ (uint64_t)f.offset) * 0x9E3779B97F4A7C15u;
+    for (uint32_t i = 0; i < f.count; i++)
+        h = (h ^ f.terms[i].var ^ (uint64_t)f.terms[i].coefficient << 8) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 31;
+}
+
+static uint64_t memo_hash(const struct value *v, const struct map *m)
+{
+    uint64_t h = (uint64_t)v->index * 0x9E3779B97F4A7C15u;
+
+    h = form_hash(h, m->forms[0]);
+    for (uint32_t i = 0; i < m->guard_count; i++)
+        h = form_hash(h, m->guards[i].form);
+    return h ^ h >> 32;
+}
+
+static bool memo_grow(struct lowering *l)
+{
+    uint32_t capacity = l->memo ? 2 * (l->memo_mask + 1) : 64;
+    struct lower_memo **memo = arena_array(&l->scratch, capacity, sizeof *memo);
+
+    if (!memo)
+        return lower_no_memory(l);
+    for (uint32_t i = 0; l->memo && i <= l->memo_mask; i++) {
+        for (struct lower_memo *e = l->memo[i], *next; e; e = next) {
+            struct lower_memo **slot = &memo[memo_hash(e->value, &e->map) & (capacity - 1)];
+            next = e->next;
+            e->next = *slot;
+            *slot = e;
+        }
+    }
+    l->memo = memo;
+    l->memo_mask = capacity - 1;
+    return true;
+}
+
+static struct lower_memo *memo_find(struct lowering *l, const struct value *v, const struct map *m)
+{
+    if (!l->memo)
+        return NULL;
+    for (struct lower_memo *e = l->memo[memo_hash(v, m) & l->memo_mask]; e; e = e->next) {
+        if (e->value == v && map_equal(&e->map, m))
+            return e;
+    }
+    return NULL;
+}
+
+static void memo_add(struct lowering *l, const struct value *v, const struct map *m, uint32_t expr)
+{
+    struct lower_memo *e;
+    uint32_t i;
+
+    if ((!l->memo || l->memo_count > l->memo_mask) && !memo_grow(l))
+        return;
+    e = arena_alloc(&l->scratch, sizeof *e);
+    if (!e) {
+        lower_no_memory(l);
+        return;
+    }
+    i = (uint32_t)memo_hash(v, m) & l->memo_mask;
+    *e = (struct lower_memo){v, *m, expr, l->memo[i]};
+    l->memo[i] = e;
+    l->memo_count++;
+}
+
+uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m)
+{
+    const uint32_t position = lower_position(l, v);
+    struct lower_memo *known;
+    struct map key;
+    uint32_t e;
+
+    if (l->unfusable || l->k->error.status)
+        return KEXPR_NONE;
+    if (position == UINT32_MAX)
+        return load(l, v, m);
+    key = map_like(m, v->type.rank);
+    key.linear = true;
+    key.forms[0] = map_linear(l, m, &v->type);
+    known = memo_find(l, v, &key);
+    if (known)
+        return known->expr;
+    e = lower_node(l, v->producer, v->result, m);
+    if (e == KEXPR_NONE)
+        return KEXPR_NONE;
+    if (dtype_is_low_precision(v->type.type))
+        e = kernel_op1(l->k, kop_round(v->type.type), e);
+    l->evaluated[position] += (double)l->parallel_points * (map_varies(l, m) ? (double)l->reduced_points : 1);
+    memo_add(l, v, &key, e);
+    return e;
+}
+
+void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
+{
+    struct map key = map_like(m, v->type.rank);
+
+    if (e == KEXPR_NONE || l->k->error.status)
+        return;
+    key.linear = true;
+    key.forms[0] = map_linear(l, m, &v->type);
+    memo_add(l, v, &key, e);
+}
+
+uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard *guards)
+{
+    struct kernel *k = l->k;
+    uint32_t all = KEXPR_NONE;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = kernel_index(k, guards[i].form);
+        uint32_t zero = kernel_const(k, KT_I64, (union scalar){.i64 = 0});
+        uint32_t bound = kernel_const(k, KT_I64, (union scalar){.i64 = guards[i].bound});
+        int64_t low, high;
+        kaffine_range(k, guards[i].form, &low, &high);
+        if (low < 0) {
+            uint32_t c = kernel_op2(k, K_LE, zero, index);
+            all = all == KEXPR_NONE ? c : kernel_op2(k, K_AND, all, c);
+        }
+        if (high >= guards[i].bound) {
+            uint32_t c = kernel_op2(k, K_LT, index, bound);
+            all = all == KEXPR_NONE ? c : kernel_op2(k, K_AND, all, c);
+        }
+    }
+    return all == KEXPR_NONE ? kernel_const(k, KT_BOOL, (union scalar){.u64 = 1}) : all;
+}
+
+static bool guards_equal(uint32_t n, const struct kguard *a, const struct kguard *b)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i].bound != b[i].bound || !kaffine_equal(a[i].form, b[i].form))
+            return false;
+    }
+    return true;
+}
+
+uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct map *m, uint32_t count,
+                       const struct kguard *guards, union scalar fill)
+{
+    struct map inner = *m;
+    const struct kexpr *x;
+    uint32_t e;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t low, high;
+        kaffine_range(l->k, guards[i].form, &low, &high);
+        if (high < 0 || low >= guards[i].bound)
+            return kernel_const(l->k, ktype_of(v->type.type), fill);
+    }
+    if (!map_guard(l, &inner, count, guards))
+        return KEXPR_NONE;
+    e = lower_value(l, v, &inner);
+    if (e == KEXPR_NONE || inner.guard_count == m->guard_count)
+        return e;
+    x = &l->k->exprs[e];
+    /* A load under exactly these guards fills by itself: where one of m's guards fails nobody looks at the value. */
+    if (x->op == K_LOAD && x->guard_count == inner.guard_count && guards_equal(x->guard_count, x->guards, inner.guards))
+        return kernel_load(l->k, x->tensor, x->index, x->guard_count, x->guards, fill);
+    return kernel_op3(l->k, K_SELECT, lower_condition(l, inner.guard_count - m->guard_count, inner.guards + m->guard_count), e,
+                      kernel_const(l->k, ktype_of(v->type.type), fill));
+}

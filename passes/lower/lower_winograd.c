@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Lowers a convolution with transformed weights (pass winograd), and what is fused with it, to a kernel of these stages
+ * (ir/kernel/kernel.h):
+ *
+ *   input      V[16][tile][in] = B^T d B of every 4x4 tile of inputs, and the sum of its squares
+ *   predicate  the largest of those sums, which is not finite if an input is not or is too large
+ *   matmul     M[16][tile][out] = V * U, 16 matmuls, where U is the transformed weights
+ *   output     y = A^T M A, 2x2 outputs of every tile, and on them all that follows
+ *   direct     instead of the last three where inputs are too large or not finite: the sums of the definition
+ *
+ * Outputs of a cluster are evaluated four times, at the four elements of a tile, where the convolution's element is known.
+ */
+#include "ir/graph/conv.h"
+#include "passes/lower/stages.h"
+#include "passes/cluster/winograd.h"
+
+enum { LOCAL_PREDICATE, LOCAL_SQUARES, LOCAL_INPUT, LOCAL_MATMUL };
+enum {
+    OUTPUTS_MAX = 4,
+    EXPRESSIONS_MAX = 480, /* of the outputs: four times what follows */
+    SQUARE_SUMS = 4,       /* of a tile, of which one addition need not wait for the other's */
+    GAP = TARGET_LINE_BYTES /
+          sizeof(float) /* elements between the 16 matrices, lest all their rows share a set of the first-level cache */
+};
+
+struct builder {
+    const struct node *n;
+    struct winograd_shape s;
+    const uint32_t *image; /* axes */
+    uint32_t output_count;
+    struct value *const *outputs;
+    int64_t v_step, m_step; /* from matrix to matrix */
+    struct stages stages;
+};
+
+/* ---- stages ---- */
+
+/* This is a stage that is being made. */
+struct part {
+    struct stage stage;
+    struct kaffine batch, row, column; /* the macro-tile's batch, first row and column of tiles */
+    struct builder *b;
+};
+
+static bool part_begin(struct part *st, struct builder *b)
+{
+    struct kernel *k;
+
+    st->b = b;
+    if (!stage_begin(&st->stage, &b->stages))
+        return false;
+    k = st->stage.l.k;
+    st->batch = st->stage.macro_tile[0];
+    st->row = kaffine_scale(k, st->stage.macro_tile[1], b->s.macro_tile[0]);
+    st->column = kaffine_scale(k, st->stage.macro_tile[2], b->s.macro_tile[1]);
+    return true;
+}
+
+/* Returns the map of an image's element. */
+static struct map image_map(const struct builder *b, struct kaffine batch, struct kaffine y, struct kaffine x,
+                            struct kaffine channel)
+{
+    struct map m = {.rank = 4};
+
+    m.forms[b->image[AXIS_BATCH]] = batch;
+    m.forms[b->image[AXIS_HEIGHT]] = y;
+    m.forms[b->image[AXIS_WIDTH]] = x;
+    m.forms[b->image[AXIS_CHANNEL]] = channel;
+    return m;
+}
+
+/* Returns an input's element, 0 outside. */
+static uint32_t input_at(struct part *st, struct kaffine y, struct kaffine x, struct kaffine channel)
+{
+    struct builder *b = st->b;
+    const struct map m = image_map(b, st->batch, y, x, channel);
+    const struct kguard guards[2] = {{y, b->s.in[0]}, {x, b->s.in[1]}};
+
+    return lower_guarded(&st->stage.l, b->n->inputs[0].value, &m, 2, guards, (union scalar){.u64 = 0});
+}
+
+/* Returns the first input of a tile along a dimension, `tile` counted in the image. */
+static struct kaffine first_input(struct part *st, struct kaffine tile, uint32_t d)
+{
+    return kaffine_add_const(kaffine_scale(st->stage.l.k, tile, 2), -st->b->s.padding[d]);
+}
+
+static uint32_t add(struct kernel *k, uint32_t a, uint32_t b)
+{
+    return kernel_op2(k, K_ADD, a, b);
+}
+
+static uint32_t sub(struct kernel *k, uint32_t a, uint32_t b)
+{
+    return kernel_op2(k, K_SUB, a, b);
+}
+
+/* Multiplies B^T with a column of four, which are `step` apart. */
+static void transform_input(struct kernel *k, uint32_t *d, uint32_t step)
+{
+    const uint32_t a[4] = {d[0], d[step], d[2 * step], d[3 * step]};
+
+    d[0] = sub(k, a[0], a[2]);
+    d[step] = add(k, a[1], a[2]);
+    d[2 * step] = sub(k, a[2], a[1]);
+    d[3 * step] = sub(k, a[1], a[3]);
+}
+
+/* Returns the sum of a tile's squares, which is infinite or NaN if the transform's sums might overflow.  It takes less than a
+ * comparison. */
+static uint32_t squares(struct kernel *k, const uint32_t d[WINOGRAD_POINTS])
+{
+    uint32_t sums[SQUARE_SUMS];
+
+    for (uint32_t i = 0; i < SQUARE_SUMS; i++)
+        sums[i] = kernel_op2(k, K_MUL, d[i], d[i]);
+    for (uint32_t i = SQUARE_SUMS; i < WINOGRAD_POINTS; i++)
+        sums[i % SQUARE_SUMS] = kernel_op3(k, K_FMA, d[i], d[i], sums[i % SQUARE_SUMS]);
+    for (uint32_t i = 1; i < SQUARE_SUMS; i++)
+        sums[0] = add(k, sums[0], sums[i]);
+    return sums[0];
+}
+
+static bool make_input(struct builder *b)
+{
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        struct kaffine row = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[0]),
+                       column = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[1]);
+        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->s.block);
+        struct kaffine block = stage_var(&st.stage, KVAR_REDUCED, b->s.in_channels / b->s.block);
+        struct kaffine channel = kaffine_add(k, kaffine_scale(k, block, b->s.block), lane);
+        struct kaffine y = first_input(&st, kaffine_add(k, st.row, row), 0);
+        struct kaffine x = first_input(&st, kaffine_add(k, st.column, column), 1);
+        struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
+        struct kaffine to = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), channel);
+        uint32_t d[WINOGRAD_POINTS], tensor;
+
+        for (uint32_t i = 0; good && i < WINOGRAD_POINTS; i++) {
+            d[i] = input_at(&st, kaffine_add_const(y, i / 4), kaffine_add_const(x, i % 4), channel);
+            good = d[i] != KEXPR_NONE;
+        }
+        if (good) {
+            kernel_store(k, stage_local(&st.stage, LOCAL_SQUARES, true),
+                         kaffine_add(k, kaffine_scale(k, tile, b->s.block), lane), kernel_reduce(k, KR_MAX, squares(k, d)), 0,
+                         NULL);
+            tensor = stage_local(&st.stage, LOCAL_INPUT, true);
+            for (uint32_t i = 0; i < 4; i++)
+                transform_input(k, d + i, 4);
+            for (uint32_t i = 0; i < 4; i++)
+                transform_input(k, d + 4 * i, 1);
+            for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
+                kernel_store(k, tensor, kaffine_add_const(to, i * b->v_step), d[i], 0, NULL);
+        }
+    }
+    return stage_end(&st.stage, good, "input", KSTAGE_ALWAYS);
+}
+
+static bool make_predicate(struct builder *b)
+{
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        struct kaffine at = stage_var(&st.stage, KVAR_REDUCED, b->stages.kernel->locals[LOCAL_SQUARES].elements);
+        uint32_t e = kernel_load(k, stage_local(&st.stage, LOCAL_SQUARES, false), at, 0, NULL, (union scalar){.u64 = 0});
+
+        kernel_store(k, stage_local(&st.stage, LOCAL_PREDICATE, true), kaffine_const(0), kernel_reduce(k, KR_MAX, e), 0, NULL);
+    }
+    return stage_end(&st.stage, good, "predicate", KSTAGE_ALWAYS);
+}
+
+static bool make_matmul(struct builder *b)
+{
+    const struct value *u = b->n->transformed;
+    const union scalar zero = {.u64 = 0};
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        k->m_multiple = (uint32_t)b->s.mr;
+        struct kaffine point = stage_var(&st.stage, KVAR_PARALLEL, WINOGRAD_POINTS);
+        struct kaffine panel = stage_var(&st.stage, KVAR_PARALLEL, b->s.out_channels / b->s.panel);
+        struct kaffine tile = stage_var(&st.stage, KVAR_PARALLEL, b->s.rows),
+                       lane = stage_var(&st.stage, KVAR_PARALLEL, b->s.panel);
+        struct kaffine in = stage_var(&st.stage, KVAR_REDUCED, b->s.in_channels);
+        struct kaffine v = kaffine_add(k, kaffine_scale(k, tile, b->s.in_channels), in);
+        struct kaffine w = kaffine_add(k, kaffine_scale(k, point, b->s.out_channels / b->s.panel), panel);
+        struct kaffine m = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), kaffine_scale(k, panel, b->s.panel));
+        uint32_t v_tensor = stage_local(&st.stage, LOCAL_INPUT, false), u_tensor = lower_tensor(&st.stage.l, u, false);
+
+        v = kaffine_add(k, kaffine_scale(k, point, b->v_step), v);
+        w = kaffine_add(k, kaffine_scale(k, w, b->s.in_channels), in);
+        w = kaffine_add(k, kaffine_scale(k, w, b->s.panel), lane);
+        m = kaffine_add(k, kaffine_add(k, kaffine_scale(k, point, b->m_step), m), lane);
+        kernel_store(k, stage_local(&st.stage, LOCAL_MATMUL, true), m,
+                     kernel_dot(k, kernel_load(k, v_tensor, v, 0, NULL, zero), kernel_load(k, u_tensor, w, 0, NULL, zero)), 0,
+                     NULL);
+    }
+    return stage_end(&st.stage, good, "matmul", KSTAGE_BELOW);
+}
+
+/* Stores the cluster's outputs where the base value, the convolution's result, has its element at m. */
+static bool store_outputs(struct part *st, const struct map *m)
+{
+    struct builder *b = st->b;
+
+    lower_forget_bases(&st->stage.l);
+    lower_add_base(&st->stage.l, b->n->results[0], m);
+    for (uint32_t i = 0; i < b->output_count; i++) {
+        const struct value *v = b->outputs[i];
+        struct kaffine index;
+        struct map at;
+        uint32_t e, tensor;
+
+        if (!lower_output_map(&st->stage.l, v, &at))
+            return false;
+        e = lower_value(&st->stage.l, v, &at);
+        if (e == KEXPR_NONE || st->stage.l.unfusable)
+            return false;
+        tensor = lower_tensor(&st->stage.l, v, true);
+        if (tensor == UINT32_MAX)
+            return false;
+        index = map_linear(&st->stage.l, &at, &v->type);
+        kernel_store(st->stage.l.k, tensor, index, e, at.guard_count, at.guards);
+    }
+    return !st->stage.l.k->error.status;
+}
+
+/* Multiplies A^T with a column of four, which gives two. */
+static void transform_output(struct kernel *k, uint32_t *m, uint32_t step)
+{
+    const uint32_t a[4] = {m[0], m[step], m[2 * step], m[3 * step]};
+
+    m[0] = add(k, add(k, a[0], a[1]), a[2]);
+    m[step] = sub(k, sub(k, a[1], a[2]), a[3]);
+}
+
+/* Says what the element of the convolution's result at m is, from its tile's element: with bias. */
+static bool know_element(struct part *st, const struct map *m, uint32_t e)
+{
+    const struct node *n = st->b->n;
+    struct map channel = map_like(m, 1);
+
+    if (n->inputs[2].value) {
+        channel.forms[0] = m->forms[st->b->image[AXIS_CHANNEL]];
+        e = kernel_op2(st->stage.l.k, K_ADD, e, lower_value(&st->stage.l, n->inputs[2].value, &channel));
+    }
+    lower_know(&st->stage.l, n->results[0], m, e);
+    return !st->stage.l.unfusable && !st->stage.l.k->error.status;
+}
+
+static bool make_output(struct builder *b)
+{
+    const union scalar zero = {.u64 = 0};
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        struct kaffine row = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[0]),
+                       column = stage_var(&st.stage, KVAR_PARALLEL, b->s.macro_tile[1]);
+        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->s.panel);
+        struct kaffine panel = stage_var(&st.stage, KVAR_REDUCED, b->s.out_channels / b->s.panel);
+        struct kaffine channel = kaffine_add(k, kaffine_scale(k, panel, b->s.panel), lane);
+        struct kaffine y = kaffine_scale(k, kaffine_add(k, st.row, row), 2);
+        struct kaffine x = kaffine_scale(k, kaffine_add(k, st.column, column), 2);
+        struct kaffine tile = kaffine_add(k, kaffine_scale(k, row, b->s.macro_tile[1]), column);
+        struct kaffine from = kaffine_add(k, kaffine_scale(k, tile, b->s.out_channels), channel);
+        uint32_t m[WINOGRAD_POINTS], tensor = stage_local(&st.stage, LOCAL_MATMUL, false);
+
+        for (uint32_t i = 0; i < WINOGRAD_POINTS; i++)
+            m[i] = kernel_load(k, tensor, kaffine_add_const(from, i * b->m_step), 0, NULL, zero);
+        for (uint32_t i = 0; i < 4; i++)
+            transform_output(k, m + i, 4);
+        for (uint32_t i = 0; i < 2; i++)
+            transform_output(k, m + 4 * i, 1);
+        for (uint32_t i = 0; good && i < 4; i++) {
+            struct map at = image_map(b, st.batch, kaffine_add_const(y, i / 2), kaffine_add_const(x, i % 2), channel);
+            const struct kguard guards[2] = {{at.forms[b->image[AXIS_HEIGHT]], b->s.out[0]},
+                                             {at.forms[b->image[AXIS_WIDTH]], b->s.out[1]}};
+
+            good = map_guard(&st.stage.l, &at, 2, guards) && know_element(&st, &at, m[4 * (i / 2) + i % 2]) &&
+                   store_outputs(&st, &at);
+        }
+        good = good && k->expr_count <= EXPRESSIONS_MAX;
+    }
+    return stage_end(&st.stage, good, "output", KSTAGE_BELOW);
+}
+
+static bool make_direct(struct builder *b)
+{
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        struct kaffine y =
+            kaffine_add(k, kaffine_scale(k, st.row, 2), stage_var(&st.stage, KVAR_PARALLEL, 2 * b->s.macro_tile[0]));
+        struct kaffine x =
+            kaffine_add(k, kaffine_scale(k, st.column, 2), stage_var(&st.stage, KVAR_PARALLEL, 2 * b->s.macro_tile[1]));
+        struct map m = image_map(b, st.batch, y, x, stage_var(&st.stage, KVAR_PARALLEL, b->s.out_channels));
+        const struct kguard guards[2] = {{y, b->s.out[0]}, {x, b->s.out[1]}};
+        struct reduced_space space;
+
+        good = lower_reduces(b->n, &space) && map_guard(&st.stage.l, &m, 2, guards);
+        st.stage.l.reduced = kaffine_const(0);
+        for (uint32_t i = 0; good && i < space.count; i++)
+            st.stage.l.reduced = kaffine_add(k, kaffine_scale(k, st.stage.l.reduced, space.sizes[i]),
+                                             stage_var(&st.stage, KVAR_REDUCED, space.sizes[i]));
+        st.stage.l.reduced_points = space.points;
+        st.stage.l.anchor = b->n;
+        good = good && store_outputs(&st, &m);
+    }
+    return stage_end(&st.stage, good, "direct", KSTAGE_NOT_BELOW);
+}
+
+/* ---- the kernel ---- */
+
+struct kernel *lower_winograd(const struct target *target, const struct node_table *t, const struct node *n,
+                              uint32_t output_count, struct value *const *outputs)
+{
+    struct builder b = {.n = n, .output_count = output_count, .outputs = outputs};
+
+    if (!target || output_count > OUTPUTS_MAX || !winograd_shape(n, target, &b.s))
+        return NULL;
+    b.image = conv_view(n).image;
+    b.v_step = b.s.rows * b.s.in_channels + GAP;
+    b.m_step = b.s.rows * b.s.out_channels + GAP;
+    b.stages = (struct stages){.table = t,
+                               .anchor = n,
+                               .macro_tile_vars = 3,
+                               .macro_tiles = {b.s.batch, b.s.count[0], b.s.count[1]},
+                               .predicate = LOCAL_PREDICATE,
+                               .limit = WINOGRAD_SQUARES_LIMIT};
+    if (!stages_begin(&b.stages, "winograd_conv2d"))
+        return NULL;
+    /* The locals are in the order of the enumeration. */
+    stages_local(&b.stages, 1);
+    stages_local(&b.stages, b.s.macro_tile[0] * b.s.macro_tile[1] * b.s.block);
+    stages_local(&b.stages, WINOGRAD_POINTS * b.v_step);
+    stages_local(&b.stages, WINOGRAD_POINTS * b.m_step);
+    return stages_end(&b.stages, make_input(&b) && make_predicate(&b) && make_matmul(&b) && make_output(&b) && make_direct(&b));
+}

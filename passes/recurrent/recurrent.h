@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Says recurrent operators by other operators: one cell, the projection of a whole sequence, and the graphs of a loop.
+ *
+ * Nodes gru, gruCell, lstm and lstmCell become nodes in the same graph (passes/recurrent/expand_recurrent.c, where there is one
+ * step), or small graphs of their own that an engine runs once before the loop and once per step
+ * (passes/recurrent/recurrent_loop.c).  docs/recurrent.md says why.  Read recurrent_cell.c first: it holds the formulas.
+ */
+#ifndef WEBNN_PASSES_RECURRENT_RECURRENT_H_
+#define WEBNN_PASSES_RECURRENT_RECURRENT_H_
+
+#include "passes/passes.h"
+
+enum { RECURRENT_GATES_MAX = 4, RECURRENT_PEEPHOLES = 3, RECURRENT_DIRECTIONS_MAX = 2 };
+
+/** This is a recurrent node with its operands and options by name.  Absent operands and unused results are NULL. */
+struct recurrent {
+    const struct node *node;
+    bool lstm, reset_after;
+    uint32_t steps, batch, inputs, hidden; /* a cell has one step */
+    uint32_t gates, directions;
+    bool backward[RECURRENT_DIRECTIONS_MAX];
+    const WNNRecurrentNetworkActivation *activations;
+    struct value *input, *weight, *recurrent_weight, *bias, *recurrent_bias, *peephole, *hidden_state, *cell_state;
+    struct value *hidden_result, *cell_result, *sequence_result;
+};
+
+/** Fills *r for a recurrent node. */
+void recurrent_describe(const struct node *n, struct recurrent *r);
+
+/** Says where new nodes go, and which node they make up for.  The functions below return NULL when memory ran out or an operand
+ * is NULL. */
+struct recurrent_builder {
+    struct graph *g;
+    struct node *before; /* NULL: at the end */
+    const struct recurrent *r;
+};
+
+/** Holds the operands of one direction, in the builder's graph. */
+struct recurrent_operands {
+    struct value *projected;      /* [batch, gates * hidden]: the input's share of the gates, biases added where they may be */
+    struct value *hidden, *cell;  /* [batch, hidden]: states before the step */
+    struct value *recurrent_bias; /* [hidden], of the new gate, for gru with resetAfter; may be NULL */
+    struct value *peephole[RECURRENT_PEEPHOLES]; /* [hidden] each, input, output, forget gate; NULL: absent */
+    /* recurrentWeight comes in one of two forms. */
+    struct value *rows;                        /* [gates * hidden, hidden], as it is given */
+    struct value *blocks[RECURRENT_GATES_MAX]; /* by place: [hidden / width, hidden, width], for matmuls that keep blocks of
+                                                  `width` sums in registers; used if block_width is not 0 */
+    uint32_t block_width;
+};
+
+/** Makes one step and returns the new states in *hidden and *cell (*cell only for lstm). */
+void recurrent_cell(struct recurrent_builder *b, const struct recurrent_operands *o, struct value **hidden,
+                    struct value **cell);
+
+/** Returns x [rows, inputs] times weight [gates * hidden, inputs], with the biases [gates * hidden] (NULL: absent) added as far
+ * as they may. */
+struct value *recurrent_project(struct recurrent_builder *b, struct value *x, struct value *weight, struct value *bias,
+                                struct value *recurrent_bias);
+/** Returns the rows of one gate of recurrentWeight in blocks: see recurrent_operands. */
+struct value *recurrent_block(struct recurrent_builder *b, struct value *rows, uint32_t place, uint32_t width);
+
+/** Returns the elements [start, start + size) of the first dimension of v. */
+struct value *recurrent_part(struct recurrent_builder *b, struct value *v, uint32_t start, uint32_t size);
+/** Returns v reshaped. */
+struct value *recurrent_reshape(struct recurrent_builder *b, struct value *v, uint32_t rank, const uint32_t *dims);
+
+/* ---- loops ---- */
+
+/** Names the bytes that an input or output of a loop's graph stands for. */
+struct loop_bytes {
+    enum {
+        LOOP_VALUE,  /* of the outer graph */
+        LOOP_BUFFER, /* of the loop's own */
+        LOOP_ZEROS
+    } kind;
+    const struct value *value;
+    uint32_t buffer;
+    int64_t offset, bytes;
+};
+
+/** Says where an operand of a step is: iteration i finds it `stride * i` bytes behind `at`.  With has_first, iteration 0 finds
+ * it at `first`, and iteration i finds it `stride * (i - 1)` bytes behind `at`. */
+struct loop_operand {
+    struct loop_bytes at, first;
+    bool has_first;
+    int64_t stride;
+};
+
+enum { LOOP_OPERANDS_MAX = 24, LOOP_BUFFERS_MAX = 20, LOOP_COPIES_MAX = 2 };
+
+struct loop_copy {
+    struct loop_bytes from, to;
+};
+
+/** This is a graph, and what its inputs and outputs are.  Inputs that became constants are constants in it. */
+struct loop_graph {
+    struct graph *graph; /* owned */
+    struct loop_operand inputs[LOOP_OPERANDS_MAX], outputs[LOOP_OPERANDS_MAX];
+    bool no_library;     /* its matmul is one generated kernel with everything after it */
+    uint32_t copy_count; /* made after the graph has run, in every iteration: the state for the next one */
+    struct loop_copy copies[LOOP_COPIES_MAX];
+};
+
+/**
+ * Says what a recurrent node of several steps is: `before` runs once, then for each direction its step `iterations` times, then
+ * its copies.
+ */
+struct recurrent_loop {
+    uint32_t iterations, direction_count;
+    struct loop_graph before;
+    struct loop_graph step[RECURRENT_DIRECTIONS_MAX];
+    uint32_t buffer_count;
+    int64_t buffers[LOOP_BUFFERS_MAX]; /* bytes of each */
+    uint32_t copy_count;
+    struct loop_copy copies[RECURRENT_DIRECTIONS_MAX];
+};
+
+/** Makes the graphs of a node that is float32 and of several steps, as pass_expand_recurrent leaves it; the caller frees them.
+ * Returns false after an error in *e; l is empty then. */
+bool recurrent_loop_create(const struct node *n, const struct target *t, struct recurrent_loop *l, struct error *e);
+/** Frees the graphs of a loop. */
+void recurrent_loop_free(struct recurrent_loop *l);
+
+#endif

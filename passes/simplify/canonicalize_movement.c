@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Canonicalises operators that move elements.  All rules are exact because no element is computed: each says only that the same
+ * elements are in the same places.  Exceptions say so (casts, padding into a convolution).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "ir/graph/conv.h"
+#include "passes/simplify/canonicalize.h"
+
+static struct value *in0(const struct node *n)
+{
+    return n->inputs[0].value;
+}
+
+/* Returns the node that computes v if it is of that operator. */
+static struct node *producer_of(const struct value *v, enum op op)
+{
+    return v && v->producer && v->producer->op == op ? v->producer : NULL;
+}
+
+/* ---- nothing is moved ---- */
+
+static bool is_all(const uint32_t *list, size_t count, uint32_t wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] != wanted)
+            return false;
+    return true;
+}
+
+/* Returns whether n's result is its input, element for element and dimension for dimension. */
+static bool moves_nothing(const struct node *n)
+{
+    const struct tensor_type *in = &in0(n)->type;
+
+    if (!type_equal(in, &n->results[0]->type))
+        return false;
+    switch (n->op) {
+    case OP_IDENTITY:
+    case OP_RESHAPE:
+    case OP_EXPAND: /* of the same shape */
+    case OP_TILE:
+    case OP_PAD:
+    case OP_CAST: /* to the same type */
+        return true;
+    case OP_CONCAT:
+        return n->input_count == 1;
+    case OP_SPLIT:
+        return n->result_count == 1;
+    case OP_SLICE: /* of the same sizes: a stride other than 1 could only be of a single element */
+        return true;
+    case OP_TRANSPOSE:
+        for (uint32_t i = 0; i < in->rank; i++)
+            if (NODE_OPTIONS(n, WNNTransposeOptions)->permutation[i] != i)
+                return false;
+        return true;
+    case OP_REVERSE: {
+        const WNNReverseOptions *o = n->options;
+        for (size_t i = 0; i < o->axesCount; i++)
+            if (in->dims[o->axes[i]] != 1)
+                return false;
+        return true;
+    }
+    case OP_RESAMPLE2D: /* nearest neighbours of every element at its own coordinates; linear would multiply infinities by 0 */
+        return NODE_OPTIONS(n, WNNResample2dOptions)->mode == WNNInterpolationMode_NearestNeighbor;
+    default:
+        return false;
+    }
+}
+
+/* ---- pairs ---- */
+
+/* Merges reshape(reshape(x)): row-major order is kept by both. */
+static struct value *merge_reshapes(struct graph *g, struct node *n)
+{
+    const struct node *inner = producer_of(in0(n), OP_RESHAPE);
+    const struct tensor_type *to = &n->results[0]->type;
+
+    return inner ? make_reshape(g, n, n, in0(inner), to->rank, to->dims) : NULL;
+}
+
+/* Merges transpose(transpose(x)): dimension i of the result is dimension inner[outer[i]] of x.  One that moves nothing is a
+ * reshape. */
+static struct value *merge_transposes(struct graph *g, struct node *n)
+{
+    const WNNTransposeOptions *outer = n->options;
+    const struct node *inner = producer_of(in0(n), OP_TRANSPOSE);
+    const struct tensor_type *to = &n->results[0]->type;
+    uint32_t permutation[RANK_MAX];
+
+    if (!permutation_moves(&in0(n)->type, outer->permutation))
+        return make_reshape(g, n, n, in0(n), to->rank, to->dims);
+    if (!inner)
+        return NULL;
+    for (uint32_t i = 0; i < to->rank; i++)
+        permutation[i] = NODE_OPTIONS(inner, WNNTransposeOptions)->permutation[outer->permutation[i]];
+    return make_transpose(g, n, n, in0(inner), permutation);
+}
+
+/* Merges slice(slice(x)), both of neighbouring elements: starts add up. */
+static struct value *merge_slices(struct graph *g, struct node *n)
+{
+    const struct node *inner = producer_of(in0(n), OP_SLICE);
+    const WNNSliceOptions *o = n->options;
+    union op_args args = n->args;
+    uint32_t starts[RANK_MAX];
+    struct value *x;
+
+    if (!inner || !is_all(o->strides, o->stridesCount, 1) ||
+        !is_all(NODE_OPTIONS(inner, WNNSliceOptions)->strides, NODE_OPTIONS(inner, WNNSliceOptions)->stridesCount, 1))
+        return NULL;
+    x = in0(inner);
+    for (uint32_t i = 0; i < x->type.rank; i++)
+        starts[i] = inner->args.slice.starts[i] + n->args.slice.starts[i];
+    args.slice.starts = starts;
+    return make_node(g, n, OP_SLICE, n, 1, &x, n->options, &args);
+}
+
+/*
+ * Merges cast(cast(x)) where the inner cast keeps every value and both types are floats or both integers: the outer one then
+ * sees the same number.  (From an integer through a float the outer cast would saturate where the direct one keeps the low
+ * bits.)
+ */
+static struct value *merge_casts(struct graph *g, struct node *n)
+{
+    const struct node *inner = producer_of(in0(n), OP_CAST);
+    dtype from, through;
+    bool keeps;
+
+    if (!inner)
+        return NULL;
+    from = in0(inner)->type.type;
+    through = in0(n)->type.type;
+    if (dtype_is_float(from) != dtype_is_float(through))
+        return NULL;
+    keeps = dtype_size(through) > dtype_size(from) && (!dtype_is_signed(from) || dtype_is_signed(through));
+    return keeps ? make_cast(g, n, n, in0(inner), n->results[0]->type.type) : NULL;
+}
+
+/* Merges concat of concats along one axis, if nothing else reads the inner one: the elements lie in the same order. */
+static struct value *merge_concats(struct graph *g, struct node *n)
+{
+    struct value **inputs, *v = NULL;
+    size_t count = 0;
+    struct arena a = {0};
+    bool any = false;
+
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);
+        bool merge = inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0]);
+        count += merge ? inner->input_count : 1;
+        any |= merge;
+    }
+    if (!any || count > TENSOR_COUNT_MAX)
+        return NULL;
+    inputs = arena_array(&a, count, sizeof *inputs);
+    if (!inputs) {
+        error_out_of_memory(&g->error);
+        return NULL;
+    }
+    count = 0;
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct node *inner = producer_of(n->inputs[i].value, OP_CONCAT);
+        if (inner && inner->args.concat.axis == n->args.concat.axis && value_only_use(inner->results[0])) {
+            for (uint32_t k = 0; k < inner->input_count; k++)
+                inputs[count++] = inner->inputs[k].value;
+        } else {
+            inputs[count++] = n->inputs[i].value;
+        }
+    }
+    v = make_node(g, n, OP_CONCAT, n, (uint32_t)count, inputs, NULL, &n->args);
+    arena_free(&a);
+    return v;
+}
+
+/* Returns what was split if n is a concat of all parts of a split, in order, along the same axis. */
+static struct value *join_split(const struct node *n)
+{
+    const struct node *split = producer_of(in0(n), OP_SPLIT);
+
+    if (!split || split->result_count != n->input_count || NODE_OPTIONS(split, WNNSplitOptions)->axis != n->args.concat.axis)
+        return NULL;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i].value != split->results[i])
+            return NULL;
+    return in0(split);
+}
+
+/* ---- padding into a convolution ---- */
+
+static bool all_finite(const struct value *v)
+{
+    int64_t count = type_elements(&v->type);
+
+    if (v->kind != VALUE_CONSTANT || v->type.type != WNNOperandDataType_Float32)
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        float f;
+        memcpy(&f, (const char *)v->constant->data + (size_t)i * sizeof f, sizeof f);
+        if (!isfinite(f))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Merges conv2d(pad(x)) with zeros around the two spatial dimensions: the convolution pads with zeros itself (specification,
+ * conv2d: padding "additional rows and columns").  This is exact for finite filters; an infinite weight would make NaN of a
+ * zero that is there and nothing of one that is not, so others stay.
+ */
+static struct value *merge_padding(struct graph *g, struct node *n)
+{
+    struct node *pad = producer_of(in0(n), OP_PAD);
+    WNNConv2dOptions o = *NODE_OPTIONS(n, WNNConv2dOptions);
+    struct value *inputs[3] = {NULL, n->inputs[1].value, n->inputs[2].value}, *v;
+    uint32_t padding[4], height = image_axes(o.inputLayout)[AXIS_HEIGHT];
+    union scalar value;
+
+    if (!pad || NODE_OPTIONS(pad, WNNPadOptions)->mode != WNNPaddingMode_Constant || o.paddingCount != 4)
+        return NULL;
+    value = number_cast(NODE_OPTIONS(pad, WNNPadOptions)->value, in0(n)->type.type);
+    if (scalar_to_double(value, in0(n)->type.type) != 0 || !all_finite(inputs[1]))
+        return NULL;
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != height && i != height + 1 && (pad->args.pad.beginningPadding[i] || pad->args.pad.endingPadding[i]))
+            return NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        padding[2 * i] = o.padding[2 * i] + pad->args.pad.beginningPadding[height + i];
+        padding[2 * i + 1] = o.padding[2 * i + 1] + pad->args.pad.endingPadding[height + i];
+        if (padding[2 * i] < o.padding[2 * i] || padding[2 * i + 1] < o.padding[2 * i + 1])
+            return NULL;
+    }
+    o.padding = padding;
+    inputs[0] = in0(pad);
+    v = make_node(g, n, OP_CONV2D, n, 3, inputs, &o, NULL);
+    return v;
+}
+
+/* ---- operands ---- */
+
+/* Returns a constant of equal elements as a scalar: broadcasting gives the same elements, and a kernel needs no memory for
+ * it. */
+static struct value *splat_as_scalar(struct graph *g, const struct value *v)
+{
+    struct tensor_type t = {.type = v->type.type};
+    union scalar s;
+    struct constant *c;
+
+    if (v->kind != VALUE_CONSTANT || v->type.rank == 0 || !value_is_splat(v, &s))
+        return NULL;
+    c = constant_create(&s, dtype_size(t.type));
+    return graph_add_constant(g, &t, c);
+}
+
+/* Returns what broadcasting makes of v's elements anyway. */
+static struct value *before_broadcast(struct graph *g, struct value *v)
+{
+    const struct node *expand = producer_of(v, OP_EXPAND);
+
+    return expand ? in0(expand) : splat_as_scalar(g, v);
+}
+
+bool canonicalize_operands(struct graph *g, struct node *n)
+{
+    bool changed = false;
+
+    if (op_infos[n->op].infer != op_infos[OP_ADD].infer || n->input_count != 2)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct value *v = n->inputs[i].value, *other = n->inputs[1 - i].value, *simpler;
+
+        /* The result's shape must come from the other operand alone: then whatever v broadcasts from will do. */
+        if (!type_equal(&other->type, &n->results[0]->type) &&
+            !(other->type.rank == n->results[0]->type.rank &&
+              memcmp(other->type.dims, n->results[0]->type.dims, other->type.rank * sizeof *other->type.dims) == 0))
+            continue;
+        simpler = before_broadcast(g, v);
+        if (!simpler || g->error.status)
+            continue;
+        node_set_input(n, i, simpler);
+        changed = true;
+    }
+    return changed;
+}
+
+struct value *canonicalize_movement(struct graph *g, struct node *n)
+{
+    if (n->input_count && in0(n) && moves_nothing(n))
+        return in0(n);
+    switch (n->op) {
+    case OP_RESHAPE:
+        return merge_reshapes(g, n);
+    case OP_TRANSPOSE:
+        return merge_transposes(g, n);
+    case OP_SLICE:
+        return merge_slices(g, n);
+    case OP_CAST:
+        return merge_casts(g, n);
+    case OP_CONCAT: {
+        struct value *v = join_split(n);
+        return v ? v : merge_concats(g, n);
+    }
+    case OP_CONV2D:
+        return merge_padding(g, n);
+    default:
+        return NULL;
+    }
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Says what the library cannot take as it stands with what it can, where there is such a form.  The pass is required: what
+ * comes later takes the graph's convolutions and matmuls as they are, to the library or to generated kernels.
+ *
+ *   - A float16 convolution or matmul that the library takes in float32 only becomes casts of its operands to float32, the
+ *     node, and a cast of its result back.  That is what the specification's float16 operator is with float32 accumulation,
+ *     rounded once.  Casts of constants are folded later, the others become part of the kernels before and after.
+ *   - A gemm that the library does not take becomes the specification's own emulation: transposes, matmul, mul by alpha, add of
+ *     beta * c.
+ *
+ * A form is built, shown to the library, and removed again if that does not take it either: a generated kernel then computes
+ * the original.  (Nothing was changed then, and a second run would only repeat the question.)
+ */
+#include <string.h>
+
+#include "passes/support.h"
+
+static bool takes(const struct target *t, const struct node *n)
+{
+    return t->takes_node(t->user, n);
+}
+
+/* ---- trying ---- */
+
+/* Removes the nodes made before `n` since `mark`, the node that was before n then (NULL: n was the first). */
+static void undo(struct node *n, const struct node *mark)
+{
+    while (n->prev != mark)
+        node_remove(n->prev);
+}
+
+/* Makes n's operands float32, with casts before n. */
+static bool widen_operands(struct graph *g, struct node *n, struct value **inputs)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        struct value *v = n->inputs[i].value;
+
+        if (v && v->type.type == WNNOperandDataType_Float16)
+            v = make_cast(g, n, n, v, WNNOperandDataType_Float32);
+        if (n->inputs[i].value && !v)
+            return false;
+        inputs[i] = v;
+    }
+    return true;
+}
+
+/* Returns a * b + c by matmul, all float32, or NULL if the library takes no such matmul, or if memory runs out. */
+static struct value *gemm_by_matmul(struct graph *g, const struct target *t, struct node *n, struct value *const *inputs)
+{
+    const WNNGemmOptions *o = n->options;
+    static const uint32_t swapped[2] = {1, 0};
+    const struct tensor_type scalar = {.type = inputs[0]->type.type};
+    struct value *a = inputs[0], *b = inputs[1], *c = inputs[2], *v;
+
+    if (o->aTranspose)
+        a = make_transpose(g, n, n, a, swapped);
+    if (o->bTranspose)
+        b = make_transpose(g, n, n, b, swapped);
+    v = make_node(g, n, OP_MATMUL, n, 2, (struct value *[]){a, b}, NULL, NULL);
+    if (!v || !takes(t, v->producer))
+        return NULL;
+    if (o->alpha != 1)
+        v = make_node(g, n, OP_MUL, n, 2, (struct value *[]){v, graph_add_scalar(g, &scalar, wnnNumber(o->alpha))}, NULL, NULL);
+    if (c && o->beta != 1)
+        c = make_node(g, n, OP_MUL, n, 2, (struct value *[]){c, graph_add_scalar(g, &scalar, wnnNumber(o->beta))}, NULL, NULL);
+    if (inputs[2])
+        v = make_node(g, n, OP_ADD, n, 2, (struct value *[]){v, c}, NULL, NULL);
+    return v;
+}
+
+/* Returns the result of n by float32 nodes that the library takes, or NULL if there are none. */
+static struct value *find_form(struct graph *g, const struct target *t, struct node *n)
+{
+    struct value *inputs[OP_OPERANDS_MAX] = {NULL}, *v;
+
+    if (!widen_operands(g, n, inputs))
+        return NULL;
+    if (n->results[0]->type.type == WNNOperandDataType_Float16) {
+        v = make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);
+        if (v && takes(t, v->producer))
+            return v;
+        if (v)
+            node_remove(v->producer);
+    }
+    return n->op == OP_GEMM && !g->error.status ? gemm_by_matmul(g, t, n, inputs) : NULL;
+}
+
+bool pass_legalize(struct graph *g, const struct pass_options *o)
+{
+    const struct target *t = o->target;
+    bool changed = false;
+
+    if (!t || !t->takes_node)
+        return false;
+    graph_for_each_safe (g, n) {
+        const struct node *mark = n->prev;
+        struct value *v;
+
+        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY))
+            continue;
+        /* Asking the library is what costs, so it is asked only about those that another form could help. */
+        if ((n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16) || takes(t, n))
+            continue;
+        v = find_form(g, t, n);
+        if (v && v->type.type != n->results[0]->type.type)
+            v = make_cast(g, n, n, v, n->results[0]->type.type);
+        if (g->error.status)
+            return changed;
+        if (!v) {
+            undo(n, mark);
+            continue;
+        }
+        node_replace(n, v);
+        changed = true;
+    }
+    return changed;
+}

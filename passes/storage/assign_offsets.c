@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds offsets for blocks of memory with lifetimes, so that blocks alive together do not overlap, and all of them span few
+ * bytes.  Finding the fewest is NP-hard (dynamic storage allocation), but there is a lower bound to compare with: the most
+ * bytes alive at one step.
+ *
+ * Three orders of placing are tried and the best kept: by size, by size times lifetime (large blocks first leave gaps that
+ * small ones fill), and by time; each in two ways (see place_in_order).  A block goes into the tightest gap between the placed
+ * blocks that are alive with it.  These are found in a tree over the blocks sorted by first step, whose nodes know the last
+ * step of the blocks placed below them: k log n for k of them.  A graph in which everything is alive at once would make that
+ * quadratic; beyond PAIRS_MAX overlapping pairs only a scan in time order with a list of gaps is made, as an ordinary allocator
+ * would work.
+ *
+ * The result depends on the input only: sorting breaks ties by index.
+ */
+#include "passes/storage/assign_offsets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS_MAX = 1 << 22 };
+
+struct arena_packer {
+    struct storage_block *blocks;
+    uint32_t count;
+    struct arena arena;
+    uint32_t *by_first; /* blocks sorted by first step */
+    uint32_t *by_last;  /* blocks sorted by last step */
+    uint32_t *position; /* of a block in by_first */
+    uint32_t leaves;    /* of the tree: a power of two */
+    int64_t *tree;      /* tree[1] is the root; last step of the placed blocks below, -1: none */
+    uint32_t *order;    /* of placing */
+    uint32_t *together; /* placed blocks alive with the one being placed */
+    int64_t *offsets;   /* by block, of the order being tried */
+};
+
+/* ---- sorting: a merge sort, because qsort passes no context and its order of equals is nobody's promise ---- */
+
+typedef int64_t (*sort_key)(const struct storage_block *b, int64_t offset);
+
+static int64_t key_first(const struct storage_block *b, int64_t offset)
+{
+    (void)offset;
+    return b->first;
+}
+
+static int64_t key_last(const struct storage_block *b, int64_t offset)
+{
+    (void)offset;
+    return b->last;
+}
+
+static int64_t key_size(const struct storage_block *b, int64_t offset)
+{
+    (void)offset;
+    return -b->bytes;
+}
+
+static int64_t key_area(const struct storage_block *b, int64_t offset)
+{
+    (void)offset;
+    return -(b->bytes / TARGET_ALIGNMENT) * ((int64_t)b->last - b->first + 1);
+}
+
+static int64_t key_offset(const struct storage_block *b, int64_t offset)
+{
+    (void)b;
+    return offset;
+}
+
+static void sort(const struct arena_packer *p, uint32_t *items, uint32_t *spare, uint32_t count, sort_key key)
+{
+    if (count < 2)
+        return;
+    uint32_t half = count / 2, a = 0, b = half, k = 0;
+    sort(p, items, spare, half, key);
+    sort(p, items + half, spare, count - half, key);
+    memcpy(spare, items, count * sizeof *items);
+    while (a < half || b < count) {
+        bool left = b == count || (a < half && key(&p->blocks[spare[a]], p->offsets[spare[a]]) <=
+                                                   key(&p->blocks[spare[b]], p->offsets[spare[b]]));
+        items[k++] = left ? spare[a++] : spare[b++];
+    }
+}
+
+/* ---- lifetimes ---- */
+
+/* Finds the most bytes alive at one step, and how many pairs of blocks are ever alive together. */
+static void measure(const struct arena_packer *p, int64_t *lower_bound, uint64_t *pairs)
+{
+    int64_t alive_bytes = 0, most = 0;
+    uint32_t alive = 0, ended = 0;
+
+    *pairs = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct storage_block *b = &p->blocks[p->by_first[i]];
+        while (ended < p->count && p->blocks[p->by_last[ended]].last < b->first) {
+            alive_bytes -= p->blocks[p->by_last[ended++]].bytes;
+            alive--;
+        }
+        *pairs += alive++;
+        alive_bytes += b->bytes;
+        if (alive_bytes > most)
+            most = alive_bytes;
+    }
+    *lower_bound = most;
+}
+
+static void tree_clear(struct arena_packer *p)
+{
+    for (uint32_t i = 0; i < 2 * p->leaves; i++)
+        p->tree[i] = -1;
+}
+
+static void tree_insert(struct arena_packer *p, uint32_t block)
+{
+    int64_t last = p->blocks[block].last;
+
+    for (uint32_t i = p->leaves + p->position[block]; i && p->tree[i] < last; i /= 2)
+        p->tree[i] = last;
+}
+
+/* Appends the placed blocks below tree node i, which covers `width` leaves from `start`, that live in [first, last]. */
+static uint32_t tree_find(const struct arena_packer *p, uint32_t i, uint32_t start, uint32_t width,
+                          const struct storage_block *b, uint32_t found)
+{
+    if (p->tree[i] < (int64_t)b->first || start >= p->count || p->blocks[p->by_first[start]].first > b->last)
+        return found;
+    if (width == 1) {
+        p->together[found] = p->by_first[start];
+        return found + 1;
+    }
+    found = tree_find(p, 2 * i, start, width / 2, b, found);
+    return tree_find(p, 2 * i + 1, start + width / 2, width / 2, b, found);
+}
+
+/* ---- placing ---- */
+
+/* Returns where `b` goes among the blocks in p->together, sorted by offset: into the tightest gap, else above them all. */
+static int64_t choose_gap(const struct arena_packer *p, const struct storage_block *b, uint32_t found, int64_t ceiling)
+{
+    int64_t best = -1, best_gap = INT64_MAX, end = 0;
+    int64_t below = INT64_MAX; /* until when the block that ends at `end` lives; the floor and the ceiling live for ever */
+
+    for (uint32_t k = 0; k <= found; k++) {
+        uint32_t other = k < found ? p->together[k] : 0;
+        int64_t start = k < found ? p->offsets[other] : ceiling, above = k < found ? p->blocks[other].last : INT64_MAX;
+        int64_t gap = start - end;
+
+        if (gap >= b->bytes && gap < best_gap) {
+            best = above > below ? start - b->bytes : end;
+            best_gap = gap;
+        }
+        if (k < found && start + p->blocks[other].bytes > end) {
+            end = start + p->blocks[other].bytes;
+            below = above;
+        }
+    }
+    return best >= 0 ? best : end;
+}
+
+/*
+ * Places all blocks in p->order, and sets p->offsets.  Returns the bytes spanned.  Without a ceiling (0) a block sits on what
+ * is below it.  With one (the lower bound), a block goes to that end of a gap where its neighbour lives longer, and what fits
+ * nowhere below the ceiling goes above all others: in a chain of values this fills the arena from both ends, turn and turn
+ * about.
+ */
+static int64_t place_in_order(struct arena_packer *p, uint32_t *spare, int64_t ceiling)
+{
+    int64_t total = 0;
+
+    tree_clear(p);
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t block = p->order[i], found;
+        const struct storage_block *b = &p->blocks[block];
+
+        found = tree_find(p, 1, 0, p->leaves, b, 0);
+        sort(p, p->together, spare, found, key_offset);
+        p->offsets[block] = choose_gap(p, b, found, ceiling);
+        if (p->offsets[block] + b->bytes > total)
+            total = p->offsets[block] + b->bytes;
+        tree_insert(p, block);
+    }
+    return total;
+}
+
+/* This is a free range.  The array of them is sorted by offset; the last one has no end. */
+struct gap {
+    int64_t offset, bytes;
+};
+
+static void gap_release(struct gap *gaps, uint32_t *count, int64_t offset, int64_t bytes)
+{
+    uint32_t low = 0, high = *count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (gaps[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* There is always a gap behind, the one without end. */
+    bool joins_before = low > 0 && gaps[low - 1].offset + gaps[low - 1].bytes == offset;
+    bool joins_behind = offset + bytes == gaps[low].offset;
+    if (joins_behind) {
+        gaps[low].offset = offset;
+        if (gaps[low].bytes != INT64_MAX)
+            gaps[low].bytes += bytes;
+        if (joins_before) {
+            gaps[low - 1].bytes = gaps[low].bytes == INT64_MAX ? INT64_MAX : gaps[low - 1].bytes + gaps[low].bytes;
+            memmove(&gaps[low], &gaps[low + 1], (*count - low - 1) * sizeof *gaps);
+            --*count;
+        }
+    } else if (joins_before) {
+        gaps[low - 1].bytes += bytes;
+    } else {
+        memmove(&gaps[low + 1], &gaps[low], (*count - low) * sizeof *gaps);
+        gaps[low] = (struct gap){offset, bytes};
+        ++*count;
+    }
+}
+
+/* Places all blocks in time order with a list of gaps, tightest first.  Returns the bytes spanned, -1 if memory ran out. */
+static int64_t place_by_scan(struct arena_packer *p)
+{
+    struct gap *gaps = arena_array(&p->arena, (size_t)p->count + 2, sizeof *gaps);
+    uint32_t gap_count = 1, ended = 0;
+    int64_t total = 0;
+
+    if (!gaps)
+        return -1;
+    gaps[0] = (struct gap){0, INT64_MAX};
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t block = p->by_first[i], best = 0;
+        const struct storage_block *b = &p->blocks[block];
+
+        for (; p->blocks[p->by_last[ended]].last < b->first; ended++)
+            gap_release(gaps, &gap_count, p->offsets[p->by_last[ended]], p->blocks[p->by_last[ended]].bytes);
+        for (uint32_t k = 1; k < gap_count; k++)
+            if (gaps[best].bytes < b->bytes || (gaps[k].bytes >= b->bytes && gaps[k].bytes < gaps[best].bytes))
+                best = k;
+        p->offsets[block] = gaps[best].offset;
+        gaps[best].offset += b->bytes;
+        if (gaps[best].bytes != INT64_MAX)
+            gaps[best].bytes -= b->bytes;
+        if (gaps[best].bytes == 0) {
+            memmove(&gaps[best], &gaps[best + 1], (gap_count - best - 1) * sizeof *gaps);
+            gap_count--;
+        }
+        if (p->offsets[block] + b->bytes > total)
+            total = p->offsets[block] + b->bytes;
+    }
+    return total;
+}
+
+static void keep(struct arena_packer *p, int64_t spanned, int64_t *total)
+{
+    if (spanned >= *total)
+        return;
+    *total = spanned;
+    for (uint32_t i = 0; i < p->count; i++)
+        p->blocks[i].offset = p->offsets[i];
+}
+
+static bool assign(struct arena_packer *p, int64_t *total, int64_t *lower_bound)
+{
+    static const sort_key keys[] = {key_size, key_area, key_first};
+    uint32_t *spare;
+    uint64_t pairs;
+    int64_t spanned;
+
+    for (p->leaves = 1; p->leaves < p->count; p->leaves *= 2)
+        ;
+    p->by_first = arena_array(&p->arena, p->count, sizeof *p->by_first);
+    p->by_last = arena_array(&p->arena, p->count, sizeof *p->by_last);
+    p->position = arena_array(&p->arena, p->count, sizeof *p->position);
+    p->order = arena_array(&p->arena, p->count, sizeof *p->order);
+    p->together = arena_array(&p->arena, p->count, sizeof *p->together);
+    p->offsets = arena_array(&p->arena, p->count, sizeof *p->offsets);
+    p->tree = arena_array(&p->arena, 2 * (size_t)p->leaves, sizeof *p->tree);
+    spare = arena_array(&p->arena, p->count, sizeof *spare);
+    if (!p->by_first || !p->by_last || !p->position || !p->order || !p->together || !p->offsets || !p->tree || !spare)
+        return false;
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct storage_block *b = &p->blocks[i];
+        b->bytes = target_align(b->bytes);
+        p->by_first[i] = p->by_last[i] = i;
+    }
+    sort(p, p->by_first, spare, p->count, key_first);
+    sort(p, p->by_last, spare, p->count, key_last);
+    for (uint32_t i = 0; i < p->count; i++)
+        p->position[p->by_first[i]] = i;
+    measure(p, lower_bound, &pairs);
+
+    *total = INT64_MAX;
+    if (pairs > PAIRS_MAX) {
+        spanned = place_by_scan(p);
+        if (spanned < 0)
+            return false;
+        keep(p, spanned, total);
+        return true;
+    }
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        for (uint32_t i = 0; i < p->count; i++)
+            p->order[i] = i;
+        sort(p, p->order, spare, p->count, keys[k]);
+        for (int with_ceiling = 0; with_ceiling < 2 && *total > *lower_bound; with_ceiling++)
+            keep(p, place_in_order(p, spare, with_ceiling ? *lower_bound : 0), total);
+    }
+    return true;
+}
+
+bool assign_offsets(struct storage_block *blocks, uint32_t count, int64_t *total, int64_t *lower_bound)
+{
+    struct arena_packer p = {.blocks = blocks, .count = count};
+    bool done;
+
+    *total = *lower_bound = 0;
+    if (count == 0)
+        return true;
+    done = assign(&p, total, lower_bound);
+    arena_free(&p.arena);
+    return done;
+}

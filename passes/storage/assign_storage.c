@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Assigns storage: decides in which bytes each boundary value of the clusters lies.  It takes a graph after
+ * pass_finish_clusters and gives a storage for every value, and the arena's size, in three steps:
+ *
+ *   1. It finds bytes.  A view lies in what it looks at, an input of a view concat lies in the concat's output; so every value
+ *      leads to the one that owns its bytes (the "owner").  The owner is an input, a constant, in a graph output's buffer, or
+ *      in the arena.
+ *   2. It makes blocks.  Every owner in the arena is a block with a lifetime: from the first cluster that writes into it to the
+ *      last that reads it.  In cluster order, a block that begins where another ends may take over that one's memory, if the
+ *      cluster's code may write where it reads (may_share): the two become one block with the lifetimes joined.
+ *   3. It assigns offsets (passes/storage/assign_offsets.c): blocks whose lifetimes overlap may not overlap in memory.
+ *
+ * Inputs and constants are never written, and an output's buffer only by the value that it is for, by views of that value, and
+ * by the inputs of a concat that it is.
+ */
+#include <string.h>
+
+#include "passes/storage/assign_offsets.h"
+#include "passes/support.h"
+
+enum { NONE = UINT32_MAX };
+
+/* Says where a value lies, by value->index. */
+struct value_bytes {
+    const struct value *parent; /* whose bytes these are part of; NULL: its own */
+    int64_t offset;             /* in the parent's bytes */
+    /* Owners have these. */
+    uint32_t output;      /* the graph output whose buffer it lies in, or NONE */
+    uint32_t first, last; /* the first cluster that writes it and the last that reads it; first NONE: never written */
+    uint32_t block;       /* in the arena, or NONE */
+    int64_t block_offset;
+};
+
+struct assigner {
+    struct graph *g;
+    int64_t alignment; /* of blocks: offsets are sums of their bytes */
+    storage_may_share may_share;
+    void *user;
+    struct arena arena; /* of this function */
+    struct value_bytes *values;
+    struct cluster_nodes *clusters; /* by index; empty for views */
+    struct storage_block *blocks;
+    uint32_t block_count;
+};
+
+/* ---- 1. bytes ---- */
+
+/* Returns the owner of v's bytes and where v starts in them.  It shortens the way for the next time. */
+static const struct value *owner_of(struct assigner *p, const struct value *v, int64_t *offset)
+{
+    const struct value *owner = v;
+    int64_t total = 0;
+
+    while (p->values[owner->index].parent) {
+        total += p->values[owner->index].offset;
+        owner = p->values[owner->index].parent;
+    }
+    *offset = total;
+    while (v != owner) {
+        struct value_bytes *w = &p->values[v->index];
+        int64_t step = w->offset;
+        v = w->parent;
+        w->parent = owner;
+        w->offset = total;
+        total -= step;
+    }
+    return owner;
+}
+
+static void place(struct assigner *p, const struct value *v, const struct value *parent, int64_t offset)
+{
+    p->values[v->index].parent = parent;
+    p->values[v->index].offset = offset;
+}
+
+static void resolve_views(struct assigner *p)
+{
+    graph_for_each (p->g, n) {
+        int64_t at = 0;
+
+        if (n->cluster->kind != CLUSTER_VIEW)
+            continue;
+        if (node_is_view(n)) {
+            for (uint32_t i = 0; i < n->result_count; i++)
+                place(p, n->results[i], n->inputs[0].value, node_view_offset(n, i));
+            continue;
+        }
+        /* This is a concat: pass_finish_clusters saw to it that each input has an owner of its own size and of no other use. */
+        for (uint32_t i = 0; i < n->input_count; i++) {
+            int64_t offset;
+            place(p, owner_of(p, n->inputs[i].value, &offset), n->results[0], at);
+            at += type_bytes(&n->inputs[i].value->type);
+        }
+    }
+}
+
+/* ---- 2. blocks ---- */
+
+static bool owner_in_arena(const struct assigner *p, const struct value *owner)
+{
+    return owner->kind == VALUE_RESULT && p->values[owner->index].output == NONE;
+}
+
+/* Finds each cluster's boundary, and from it the lifetimes of the owners. */
+static bool find_lifetimes(struct assigner *p)
+{
+    for (const struct cluster *c = p->g->first_cluster; c; c = c->next) {
+        struct cluster_nodes *nodes = &p->clusters[c->index];
+
+        if (!cluster_collect(p->g, c, &p->arena, nodes))
+            return error_out_of_memory(&p->g->error);
+        if (c->kind == CLUSTER_VIEW)
+            continue; /* no code: reads and writes nothing */
+        for (uint32_t i = 0; i < nodes->input_count + nodes->output_count; i++) {
+            bool written = i >= nodes->input_count;
+            const struct value *v = written ? nodes->outputs[i - nodes->input_count] : nodes->inputs[i];
+            int64_t offset;
+            struct value_bytes *owner = &p->values[owner_of(p, v, &offset)->index];
+            if (written && owner->first == NONE)
+                owner->first = c->index;
+            owner->last = c->index;
+        }
+    }
+    return true;
+}
+
+/* Returns where v starts in its block; *block is NONE if it lies in none. */
+static int64_t block_position(struct assigner *p, const struct value *v, uint32_t *block)
+{
+    int64_t offset;
+    const struct value_bytes *owner = &p->values[owner_of(p, v, &offset)->index];
+
+    *block = owner->block;
+    return owner->block_offset + offset;
+}
+
+/* Returns whether `output` may be written at the place of `input`, which dies in c, whatever else c reads there. */
+static bool may_take_over(struct assigner *p, const struct cluster *c, const struct value *input, const struct value *output)
+{
+    const struct cluster_nodes *nodes = &p->clusters[c->index];
+    int64_t bytes = type_bytes(&output->type), position, other_position;
+    uint32_t block, other_block;
+
+    position = block_position(p, input, &block);
+    if (block == NONE || p->blocks[block].last != c->index || p->blocks[block].first == c->index ||
+        position % TARGET_ALIGNMENT != 0 || p->blocks[block].bytes - position < bytes ||
+        !p->may_share(p->user, c, input, output))
+        return false;
+    for (uint32_t i = 0; i < nodes->input_count; i++) {
+        const struct value *other = nodes->inputs[i];
+        if (other == input)
+            continue;
+        other_position = block_position(p, other, &other_block);
+        if (other_block != block || other_position >= position + bytes || other_position + type_bytes(&other->type) <= position)
+            continue;
+        if (other_position != position || !p->may_share(p->user, c, other, output))
+            return false;
+    }
+    return true;
+}
+
+/* Gives an owner that c begins to write its block: that of an input that dies here, if there is one, or a new one. */
+static void give_block(struct assigner *p, const struct cluster *c, const struct value *owner, const struct value *output)
+{
+    const struct cluster_nodes *nodes = &p->clusters[c->index];
+    struct value_bytes *w = &p->values[owner->index];
+    int64_t bytes = type_bytes(&owner->type);
+
+    /* Inputs of the same size come first: they waste nothing. */
+    for (uint32_t i = 0; i < 2 * nodes->input_count && p->may_share && owner == output; i++) {
+        const struct value *input = nodes->inputs[i % nodes->input_count];
+        if ((type_bytes(&input->type) == bytes) == (i < nodes->input_count) && may_take_over(p, c, input, output)) {
+            w->block_offset = block_position(p, input, &w->block);
+            p->blocks[w->block].last = w->last;
+            return;
+        }
+    }
+    w->block = p->block_count++;
+    w->block_offset = 0;
+    bytes = (bytes + p->alignment - 1) / p->alignment * p->alignment;
+    p->blocks[w->block] = (struct storage_block){.bytes = bytes, .first = w->first, .last = w->last};
+}
+
+static bool make_blocks(struct assigner *p)
+{
+    size_t most = 0;
+
+    for (uint32_t i = 0; i < p->g->cluster_count; i++)
+        most += p->clusters[i].output_count;
+    p->blocks = arena_array(&p->arena, most, sizeof *p->blocks);
+    if (!p->blocks)
+        return error_out_of_memory(&p->g->error);
+    for (const struct cluster *c = p->g->first_cluster; c; c = c->next) {
+        if (c->kind == CLUSTER_VIEW)
+            continue;
+        for (uint32_t i = 0; i < p->clusters[c->index].output_count; i++) {
+            const struct value *output = p->clusters[c->index].outputs[i], *owner;
+            int64_t offset;
+            owner = owner_of(p, output, &offset);
+            if (owner_in_arena(p, owner) && p->values[owner->index].block == NONE)
+                give_block(p, c, owner, output);
+        }
+    }
+    return true;
+}
+
+/* ---- results ---- */
+
+static void fill_storage(struct assigner *p, const struct value *v, struct storage *s)
+{
+    int64_t offset;
+    const struct value *owner = owner_of(p, v, &offset);
+    const struct value_bytes *w = &p->values[owner->index];
+
+    s->base = owner;
+    s->offset = offset;
+    if (owner->kind == VALUE_INPUT) {
+        s->kind = STORAGE_INPUT;
+        s->slot = w->output; /* inputs are no outputs: the field holds their slot */
+    } else if (owner->kind == VALUE_CONSTANT) {
+        s->kind = STORAGE_CONSTANT;
+    } else if (w->output != NONE) {
+        s->kind = STORAGE_OUTPUT;
+        s->slot = w->output;
+    } else {
+        s->kind = STORAGE_ARENA;
+        s->offset += w->block_offset + p->blocks[w->block].offset;
+    }
+}
+
+static bool assign(struct assigner *p, struct storage_assignment *out)
+{
+    struct graph *g = p->g;
+
+    p->values = arena_array(&p->arena, g->value_count, sizeof *p->values);
+    p->clusters = arena_array(&p->arena, g->cluster_count, sizeof *p->clusters);
+    out->values = arena_array(&g->arena, g->value_count, sizeof *out->values);
+    if (!p->values || !p->clusters || !out->values)
+        return error_out_of_memory(&g->error);
+    out->count = g->value_count;
+    for (uint32_t i = 0; i < g->value_count; i++)
+        p->values[i].output = p->values[i].first = p->values[i].block = NONE;
+
+    resolve_views(p);
+    for (uint32_t i = 0; i < g->input_count; i++)
+        p->values[g->inputs[i]->index].output = i;
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        int64_t offset;
+        p->values[owner_of(p, g->outputs[i].value, &offset)->index].output = i;
+    }
+    if (!find_lifetimes(p) || !make_blocks(p))
+        return false;
+    if (!assign_offsets(p->blocks, p->block_count, &out->arena_bytes, &out->arena_lower_bound))
+        return error_out_of_memory(&g->error);
+
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        const struct cluster_nodes *nodes = &p->clusters[c->index];
+        for (uint32_t i = 0; i < nodes->input_count; i++)
+            fill_storage(p, nodes->inputs[i], &out->values[nodes->inputs[i]->index]);
+        for (uint32_t i = 0; i < nodes->output_count; i++)
+            fill_storage(p, nodes->outputs[i], &out->values[nodes->outputs[i]->index]);
+    }
+    return true;
+}
+
+bool storage_assign(struct graph *g, int64_t alignment, storage_may_share may_share, void *user, struct storage_assignment *out)
+{
+    struct assigner p = {
+        .g = g, .alignment = alignment > TARGET_ALIGNMENT ? alignment : TARGET_ALIGNMENT, .may_share = may_share, .user = user};
+    bool done;
+
+    memset(out, 0, sizeof *out);
+    done = assign(&p, out);
+    arena_free(&p.arena);
+    return done;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Builds graphs: what stands behind wnnGraphBuilderBuild.
+ *
+ * A checked graph becomes a WNNGraph with an executable, or an error.  The synchronous form compiles on the calling thread
+ * (compiling touches no tensor, so it needs no turn on the timeline); the asynchronous one compiles on the timeline.  Losing
+ * the context cancels either.
+ */
+#include "runtime/compile/compile.h"
+#include "runtime/api/context.h"
+#include "runtime/api/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/support/clock.h"
+
+static bool build_cancelled(void *user)
+{
+    return atomic_load(&((WNNContext)user)->lost);
+}
+
+/* Returns the executable of g, which is freed as soon as possible: with it go the constants that were folded or packed. */
+static struct executable *build_executable(WNNContext context, struct graph *g, struct error *e)
+{
+    struct engine *en = context->engine;
+    struct compile_times times;
+    struct program program;
+    struct executable *x = NULL;
+    bool ok = compile_graph(en, g, build_cancelled, context, &program, &times, e);
+
+    graph_free(g);
+    if (!ok)
+        return NULL;
+    double start = milliseconds_now();
+    if (!build_cancelled(context))
+        x = en->functions->load(en, &program, e);
+    times.load = milliseconds_now() - start;
+    if (context->debug.flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# %-18s %8.3f ms\n# %-18s %8.3f ms\n# %-18s %8.3f ms\n# %-18s %8.3f ms\n# %-18s %8.3f ms\n",
+                "all passes", times.passes, "lowering", times.lower, "storage", times.storage, "library", times.library, "code",
+                times.load);
+    program_free(&program);
+    return x;
+}
+
+/* Whatever went wrong inside is one kind of error to the caller, unless the context is gone. */
+static void build_set_error(WNNContext context, struct error *e)
+{
+    bool lost = atomic_load(&context->lost);
+    struct error why = *e;
+
+    error_clear(e);
+    if (lost)
+        error_set(e, WNNStatus_InvalidStateError, "build: the context was lost: %s", context->lost_error.message);
+    else
+        error_set(e, WNNStatus_OperationError, "build: %s", why.message);
+}
+
+/* Takes over g.  Returns NULL after an error in *e.  The result holds no reference on the context yet. */
+static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
+{
+    struct engine *en = context->engine;
+    char message[sizeof e->message + 64];
+    WNNGraph graph = NULL;
+
+    if (build_cancelled(context))
+        graph_free(g);
+    else if (!(graph = graph_create_object(context, g, e)))
+        graph_free(g);
+    else
+        graph->executable = build_executable(context, g, e);
+    if (graph && graph->executable && graph_publish(graph))
+        return graph;
+    wnnGraphRelease(graph);
+    context_check_engine(context);
+    build_set_error(context, e);
+    if (en->functions->is_left && en->functions->is_left(en)) {
+        snprintf(message, sizeof message, "the context was lost: %s", e->message);
+        context_lose(context, message);
+    }
+    return NULL;
+}
+
+WNNStatus runtime_build(WNNContext context, struct graph *g, WNNGraph *graph, struct error *e)
+{
+    error_clear(e);
+    *graph = NULL;
+    WNNGraph built = build(context, g, e);
+    if (!built)
+        return e->status;
+    wnnContextAddRef(context);
+    built->holds_context = true;
+    *graph = built;
+    return WNNStatus_Success;
+}
+
+/* ---- asynchronously ---- */
+
+struct build_task {
+    struct context_task base;
+    struct future *future;
+    struct graph *g;
+    /* The task loads this file instead if path is not NULL. */
+    char *path;
+    runtime_load_function load;
+};
+
+static void build_task_run(struct context_task *base)
+{
+    struct build_task *t = (struct build_task *)base;
+    WNNContext context = base->context;
+    struct error e;
+
+    error_clear(&e);
+    if (!future_begin(context, t->future))
+        return;
+    WNNGraph graph = t->path ? t->load(context, t->path, &e) : build(context, t->g, &e);
+    t->g = NULL;
+    future_end(context, t->future, graph ? NULL : &e, graph);
+}
+
+static void build_task_release(struct context_task *base)
+{
+    struct build_task *t = (struct build_task *)base;
+
+    if (t->g)
+        graph_free(t->g);
+    free(t->path);
+    future_give_back(base->context, t->future);
+}
+
+/* Returns a future with the caller's callback; without memory for one the callback runs at once. */
+static struct future *build_future(WNNContext context, WNNBuildCallbackInfo info)
+{
+    struct future *f = future_create(context, FUTURE_GRAPH, info.mode, false);
+
+    if (f) {
+        f->callback.graph = info.callback;
+        f->userdata1 = info.userdata1;
+        f->userdata2 = info.userdata2;
+        return f;
+    }
+    struct error e;
+    error_clear(&e);
+    error_out_of_memory(&e);
+    if (info.callback)
+        info.callback(e.status, NULL, WNN_STR(e.message), info.userdata1, info.userdata2);
+    error_publish(&e);
+    return NULL;
+}
+
+/* Queues what *wanted says, which is taken over. */
+static WNNFuture build_submit(WNNContext context, const struct build_task *wanted, WNNBuildCallbackInfo info)
+{
+    struct future *f = build_future(context, info);
+    WNNFuture result = {f ? f->id : 0};
+    struct build_task *t = f ? calloc(1, sizeof *t) : NULL;
+    struct error e;
+
+    error_clear(&e);
+    wnnContextAddRef(context); /* a callback on another thread may give back the last reference before this call is over */
+    if (!t) {
+        if (wanted->g)
+            graph_free(wanted->g);
+        free(wanted->path);
+        error_out_of_memory(&e);
+        if (f)
+            future_fail(context, f, &e);
+    } else {
+        *t = *wanted;
+        t->base.run = build_task_run;
+        t->base.release = build_task_release;
+        t->future = f;
+        future_submit(context, f, &t->base);
+    }
+    if (f)
+        future_give_back(context, f);
+    wnnContextRelease(context);
+    return result;
+}
+
+WNNFuture runtime_build_async(WNNContext context, struct graph *g, WNNBuildCallbackInfo info)
+{
+    return build_submit(context, &(struct build_task){.g = g}, info);
+}
+
+WNNFuture runtime_load_async(WNNContext context, const char *path, runtime_load_function load, WNNBuildCallbackInfo info)
+{
+    char *copy = strdup(path);
+    struct error e;
+
+    if (copy)
+        return build_submit(context, &(struct build_task){.path = copy, .load = load}, info);
+    error_clear(&e);
+    error_out_of_memory(&e);
+    return runtime_build_failed(context, &e, info);
+}
+
+WNNFuture runtime_build_failed(WNNContext context, const struct error *e, WNNBuildCallbackInfo info)
+{
+    struct future *f = build_future(context, info);
+    WNNFuture result = {f ? f->id : 0};
+
+    if (!f)
+        return result;
+    error_publish(e);
+    wnnContextAddRef(context);
+    future_fail(context, f, e);
+    future_give_back(context, f);
+    wnnContextRelease(context);
+    return result;
+}

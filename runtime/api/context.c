@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements WNNContext: creation, loss, and the tasks of its timeline.
+ *
+ * A context has an engine, which is started lazily, and a timeline, whose thread starts with the first task.
+ */
+#include "runtime/api/context.h"
+#include "ir/support/struct_size.h"
+#include "ir/support/trace.h"
+#include "runtime/api/engine_choice.h"
+#include "runtime/api/runtime.h"
+#include "runtime/host/threads.h"
+
+#include <stdlib.h>
+
+/* This is more threads than any machine has cores: asking for more is surely a mistake, and libgomp would try. */
+enum { THREAD_COUNT_MAX = 1024 };
+
+/* ---- creation ---- */
+
+/* Reads the options of whatever version the program was compiled with as this one has them. */
+static bool options_read(WNNContextOptions *out, const WNNContextOptions *given, struct error *e)
+{
+    static const WNNContextOptions defaults = WNN_CONTEXT_OPTIONS_INIT;
+    static const struct known_struct known = {sizeof defaults, STRUCT_FIRST_SIZE(WNNContextOptions, cache), &defaults,
+                                              "WNN_CONTEXT_OPTIONS_INIT"};
+    char text[300];
+    const char *wrong;
+
+    if (!given) {
+        *out = defaults;
+        return true;
+    }
+    wrong = struct_read(out, given, &known, text, sizeof text);
+    if (wrong)
+        return error_set(e, WNNStatus_TypeError, "createContext: %s", wrong);
+    if (!out->structSize && !out->accelerated)
+        return error_set(e, WNNStatus_TypeError,
+                         "createContext: accelerated is false in options without a structSize; begin with %s, which sets the "
+                         "default",
+                         known.init);
+    return true;
+}
+
+static bool options_check(const WNNContextOptions *o, struct error *e)
+{
+    if (o->powerPreference != WNNPowerPreference_Default && o->powerPreference != WNNPowerPreference_HighPerformance &&
+        o->powerPreference != WNNPowerPreference_LowPower)
+        return error_set(e, WNNStatus_TypeError,
+                         "createContext: powerPreference is %d, which is none of the enumeration's values",
+                         (int)o->powerPreference);
+    if (o->precision != WNNPrecision_Float32 && o->precision != WNNPrecision_Bf16x2 && o->precision != WNNPrecision_Bf16)
+        return error_set(e, WNNStatus_TypeError, "createContext: precision is %d, which is none of the enumeration's values",
+                         (int)o->precision);
+    if (o->threadCount > THREAD_COUNT_MAX)
+        return error_set(e, WNNStatus_TypeError, "createContext: threadCount is %u, the largest supported is %d",
+                         o->threadCount, THREAD_COUNT_MAX);
+    return true;
+}
+
+/* Makes the lock and the condition variable, whose clock is the one that deadlines are given in. */
+static bool context_init_lock(WNNContext context)
+{
+    pthread_condattr_t attributes;
+
+    if (pthread_mutex_init(&context->lock, NULL) != 0)
+        return false;
+    if (pthread_condattr_init(&attributes) == 0) {
+        bool ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                  pthread_cond_init(&context->changed, &attributes) == 0;
+        pthread_condattr_destroy(&attributes);
+        if (ok)
+            return true;
+    }
+    pthread_mutex_destroy(&context->lock);
+    return false;
+}
+
+static struct engine *create_engine(const WNNContextOptions *o, engine_create_function create,
+                                    const struct debug_options *debug, struct error *e)
+{
+    const uint32_t threads = o->threadCount ? o->threadCount : threads_default_count(o->ignoreEnvironment);
+
+    return create ? create(threads, debug, e) : engine_choose(o, threads, debug, e);
+}
+
+WNNStatus context_create(WNNContextOptions const *options, engine_create_function create, WNNContext *context)
+{
+    WNNContextOptions read, *o = &read;
+    struct error e;
+
+    error_clear(&e);
+    if (!context) {
+        error_set(&e, WNNStatus_TypeError, "createContext: context is NULL");
+        return error_publish(&e);
+    }
+    *context = NULL;
+    if (!options_read(&read, options, &e) || !options_check(o, &e))
+        return error_publish(&e);
+
+    WNNContext c = calloc(1, sizeof *c);
+    if (!c || !context_init_lock(c)) {
+        free(c);
+        error_out_of_memory(&e);
+        return error_publish(&e);
+    }
+    atomic_init(&c->references, 1);
+    atomic_init(&c->lost, false);
+    c->next_id = 1;
+    c->power_preference = o->powerPreference;
+    c->budget = o->budget;
+    c->lost_info = o->lost;
+    if (debug_init(&c->debug, o->ignoreEnvironment, o->debug.data, view_length(o->debug), &e)) {
+#if defined(WEBNN_SANITIZE)
+        c->debug.flags |= DEBUG_SANITIZE; /* generated code is part of what such a build checks */
+#endif
+        c->timeline = timeline_create(o->ignoreEnvironment);
+        if (!c->timeline)
+            error_out_of_memory(&e);
+        else if (!c->debug.trace_file || (c->debug.trace = trace_open(c->debug.trace_file, &e)))
+            c->engine = create_engine(o, create, &c->debug, &e);
+    }
+    if (!c->engine) {
+        wnnContextRelease(c);
+        return error_publish(&e);
+    }
+    c->engine->precision = o->precision;
+    c->engine->deterministic = o->deterministic;
+    *context = c;
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnCreateContext(WNNContextOptions const *options, WNNContext *context)
+{
+    return context_create(options, NULL, context);
+}
+
+void wnnContextAddRef(WNNContext context)
+{
+    if (context)
+        atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+}
+
+void wnnContextRelease(WNNContext context)
+{
+    struct error e;
+
+    if (!context || atomic_fetch_sub_explicit(&context->references, 1, memory_order_acq_rel) != 1)
+        return;
+    error_clear(&e);
+    futures_abandon(context);
+    timeline_free(context->timeline);
+    if (context->engine)
+        context->engine->functions->free(context->engine);
+    if (!trace_close(context->debug.trace, &e)) {
+        fprintf(stderr, "%s\n", e.message); /* as dumps do */
+        error_publish(&e);
+    }
+    debug_free(&context->debug);
+    pthread_cond_destroy(&context->changed);
+    pthread_mutex_destroy(&context->lock);
+    free(context);
+}
+
+bool wnnContextGetAccelerated(WNNContext context)
+{
+    return context && context->engine->accelerated;
+}
+
+WNNPowerPreference wnnContextGetPowerPreference(WNNContext context)
+{
+    return context ? context->power_preference : WNNPowerPreference_Default;
+}
+
+WNNBudget wnnContextGetBudget(WNNContext context)
+{
+    return context ? context->budget : (WNNBudget){0, 0};
+}
+
+WNNPrecision wnnContextGetPrecision(WNNContext context)
+{
+    return context ? context->engine->precision : WNNPrecision_Float32;
+}
+
+/* ---- loss ---- */
+
+bool wnnContextIsLost(WNNContext context)
+{
+    return context && atomic_load(&context->lost);
+}
+
+/* Collects memory of destroyed objects, which is freed in batches so that the lock is not held meanwhile. */
+struct garbage {
+    uint32_t count;
+    struct engine_buffer *buffers[64];
+    struct constant *constants[64];
+    struct executable *executables[64];
+};
+
+static void garbage_free(struct engine *en, struct garbage *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->buffers[i])
+            en->functions->buffer_free(en, g->buffers[i]);
+        if (g->executables[i])
+            en->functions->unload(g->executables[i]);
+        constant_release(g->constants[i]);
+    }
+    g->count = 0;
+}
+
+/* Destroys tensors and graphs until none is left or the batch is full.  Returns false if there is more to do. */
+static bool context_destroy_some(WNNContext context, const struct error *e, struct after *after, struct garbage *garbage)
+{
+    const uint32_t room = sizeof garbage->buffers / sizeof garbage->buffers[0];
+
+    for (WNNGraph g = context->first_graph; g; g = g->next) {
+        if (g->destroyed)
+            continue;
+        if (garbage->count == room)
+            return false;
+        garbage->buffers[garbage->count] = NULL;
+        garbage->constants[garbage->count] = NULL;
+        garbage->executables[garbage->count++] = graph_destroy_locked(g);
+    }
+    for (WNNTensor t = context->first_tensor; t; t = t->next) {
+        if (t->destroyed)
+            continue;
+        if (garbage->count == room)
+            return false;
+        garbage->executables[garbage->count] = NULL;
+        tensor_destroy_locked(t, e, after, &garbage->buffers[garbage->count], &garbage->constants[garbage->count]);
+        garbage->count++;
+    }
+    return true;
+}
+
+void context_lose(WNNContext context, const char *message)
+{
+    struct after after = {0};
+    struct garbage garbage;
+    const struct error *e = &context->lost_error;
+    bool complete = false;
+
+    garbage.count = 0;
+    pthread_mutex_lock(&context->lock);
+    if (atomic_load(&context->lost)) {
+        pthread_mutex_unlock(&context->lock);
+        return;
+    }
+    error_set(&context->lost_error, WNNStatus_InvalidStateError, "%s", message);
+    atomic_store(&context->lost, true);
+    after.lost = context->lost_info.mode == WNNCallbackMode_AllowSpontaneous;
+    context->lost_undelivered = !after.lost; /* there is no future to wait for: wnnContextProcessEvents delivers it */
+    futures_cancel_all(context, e, &after);
+    /* Nothing new can come: objects are made under the lock, and refused from now on. */
+    while (!complete) {
+        complete = context_destroy_some(context, e, &after, &garbage);
+        pthread_mutex_unlock(&context->lock);
+        garbage_free(context->engine, &garbage);
+        pthread_mutex_lock(&context->lock);
+    }
+    pthread_mutex_unlock(&context->lock);
+    after_run(context, &after);
+}
+
+void context_check_engine(WNNContext context)
+{
+    const struct engine_functions *f = context->engine->functions;
+    struct error why = {.status = WNNStatus_Success};
+    char message[sizeof why.message + 32];
+
+    if (!f->is_lost || !f->is_lost(context->engine, &why))
+        return;
+    snprintf(message, sizeof message, "the context was lost: %s", why.message);
+    context_lose(context, message);
+}
+
+void wnnContextDestroy(WNNContext context)
+{
+    if (!context)
+        return;
+    wnnContextAddRef(context); /* callbacks may give back the last reference that the caller knows of */
+    context_lose(context, "the context was destroyed");
+    wnnContextRelease(context);
+}
+
+/* ---- tasks ---- */
+
+/* Frees a task that has run or will never run, and gives back its context. */
+static void context_task_free(struct context_task *t)
+{
+    WNNContext context = t->context;
+
+    t->release(t);
+    free(t);
+    wnnContextRelease(context);
+}
+
+static void context_task_run(struct task *task)
+{
+    struct context_task *t = (struct context_task *)task;
+
+    t->run(t);
+    if (!t->suspended) /* which may be resumed already, but is finished by this thread */
+        context_task_free(t);
+}
+
+static void context_task_finish(struct task *task)
+{
+    struct context_task *t = (struct context_task *)task;
+
+    t->finish(t);
+    context_task_free(t);
+}
+
+void context_suspend(struct context_task *t)
+{
+    t->suspended = true;
+    timeline_suspend(t->context->timeline);
+}
+
+bool context_submit(WNNContext context, struct context_task *t, struct error *e)
+{
+    t->task.run = context_task_run;
+    t->task.finish = context_task_finish;
+    t->context = context;
+    wnnContextAddRef(context);
+    if (timeline_submit(context->timeline, &t->task))
+        return true;
+    context_task_free(t);
+    return error_set(e, WNNStatus_UnknownError, "the thread of the context's timeline could not be started");
+}
+
+/* ---- support limits ---- */
+
+/* Returns a row's set, with "same type as input i" resolved. */
+static dtype_set row_types(const struct op_info *info, const struct operand_info *operand)
+{
+    dtype_set types = operand->types;
+
+    for (int steps = 0; types & DT_AS_FLAG && steps < OP_OPERANDS_MAX; steps++)
+        types = info->ins[types & ~DT_AS_FLAG].types;
+    return types;
+}
+
+dtype_set runtime_supported_types(WNNContext context, enum op op, uint32_t slot)
+{
+    const struct op_info *info = &op_infos[op];
+    dtype_set row = row_types(info, slot < OP_OPERANDS_MAX ? &info->ins[slot] : &info->outs[slot - OP_OPERANDS_MAX]);
+
+    return context->engine->functions->types(context->engine, op, slot, row);
+}
+
+bool type_from_descriptor(WNNOperandDataType data_type, size_t rank, uint32_t const *shape, const char *what,
+                          struct tensor_type *type, struct error *e)
+{
+    if (rank > RANK_MAX)
+        return error_set(e, WNNStatus_TypeError, "%s has rank %zu, the largest supported is %d", what, rank, RANK_MAX);
+    if (rank > 0 && !shape)
+        return error_set(e, WNNStatus_TypeError, "%s has rank %zu, but its shape is NULL", what, rank);
+    if (!dtype_is_public(data_type)) /* type_check takes what only passes make, too */
+        return error_set(e, WNNStatus_TypeError, "%s has no valid data type (value %u)", what, (unsigned)data_type);
+    *type = (struct tensor_type){.type = data_type, .rank = (uint32_t)rank};
+    for (size_t i = 0; i < rank; i++)
+        type->dims[i] = shape[i];
+    return type_check(type, what, e);
+}

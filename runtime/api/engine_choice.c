@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses an engine.
+ */
+#include "runtime/api/engine_choice.h"
+
+#include <string.h>
+
+#include "ir/support/environment.h"
+#include "ir/support/text.h"
+#include "runtime/api/context.h"
+#include "runtime/cpu/engine_cpu.h"
+#include "runtime/opencl/engine_opencl.h"
+
+enum { DEVICE_BYTES = 128, CACHE_BYTES = 4096 };
+
+/* Reads what the variable says.  Returns false after an error in *e. */
+static bool read_variable(WNNEngine *engine, char device[DEVICE_BYTES], struct error *e)
+{
+    const char *text = environment_get("WEBNN_ENGINE");
+    char shown[80];
+
+    if (!text || !*text || !strcmp(text, "auto"))
+        return true;
+    if (!strcmp(text, "cpu")) {
+        *engine = WNNEngine_Cpu;
+        return true;
+    }
+    if (!strncmp(text, "gpu", 3) && (!text[3] || text[3] == ':') && strlen(text) < DEVICE_BYTES) {
+        *engine = WNNEngine_Gpu;
+        snprintf(device, DEVICE_BYTES, "%s", text[3] ? text + 4 : "");
+        return true;
+    }
+    return error_set(e, WNNStatus_TypeError,
+                     "createContext: WEBNN_ENGINE is \"%s\", which is none of auto, cpu, gpu and gpu:DEVICE",
+                     escape_text(shown, sizeof shown, text, strlen(text)));
+}
+
+bool wnnGetDevice(uint32_t number, WNNDeviceInfo *device)
+{
+    if (!device)
+        return false;
+    *device = (WNNDeviceInfo){.kind = WNNDeviceKind_Other};
+    return engine_opencl_device(number, device);
+}
+
+struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, const struct debug_options *debug,
+                             struct error *e)
+{
+    WNNEngine engine = o->engine;
+    char device[DEVICE_BYTES] = "", cache[CACHE_BYTES] = "";
+    const struct opencl_choice choice = {device,           cache,           o->ignoreEnvironment,
+                                         o->openclContext, o->openclDevice, o->openclQueue};
+    const size_t length = view_length(o->device), cache_length = view_length(o->cache);
+
+    if ((unsigned)engine > WNNEngine_Gpu) {
+        error_set(e, WNNStatus_TypeError, "createContext: engine is %d, which is none of the enumeration's values",
+                  (int)engine);
+        return NULL;
+    }
+    if (o->openclContext || o->openclDevice || o->openclQueue) {
+        const bool all = o->openclContext && o->openclDevice && o->openclQueue;
+
+        if (!all || engine != WNNEngine_Gpu) {
+            error_set(e, WNNStatus_TypeError, "createContext: %s",
+                      all ? "openclContext, openclDevice and openclQueue are for the engine WNNEngine_Gpu"
+                          : "openclContext, openclDevice and openclQueue go together: one of them is NULL");
+            return NULL;
+        }
+    }
+    if (length >= DEVICE_BYTES) {
+        error_set(e, WNNStatus_TypeError, "createContext: device has %zu bytes, more than %d", length, DEVICE_BYTES - 1);
+        return NULL;
+    }
+    if (cache_length >= CACHE_BYTES) {
+        error_set(e, WNNStatus_TypeError, "createContext: cache has %zu bytes, more than %d", cache_length, CACHE_BYTES - 1);
+        return NULL;
+    }
+    if (cache_length)
+        memcpy(cache, o->cache.data, cache_length);
+    if (length)
+        memcpy(device, o->device.data, length);
+    if (engine == WNNEngine_Auto && !o->ignoreEnvironment && !read_variable(&engine, device, e))
+        return NULL;
+    return engine == WNNEngine_Gpu ? engine_opencl_create(&choice, debug, e) : engine_cpu_create(thread_count, debug, e);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements WNNGraph: what a built graph shows of itself, and its lifetime.  Building is in build.c, computing in dispatch.c.
+ */
+#include "runtime/api/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- description ---- */
+
+static bool binding_set(struct arena *a, struct graph_binding *b, const char *name, size_t length,
+                        const struct tensor_type *type, uint32_t slot)
+{
+    b->name = arena_string(a, name ? name : "", length);
+    b->name_length = length;
+    b->type = *type;
+    b->slot = slot;
+    return b->name != NULL;
+}
+
+/* Marks (by value->index) every value that outputs need. */
+static bool graph_reach(const struct graph *g, struct arena *a, bool **reached)
+{
+    *reached = arena_array(a, g->value_count, sizeof **reached);
+    if (!*reached)
+        return false;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        (*reached)[g->outputs[i].value->index] = true;
+    /* Nodes stand in an order in which values are defined before they are used: backwards, every user comes first. */
+    for (const struct node *n = g->last; n; n = n->prev) {
+        bool needed = false;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            needed |= (*reached)[n->results[i]->index];
+        for (uint32_t i = 0; needed && i < n->input_count; i++)
+            if (n->inputs[i].value)
+                (*reached)[n->inputs[i].value->index] = true;
+    }
+    return true;
+}
+
+static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    if (a_length != b_length)
+        return a_length < b_length ? -1 : 1;
+    return a_length ? memcmp(a, b, a_length) : 0;
+}
+
+static int compare_bindings(const void *a, const void *b)
+{
+    const struct graph_binding *x = *(const struct graph_binding *const *)a, *y = *(const struct graph_binding *const *)b;
+
+    return compare_names(x->name, x->name_length, y->name, y->name_length);
+}
+
+static bool sort_names(struct arena *a, const struct graph_binding *bindings, uint32_t count,
+                       const struct graph_binding ***by_name)
+{
+    *by_name = arena_array(a, count, sizeof **by_name);
+    for (uint32_t i = 0; *by_name && i < count; i++)
+        (*by_name)[i] = &bindings[i];
+    if (*by_name)
+        qsort(*by_name, count, sizeof **by_name, compare_bindings);
+    return *by_name != NULL;
+}
+
+static bool graph_sort_names(WNNGraph graph)
+{
+    return sort_names(&graph->arena, graph->inputs, graph->input_count, &graph->inputs_by_name) &&
+           sort_names(&graph->arena, graph->outputs, graph->output_count, &graph->outputs_by_name);
+}
+
+static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *scratch)
+{
+    bool *reached, ok = true;
+
+    if (!graph_reach(g, scratch, &reached))
+        return false;
+    for (uint32_t i = 0; i < g->input_count; i++)
+        graph->input_count += reached[g->inputs[i]->index];
+    graph->input_slots = g->input_count;
+    graph->output_count = g->output_count;
+    graph->inputs = arena_array(&graph->arena, graph->input_count, sizeof *graph->inputs);
+    graph->outputs = arena_array(&graph->arena, graph->output_count, sizeof *graph->outputs);
+    if (!graph->inputs || !graph->outputs)
+        return false;
+    for (uint32_t i = 0, at = 0; ok && i < g->input_count; i++) {
+        const struct value *v = g->inputs[i];
+        if (reached[v->index])
+            ok = binding_set(&graph->arena, &graph->inputs[at++], v->name, v->name_length, &v->type, i);
+    }
+    for (uint32_t i = 0; ok && i < g->output_count; i++)
+        ok = binding_set(&graph->arena, &graph->outputs[i], g->outputs[i].name, g->outputs[i].name_length,
+                         &g->outputs[i].value->type, i);
+    return ok && graph_sort_names(graph);
+}
+
+static WNNGraph graph_new(WNNContext context)
+{
+    WNNGraph graph = calloc(1, sizeof *graph);
+
+    if (graph) {
+        atomic_init(&graph->references, 1);
+        graph->context = context;
+    }
+    return graph;
+}
+
+/* Frees a graph that could not be described, and returns NULL in its place. */
+static WNNGraph graph_give_up(WNNGraph graph, struct error *e)
+{
+    if (graph)
+        arena_free(&graph->arena);
+    free(graph);
+    error_out_of_memory(e);
+    return NULL;
+}
+
+WNNGraph graph_create_object(WNNContext context, struct graph *g, struct error *e)
+{
+    WNNGraph graph = graph_new(context);
+    struct arena scratch = {0};
+
+    if (!graph || !graph_describe(graph, g, &scratch))
+        graph = graph_give_up(graph, e);
+    arena_free(&scratch);
+    return graph;
+}
+
+static bool bindings_copy(struct arena *a, uint32_t count, const struct graph_binding *from, struct graph_binding **to)
+{
+    *to = arena_array(a, count, sizeof **to);
+    for (uint32_t i = 0; *to && i < count; i++)
+        if (!binding_set(a, &(*to)[i], from[i].name, from[i].name_length, &from[i].type, from[i].slot))
+            return false;
+    return *to != NULL;
+}
+
+WNNGraph graph_create_described(WNNContext context, uint32_t input_slots, uint32_t input_count,
+                                const struct graph_binding *inputs, uint32_t output_count, const struct graph_binding *outputs,
+                                struct error *e)
+{
+    WNNGraph graph = graph_new(context);
+
+    if (!graph || !bindings_copy(&graph->arena, input_count, inputs, &graph->inputs) ||
+        !bindings_copy(&graph->arena, output_count, outputs, &graph->outputs))
+        return graph_give_up(graph, e);
+    graph->input_slots = input_slots;
+    graph->input_count = input_count;
+    graph->output_count = output_count;
+    return graph_sort_names(graph) ? graph : graph_give_up(graph, e);
+}
+
+bool graph_publish(WNNGraph graph)
+{
+    WNNContext context = graph->context;
+
+    pthread_mutex_lock(&context->lock);
+    bool lost = atomic_load(&context->lost);
+    if (!lost) {
+        graph->next = context->first_graph;
+        if (graph->next)
+            graph->next->previous = graph;
+        context->first_graph = graph;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return !lost;
+}
+
+uint32_t graph_find_binding(const struct graph_binding *bindings, const struct graph_binding *const *by_name, uint32_t count,
+                            WNNStringView name, uint32_t hint)
+{
+    size_t length = view_length(name);
+    uint32_t low = 0, high = count;
+
+    /* Callers mostly give the names in the graph's own order. */
+    if (hint < count && compare_names(bindings[hint].name, bindings[hint].name_length, name.data, length) == 0)
+        return hint;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare_names(by_name[middle]->name, by_name[middle]->name_length, name.data, length);
+
+        if (order == 0)
+            return (uint32_t)(by_name[middle] - bindings);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return count;
+}
+
+/* ---- lifetime ---- */
+
+void wnnGraphAddRef(WNNGraph graph)
+{
+    if (graph)
+        atomic_fetch_add_explicit(&graph->references, 1, memory_order_relaxed);
+}
+
+void wnnGraphRelease(WNNGraph graph)
+{
+    if (!graph || atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) != 1)
+        return;
+    WNNContext context = graph->context;
+
+    pthread_mutex_lock(&context->lock);
+    if (graph->previous)
+        graph->previous->next = graph->next;
+    else if (context->first_graph == graph)
+        context->first_graph = graph->next;
+    if (graph->next)
+        graph->next->previous = graph->previous;
+    pthread_mutex_unlock(&context->lock);
+    if (graph->executable)
+        context->engine->functions->unload(graph->executable);
+    arena_free(&graph->arena);
+    bool holds_context = graph->holds_context;
+    free(graph);
+    if (holds_context)
+        wnnContextRelease(context);
+}
+
+void graph_pin(WNNGraph graph)
+{
+    wnnGraphAddRef(graph);
+    graph->pins++;
+}
+
+void graph_unpin(WNNGraph graph)
+{
+    struct executable *executable = NULL;
+    WNNContext context = graph->context;
+
+    pthread_mutex_lock(&context->lock);
+    if (--graph->pins == 0 && graph->destroyed) {
+        executable = graph->executable;
+        graph->executable = NULL;
+    }
+    pthread_mutex_unlock(&context->lock);
+    if (executable)
+        context->engine->functions->unload(executable);
+    wnnGraphRelease(graph);
+}
+
+struct executable *graph_destroy_locked(WNNGraph graph)
+{
+    struct executable *executable = NULL;
+
+    graph->destroyed = true;
+    if (graph->pins == 0) {
+        executable = graph->executable;
+        graph->executable = NULL;
+    }
+    return executable;
+}
+
+void wnnGraphDestroy(WNNGraph graph)
+{
+    struct executable *executable = NULL;
+
+    if (!graph)
+        return;
+    WNNContext context = graph->context;
+    pthread_mutex_lock(&context->lock);
+    if (!graph->destroyed)
+        executable = graph_destroy_locked(graph);
+    pthread_mutex_unlock(&context->lock);
+    if (executable)
+        context->engine->functions->unload(executable);
+}
+
+/* ---- facts ---- */
+
+size_t wnnGraphGetInputCount(WNNGraph graph)
+{
+    return graph ? graph->input_count : 0;
+}
+
+size_t wnnGraphGetOutputCount(WNNGraph graph)
+{
+    return graph ? graph->output_count : 0;
+}
+
+static WNNStatus binding_get(const struct graph_binding *bindings, uint32_t count, size_t index, const char *what,
+                             WNNNamedOperandDescriptor *out)
+{
+    if (!out || index >= count) {
+        struct error e;
+        error_clear(&e);
+        if (out)
+            error_set(&e, WNNStatus_TypeError, "graph: %s %zu is out of range, the graph has %u", what, index, count);
+        else
+            error_set(&e, WNNStatus_TypeError, "graph: no room for the %s", what);
+        return error_publish(&e);
+    }
+    const struct graph_binding *b = &bindings[index];
+    out->name = (WNNStringView){b->name, b->name_length};
+    out->descriptor = (WNNOperandDescriptor){b->type.type, b->type.rank, b->type.dims};
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *input)
+{
+    return binding_get(graph ? graph->inputs : NULL, graph ? graph->input_count : 0, index, "input", input);
+}
+
+WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output)
+{
+    return binding_get(graph ? graph->outputs : NULL, graph ? graph->output_count : 0, index, "output", output);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Saves and loads compiled graphs: what stands behind wnnGraphSave and wnnContextLoadGraph.
+ *
+ * Saving writes a file (runtime/program/serialized.h) by the rules of ir/support/new_file.h.  Loading makes a graph whose
+ * constants, packed weights and code are the mapped file's own pages.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ir/support/clock.h"
+#include "ir/support/new_file.h"
+#include "runtime/api/context.h"
+#include "runtime/api/runtime.h"
+
+static const char *quote(char *buf, size_t size, const char *path)
+{
+    return escape_text(buf, size, path, strlen(path));
+}
+
+/* ---- saving ---- */
+
+static bool save_failed(const char *path, int why, struct error *e)
+{
+    char text[512];
+
+    return error_set(e, WNNStatus_UnknownError, "saving the graph: %s: %s", quote(text, sizeof text, path), strerror(why));
+}
+
+static bool stream_put(void *user, const void *data, size_t bytes)
+{
+    return fwrite(data, 1, bytes, user) == bytes;
+}
+
+static bool save_to(WNNGraph graph, const char *path, struct error *e)
+{
+    struct engine *en = graph->context->engine;
+    int why;
+    struct new_file *file = new_file_open(path, 0, &why);
+
+    if (!file)
+        return save_failed(path, why, e);
+    bool ok = en->functions->serialization->save(graph->executable, graph->input_count, graph->inputs, graph->output_count,
+                                                 graph->outputs, stream_put, new_file_stream(file), e);
+    if (!ok && e->status != WNNStatus_Success) {
+        new_file_abandon(file);
+        return false;
+    }
+    return new_file_commit(file, &why) || save_failed(path, why, e); /* the stream says what stopped the sink */
+}
+
+static bool save(WNNGraph graph, const char *path, struct error *e)
+{
+    WNNContext context = graph->context;
+
+    if (!path || !*path)
+        return error_set(e, WNNStatus_TypeError, "saving the graph: the path is empty");
+    if (!context->engine->functions->serialization)
+        return error_set(e, WNNStatus_NotSupportedError, "saving the graph: graphs of the engine \"%s\" cannot be saved",
+                         context->engine->functions->name);
+    pthread_mutex_lock(&context->lock);
+    bool usable = !graph->destroyed;
+    if (usable)
+        graph_pin(graph);
+    pthread_mutex_unlock(&context->lock);
+    if (!usable)
+        return error_set(e, WNNStatus_InvalidStateError, "saving the graph: %s",
+                         atomic_load(&context->lost) ? "the context is lost" : "the graph is destroyed");
+    bool ok = save_to(graph, path, e);
+    graph_unpin(graph);
+    return ok;
+}
+
+WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!graph)
+        error_set(&e, WNNStatus_TypeError, "saving the graph: it is NULL");
+    else if (save(graph, path, &e))
+        return WNNStatus_Success;
+    return error_publish(&e);
+}
+
+/* ---- loading ---- */
+
+struct mapping {
+    void *bytes;
+    size_t size;
+};
+
+static void mapping_release(void *user)
+{
+    struct mapping *m = user;
+
+    munmap(m->bytes, m->size);
+    free(m);
+}
+
+static bool load_failed(const char *path, int why, struct error *e)
+{
+    char text[512];
+
+    return error_set(e, WNNStatus_DataError, "loading a graph: %s: %s", quote(text, sizeof text, path), strerror(why));
+}
+
+static struct mapping *map(const char *path, int file, struct error *e)
+{
+    struct mapping *m = calloc(1, sizeof *m);
+    struct stat s;
+
+    if (!m) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    int why = fstat(file, &s) != 0 ? errno : !S_ISREG(s.st_mode) ? EINVAL : s.st_size <= 0 ? ENODATA : 0;
+    if (why) {
+        load_failed(path, why, e);
+        free(m);
+        return NULL;
+    }
+    m->size = (size_t)s.st_size;
+    /* All of it is read at once for the checksum: one call is cheaper than a fault for every few pages. */
+    m->bytes = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+    if (m->bytes == MAP_FAILED) {
+        load_failed(path, errno, e);
+        free(m);
+        return NULL;
+    }
+    return m;
+}
+
+static struct executable *load_serialized(WNNContext context, const char *path, int file, struct serialized_view *view,
+                                          struct error *e)
+{
+    struct engine *en = context->engine;
+    double start = milliseconds_now();
+    struct mapping *m = map(path, file, e);
+    struct error why = {.status = WNNStatus_Success};
+    char text[512];
+
+    if (!m)
+        return NULL;
+    double mapped = milliseconds_now();
+    struct serialized_source source = {.program = m->bytes, .bytes = m->size, .file = file};
+    struct executable *x = en->functions->serialization->load(en, &source, mapping_release, m, view, &why);
+    if (x && context->debug.flags & DEBUG_TIME_PASSES)
+        fprintf(stderr, "# load: map %.3f ms, checksums %.3f ms, library's primitives %.3f ms, all else %.3f ms\n",
+                mapped - start, view->checksum_ms, view->library_ms,
+                milliseconds_now() - mapped - view->checksum_ms - view->library_ms);
+    if (x)
+        return x;
+    mapping_release(m);
+    context_check_engine(context);
+    error_set(e, why.status, "loading a graph: %s: %.600s", quote(text, sizeof text, path), why.message);
+    return NULL;
+}
+
+WNNGraph runtime_graph_of(WNNContext context, struct executable *x, uint32_t input_slots, const struct serialized_facts *facts,
+                          struct error *e)
+{
+    WNNGraph graph =
+        graph_create_described(context, input_slots, facts->input_count, facts->inputs, facts->output_count, facts->outputs, e);
+
+    if (!graph) {
+        context->engine->functions->unload(x);
+        return NULL;
+    }
+    graph->executable = x;
+    if (!graph_publish(graph)) {
+        error_set(e, WNNStatus_InvalidStateError, "loading a graph: the context is lost");
+        wnnGraphRelease(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void runtime_graph_hold_context(WNNGraph graph)
+{
+    wnnContextAddRef(graph->context);
+    graph->holds_context = true;
+}
+
+WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e)
+{
+    struct serialized_view view = {0};
+    WNNGraph graph = NULL;
+
+    if (!context->engine->functions->serialization) {
+        error_set(e, WNNStatus_NotSupportedError, "loading a graph: the engine \"%s\" does not load any",
+                  context->engine->functions->name);
+        return NULL;
+    }
+    struct executable *x = load_serialized(context, path, file, &view, e);
+    if (x)
+        graph = runtime_graph_of(context, x, view.input_slots, &view.facts, e);
+    serialized_view_free(&view);
+    return graph;
+}

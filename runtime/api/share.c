@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What an application shares with a context: its buffers as tensors, and the order of its commands and ours in one queue.
+ */
+#include "runtime/api/context.h"
+
+#include <stdlib.h>
+
+/* ---- buffers ---- */
+
+static WNNTensor tensor_prepare_shared(WNNContext context, WNNTensorDescriptor const *d, void *memory, size_t offset,
+                                       struct error *e)
+{
+    WNNTensor t = tensor_prepare(context, d, e);
+    struct error why = {.status = WNNStatus_Success};
+
+    if (!t)
+        return NULL;
+    const struct engine_functions *f = context->engine->functions;
+    if (!memory)
+        error_set(e, WNNStatus_TypeError, "createTensor: memory is NULL");
+    else if (!f->buffer_wrap)
+        error_set(e, WNNStatus_NotSupportedError, "createTensor: the context's engine is not for OpenCL");
+    else if ((t->buffer = f->buffer_wrap(context->engine, memory, offset, t->bytes, &why)))
+        return t;
+    else
+        error_set(e, why.status ? why.status : WNNStatus_UnknownError, "createTensor: %s", why.message);
+    wnnTensorRelease(t);
+    return NULL;
+}
+
+WNNStatus wnnContextCreateTensorFromOpenCL(WNNContext context, WNNTensorDescriptor const *descriptor, void *memory,
+                                           size_t byteOffset, WNNTensor *tensor)
+{
+    struct error e;
+
+    if (!tensor_check_result(tensor, "createTensor", &e))
+        return error_publish(&e);
+    return tensor_complete(tensor_prepare_shared(context, descriptor, memory, byteOffset, &e), tensor, &e);
+}
+
+/* ---- order ---- */
+
+/*
+ * A task that does nothing, in its turn.  For the timeline's thread a dispatch is over once it is in the engine's queue: what
+ * overlaps with it goes on then.  The caller waits, so everything lies with it.
+ */
+struct flush_task {
+    struct context_task base;
+    bool *done;
+};
+
+static void flush_run(struct context_task *base)
+{
+    struct flush_task *t = (struct flush_task *)base;
+    WNNContext context = base->context;
+
+    pthread_mutex_lock(&context->lock);
+    *t->done = true;
+    pthread_cond_broadcast(&context->changed);
+    pthread_mutex_unlock(&context->lock);
+}
+
+static void flush_release(struct context_task *base)
+{
+    (void)base;
+}
+
+static bool flush(WNNContext context, struct error *e)
+{
+    struct flush_task *t = calloc(1, sizeof *t);
+    bool done = false;
+
+    if (!t)
+        return error_out_of_memory(e);
+    t->base.run = flush_run;
+    t->base.release = flush_release;
+    t->base.task.overlaps = context->engine->functions->keeps_order;
+    t->done = &done;
+    if (!context_submit(context, &t->base, e))
+        return false;
+    pthread_mutex_lock(&context->lock);
+    while (!done)
+        context_wait(context, NULL);
+    pthread_mutex_unlock(&context->lock);
+    return true;
+}
+
+WNNStatus wnnContextFlush(WNNContext context)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!context) {
+        error_set(&e, WNNStatus_TypeError, "flush: context is NULL");
+        return error_publish(&e);
+    }
+    if (!timeline_is_idle(context->timeline) && !flush(context, &e))
+        return error_publish(&e);
+    if (atomic_load(&context->lost)) {
+        error_set(&e, WNNStatus_InvalidStateError, "flush: the context is lost");
+        return error_publish(&e);
+    }
+    return WNNStatus_Success;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A timeline runs tasks one after the other, in the order in which they were submitted, on a thread that is started when the
+ * first task needs it.  A caller may also run a piece of work itself, in its turn, if nothing is waiting or running.
+ *
+ * The work of a task may go on elsewhere, in the queue of an engine: the task is suspended then, and the thread is free.  Tasks
+ * behind it wait until it has ended, but for those that overlap, whose work the same queue keeps in order.
+ */
+#ifndef WEBNN_RUNTIME_API_TIMELINE_H_
+#define WEBNN_RUNTIME_API_TIMELINE_H_
+
+#include <stdbool.h>
+
+struct timeline;
+
+struct task {
+    struct task *next;
+    void (*run)(struct task *t);    /* runs on the timeline; frees the task, unless it is suspended */
+    void (*finish)(struct task *t); /* runs there once a suspended task's work has ended; frees the task */
+    bool overlaps;                  /* may run while tasks before it are suspended */
+};
+
+/**
+ * Creates a timeline without a thread.  With ignore_environment OMP_WAIT_POLICY is not looked at.  Returns NULL if memory runs
+ * out.
+ */
+struct timeline *timeline_create(bool ignore_environment);
+/**
+ * Frees a timeline that has no task left, without waiting for any; tl may be NULL.  May be called from the timeline's own
+ * thread.
+ */
+void timeline_free(struct timeline *tl);
+
+/** Appends a task.  Returns false if the thread could not be started; the task stays the caller's then. */
+bool timeline_submit(struct timeline *tl, struct task *t);
+
+/** Says, on the timeline's thread inside a task, that the task's work goes on elsewhere and ends with timeline_resume. */
+void timeline_suspend(struct timeline *tl);
+/**
+ * Says that the work of suspended t has ended, from any thread, also inside the task's run.  t->finish runs on the timeline.
+ */
+void timeline_resume(struct timeline *tl, struct task *t);
+
+/** Returns whether nothing runs or waits, asked by a caller who then computes by itself. */
+bool timeline_is_idle(struct timeline *tl);
+/**
+ * Takes an idle timeline for the calling thread: tasks submitted meanwhile run after timeline_end.  Returns false if it is not
+ * idle.
+ */
+bool timeline_try_begin(struct timeline *tl);
+/** Gives the timeline back. */
+void timeline_end(struct timeline *tl);
+
+/** Returns whether the caller is the timeline's thread, inside a task: waiting there would wait for itself. */
+bool timeline_is_current(const struct timeline *tl);
+/**
+ * Runs the next task, on the timeline's thread inside the running one, or finishes a suspended one.  Returns false if there is
+ * none that can run.
+ */
+bool timeline_run_next(struct timeline *tl);
+
+#endif

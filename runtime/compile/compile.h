@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compiles a graph that has passed build's checks to a program for an engine (struct program in ir/program.h). */
+#ifndef WEBNN_RUNTIME_COMPILE_COMPILE_H_
+#define WEBNN_RUNTIME_COMPILE_COMPILE_H_
+
+#include "runtime/engine.h"
+
+/** Holds the milliseconds that each stage took, for the time-passes switch. */
+struct compile_times {
+    double passes, library, lower, storage, load;
+};
+
+/**
+ * Runs the passes on g, lowers its clusters, creates library steps and places every value.  g stays the caller's, but is of no
+ * use for anything else afterwards: constants that nothing needs any more are gone.  `cancelled` (may be NULL) is asked between
+ * stages whether to stop.  Returns false after an error in *e; out is empty then.
+ */
+bool compile_graph(struct engine *en, struct graph *g, bool (*cancelled)(void *user), void *user, struct program *out,
+                   struct compile_times *times, struct error *e);
+/** Does the same for other facts than the engine's own. */
+bool compile_for_target(struct engine *en, const struct target *t, struct graph *g, bool (*cancelled)(void *user), void *user,
+                        struct program *out, struct compile_times *times, struct error *e);
+
+#endif

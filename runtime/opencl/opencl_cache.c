@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Keeps built programs on disk, so that the next process compiles nothing.
+ *
+ * A program's whole identity (device, driver, options and source) leads to the binary that the driver once made of it.
+ *
+ * The folder is the user's own: it is used only if it belongs to this user and nobody else can get in.  A file has the hash of
+ * the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
+ * program with the same hash, is as good as none and is replaced.  Files are written beside their place and then renamed, so
+ * that nobody sees half of one.  Drivers check their binaries themselves, and one that a driver refuses is replaced as well.
+ */
+#ifdef WEBNN_OPENCL
+#include "runtime/opencl/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ir/support/environment.h"
+#include "ir/support/new_file.h"
+#include "runtime/program/serialized.h"
+
+#define CACHE_MAGIC "\x89WNNCLB1"
+
+enum { PATH_BYTES = 4096, FILE_BYTES_MAX = 256 << 20, FACT_BYTES = 256 };
+
+struct cache_header {
+    char magic[8];
+    uint64_t identity_bytes, binary_bytes;
+    uint64_t checksum; /* of what follows */
+};
+
+/* ---- the folder ---- */
+
+/* Makes the path that a user who says nothing gets.  Returns false if there is no home. */
+static bool default_folder(char path[PATH_BYTES])
+{
+    const char *cache = environment_get("XDG_CACHE_HOME"), *home = environment_get("HOME");
+    int length = -1;
+
+    if (cache && cache[0] == '/')
+        length = snprintf(path, PATH_BYTES, "%s/webnn", cache);
+    else if (home && home[0] == '/')
+        length = snprintf(path, PATH_BYTES, "%s/.cache/webnn", home);
+    return length > 0 && length < PATH_BYTES;
+}
+
+/* Makes the folders of a path that are missing, for this user alone. */
+static void make_folders(char path[PATH_BYTES])
+{
+    for (char *at = path + 1; *at; at++)
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(path, 0700);
+            *at = '/';
+        }
+    mkdir(path, 0700);
+}
+
+/* Returns whether a folder is this user's and nobody else's. */
+static bool is_own(const char *path)
+{
+    struct stat s;
+
+    return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && !(s.st_mode & 077);
+}
+
+void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment)
+{
+    char path[PATH_BYTES];
+    const char *wanted = folder && *folder ? folder : ignore_environment ? "off" : environment_get("WEBNN_CACHE");
+
+    if (wanted && *wanted) {
+        if (!strcmp(wanted, "off") || snprintf(path, sizeof path, "%s", wanted) >= PATH_BYTES)
+            return;
+    } else if (ignore_environment || environment_is_ignored() || !default_folder(path)) {
+        return;
+    }
+    make_folders(path);
+    if (is_own(path))
+        o->cache = strdup(path);
+}
+
+/* ---- identities ---- */
+
+void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_IDENTITY_BYTES])
+{
+    static const cl_device_info facts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION};
+    size_t length = 0;
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        char fact[FACT_BYTES] = "";
+
+        o->api->GetDeviceInfo(o->device.id, facts[i], sizeof fact - 1, fact, NULL);
+        length += (size_t)snprintf(identity + length, OPENCL_IDENTITY_BYTES - length, "%.190s\n", fact);
+    }
+    snprintf(identity + length, OPENCL_IDENTITY_BYTES - length, "%s\n", opencl_options);
+}
+
+/* Returns the whole identity of a program, for free(), or NULL if memory runs out. */
+static char *identity_of(const struct engine_opencl *o, const char *text)
+{
+    char *identity = calloc(1, OPENCL_IDENTITY_BYTES + strlen(opencl_prelude) + strlen(text));
+
+    if (!identity)
+        return NULL;
+    opencl_device_identity(o, identity);
+    return strcat(strcat(identity, opencl_prelude), text);
+}
+
+static bool path_of(const struct engine_opencl *o, const char *identity, char path[PATH_BYTES])
+{
+    const int length = snprintf(path, PATH_BYTES, "%s/%016llx.cl", o->cache,
+                                (unsigned long long)serialized_checksum(identity, strlen(identity)));
+
+    return length > 0 && length < PATH_BYTES;
+}
+
+/* ---- reading ---- */
+
+/* Reads a whole file, for free().  Returns NULL if there is none that this user has written. */
+static unsigned char *read_file(const char *path, size_t *size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat s;
+    unsigned char *bytes = NULL;
+    size_t done = 0;
+
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size > 0 && s.st_size <= FILE_BYTES_MAX)
+        bytes = malloc((size_t)s.st_size);
+    while (bytes && done < (size_t)s.st_size) {
+        const ssize_t got = read(file, bytes + done, (size_t)s.st_size - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            free(bytes);
+            bytes = NULL;
+        } else {
+            done += (size_t)got;
+        }
+    }
+    close(file);
+    *size = done;
+    return bytes;
+}
+
+/* Returns where the binary begins in a file, or NULL unless all of it is as it was written. */
+static const unsigned char *check_file(const unsigned char *bytes, size_t size, const char *identity, size_t *binary_bytes)
+{
+    const size_t identity_bytes = strlen(identity);
+    struct cache_header h;
+
+    if (size < sizeof h + identity_bytes)
+        return NULL;
+    memcpy(&h, bytes, sizeof h);
+    if (memcmp(h.magic, CACHE_MAGIC, sizeof h.magic) != 0 || h.identity_bytes != identity_bytes ||
+        h.binary_bytes != size - sizeof h - identity_bytes || !h.binary_bytes ||
+        h.checksum != serialized_checksum(bytes + sizeof h, size - sizeof h) ||
+        memcmp(bytes + sizeof h, identity, identity_bytes) != 0)
+        return NULL;
+    *binary_bytes = (size_t)h.binary_bytes;
+    return bytes + sizeof h + identity_bytes;
+}
+
+cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char *binary, size_t bytes)
+{
+    cl_int status = CL_SUCCESS, code = CL_SUCCESS;
+    cl_program program = o->api->CreateProgramWithBinary(o->context, 1, &o->device.id, &bytes, &binary, &status, &code);
+
+    if (code == CL_SUCCESS && status == CL_SUCCESS)
+        code = o->api->BuildProgram(program, 1, &o->device.id, opencl_options, NULL, NULL);
+    if (code == CL_SUCCESS && status == CL_SUCCESS)
+        return program;
+    if (program)
+        o->api->ReleaseProgram(program);
+    return NULL;
+}
+
+cl_program opencl_cache_load(struct engine_opencl *o, const char *text)
+{
+    char *identity = o->cache ? identity_of(o, text) : NULL, path[PATH_BYTES];
+    const unsigned char *binary;
+    unsigned char *bytes = NULL;
+    size_t size, binary_bytes;
+    cl_program program = NULL;
+
+    if (identity && path_of(o, identity, path) && (bytes = read_file(path, &size)) &&
+        (binary = check_file(bytes, size, identity, &binary_bytes)))
+        program = opencl_program_of_binary(o, binary, binary_bytes);
+    free(bytes);
+    free(identity);
+    return program;
+}
+
+/* ---- writing ---- */
+
+unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes)
+{
+    unsigned char *binary = NULL;
+
+    *bytes = 0;
+    if (o->api->GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *bytes, bytes, NULL) != CL_SUCCESS || !*bytes ||
+        !(binary = malloc(*bytes)))
+        return NULL;
+    if (o->api->GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        return binary;
+    free(binary);
+    return NULL;
+}
+
+void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program)
+{
+    char *identity = o->cache ? identity_of(o, text) : NULL, path[PATH_BYTES];
+    size_t binary_bytes, identity_bytes = identity ? strlen(identity) : 0;
+    unsigned char *binary = identity ? opencl_program_binary(o, program, &binary_bytes) : NULL, *file = NULL;
+    int why;
+
+    if (binary && path_of(o, identity, path))
+        file = malloc(sizeof(struct cache_header) + identity_bytes + binary_bytes);
+    if (file) {
+        struct cache_header h = {CACHE_MAGIC, identity_bytes, binary_bytes, 0};
+
+        memcpy(file + sizeof h, identity, identity_bytes);
+        memcpy(file + sizeof h + identity_bytes, binary, binary_bytes);
+        h.checksum = serialized_checksum(file + sizeof h, identity_bytes + binary_bytes);
+        memcpy(file, &h, sizeof h);
+        new_file_write(path, NEW_FILE_NO_LINKS, file, sizeof h + identity_bytes + binary_bytes,
+                       &why); /* or not: it is a cache */
+    }
+    free(file);
+    free(binary);
+    free(identity);
+}
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds the device that is asked for, and what is known of it.
+ */
+#ifdef WEBNN_OPENCL
+#include "runtime/opencl/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { PLATFORMS_MAX = 16, DEVICES_MAX = 64 };
+
+/* Returns whether `part` is in `text`, with upper and lower case alike. */
+static bool contains(const char *text, const char *part)
+{
+    const size_t length = strlen(part);
+
+    for (; *text; text++)
+        if (!strncasecmp(text, part, length))
+            return true;
+    return !length;
+}
+
+static WNNDeviceKind kind_of(const struct opencl_api *api, cl_device_id id)
+{
+    cl_device_type type = 0;
+
+    api->GetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    return type & CL_DEVICE_TYPE_CPU           ? WNNDeviceKind_Cpu
+           : type & CL_DEVICE_TYPE_GPU         ? WNNDeviceKind_Gpu
+           : type & CL_DEVICE_TYPE_ACCELERATOR ? WNNDeviceKind_Accelerator
+                                               : WNNDeviceKind_Other;
+}
+
+static void describe(const struct opencl_api *api, struct opencl_device *d)
+{
+    cl_uint units = 0, alignment = 0;
+    size_t items = 0;
+    cl_ulong local = 0, memory = 0, buffer = 0;
+
+    api->GetDeviceInfo(d->id, CL_DEVICE_NAME, sizeof d->name - 1, d->name, NULL);
+    api->GetDeviceInfo(d->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    api->GetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof items, &items, NULL);
+    api->GetDeviceInfo(d->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    api->GetDeviceInfo(d->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    api->GetDeviceInfo(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof buffer, &buffer, NULL);
+    api->GetDeviceInfo(d->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof alignment, &alignment, NULL);
+    d->part_alignment = alignment / 8; /* bits */
+    d->memory_bytes = memory;
+    d->buffer_bytes = buffer;
+    d->kind = kind_of(api, d->id);
+    d->facts = *target_gpu_facts(d->kind == WNNDeviceKind_Cpu);
+    if (units)
+        d->facts.compute_units = units;
+    if (items && items < d->facts.group_items)
+        d->facts.group_items = (uint32_t)items;
+    if (local)
+        d->facts.local_bytes = local > INT32_MAX ? INT32_MAX : (uint32_t)local;
+}
+
+/* Returns what the device lacks to run what is printed, or "" if it lacks nothing; float64 is for small recurrent operators. */
+static const char *lacks(const struct opencl_api *api, cl_device_id id)
+{
+    cl_bool available = CL_FALSE, compiles = CL_FALSE, little = CL_FALSE;
+    cl_device_fp_config doubles = 0;
+
+    api->GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+    api->GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiles, &compiles, NULL);
+    api->GetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
+    api->GetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+    return !available  ? "it is not available"
+           : !compiles ? "it has no compiler"
+           : !little   ? "it is not little-endian"
+           : !doubles  ? "it has no float64"
+                       : "";
+}
+
+/* ---- all of them ---- */
+
+struct device_list {
+    uint32_t count;
+    struct {
+        cl_platform_id platform;
+        cl_device_id id;
+    } devices[DEVICES_MAX];
+};
+
+/*
+ * Lists all devices.  Platforms without devices, and those whose driver fails, have none.  Returns false if a call failed and
+ * there is no device.
+ */
+static bool list_devices(const struct opencl_api *api, struct device_list *out, struct error *e)
+{
+    cl_platform_id platforms[PLATFORMS_MAX];
+    cl_device_id devices[DEVICES_MAX];
+    cl_uint platform_count = 0, count;
+    const char *call = "clGetPlatformIDs";
+    char name[24];
+    cl_int code = api->GetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count);
+
+    out->count = 0;
+    if (code != CL_SUCCESS)
+        platform_count = 0;
+    for (cl_uint p = 0; p < platform_count && p < PLATFORMS_MAX; p++) {
+        const cl_int got = api->GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count);
+
+        if (got != CL_SUCCESS) {
+            call = "clGetDeviceIDs";
+            code = got;
+            continue;
+        }
+        for (cl_uint d = 0; d < count && d < DEVICES_MAX && out->count < DEVICES_MAX; d++) {
+            out->devices[out->count].platform = platforms[p];
+            out->devices[out->count++].id = devices[d];
+        }
+    }
+    return out->count || code == CL_SUCCESS ||
+           error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device: %s: %s", call, opencl_error_name(code, name));
+}
+
+bool opencl_device_find(const struct opencl_api *api, const char *name, struct opencl_device *out, struct error *e)
+{
+    struct device_list list;
+    char *end = NULL;
+    const bool first = !name || !*name;
+    const unsigned long wanted = first ? 0 : strtoul(name, &end, 10);
+    const bool by_number = first || (end != name && !*end);
+
+    if (!list_devices(api, &list, e))
+        return false;
+    for (uint32_t d = 0; d < list.count; d++) {
+        *out = (struct opencl_device){.platform = list.devices[d].platform, .id = list.devices[d].id};
+        api->GetDeviceInfo(out->id, CL_DEVICE_NAME, sizeof out->name - 1, out->name, NULL);
+        if (by_number ? d != wanted : !contains(out->name, name))
+            continue;
+        const char *lack = lacks(api, out->id);
+        if (*lack)
+            return error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name,
+                             lack);
+        describe(api, out);
+        return true;
+    }
+    if (!list.count)
+        return error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device; install the driver of one");
+    return error_set(e, WNNStatus_NotSupportedError,
+                     "OpenCL has no device \"%s\" among its %u; give a number below that, or a part of a device's name",
+                     first ? "0" : name, list.count);
+}
+
+bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e)
+{
+    *out = (struct opencl_device){.id = id};
+    if (api->GetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) != CL_SUCCESS)
+        return error_set(e, WNNStatus_TypeError, "createContext: openclDevice is no device of OpenCL's");
+    describe(api, out);
+    const char *lack = lacks(api, id);
+    return !*lack ||
+           error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name, lack);
+}
+
+bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
+{
+    struct error ignored = {.status = WNNStatus_Success};
+    const struct opencl_api *api = opencl_api_get(&ignored);
+    struct opencl_device d = {0};
+    struct device_list list;
+
+    if (!api || !list_devices(api, &list, &ignored) || number >= list.count)
+        return false;
+    d.id = list.devices[number].id;
+    describe(api, &d);
+    out->kind = d.kind;
+    memcpy(out->name, d.name, sizeof out->name);
+    api->GetPlatformInfo(list.devices[number].platform, CL_PLATFORM_NAME, sizeof out->platform - 1, out->platform, NULL);
+    snprintf(out->lacks, sizeof out->lacks, "%s", lacks(api, d.id));
+    out->memoryBytes = d.memory_bytes;
+    out->bufferBytes = d.buffer_bytes;
+    return true;
+}
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes executables: finds for every step which addresses it has, and for every address where it comes from.
+ */
+#include "runtime/program/executable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/program/invocation.h"
+
+/* ---- addresses ---- */
+
+/* Sets the location of an address, which may be one that the caller's binding has to set. */
+static void add_location(struct executable *x, uint32_t address, const struct location *location)
+{
+    x->locations[address] = *location;
+    if (location->kind == LOCATION_INPUT || location->kind == LOCATION_OUTPUT)
+        x->fixups[x->fixup_count++] =
+            (struct address_fixup){address, location->kind == LOCATION_OUTPUT, location->slot, location->offset};
+}
+
+/* Counts the addresses of program p: those of the steps, then two for each location that moves. */
+static uint32_t count_addresses(const struct program *p)
+{
+    uint32_t count = 2 * p->move_count;
+
+    for (uint32_t i = 0; i < p->step_count; i++)
+        count += p->steps[i].location_count;
+    return count;
+}
+
+static void add_move(struct executable *x, const struct program *p, const struct program_move *from, uint32_t extra)
+{
+    struct address_move *m = &x->moves[x->move_count++];
+
+    *m = (struct address_move){x->steps[from->step].first + from->location, extra, NO_ADDRESS, from->stride};
+    add_location(x, m->base, &p->steps[from->step].locations[from->location]);
+    if (!from->has_first)
+        return;
+    m->first = extra + 1;
+    add_location(x, m->first, &from->first);
+}
+
+static void add_loops(struct executable *x, const struct program *p)
+{
+    uint32_t extra = x->address_count - 2 * p->move_count;
+
+    for (uint32_t i = 0; i < p->loop_count; i++) {
+        const struct program_loop *from = &p->loops[i];
+        struct executable_loop *l = &x->loops[x->loop_count++];
+
+        *l = (struct executable_loop){from->first, from->count, from->iterations, x->move_count, 0};
+        for (; x->move_count < p->move_count && p->moves[x->move_count].step < l->first + l->count; extra += 2)
+            add_move(x, p, &p->moves[x->move_count], extra);
+        l->move_count = x->move_count - l->move;
+        for (uint32_t s = l->first; s < l->first + l->count; s++) {
+            x->profile.steps[s].flops *= l->iterations;
+            x->profile.steps[s].bytes *= l->iterations;
+            x->profile.steps[s].operations *= l->iterations;
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+static void profile_library(struct engine *en, const struct library_step *step, struct step_profile *profile)
+{
+    struct library_step_info info;
+
+    en->functions->library->step_info(step, &info);
+    profile->flops = info.flops;
+    profile->bytes = info.bytes;
+    profile->arithmetic = info.arithmetic;
+    profile->operations = info.operations;
+    snprintf(profile->implementation, sizeof profile->implementation, "%s", info.implementation ? info.implementation : "");
+}
+
+static void add_steps(struct executable *x, const struct program *p)
+{
+    for (uint32_t i = 0, address = 0; i < p->step_count; i++) {
+        const struct program_step *from = &p->steps[i];
+        struct executable_step *s = &x->steps[i];
+        struct step_profile *profile = &x->profile.steps[i];
+
+        *s = (struct executable_step){.kind = from->kind, .first = address, .count = from->location_count};
+        memcpy(profile->name, from->name, sizeof profile->name);
+        for (uint32_t k = 0; k < from->location_count; k++)
+            add_location(x, address++, &from->locations[k]);
+        switch (from->kind) {
+        case STEP_KERNEL:
+            profile->flops = from->run.flops;
+            profile->bytes = from->run.bytes;
+            break;
+        case STEP_LIBRARY:
+            s->library = from->library;
+            profile_library(x->engine, from->library, profile);
+            break;
+        case STEP_COPY:
+            s->copy_bytes = (size_t)from->locations[0].bytes;
+            profile->bytes = 2 * (double)s->copy_bytes;
+            break;
+        }
+    }
+}
+
+/* ---- constants ---- */
+
+static bool upload_constants(struct executable *x, struct error *e)
+{
+    const struct engine_functions *f = x->engine->functions;
+
+    if (f->host_memory)
+        return true;
+    x->uploaded = arena_array(&x->arena, x->constant_count, sizeof(struct engine_buffer *));
+    for (uint32_t i = 0; x->uploaded && i < x->constant_count; i++) {
+        const struct constant *c = x->constants[i];
+
+        x->uploaded[i] = f->buffer_create(x->engine, c->bytes, e);
+        if (!x->uploaded[i] || !f->buffer_write(x->engine, x->uploaded[i], 0, c->data, c->bytes, e))
+            return false;
+    }
+    return x->uploaded || error_out_of_memory(e);
+}
+
+/* ---- the whole ---- */
+
+static bool fill(struct executable *x, struct program *p, struct error *e)
+{
+    x->address_count = count_addresses(p);
+    x->steps = arena_array(&x->arena, p->step_count, sizeof *x->steps);
+    x->profile.steps = arena_array(&x->arena, p->step_count, sizeof *x->profile.steps);
+    x->locations = arena_array(&x->arena, x->address_count, sizeof *x->locations);
+    x->fixups = arena_array(&x->arena, x->address_count, sizeof *x->fixups);
+    x->loops = arena_array(&x->arena, p->loop_count, sizeof *x->loops);
+    x->moves = arena_array(&x->arena, p->move_count, sizeof *x->moves);
+    x->constants = arena_array(&x->arena, p->constant_count, sizeof(struct constant *));
+    if (!x->steps || !x->profile.steps || !x->locations || !x->fixups || !x->loops || !x->moves || !x->constants ||
+        !program_describe(p))
+        return error_out_of_memory(e);
+    x->step_count = p->step_count;
+    add_steps(x, p);
+    add_loops(x, p);
+    for (; x->constant_count < p->constant_count; x->constant_count++)
+        x->constants[x->constant_count] = constant_retain(p->constants[x->constant_count]);
+    return upload_constants(x, e);
+}
+
+bool executable_init(struct executable *x, struct engine *en, const struct step_functions *functions, struct program *p,
+                     struct error *e)
+{
+    memset(x, 0, sizeof *x);
+    if (pthread_mutex_init(&x->pool.lock, NULL) != 0)
+        return error_out_of_memory(e);
+    x->engine = en;
+    x->functions = functions;
+    x->arena_bytes = p->arena_bytes;
+    x->arena_lower_bound = p->arena_lower_bound;
+    x->memory_bytes = (size_t)target_align(p->arena_bytes);
+    x->profile.measuring = (en->debug->flags & DEBUG_PROFILE) != 0;
+    x->profile.trace = en->debug->trace;
+    if (fill(x, p, e))
+        return true;
+    executable_clear(x);
+    return false;
+}
+
+void executable_take(struct executable *x, struct program *p)
+{
+    for (uint32_t i = 0; i < p->step_count; i++)
+        p->steps[i].library = NULL;
+    x->owns_library = true;
+    x->profile.printing = x->profile.measuring;
+    executable_trace_steps(x);
+}
+
+void executable_clear(struct executable *x)
+{
+    if (!x->engine)
+        return;
+
+    const struct engine_functions *f = x->engine->functions;
+
+    if (x->profile.printing)
+        executable_print_profile(x, stderr);
+    invocation_free_all(x);
+    for (uint32_t i = 0; i < x->step_count; i++)
+        if (x->owns_library && x->steps[i].kind == STEP_LIBRARY)
+            f->library->step_free(x->steps[i].library);
+    for (uint32_t i = 0; i < x->constant_count; i++) {
+        if (x->uploaded && x->uploaded[i])
+            f->buffer_free(x->engine, x->uploaded[i]);
+        constant_release(x->constants[i]);
+    }
+    pthread_mutex_destroy(&x->pool.lock);
+    arena_free(&x->arena);
+    memset(x, 0, sizeof *x);
+}
+
+/* ---- questions ---- */
+
+uint32_t executable_step_calls(const struct executable *x, uint32_t step)
+{
+    for (uint32_t k = 0; k < x->loop_count; k++)
+        if (step - x->loops[k].first < x->loops[k].count)
+            return x->loops[k].iterations;
+    return 1;
+}
+
+uint32_t executable_step_kernel(const struct executable *x, uint32_t step)
+{
+    uint32_t before = 0;
+
+    for (uint32_t i = 0; i < step; i++)
+        before += x->steps[i].kind == STEP_KERNEL;
+    return x->steps[step].kind == STEP_KERNEL ? before : UINT32_MAX;
+}

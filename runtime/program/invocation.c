@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Runs executables: the pool of invocations, binding, and the loop over the steps.
+ */
+#include "runtime/program/invocation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/support/trace.h"
+
+/* So many invocations are kept for later, as many as computations usually overlap. */
+enum { INVOCATIONS_KEPT = 4 };
+
+/* ---- invocations ---- */
+
+static void invocation_free(struct invocation *i)
+{
+    struct engine *en = i->executable->engine;
+
+    if (i->executable->functions->destroy)
+        i->executable->functions->destroy(i);
+    if (i->memory)
+        en->functions->buffer_free(en, i->memory);
+    free(i->addresses);
+    free(i);
+}
+
+/* Sets every address that does not depend on what the caller binds. */
+static void set_addresses(struct invocation *i)
+{
+    const struct executable *x = i->executable;
+
+    for (uint32_t k = 0; k < x->address_count; k++) {
+        const struct location *l = &x->locations[k];
+
+        if (l->kind == LOCATION_ARENA)
+            i->addresses[k] = i->memory->address + (engine_address)l->offset;
+        else if (l->kind == LOCATION_CONSTANT && x->uploaded)
+            i->addresses[k] = x->uploaded[l->slot]->address + (engine_address)l->offset;
+        else if (l->kind == LOCATION_CONSTANT) /* read only */
+            i->addresses[k] = (engine_address)x->constants[l->slot]->data + (engine_address)l->offset;
+    }
+}
+
+static struct invocation *invocation_create(struct executable *x, struct error *e)
+{
+    struct invocation *i = calloc(1, sizeof *i);
+
+    if (!i) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    i->executable = x;
+    i->memory = x->engine->functions->buffer_create(x->engine, x->memory_bytes, e);
+    i->addresses = calloc((size_t)x->address_count + 1, sizeof *i->addresses);
+    if (!i->memory || !i->addresses)
+        error_out_of_memory(e); /* unless the engine has said why */
+    else if (!x->functions->create || x->functions->create(i, e)) {
+        set_addresses(i);
+        return i;
+    }
+    invocation_free(i);
+    return NULL;
+}
+
+static struct invocation *invocation_take(struct executable *x, struct error *e)
+{
+    pthread_mutex_lock(&x->pool.lock);
+    struct invocation *i = x->pool.first;
+    if (i) {
+        x->pool.first = i->next;
+        x->pool.count--;
+    }
+    pthread_mutex_unlock(&x->pool.lock);
+    return i ? i : invocation_create(x, e);
+}
+
+static void invocation_give(struct invocation *i)
+{
+    struct invocation_pool *pool = &i->executable->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    bool keep = pool->count < INVOCATIONS_KEPT;
+    if (keep) {
+        i->next = pool->first;
+        pool->first = i;
+        pool->count++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!keep)
+        invocation_free(i);
+}
+
+void invocation_free_all(struct executable *x)
+{
+    for (struct invocation *i = x->pool.first, *next; i; i = next) {
+        next = i->next;
+        invocation_free(i);
+    }
+    x->pool.first = NULL;
+    x->pool.count = 0;
+}
+
+/* ---- steps ---- */
+
+/* Steps [first, end), *start being when they begin. */
+static bool run_range(struct invocation *i, uint32_t first, uint32_t end, const atomic_bool *stop, uint64_t *start,
+                      struct error *e)
+{
+    struct executable *x = i->executable;
+
+    for (uint32_t s = first; s < end; s++) {
+        if (stop && atomic_load_explicit(stop, memory_order_relaxed))
+            return error_set(e, WNNStatus_InvalidStateError, "the computation was stopped");
+        if (!x->functions->run[x->steps[s].kind](i, s))
+            return error_set(e, WNNStatus_OperationError, "step %u, %s, failed%s%s", s, x->profile.steps[s].name,
+                             i->failure[0] ? ": " : "", i->failure);
+        if ((x->profile.measuring || x->profile.trace) && !x->functions->counts_steps)
+            *start = executable_count_step(x, s, *start);
+    }
+    return true;
+}
+
+/* Lets the addresses that move be those of iteration k. */
+static void move_addresses(struct invocation *i, const struct executable_loop *l, uint32_t k)
+{
+    for (uint32_t n = l->move; n < l->move + l->move_count; n++) {
+        const struct address_move *m = &i->executable->moves[n];
+        bool other = m->first != NO_ADDRESS;
+
+        if (other && k == 0)
+            i->addresses[m->address] = i->addresses[m->first];
+        else
+            i->addresses[m->address] = i->addresses[m->base] + (engine_address)(m->stride * ((int64_t)k - other));
+    }
+}
+
+static bool run_steps(struct invocation *i, const atomic_bool *stop, struct error *e)
+{
+    const struct executable *x = i->executable;
+    uint64_t start = x->profile.measuring || x->profile.trace ? nanoseconds_now() : 0;
+    uint32_t done = 0;
+
+    for (uint32_t n = 0; n < x->loop_count; n++) {
+        const struct executable_loop *l = &x->loops[n];
+
+        if (!run_range(i, done, l->first, stop, &start, e))
+            return false;
+        for (uint32_t k = 0; k < l->iterations; k++) {
+            move_addresses(i, l, k);
+            if (!run_range(i, l->first, l->first + l->count, stop, &start, e))
+                return false;
+        }
+        done = l->first + l->count;
+    }
+    return run_range(i, done, x->step_count, stop, &start, e);
+}
+
+static void bind(struct invocation *i, const struct engine_binding *inputs, const struct engine_binding *outputs)
+{
+    const struct executable *x = i->executable;
+
+    for (uint32_t k = 0; k < x->fixup_count; k++) {
+        const struct address_fixup *f = &x->fixups[k];
+        const struct engine_binding *b = f->output ? &outputs[f->slot] : &inputs[f->slot];
+
+        i->addresses[f->address] = (b->buffer ? b->buffer->address : (engine_address)b->host) + (engine_address)f->offset;
+    }
+}
+
+bool executable_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                    const atomic_bool *stop, struct error *e)
+{
+    uint64_t start = x->profile.measuring ? nanoseconds_now() : 0;
+    struct invocation *i = invocation_take(x, e);
+
+    if (!i)
+        return false;
+    i->failure[0] = '\0';
+    bool ok = !x->functions->begin || x->functions->begin(i, e);
+    if (ok) {
+        bind(i, inputs, outputs);
+        ok = run_steps(i, stop, e);
+        if (x->functions->end)
+            x->functions->end(i);
+    }
+    invocation_give(i);
+    if (x->profile.measuring && !x->functions->counts_steps)
+        executable_count_run(x, nanoseconds_now() - start);
+    return ok;
+}

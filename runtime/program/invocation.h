@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * An invocation runs an executable on the caller's bindings: the engine's functions do its steps in order.
+ *
+ * Everything that can be decided once is decided when the executable is made (which function, which parameters, how many
+ * threads) or when an invocation is made (every address in its arena and in constants, the library's memory objects).  A run
+ * only stores the caller's addresses where the steps expect them, and walks the steps.  Nothing is allocated, locked or looked
+ * up per step.
+ *
+ * An invocation belongs to one run at a time and is kept for the next; the pool's lock is held while one is taken or given
+ * back, never while a step runs.
+ */
+#ifndef WEBNN_RUNTIME_PROGRAM_INVOCATION_H_
+#define WEBNN_RUNTIME_PROGRAM_INVOCATION_H_
+
+#include "runtime/program/executable.h"
+
+/** Holds the state of one run.  Engines read it in their step functions. */
+struct invocation {
+    struct invocation *next; /* in the pool */
+    struct executable *executable;
+    struct engine_buffer *memory; /* executable->memory_bytes: the arena, then what the engine added */
+    engine_address *addresses;    /* of the tensors of all steps: those of step s begin at steps[s].first */
+    void *data;                   /* the engine's */
+    char failure[512];            /* why a step failed, from the engine, or "" if it does not say */
+};
+
+/** Computes, as engine_functions.run says. */
+bool executable_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                    const atomic_bool *stop, struct error *e);
+
+/** Frees the invocations that are kept for the next runs. */
+void invocation_free_all(struct executable *x);
+
+#endif

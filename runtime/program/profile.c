@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Keeps what is known of an executable's steps and their times: facts for tools, a table for readers, spans for traces.
+ */
+#include "ir/support/trace.h"
+#include "runtime/program/executable.h"
+
+/* ---- while steps run ---- */
+
+/* A span of a step in a loop is of one iteration, where the profile counts them all. */
+void executable_trace_steps(struct executable *x)
+{
+    for (uint32_t i = 0; x->profile.trace && i < x->step_count; i++) {
+        struct step_profile *s = &x->profile.steps[i];
+        double times = executable_step_calls(x, i);
+
+        s->trace_name = trace_register(
+            x->profile.trace, &(struct trace_name){"step", s->name, s->implementation, s->flops / times, s->bytes / times});
+    }
+}
+
+void executable_count_span(struct executable *x, uint32_t step, uint64_t start, uint64_t end)
+{
+    struct step_profile *s = &x->profile.steps[step];
+    uint64_t nanoseconds = end - start;
+    unsigned long long least = atomic_load_explicit(&s->least, memory_order_relaxed);
+
+    atomic_fetch_add_explicit(&s->nanoseconds, nanoseconds, memory_order_relaxed);
+    while ((!least || nanoseconds < least) &&
+           !atomic_compare_exchange_weak_explicit(&s->least, &least, nanoseconds, memory_order_relaxed, memory_order_relaxed))
+        ;
+    if (x->profile.trace)
+        trace_add(x->profile.trace, s->trace_name, start, end);
+}
+
+uint64_t executable_count_step(struct executable *x, uint32_t step, uint64_t start)
+{
+    uint64_t now = nanoseconds_now();
+
+    executable_count_span(x, step, start, now);
+    return now;
+}
+
+void executable_count_run(struct executable *x, uint64_t nanoseconds)
+{
+    if (!x->profile.measuring)
+        return;
+    atomic_fetch_add_explicit(&x->profile.runs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&x->profile.nanoseconds, nanoseconds, memory_order_relaxed);
+}
+
+/* ---- tables ---- */
+
+void executable_print_profile(const struct executable *x, FILE *out)
+{
+    double runs = (double)atomic_load(&x->profile.runs), total = 0;
+
+    for (uint32_t i = 0; i < x->step_count; i++)
+        total += (double)atomic_load(&x->profile.steps[i].nanoseconds);
+    fprintf(out, "profile: %.0f runs, %u steps, %.3f ms each, %u threads, %.4f ms between steps\n", runs, x->step_count,
+            runs > 0 ? total / runs * 1e-6 : 0, x->engine->thread_count,
+            runs > 0 ? ((double)atomic_load(&x->profile.nanoseconds) - total) / runs * 1e-6 : 0);
+    fprintf(out, "  %4s %-32s %-28s %6s %10s %6s %9s %8s\n", "step", "name", "implementation", "calls", "us", "%", "GFLOP/s",
+            "GB/s");
+    for (uint32_t i = 0; i < x->step_count && runs > 0; i++) {
+        const struct step_profile *s = &x->profile.steps[i];
+        double each = (double)atomic_load(&s->nanoseconds) / runs;
+
+        fprintf(out, "  %4u %-32s %-28s %6u %10.2f %6.2f %9.2f %8.2f\n", i, s->name, s->implementation,
+                executable_step_calls(x, i), each * 1e-3, total > 0 ? each * runs / total * 100 : 0,
+                each > 0 ? s->flops / each : 0, each > 0 ? s->bytes / each : 0);
+    }
+}
+
+/* ---- for tools ---- */
+
+void executable_measure(struct executable *x)
+{
+    x->profile.measuring = true;
+    atomic_store(&x->profile.runs, 0);
+    atomic_store(&x->profile.nanoseconds, 0);
+    for (uint32_t i = 0; i < x->step_count; i++) {
+        atomic_store(&x->profile.steps[i].nanoseconds, 0);
+        atomic_store(&x->profile.steps[i].least, 0);
+    }
+}
+
+void executable_get_facts(const struct executable *x, struct executable_facts *out)
+{
+    *out = (struct executable_facts){x->arena_bytes, x->arena_lower_bound, x->step_count, (double)atomic_load(&x->profile.runs),
+                                     (double)atomic_load(&x->profile.nanoseconds)};
+}
+
+/* Returns the bytes of a step's location that its calls touch together. */
+static double location_bytes(const struct executable *x, uint32_t address, uint32_t calls)
+{
+    const double bytes = (double)x->locations[address].bytes;
+
+    for (uint32_t i = 0; i < x->move_count; i++) {
+        const int64_t stride = x->moves[i].stride;
+        const double step = (double)(stride < 0 ? -stride : stride);
+
+        if (x->moves[i].address == address)
+            return bytes + (step < bytes ? step : bytes) * (calls - 1);
+    }
+    return bytes;
+}
+
+/* A step of the library holds its weights itself: they are what it reads beside its locations.  A kernel may read less than all
+ * of a location, and is taken to do so evenly. */
+static void count_distinct(const struct executable *x, const struct executable_step *s, struct step_facts *f)
+{
+    const double once = f->bytes / f->calls;
+    double all = 0;
+
+    for (uint32_t i = s->first; i < s->first + s->count; i++) {
+        const double distinct = location_bytes(x, i, f->calls);
+
+        all += (double)x->locations[i].bytes;
+        f->distinct_bytes += distinct;
+        if (x->locations[i].kind == LOCATION_CONSTANT)
+            f->weight_bytes += distinct;
+    }
+    if (all > once) {
+        f->distinct_bytes *= once / all;
+        f->weight_bytes *= once / all;
+    } else if (s->kind == STEP_LIBRARY) {
+        f->distinct_bytes += once - all;
+        f->weight_bytes += once - all;
+    }
+    f->distinct_bytes = f->distinct_bytes < f->bytes ? f->distinct_bytes : f->bytes;
+}
+
+void executable_get_step_facts(const struct executable *x, uint32_t step, struct step_facts *out)
+{
+    const struct step_profile *p = &x->profile.steps[step];
+    const struct executable_step *s = &x->steps[step];
+
+    *out = (struct step_facts){.name = p->name,
+                               .implementation = p->implementation,
+                               .flops = p->flops,
+                               .bytes = p->bytes,
+                               .arithmetic = p->arithmetic,
+                               .operations = p->operations,
+                               .calls = executable_step_calls(x, step),
+                               .nanoseconds = (double)atomic_load(&p->nanoseconds),
+                               .least = (double)atomic_load(&p->least),
+                               .moves = s->kind == STEP_COPY || (s->kind == STEP_KERNEL && p->flops == 0),
+                               .library = s->kind == STEP_LIBRARY ? s->library : NULL};
+    count_distinct(x, s, out);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This header declares what the two sides of serialized programs share: the header and the checksum.  docs/compiled-graphs.md
+ * describes them.
+ */
+#ifndef WEBNN_RUNTIME_PROGRAM_SERIALIZED_FORMAT_H_
+#define WEBNN_RUNTIME_PROGRAM_SERIALIZED_FORMAT_H_
+
+#include "runtime/program/serialized.h"
+
+#define SERIALIZED_MAGIC "\x89WNNIMG\n" /* no text, and damaged by whatever converts line ends */
+#define SERIALIZED_BYTE_ORDER 0x01020304u
+
+enum serialized_flag {
+    SERIALIZED_HAS_CODE = 1,
+    SERIALIZED_DATA_APART = 2,  /* data lie elsewhere; their size and checksum are here */
+    SERIALIZED_HAS_LIBRARY = 4, /* there are steps of oneDNN */
+    SERIALIZED_IS_PACKED = 8    /* those steps have weights in oneDNN's own layouts */
+};
+
+struct serialized_section {
+    uint64_t offset, bytes; /* from the serialized program's start */
+};
+
+struct serialized_header {
+    char magic[8];
+    uint32_t byte_order, format, header_bytes, kernel_abi;
+    char library[16]; /* this library's version, zeros behind */
+    uint32_t flags;
+    uint32_t onednn_version, onednn_isa, thread_count; /* SERIALIZED_HAS_LIBRARY */
+    uint64_t total_bytes;
+    struct serialized_section program, code, data;
+    uint64_t data_checksum;
+    uint64_t checksum; /* of the header (with zeros here), the program and the code */
+};
+
+_Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes");
+
+/* ---- limits ---- */
+
+/*
+ * These are more than any graph has: limits for what is allocated, or computed with, before it can be compared with anything.
+ * A writer refuses what is beyond them, as the loader does, so that what can be saved can be loaded.
+ */
+enum { SLOTS_MAX = 1 << 20 };
+#define ARENA_MAX ((int64_t)1 << 44)
+#define SCRATCH_MAX ((int64_t)1 << 40)
+#define UNITS_MAX ((int64_t)1 << 50)
+
+/** Returns whether these counts are within the limits. */
+static inline bool serialized_counts_fit(uint32_t input_count, uint32_t kernel_count, int64_t arena_bytes)
+{
+    return input_count <= SLOTS_MAX && kernel_count <= SLOTS_MAX && arena_bytes >= 0 && arena_bytes <= ARENA_MAX;
+}
+
+/** Returns whether the numbers that say how a kernel runs are within the limits. */
+static inline bool serialized_run_fits(const struct step_run *run)
+{
+    return run->units >= 0 && run->units <= UNITS_MAX && run->scratch_bytes >= 0 && run->scratch_bytes <= SCRATCH_MAX &&
+           run->flops >= 0 && run->bytes >= 0;
+}
+
+/* ---- checksums ---- */
+
+/**
+ * Holds four lanes of 64-bit words, to which blocks of 64 bytes are added, the last one filled with zeros.  Every step is a
+ * bijection of its lane, so that whatever is altered inside one word is always found, and anything else but once in 2^64.
+ */
+struct checksum {
+    uint64_t lanes[4];
+};
+
+/** Begins a checksum. */
+void checksum_start(struct checksum *c);
+/** Adds bytes.  Only the last block of what is added in one call is filled up: callers add whole blocks, or ends. */
+void checksum_add(struct checksum *c, const void *data, size_t bytes);
+/** Returns the checksum of what was added. */
+uint64_t checksum_end(const struct checksum *c);
+
+/** Returns the checksum that goes into the header of a serialized program in memory. */
+uint64_t serialized_header_checksum(const struct serialized_header *h, const void *program, const void *code);
+
+#endif

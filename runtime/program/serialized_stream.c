@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes and reads streams of serialized programs.  What is read may be bytes of a file that nobody vouches for; then the
+ * reader has `failed`.
+ */
+#include "runtime/program/serialized_stream.h"
+
+#include "runtime/program/serialized.h"
+
+/* Makes room for one more item.  Returns false if the writer has failed. */
+static bool grow(struct stream_writer *o, void **items, size_t *capacity, size_t needed, size_t size)
+{
+    if (o->failed)
+        return false;
+    if (needed <= *capacity)
+        return true;
+
+    size_t wanted = *capacity ? *capacity : 64;
+    while (wanted < needed)
+        wanted *= 2;
+    void *grown = realloc(*items, wanted * size);
+    if (!grown) {
+        o->failed = true;
+        return false;
+    }
+    *items = grown;
+    *capacity = wanted;
+    return true;
+}
+
+void out_bytes(struct stream_writer *o, const void *data, size_t bytes)
+{
+    void *items = o->bytes;
+
+    if (bytes == 0 || !grow(o, &items, &o->capacity, o->size + bytes, 1))
+        return;
+    o->bytes = items;
+    memcpy(o->bytes + o->size, data, bytes);
+    o->size += bytes;
+}
+
+/* Returns the piece of these bytes. */
+static uint64_t piece_offset(struct stream_writer *o, const void *data, size_t bytes)
+{
+    void *items = o->pieces;
+    size_t capacity = o->piece_capacity;
+
+    for (uint32_t i = 0; i < o->piece_count; i++)
+        if (o->pieces[i].data == data && o->pieces[i].bytes == bytes)
+            return o->pieces[i].offset;
+    if (!grow(o, &items, &capacity, (size_t)o->piece_count + 1, sizeof *o->pieces))
+        return 0;
+    o->pieces = items;
+    o->piece_capacity = (uint32_t)capacity;
+
+    uint64_t offset = o->data_bytes;
+    o->pieces[o->piece_count++] = (struct stream_piece){data, bytes, offset};
+    o->data_bytes = (offset + bytes + SERIALIZED_ALIGN - 1) / SERIALIZED_ALIGN * SERIALIZED_ALIGN;
+    return offset;
+}
+
+void out_data(struct stream_writer *o, const void *data, size_t bytes)
+{
+    uint64_t place[2] = {bytes ? piece_offset(o, data, bytes) : 0, bytes};
+
+    out_bytes(o, place, sizeof place);
+}
+
+void out_free(struct stream_writer *o)
+{
+    free(o->bytes);
+    free(o->pieces);
+    *o = (struct stream_writer){0};
+}
+
+const void *in_take(struct stream_reader *i, size_t bytes)
+{
+    const unsigned char *at = i->at;
+
+    if (i->failed || (size_t)(i->end - at) < bytes) {
+        i->failed = true;
+        return NULL;
+    }
+    i->at += bytes;
+    return at;
+}
+
+void in_bytes(struct stream_reader *i, void *to, size_t bytes)
+{
+    const void *from = in_take(i, bytes);
+
+    if (from)
+        memcpy(to, from, bytes);
+    else
+        memset(to, 0, bytes);
+}
+
+const void *in_data(struct stream_reader *i, size_t *bytes)
+{
+    uint64_t place[2];
+
+    in_bytes(i, place, sizeof place);
+    *bytes = 0;
+    if (i->failed || place[0] % SERIALIZED_ALIGN != 0 || place[0] > i->data_bytes || place[1] > i->data_bytes - place[0]) {
+        i->failed = true;
+        return NULL;
+    }
+    *bytes = (size_t)place[1];
+    return i->data + place[0];
+}
+
+const char *in_text(struct stream_reader *i, size_t most, size_t *length)
+{
+    *length = in_u32(i);
+    if (*length > most) {
+        i->failed = true;
+        *length = 0;
+    }
+    const char *text = in_take(i, *length);
+    if (!text)
+        *length = 0;
+    return text;
+}
+
+uint32_t in_count(struct stream_reader *i, size_t each)
+{
+    uint32_t count = in_u32(i);
+
+    if (!i->failed && count > (size_t)(i->end - i->at) / each)
+        i->failed = true;
+    return i->failed ? 0 : count;
+}

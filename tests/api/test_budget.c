@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Budgets of work and memory: what is about to take too much is refused with a message that says what and how much, wherever it
+ * is computed, one account counts all of it, and a larger budget lets it pass.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/model/model.h"
+
+#define ADVICE " are spent; a larger budget allows it (the budget of WNNContextOptions, or --budget)"
+
+static WNNContext new_context(uint64_t operations, uint64_t bytes)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext c;
+
+    o.threadCount = 1;
+    o.budget = (WNNBudget){operations, bytes};
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
+    assert_int_equal(wnnContextGetBudget(c).operations, operations);
+    assert_int_equal(wnnContextGetBudget(c).bytes, bytes);
+    return c;
+}
+
+static const uint32_t square[2] = {64, 64};
+static float zeros[64 * 64];
+
+static WNNOperand matmul(WNNGraphBuilder b)
+{
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square};
+    WNNOperatorOptions o = WNN_OPERATOR_OPTIONS_INIT;
+    WNNOperand c = wnnGraphBuilderConstant(b, &d, zeros, sizeof zeros);
+
+    o.label = WNN_STR("p\n");
+    return wnnGraphBuilderMatmul(b, c, c, &o);
+}
+
+/* 256 + 4 * 2 * 4096 for the operands, 4 * 4096 for the result, 64^3 multiply-adds, 4096 for writing 16384 bytes */
+enum { MATMUL = 256 + 4 * 3 * 4096 + 64 * 64 * 64 + 4096 };
+
+static void asking_is_charged(void **state)
+{
+    WNNContext c = new_context(2 * MATMUL, 0);
+    static float y[64 * 64];
+    WNNGraphBuilder b;
+    WNNOperand p;
+
+    (void)state;
+    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
+    p = matmul(b);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_OperationError);
+    assert_string_equal(
+        wnnGetLastErrorMessage().data,
+        "computing a constant: matmul [p\\u{a}] would take 315648 operations, and 631296 of the budget of 631296" ADVICE);
+    assert_int_equal(wnnGraphBuilderGetError(b, NULL), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderSetBudget(b, &(WNNBudget){3 * MATMUL, 0}, 0), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderGetConstantValue(b, p, y, sizeof y), WNNStatus_Success);
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(c);
+}
+
+/** Builds x + a matmul of constants, which folding computes. */
+static WNNStatus build(uint64_t operations, uint64_t bytes)
+{
+    WNNContext c = new_context(operations, bytes);
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, square};
+    WNNGraph graph = NULL;
+    WNNGraphBuilder b;
+    WNNStatus status;
+    WNNOperand y;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
+    y = wnnGraphBuilderAdd(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), matmul(b), NULL);
+    status = wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(c);
+    return status;
+}
+
+static void folding_is_charged(void **state)
+{
+    (void)state;
+    assert_int_equal(build(0, 0), WNNStatus_Success);
+    assert_int_equal(build(MATMUL, 0), WNNStatus_Success);
+    assert_int_equal(build(MATMUL - 1, 0), WNNStatus_OperationError);
+    assert_string_equal(wnnGetLastErrorMessage().data,
+                        "build: folding matmul [p\\u{a}] would take 315648 operations, and 0 of the budget of 315647" ADVICE);
+    assert_int_equal(build(0, sizeof zeros), WNNStatus_OperationError);
+    assert_string_equal(wnnGetLastErrorMessage().data,
+                        "build: computing the graph would take 16384 bytes of memory, and 16384 of the budget of 16384" ADVICE);
+    assert_int_equal(build(0, 2 * sizeof zeros), WNNStatus_Success);
+}
+
+static void readers_can_charge(void **state)
+{
+    WNNContext c = new_context(0, 0);
+    WNNGraphBuilder b;
+
+    (void)state;
+    assert_int_equal(wnnContextCreateGraphBuilder(c, &b), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderSetBudget(b, &(WNNBudget){100, 200}, 0), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("this"), 50, 100), WNNStatus_Success); /* and 25 for the bytes */
+    assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("that"), 26, 0), WNNStatus_OperationError);
+    assert_string_equal(wnnGetLastErrorMessage().data, "that would take 26 operations, and 75 of the budget of 100" ADVICE);
+    assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("that"), 25, 0), WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderSpend(b, WNN_STR("all"), UINT64_MAX, UINT64_MAX), WNNStatus_OperationError);
+    assert_int_equal(wnnGraphBuilderSpend(NULL, WNN_STR("x"), 0, 0), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphBuilderSetBudget(b, NULL, 0), WNNStatus_TypeError);
+    wnnGraphBuilderRelease(b);
+    wnnContextRelease(c);
+}
+
+/* A text of 100 bytes that asks for 400 MB; its reader's budget follows from its size, the options' and the context's go first.
+ */
+static void the_size_of_a_file_limits_it(void **state)
+{
+    static const char text[] = "webnn_graph \"g\" v1 { inputs { x: f32[1]; } consts { c: f32[100000000] @scalar(1); }\n"
+                               "nodes { s = reduceSum(c); y = add(x, s); } outputs { y; } }";
+    struct model_options o = {.budget = {1, 0}};
+    WNNContext c = new_context(0, 0);
+    struct model m;
+    char *message = NULL;
+
+    (void)state;
+    assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &(struct model_options){0}, &m, &message));
+    assert_non_null(strstr(message, "a constant of the text would take 100000000 operations, and 0 of the budget of 67"));
+    free(message);
+    message = NULL;
+    assert_false(model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &message));
+    assert_non_null(strstr(message, "and 0 of the budget of 1" ADVICE));
+    free(message);
+    message = NULL;
+    o.budget.operations = 1000000000;
+    if (!model_read_text(c, "a.webnn", text, sizeof text - 1, &o, &m, &message))
+        fail_msg("%s", message);
+    model_free(&m);
+    wnnContextRelease(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(asking_is_charged), cmocka_unit_test(folding_is_charged),
+                                       cmocka_unit_test(readers_can_charge), cmocka_unit_test(the_size_of_a_file_limits_it)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

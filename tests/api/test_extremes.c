@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Paddings, dilations, strides and windows of up to 10^9 on tensors of a few elements: they are built and computed at once,
+ * rightly, because nothing walks what lies in the padding.  A naive computation over the input's elements is what results are
+ * held against.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "webnn/webnn.h"
+
+enum { SECONDS_MAX = 60, INPUT_MAX = 8 };
+
+static WNNContext context;
+
+/** Builds and computes y of x, or skips the building if `constant`: then x is folded.  Owned by the caller. */
+static float *run(WNNOperand (*apply)(WNNGraphBuilder b, WNNOperand x, const void *row), const void *row, uint32_t rank,
+                  const uint32_t *shape, float *data, bool constant, size_t *count)
+{
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape};
+    WNNNamedOperandDescriptor about;
+    size_t bytes = sizeof(float);
+    WNNGraphBuilder b;
+    WNNOperand x, y;
+    WNNGraph graph = NULL;
+    float *result;
+
+    for (uint32_t i = 0; i < rank; i++)
+        bytes *= shape[i];
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    x = constant ? wnnGraphBuilderConstant(b, &d, data, bytes) : wnnGraphBuilderInput(b, WNN_STR("x"), &d);
+    y = apply(b, x, row);
+    if (wnnOperandIsError(y) || wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), y}, &graph))
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    assert_int_equal(wnnGraphGetOutput(graph, 0, &about), WNNStatus_Success);
+    *count = 1;
+    for (size_t i = 0; i < about.descriptor.rank; i++)
+        *count *= about.descriptor.shape[i];
+    result = malloc(*count * sizeof *result);
+    assert_non_null(result);
+    if (wnnGraphCompute(graph, constant ? 0 : 1, &(WNNNamedBuffer){WNN_STR("x"), data, bytes}, 1,
+                        &(WNNNamedBuffer){WNN_STR("y"), result, *count * sizeof *result}))
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+    return result;
+}
+
+/* ---- windows along the height ---- */
+
+struct window_row {
+    char kind; /* a: averagePool2d, m: maxPool2d, l: l2Pool2d, c: conv2d, t: convTranspose2d */
+    uint32_t size, window, padding[2], stride, dilation;
+    bool wide; /* along the width instead */
+};
+
+static const struct window_row windows[] = {
+    {'a', 4, 1000001, {500000, 500000}, 1, 1, false},
+    {'a', 4, 1000000001, {1000000000, 0}, 1, 1, false},
+    {'a', 5, 1000001, {1500000, 1500000}, 1, 3, true},
+    {'a', 4, 40, {100, 0}, 1, 1, false}, /* some windows lie in the padding as a whole */
+    {'a', 4, 2000000000, {2000000000, 2000000000}, 1000000000, 1, true},
+    {'a', 4, 3, {1000000000, 1000000000}, 1, 1000000000, false},
+    {'m', 4, 1000001, {500000, 500000}, 1, 1, false},
+    {'m', 5, 1000001, {1500000, 1500000}, 1, 3, false},
+    {'m', 4, 40, {100, 7}, 3, 1, true},
+    {'m', 4, 3, {1000000000, 1000000000}, 1, 1000000000, false},
+    {'l', 4, 1000001, {500000, 500000}, 1, 1, true},
+    {'l', 6, 2000001, {2000000, 2000000}, 1, 2, false},
+    {'c', 4, 2, {1000000000, 0}, 1, 1000000000, false},
+    {'c', 4, 3, {1000000000, 1000000000}, 1, 1000000000, true},
+    {'c', 4, 3, {70000, 70000}, 70000, 1, false},
+    {'c', 8, 2, {0, 1000000000}, 1000000000, 1, false},
+    {'t', 3, 2, {1000000000, 1000000000}, 1000000000, 1, false},
+    {'t', 4, 3, {1000000000, 1000000000}, 1, 1000000000, true},
+    {'t', 3, 3, {1000000000, 999999999}, 500000000, 500000000, false},
+    {'t', 4, 2, {70000, 70000}, 70000, 70000, true},
+};
+
+static WNNOperand apply_window(WNNGraphBuilder b, WNNOperand x, const void *data)
+{
+    static const float powers[] = {1, 2, 4};
+    const struct window_row *w = data;
+    const int at = w->wide;
+    uint32_t window[2] = {1, 1}, padding[4] = {0}, strides[2] = {1, 1}, dilations[2] = {1, 1}, filter[4] = {1, 1, 1, 1};
+    WNNPool2dOptions pool = WNN_POOL2D_OPTIONS_INIT;
+    WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
+    WNNConvTranspose2dOptions transposed = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+
+    WNNOperand weights;
+
+    window[at] = filter[2 + at] = w->window;
+    padding[2 * at] = w->padding[0];
+    padding[2 * at + 1] = w->padding[1];
+    strides[at] = w->stride;
+    dilations[at] = w->dilation;
+    pool.windowDimensionsCount = pool.stridesCount = pool.dilationsCount = conv.stridesCount = conv.dilationsCount = 2;
+    transposed.stridesCount = transposed.dilationsCount = 2;
+    pool.paddingCount = conv.paddingCount = transposed.paddingCount = 4;
+    pool.windowDimensions = window;
+    pool.padding = conv.padding = transposed.padding = padding;
+    pool.strides = conv.strides = transposed.strides = strides;
+    pool.dilations = conv.dilations = transposed.dilations = dilations;
+    switch (w->kind) {
+    case 'a':
+        return wnnGraphBuilderAveragePool2d(b, x, &pool);
+    case 'm':
+        return wnnGraphBuilderMaxPool2d(b, x, &pool);
+    case 'l':
+        return wnnGraphBuilderL2Pool2d(b, x, &pool);
+    }
+    weights = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, filter}, powers,
+                                      w->window * sizeof *powers);
+    if (w->kind == 'c')
+        return wnnGraphBuilderConv2d(b, x, weights, &conv);
+    return wnnGraphBuilderConvTranspose2d(b, x, weights, &transposed);
+}
+
+/** Returns the taps of a transposed convolution that bring elements of the input to a place. */
+static double naive_transposed(const struct window_row *w, const float *x, int64_t place)
+{
+    double products = 0;
+
+    for (int64_t i = 0; i < w->size; i++) {
+        const int64_t distance = place + w->padding[0] - i * w->stride, tap = distance / w->dilation;
+
+        if (distance >= 0 && distance % w->dilation == 0 && tap < w->window)
+            products += x[i] * (double)(1 << tap);
+    }
+    return products;
+}
+
+/** Looks at every element of the input, and whether the window holds it. */
+static double naive(const struct window_row *w, const float *x, int64_t place)
+{
+    const int64_t start = place * w->stride - w->padding[0];
+    double sum = 0, squares = 0, most = -INFINITY, products = 0, count = 0;
+
+    if (w->kind == 't')
+        return naive_transposed(w, x, place);
+    for (int64_t i = 0; i < w->size; i++) {
+        const int64_t tap = (i - start) / w->dilation;
+
+        if (i < start || (i - start) % w->dilation || tap >= w->window)
+            continue;
+        sum += x[i];
+        squares += (double)x[i] * x[i];
+        most = fmax(most, x[i]);
+        products += x[i] * (tap < 3 ? (double)(1 << tap) : 0);
+        count++;
+    }
+    return w->kind == 'a' ? sum / count : w->kind == 'm' ? most : w->kind == 'l' ? sqrt(squares) : products;
+}
+
+static void windows_skip_the_padding(void **state)
+{
+    float x[INPUT_MAX] = {1.5f, -2, 3, 0.25f, -7, 5, 8, -1};
+
+    (void)state;
+    for (size_t r = 0; r < sizeof windows / sizeof *windows; r++)
+        for (int constant = 0; constant < 2; constant++) {
+            const struct window_row *w = &windows[r];
+            const uint32_t shape[4] = {1, 1, w->wide ? 1 : w->size, w->wide ? w->size : 1};
+            size_t count;
+            float *y = run(apply_window, w, 4, shape, x, constant, &count);
+
+            for (size_t i = 0; i < count; i++) {
+                const double wanted = naive(w, x, (int64_t)i);
+
+                if (isnan(wanted) ? !isnan(y[i])
+                                  : y[i] != (float)wanted && !(fabs((double)y[i] - wanted) <= 1e-5 * fabs(wanted)))
+                    fail_msg("row %zu%s: element %zu of %zu is %.9g, %.9g expected", r, constant ? ", folded" : "", i, count,
+                             (double)y[i], wanted);
+            }
+            free(y);
+        }
+}
+
+/* ---- what copies elements ---- */
+
+static WNNOperand apply_copy(WNNGraphBuilder b, WNNOperand x, const void *data)
+{
+    const int kind = *(const int *)data;
+    const uint32_t starts[1] = {1}, sizes[1] = {3}, strides[1] = {2147483647}, million[1] = {1000000}, large[2] = {1000000, 4},
+                   none[1] = {0}, image[4] = {1, 1, 1, 4}, spread[2] = {1, 1000000}, row[1] = {4}, all[2] = {1000000, 1};
+    WNNSliceOptions slice = WNN_SLICE_OPTIONS_INIT;
+    WNNResample2dOptions resample = WNN_RESAMPLE2D_OPTIONS_INIT;
+
+    slice.stridesCount = 1;
+    slice.strides = strides;
+    resample.sizesCount = 2;
+    resample.sizes = spread;
+    switch (kind) {
+    case 0: /* one element: x[1] */
+        return wnnGraphBuilderSlice(b, x, 1, starts, 1, sizes, &slice);
+    case 1: /* x[0] stands at 10^6 */
+        return wnnGraphBuilderPad(b, x, 1, million, 1, none, NULL);
+    case 2:
+        return wnnGraphBuilderTile(b, x, 1, million, NULL);
+    case 3:
+        return wnnGraphBuilderExpand(b, x, 2, large, NULL);
+    case 4:
+        return wnnGraphBuilderReshape(b, wnnGraphBuilderResample2d(b, wnnGraphBuilderReshape(b, x, 4, image, NULL), &resample),
+                                      1, million, NULL);
+    default:
+        return wnnGraphBuilderTile(b, wnnGraphBuilderReshape(b, x, 1, row, NULL), 1, all, NULL);
+    }
+}
+
+static void copies_of_a_few_elements(void **state)
+{
+    float x[4] = {1.5f, -2, 3, 0.25f};
+
+    (void)state;
+    for (int kind = 0; kind < 6; kind++)
+        for (int constant = 0; constant < 2; constant++) {
+            const uint32_t shape[1] = {4};
+            size_t count;
+            float *y = run(apply_copy, &kind, 1, shape, x, constant, &count);
+
+            assert_int_equal(count, kind == 0 ? 1 : kind == 1 ? 1000004 : kind == 4 ? 1000000 : 4000000);
+            for (size_t i = 0; i < count; i++)
+                assert_true(y[i] == (kind == 0   ? x[1]
+                                     : kind == 1 ? i < 1000000 ? 0 : x[i - 1000000]
+                                     : kind == 4 ? x[i / 250000]
+                                                 : x[i % 4]));
+            free(y);
+        }
+}
+
+static int create(void **state)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+
+    (void)state;
+    o.threadCount = 1;
+    alarm(SECONDS_MAX); /* what walks 10^9 elements of padding takes longer */
+    return wnnCreateContext(&o, &context) != WNNStatus_Success;
+}
+
+static int destroy(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_skip_the_padding), cmocka_unit_test(copies_of_a_few_elements)};
+
+    return cmocka_run_group_tests(tests, create, destroy);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Kernels of stages, compiled: convolutions by Winograd's transforms in code of every instruction set, inputs that are not
+ * finite, and the names of stages in profiles.
+ */
+#include <unistd.h>
+
+#include "codegen/codegen.h"
+#include "support/winograd.h"
+
+static const char *const isas[] = {"native", "avx2", "baseline"};
+enum { ISAS = sizeof isas / sizeof *isas };
+
+static struct codegen *codegen;
+static const struct isa *isa_in_use; /* that codegen compiles for */
+
+static kernel_function compile(const struct kernel *k, struct codegen_kernels **unit)
+{
+    struct schedule *s = schedule_of(k, isa_in_use);
+    struct error e = {0};
+    kernel_function f = NULL;
+
+    if (!codegen_compile(codegen, 1, &s, unit, &f, &e))
+        print_error("%s\n", e.message);
+    schedule_free(s);
+    return f;
+}
+
+static void call(const struct kernel *k, kernel_function f, void *const *tensors)
+{
+    struct knumbers numbers;
+    struct arena a = {0};
+    struct schedule *s = schedule_of(k, isa_in_use);
+    void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
+
+    memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: what nobody wrote shows */
+    assert_true(schedule_numbers(s, &a, &numbers));
+    f(&(struct kernel_args){tensors, numbers.params, scratch}, 0, s->units);
+    free(scratch);
+    schedule_free(s);
+    arena_free(&a);
+}
+
+static bool run_compiled(const struct kernel *k, void *const *tensors)
+{
+    struct codegen_kernels *unit;
+    kernel_function f = compile(k, &unit);
+
+    if (!f)
+        return false;
+    call(k, f, tensors);
+    codegen_kernels_free(unit);
+    return true;
+}
+
+static void results_are_within_bounds(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < ISAS; isa++) {
+        struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
+        struct debug_options d = {0};
+        struct arena a = {0};
+        struct error e = {0};
+
+        assert_true(codegen_host_target(&t, isas[isa], &a, &e));
+        codegen = codegen_create(&t, &d, &e);
+        isa_in_use = &t.isa;
+        assert_non_null(codegen);
+        for (int i = 0; i < WINOGRAD_BODIES; i++)
+            for (int nasty = 0; nasty < 2; nasty++)
+                winograd_check(winograd_bodies[i], &t, nasty, true, run_compiled);
+        codegen_free(codegen);
+        arena_free(&a);
+    }
+}
+
+/* One element that is not finite, or huge, makes of each result that it reaches its product with the weight, and nothing of
+ * others, wherever it lies: macro-tiles that are cut in one direction or in both may see it at one place of one tile only. */
+static void check_leaks(int64_t cache_bytes, bool both)
+{
+    static const float odd[] = {INFINITY, -INFINITY, NAN, 3e38f, -2e30f};
+    enum { HEIGHT = 15, WIDTH = 40, CHANNELS = 16, ALL = HEIGHT * WIDTH * CHANNELS };
+    const char *body = "inputs { x: f32[1, 15, 40, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+                       "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }";
+    struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
+    const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
+    struct debug_options d = {0};
+    struct arena a = {0};
+    struct error e = {0};
+    struct winograd_shape shape;
+    struct codegen_kernels *unit;
+    struct kernel_list list;
+    void *tensors[KERNEL_TENSORS_MAX];
+    static float x[ALL], y[ALL], plain[ALL];
+
+    assert_true(codegen_host_target(&t, "native", &a, &e));
+    codegen = codegen_create(&t, &d, &e);
+    isa_in_use = &t.isa;
+    assert_non_null(codegen);
+    struct graph *g = parse_random(body);
+    assert_true(pass_winograd(g, &o));
+    assert_true(winograd_shape(g->first, &t, &shape));
+    assert_int_equal(shape.count[0] > 1 && shape.count[1] > 1, both);
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    assert_int_equal(list.count, 1);
+    const struct kernel *k = list.kernels[0];
+    const float *weights = g->first->inputs[1].value->constant->data;
+    kernel_function f = compile(k, &unit);
+    assert_non_null(f);
+    for (uint32_t i = 0; i < k->tensor_count; i++) {
+        const struct value *v = k->tensors[i].user;
+        tensors[i] = v->constant ? (void *)(uintptr_t)v->constant->data : k->tensors[i].written ? (void *)y : (void *)x;
+    }
+    for (int i = 0; i < ALL; i++)
+        x[i] = (float)kernels_uniform(-2, 2);
+    call(k, f, tensors);
+    memcpy(plain, y, sizeof y);
+    for (int at = 0; at < HEIGHT * WIDTH; at++) {
+        const int row = at / WIDTH, column = at % WIDTH;
+        const int channel = (int)(kernels_random() % CHANNELS);
+        float *element = &x[at * CHANNELS + channel], before = *element, value = odd[kernels_random() % 5];
+
+        *element = value;
+        call(k, f, tensors);
+        *element = before;
+        for (int i = 0; i < ALL; i++) {
+            const int r = i / CHANNELS / WIDTH, c = i / CHANNELS % WIDTH;
+            if (abs(r - row) <= 1 && abs(c - column) <= 1) {
+                const int filter = i % CHANNELS * CHANNELS + channel;
+                const float product = value * weights[9 * filter + 3 * (row - r + 1) + column - c + 1];
+                if (isfinite(product))
+                    assert_true(fabsf(y[i] - product) <= 1e-5f * fabsf(product));
+                else
+                    assert_true(isnan(product) ? isnan(y[i]) : y[i] == product);
+            } else {
+                assert_true(fabsf(y[i] - plain[i]) < 1e-3f);
+            }
+        }
+    }
+    codegen_kernels_free(unit);
+    kernel_list_free(&list);
+    graph_free(g);
+    codegen_free(codegen);
+    arena_free(&a);
+}
+
+static void what_is_not_finite_reaches_its_neighbours_only(void **state)
+{
+    (void)state;
+    check_leaks(1 << 21, false);
+    check_leaks(1 << 12, true);
+}
+
+/* perf (docs/debugging.md) names every stage beside the kernel's own function. */
+static void stages_are_named(void **state)
+{
+    struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
+    const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
+    struct debug_options d = {.flags = DEBUG_PERF};
+    struct arena a = {0};
+    struct error e = {0};
+    struct kernel_list list;
+    struct codegen_kernels *unit;
+    unsigned stages = 0, all = 0, stage;
+    char path[64], line[256];
+
+    (void)state;
+    assert_true(codegen_host_target(&t, "native", &a, &e));
+    codegen = codegen_create(&t, &d, &e);
+    isa_in_use = &t.isa;
+    assert_non_null(codegen);
+    struct graph *g = parse_random(winograd_bodies[0]);
+    assert_true(pass_winograd(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    assert_non_null(compile(list.kernels[0], &unit));
+    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (; fgets(line, sizeof line, file); all++)
+        stages += sscanf(line, "%*x %*x webnn_k0.stage%u_winograd", &stage) == 1;
+    fclose(file);
+    unlink(path);
+    assert_int_equal(stages, list.kernels[0]->stage_count);
+    assert_int_equal(all, stages + 1);
+    codegen_kernels_free(unit);
+    kernel_list_free(&list);
+    graph_free(g);
+    codegen_free(codegen);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_within_bounds),
+        cmocka_unit_test(what_is_not_finite_reaches_its_neighbours_only),
+        cmocka_unit_test(stages_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Printed kernels on the first OpenCL device, against the reference interpreter: every shape of schedule in sizes that leave
+ * something over at every edge, whatever the device would choose, and small random graphs.  A failure of the latter prints its
+ * seed: OPENCL_SEED=n runs that graph alone, OPENCL_COUNT=n as many from there.
+ *
+ * With the argument `shapes` only a few kernels of each shape run, for Oclgrind, which interprets them (tests/CMakeLists.txt).
+ */
+#include "support/opencl.h"
+#include "support/small_graphs.h"
+
+/** A graph and the schedules in which it has to come out right. */
+struct shape_case {
+    const char *name, *body;
+    enum gpu_shape shape;
+    struct gpu_choice choices[3]; /* all 0 behind the first: unused */
+    bool brief;                   /* runs under Oclgrind, too */
+};
+
+#define GLOBAL_TILE(r, v, l) {.tile_memory = GPU_MEMORY_GLOBAL, .rows = r, .vectors = v, .lanes = l}
+#define LOCAL_TILE(r, v) {.tile_memory = GPU_MEMORY_LOCAL, .rows = r, .vectors = v}
+
+static const struct shape_case cases[] = {
+    {"matmul with an epilogue",
+     "inputs { a: f32[11, 37]; b: f32[37, 29]; c: f32[29]; } nodes { d = matmul(a, b); e = add(d, c); y = sigmoid(e); } "
+     "outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(3, 2, 4), LOCAL_TILE(2, 2)},
+     true},
+    {"batches, long sums",
+     "inputs { a: f32[2, 5, 600]; b: f32[2, 600, 21]; } nodes { y = matmul(a, b); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(4, 1, 16), LOCAL_TILE(1, 2), {.tile_memory = GPU_MEMORY_GLOBAL, .lanes = 4, .vectors = 1, .k_items = 2}},
+     false},
+    {"few rows, K shared by items",
+     "inputs { a: f32[2, 530]; b: f32[530, 7]; } nodes { y = matmul(a, b); } outputs { y; }",
+     GPU_TILES,
+     {{.tile_memory = GPU_MEMORY_GLOBAL, .rows = 2, .vectors = 1, .lanes = 4, .k_items = 2}},
+     true},
+    {"transposed operands of float16",
+     "inputs { a: f16[19, 6]; b: f16[23, 19]; c: f16[6, 1]; } nodes { y = gemm(a, b, c=c, aTranspose=true, bTranspose=true, "
+     "alpha=0.5); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(2, 1, 8), LOCAL_TILE(2, 2)},
+     false},
+    {"operands of 8 bits",
+     "inputs { a: i8[5, 40]; b: u8[40, 18]; s: f32[1, 1]; z: i8[1, 1]; t: f32[1, 18]; n: u8[1, 18]; } nodes { c = "
+     "dequantizeLinear(a, s, z); d = dequantizeLinear(b, t, n); y = matmul(c, d); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(5, 1, 16), LOCAL_TILE(2, 1)},
+     false},
+    {"convolution in nchw",
+     "inputs { x: f32[2, 3, 7, 11]; w: f32[5, 3, 3, 2]; } nodes { y = conv2d(x, w, padding=[1, 2, 1, 0], strides=[2, 1], "
+     "dilations=[1, 2]); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(2, 1, 8), LOCAL_TILE(2, 2)},
+     true},
+    {"convolution in nhwc",
+     "inputs { x: f32[1, 6, 5, 9]; w: f32[3, 2, 9, 13]; b: f32[13]; } nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 0], "
+     "inputLayout=\"nhwc\", filterLayout=\"hwio\"); y = relu(c); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(4, 2, 4), LOCAL_TILE(4, 1)},
+     true},
+    {"convolution of groups",
+     "inputs { x: f32[1, 5, 5, 6]; w: f32[3, 3, 3, 10]; } nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], groups=2, "
+     "inputLayout=\"nhwc\", filterLayout=\"hwio\"); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(3, 1, 4), LOCAL_TILE(2, 1)},
+     false},
+    {"depthwise convolution in nhwc",
+     "inputs { x: f32[1, 6, 7, 18]; w: f32[1, 3, 3, 18]; } nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], groups=18, "
+     "inputLayout=\"nhwc\", filterLayout=\"ihwo\"); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(3, 1, 8)},
+     true},
+    {"depthwise convolution in nchw",
+     "inputs { x: f32[1, 3, 9, 19]; w: f32[3, 1, 3, 3]; } nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], groups=3); } outputs "
+     "{ y; "
+     "}",
+     GPU_TILES,
+     {GLOBAL_TILE(2, 1, 8)},
+     false},
+    {"transposed convolution",
+     "inputs { x: f32[1, 4, 5, 3]; w: f32[3, 3, 9, 3]; } nodes { y = convTranspose2d(x, w, strides=[2, 2], padding=[1, 0, 1, "
+     "0], "
+     "inputLayout=\"nhwc\", filterLayout=\"hwoi\"); } outputs { y; }",
+     GPU_TILES,
+     {GLOBAL_TILE(3, 1, 4), LOCAL_TILE(2, 1)},
+     false},
+    {"vectors along columns",
+     "inputs { x: f32[3, 4, 37]; y: f32[37]; z: f16[3, 1, 37]; } nodes { a = mul(x, y); b = exp(a); c = cast(z, float32); d = "
+     "max(b, "
+     "c); e = reduceSum(d, axes=[1]); } outputs { d; e; }",
+     GPU_POINTS,
+     {{.lanes = 8}, {.no_lanes = true}},
+     true},
+    {"vectors along rows",
+     "inputs { x: f32[5, 77]; s: f32[77]; } nodes { a = softmax(x, 1); b = mul(a, s); c = layerNormalization(b, axes=[1]); } "
+     "outputs { c; }",
+     GPU_POINTS,
+     {{.lanes = 16}, {.lanes = 4}},
+     true},
+    {"rows that groups share",
+     "inputs { x: f32[5, 77]; } nodes { a = softmax(x, 1); b = reduceMax(a, axes=[1]); } outputs { a; b; }",
+     GPU_ROWS,
+     {{.rows_shape = true}},
+     true},
+};
+
+/* Whether a case comes out right with one choice. */
+static bool agrees(const struct shape_case *c, const struct gpu_choice *choice)
+{
+    struct graph *g = parse_body(c->body);
+    bool good;
+
+    kernels_cluster_nodes(g, kernels_can_join_all(g, NULL));
+    kernels_state = 42;
+    opencl.choice = *choice;
+    good = kernels_check_graph(g, NULL, false, opencl_run) != 0;
+    if (good && opencl.last != c->shape) {
+        print_error("its shape is %s, not %s\n", gpu_shape_name(opencl.last), gpu_shape_name(c->shape));
+        good = false;
+    }
+    opencl.choice = (struct gpu_choice){0};
+    graph_free(g);
+    return good;
+}
+
+static uint32_t failed_cases(bool brief)
+{
+    uint32_t failed = 0;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const struct gpu_choice none;
+        for (int j = 0; j < 3 && (!brief || cases[i].brief); j++) {
+            if (j && !memcmp(&cases[i].choices[j], &none, sizeof none))
+                break;
+            if (!agrees(&cases[i], &cases[i].choices[j])) {
+                print_error("%s, choice %d\n", cases[i].name, j);
+                failed++;
+            }
+        }
+    }
+    return failed;
+}
+
+/** Every shape is right at its edges. */
+static void shapes_agree(void **state)
+{
+    (void)state;
+    assert_int_equal(failed_cases(false), 0);
+}
+
+static void random_graphs_agree(void **state)
+{
+    const char *seed_text = getenv("OPENCL_SEED"), *count_text = getenv("OPENCL_COUNT");
+    const uint64_t first = seed_text ? strtoull(seed_text, NULL, 0) : 1;
+    const uint64_t count = count_text ? strtoull(count_text, NULL, 0) : seed_text ? 1 : 3;
+    uint32_t failed = 0;
+
+    (void)state;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        for (int mode = 0; mode < 2; mode++) {
+            kernels_state = seed * 1000003;
+            opencl.facts = *target_gpu_facts(mode == 0); /* a GPU's schedules have to be right on any device */
+            struct graph *g = random_graph();
+            if (mode)
+                cluster_greedily(g);
+            else
+                kernels_cluster_nodes(g, false);
+            if (!kernels_check_graph(g, NULL, seed % 3 == 0, opencl_run)) {
+                print_error("OPENCL_SEED=%llu (mode %d)\n", (unsigned long long)seed, mode);
+                failed++;
+            }
+            graph_free(g);
+        }
+    }
+    assert_int_equal(failed, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_agree),
+        cmocka_unit_test(random_graphs_agree),
+    };
+    int result;
+
+    if (!opencl_start()) {
+        puts("skipped: there is no OpenCL device");
+        return 77;
+    }
+    if (argc > 1 && !strcmp(argv[1], "shapes"))
+        result = failed_cases(true) != 0;
+    else
+        result = cmocka_run_group_tests(tests, NULL, NULL);
+    opencl_end();
+    return result;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The C++ interface: what each wrapper passes on, what it owns, and what it throws.  Values are computed by hand.
+ */
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <webnn/webnn.hpp>
+
+using webnn::DataType;
+
+static int failures;
+
+#define EXPECT(condition)                                                                                                      \
+    do {                                                                                                                       \
+        if (!(condition)) {                                                                                                    \
+            std::fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);                                     \
+            failures++;                                                                                                        \
+        }                                                                                                                      \
+    } while (0)
+
+template <class Work> static std::string error_of(WNNStatus status, Work work)
+{
+    try {
+        work();
+    } catch (webnn::Error const &error) {
+        EXPECT(error.status() == status);
+        EXPECT(std::string(error.name()) == wnnStatusGetName(status));
+        return error.what();
+    }
+    EXPECT(!"an error is thrown");
+    return "";
+}
+
+static std::vector<float> compute(webnn::GraphBuilder const &b, webnn::Operand const &y, std::vector<float> const &x,
+                                  size_t count)
+{
+    std::vector<float> out(count);
+
+    b.build({{"y", y}}).compute({{"x", x}}, {{"y", out}});
+    return out;
+}
+
+static void options_have_the_defaults_of_the_specification()
+{
+    EXPECT(webnn::Conv2dOptions{}.groups == 1);
+    EXPECT(webnn::Conv2dOptions{}.inputLayout == webnn::InputOperandLayout::nchw);
+    EXPECT(!webnn::Conv2dOptions{}.padding);
+    EXPECT(webnn::GemmOptions{}.alpha == 1 && webnn::GemmOptions{}.beta == 1 && !webnn::GemmOptions{}.bTranspose);
+    EXPECT(webnn::BatchNormalizationOptions{}.epsilon == 1e-5 && webnn::BatchNormalizationOptions{}.axis == 1);
+    EXPECT(webnn::ArgMinMaxOptions{}.outputDataType == DataType::int32);
+    EXPECT(webnn::LeakyReluOptions{}.alpha == 0.01);
+
+    /* What the option struct of C becomes is the INIT macro's. */
+    WNNConv2dOptions const expected = WNN_CONV2D_OPTIONS_INIT;
+    webnn::Conv2dOptions const options;
+    WNNConv2dOptions const native = options.native();
+    EXPECT(native.structSize == expected.structSize && native.groups == expected.groups && native.padding == nullptr);
+    EXPECT(native.filterLayout == expected.filterLayout && native.bias == nullptr && native.label.length == 0);
+}
+
+static void options_are_passed_on(webnn::Context const &context)
+{
+    webnn::GraphBuilder b(context);
+    auto x = b.input("x", {DataType::float32, {1, 1, 2, 2}});
+    webnn::Conv2dOptions options;
+    options.padding = {1, 1, 1, 1};
+    options.bias = b.constant({DataType::float32, {1}}, {0.5f});
+    auto y = b.conv2d(x, b.constant({DataType::float32, {1, 1, 3, 3}}, std::vector<float>(9, 1)), options);
+    EXPECT((y.shape() == std::vector<std::uint32_t>{1, 1, 2, 2}));
+    EXPECT(y.dataType() == DataType::float32);
+    EXPECT((compute(b, y, {1, 2, 3, 4}, 4) == std::vector<float>{10.5f, 10.5f, 10.5f, 10.5f}));
+
+    webnn::GraphBuilder c(context);
+    webnn::ClampOptions bounds;
+    bounds.maxValue = 2;
+    EXPECT(
+        (compute(c, c.clamp(c.input("x", {DataType::float32, {3}}), bounds), {-5, 1, 7}, 3) == std::vector<float>{-5, 1, 2}));
+
+    /* A list that is there, but empty, is not an absent one: nothing is reduced. */
+    webnn::GraphBuilder d(context);
+    webnn::ReduceOptions nothing;
+    nothing.axes.emplace();
+    EXPECT((compute(d, d.reduceSum(d.input("x", {DataType::float32, {2}}), nothing), {3, 4}, 2) == std::vector<float>{3, 4}));
+    webnn::GraphBuilder e(context);
+    EXPECT((compute(e, e.reduceSum(e.input("x", {DataType::float32, {2}})), {3, 4}, 1) == std::vector<float>{7}));
+}
+
+static void methods_return_one_operand_or_several(webnn::Context const &context)
+{
+    webnn::GraphBuilder b(context);
+    auto x = b.input("x", {DataType::float32, {4}});
+    auto halves = b.split(x, 2);
+    auto parts = b.split(x, {1, 3});
+    EXPECT(halves.size() == 2 && parts.size() == 2 && parts[1].shape()[0] == 3);
+    EXPECT((compute(b, b.concat({halves[1], halves[0], parts[0]}, 0), {1, 2, 3, 4}, 5) == std::vector<float>{3, 4, 1, 2, 1}));
+
+    webnn::GraphBuilder c(context);
+    auto cell =
+        c.lstmCell(c.input("x", {DataType::float32, {1, 1}}), c.constant({DataType::float32, {4, 1}}, std::vector<float>(4)),
+                   c.constant({DataType::float32, {4, 1}}, std::vector<float>(4)),
+                   c.constant({DataType::float32, {1, 1}}, std::vector<float>(1)),
+                   c.constant({DataType::float32, {1, 1}}, std::vector<float>{4}), 1);
+    EXPECT(cell.size() == 2);
+    EXPECT((compute(c, cell[1], {1}, 1) == std::vector<float>{2})); /* the forget gate is 0.5 */
+}
+
+static void tensors_and_graphs_are_owned()
+{
+    webnn::Graph graph;
+    webnn::Tensor from, to;
+
+    EXPECT(!graph && !from);
+    {
+        webnn::Context context;
+        webnn::GraphBuilder b(context);
+        webnn::Operand y = b.neg(b.input("x", {DataType::int32, {3}}));
+        graph = b.build({{"y", y}});
+        from = context.createTensor({DataType::int32, {3}, false, true});
+        to = context.createTensor({DataType::int32, {3}, true, false});
+        context.writeTensor(from, std::array<int, 3>{1, 2, 3});
+        webnn::Graph const copy = graph;
+        EXPECT(copy.get() == graph.get());
+        context.dispatch(copy, {{"x", from}}, {{"y", to}});
+        EXPECT((context.readTensor<int>(to) == std::vector<int>{-1, -2, -3}));
+        EXPECT(to.readable() && !to.writable() && !to.constant() && to.byteLength() == 12);
+        EXPECT(!context.isLost());
+    }
+    /* The context is gone as an object, and lives on in what it made. */
+    EXPECT(graph.inputs().size() == 1 && graph.inputs()[0].first == "x" &&
+           graph.inputs()[0].second.dataType == DataType::int32);
+    EXPECT((graph.outputs()[0].second.shape == std::vector<std::uint32_t>{3}));
+    std::vector<int> in{4, 5, 6}, out(3);
+    graph.compute({{"x", in}}, {{"y", out}});
+    EXPECT(out[2] == -6);
+    webnn::Graph const moved = std::move(graph);
+    EXPECT(!graph && moved);
+}
+
+static void an_operand_keeps_its_builder(webnn::Context const &context)
+{
+    webnn::Operand x;
+    {
+        webnn::GraphBuilder b(context);
+        x = b.input("x", {DataType::float16, {2, 3}});
+    }
+    EXPECT(x.dataType() == DataType::float16 && x.shape().size() == 2);
+}
+
+static void errors_are_thrown_and_lose_nothing(webnn::Context const &context)
+{
+    webnn::GraphBuilder b(context);
+    auto x = b.input("x", {DataType::float32, {2, 3}});
+    webnn::OperatorOptions options;
+    options.label = "product";
+    std::string const message = error_of(WNNStatus_TypeError, [&] { b.matmul(x, x, options); });
+    EXPECT(message.find("matmul [product]") != std::string::npos);
+    EXPECT(error_of(WNNStatus_TypeError, [&] { b.split(x, {1, 3}); }).find("split") != std::string::npos);
+    EXPECT(error_of(WNNStatus_TypeError, [&] { b.input("x", {DataType::float32, {1}}); }).find("input") != std::string::npos);
+    error_of(WNNStatus_TypeError, [&] { b.constant({DataType::float32, {3}}, std::vector<float>(2)); });
+    error_of(WNNStatus_TypeError, [&] { b.relu(webnn::Operand()); });
+    error_of(WNNStatus_TypeError, [&] { b.build({}); });
+    error_of(WNNStatus_TypeError, [&] { b.build({{"y", x}}); });
+    EXPECT((compute(b, b.relu(x), {1, -2, 3, -4, 5, -6}, 6) == std::vector<float>{1, 0, 3, 0, 5, 0}));
+    error_of(WNNStatus_InvalidStateError, [&] { b.relu(x); });
+
+    std::vector<float> small(1);
+    webnn::GraphBuilder c(context);
+    webnn::Graph const graph = c.build({{"y", c.relu(c.input("x", {DataType::float32, {2}}))}});
+    error_of(WNNStatus_TypeError, [&] { graph.compute({{"x", small}}, {{"y", small}}); });
+    error_of(WNNStatus_DataError, [&] { context.loadGraph("/nonexistent.wnn"); });
+    error_of(WNNStatus_UnknownError, [&] { graph.save("/nonexistent/graph.wnn"); });
+}
+
+int main()
+{
+    webnn::ContextOptions options;
+    options.threadCount = 1;
+    webnn::Context const context(options);
+
+    options_have_the_defaults_of_the_specification();
+    options_are_passed_on(context);
+    methods_return_one_operand_or_several(context);
+    tensors_and_graphs_are_owned();
+    an_operand_keeps_its_builder(context);
+    errors_are_thrown_and_lose_nothing(context);
+    std::printf("%d failures\n", failures);
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Files that do not fit this machine, or were altered, are refused with a message, and nothing else happens. */
+#include "frontend/load/load_support.h"
+
+/* ---- what does not fit ---- */
+
+static void saved_with(const char *body, uint32_t threads, unsigned char **data, size_t *bytes)
+{
+    WNNContext c = new_context(threads, "");
+    WNNGraph g = build(c, body);
+
+    assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+    *data = read_all(file_a, bytes);
+}
+
+/* An altered header, signed anew. */
+static void expect_header_refusal(WNNContext c, const unsigned char *data, size_t bytes, const struct serialized_header *h,
+                                  WNNStatus status, const char *why)
+{
+    unsigned char *copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+    assert_non_null(copy);
+    memcpy(copy, data, bytes);
+    memcpy(copy, h, sizeof *h);
+    serialized_sign(copy, bytes);
+    write_all(file_b, copy, bytes);
+    free(copy);
+    expect_refusal(c, file_b, status, why);
+}
+
+static void graphs_of_other_machines_are_refused(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t bytes;
+    WNNContext c = new_context(2, "");
+    struct serialized_header h, x;
+
+    saved_with(graphs[0].body, 2, &data, &bytes);
+    memcpy(&h, data, sizeof h);
+    assert_true(h.flags & SERIALIZED_HAS_CODE && h.flags & SERIALIZED_HAS_LIBRARY && h.total_bytes == bytes);
+    const bool packed = h.flags & SERIALIZED_IS_PACKED;
+#define ALTERED(MEMBER, VALUE, STATUS, WHY)                                                                                    \
+    (x = h, x.MEMBER = (VALUE), expect_header_refusal(c, data, bytes, &x, WNNStatus_##STATUS, WHY))
+    ALTERED(byte_order, 0x04030201, NotSupportedError, "order of bytes");
+    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 4, this library reads 3");
+    ALTERED(header_bytes, sizeof h + 8, NotSupportedError, "format");
+    ALTERED(kernel_abi, KERNEL_ABI_VERSION + 1, NotSupportedError, "kernels have interface");
+    ALTERED(library[0], '9', NotSupportedError, "was made by version 9.");
+    ALTERED(library[15], 'x', NotSupportedError, "was made by version");
+    ALTERED(total_bytes, bytes + 1, DataError, "should have");
+    ALTERED(total_bytes, 64, DataError, "should have");
+    ALTERED(program.offset, bytes, DataError, "");
+    ALTERED(program.bytes, UINT64_MAX - 100, DataError, "outside");
+    ALTERED(code.offset, UINT64_MAX - 4095, DataError, "outside");
+    ALTERED(code.bytes, 0, DataError, "a kernel outside the code");
+    ALTERED(data.offset, 64, DataError, "outside");
+    ALTERED(data.bytes, 64, DataError, "is damaged");
+    ALTERED(flags, h.flags & ~(uint32_t)SERIALIZED_HAS_LIBRARY, DataError, "a step of oneDNN");
+    ALTERED(flags, h.flags | SERIALIZED_DATA_APART, DataError, "weights are missing");
+    if (packed) {
+        ALTERED(onednn_version, h.onednn_version + 1, NotSupportedError, "packed for oneDNN");
+        ALTERED(onednn_isa, h.onednn_isa ^ 1, NotSupportedError, "another instruction set");
+        ALTERED(thread_count, 3, NotSupportedError, "packed for 3 threads, the context has 2; run it with 3 threads");
+        WNNContext single = new_context(1, "");
+        expect_refusal(single, file_a, WNNStatus_NotSupportedError, "packed for 2 threads, the context has 1");
+        wnnContextRelease(single);
+    }
+    wnnContextRelease(c);
+    c = new_context(2, "no-library");
+    expect_refusal(c, file_a, WNNStatus_NotSupportedError, "oneDNN, which this context has switched off");
+    wnnContextRelease(c);
+    free(data);
+
+    /* Without packed weights, the number of threads does not matter. */
+    c = new_context(3, "");
+    saved_with(graphs[4].body, 2, &data, &bytes);
+    wnnGraphRelease(load(c, file_a));
+    free(data);
+    wnnContextRelease(c);
+}
+
+/* A text as serialized programs have it: its length in four bytes, then its characters. */
+static unsigned char *text_in_stream(unsigned char *at, uint32_t *length)
+{
+    memcpy(length, at, sizeof *length);
+    return at + sizeof *length;
+}
+
+/* The serialized program begins with the triple and the features.  The first "+name" of these becomes one that no processor
+ * has; then the triple becomes another machine's. */
+static void graphs_of_other_processors_are_refused(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t bytes;
+    uint32_t triple_length, features_length;
+    struct serialized_header h;
+    WNNContext c = new_context(1, "");
+
+    saved_with(graphs[5].body, 1, &data, &bytes);
+    memcpy(&h, data, sizeof h);
+    unsigned char *triple = text_in_stream(data + h.program.offset, &triple_length);
+    unsigned char *features = text_in_stream(triple + triple_length, &features_length);
+    unsigned char *plus = memchr(features, '+', features_length);
+#if defined(__x86_64__)
+    assert_int_equal(plus != NULL, !processor_capped_to("baseline")); /* whose code needs nothing that not every x86-64 has */
+#endif
+    if (plus) {
+        unsigned char was = plus[1];
+        plus[1] = 'Z';
+        serialized_sign(data, bytes);
+        write_all(file_b, data, bytes);
+        expect_refusal(c, file_b, WNNStatus_NotSupportedError, "code needs Z");
+        plus[1] = was;
+    }
+    assert_true(triple_length > 5);
+    memcpy(triple, "Other", 5);
+    serialized_sign(data, bytes);
+    write_all(file_b, data, bytes);
+    expect_refusal(c, file_b, WNNStatus_NotSupportedError, "is for Other");
+    free(data);
+    wnnContextRelease(c);
+}
+
+static void what_is_no_graph_is_refused(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1, "");
+    WNNGraph g = build(c, graphs[5].body), loaded;
+    char missing[128];
+
+    expect_refusal(c, "/nonexistent/graph", WNNStatus_DataError, "/nonexistent/graph: No such file");
+    expect_refusal(c, folder, WNNStatus_DataError, folder);
+    expect_refusal(c, "/proc/self/exe", WNNStatus_DataError, "");
+    expect_refusal(c, "", WNNStatus_TypeError, "path is empty");
+    write_all(file_a, "", 0);
+    expect_refusal(c, file_a, WNNStatus_DataError, "No data");
+    write_all(file_a, "webnn_graph", 11);
+    expect_refusal(c, file_a, WNNStatus_DataError, "no compiled graph");
+    write_all(file_a, "\177ELF and nothing else", 21);
+    expect_refusal(c, file_a, WNNStatus_DataError, "loading a graph");
+    assert_int_equal(wnnContextLoadGraph(NULL, file_a, &loaded), WNNStatus_TypeError);
+    assert_int_equal(wnnContextLoadGraph(c, file_a, NULL), WNNStatus_TypeError);
+
+    assert_int_equal(wnnGraphSave(NULL, file_a), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphSave(g, NULL), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphSave(g, ""), WNNStatus_TypeError);
+    snprintf(missing, sizeof missing, "%s/no/such/folder", folder);
+    assert_int_equal(wnnGraphSave(g, missing), WNNStatus_UnknownError);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "No such file"));
+    assert_int_equal(wnnGraphSave(g, folder), WNNStatus_UnknownError); /* cannot be replaced; its temporary file goes */
+    assert_int_equal(wnnGraphSave(g, file_a), WNNStatus_Success);
+    wnnContextDestroy(c);
+    assert_int_equal(wnnGraphSave(g, file_b), WNNStatus_InvalidStateError);
+    expect_refusal(c, file_a, WNNStatus_InvalidStateError, "lost");
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+    for (int i = 0; i < 2; i++) {
+        struct dirent *entry;
+        DIR *d = opendir(i ? "/tmp" : folder);
+        assert_non_null(d);
+        while ((entry = readdir(d)))
+            if (!strncmp(entry->d_name, folder + 5, strlen(folder + 5)) || !i)
+                assert_null(strstr(entry->d_name, ".tmp"));
+        closedir(d);
+    }
+}
+
+/* A link stands for the file that it leads to; devices and pipes are written to and stay what they are. */
+static void links_pipes_and_devices_are_written_through(void **state)
+{
+    (void)state;
+    WNNContext c = new_context(1, "");
+    WNNGraph g = build(c, graphs[5].body), loaded;
+    char link[64];
+    struct stat s;
+
+    unlink(file_b);
+    snprintf(link, sizeof link, "%s/link", folder);
+    assert_int_equal(symlink("b.webnnc", link), 0);
+    assert_int_equal(wnnGraphSave(g, link), WNNStatus_Success);
+    assert_true(lstat(link, &s) == 0 && S_ISLNK(s.st_mode));
+    assert_int_equal(wnnContextLoadGraph(c, file_b, &loaded), WNNStatus_Success);
+    wnnGraphRelease(loaded);
+    unlink(link);
+
+    assert_int_equal(wnnGraphSave(g, "/dev/null"), WNNStatus_Success);
+    assert_true(lstat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode));
+    assert_int_equal(wnnGraphSave(g, "/dev/full"), WNNStatus_UnknownError);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "/dev/full: No space left"));
+    assert_true(lstat("/dev/full", &s) == 0 && S_ISCHR(s.st_mode));
+
+    assert_int_equal(mkfifo(link, 0600), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/cp", "cp", link, file_a, (char *)NULL); /* as it comes out of the pipe */
+        _exit(1);
+    }
+    int status = -1;
+    assert_int_equal(wnnGraphSave(g, link), WNNStatus_Success);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(lstat(link, &s) == 0 && S_ISFIFO(s.st_mode));
+    assert_int_equal(wnnContextLoadGraph(c, file_a, &loaded), WNNStatus_Success);
+    wnnGraphRelease(loaded);
+    expect_refusal(c, link, WNNStatus_DataError, link); /* a pipe is no file to map; opening it does not wait */
+    unlink(link);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* ---- damage ---- */
+
+static WNNStatus load_bytes(WNNContext c, const void *data, size_t bytes)
+{
+    WNNGraph g;
+
+    write_all(file_b, data, bytes);
+    WNNStatus status = wnnContextLoadGraph(c, file_b, &g);
+    wnnGraphRelease(g);
+    return status;
+}
+
+static void damaged_files_are_refused(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t bytes;
+    WNNContext c = new_context(1, "");
+
+    saved_with(graphs[3].body, 1, &data, &bytes);
+    const struct serialized_header h = *(struct serialized_header *)data;
+    assert_int_equal(load_bytes(c, data, bytes), WNNStatus_Success);
+    for (size_t n = 0; n < bytes; n += n < sizeof h + 64 ? 1 : bytes / 150 + 1)
+        assert_int_equal(load_bytes(c, data, n), WNNStatus_DataError);
+    /* Every byte of the header, then any: but for padding between sections, which nobody reads. */
+    for (size_t n = 0; n < sizeof h; n++) {
+        data[n] ^= 0x41;
+        assert_int_not_equal(load_bytes(c, data, bytes), WNNStatus_Success);
+        data[n] ^= 0x41;
+    }
+    noise_state = 5;
+    for (int i = 0; i < 300; i++) {
+        const struct serialized_section *s = i % 3 == 0 ? &h.program : i % 3 == 1 ? &h.code : &h.data;
+        size_t at = (size_t)(s->offset + (uint64_t)((double)(noise() + 1) / 2 * (double)(s->bytes - 1)));
+        unsigned char was = data[at];
+
+        data[at] ^= (unsigned char)(1 << i % 8);
+        assert_int_equal(load_bytes(c, data, bytes), WNNStatus_DataError);
+        data[at] = was;
+    }
+    free(data);
+    wnnContextRelease(c);
+}
+
+/* With the right checksum: whatever it says, loading comes to an end, with or without a graph, and leaks nothing. */
+static void made_up_files_do_no_harm(void **state)
+{
+    (void)state;
+    uint32_t loaded = 0, refused = 0;
+
+    for (uint32_t k = 0; k < GRAPH_COUNT; k++) {
+        unsigned char *data, *copy;
+        size_t bytes;
+        WNNContext c = new_context(1, "");
+
+        saved_with(graphs[k].body, 1, &data, &bytes);
+        const struct serialized_header h = *(struct serialized_header *)data;
+        copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        assert_non_null(copy);
+        noise_state = 11 + k;
+        for (int i = 0; i < 400; i++) {
+            static const uint64_t words[] = {0, 1, UINT64_MAX, 1ull << 31, 1ull << 32, 1ull << 62, 0x7FFFFFFF, 64, 3};
+            size_t at = (size_t)(h.program.offset + (uint64_t)((double)(noise() + 1) / 2 * (double)(h.program.bytes - 9)));
+            size_t size = i % 2 ? 4 : 1;
+
+            memcpy(copy, data, bytes);
+            memcpy(copy + at, &words[i % 9], size);
+            serialized_sign(copy, bytes);
+            *(load_bytes(c, copy, bytes) == WNNStatus_Success ? &loaded : &refused) += 1;
+        }
+        free(copy);
+        free(data);
+        wnnContextRelease(c);
+    }
+    printf("  %u altered programs loaded, %u refused\n", loaded, refused);
+    assert_true(refused > loaded / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graphs_of_other_machines_are_refused),
+        cmocka_unit_test(graphs_of_other_processors_are_refused),
+        cmocka_unit_test(what_is_no_graph_is_refused),
+        cmocka_unit_test(links_pipes_and_devices_are_written_through),
+        cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(made_up_files_do_no_harm),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

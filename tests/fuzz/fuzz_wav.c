@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Sound files, as the examples read them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "examples/support/wav.h"
+#include "frontend/io/file.h"
+#include "fuzz/fuzz.h"
+
+enum { RATE = 16000 };
+
+void fuzz_seeds(void)
+{
+    float samples[64];
+    struct sound s = {RATE, sizeof samples / sizeof *samples, samples};
+
+    for (size_t i = 0; i < s.count; i++)
+        samples[i] = sinf((float)i);
+    for (int as_floats = 0; as_floats < 2; as_floats++) {
+        char *bytes, path[128];
+        size_t length;
+
+        strcpy(path, fuzz_file("seed.wav", "", 0));
+        if (sound_write(path, &s, as_floats, NULL, 0) && file_read(path, &bytes, &length, NULL, 0)) {
+            fuzz_seed(bytes, length);
+            free(bytes);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char message[256] = "";
+    struct sound s;
+
+    if (sound_read(fuzz_file("fuzz.wav", data, size), RATE, &s, message, sizeof message)) {
+        if (s.rate != RATE || !s.samples)
+            abort();
+        sound_free(&s);
+    } else if (!*message || s.samples) {
+        abort();
+    }
+    return 0;
+}

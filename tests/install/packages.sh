@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The Debian packages hold what they should, say what they depend on, and what they hold works where it is unpacked.
+#
+# usage: packages.sh BUILD_DIR SOURCE_DIR
+set -euo pipefail
+
+build=$1
+source=$2
+for program in cpack dpkg-deb dpkg-shlibdeps file; do
+    command -v "$program" >/dev/null || { echo "skipped: there is no $program"; exit 77; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cpack --config "$build/CPackConfig.cmake" -B "$work" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+rm -rf "$work/_CPack_Packages"
+for name in libwebnn0 libwebnn-dev webnn-tools; do
+    package=$(find "$work" -name "${name}_*.deb")
+    [ -n "$package" ] || { echo "there is no package $name"; ls "$work"; exit 1; }
+    dpkg-deb -x "$package" "$work/root"
+    dpkg-deb -f "$package" Package Depends
+    dpkg-deb -f "$package" Depends >"$work/$name.depends"
+done
+grep -q 'libllvm19' "$work/libwebnn0.depends"
+grep -q 'libdnnl2' "$work/libwebnn0.depends"
+grep -q 'libwebnn0 (= ' "$work/libwebnn-dev.depends"
+grep -q 'libwebnn0' "$work/webnn-tools.depends"
+
+root=$work/root/usr
+library=$(dirname "$(find "$root" -name 'libwebnn.so.0')")
+export LD_LIBRARY_PATH=$library
+export PKG_CONFIG_PATH=$library/pkgconfig
+[ -s "$root/share/doc/webnn/LICENSE" ] || { echo "the licence is not installed"; exit 1; }
+gcc -std=c17 "$source/examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs webnn)
+"$work/hello" | grep '^dispatch: 2 0 0.6'
+"$root/bin/webnn-run" --version

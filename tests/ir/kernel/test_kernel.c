@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Kernel IR: building, simplification, finishing, numbering and interpretation of small kernels built by hand.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/kernel/kernel.h"
+#include "support/schedules.h"
+
+#define F32 WNNOperandDataType_Float32
+#define F16 WNNOperandDataType_Float16
+
+static struct kernel *finished(struct kernel *k)
+{
+    bool good = kernel_finish(k);
+
+    if (!good)
+        print_message("%s\n", k->error.message);
+    assert_true(good);
+    if (!kernel_verify(k, stdout)) {
+        kernel_print(k, stdout);
+        assert_true(false);
+    }
+    return k;
+}
+
+/** y[i, j] = x[i, j] + b[j * broadcast] over [n, m]. */
+static struct kernel *bias_kernel(int64_t n, int64_t m, bool broadcast)
+{
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F32, n * m, false, NULL), b = kernel_tensor(k, F32, broadcast ? m : n * m, false, NULL);
+    uint32_t y = kernel_tensor(k, F32, n * m, true, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, n)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, m));
+    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, m), j);
+    uint32_t sum = kernel_op2(k, K_ADD, kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0}),
+                              kernel_load(k, b, broadcast ? j : linear, 0, NULL, (union scalar){.u64 = 0}));
+
+    kernel_store(k, y, linear, sum, 0, NULL);
+    return finished(k);
+}
+
+static void merges_what_all_forms_treat_as_one(void **state)
+{
+    (void)state;
+    struct kernel *k = bias_kernel(64, 100, false);
+    struct schedule *s = schedule_of(k, NULL);
+
+    assert_int_equal(k->var_count, 1);
+    assert_int_equal(k->vars[0].size, 6400);
+    assert_int_equal(s->vector_var, 0);
+    assert_int_equal(s->units, 2); /* blocks of 4096 */
+    assert_true(kernel_may_share(k, 0, 2));
+    schedule_free(s);
+    kernel_free(k);
+
+    k = bias_kernel(64, 100, true);
+    s = schedule_of(k, NULL);
+    assert_int_equal(k->var_count, 2);
+    assert_int_equal(s->vector_var, 1);
+    assert_int_equal(s->units, 64);
+    schedule_free(s);
+    assert_true(kernel_may_share(k, 0, 2));
+    assert_false(kernel_may_share(k, 1, 2)); /* the bias is read again at every row */
+    kernel_free(k);
+}
+
+static void drops_size_one_and_dead_expressions(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F32, 5, false, NULL), y = kernel_tensor(k, F32, 5, true, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 1)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 5));
+    uint32_t v = kernel_load(k, x, kaffine_add(k, kaffine_scale(k, i, 5), j), 0, NULL, (union scalar){.u64 = 0});
+
+    kernel_op1(k, K_EXP, v);
+    kernel_store(k, y, j, kernel_op1(k, K_NEG, v), 0, NULL);
+    finished(k);
+    assert_int_equal(k->var_count, 1);
+    assert_int_equal(k->expr_count, 2);
+    kernel_free(k);
+}
+
+static void folds_and_simplifies_exactly(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F32, 4, false, NULL), h = kernel_tensor(k, F16, 4, false, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 4));
+    uint32_t v = kernel_load(k, x, i, 0, NULL, (union scalar){.u64 = 0});
+    uint32_t w = kernel_load(k, h, i, 0, NULL, (union scalar){.u64 = 0});
+
+    assert_int_equal(kernel_op2(k, K_ADD, v, w), kernel_op2(k, K_ADD, w, v));
+    assert_int_equal(kernel_op2(k, K_MUL, v, kernel_f32(k, 1)), v);
+    assert_int_equal(kernel_op2(k, K_ADD, v, kernel_f32(k, -0.0f)), v);
+    assert_int_not_equal(kernel_op2(k, K_ADD, v, kernel_f32(k, 0.0f)), v); /* -0 + 0 is 0 */
+    assert_int_not_equal(kernel_op2(k, K_SUB, v, kernel_f32(k, -0.0f)), v);
+    assert_int_equal(kernel_op1(k, K_ROUND_F16, w), w);
+    assert_int_equal(kernel_op1(k, K_ROUND_F16, kernel_op1(k, K_NEG, w)), kernel_op1(k, K_NEG, w));
+    assert_int_not_equal(kernel_op1(k, K_ROUND_F16, v), v);
+    assert_int_not_equal(kernel_op1(k, K_ROUND_BF16, w), w); /* exact in the one type is not exact in the other */
+    assert_int_equal(kernel_op1(k, K_ROUND_BF16, kernel_op1(k, K_ROUND_BF16, w)), kernel_op1(k, K_ROUND_BF16, w));
+    assert_int_equal(kernel_op1(k, K_ROUND_BF16, kernel_f32(k, 1.5f)), kernel_f32(k, 1.5f));
+    uint32_t c = kernel_op1(k, K_EXP, kernel_f32(k, 1));
+    assert_int_equal(k->exprs[c].op, K_CONST);
+    assert_true(k->exprs[c].bits.f32 == 2.71828182845904523536f);
+    uint32_t less = kernel_op2(k, K_LT, v, w);
+    uint32_t zero = kernel_const(k, KT_U8, (union scalar){.u64 = 0});
+    assert_int_equal(kernel_op2(k, K_NE, kernel_cast(k, KT_U8, less), zero), less);
+    assert_int_equal(kernel_op1(k, K_NOT, kernel_op2(k, K_EQ, kernel_cast(k, KT_U8, less), zero)), less);
+    kernel_free(k);
+}
+
+static union scalar scalar2(enum kop op, enum ktype type, union scalar a, union scalar b)
+{
+    const union scalar args[3] = {a, b, {.u64 = 0}};
+
+    return kernel_scalar(op, type, type, args);
+}
+
+static union scalar cast1(enum ktype to, enum ktype from, union scalar a)
+{
+    const union scalar args[3] = {a, {.u64 = 0}, {.u64 = 0}};
+
+    return kernel_scalar(K_CAST, to, from, args);
+}
+
+#define I32(v) ((union scalar){.i32 = (v)})
+#define S_F32(v) ((union scalar){.f32 = (v)})
+
+static void scalars_wrap_saturate_and_never_trap(void **state)
+{
+    (void)state;
+    assert_int_equal(scalar2(K_ADD, KT_I32, I32(INT32_MAX), I32(1)).i32, INT32_MIN);
+    assert_int_equal(scalar2(K_DIV, KT_I32, I32(7), I32(0)).i32, 0);
+    assert_int_equal(scalar2(K_DIV, KT_I32, I32(-7), I32(2)).i32, -3);
+    assert_int_equal(scalar2(K_DIV, KT_I32, I32(INT32_MIN), I32(-1)).i32, INT32_MIN);
+    assert_int_equal(scalar2(K_DIV, KT_I8, (union scalar){.i8 = -128}, (union scalar){.i8 = -1}).i8, -128);
+    assert_int_equal(scalar2(K_POW, KT_I32, I32(-3), I32(3)).i32, -27);
+    assert_int_equal(scalar2(K_POW, KT_I32, I32(2), I32(-1)).i32, 0);
+    assert_int_equal(scalar2(K_POW, KT_I32, I32(-1), I32(-3)).i32, -1);
+    assert_int_equal(scalar2(K_POW, KT_I32, I32(0), I32(-3)).i32, 0);
+    assert_int_equal(scalar2(K_POW, KT_I32, I32(0), I32(0)).i32, 1);
+    assert_int_equal(scalar2(K_MAX, KT_U8, (union scalar){.u8 = 200}, (union scalar){.u8 = 3}).u8, 200);
+    assert_true(isnan(scalar2(K_MAX, KT_F32, S_F32(NAN), S_F32(1)).f32));
+    assert_true(isnan(scalar2(K_MIN, KT_F32, S_F32(1), S_F32(NAN)).f32));
+    assert_true(signbit(scalar2(K_MIN, KT_F32, S_F32(0.0f), S_F32(-0.0f)).f32));
+    assert_false(signbit(scalar2(K_MAX, KT_F32, S_F32(-0.0f), S_F32(0.0f)).f32));
+    assert_int_equal(cast1(KT_I8, KT_F32, S_F32(300)).i8, 127);
+    assert_int_equal(cast1(KT_I8, KT_F32, S_F32(-1.9f)).i8, -1);
+    assert_int_equal(cast1(KT_U8, KT_F32, S_F32(-INFINITY)).u8, 0);
+    assert_int_equal(cast1(KT_I32, KT_F32, S_F32(NAN)).i32, 0);
+    assert_int_equal(cast1(KT_I32, KT_F32, S_F32(3e9f)).i32, INT32_MAX);
+    assert_true(cast1(KT_U32, KT_F32, S_F32(4e9f)).u32 == 4000000000u);
+    assert_true(cast1(KT_I64, KT_F32, S_F32(INFINITY)).i64 == INT64_MAX);
+    assert_true(cast1(KT_U64, KT_F32, S_F32(INFINITY)).u64 == UINT64_MAX);
+    assert_true(cast1(KT_U64, KT_F32, S_F32(1e19f)).u64 == (uint64_t)1e19f);
+    assert_int_equal(cast1(KT_U8, KT_I32, I32(-1)).u8, 255);
+    assert_int_equal(cast1(KT_I8, KT_I32, I32(0x180)).i8, -128);
+    assert_true(cast1(KT_F32, KT_U32, (union scalar){.u32 = UINT32_MAX}).f32 == 4294967296.0f);
+}
+
+static void scalars_have_bits(void **state)
+{
+    (void)state;
+    const union scalar minus = {.u64 = 0x80000000u}, one = {.u64 = 0x3F800000u}, nan = {.u64 = 0xFFC12345u};
+
+    assert_int_equal(scalar2(K_SHR, KT_I32, minus, I32(4)).u64, 0xF8000000u);
+    assert_int_equal(scalar2(K_SHR, KT_U32, minus, I32(4)).u64, 0x08000000u);
+    assert_int_equal(scalar2(K_SHL, KT_I32, I32(3), I32(31)).u64, 0x80000000u);
+    assert_true(scalar2(K_SHR, KT_I64, (union scalar){.i64 = INT64_MIN}, I32(63)).i64 == -1);
+    assert_true(scalar2(K_SHR, KT_U64, (union scalar){.i64 = INT64_MIN}, I32(63)).i64 == 1);
+    assert_int_equal(scalar2(K_XOR, KT_U8, (union scalar){.u8 = 0xF0}, (union scalar){.u8 = 0x3C}).u8, 0xCC);
+    assert_true(scalar2(K_COPY_SIGN, KT_F32, S_F32(2), minus).f32 == -2);
+    assert_true(scalar2(K_COPY_SIGN, KT_F64, (union scalar){.f64 = -2}, (union scalar){.f64 = 0}).f64 == 2);
+    assert_true(kernel_scalar(K_BITCAST, KT_F32, KT_I32, (const union scalar[3]){one}).f32 == 1);
+    assert_int_equal(kernel_scalar(K_BITCAST, KT_U32, KT_F32, (const union scalar[3]){nan}).u64, 0xFFC12345u);
+}
+
+static void bits_are_for_kernels_and_parts_of_expansions_are_not(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 4; wrong++) {
+        struct kernel *k = kernel_create();
+        FILE *out = fopen("/dev/null", "w");
+
+        kernel_tensor(k, F32, 8, false, NULL);
+        kernel_tensor(k, F32, 8, true, NULL);
+        uint32_t v = kernel_var(k, KVAR_PARALLEL, 8);
+        uint32_t x = kernel_load(k, 0, kaffine_var(k, v), 0, NULL, (union scalar){.u64 = 0}), y = x;
+        if (wrong == 0) {
+            uint32_t bits = kernel_bitcast(k, KT_U32, x), mask = kernel_const(k, KT_U32, (union scalar){.u64 = 0x7FFFFFFF});
+            y = kernel_bitcast(k, KT_F32, kernel_op2(k, K_AND, bits, mask));
+        } else if (wrong == 1) {
+            y = kernel_op2(k, K_AND, x, x); /* not of floats */
+            y = y == x ? kernel_op2(k, K_XOR, x, x) : y;
+        } else if (wrong == 2) {
+            y = kernel_op2(k, K_DIV_APPROX, x, kernel_f32(k, 3));
+        } else {
+            y = kernel_op2(k, K_SHL, x, x);
+        }
+        kernel_store(k, 1, kaffine_var(k, v), y, 0, NULL);
+        assert_true(kernel_finish(k));
+        assert_non_null(out);
+        assert_true(kernel_verify(k, out) == (wrong == 0));
+        fclose(out);
+        kernel_free(k);
+    }
+}
+
+/** y = softmax over the last dimension of x[rows, columns], which is exp(x - max) / sum. */
+static struct kernel *softmax_kernel(int64_t rows, int64_t columns)
+{
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F32, rows * columns, false, NULL), y = kernel_tensor(k, F32, rows * columns, true, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, rows)),
+                   r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, columns));
+    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, columns), r);
+    uint32_t v = kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0});
+    uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, v, kernel_reduce(k, KR_MAX, v)));
+
+    kernel_store(k, y, linear, kernel_op2(k, K_DIV, e, kernel_reduce(k, KR_SUM, e)), 0, NULL);
+    return finished(k);
+}
+
+static void softmax_has_three_phases_and_keeps_exponentials(void **state)
+{
+    (void)state;
+    struct kernel *k = softmax_kernel(3, 20);
+    struct schedule *s = schedule_of(k, NULL);
+    float x[60], y[60];
+    void *tensors[2] = {x, y};
+    uint32_t kept = 0;
+
+    assert_int_equal(k->phase_count, 3);
+    assert_int_equal(s->row_buffers.count, 1);
+    assert_int_equal(s->scratch_bytes, 128); /* 20 floats, rounded up to 64 bytes */
+    assert_int_equal(k->vars[s->vector_var].kind, KVAR_REDUCED);
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        if (s->exprs[i].row_buffer >= 0) {
+            assert_int_equal(k->exprs[i].op, K_EXP);
+            assert_int_equal(s->exprs[i].phase, 1);
+            kept++;
+        }
+    }
+    assert_int_equal(kept, 1);
+    assert_true(kernel_may_share(k, 0, 1)); /* read in phases 0 and 1, written in phase 2 */
+    for (int i = 0; i < 60; i++)
+        x[i] = (float)(i % 7) - 3;
+    assert_true(kernel_interpret(k, tensors));
+    for (int row = 0; row < 3; row++) {
+        double sum = 0;
+        for (int c = 0; c < 20; c++)
+            sum += exp(x[row * 20 + c]);
+        for (int c = 0; c < 20; c++)
+            assert_true(fabs(y[row * 20 + c] - exp(x[row * 20 + c]) / sum) < 3e-7);
+    }
+    schedule_free(s);
+    kernel_free(k);
+    k = softmax_kernel(2, 100000); /* the row does not fit */
+    s = schedule_of(k, NULL);
+    assert_int_equal(s->row_buffers.count, 0);
+    schedule_free(s);
+    kernel_free(k);
+}
+
+static void splits_variables_instead_of_dividing(void **state)
+{
+    /* y = transpose of x[rows, columns], read as one row: y[l] = x[l % rows, l / rows] */
+    static const int64_t shapes[][2] = {{16, 10}, {3, 10}};
+    (void)state;
+    for (int shape = 0; shape < 2; shape++) {
+        const int64_t rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
+        struct kernel *k = kernel_create();
+        uint32_t x = kernel_tensor(k, F32, n, false, NULL), y = kernel_tensor(k, F32, n, true, NULL);
+        struct kaffine l = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, n));
+        struct kaffine at =
+            kaffine_add(k, kaffine_scale(k, kernel_divmod(k, l, 1, rows), columns), kernel_divmod(k, l, rows, 0));
+        float from[160], to[160];
+        void *tensors[2] = {from, to};
+
+        kernel_store(k, y, l, kernel_load(k, x, at, 0, NULL, (union scalar){.u64 = 0}), 0, NULL);
+        finished(k);
+        /* ... but runs of three would be too short for vectors: there the divisions stay */
+        assert_int_equal(k->parallel_count, shape ? 1 : 2);
+        assert_int_equal(k->var_count, shape ? 3 : 2);
+        for (int i = 0; i < n; i++)
+            from[i] = (float)i;
+        assert_true(kernel_interpret(k, tensors));
+        for (int i = 0; i < n; i++)
+            assert_true(to[i] == from[i % rows * columns + i / rows]);
+        kernel_free(k);
+    }
+}
+
+static void divmod_simplifies(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 6)), j = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 10));
+    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, 10), j);
+
+    assert_true(kaffine_equal(kernel_divmod(k, linear, 10, 0), i));
+    assert_true(kaffine_equal(kernel_divmod(k, linear, 1, 10), j));
+    assert_true(kaffine_equal(kernel_divmod(k, kaffine_scale(k, linear, 4), 40, 6), i));
+    assert_true(kaffine_equal(kernel_divmod(k, kaffine_add_const(kaffine_scale(k, i, 2), 1), 2, 0), i));
+    assert_int_equal(k->var_count, 2);
+    /* twice the same division is one variable */
+    struct kaffine d = kernel_divmod(k, linear, 7, 0);
+    assert_int_equal(k->var_count, 3);
+    assert_true(kaffine_equal(kernel_divmod(k, linear, 7, 0), d));
+    assert_int_equal(k->var_count, 3);
+    assert_int_equal(k->vars[2].size, 59 / 7 + 1);
+    assert_false(k->error.status);
+    kernel_free(k);
+}
+
+static void guards_bound_addresses(void **state)
+{
+    (void)state;
+    /* y[10] = x[4] padded by 3 and 3 with 9 */
+    for (int guarded = 0; guarded < 2; guarded++) {
+        struct kernel *k = kernel_create();
+        uint32_t x = kernel_tensor(k, F32, 4, false, NULL), y = kernel_tensor(k, F32, 10, true, NULL);
+        struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 10)), at = kaffine_add_const(i, -3);
+        float from[4] = {1, 2, 3, 4}, to[10], expected[10] = {9, 9, 9, 1, 2, 3, 4, 9, 9, 9};
+        void *tensors[2] = {from, to};
+
+        kernel_store(k, y, i, kernel_load(k, x, at, (uint32_t)guarded, &(struct kguard){at, 4}, S_F32(9)), 0, NULL);
+        assert_true(kernel_finish(k));
+        assert_true(kernel_verify(k, NULL) == (guarded == 1));
+        if (guarded) {
+            assert_true(kernel_interpret(k, tensors));
+            assert_memory_equal(to, expected, sizeof expected);
+        }
+        kernel_free(k);
+    }
+}
+
+static void provable_guards_go(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F32, 4, false, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 4));
+    uint32_t v = kernel_load(k, x, i, 1, &(struct kguard){i, 4}, S_F32(9));
+    uint32_t never = kernel_load(k, x, i, 1, &(struct kguard){kaffine_add_const(i, 4), 4}, S_F32(9));
+
+    assert_int_equal(k->exprs[v].guard_count, 0);
+    assert_int_equal(k->exprs[never].op, K_CONST);
+    kernel_free(k);
+}
+
+static void structures_are_equal_when_only_sizes_differ(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct kernel *k1 = softmax_kernel(3, 20), *k2 = softmax_kernel(7, 33), *k3 = softmax_kernel(3, 5);
+    struct kernel *k4 = softmax_kernel(33, 33);
+    struct kernel *kernels[4] = {k1, k2, k3, k4};
+    char *text[4];
+    struct knumbers n;
+
+    for (int i = 0; i < 4; i++) {
+        struct schedule *s = schedule_of(kernels[i], NULL);
+
+        text[i] = schedule_structure(s, &a);
+        assert_non_null(text[i]);
+        schedule_free(s);
+    }
+    assert_string_equal(text[0], text[1]);
+    assert_string_not_equal(text[0], text[2]); /* five is unrolled */
+    assert_string_equal(text[0], text[3]);     /* equal sizes by chance */
+    assert_true(kernel_numbers(k2, KEXPR_NONE, &a, &n));
+    assert_int_equal(n.param_count, 3);
+    assert_int_equal(n.params[0], 7);
+    assert_int_equal(n.params[1], 33); /* the row's length, */
+    assert_int_equal(n.params[2], 33); /* and its stride, that of the load and the store */
+    arena_free(&a);
+    kernel_free(k1);
+    kernel_free(k2);
+    kernel_free(k3);
+    kernel_free(k4);
+}
+
+static void loaded_indices_are_clamped(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    uint32_t indices = kernel_tensor(k, WNNOperandDataType_Int64, 5, false, NULL), x = kernel_tensor(k, F32, 3, false, NULL);
+    uint32_t y = kernel_tensor(k, F32, 5, true, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 5));
+    struct kaffine at = kernel_loaded_var(k, kernel_load(k, indices, i, 0, NULL, (union scalar){.u64 = 0}), 3);
+    int64_t index[5] = {0, -1, 7, INT64_MIN, 1};
+    float from[3] = {10, 11, 12}, to[5], expected[5] = {10, 12, 12, 10, 11};
+    void *tensors[3] = {index, from, to};
+
+    kernel_store(k, y, i, kernel_load(k, x, at, 0, NULL, (union scalar){.u64 = 0}), 0, NULL);
+    finished(k);
+    assert_true(kernel_interpret(k, tensors));
+    assert_memory_equal(to, expected, sizeof expected);
+    kernel_free(k);
+}
+
+static void scans_and_arguments_and_products(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F32, 8, false, NULL), sums = kernel_tensor(k, F32, 8, true, NULL);
+    uint32_t exclusive = kernel_tensor(k, F32, 8, true, NULL), arg = kernel_tensor(k, WNNOperandDataType_Int64, 2, true, NULL);
+    uint32_t dot = kernel_tensor(k, F32, 2, true, NULL);
+    struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 2)), r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 4));
+    struct kaffine linear = kaffine_add(k, kaffine_scale(k, i, 4), r);
+    uint32_t v = kernel_load(k, x, linear, 0, NULL, (union scalar){.u64 = 0});
+    float from[8] = {1, 5, 2, 5, 3, NAN, 4, NAN}, out[8], before[8], products[2];
+    int64_t at[2];
+    void *tensors[5] = {from, out, before, at, products};
+
+    kernel_store(k, sums, linear, kernel_scan(k, v, false), 0, NULL);
+    kernel_store(k, exclusive, linear, kernel_scan(k, v, true), 0, NULL);
+    kernel_store(k, arg, i, kernel_reduce(k, KR_ARG_MAX, v), 0, NULL);
+    kernel_store(k, dot, i, kernel_dot(k, v, v), 0, NULL);
+    finished(k);
+    struct schedule *s = schedule_of(k, NULL);
+    assert_int_equal(k->phase_count, 1);
+    assert_int_not_equal(k->vars[s->vector_var].kind, KVAR_REDUCED); /* a scan is in order */
+    schedule_free(s);
+    assert_true(kernel_interpret(k, tensors));
+    assert_true(out[0] == 1 && out[1] == 6 && out[2] == 8 && out[3] == 13 && out[4] == 3 && isnan(out[5]));
+    assert_true(before[0] == 0 && before[1] == 1 && before[2] == 6 && before[3] == 8 && before[4] == 0 && before[5] == 3);
+    assert_int_equal(at[0], 1);
+    assert_int_equal(at[1], 1);
+    assert_true(products[0] == 1 + 25 + 4 + 25 && isnan(products[1]));
+    kernel_free(k);
+}
+
+static void rank_zero_and_nothing_to_reduce(void **state)
+{
+    (void)state;
+    struct kernel *k = kernel_create();
+    uint32_t x = kernel_tensor(k, F16, 1, false, NULL), y = kernel_tensor(k, F16, 1, true, NULL);
+    struct kaffine r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 1));
+    uint32_t v = kernel_load(k, x, r, 0, NULL, (union scalar){.u64 = 0});
+    uint16_t from = 0x3C01, to = 0;
+    void *tensors[2] = {&from, &to};
+
+    kernel_store(k, y, kaffine_const(0), kernel_reduce(k, KR_SUM, v), 0, NULL);
+    finished(k);
+    assert_int_equal(k->var_count, 0);
+    assert_int_equal(k->phase_count, 0);
+    struct schedule *s = schedule_of(k, NULL);
+    assert_true(s->vector_var == KEXPR_NONE);
+    assert_int_equal(s->units, 1);
+    schedule_free(s);
+    assert_true(kernel_interpret(k, tensors));
+    assert_int_equal(to, from);
+    kernel_free(k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merges_what_all_forms_treat_as_one),
+        cmocka_unit_test(drops_size_one_and_dead_expressions),
+        cmocka_unit_test(folds_and_simplifies_exactly),
+        cmocka_unit_test(scalars_wrap_saturate_and_never_trap),
+        cmocka_unit_test(scalars_have_bits),
+        cmocka_unit_test(bits_are_for_kernels_and_parts_of_expansions_are_not),
+        cmocka_unit_test(softmax_has_three_phases_and_keeps_exponentials),
+        cmocka_unit_test(splits_variables_instead_of_dividing),
+        cmocka_unit_test(divmod_simplifies),
+        cmocka_unit_test(guards_bound_addresses),
+        cmocka_unit_test(provable_guards_go),
+        cmocka_unit_test(structures_are_equal_when_only_sizes_differ),
+        cmocka_unit_test(loaded_indices_are_clamped),
+        cmocka_unit_test(scans_and_arguments_and_products),
+        cmocka_unit_test(rank_zero_and_nothing_to_reduce),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What schedule_cpu chooses for characteristic kernels, on a processor of every row of the table of facts: the vector variable,
+ * lanes, MR x NR, MC, units, row buffers, and transposes.  Speed depends on these choices, and no test of results sees them.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/schedules.h"
+
+/** Processors as codegen/llvm finds them. */
+static const struct isa avx2 = {
+    .vector_bits = 256, .fma = true, .f16 = true, .rounding = true, .masks32 = true, .registers = 16};
+static const struct isa baseline = {.vector_bits = 128, .registers = 16};
+static const struct isa neon = {.vector_bits = 128, .fma = true, .f16 = true, .rounding = true, .registers = 32};
+
+/** What is expected with AVX-512 (isa_of_tests), AVX2, on the first x86-64, and with NEON. */
+struct expected {
+    const char *avx512, *avx2, *baseline, *neon;
+};
+
+static uint32_t load(struct kernel *k, uint32_t tensor, struct kaffine index)
+{
+    return kernel_load(k, tensor, index, 0, NULL, (union scalar){0});
+}
+
+/* row * stride + column */
+static struct kaffine at(struct kernel *k, uint32_t row, int64_t stride, uint32_t column)
+{
+    return kaffine_add(k, kaffine_scale(k, kaffine_var(k, row), stride), kaffine_var(k, column));
+}
+
+/* Frees k. */
+static void expect(struct kernel *k, const struct expected *want)
+{
+    const struct isa *const isas[] = {&isa_of_tests, &avx2, &baseline, &neon};
+    const char *const texts[] = {want->avx512, want->avx2, want->baseline, want->neon};
+
+    assert_true(kernel_finish(k));
+    for (int i = 0; i < 4; i++) {
+        struct schedule *s = schedule_of(k, isas[i]);
+        char text[256] = {0};
+        FILE *f = fmemopen(text, sizeof text - 1, "w");
+
+        assert_non_null(f);
+        schedule_print_short(s, f);
+        fclose(f);
+        if (strcmp(text, texts[i]))
+            fail_msg("processor %d: \"%s\" instead of \"%s\"", i, text, texts[i]);
+        schedule_free(s);
+    }
+    kernel_free(k);
+}
+
+static void elementwise_kernels_have_vectors_of_blocks(void **state)
+{
+    enum { N = 10000 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, N);
+
+    (void)state;
+    kernel_tensor(k, WNNOperandDataType_Float32, N, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, N, true, NULL);
+    kernel_store(k, 1, kaffine_var(k, i), kernel_op1(k, K_NEG, load(k, 0, kaffine_var(k, i))), 0, NULL);
+    expect(k, &(struct expected){"16 lanes along v0, 3 units, scratch 0 bytes", "8 lanes along v0, 3 units, scratch 0 bytes",
+                                 "4 lanes along v0, 3 units, scratch 0 bytes", "4 lanes along v0, 3 units, scratch 0 bytes"});
+}
+
+/* y[i][j] = exp(x[i][j]) / sum over j of exp(x[i][j]): exp is computed once and kept in a row buffer. */
+static void rows_that_are_used_twice_are_kept(void **state)
+{
+    enum { ROWS = 12, WIDTH = 100 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_REDUCED, WIDTH);
+
+    (void)state;
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, true, NULL);
+    const uint32_t e = kernel_op1(k, K_EXP, load(k, 0, at(k, i, WIDTH, j)));
+    kernel_store(k, 1, at(k, i, WIDTH, j), kernel_op2(k, K_DIV, e, kernel_reduce(k, KR_SUM, e)), 0, NULL);
+    expect(k, &(struct expected){
+                  "16 lanes along v1, 12 units, scratch 448 bytes", "8 lanes along v1, 12 units, scratch 448 bytes",
+                  "4 lanes along v1, 12 units, scratch 448 bytes", "4 lanes along v1, 12 units, scratch 448 bytes"});
+}
+
+static void matmul(int64_t m, int64_t depth, int64_t n, const struct expected *want)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, m), j = kernel_var(k, KVAR_PARALLEL, n);
+    const uint32_t r = kernel_var(k, KVAR_REDUCED, depth);
+
+    kernel_tensor(k, WNNOperandDataType_Float32, m * depth, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, depth * n, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, m * n, true, NULL);
+    kernel_store(k, 2, at(k, i, n, j), kernel_dot(k, load(k, 0, at(k, i, depth, r)), load(k, 1, at(k, r, n, j))), 0, NULL);
+    expect(k, want);
+}
+
+static void contractions_are_register_tiled(void **state)
+{
+    (void)state;
+    matmul(96, 64, 96,
+           &(struct expected){"16 lanes along v1, tiles of 8 rows x 3 vectors, 1 units, scratch 0 bytes",
+                              "8 lanes along v1, tiles of 6 rows x 2 vectors, 1 units, scratch 0 bytes",
+                              "4 lanes along v1, tiles of 6 rows x 2 vectors, 1 units, scratch 0 bytes",
+                              "4 lanes along v1, tiles of 8 rows x 3 vectors, 1 units, scratch 0 bytes"});
+    matmul(200, 64, 32,
+           &(struct expected){
+               "16 lanes along v1, tiles of 8 rows x 2 vectors, 3 units, scratch 0 bytes",
+               "8 lanes along v1, tiles of 4 rows x 2 vectors, 3 units, scratch 0 bytes",
+               "4 lanes along v1, tiles of 4 rows x 2 vectors, 3 units, scratch 0 bytes",
+               "4 lanes along v1, tiles of 8 rows x 2 vectors, 3 units, scratch 0 bytes"}); /* more rows than a unit has */
+    matmul(1, 64, 512,
+           &(struct expected){
+               "16 lanes along v0, tiles of 1 rows x 8 vectors, 1 units, scratch 0 bytes",
+               "8 lanes along v0, tiles of 1 rows x 8 vectors, 1 units, scratch 0 bytes",
+               "4 lanes along v0, tiles of 1 rows x 8 vectors, 1 units, scratch 0 bytes",
+               "4 lanes along v0, tiles of 1 rows x 8 vectors, 1 units, scratch 0 bytes"}); /* one row: wide tiles */
+    matmul(
+        49, 64, 33,
+        &(struct expected){"16 lanes along v1, tiles of 7 rows x 3 vectors, 1 units, scratch 0 bytes",
+                           "8 lanes along v1, tiles of 4 rows x 3 vectors, 1 units, scratch 0 bytes",
+                           "4 lanes along v1, tiles of 5 rows x 2 vectors, 1 units, scratch 0 bytes",
+                           "4 lanes along v1, tiles of 7 rows x 2 vectors, 1 units, scratch 0 bytes"}); /* what is left over */
+}
+
+static void transposes_are_in_registers(void **state)
+{
+    enum { ROWS = 64, WIDTH = 48 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_PARALLEL, WIDTH);
+
+    (void)state;
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, true, NULL);
+    kernel_store(k, 1, at(k, j, ROWS, i), load(k, 0, at(k, i, WIDTH, j)), 0, NULL);
+    expect(k, &(struct expected){"16 lanes along v1, transposed along v0, 64 units, scratch 0 bytes",
+                                 "8 lanes along v1, transposed along v0, 64 units, scratch 0 bytes",
+                                 "4 lanes along v1, transposed along v0, 64 units, scratch 0 bytes",
+                                 "4 lanes along v1, transposed along v0, 64 units, scratch 0 bytes"});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
+        cmocka_unit_test(rows_that_are_used_twice_are_kept),
+        cmocka_unit_test(contractions_are_register_tiled),
+        cmocka_unit_test(transposes_are_in_registers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

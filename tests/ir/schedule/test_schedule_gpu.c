@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Schedules for devices with work-groups, without a device: which shape a kernel gets, which variables are rows, columns and
+ * lanes, and that every schedule covers its points and keeps the device's limits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/schedule/schedule_gpu.h"
+
+static const union scalar zero = {.u64 = 0};
+
+static struct kaffine term(struct kernel *k, uint32_t var, int64_t stride)
+{
+    return kaffine_scale(k, kaffine_var(k, var), stride);
+}
+
+static struct kaffine sum(struct kernel *k, struct kaffine a, struct kaffine b)
+{
+    return kaffine_add(k, a, b);
+}
+
+/* [batch, m, depth] times [batch, depth, n] (or [batch, n, depth], transposed). */
+static struct kernel *matmul(int64_t batch, int64_t m, int64_t n, int64_t depth, bool transposed)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, batch * m * depth, false, NULL);
+    const uint32_t b = kernel_tensor(k, WNNOperandDataType_Float32, batch * n * depth, false, NULL);
+    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, batch * m * n, true, NULL);
+    const uint32_t g = kernel_var(k, KVAR_PARALLEL, batch), i = kernel_var(k, KVAR_PARALLEL, m),
+                   j = kernel_var(k, KVAR_PARALLEL, n), r = kernel_var(k, KVAR_REDUCED, depth);
+    const struct kaffine at_a = sum(k, sum(k, term(k, g, m * depth), term(k, i, depth)), term(k, r, 1));
+    const struct kaffine at_b =
+        sum(k, sum(k, term(k, g, n * depth), term(k, j, transposed ? depth : 1)), term(k, r, transposed ? 1 : n));
+    const uint32_t x = kernel_load(k, a, at_a, 0, NULL, zero), y = kernel_load(k, b, at_b, 0, NULL, zero);
+
+    kernel_store(k, c, sum(k, sum(k, term(k, g, m * n), term(k, i, n)), term(k, j, 1)), kernel_dot(k, x, y), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/* A depthwise convolution in nhwc of a window of 3: out[y][c] = sum of in[y + r][c] * w[r][c]. */
+static struct kernel *depthwise(int64_t rows, int64_t channels)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, (rows + 2) * channels, false, NULL);
+    const uint32_t b = kernel_tensor(k, WNNOperandDataType_Float32, 3 * channels, false, NULL);
+    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, rows * channels, true, NULL);
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, rows), j = kernel_var(k, KVAR_PARALLEL, channels),
+                   r = kernel_var(k, KVAR_REDUCED, 3);
+    const struct kaffine at_a = sum(k, sum(k, term(k, i, channels), term(k, r, channels)), term(k, j, 1));
+    const uint32_t x = kernel_load(k, a, at_a, 0, NULL, zero),
+                   y = kernel_load(k, b, sum(k, term(k, r, channels), term(k, j, 1)), 0, NULL, zero);
+
+    kernel_store(k, c, sum(k, term(k, i, channels), term(k, j, 1)), kernel_dot(k, x, y), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/* The sums of rows, which are contiguous, or of columns. */
+static struct kernel *reduction(int64_t points, int64_t iterations, bool columns)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, points * iterations, false, NULL);
+    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, points, true, NULL);
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, points), r = kernel_var(k, KVAR_REDUCED, iterations);
+    const struct kaffine at = sum(k, term(k, i, columns ? 1 : iterations), term(k, r, columns ? points : 1));
+
+    kernel_store(k, c, term(k, i, 1), kernel_reduce(k, KR_SUM, kernel_load(k, a, at, 0, NULL, zero)), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/* Every row and column has an item, and groups keep to what the device has. */
+static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *device)
+{
+    const struct gpu_tile *t = &s->tile;
+    const uint32_t items = s->local[0] * s->local[1] * s->local[2];
+
+    assert_true(items <= device->group_items);
+    for (int d = 0; d < GPU_DIMENSIONS; d++)
+        assert_int_equal(s->global[d] % s->local[d], 0);
+    if (s->shape != GPU_TILES)
+        return;
+    assert_true(s->global[0] * t->vectors * s->lanes >= gpu_vars_points(s->kernel, &t->n));
+    assert_true(s->global[1] / t->k_items * t->rows >= gpu_vars_points(s->kernel, &t->m));
+    if (!t->local_memory)
+        assert_true(t->rows * t->vectors * s->lanes <= device->tile_numbers);
+    else
+        assert_true((t->items_m * t->rows + t->items_n * t->vectors) * t->k_tile * sizeof(float) <= device->local_bytes);
+}
+
+/** On a processor a matmul's tile is as large as registers allow, with vectors along N; nothing goes through local memory. */
+static void processors_tile_in_registers(void **state)
+{
+    const struct gpu_facts *device = target_gpu_facts(true);
+    struct kernel *k = matmul(2, 100, 200, 300, false);
+    struct gpu_schedule s;
+
+    (void)state;
+    schedule_gpu(k, device, &s);
+    assert_int_equal(s.shape, GPU_TILES);
+    assert_false(s.tile.local_memory);
+    assert_int_equal(s.lane_var, 2);
+    assert_int_equal(s.tile.m.count, 1);
+    assert_int_equal(s.tile.m.vars[0], 1);
+    assert_int_equal(s.dimensions[2].count, 1);
+    assert_true(s.tile.rows >= 4);
+    assert_true(s.tile.rows * s.tile.vectors * s.lanes >= device->tile_numbers / 2);
+    assert_int_equal(s.sum_split, 0); /* 300 additions are more than one accumulator takes */
+    check_cover(&s, device);
+    kernel_free(k);
+}
+
+/** Other devices bring tiles of large matrices to local memory; a few rows do not pay for it, and share K instead. */
+static void gpus_tile_in_local_memory(void **state)
+{
+    struct gpu_facts device = *target_gpu_facts(false);
+    struct kernel *large = matmul(1, 512, 512, 512, true), *few = matmul(1, 4, 512, 4096, false);
+    struct gpu_schedule s;
+
+    (void)state;
+    schedule_gpu(large, &device, &s);
+    assert_int_equal(s.shape, GPU_TILES);
+    assert_true(s.tile.local_memory);
+    assert_true(s.tile.along_k[0] && s.tile.along_k[1]);
+    check_cover(&s, &device);
+    device.local_bytes = 2 << 10;
+    schedule_gpu(large, &device, &s);
+    check_cover(&s, &device);
+    schedule_gpu(few, &device, &s);
+    assert_int_equal(s.shape, GPU_TILES);
+    assert_false(s.tile.local_memory);
+    assert_true(s.tile.k_items > 1);
+    check_cover(&s, &device);
+    kernel_free(large);
+    kernel_free(few);
+}
+
+/** A depthwise convolution's rows share its weights, which differ along the lanes like its input. */
+static void depthwise_rows_share_weights(void **state)
+{
+    struct kernel *k = depthwise(40, 33);
+    struct gpu_schedule s;
+
+    (void)state;
+    for (int processor = 0; processor < 2; processor++) {
+        schedule_gpu(k, target_gpu_facts(processor), &s);
+        assert_int_equal(s.shape, GPU_TILES);
+        assert_false(s.tile.local_memory);
+        assert_int_equal(s.lane_var, 1);
+        assert_true(s.lane_tail);
+        assert_int_equal(s.tile.m.vars[0], 0);
+        check_cover(&s, target_gpu_facts(processor));
+    }
+    kernel_free(k);
+}
+
+/** Lanes run along columns, or along rows that are contiguous; a GPU's group shares a row, a processor's items do not. */
+static void reductions_have_lanes(void **state)
+{
+    struct kernel *rows = reduction(64, 1000, false), *columns = reduction(640, 100, true);
+    struct gpu_schedule s;
+
+    (void)state;
+    schedule_gpu(rows, target_gpu_facts(true), &s);
+    assert_int_equal(s.shape, GPU_POINTS);
+    assert_int_equal(s.lane_var, 1);
+    schedule_gpu(rows, target_gpu_facts(false), &s);
+    assert_int_equal(s.shape, GPU_ROWS);
+    assert_int_equal(s.lanes, 1);
+    schedule_gpu(columns, target_gpu_facts(true), &s);
+    assert_int_equal(s.shape, GPU_POINTS);
+    assert_int_equal(s.lane_var, 0);
+    assert_int_equal(s.global[0], 640 / s.lanes);
+    kernel_free(rows);
+    kernel_free(columns);
+}
+
+/** Whatever the sizes are, schedules cover all points. */
+static void all_sizes_are_covered(void **state)
+{
+    static const int64_t sizes[] = {1, 2, 3, 7, 16, 17, 33, 130, 1000};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+
+    (void)state;
+    for (int i = 0; i < SIZES * SIZES * 8; i++) {
+        const int64_t m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES];
+        const bool processor = i / (SIZES * SIZES) % 2, transposed = i / (SIZES * SIZES) / 2 % 2;
+        const struct gpu_choice choice = {.tile_memory = i / (SIZES * SIZES) / 4 ? GPU_MEMORY_LOCAL : GPU_MEMORY_ANY};
+        struct kernel *k = matmul(3, m, n, 50, transposed);
+        struct gpu_schedule s;
+
+        schedule_gpu_choose(k, target_gpu_facts(processor), &choice, &s);
+        check_cover(&s, target_gpu_facts(processor));
+        kernel_free(k);
+    }
+}
+
+/** The text names what a reader looks for. */
+static void schedules_are_printed(void **state)
+{
+    struct kernel *k = matmul(1, 100, 200, 300, false);
+    struct gpu_schedule s;
+    char text[400] = "";
+    FILE *f = fmemopen(text, sizeof text - 1, "w");
+
+    (void)state;
+    schedule_gpu(k, target_gpu_facts(true), &s);
+    gpu_schedule_print(&s, f);
+    fclose(f);
+    assert_non_null(strstr(text, "tiles "));
+    assert_non_null(strstr(text, "from global memory"));
+    assert_non_null(strstr(text, "lanes along variable 1"));
+    assert_non_null(strstr(text, "work-items in groups of"));
+    kernel_free(k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processors_tile_in_registers), cmocka_unit_test(gpus_tile_in_local_memory),
+        cmocka_unit_test(depthwise_rows_share_weights), cmocka_unit_test(reductions_have_lanes),
+        cmocka_unit_test(all_sizes_are_covered),        cmocka_unit_test(schedules_are_printed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * winograd: which convolutions are chosen, how they are cut into macro-tiles, and what is fused with them.  Results are tested
+ * where kernels are made (tests/passes/lower/test_lower_winograd.c).
+ */
+#include "support/winograd.h"
+
+/* What cannot be transformed is not, though it is wished: strides, dilations, groups, other windows, weights at run time,
+ * weights that are not finite or huge. */
+static void what_cannot_be_transformed_stays(void **state)
+{
+    static const char *const others[] = {
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+        "nodes { y = conv2d(x, w, strides=[2, 1]" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+        "nodes { y = conv2d(x, w, dilations=[1, 2]" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 8, 3, 3] @scalar(1); }"
+        "nodes { y = conv2d(x, w, groups=2" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 16]; } consts { w: f32[16, 16, 3, 1] @scalar(1); }"
+        "nodes { y = conv2d(x, w" NHWC "); } outputs { y; }",
+        "inputs { x: f32[1, 9, 9, 4]; w: f32[4, 4, 3, 3]; } nodes { y = conv2d(x, w" NHWC "); } outputs { y; }",
+    };
+    const struct pass_options o = {.target = &plain_target, .debug = &prefer_winograd};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        winograd_check(others[i], &plain_target, false, false, kernel_interpret);
+    for (int i = 0; i < 2; i++) {
+        struct graph *g = parse_random(winograd_bodies[0]);
+        ((float *)(uintptr_t)g->first_constant->constant->data)[7] = i ? NAN : 1e12f;
+        assert_false(pass_winograd(g, &o));
+        graph_free(g);
+    }
+}
+
+/* The cost model: images of many tiles and channels, but not few channels, nor weights that are large beside the image. */
+static void the_cost_model_chooses(void **state)
+{
+    static const struct {
+        const char *body;
+        bool chosen;
+    } cases[] = {
+        {"inputs { x: f32[1, 128, 128, 64]; } consts { w: f32[64, 64, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         true},
+        {"inputs { x: f32[1, 28, 28, 128]; } consts { w: f32[128, 128, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         true},
+        {"inputs { x: f32[1, 224, 224, 3]; } consts { w: f32[32, 3, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         false},
+        {"inputs { x: f32[1, 4, 4, 256]; } consts { w: f32[256, 256, 3, 3] @scalar(1); }"
+         "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+         false},
+    };
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    const struct debug_options none = {0}, library = {.flags = DEBUG_PREFER_LIBRARY};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph *g = parse_random(cases[i].body);
+        assert_false(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &library}));
+        assert_int_equal(pass_winograd(g, &(struct pass_options){.target = &t, .debug = &none}), cases[i].chosen);
+        graph_free(g);
+    }
+}
+
+/* Returns whether the kernel of the transforms reads and writes nchw itself, next to a second cache of so many bytes. */
+static bool transposes(int64_t cache_bytes)
+{
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = cache_bytes};
+    const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
+    struct graph *g = parse_body("inputs { x: f32[1, 16, 32, 32]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+                                 "nodes { a = transpose(x, permutation=[0, 2, 3, 1]); c = conv2d(a, w, inputLayout=\"nhwc\");"
+                                 "  r = relu(c); y = transpose(r, permutation=[0, 3, 1, 2]); } outputs { y; }");
+    bool in, out;
+
+    assert_true(pass_winograd(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    assert_ptr_equal(value_named(g, "r")->producer->cluster, value_named(g, "c")->producer->cluster);
+    in = value_named(g, "a")->producer->cluster == value_named(g, "c")->producer->cluster;
+    out = value_named(g, "y")->producer->cluster == value_named(g, "c")->producer->cluster;
+    assert_int_equal(in, out);
+    graph_free(g);
+    return in;
+}
+
+/* What the cache does not hold is not gathered from far apart, once for each tile. */
+static void images_beyond_the_cache_are_not_scattered(void **state)
+{
+    (void)state;
+    assert_true(transposes(1 << 20));
+    assert_false(transposes(32 << 10));
+}
+
+/* Images of 7, 14 and 28 results leave nothing of tiles of accumulators empty, nor do powers of two; whole images are one
+ * macro-tile if that fits: weights are read once then. */
+static void macro_tiles_waste_nothing(void **state)
+{
+    static const struct {
+        int size, channels;
+        int64_t macro_tiles, rows;
+    } cases[] = {{14, 256, 1, 49}, {28, 128, 2, 98}, {56, 64, 14, 56}, {64, 64, 16, 64}};
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct winograd_shape s;
+        char body[256];
+
+        snprintf(body, sizeof body,
+                 "inputs { x: f32[1, %d, %d, %d]; } consts { w: f32[%d, %d, 3, 3] @scalar(1); }"
+                 "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+                 cases[i].size, cases[i].size, cases[i].channels, cases[i].channels, cases[i].channels);
+        struct graph *g = parse_body(body);
+        assert_true(winograd_shape(g->first, &t, &s));
+        assert_int_equal(s.count[0] * s.count[1], cases[i].macro_tiles);
+        assert_int_equal(s.rows, cases[i].rows);
+        graph_free(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_transformed_stays),
+        cmocka_unit_test(the_cost_model_chooses),
+        cmocka_unit_test(images_beyond_the_cache_are_not_scattered),
+        cmocka_unit_test(macro_tiles_waste_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

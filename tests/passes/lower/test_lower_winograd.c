@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Convolutions by Winograd's transforms, lowered: results of kernel_interpret lie within the interpreter's bounds, inputs that
+ * are not finite included, and the work grows as images do.
+ */
+#include "support/winograd.h"
+
+static void results_are_within_bounds(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WINOGRAD_BODIES; i++)
+        for (int nasty = 0; nasty < 2; nasty++)
+            winograd_check(winograd_bodies[i], &plain_target, nasty, true, kernel_interpret);
+}
+
+static double operations_of(int width, const struct target *t)
+{
+    const struct pass_options o = {.target = t, .debug = &prefer_winograd};
+    struct kernel_list list;
+    struct error e = {0};
+    char body[256];
+    double operations;
+
+    snprintf(body, sizeof body,
+             "inputs { x: f32[1, 4, %d, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+             "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+             width);
+    struct graph *g = parse_body(body);
+    assert_true(pass_winograd(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, t, &list, &e));
+    assert_int_equal(list.count, 1);
+    operations = kernel_cost(list.kernels[0], target_facts(t)).operations;
+    kernel_list_free(&list);
+    graph_free(g);
+    return operations;
+}
+
+/* Work grows as images do, also where a macro-tile is a part of a row. */
+static void work_grows_as_images_do(void **state)
+{
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    const double one = operations_of(1600, &t), many = operations_of(16000, &t);
+
+    (void)state;
+    assert_true(many > 9.5 * one && many < 10.5 * one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_within_bounds),
+        cmocka_unit_test(work_grows_as_images_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Timelines: work is done in the order in which it was submitted, whichever thread does it. */
+#include "runtime/api/future_support.h"
+
+/* ---- order ---- */
+
+/* Every write, dispatch and read sees exactly what was submitted before it. */
+static void timeline_order(void **state)
+{
+    (void)state;
+    struct gate gate = GATE_INIT;
+    WNNContext c = fake_context(NULL);
+    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), fast = fake_graph(c, 1, 1, fake_double, NULL);
+    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    struct report first = {0}, second = {0};
+    float data[4] = {10, 20, 30, 40};
+
+    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
+    dispatch(c, slow, a, x);
+    gate_wait_arrived(&gate, 1); /* dispatch has not waited */
+    read_async(c, x, &first, WNNCallbackMode_AllowSpontaneous);
+    assert_int_equal(wnnContextWriteTensor(c, a, data, 16), WNNStatus_Success);
+    memset(data, 0, sizeof data); /* was copied */
+    dispatch(c, fast, a, x);
+    dispatch(c, fast, x, a);
+    read_async(c, a, &second, WNNCallbackMode_AllowSpontaneous);
+    assert_int_equal(first.calls, 0);
+    gate_open(&gate);
+    assert_int_equal(wnnContextReadTensor(c, x, data, 16), WNNStatus_Success); /* behind all of it */
+    assert_int_equal(first.status, WNNStatus_Success);
+    assert_true(data[2] == 60 && first.data[2] == 6 && second.data[2] == 120);
+    wnnTensorRelease(a);
+    wnnTensorRelease(x);
+    wnnGraphRelease(slow);
+    wnnGraphRelease(fast);
+    wnnContextRelease(c);
+}
+
+/* compute waits for its turn behind a running dispatch, but uses none of the tensors. */
+static void compute_behind_dispatch(void **state)
+{
+    (void)state;
+    struct gate gate = GATE_INIT;
+    WNNContext c = fake_context(NULL);
+    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), fast = fake_graph(c, 1, 1, fake_double, NULL);
+    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    float in[4] = {1, 2, 3, 4}, out[4];
+
+    dispatch(c, slow, a, x);
+    gate_wait_arrived(&gate, 1);
+    gate_open(&gate);
+    assert_int_equal(
+        wnnGraphCompute(fast, 1, &(WNNNamedBuffer){WNN_STR("a"), in, 16}, 1, &(WNNNamedBuffer){WNN_STR("x"), out, 16}),
+        WNNStatus_Success);
+    assert_true(out[3] == 8);
+    wnnTensorRelease(a);
+    wnnTensorRelease(x);
+    wnnGraphRelease(slow);
+    wnnGraphRelease(fast);
+    wnnContextRelease(c);
+}
+
+static bool note_thread(void *user, unsigned char *const *inputs, unsigned char *const *outputs)
+{
+    *(pthread_t *)user = pthread_self();
+    return fake_double(NULL, inputs, outputs);
+}
+
+/* A dispatch that takes less time than waking a thread is done when the call returns, unless something is before it. */
+static void a_brief_dispatch_is_done_when_the_call_returns(void **state)
+{
+    (void)state;
+    struct gate gate = GATE_INIT;
+    pthread_t thread = 0;
+    WNNContext c = fake_context(NULL);
+    WNNGraph slow = fake_graph(c, 1, 1, fake_double, &gate), brief = fake_graph(c, 1, 1, note_thread, &thread);
+    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    float data[4];
+
+    brief->executable->brief = true;
+    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
+    dispatch(c, brief, a, x);
+    assert_true(pthread_equal(thread, pthread_self()));
+    thread = 0;
+    dispatch(c, slow, x, a);
+    gate_wait_arrived(&gate, 1);
+    dispatch(c, brief, a, x); /* returns while the gate is closed */
+    gate_open(&gate);
+    assert_int_equal(wnnContextReadTensor(c, x, data, 16), WNNStatus_Success);
+    assert_true(data[2] == 24);
+    assert_false(pthread_equal(thread, pthread_self()));
+    wnnTensorRelease(a);
+    wnnTensorRelease(x);
+    wnnGraphRelease(slow);
+    wnnGraphRelease(brief);
+    wnnContextRelease(c);
+}
+
+/* Work that comes while the thread runs, looks out for more, falls asleep or sleeps: none is forgotten. */
+static void submit_under(const char *policy)
+{
+    const char *before = getenv("OMP_WAIT_POLICY");
+    char *kept = before ? strdup(before) : NULL;
+
+    setenv("OMP_WAIT_POLICY", policy, 1);
+    WNNContext c = fake_context(NULL);
+    WNNGraph g = fake_graph(c, 1, 1, fake_double, NULL);
+    WNNTensor a = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+
+    if (kept)
+        setenv("OMP_WAIT_POLICY", kept, 1);
+    else
+        unsetenv("OMP_WAIT_POLICY");
+    free(kept);
+    for (unsigned i = 0; i < 400; i++) {
+        struct report r = {0};
+
+        dispatch(c, g, a, x);
+        if (i % 3 == 0)
+            usleep(i % 7); /* often the thread has just begun to look out */
+        WNNFuture f = read_async(c, x, &r, WNNCallbackMode_WaitAnyOnly);
+        assert_int_equal(wnnContextWaitAny(c, 1, &f, UINT64_C(20000000000)), WNNStatus_Success);
+        assert_int_equal(r.calls, 1);
+        usleep(i % 30 * 8); /* up to twice as long as it looks out */
+    }
+    wnnTensorRelease(a);
+    wnnTensorRelease(x);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+static void work_is_submitted_at_any_time(void **state)
+{
+    (void)state;
+    submit_under("active");
+    submit_under("passive");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(timeline_order, fake_nothing_left),
+        cmocka_unit_test_teardown(compute_behind_dispatch, fake_nothing_left),
+        cmocka_unit_test_teardown(a_brief_dispatch_is_done_when_the_call_returns, fake_nothing_left),
+        cmocka_unit_test_teardown(work_is_submitted_at_any_time, fake_nothing_left),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * From graphs to executables on the real CPU engine, compared with the reference interpreter: with and without library, passes
+ * and wide vectors, with a library that refuses what it promised, inside a caller's parallel region, with constants at odd
+ * addresses, and with a context that is lost in the middle.
+ *
+ * All data are small integers, so that float sums are exact in any order and results must be equal.
+ */
+#include <pthread.h>
+
+#include "runtime/compile/compile.h"
+#include "runtime/api/context.h"
+#include "runtime/api/runtime.h"
+#include "support/graphs.h"
+
+void GOMP_parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags);
+
+/* Convolutions with bias, activation, residual sum, depthwise; both layouts; matmuls; movement, reduction,
+ * broadcasting. */
+static const char network[] =
+    "inputs { x: f32[1, 4, 6, 6]; r: f32[5]; unused: f32[3]; }"
+    "consts { w: f32[8, 4, 3, 3] @scalar(1); b: f32[8] @scalar(-30); w2: f32[8, 8, 1, 1] @scalar(2); dw: f32[8, 1, 3, 3] "
+    "@scalar(1);"
+    " m: f32[288, 5] @scalar(1); six: f32[1] @scalar(6); }"
+    "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]); a = relu(c); d = conv2d(a, w2); s = add(d, a); p = relu(s);"
+    " e = conv2d(p, dw, groups=8, padding=[1, 1, 1, 1]); f = clamp(e, minValue=0, maxValue=1000);"
+    " t = transpose(f, permutation=[0, 2, 3, 1]); h = reshape(t, newShape=[1, 288]); y = matmul(h, m); z = add(y, r);"
+    " q = reduceMax(t, axes=[3]); u = mul(q, six); n = neg(x); }"
+    "outputs { z; u; n; \"again\" = n; }";
+
+struct results {
+    float *data[8];
+    size_t bytes[8];
+};
+
+static void results_free(struct results *r)
+{
+    for (int i = 0; i < 8; i++)
+        free(r->data[i]);
+}
+
+static float *test_data(size_t count, int seed)
+{
+    float *data = malloc(count * sizeof *data);
+
+    assert_non_null(data);
+    for (size_t i = 0; i < count; i++)
+        data[i] = (float)((int)((i * 7 + (size_t)seed) % 11) - 5);
+    return data;
+}
+
+/* Returns what the reference interpreter makes of a body. */
+static struct results expected(const char *body, int seed)
+{
+    struct results r = {{0}, {0}};
+    struct graph *g = parse_body(body);
+    float *inputs[8] = {0};
+    struct error e = {0};
+
+    for (uint32_t i = 0; i < g->input_count; i++)
+        inputs[i] = test_data((size_t)type_elements(&g->inputs[i]->type), seed + (int)i);
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        r.bytes[i] = (size_t)type_bytes(&g->outputs[i].value->type);
+        r.data[i] = malloc(r.bytes[i]);
+    }
+    assert_true(graph_interpret(g, (const void *const *)inputs, (void *const *)r.data, &e));
+    for (int i = 0; i < 8; i++)
+        free(inputs[i]);
+    graph_free(g);
+    return r;
+}
+
+/* Computes with a built graph and compares. */
+static void check(WNNGraph graph, const char *body, int seed)
+{
+    struct results want = expected(body, seed);
+    WNNNamedBuffer inputs[8], outputs[8];
+    size_t input_count = wnnGraphGetInputCount(graph), output_count = wnnGraphGetOutputCount(graph);
+    WNNNamedOperandDescriptor d;
+
+    for (size_t i = 0; i < input_count; i++) {
+        size_t count = 1;
+        assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);
+        for (size_t k = 0; k < d.descriptor.rank; k++)
+            count *= d.descriptor.shape[k];
+        inputs[i] = (WNNNamedBuffer){d.name, test_data(count, seed + (int)graph->inputs[i].slot), count * 4};
+    }
+    for (size_t i = 0; i < output_count; i++) {
+        assert_int_equal(wnnGraphGetOutput(graph, i, &d), WNNStatus_Success);
+        outputs[i] = (WNNNamedBuffer){d.name, malloc(want.bytes[i]), want.bytes[i]};
+    }
+    assert_int_equal(wnnGraphCompute(graph, input_count, inputs, output_count, outputs), WNNStatus_Success);
+    for (size_t i = 0; i < output_count; i++) {
+        const float *got = outputs[i].data;
+        for (size_t k = 0; k < want.bytes[i] / 4; k++)
+            if (got[k] != want.data[i][k])
+                fail_msg("output %zu[%zu] is %g, should be %g", i, k, (double)got[k], (double)want.data[i][k]);
+        free(outputs[i].data);
+    }
+    for (size_t i = 0; i < input_count; i++)
+        free(inputs[i].data);
+    results_free(&want);
+}
+
+static WNNContext new_context(const char *debug, uint32_t threads)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext c;
+
+    o.debug = WNN_STR(debug);
+    o.threadCount = threads;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
+    return c;
+}
+
+static WNNGraph build(WNNContext c, const char *body)
+{
+    WNNGraph graph;
+    struct error e = {0};
+
+    if (runtime_build(c, parse_body(body), &graph, &e) != WNNStatus_Success)
+        fail_msg("%s", e.message);
+    return graph;
+}
+
+static void all_ways_compute_the_same(void **state)
+{
+    (void)state;
+    static const char *const debug[] = {
+        "", "no-library", "no-passes", "no-passes,no-library", "isa=avx2", "isa=baseline", "isa=baseline,no-library", "verify"};
+
+    for (size_t i = 0; i < sizeof debug / sizeof *debug; i++)
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+            WNNContext c = new_context(debug[i], threads);
+            WNNGraph graph = build(c, network);
+            assert_int_equal(wnnGraphGetInputCount(graph), 2);
+            check(graph, network, 1);
+            check(graph, network, 2);
+            wnnGraphRelease(graph);
+            wnnContextRelease(c);
+        }
+}
+
+/* ---- a library that changes its mind ---- */
+
+static struct engine_functions hooked;
+static struct engine_library hooked_library;
+static const struct engine_functions *hooked_base;
+static int hook_calls, hook_refuse_from, hook_refuse_count;
+static WNNContext hook_context;
+
+static struct library_step *hooked_step_create(struct engine *en, struct node *const *nodes, uint32_t count,
+                                               bool (*shares_output)(void *user, const struct value *v), void *user,
+                                               struct error *e)
+{
+    int call = hook_calls++;
+
+    if (hook_context) {
+        WNNContext c = hook_context;
+        hook_context = NULL;
+        wnnContextDestroy(c);
+    }
+    if (call >= hook_refuse_from && call < hook_refuse_from + hook_refuse_count) {
+        error_set(e, WNNStatus_OperationError, "refused by the test");
+        return NULL;
+    }
+    return hooked_base->library->step_create(en, nodes, count, shares_output, user, e);
+}
+
+static WNNContext new_hooked_context(int refuse_from, int refuse_count)
+{
+    WNNContext c = new_context("", 1);
+
+    hooked_base = c->engine->functions;
+    hooked = *hooked_base;
+    hooked_library = *hooked_base->library;
+    hooked_library.step_create = hooked_step_create;
+    hooked.library = &hooked_library;
+    hook_calls = 0;
+    hook_refuse_from = refuse_from;
+    hook_refuse_count = refuse_count;
+    hook_context = NULL;
+    c->engine->functions = &hooked;
+    return c;
+}
+
+static void library_refuses(void **state)
+{
+    (void)state;
+    /* One after the other, and all. */
+    for (int from = 0; from < 5; from++) {
+        WNNContext c = new_hooked_context(from, from == 4 ? 1000 : 1);
+        if (from == 4)
+            hook_refuse_from = 0;
+        WNNGraph graph = build(c, network);
+        assert_true(hook_calls > 0);
+        check(graph, network, 3);
+        wnnGraphRelease(graph);
+        wnnContextRelease(c);
+    }
+}
+
+static void building_fails_when_the_context_is_lost(void **state)
+{
+    (void)state;
+    WNNContext c = new_hooked_context(0, 0);
+    WNNGraph graph = (WNNGraph)1;
+    struct error e = {0};
+
+    hook_context = c;
+    assert_int_equal(runtime_build(c, parse_body(network), &graph, &e), WNNStatus_InvalidStateError);
+    assert_null(graph);
+    assert_int_equal(hook_calls, 1); /* cancelled: the other steps were not made */
+    assert_int_equal(runtime_build(c, parse_body(network), &graph, &e), WNNStatus_InvalidStateError);
+    assert_int_equal(hook_calls, 1);
+    wnnContextRelease(c);
+}
+
+static void a_bad_switch_is_refused(void **state)
+{
+    (void)state;
+    WNNContext c = new_context("skip=no-such-pass", 1);
+    WNNGraph graph;
+    struct error e = {0};
+
+    assert_int_equal(runtime_build(c, parse_body(network), &graph, &e), WNNStatus_OperationError);
+    assert_non_null(strstr(e.message, "no-such-pass"));
+    wnnContextRelease(c);
+}
+
+/* ---- callers of all kinds ---- */
+
+struct inside {
+    WNNGraph graph;
+    WNNStatus status[2];
+    float out[2][4];
+    atomic_int next;
+};
+
+static void compute_inside(void *data)
+{
+    struct inside *in = data;
+    int i = atomic_fetch_add(&in->next, 1);
+    float x[4] = {-1, 2, -3, (float)i};
+
+    in->status[i] = wnnGraphCompute(in->graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, 16}, 1,
+                                    &(WNNNamedBuffer){WNN_STR("y"), in->out[i], 16});
+}
+
+static void a_callers_parallel_region_may_compute(void **state)
+{
+    (void)state;
+    WNNContext c = new_context("", 2);
+    struct inside in = {.graph = build(c, "inputs { x: f32[4]; } consts { w: f32[4, 4] @scalar(1); }"
+                                          "nodes { a = relu(x); b = reshape(a, newShape=[1, 4]); m = matmul(b, w);"
+                                          " y = reshape(m, newShape=[4]); } outputs { y; }")};
+
+    GOMP_parallel(compute_inside, &in, 2, 0);
+    assert_int_equal(in.next, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(in.status[i], WNNStatus_Success);
+        assert_true(in.out[i][0] == 2 + (float)i);
+    }
+    wnnGraphRelease(in.graph);
+    wnnContextRelease(c);
+}
+
+struct many {
+    WNNGraph graph;
+    int seed;
+};
+
+static void *compute_many(void *data)
+{
+    struct many *m = data;
+
+    for (int i = 0; i < 20; i++)
+        check(m->graph, network, m->seed + i);
+    return NULL;
+}
+
+static void many_threads_share_one_graph(void **state)
+{
+    (void)state;
+    WNNContext c = new_context("", 2);
+    WNNGraph graph = build(c, network);
+    struct many many[6];
+    pthread_t threads[6];
+
+    for (int i = 0; i < 6; i++) {
+        many[i] = (struct many){graph, i * 5};
+        assert_int_equal(pthread_create(&threads[i], NULL, compute_many, &many[i]), 0);
+    }
+    for (int i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    wnnGraphRelease(graph);
+    wnnContextRelease(c);
+}
+
+/* ---- constants ---- */
+
+static int released;
+
+static void on_release(void const *data, size_t bytes, void *userdata1, void *userdata2)
+{
+    (void)data;
+    (void)bytes;
+    (void)userdata1;
+    (void)userdata2;
+    released++;
+}
+
+/* Lent bytes at an odd address, read by a kernel at run time; and lent weights, which are packed and given back at build. */
+static void lent_constants_are_read_or_given_back(void **state)
+{
+    (void)state;
+    WNNContext c = new_context("", 1);
+    struct tensor_type vector = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {4}};
+    struct tensor_type matrix = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {32, 32}};
+    struct graph *g = graph_create();
+    struct error e = {0};
+    WNNBufferReleaseCallbackInfo info = {on_release, NULL, NULL};
+    char bytes[4 * 4 + 1];
+    float in[4] = {1, 2, 3, 4}, out[4], *weights = test_data(32 * 32, 1), big[32] = {1}, result[32];
+
+    memcpy(bytes + 1, in, 16);
+    released = 0;
+    struct value *x = graph_add_input(g, "x", 1, &vector);
+    struct value *k = graph_add_constant(g, &vector, constant_lend(bytes + 1, 16, info));
+    struct node *sum = node_create(g, NULL, OP_ADD, "", 2, (struct value *[]){x, k}, NULL, NULL, &e);
+    assert_true(graph_add_output(g, "y", 1, sum->results[0]));
+    WNNGraph graph;
+    assert_int_equal(runtime_build(c, g, &graph, &e), WNNStatus_Success);
+    assert_int_equal(
+        wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), in, 16}, 1, &(WNNNamedBuffer){WNN_STR("y"), out, 16}),
+        WNNStatus_Success);
+    assert_true(out[3] == 8);
+    wnnGraphRelease(graph);
+    assert_int_equal(released, 1);
+
+    g = graph_create();
+    struct tensor_type row = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {1, 32}};
+    x = graph_add_input(g, "x", 1, &row);
+    k = graph_add_constant(g, &matrix, constant_lend(weights, 32 * 32 * 4, info));
+    struct node *mul = node_create(g, NULL, OP_MATMUL, "", 2, (struct value *[]){x, k}, NULL, NULL, &e);
+    assert_true(graph_add_output(g, "y", 1, mul->results[0]));
+    assert_int_equal(runtime_build(c, g, &graph, &e), WNNStatus_Success);
+    assert_int_equal(
+        wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), big, 128}, 1, &(WNNNamedBuffer){WNN_STR("y"), result, 128}),
+        WNNStatus_Success);
+    assert_memory_equal(result, weights, 128);
+    wnnGraphRelease(graph);
+    assert_int_equal(released, 2);
+    free(weights);
+    wnnContextRelease(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_ways_compute_the_same),
+        cmocka_unit_test(library_refuses),
+        cmocka_unit_test(building_fails_when_the_context_is_lost),
+        cmocka_unit_test(a_bad_switch_is_refused),
+        cmocka_unit_test(a_callers_parallel_region_may_compute),
+        cmocka_unit_test(many_threads_share_one_graph),
+        cmocka_unit_test(lent_constants_are_read_or_given_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The rules of createTensor, createConstantTensor, readTensor, writeTensor, dispatch, compute, destroy: every step that can
+ * refuse, in the specification's order, with its kind of error and a message that names what disagrees.
+ */
+#include <time.h>
+
+#include "runtime/fake_engine.h"
+
+static const float values[4] = {1, 2, 3, 4};
+
+static void context_options_are_checked(void **state)
+{
+    (void)state;
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext c = (WNNContext)1;
+
+    assert_int_equal(wnnCreateContext(NULL, NULL), WNNStatus_TypeError);
+    o.powerPreference = (WNNPowerPreference)7;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
+    assert_null(c);
+    MESSAGE_HAS("powerPreference", "7");
+    o = WNN_CONTEXT_OPTIONS_INIT;
+    o.threadCount = 5000;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
+    MESSAGE_HAS("threadCount", "5000", "1024");
+    o = WNN_CONTEXT_OPTIONS_INIT;
+    o.precision = (WNNPrecision)3;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
+    assert_null(c);
+    MESSAGE_HAS("precision", "3");
+    o = WNN_CONTEXT_OPTIONS_INIT;
+    o.debug = WNN_STR("no-such-switch");
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
+    MESSAGE_HAS("no-such-switch");
+    o.debug = WNN_STR("isa=pentium");
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
+    MESSAGE_HAS("pentium");
+
+    o = WNN_CONTEXT_OPTIONS_INIT;
+    o.powerPreference = WNNPowerPreference_LowPower;
+    o.accelerated = false;
+    o.precision = WNNPrecision_Bf16x2;
+    assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
+    assert_int_equal(wnnContextGetPowerPreference(c), WNNPowerPreference_LowPower);
+    assert_int_equal(wnnContextGetPrecision(c), WNNPrecision_Bf16x2);
+    assert_false(wnnContextGetAccelerated(c));
+    assert_false(wnnContextIsLost(c));
+    wnnContextAddRef(c);
+    wnnContextRelease(c);
+    wnnContextRelease(c);
+    assert_int_equal(wnnCreateContext(NULL, &c), WNNStatus_Success);
+    assert_false(wnnContextGetAccelerated(c));
+    assert_int_equal(wnnContextGetPowerPreference(c), WNNPowerPreference_Default);
+    assert_int_equal(wnnContextGetPrecision(c), WNNPrecision_Float32);
+    wnnContextRelease(c);
+    wnnContextRelease(NULL);
+}
+
+static void tensors_are_checked(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL);
+    WNNTensor t = (WNNTensor)1;
+    WNNTensorDescriptor d = {
+        .dataType = WNNOperandDataType_Int8, .rank = 2, .shape = (uint32_t[]){3, 5}, .readable = true, .writable = false};
+
+    assert_int_equal(wnnContextCreateTensor(c, &d, NULL), WNNStatus_TypeError);
+    assert_int_equal(wnnContextCreateTensor(c, NULL, &t), WNNStatus_TypeError);
+    assert_null(t);
+    assert_int_equal(wnnContextCreateTensor(NULL, &d, &t), WNNStatus_TypeError);
+    d.dataType = (WNNOperandDataType)99;
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
+    d.dataType = WNNOperandDataType_Int8;
+    d.shape = (uint32_t[]){3, 0};
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
+    MESSAGE_HAS("createTensor", "dimension 1", "0");
+    d.shape = (uint32_t[]){65536, 32768}; /* 2^31 elements: one more than allowed */
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
+    d.shape = NULL;
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
+    d.rank = 9;
+    d.shape = (uint32_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1};
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_TypeError);
+    MESSAGE_HAS("rank 9", "8");
+
+    d = (WNNTensorDescriptor){
+        .dataType = WNNOperandDataType_Int8, .rank = 2, .shape = (uint32_t[]){3, 5}, .readable = true, .writable = false};
+    atomic_store(&fake_out_of_memory, true);
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_UnknownError);
+    MESSAGE_HAS("15 bytes");
+    atomic_store(&fake_out_of_memory, false);
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_Success);
+    assert_int_equal(wnnTensorGetDataType(t), WNNOperandDataType_Int8);
+    assert_int_equal(wnnTensorGetRank(t), 2);
+    assert_int_equal(wnnTensorGetShape(t)[0], 3);
+    assert_int_equal(wnnTensorGetShape(t)[1], 5);
+    assert_int_equal(wnnTensorGetByteLength(t), 15);
+    assert_true(wnnTensorGetReadable(t));
+    assert_false(wnnTensorGetWritable(t));
+    assert_false(wnnTensorGetConstant(t));
+    char bytes[15], zeros[15] = {0};
+    memset(bytes, 1, sizeof bytes);
+    assert_int_equal(wnnContextReadTensor(c, t, bytes, 15), WNNStatus_Success);
+    assert_memory_equal(bytes, zeros, 15);
+    wnnTensorRelease(t);
+
+    d.rank = 0;
+    d.shape = NULL;
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_Success);
+    assert_int_equal(wnnTensorGetByteLength(t), 1);
+    wnnTensorRelease(t);
+
+    wnnContextDestroy(c);
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_InvalidStateError);
+    /* The context's state comes before the descriptor. */
+    d.rank = 9;
+    assert_int_equal(wnnContextCreateTensor(c, &d, &t), WNNStatus_InvalidStateError);
+    wnnContextRelease(c);
+}
+
+static void constant_tensors_are_checked(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL), other = fake_context(NULL);
+    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    WNNTensor t;
+    struct tensor_type type;
+    struct error e;
+    float copy[4];
+
+    assert_int_equal(wnnContextCreateConstantTensor(c, &d, values, 12, &t), WNNStatus_TypeError);
+    MESSAGE_HAS("createConstantTensor", "12", "16");
+    assert_int_equal(wnnContextCreateConstantTensor(c, &d, NULL, 16, &t), WNNStatus_TypeError);
+    memcpy(copy, values, sizeof copy);
+    assert_int_equal(wnnContextCreateConstantTensor(c, &d, copy, 16, &t), WNNStatus_Success);
+    memset(copy, 0, sizeof copy); /* it was copied */
+    assert_true(wnnTensorGetConstant(t));
+    assert_false(wnnTensorGetReadable(t));
+    assert_false(wnnTensorGetWritable(t));
+    assert_int_equal(wnnContextReadTensor(c, t, copy, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWriteTensor(c, t, copy, 16), WNNStatus_TypeError);
+
+    error_clear(&e);
+    struct constant *k = runtime_tensor_constant(c, t, &type, &e);
+    assert_non_null(k);
+    assert_memory_equal(k->data, values, 16);
+    assert_int_equal(type.dims[0], 4);
+    assert_null(runtime_tensor_constant(other, t, &type, &e));
+    assert_int_equal(e.status, WNNStatus_TypeError);
+    assert_false(runtime_tensor_is_destroyed(t));
+    wnnTensorDestroy(t);
+    assert_true(runtime_tensor_is_destroyed(t));
+    error_clear(&e);
+    assert_null(runtime_tensor_constant(c, t, &type, &e));
+    assert_int_equal(e.status, WNNStatus_TypeError);
+    assert_memory_equal(k->data, values, 16); /* graphs made from it keep it */
+    constant_release(k);
+    wnnTensorRelease(t);
+
+    t = fake_tensor(c, true, true);
+    error_clear(&e);
+    assert_null(runtime_tensor_constant(c, t, &type, &e));
+    assert_int_equal(e.status, WNNStatus_TypeError);
+    wnnTensorRelease(t);
+    wnnContextRelease(other);
+    wnnContextRelease(c);
+}
+
+static void read_and_write(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL), other = fake_context(NULL);
+    WNNTensor both = fake_tensor(c, true, true), neither = fake_tensor(c, false, false);
+    float data[5] = {0};
+
+    assert_int_equal(wnnContextReadTensor(NULL, both, data, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnContextReadTensor(c, NULL, data, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnContextReadTensor(other, both, data, 16), WNNStatus_TypeError);
+    MESSAGE_HAS("readTensor", "another context");
+    assert_int_equal(wnnContextReadTensor(c, neither, data, 16), WNNStatus_TypeError);
+    MESSAGE_HAS("not readable");
+    assert_int_equal(wnnContextReadTensor(c, both, data, 20), WNNStatus_TypeError);
+    MESSAGE_HAS("20", "16");
+    assert_int_equal(wnnContextReadTensor(c, both, NULL, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnContextWriteTensor(other, both, values, 16), WNNStatus_TypeError);
+    MESSAGE_HAS("writeTensor", "another context");
+    assert_int_equal(wnnContextWriteTensor(c, neither, values, 16), WNNStatus_TypeError);
+    MESSAGE_HAS("not writable");
+    assert_int_equal(wnnContextWriteTensor(c, both, values, 12), WNNStatus_TypeError);
+    MESSAGE_HAS("12", "16");
+    assert_int_equal(wnnContextWriteTensor(c, both, NULL, 16), WNNStatus_TypeError);
+
+    assert_int_equal(wnnContextWriteTensor(c, both, values, 16), WNNStatus_Success);
+    assert_int_equal(wnnContextReadTensor(c, both, data, 16), WNNStatus_Success);
+    assert_memory_equal(data, values, 16);
+
+    wnnTensorDestroy(both);
+    wnnTensorDestroy(both); /* idempotent */
+    assert_int_equal(wnnContextReadTensor(c, both, data, 16), WNNStatus_TypeError);
+    MESSAGE_HAS("destroyed");
+    assert_int_equal(wnnContextWriteTensor(c, both, data, 16), WNNStatus_TypeError);
+    assert_int_equal(wnnTensorGetByteLength(both), 16);
+    wnnTensorRelease(both);
+
+    /* A lost context: InvalidStateError, not the TypeError of a destroyed tensor. */
+    both = fake_tensor(c, true, true);
+    wnnContextDestroy(c);
+    assert_int_equal(wnnContextReadTensor(c, both, data, 16), WNNStatus_InvalidStateError);
+    assert_int_equal(wnnContextWriteTensor(c, both, data, 16), WNNStatus_InvalidStateError);
+    assert_int_equal(wnnContextReadTensor(other, both, data, 16), WNNStatus_TypeError);
+    wnnTensorRelease(both);
+    wnnTensorRelease(neither);
+    wnnContextRelease(other);
+    wnnContextRelease(c);
+}
+
+static void dispatches_are_checked(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL), other = fake_context(NULL);
+    WNNGraph g = fake_graph(c, 2, 1, fake_double, NULL);
+    WNNTensor a = fake_tensor(c, true, true), b = fake_tensor(c, true, true), x = fake_tensor(c, true, true);
+    WNNTensor foreign = fake_tensor(other, true, true), constant, odd;
+    WNNNamedTensor in[3] = {{WNN_STR("a"), a}, {WNN_STR("b"), b}, {WNN_STR("c"), x}},
+                   out[2] = {{WNN_STR("x"), x}, {WNN_STR("y"), b}};
+    WNNOperandDescriptor cd = {WNNOperandDataType_Float32, 1, (uint32_t[]){4}};
+    WNNTensorDescriptor od = {
+        .dataType = WNNOperandDataType_Float32, .rank = 2, .shape = (uint32_t[]){2, 2}, .readable = true, .writable = true};
+
+    assert_int_equal(wnnContextCreateConstantTensor(c, &cd, values, 16, &constant), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateTensor(c, &od, &odd), WNNStatus_Success);
+
+    assert_int_equal(wnnContextDispatch(NULL, g, 2, in, 1, out), WNNStatus_TypeError);
+    assert_int_equal(wnnContextDispatch(c, NULL, 2, in, 1, out), WNNStatus_TypeError);
+    assert_int_equal(wnnContextDispatch(c, g, 2, NULL, 1, out), WNNStatus_TypeError);
+    assert_int_equal(wnnContextDispatch(other, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("dispatch", "graph", "another context");
+
+    out[0].tensor = a;
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("output \"x\"", "more than once");
+    out[0].tensor = x;
+    in[1].tensor = a;
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "more than once");
+    in[1].tensor = foreign;
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "another context");
+    in[1].tensor = NULL;
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    in[1].tensor = constant;
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "constant");
+    in[1].tensor = odd;
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "f32[2, 2]", "f32[4]");
+    in[1].tensor = b;
+
+    assert_int_equal(wnnContextDispatch(c, g, 1, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("1 input", "2");
+    in[2].tensor = odd;
+    assert_int_equal(wnnContextDispatch(c, g, 3, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("3 input", "2");
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 0, out), WNNStatus_TypeError);
+    MESSAGE_HAS("0 output", "1");
+    in[2].tensor = (WNNTensor)8; /* of lists that are longer than the graph's nothing more is read */
+    assert_int_equal(wnnContextDispatch(c, g, SIZE_MAX, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("inputs are given, the graph has 2");
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, SIZE_MAX, out), WNNStatus_TypeError);
+    MESSAGE_HAS("outputs are given, the graph has 1");
+    in[2].tensor = odd;
+    in[1].name = WNN_STR("q\n");
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("inputs[1]", "no such input", "q\\u{");
+    in[1].name = WNN_STR("a");
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("inputs[0]", "inputs[1]", "\"a\"");
+    in[1].name = (WNNStringView){"bc", 1}; /* sized: only "b" counts */
+    out[0].name = WNN_STR("y");
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("outputs[0]", "\"y\"");
+    out[0].name = WNN_STR("x");
+
+    /* Names in another order than the graph's, twice the same graph; tensors need neither flag to be bound. */
+    WNNTensor plain = fake_tensor(c, false, false);
+    assert_int_equal(wnnContextWriteTensor(c, a, values, 16), WNNStatus_Success);
+    assert_int_equal(wnnContextDispatch(c, g, 2, (WNNNamedTensor[]){{WNN_STR("b"), plain}, {WNN_STR("a"), a}}, 1, out),
+                     WNNStatus_Success);
+    float data[4];
+    assert_int_equal(wnnContextReadTensor(c, x, data, 16), WNNStatus_Success);
+    for (int i = 0; i < 4; i++)
+        assert_true(data[i] == 2 * values[i]);
+
+    wnnTensorDestroy(b);
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "destroyed");
+    /* The graph's state comes before the tensors, its context before its state. */
+    wnnGraphDestroy(g);
+    wnnGraphDestroy(g);
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_InvalidStateError);
+    MESSAGE_HAS("graph is destroyed");
+    assert_int_equal(wnnContextDispatch(other, g, 2, in, 1, out), WNNStatus_TypeError);
+    wnnGraphRelease(g);
+
+    g = fake_graph(c, 2, 1, fake_double, NULL);
+    wnnContextDestroy(c);
+    assert_int_equal(wnnContextDispatch(c, g, 2, in, 1, out), WNNStatus_InvalidStateError);
+    MESSAGE_HAS("context is lost");
+    wnnGraphRelease(g);
+    WNNTensor all[] = {a, b, x, foreign, constant, odd, plain};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        wnnTensorRelease(all[i]);
+    wnnContextRelease(other);
+    wnnContextRelease(c);
+}
+
+static void computes_are_checked(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL);
+    WNNGraph g = fake_graph(c, 2, 2, fake_double, NULL);
+    float a[4] = {1, 2, 3, 4}, b[8] = {0}, x[8], y[4];
+    WNNNamedBuffer in[2] = {{WNN_STR("a"), a, 16}, {WNN_STR("b"), b, 16}},
+                   out[2] = {{WNN_STR("x"), x, 16}, {WNN_STR("y"), y, 16}};
+
+    assert_int_equal(wnnGraphCompute(NULL, 2, in, 2, out), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphCompute(g, 1, in, 2, out), WNNStatus_TypeError);
+    MESSAGE_HAS("compute", "1 input", "2");
+    assert_int_equal(wnnGraphCompute(g, 2, NULL, 2, out), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphCompute(g, 2, in, 1, out), WNNStatus_TypeError);
+    in[1].byteLength = 20;
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "20", "16");
+    in[1].byteLength = 16;
+    in[1].data = NULL;
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\"", "NULL");
+    in[1].data = a; /* inputs may share memory */
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_Success);
+    assert_true(x[3] == 8);
+    in[1].data = b;
+    out[1].data = x + 3; /* by one element */
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_TypeError);
+    MESSAGE_HAS("outputs \"x\" and \"y\" overlap");
+    out[1].data = x + 4; /* next to each other */
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_Success);
+    out[1].data = (char *)b + 15; /* by one byte */
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"b\" and output \"y\" overlap");
+    out[1].data = y;
+    out[1].name = WNN_STR("x");
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_TypeError);
+    out[1].name = WNN_STR("y");
+    /* Any order. */
+    WNNNamedBuffer swapped[2] = {in[1], in[0]};
+    memset(x, 0, sizeof x);
+    assert_int_equal(wnnGraphCompute(g, 2, swapped, 2, out), WNNStatus_Success);
+    assert_true(x[1] == 4);
+
+    wnnGraphDestroy(g);
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_InvalidStateError);
+    assert_int_equal(wnnGraphCompute(g, 0, NULL, 0, NULL), WNNStatus_InvalidStateError);
+    wnnGraphRelease(g);
+    g = fake_graph(c, 2, 2, fake_double, NULL);
+    wnnContextDestroy(c);
+    assert_int_equal(wnnGraphCompute(g, 2, in, 2, out), WNNStatus_InvalidStateError);
+    MESSAGE_HAS("lost");
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+static void graphs_are_described(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL);
+    WNNGraph g = fake_graph(c, 3, 2, fake_double, NULL);
+    WNNNamedOperandDescriptor d;
+
+    assert_int_equal(wnnGraphGetInputCount(g), 3);
+    assert_int_equal(wnnGraphGetOutputCount(g), 2);
+    assert_int_equal(wnnGraphGetInput(g, 1, &d), WNNStatus_Success);
+    assert_int_equal(d.name.length, 1);
+    assert_string_equal(d.name.data, "b");
+    assert_int_equal(d.descriptor.dataType, WNNOperandDataType_Float32);
+    assert_int_equal(d.descriptor.rank, 1);
+    assert_int_equal(d.descriptor.shape[0], 4);
+    assert_int_equal(wnnGraphGetOutput(g, 1, &d), WNNStatus_Success);
+    assert_string_equal(d.name.data, "y");
+    assert_int_equal(wnnGraphGetInput(g, 3, &d), WNNStatus_TypeError);
+    MESSAGE_HAS("input 3", "3");
+    assert_int_equal(wnnGraphGetOutput(g, 2, &d), WNNStatus_TypeError);
+    assert_int_equal(wnnGraphGetOutput(g, 0, NULL), WNNStatus_TypeError);
+    wnnGraphDestroy(g);
+    assert_int_equal(wnnGraphGetInput(g, 0, &d), WNNStatus_Success);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+/* Inputs that no output depends on are no inputs of the graph; the others keep their order. */
+static void unreachable_inputs_are_none(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL);
+    struct tensor_type type = {.type = WNNOperandDataType_Float32, .rank = 0};
+    struct graph *g = graph_create();
+    struct error e;
+    WNNNamedOperandDescriptor d;
+
+    error_clear(&e);
+    struct value *a = graph_add_input(g, "a", 1, &type), *b = graph_add_input(g, "b\0c", 3, &type);
+    struct node *used = node_create(g, NULL, OP_NEG, "", 1, &b, NULL, NULL, &e);
+    struct node *unused = node_create(g, NULL, OP_ADD, "", 2, (struct value *[]){a, b}, NULL, NULL, &e);
+    assert_non_null(unused);
+    assert_true(graph_add_output(g, "o", 1, used->results[0]));
+    WNNGraph graph = graph_create_object(c, g, &e);
+    graph_free(g);
+    assert_non_null(graph);
+    assert_int_equal(wnnGraphGetInputCount(graph), 1);
+    assert_int_equal(wnnGraphGetInput(graph, 0, &d), WNNStatus_Success);
+    assert_int_equal(d.name.length, 3);
+    assert_memory_equal(d.name.data, "b\0c", 4);
+    assert_int_equal(graph->inputs[0].slot, 1);
+    wnnGraphRelease(graph);
+    wnnContextRelease(c);
+}
+
+static void supported_types_are_told(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL);
+
+    assert_int_equal(runtime_supported_types(c, OP_RELU, 0), op_infos[OP_RELU].ins[0].types);
+    /* add: b has the type of a, and so has the result. */
+    assert_int_equal(runtime_supported_types(c, OP_ADD, 1), runtime_supported_types(c, OP_ADD, 0));
+    assert_int_equal(runtime_supported_types(c, OP_ADD, OP_OPERANDS_MAX), runtime_supported_types(c, OP_ADD, 0));
+    assert_int_equal(runtime_supported_types(c, OP_ADD, 0) & DT_AS_FLAG, 0);
+    wnnContextRelease(c);
+}
+
+/* ---- many names ---- */
+
+enum { MANY = 40000 };
+
+static struct graph_binding many_bindings[2][MANY];
+static WNNNamedBuffer many_buffers[2][MANY];
+static char many_names[2][MANY][8];
+static float many_values[2][MANY];
+
+/** A graph that is only asked whether a call fits it: i0, i1, ... and o0, o1, ..., all scalars.  Buffers come in reverse. */
+static WNNGraph graph_of_many(WNNContext c)
+{
+    struct error e = {0};
+    WNNGraph g;
+
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < MANY; i++) {
+            int length = snprintf(many_names[k][i], sizeof many_names[k][i], "%c%u", k ? 'o' : 'i', i);
+
+            many_bindings[k][i] = (struct graph_binding){.name = many_names[k][i],
+                                                         .name_length = (size_t)length,
+                                                         .type = {.type = WNNOperandDataType_Float32},
+                                                         .slot = i};
+            many_buffers[k][MANY - 1 - i] =
+                (WNNNamedBuffer){{many_names[k][i], (size_t)length}, &many_values[k][i], sizeof(float)};
+        }
+    g = graph_create_described(c, MANY, MANY, many_bindings[0], MANY, many_bindings[1], &e);
+    assert_non_null(g);
+    assert_true(graph_publish(g));
+    wnnContextAddRef(c);
+    g->holds_context = true;
+    return g;
+}
+
+/* Names come in any order, and buffers lie anywhere: the time does not grow with the square of their number. */
+static void many_names_and_buffers(void **state)
+{
+    (void)state;
+    WNNContext c = fake_context(NULL);
+    WNNGraph g = graph_of_many(c);
+    clock_t start = clock();
+
+    many_buffers[1][7].data = &many_values[1][9]; /* of o39992, which o9 has, too */
+    assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
+    MESSAGE_HAS("outputs", "\"o39992\"", "\"o9\"", "overlap");
+    many_buffers[1][7].data = &many_values[0][MANY - 1];
+    assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"i39999\" and output \"o39992\" overlap");
+    many_buffers[1][0].data = &many_values[0][0];
+    many_buffers[1][7].data = &many_values[1][MANY - 8];
+    assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
+    MESSAGE_HAS("input \"i0\" and output \"o39999\" overlap");
+    many_buffers[0][5].name = many_buffers[0][MANY - 1].name;
+    assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
+    MESSAGE_HAS("inputs[5] and inputs[39999] are both named \"i0\"");
+    many_buffers[0][5].name = WNN_STR("i40000");
+    assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
+    MESSAGE_HAS("inputs[5]", "\"i40000\"", "no such input");
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2); /* comparing all pairs takes eight seconds */
+
+    /* Of lists that are longer than the graph's nothing is read. */
+    assert_int_equal(wnnGraphCompute(g, SIZE_MAX, many_buffers[0], MANY, many_buffers[1]), WNNStatus_TypeError);
+    MESSAGE_HAS("inputs are given, the graph has 40000");
+    assert_int_equal(wnnGraphCompute(g, MANY, many_buffers[0], SIZE_MAX, many_buffers[1]), WNNStatus_TypeError);
+    wnnGraphRelease(g);
+    wnnContextRelease(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(context_options_are_checked, fake_nothing_left),
+        cmocka_unit_test_teardown(tensors_are_checked, fake_nothing_left),
+        cmocka_unit_test_teardown(constant_tensors_are_checked, fake_nothing_left),
+        cmocka_unit_test_teardown(read_and_write, fake_nothing_left),
+        cmocka_unit_test_teardown(dispatches_are_checked, fake_nothing_left),
+        cmocka_unit_test_teardown(computes_are_checked, fake_nothing_left),
+        cmocka_unit_test_teardown(many_names_and_buffers, fake_nothing_left),
+        cmocka_unit_test_teardown(graphs_are_described, fake_nothing_left),
+        cmocka_unit_test_teardown(unreachable_inputs_are_none, fake_nothing_left),
+        cmocka_unit_test_teardown(supported_types_are_told, fake_nothing_left),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

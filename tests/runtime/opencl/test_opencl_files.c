@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Files of the OpenCL engine, over an OpenCL without a device (support/fake_opencl.h): the cache of built programs, and saved
+ * graphs.  How often a program is compiled from its source is counted.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "runtime/opencl/opencl_support.h"
+
+/* ---- the cache ---- */
+
+static WNNContext context_with_cache(const char *folder)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    o.engine = WNNEngine_Gpu;
+    o.ignoreEnvironment = true;
+    o.cache = WNN_STR(folder);
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    return context;
+}
+
+/* How many programs are compiled from source by a new context that builds the graph; what it computes is right. */
+static unsigned compiled(const char *folder)
+{
+    const unsigned before = fake->calls("BuildProgram");
+    WNNContext context = context_with_cache(folder);
+    WNNGraph graph = new_graph(context, one_step);
+    unsigned char x[BYTES], y[BYTES];
+    WNNNamedBuffer in = {WNN_STR("x"), x, BYTES}, out = {WNN_STR("y"), y, BYTES};
+
+    fill(x, 5);
+    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+    assert_true(is_computed(y, x));
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    return fake->calls("BuildProgram") - before;
+}
+
+/* The only file of the folder. */
+static void cached_file(const char *folder, char path[PATH_MAX])
+{
+    DIR *d = opendir(folder);
+    unsigned files = 0;
+
+    assert_non_null(d);
+    for (struct dirent *entry; (entry = readdir(d));)
+        if (entry->d_name[0] != '.') {
+            snprintf(path, PATH_MAX, "%s/%s", folder, entry->d_name);
+            files++;
+        }
+    closedir(d);
+    assert_int_equal(files, 1);
+}
+
+static void test_a_second_start_compiles_nothing(void **state)
+{
+    char parent[] = "/tmp/webnn-cache-XXXXXX", folder[64], path[PATH_MAX];
+    struct stat s;
+
+    (void)state;
+    assert_non_null(mkdtemp(parent));
+    snprintf(folder, sizeof folder, "%s/deep/er", parent);
+    assert_int_equal(compiled(folder), 1);
+    assert_int_equal(compiled(folder), 0);
+    assert_true(stat(folder, &s) == 0 && (s.st_mode & 0777) == 0700);
+    assert_int_equal(compiled("off"), 1);
+
+    /* Every byte of the file counts. */
+    cached_file(folder, path);
+    assert_int_equal(stat(path, &s), 0);
+    for (long at = 0; at < s.st_size; at += at < 48 ? 1 : s.st_size / 8) {
+        FILE *f = fopen(path, "r+");
+        assert_non_null(f);
+        fseek(f, at, SEEK_SET);
+        int byte = fgetc(f);
+        fseek(f, at, SEEK_SET);
+        fputc(byte ^ 16, f);
+        fclose(f);
+        assert_int_equal(compiled(folder), 1); /* and replaces it */
+        assert_int_equal(compiled(folder), 0);
+    }
+    assert_int_equal(truncate(path, s.st_size - 1), 0);
+    assert_int_equal(compiled(folder), 1);
+    assert_int_equal(compiled(folder), 0);
+
+    /* Another driver's programs are others. */
+    fake->set_driver("2.0");
+    assert_int_equal(compiled(folder), 1);
+    assert_int_equal(compiled(folder), 0);
+    fake->set_driver("1.0");
+    assert_int_equal(compiled(folder), 0);
+
+    /* What the driver refuses is replaced. */
+    fake->fail_next("CreateProgramWithBinary", CL_INVALID_BINARY);
+    assert_int_equal(compiled(folder), 1);
+    assert_int_equal(compiled(folder), 0);
+
+    /* A folder that others can get into is not used. */
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(compiled(folder), 1);
+    assert_int_equal(compiled(folder), 1);
+
+    snprintf(path, sizeof path, "rm -r %s", parent);
+    assert_int_equal(system(path), 0);
+}
+
+/* ---- saved graphs ---- */
+
+static WNNGraph load_graph(WNNContext context, const char *path, struct error *e)
+{
+    int file = open(path, O_RDONLY);
+
+    *e = (struct error){.status = WNNStatus_Success};
+    assert_true(file >= 0);
+    WNNGraph graph = runtime_load_graph(context, path, file, e);
+    close(file);
+    if (graph)
+        runtime_graph_hold_context(graph);
+    return graph;
+}
+
+/* Loads the file, computes, and says how many programs were compiled for it. */
+static unsigned compiled_for_file(const char *path, bool save_again)
+{
+    WNNContext context = context_with_cache("off");
+    const unsigned before = fake->calls("BuildProgram");
+    unsigned char x[BYTES], i[BYTES], y[BYTES], j[BYTES];
+    float k[4];
+    struct error e;
+    WNNNamedBuffer in[] = {{WNN_STR("x"), x, BYTES}, {WNN_STR("i"), i, BYTES}};
+    WNNNamedBuffer out[] = {{WNN_STR("y"), y, BYTES}, {WNN_STR("j"), j, BYTES}, {WNN_STR("k"), k, 16}};
+    WNNGraph graph = load_graph(context, path, &e);
+
+    if (!graph)
+        fail_msg("%s", e.message);
+    if (save_again)
+        assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
+    fill(x, 11);
+    fill(i, 12);
+    assert_int_equal(wnnGraphCompute(graph, 2, in, 3, out), WNNStatus_Success);
+    assert_true(is_computed(y, x) && is_computed(j, i));
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    return fake->calls("BuildProgram") - before;
+}
+
+static void test_saved_graphs_bring_their_programs(void **state)
+{
+    char path[] = "/tmp/webnn-saved-XXXXXX";
+    WNNContext context = context_with_cache("off"), processor;
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNGraph graph = new_graph(context, three_steps);
+    struct error e;
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    if (wnnGraphSave(graph, path) != WNNStatus_Success)
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_int_equal(compiled_for_file(path, false), 0);
+    assert_int_equal(compiled_for_file(path, true), 0); /* which saves what was loaded */
+    assert_int_equal(compiled_for_file(path, false), 0);
+
+    /* Another driver compiles the sources that came along. */
+    fake->set_driver("2.0");
+    assert_true(compiled_for_file(path, false) > 0);
+    fake->set_driver("1.0");
+
+    /* It is not a processor's, and one that is damaged is refused. */
+    o.engine = WNNEngine_Cpu;
+    assert_int_equal(wnnCreateContext(&o, &processor), WNNStatus_Success);
+    assert_null(load_graph(processor, path, &e));
+    assert_int_equal(e.status, WNNStatus_NotSupportedError);
+    assert_non_null(strstr(e.message, "the compiled graph is for opencl"));
+    wnnContextRelease(processor);
+    context = context_with_cache("off");
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    fseek(f, -9, SEEK_END);
+    fputc(77, f);
+    fclose(f);
+    assert_null(load_graph(context, path, &e));
+    assert_int_equal(e.status, WNNStatus_DataError);
+    unlink(path);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_second_start_compiles_nothing),
+        cmocka_unit_test(test_saved_graphs_bring_their_programs),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

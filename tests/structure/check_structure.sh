@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Checks the structure of the sources: who may call and include whom, and how large files, lines and structs are.
+#
+#   check_structure.sh SOURCES LIBRARY ...
+#
+# SOURCES is the root of the source tree, a LIBRARY one of the static libraries that are built from its folders
+# (libwebnn_codegen.a of the folder codegen).  Needs nm, awk and find only.  Prints what violates a rule; exits with 1 if
+# anything does.
+#
+# A rule that is broken today for a reason has that reason in one of the lists of exceptions below.  An exception that is no
+# longer needed is a violation, too, so that the lists only shrink.
+set -u
+
+[ $# -ge 2 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+sources=$1
+shift
+cd "$sources" || exit 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+fail() {
+    printf '%s\n' "$1"
+    failed=1
+}
+
+code() { # FOLDER ...: the C and C++ files below
+    find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) | sort
+}
+
+# ------------------------------------------------------------------------------------------------ cycles
+
+# Reads edges, "FROM TO" a line; prints those that are part of a cycle or on a way from one cycle to another.
+cycles() {
+    sort -u | awk '
+        $1 != $2 { from[++n] = $1; to[n] = $2 }
+        END {
+            do {
+                split("", has_out); split("", has_in)
+                for (i = 1; i <= n; i++) if (i in from) { has_out[from[i]] = 1; has_in[to[i]] = 1 }
+                removed = 0
+                for (i = 1; i <= n; i++)
+                    if (i in from && (!(to[i] in has_out) || !(from[i] in has_in))) { delete from[i]; removed = 1 }
+            } while (removed)
+            for (i = 1; i <= n; i++) if (i in from) print from[i] " -> " to[i]
+        }'
+}
+
+# "CALLER CALLED" by the names of object files, of all calls between the members of the libraries; "symbol" as a third word.
+calls() {
+    nm -A -P "$@" 2>/dev/null | awk '
+        { member = $1; sub(/.*\[/, "", member); sub(/\.cc?\.o\]:$/, "", member) }
+        $3 ~ /^[TDBRVW]$/ { defined_in[$2] = member }
+        $3 == "U" { caller[++n] = member; symbol[n] = $2 }
+        END { for (i = 1; i <= n; i++) if (symbol[i] in defined_in) print caller[i], defined_in[symbol[i]], symbol[i] }'
+}
+
+# Files of codegen/emit call and include files below them only (codegen/emit/emit.c lists the layers).
+library=
+for candidate in "$@"; do
+    case $candidate in *libwebnn_codegen.a) library=$candidate ;; esac
+done
+if [ -z "$library" ] || [ ! -e "$library" ]; then
+    fail "The library of codegen is not among the arguments, so that its calls cannot be checked."
+else
+    code codegen/emit | sed 's|.*/||; s|\.[a-z]*$||' | sort -u >"$scratch/emit"
+    code codegen | grep -v '^codegen/emit/' | sed 's|.*/||; s|\.[a-z]*$||' | sort -u | comm -12 - "$scratch/emit" >"$scratch/twice"
+    [ -s "$scratch/twice" ] && fail "A file of codegen/emit has the name of another one in codegen: $(tr '\n' ' ' <"$scratch/twice")"
+    calls "$library" | awk 'FILENAME == ARGV[1] { emit[$1]; next } $1 in emit && $2 in emit { print $1, $2 }' "$scratch/emit" - >"$scratch/edges"
+    [ "$(wc -l <"$scratch/edges")" -ge 20 ] || fail "nm finds hardly any calls in $library: is this the library of codegen?"
+    for file in $(code codegen/emit); do
+        name=$(basename "$file" | sed 's|\.[a-z]*$||')
+        sed -n "s|^#include \"codegen/emit/\(.*\)\.h\"|$name \1|p" "$file" >>"$scratch/edges"
+    done
+    cycles <"$scratch/edges" >"$scratch/cycles"
+    [ -s "$scratch/cycles" ] && fail "Files of codegen/emit call or include each other in circles:
+$(sed 's/^/    /' "$scratch/cycles")"
+fi
+
+# Calls through pointers are not seen above.  One leads back up, and is the stated exception: expr_value of struct emitter.  An
+# index may be data, so that index.c needs expressions, which need loads, which need indices.
+found=$(grep -n '(\*' codegen/emit/emitter.h | grep -v '(\*expr_value)(')
+[ -n "$found" ] && fail "struct emitter has a pointer to a function that is no stated exception: $found"
+grep -q '(\*expr_value)(' codegen/emit/emitter.h ||
+    fail "struct emitter has no expr_value: the exception for it in check_structure.sh is no longer needed."
+
+# ------------------------------------------------------------------------------------------------ includes
+
+# Headers of LLVM are included in codegen only, those of oneDNN in runtime/onednn only.
+found=$(code ir passes codegen runtime frontend include tests bench examples | grep -v '^codegen/' | xargs grep -l '^#include *<llvm')
+[ -n "$found" ] && fail "Headers of LLVM are included outside of codegen: $found"
+found=$(code ir passes codegen runtime frontend include examples | grep -v '^runtime/onednn/' | xargs grep -lE '^#include *[<"](oneapi/)?dnnl')
+[ -n "$found" ] && fail "Headers of oneDNN are included outside of runtime/onednn: $found"
+
+# Which top-level folders each may include.  passes and codegen do not know each other.
+may_include() {
+    case $1 in
+    include) echo "webnn" ;;
+    ir) echo "webnn ir" ;;
+    passes) echo "webnn ir passes" ;;
+    codegen) echo "webnn ir codegen" ;;
+    runtime) echo "webnn ir passes codegen runtime" ;;
+    frontend) echo "webnn ir passes codegen runtime frontend" ;;
+    esac
+}
+for folder in include ir passes codegen runtime frontend; do
+    code $folder | xargs grep -H '^#include "[a-z_]*/' | awk -v folder=$folder -v allowed=" $(may_include $folder) " '{
+        file = $0; sub(/:.*/, "", file)
+        to = $0; sub(/[^"]*"/, "", to); sub(/\/.*/, "", to)
+        if (!index(allowed, " " to " ")) print file " includes headers of " to ", which " folder " may not."
+    }' | sort -u
+done >"$scratch/upward"
+[ -s "$scratch/upward" ] && fail "$(cat "$scratch/upward")"
+
+# Inside of codegen: the emitter knows no machine and no JIT, the printer of OpenCL C no LLVM.
+may_include_codegen() {
+    case $1 in
+    emit) echo "emit" ;;
+    llvm) echo "emit llvm codegen.h" ;;
+    object) echo "emit llvm object codegen.h" ;;
+    opencl) echo "opencl" ;;
+    esac
+}
+for folder in emit llvm object opencl; do
+    code codegen/$folder | xargs grep -H '^#include "codegen/' | awk -v folder=$folder -v allowed=" $(may_include_codegen $folder) " '{
+        file = $0; sub(/:.*/, "", file)
+        to = $0; sub(/[^"]*"codegen\//, "", to); sub(/[\/"].*/, "", to)
+        if (!index(allowed, " " to " ")) print file " includes headers of codegen/" to ", which codegen/" folder " may not."
+    }' | sort -u
+done >"$scratch/upward"
+[ -s "$scratch/upward" ] && fail "$(cat "$scratch/upward")"
+found=$(code codegen/opencl | xargs grep -l '^#include *<llvm')
+[ -n "$found" ] && fail "Headers of LLVM are included in codegen/opencl: $found"
+
+# ------------------------------------------------------------------------------------------------ sizes
+
+# No file has more than 700 lines, but: FILE and why.
+cat >"$scratch/long" <<'LONG'
+LONG
+texts() { # FOLDER ...: the code, the tables, the texts of tests and the scripts below
+    find "$@" -type f \( -name '*.c' -o -name '*.h' -o -name '*.cc' -o -name '*.def' -o -name '*.webnn' -o -name '*.sh' \
+        -o -name '*.py' -o -name '*.mjs' -o -name CMakeLists.txt \) ! -path '*/corpus/*' | sort
+}
+texts ir passes codegen runtime frontend include tests bench examples | xargs wc -l |
+    awk '$2 != "total" && $1 > 700 { print $2, $1 }' >"$scratch/lengths"
+awk 'FILENAME == ARGV[1] { known[$1]; next } !($1 in known) { print $1 " has " $2 " lines; files have 700 at most." }' \
+    "$scratch/long" "$scratch/lengths" >"$scratch/out"
+awk 'FILENAME == ARGV[1] { long[$1]; next } NF && !($1 in long) { print $1 " has no more than 700 lines: its exception can go." }' \
+    "$scratch/lengths" "$scratch/long" >>"$scratch/out"
+[ -s "$scratch/out" ] && fail "$(cat "$scratch/out")"
+
+# No line of code or of CMake's files has more than 128 columns.
+{ texts ir passes codegen runtime frontend include tests bench examples; echo CMakeLists.txt; } |
+    grep -E '(\.c|\.h|\.cc|\.def|CMakeLists\.txt)$' |
+    xargs awk 'length($0) > 128 { print FILENAME ":" FNR " has " length($0) " columns; lines have 128 at most." }' >"$scratch/out"
+[ -s "$scratch/out" ] && fail "$(cat "$scratch/out")"
+
+# No struct has more than 25 members, but: FILE STRUCT and why.  Members are what is declared between the braces, those of
+# structs inside included.
+cat >"$scratch/wide" <<'WIDE'
+frontend/tools/webnn_run.h run_options    the options of a program, one member each
+frontend/tools/webnnc.h options           the options of a program, one member each
+WIDE
+code ir passes codegen runtime frontend include bench examples | xargs awk '
+    FNR == 1 { comment = inside = 0 }
+    { # without comments
+        while (match($0, /\/\*([^*]|\*+[^*\/])*\*+\//)) $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+        if (comment) { if (!sub(/.*\*\//, "")) next; comment = 0 }
+        if (sub(/\/\*.*/, "")) comment = 1
+        sub(/\/\/.*/, "")
+    }
+    /^(typedef )?struct( [A-Za-z0-9_]+)? \{/ {
+        name = $0; sub(/ \{.*/, "", name); sub(/.*struct ?/, "", name)
+        inside = 1; members = 0
+        next
+    }
+    inside && /^\}/ {
+        if (name == "") { name = $0; gsub(/[};]/, "", name); sub(/^ +/, "", name) }
+        if (members > 25) print FILENAME, name, members
+        inside = 0
+    }
+    inside { # parameters of functions may go on in the next line
+        pending = pending $0
+        while (gsub(/\([^()]*\)/, "", pending)) ;
+        if (pending ~ /\(/) next
+        members += gsub(/[,;]/, "", pending)
+        pending = ""
+    }' >"$scratch/widths"
+awk 'FILENAME == ARGV[1] { known[$1 " " $2]; next } !(($1 " " $2) in known) { print $1 ": struct " $2 " has " $3 " members; structs have 25 at most." }' \
+    "$scratch/wide" "$scratch/widths" >"$scratch/out"
+awk 'FILENAME == ARGV[1] { wide[$1 " " $2]; next } NF && !(($1 " " $2) in wide) { print $1 ": struct " $2 " has no more than 25 members: its exception can go." }' \
+    "$scratch/widths" "$scratch/wide" >>"$scratch/out"
+[ -s "$scratch/out" ] && fail "$(cat "$scratch/out")"
+
+[ "$failed" -eq 0 ] && echo "The structure is as it should be."
+exit "$failed"

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This is an OpenCL without a device, for tests of the engine: a library that is loaded in place of libOpenCL.so.1.
+ *
+ * Buffers are memory of the process, and every kernel does the same, whatever its source says: it writes to its second buffer
+ * the bytes of its first one, each with its lowest bit turned over.  So what comes out shows whether data went the right way, a
+ * program needs no compiler, and the sanitizers see everything.  The queue may be held, which makes the device as slow as a
+ * test wants; every call may fail once; and all calls are counted and noted in order.
+ *
+ * The test opens the same library and gets fake_opencl_get from it.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_FAKE_OPENCL_H_
+#define WEBNN_TESTS_SUPPORT_FAKE_OPENCL_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fake_opencl {
+    /**
+     * Makes the n-th call from then on (from 0) fail with that code; none if n is negative.  If it is lasting, all calls after
+     * it fail, too, but for those that release something.
+     */
+    void (*fail_after)(long n, int code, bool lasting);
+    /** Makes the next call of that name, less "cl", fail with that code. */
+    void (*fail_next)(const char *name, int code);
+    /** Returns whether a call has failed since. */
+    bool (*has_failed)(void);
+    /** Returns the name of the call that failed first, less "cl". */
+    const char *(*failed_call)(void);
+    /** Holds queues, in which nothing is done meanwhile, or lets them go. */
+    void (*hold)(bool hold);
+    /** Returns how many objects were created and not released. */
+    long (*alive)(void);
+    /** Returns how often a function was called, by its name less "cl". */
+    unsigned (*calls)(const char *name);
+    /** Forgets what was noted.  `notes` then returns the names of what was called, in order, with a space behind each. */
+    void (*start_notes)(void);
+    const char *(*notes)(void);
+    /** Becomes another driver: programs that the last one built are refused. */
+    void (*set_driver)(const char *version);
+    /** Makes builds fail, and the compiler say so at length. */
+    void (*break_compiler)(bool broken);
+};
+
+/** Is the library's function fake_opencl_get. */
+typedef const struct fake_opencl *fake_opencl_function(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Says what tests may expect of the processor and of WEBNN_DEBUG=isa=..., which caps the instruction set of a whole process. */
+#ifndef TESTS_SUPPORT_PROCESSOR_H_
+#define TESTS_SUPPORT_PROCESSOR_H_
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Returns whether the environment caps the instruction set to `isa`. */
+static inline bool processor_capped_to(const char *isa)
+{
+    const char *debug = getenv("WEBNN_DEBUG"), *at = debug ? strstr(debug, "isa=") : NULL;
+
+    return at && !strncmp(at + 4, isa, strlen(isa));
+}
+
+/** Returns whether contractions of bfloat16 operands are computed as such. */
+static inline bool processor_has_bfloat16(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512bf16") && !processor_capped_to("baseline") && !processor_capped_to("avx2");
+#else
+    return false;
+#endif
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes protobuf messages by hand, field by field, so that tests can write what no library would: ONNX files with anything in
+ * them.  If memory runs out, it ends the process.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_PROTOBUF_H_
+#define WEBNN_TESTS_SUPPORT_PROTOBUF_H_
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Holds bytes that grow.  It is empty if it is all zeros; the owner frees data. */
+struct bytes {
+    uint8_t *data;
+    size_t length, capacity;
+};
+
+/** Appends bytes. */
+static inline void put(struct bytes *b, const void *data, size_t length)
+{
+    if (b->length + length > b->capacity) {
+        b->capacity = 2 * (b->length + length) + 64;
+        b->data = realloc(b->data, b->capacity);
+        if (!b->data)
+            abort();
+    }
+    if (length)
+        memcpy(b->data + b->length, data, length);
+    b->length += length;
+}
+
+/** Appends a varint. */
+static inline void put_varint(struct bytes *b, uint64_t v)
+{
+    for (; v > 0x7F; v >>= 7)
+        put(b, &(uint8_t){(uint8_t)(v | 0x80)}, 1);
+    put(b, &(uint8_t){(uint8_t)v}, 1);
+}
+
+/** Appends a field that is a varint. */
+static inline void put_int(struct bytes *b, unsigned field, int64_t v)
+{
+    put_varint(b, field << 3);
+    put_varint(b, (uint64_t)v);
+}
+
+/** Appends a field that is a 32-bit float. */
+static inline void put_float(struct bytes *b, unsigned field, float v)
+{
+    put_varint(b, field << 3 | 5);
+    put(b, &v, sizeof v);
+}
+
+/** Appends a field that is a run of bytes. */
+static inline void put_bytes(struct bytes *b, unsigned field, const void *data, size_t length)
+{
+    put_varint(b, field << 3 | 2);
+    put_varint(b, length);
+    put(b, data, length);
+}
+
+/** Appends a field that is a text. */
+static inline void put_text(struct bytes *b, unsigned field, const char *text)
+{
+    put_bytes(b, field, text, strlen(text));
+}
+
+/** Appends a message as a field, and empties it. */
+static inline void put_message(struct bytes *b, unsigned field, struct bytes *m)
+{
+    put_bytes(b, field, m->data, m->length);
+    free(m->data);
+    *m = (struct bytes){0};
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes schedules for tests that have no target, and compiles one kernel for tests that have one.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_SCHEDULES_H_
+#define WEBNN_TESTS_SUPPORT_SCHEDULES_H_
+
+#include "ir/schedule/schedule.h"
+
+/** A unit of work covers at most so many elements of the vector variable, on every machine. */
+enum { UNIT_ELEMENTS = 4096 };
+
+/** Describes a processor with AVX-512. */
+static const struct isa isa_of_tests = {
+    .vector_bits = 512, .fma = true, .f16 = true, .rounding = true, .masks = true, .masks32 = true, .registers = 32};
+
+/** Returns what schedule_cpu, which must succeed, makes for isa, or for isa_of_tests if that is NULL. */
+static inline struct schedule *schedule_of(const struct kernel *k, const struct isa *isa)
+{
+    const struct target t = {.isa = isa ? *isa : isa_of_tests};
+    struct schedule *s = schedule_cpu(k, &t);
+
+    assert_non_null(s);
+    assert_int_equal(s->vector_block, UNIT_ELEMENTS);
+    return s;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads the options that programs have in common which search for failures among things made at random. */
+#ifndef WEBNN_TESTS_SUPPORT_SEARCH_OPTIONS_H_
+#define WEBNN_TESTS_SUPPORT_SEARCH_OPTIONS_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search_options {
+    uint64_t seed;     /* of the first thing that is made */
+    uint64_t count;    /* so many are made */
+    uint64_t failures; /* the search ends after so many */
+    double seconds;    /* the search ends after so long */
+    double shrink;     /* so many seconds are spent on making a failure small */
+};
+
+/** Reads an option with a value.  Returns false if it is none of these. */
+static inline bool search_option(struct search_options *o, const char *name, const char *value)
+{
+    if (!strcmp(name, "--seed"))
+        o->seed = strtoull(value, NULL, 10);
+    else if (!strcmp(name, "--count"))
+        o->count = strtoull(value, NULL, 10);
+    else if (!strcmp(name, "--failures"))
+        o->failures = strtoull(value, NULL, 10);
+    else if (!strcmp(name, "--seconds"))
+        o->seconds = strtod(value, NULL);
+    else if (!strcmp(name, "--shrink"))
+        o->shrink = strtod(value, NULL);
+    else
+        return false;
+    return true;
+}
+
+#endif

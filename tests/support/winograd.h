@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Convolutions for tests of Winograd's transforms: sizes, paddings, layouts, what is fused, and the passes that make a kernel
+ * of each.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_WINOGRAD_H_
+#define WEBNN_TESTS_SUPPORT_WINOGRAD_H_
+
+#include "passes/cluster/winograd.h"
+#include "support/kernels.h"
+#include "support/schedules.h"
+
+static const struct debug_options prefer_winograd = {.flags = DEBUG_PREFER_WINOGRAD};
+
+/** Returns the graph of a body, whose constants are random. */
+static inline struct graph *parse_random(const char *body)
+{
+    struct graph *g = parse_body(body);
+
+    for (const struct value *v = g->first_constant; v; v = v->next_constant)
+        for (int64_t i = 0; i < type_elements(&v->type); i++)
+            ((float *)(uintptr_t)v->constant->data)[i] = (float)kernels_uniform(-1, 1);
+    return g;
+}
+
+/** Runs the passes that matter and all kernels, by `run`; whether a convolution is transformed must be as expected. */
+static inline void winograd_check(const char *body, const struct target *t, bool nasty, bool transformed, kernel_runner run)
+{
+    struct graph *g = parse_random(body);
+    const struct pass_options o = {.target = t, .debug = &prefer_winograd};
+    bool found = false;
+
+    assert_int_equal(pass_winograd(g, &o), transformed);
+    assert_false(pass_winograd(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct kernel_list list;
+        struct error e = {0};
+
+        if (c->kind != CLUSTER_KERNEL)
+            continue;
+        assert_true(lower_cluster(g, c, t, &list, &e));
+        for (uint32_t i = 0; i < list.count; i++)
+            found |= list.kernels[i]->stage_count > 0;
+        kernel_list_free(&list);
+    }
+    assert_int_equal(found, transformed);
+    assert_true(kernels_check_graph(g, t, nasty, run));
+    graph_free(g);
+}
+
+#define NHWC ", inputLayout=\"nhwc\""
+static const char *const winograd_bodies[] = {
+    /* one tile, odd sizes, even sizes, wide ones, several batches */
+    "inputs { x: f32[1, 4, 4, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "nodes { y = conv2d(x, w" NHWC "); } outputs { y; }",
+    "inputs { x: f32[2, 7, 9, 32]; } consts { w: f32[64, 32, 3, 3] @scalar(1); b: f32[64] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 12, 30, 48]; } consts { w: f32[3, 3, 48, 32] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], filterLayout=\"hwio\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 6, 700, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    /* paddings that differ, are large, or leave nothing but padding in some tiles; channels that fill no vector */
+    "inputs { x: f32[1, 5, 6, 5]; } consts { w: f32[7, 3, 3, 5] @scalar(1); b: f32[7] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[0, 2, 1, 0], filterLayout=\"ohwi\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[1, 3, 2, 20]; } consts { w: f32[20, 3, 3, 37] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[5, 4, 7, 3], filterLayout=\"ihwo\"" NHWC "); } outputs { y; }",
+    "inputs { x: f32[3, 1, 1, 1]; } consts { w: f32[1, 1, 3, 3] @scalar(1); }"
+    "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+    /* channels first */
+    "inputs { x: f32[2, 17, 8, 11]; } consts { w: f32[33, 17, 3, 3] @scalar(1); b: f32[33] @scalar(1); }"
+    "nodes { y = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]); } outputs { y; }",
+    /* swish; a residual and an activation; an intermediate result that is an output, too; another layout */
+    "inputs { x: f32[1, 9, 8, 32]; } consts { w: f32[32, 32, 3, 3] @scalar(1); b: f32[32] @scalar(1); }"
+    "nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 1]" NHWC "); s = sigmoid(c); y = mul(c, s); } outputs { y; }",
+    "inputs { x: f32[1, 7, 7, 32]; r: f32[1, 7, 7, 32]; } consts { w: f32[32, 32, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); s = add(c, r); y = relu(s); } outputs { y; }",
+    "inputs { x: f32[1, 7, 6, 16]; } consts { w: f32[16, 16, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); y = relu(c); } outputs { c; y; }",
+    "inputs { x: f32[1, 7, 6, 16]; } consts { w: f32[32, 16, 3, 3] @scalar(1); }"
+    "nodes { c = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); r = relu(c); y = transpose(r, permutation=[0, 3, 1, 2]); }"
+    "outputs { y; }",
+};
+enum { WINOGRAD_BODIES = sizeof winograd_bodies / sizeof *winograd_bodies };
+
+/** A machine for tests that generate no code. */
+static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
+
+#endif
