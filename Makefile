@@ -17,6 +17,7 @@
 #   make bench                                 time kernels, operators and networks
 #   make install [PREFIX=/usr/local]           install what is built; DESTDIR is put in front
 #   make uninstall                             remove what was installed
+#   make doc                                   render the reference of the public headers, where there is doxygen
 #   make packages                              make the Debian packages libwebnn0, libwebnn-dev and webnn-tools
 #   make help                                  print this list
 
@@ -28,7 +29,8 @@ SEED ?= 1
 PREFIX ?= /usr/local
 SHELL := /bin/bash
 
-.PHONY: all help setup programs demo node test check check-all fuzz random generated-long bench install uninstall packages format clean
+.PHONY: all help setup programs demo node test check check-all fuzz random generated-long bench doc install uninstall packages format \
+	clean
 
 all: setup
 	cmake --preset release
@@ -91,6 +93,10 @@ generated-long: setup
 	cmake --build --preset asan --target generated-models
 	build/asan/bin/generated-models --seed $(SEED) --count 1000000000 --seconds $$(($(HOURS) * 3600)) --jobs $$(nproc) --keep build/asan \
 		--failures 200 --table
+
+doc:
+	cmake --preset release
+	cmake --build build/release --target doc
 
 install:
 	cmake --install build/release --prefix $(PREFIX)

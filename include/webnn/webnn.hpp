@@ -50,31 +50,38 @@ class Tensor : public Handle<WNNTensor, wnnTensorAddRef, wnnTensorRelease>
 {
   public:
     using Handle::Handle;
+    /** Returns the data type of its elements. */
     DataType dataType() const
     {
         return static_cast<DataType>(wnnTensorGetDataType(get()));
     }
+    /** Returns the size of each dimension. */
     std::vector<std::uint32_t> shape() const
     {
         std::uint32_t const *sizes = wnnTensorGetShape(get());
         return std::vector<std::uint32_t>(sizes, sizes + wnnTensorGetRank(get()));
     }
+    /** Returns the bytes that reading and writing transfer. */
     std::size_t byteLength() const
     {
         return wnnTensorGetByteLength(get());
     }
+    /** Returns whether Context::readTensor may read it. */
     bool readable() const
     {
         return wnnTensorGetReadable(get());
     }
+    /** Returns whether Context::writeTensor may write it. */
     bool writable() const
     {
         return wnnTensorGetWritable(get());
     }
+    /** Returns whether it was created by Context::createConstantTensor. */
     bool constant() const
     {
         return wnnTensorGetConstant(get());
     }
+    /** Frees the tensor: pending reads end with an error. */
     void destroy() const
     {
         wnnTensorDestroy(get());
@@ -87,6 +94,7 @@ struct NamedTensor {
     Tensor tensor;
 };
 
+/** An output of a graph to build, by its name. */
 struct NamedOperand {
     std::string_view name;
     Operand operand;
@@ -96,12 +104,14 @@ struct NamedOperand {
 class NamedInput
 {
   public:
+    /** Refers to the container, which must live until the computation has ended. */
     template <class Container>
     NamedInput(std::string_view name, Container const &data)
         : buffer_{detail::view(name), const_cast<void *>(static_cast<void const *>(std::data(data))),
                   std::size(data) * sizeof(*std::data(data))}
     {
     }
+    /** Returns the same for the interface of C. */
     WNNNamedBuffer native() const
     {
         return buffer_;
@@ -115,11 +125,13 @@ class NamedInput
 class NamedOutput
 {
   public:
+    /** Refers to the container, which must live until the computation has ended. */
     template <class Container>
     NamedOutput(std::string_view name, Container &data)
         : buffer_{detail::view(name), static_cast<void *>(std::data(data)), std::size(data) * sizeof(*std::data(data))}
     {
     }
+    /** Returns the same for the interface of C. */
     WNNNamedBuffer native() const
     {
         return buffer_;
@@ -176,6 +188,7 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     {
         check(wnnGraphSave(get(), path.c_str()));
     }
+    /** Destroys the graph: later dispatches are refused, and those submitted complete. */
     void destroy() const
     {
         wnnGraphDestroy(get());
@@ -216,17 +229,21 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
 {
   public:
     using Handle::Handle;
+    /** Creates a context; throws an Error of kind NotSupportedError if no engine fits. */
     explicit Context(ContextOptions const &options = {}) : Handle(create(options))
     {
     }
+    /** Returns whether graphs run on a massively parallel device. */
     bool accelerated() const
     {
         return wnnContextGetAccelerated(get());
     }
+    /** Returns whether the context was destroyed, or lost for another reason.  It never comes back. */
     bool isLost() const
     {
         return wnnContextIsLost(get());
     }
+    /** Loses the context: its graphs and tensors are destroyed, and what is pending ends with an error. */
     void destroy() const
     {
         wnnContextDestroy(get());
@@ -309,9 +326,11 @@ class GraphBuilder : public Operators
 {
   public:
     using Operators::Operators;
+    /** Creates a builder of one graph for the context. */
     explicit GraphBuilder(Context const &context) : Operators(create(context))
     {
     }
+    /** Makes an input of the graph.  No two inputs have the same name. */
     Operand input(std::string_view name, OperandDescriptor const &descriptor) const
     {
         WNNOperandDescriptor const d = descriptor.native();

@@ -24,6 +24,7 @@ namespace webnn
 class Error : public std::runtime_error
 {
   public:
+    /** Makes an exception of an error's kind and message. */
     Error(WNNStatus status, std::string const &message) : std::runtime_error(message), status_(status)
     {
     }
@@ -32,6 +33,7 @@ class Error : public std::runtime_error
     {
         return status_;
     }
+    /** Returns the specification's name of the error's kind, such as "TypeError".  It has static storage. */
     char const *name() const noexcept
     {
         return wnnStatusGetName(status_);
@@ -52,7 +54,9 @@ inline void check(WNNStatus status)
 class Number
 {
   public:
+    /** Makes no number: the option is absent. */
     Number() = default;
+    /** Makes a number of any arithmetic type: a double, a signed or an unsigned integer of 64 bits. */
     template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> Number(T value)
     {
         if constexpr (std::is_floating_point_v<T>)
@@ -62,6 +66,7 @@ class Number
         else
             number_ = wnnNumberUint64(static_cast<std::uint64_t>(value));
     }
+    /** Returns the same for the interface of C. */
     operator WNNNumber() const
     {
         return number_;
@@ -78,33 +83,40 @@ class Number
 template <class T, void (*AddRef)(T), void (*Release)(T)> class Handle
 {
   public:
+    /** Owns nothing. */
     Handle() = default;
     /** Takes the caller's reference over. */
     explicit Handle(T taken) noexcept : handle_(taken)
     {
     }
+    /** Takes another reference of the same object. */
     Handle(Handle const &other) noexcept : handle_(other.handle_)
     {
         if (handle_)
             AddRef(handle_);
     }
+    /** Takes over the other's reference, which owns nothing then. */
     Handle(Handle &&other) noexcept : handle_(std::exchange(other.handle_, nullptr))
     {
     }
+    /** Refers to the other's object, and gives the own reference back. */
     Handle &operator=(Handle other) noexcept
     {
         std::swap(handle_, other.handle_);
         return *this;
     }
+    /** Gives the reference back. */
     ~Handle()
     {
         if (handle_)
             Release(handle_);
     }
+    /** Returns the handle for calls of the interface of C; it stays this object's, and is NULL if there is none. */
     T get() const noexcept
     {
         return handle_;
     }
+    /** Returns whether it owns an object. */
     explicit operator bool() const noexcept
     {
         return handle_ != nullptr;
@@ -121,10 +133,12 @@ class Operand : public Handle<WNNOperand, wnnOperandAddRef, wnnOperandRelease>
 {
   public:
     using Handle::Handle;
+    /** Returns the data type of its elements. */
     DataType dataType() const
     {
         return static_cast<DataType>(wnnOperandGetDataType(get()));
     }
+    /** Returns the size of each dimension. */
     std::vector<std::uint32_t> shape() const
     {
         std::uint32_t const *sizes = wnnOperandGetShape(get());

@@ -16,7 +16,8 @@ set -eu
 cd "$1"
 
 # Files that are named and belong to somebody else, are generated, or stand for any file of their kind.
-elsewhere='webgpu.h cmocka.h make_models.py amx_sites.h mobilenetv2.h operators_x.c'
+elsewhere='webgpu.h cmocka.h make_models.py amx_sites.h mobilenetv2.h operators_x.c version.c version.cc
+           tutorial.cc'
 # What docs/extending.md adds to the tree as an example.
 made_up='made_up|merge[_-]relus'
 # What comments may say that no code does: names in the system, in formats and in other libraries, mathematical ones, names that

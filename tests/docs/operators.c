@@ -288,6 +288,16 @@ static void put_types_table(FILE *out)
     }
 }
 
+/* The section with a link to it.  The specification gives every method an anchor made of its interface's name and its own; the
+ * reference that Doxygen renders takes the addresses from the page (frontend/package/link_operators.awk). */
+static void put_section(FILE *out, const struct op_info *row, const char *section)
+{
+    fprintf(out, "[%s](https://www.w3.org/TR/webnn/#dom-mlgraphbuilder-", section);
+    for (const char *c = row->name; *c; c++)
+        fputc(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c, out);
+    fputc(')', out);
+}
+
 static void put_operator(FILE *out, enum op op)
 {
     const struct op_info *row = &op_infos[op];
@@ -308,7 +318,9 @@ static void put_operator(FILE *out, enum op op)
         fputs(i ? "; " : "", out);
         put_operand(out, op, &row->outs[i], place, row->flags & OPF_SEQUENCE && !row->outs[1].name);
     }
-    fprintf(out, " | %s |\n", d.section);
+    fputs(" | ", out);
+    put_section(out, row, d.section);
+    fputs(" |\n", out);
 }
 
 /* passes/cluster/fuse_quantized.c and runtime/onednn/onednn_quantize.c decide; tests/runtime/onednn/test_library_quantized.c

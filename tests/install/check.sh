@@ -52,6 +52,15 @@ LD_LIBRARY_PATH=$(dirname "$library") "$work/hello" | tee "$work/hello.txt"
 grep -q '^compute:  0.2 0 0.6' "$work/hello.txt"
 grep -q '^dispatch: 2 0 0.6' "$work/hello.txt"
 
+# The programs of the tutorials, which print what the pages say (docs-tutorial-* holds the two together).
+tutorial() { # PROGRAM
+    (cd "$work" && LD_LIBRARY_PATH=$(dirname "$library") "$1") | grep -q '^loaded:   0 1 1 0' || { echo "$1 failed"; exit 1; }
+}
+gcc -std=c17 "$source/examples/tutorial.c" -o "$work/tutorial" $(pkg-config --cflags --libs webnn)
+g++ -std=c++17 "$source/examples/tutorial_cpp.cc" -o "$work/tutorial_cpp" $(pkg-config --cflags --libs webnn)
+tutorial "$work/tutorial"
+tutorial "$work/tutorial_cpp"
+
 cat >"$work/rt.c" <<'RT'
 #include <webnn/webnn_rt.h>
 #include <stdio.h>
@@ -73,16 +82,24 @@ echo "CMake package"
 mkdir "$work/user"
 cat >"$work/user/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
-project(user LANGUAGES C)
+project(user LANGUAGES C CXX)
+set(CMAKE_CXX_STANDARD 17)
 find_package(webnn 0.1 REQUIRED)
 add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE webnn::webnn)
 add_executable(rt rt.c)
 target_link_libraries(rt PRIVATE webnn::webnn_rt_static)
+foreach(source tutorial.c tutorial_cpp.cc)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE webnn::webnn)
+endforeach()
 CMAKE
-cp "$source/examples/hello.c" "$work/rt.c" "$work/user/"
+cp "$source/examples/hello.c" "$source/examples/tutorial.c" "$source/examples/tutorial_cpp.cc" "$work/rt.c" "$work/user/"
 cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/user.log"
 cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/hello" | cmp - "$work/hello.txt"
 "$work/user/build/rt"
+tutorial "$work/user/build/tutorial"
+tutorial "$work/user/build/tutorial_cpp"
 echo "installed library is usable"
