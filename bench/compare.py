@@ -20,7 +20,7 @@
 --json FILE      everything that was measured; --chart FILE the ratios as SVG; --best of the best runs, which on a machine that
                  others use say more than medians
 --draw FILE      measures nothing: prints (and with --chart draws) what an earlier run wrote with --json
---markdown       instead of all that the table for README.md, with the machine and the versions; --machine TEXT says what the
+--markdown       instead of all that the table for bench/results.md, with the machine and the versions; --machine TEXT says what the
                  machine is, where its processor does not
 NAME             networks (default: all of the groups)
 
@@ -271,7 +271,7 @@ def print_all(found):
                 print_row(r)
 
 
-# ---- the table for README.md
+# ---- the table for bench/results.md
 
 def three_digits(x):
     return f"{x:.0f}" if x >= 100 else f"{x:#.3g}"
