@@ -227,8 +227,8 @@ WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, s
                                  const void *data);
 /** Reshapes an operand. */
 WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *dims);
-/** Transposes an operand. */
-WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, const uint32_t *permutation);
+/** Transposes an operand of that rank; an operand of another rank is refused. */
+WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *permutation);
 /** Returns x[..., start : start + size, ...] along one axis. */
 WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size);
 /** Returns x[..., indices, ...] along one axis. */

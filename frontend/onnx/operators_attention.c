@@ -41,7 +41,7 @@ static WNNOperand split_heads(struct onnx_node *n, WNNOperand x, const char *att
         return x;
     }
     x = onnx_reshape(n, x, 4, (uint32_t[]){dims.at[0], dims.at[1], (uint32_t)heads, dims.at[2] / (uint32_t)heads});
-    return onnx_transpose(n, x, permutation);
+    return onnx_transpose(n, x, 4, permutation);
 }
 
 /* Repeats heads of keys and values: each serves as many neighbouring heads of queries as there are more of those. */
@@ -189,7 +189,7 @@ static bool import_attention(struct onnx_node *n)
         return onnx_refuse(n, "scale is %g; its root is taken", scale);
     type = wnnOperandGetDataType(a.q);
     root = sqrt(scale);
-    scores[0] = onnx_matmul(n, onnx_linear(n, a.q, root, 0), onnx_transpose(n, onnx_linear(n, a.k, root, 0), swap_last));
+    scores[0] = onnx_matmul(n, onnx_linear(n, a.q, root, 0), onnx_transpose(n, onnx_linear(n, a.k, root, 0), 4, swap_last));
     scores[1] = scores[0];
     if (softcap != 0) /* softcap * tanh(scores / softcap) */
         scores[1] = onnx_linear(n, onnx_tanh(n, onnx_div(n, scores[0], onnx_scalar_like(n, scores[0], softcap))), softcap, 0);
@@ -201,7 +201,7 @@ static bool import_attention(struct onnx_node *n)
     y = onnx_matmul(n, scores[3], a.v);
     dims = onnx_dims_of(y);
     if (a.flat && dims.rank == 4)
-        y = onnx_reshape(n, onnx_transpose(n, y, join), 3, (uint32_t[]){dims.at[0], dims.at[2], dims.at[1] * dims.at[3]});
+        y = onnx_reshape(n, onnx_transpose(n, y, 4, join), 3, (uint32_t[]){dims.at[0], dims.at[2], dims.at[1] * dims.at[3]});
     return onnx_output(n, 0, y);
 }
 
@@ -253,7 +253,7 @@ static bool import_rotary_embedding(struct onnx_node *n)
     if (flat)
         x = onnx_transpose(
             n, onnx_reshape(n, x, 4, (uint32_t[]){given.at[0], given.at[1], (uint32_t)heads, given.at[2] / (uint32_t)heads}),
-            swap);
+            4, swap);
     dims = onnx_dims_of(x);
     rotated = rotated ? rotated : dims.at[3];
     if (dims.rank != 4 || rotated < 2 || rotated > dims.at[3] || rotated % 2)
@@ -280,7 +280,7 @@ static bool import_rotary_embedding(struct onnx_node *n)
         whole = onnx_concat(n, 2, (WNNOperand[]){whole, rest}, 3);
     }
     if (flat)
-        whole = onnx_reshape_to(n, onnx_transpose(n, whole, swap), given);
+        whole = onnx_reshape_to(n, onnx_transpose(n, whole, 4, swap), given);
     return onnx_output(n, 0, whole);
 }
 

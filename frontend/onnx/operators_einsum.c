@@ -205,7 +205,7 @@ static void arrange(struct onnx_node *n, struct term *t, size_t count, const int
         moves = moves || permutation[d] != d;
     }
     if (moves)
-        t->operand = onnx_transpose(n, t->operand, permutation);
+        t->operand = onnx_transpose(n, t->operand, count, permutation);
     memcpy(t->subscripts, order, count * sizeof *order);
 }
 
@@ -228,7 +228,7 @@ static void take_diagonals(struct onnx_node *n, const struct einsum *e, struct t
                     permutation[k++] = i;
             permutation[k++] = (uint32_t)p;
             permutation[k] = (uint32_t)q;
-            t->operand = onnx_transpose(n, t->operand, permutation);
+            t->operand = onnx_transpose(n, t->operand, t->rank, permutation);
             drop_dimension(t, q);
             drop_dimension(t, p);
             dims = dims_of_term(e, t);

@@ -10,7 +10,7 @@ static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
 {
     static const uint32_t permutation[] = {1, 0};
 
-    return onnx_transpose(n, x, permutation);
+    return onnx_transpose(n, x, 2, permutation);
 }
 
 static bool import_gemm(struct onnx_node *n)

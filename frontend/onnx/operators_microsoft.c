@@ -160,7 +160,7 @@ static WNNOperand swap_last(struct onnx_node *n, WNNOperand x)
         permutation[i] = i;
     permutation[rank - 1] = (uint32_t)rank - 2;
     permutation[rank - 2] = (uint32_t)rank - 1;
-    return onnx_transpose(n, x, permutation);
+    return onnx_transpose(n, x, rank, permutation);
 }
 
 static bool import_fused_matmul(struct onnx_node *n)

@@ -100,7 +100,7 @@ static WNNOperand swap_first(struct onnx_node *n, WNNOperand x, bool swap)
 {
     static const uint32_t permutation[ONNX_RANK_MAX] = {1, 0, 2, 3, 4, 5, 6, 7}; /* the rank is checked later */
 
-    return swap && x && onnx_dims_of(x).rank >= 2 ? onnx_transpose(n, x, permutation) : x;
+    return swap && x && onnx_dims_of(x).rank >= 2 ? onnx_transpose(n, x, onnx_dims_of(x).rank, permutation) : x;
 }
 
 /* Returns whether lengths matter: those that are known and reach to the end mean nothing. */
@@ -326,9 +326,9 @@ static void start_direction(struct onnx_node *n, const struct recurrent *r, uint
 
     memset(run, 0, sizeof *run);
     run->activations = r->activations[d];
-    run->weights = onnx_transpose(n, of_direction(n, r->r, d, 2), swap);
+    run->weights = onnx_transpose(n, of_direction(n, r->r, d, 2), 2, swap);
     run->input = onnx_matmul(n, onnx_reshape(n, r->x, 2, (uint32_t[]){onnx_dims_product(n, &x, 0, 2), x.at[2]}),
-                             onnx_transpose(n, of_direction(n, r->w, d, 2), swap));
+                             onnx_transpose(n, of_direction(n, r->w, d, 2), 2, swap));
     if (bias) {
         recurrent = onnx_slice_axis(n, bias, 0, rows, rows);
         bias = onnx_slice_axis(n, bias, 0, 0, rows);
@@ -468,7 +468,7 @@ static bool import_recurrent(struct onnx_node *n, struct recurrent *r)
         return false;
     if (onnx_wants(n, 0))
         onnx_output(n, 0,
-                    r->batch_first && onnx_dims_of(outputs[0]).rank == 4 ? onnx_transpose(n, outputs[0], batch_first)
+                    r->batch_first && onnx_dims_of(outputs[0]).rank == 4 ? onnx_transpose(n, outputs[0], 4, batch_first)
                                                                          : outputs[0]);
     if (onnx_wants(n, 1))
         onnx_output(n, 1, swap_first(n, outputs[1], r->batch_first));

@@ -176,12 +176,12 @@ static WNNOperand resize_by_matrix(struct onnx_node *n, WNNOperand x, const stru
     permutation[d] = last;
     permutation[last] = (uint32_t)d;
     if (d != last)
-        x = onnx_transpose(n, x, permutation);
+        x = onnx_transpose(n, x, r->rank, permutation);
     x = onnx_matmul(n, r->rank > 1 ? x : onnx_reshape(n, x, 2, (uint32_t[]){1, r->in[d]}),
                     onnx_constant_operand(n, WNNOperandDataType_Float32, 2, shape, matrix));
     if (r->rank == 1)
         x = onnx_reshape(n, x, 1, &r->out[d]);
-    return d != last ? onnx_transpose(n, x, permutation) : x;
+    return d != last ? onnx_transpose(n, x, r->rank, permutation) : x;
 }
 
 static WNNOperand resize_by_gathers(struct onnx_node *n, WNNOperand x, const struct resize *r, size_t d, const struct taps *t)

@@ -102,7 +102,7 @@ static bool import_top_k(struct onnx_node *n)
     permutation[axis] = last;
     permutation[last] = axis;
     if (axis != last)
-        x = onnx_transpose(n, x, permutation);
+        x = onnx_transpose(n, x, last + 1, permutation);
     dims = onnx_dims_of(x);
     flat.at[0] = onnx_dims_product(n, &dims, 0, last);
     flat.at[1] = dims.at[last];
@@ -116,8 +116,8 @@ static bool import_top_k(struct onnx_node *n)
     rows = onnx_reshape_to(n, rows, dims);
     indices = onnx_reshape_to(n, onnx_cast(n, indices, WNNOperandDataType_Int64), dims);
     if (axis != last) {
-        rows = onnx_transpose(n, rows, permutation);
-        indices = onnx_transpose(n, indices, permutation);
+        rows = onnx_transpose(n, rows, last + 1, permutation);
+        indices = onnx_transpose(n, indices, last + 1, permutation);
     }
     onnx_output(n, 1, indices);
     return onnx_output(n, 0, rows);

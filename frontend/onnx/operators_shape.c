@@ -162,7 +162,7 @@ static bool import_transpose(struct onnx_node *n)
         return onnx_output_value(n, 0, v);
     if (!onnx_elements(v))
         return onnx_output_constant(n, 0, v->type, v->rank, dims) != NULL;
-    return onnx_output_as(n, 0, onnx_transpose(n, onnx_operand(n, 0), permutation), v->type);
+    return onnx_output_as(n, 0, onnx_transpose(n, onnx_operand(n, 0), v->rank, permutation), v->type);
 }
 
 /** Moves blocks of channels to blocks of pixels and back, by reshape, transpose, reshape. */
@@ -170,7 +170,7 @@ static bool shuffle(struct onnx_node *n, const uint32_t *split, const uint32_t *
 {
     WNNOperand y = wnnGraphBuilderReshape(n->builder, onnx_operand(n, 0), 6, split, n->options);
 
-    y = onnx_transpose(n, y, permutation);
+    y = onnx_transpose(n, y, 6, permutation);
     return onnx_output_as(n, 0, wnnGraphBuilderReshape(n->builder, y, 4, joined, n->options), n->inputs[0]->type);
 }
 

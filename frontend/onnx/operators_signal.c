@@ -191,10 +191,10 @@ static bool import_dft(struct onnx_node *n)
     for (uint32_t i = 0; i < 2; i++) {
         parts[i] = n->refused ? onnx_error_operand(n) : part_of(n, x, i);
         if (parts[i])
-            parts[i] = onnx_transpose(n, parts[i], permutation);
+            parts[i] = onnx_transpose(n, parts[i], last, permutation);
     }
     x = transform(n, parts[0], parts[1], half ? length / 2 + 1 : length, length, inverse);
-    return onnx_output(n, 0, onnx_transpose(n, x, back));
+    return onnx_output(n, 0, onnx_transpose(n, x, last + 1, back));
 }
 
 /** Imports STFT: frames of a signal, each multiplied by a window and transformed. */

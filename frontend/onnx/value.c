@@ -466,12 +466,18 @@ WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, co
     return same ? operand : wnnGraphBuilderReshape(n->builder, operand, rank, dims, n->options);
 }
 
-WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, const uint32_t *permutation)
+WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *permutation)
 {
     WNNTransposeOptions o = WNN_TRANSPOSE_OPTIONS_INIT;
+    size_t has = wnnOperandGetRank(operand);
 
+    if (has != rank) { /* in a node that was refused for something else, too, where checks are left out */
+        if (!n->refused)
+            onnx_refuse(n, "an operand has rank %zu where %zu is needed", has, rank);
+        return onnx_error_operand(n);
+    }
     o.label = n->label;
-    o.permutationCount = wnnOperandGetRank(operand);
+    o.permutationCount = rank;
     o.permutation = permutation;
     return wnnGraphBuilderTranspose(n->builder, operand, &o);
 }

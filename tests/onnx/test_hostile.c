@@ -397,6 +397,25 @@ static void ranks_beyond_eight_are_refused(void **unused)
     }
 }
 
+/* A node that is refused for one thing is read to its end, and the rest of it may be wrong, too. */
+static void an_operand_of_another_rank_is_not_transposed(void **unused)
+{
+    Onnx__NodeProto *n;
+    struct net t;
+
+    (void)unused;
+    start(&t, 17);
+    input(&t, "a", I32, "1 1 2 3 1 2");
+    input(&t, "b", I32, "2 2");
+    output(&t, "y");
+    n = node(&t, "Gemm", "a b", "y");
+    attribute_text(&t, n, "beta", "one");
+    attribute_int(&t, n, "transA", 1);
+    attribute_int(&t, n, "transB", 1);
+    refused(&t, NULL, "beta");
+    free_net(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +429,7 @@ int main(void)
         cmocka_unit_test(recurrent_operands_of_too_many_dimensions_are_refused),
         cmocka_unit_test(empty_tensors_of_huge_shapes_are_refused),
         cmocka_unit_test(ranks_beyond_eight_are_refused),
+        cmocka_unit_test(an_operand_of_another_rank_is_not_transposed),
     };
 
     return cmocka_run_group_tests(tests, create_context, release_context);
