@@ -102,7 +102,7 @@ static int run_alone(struct loaded_object *o, const void *const *inputs, void *c
         return WEBNN_OBJECT_NO_MEMORY;
 
     void *first[] = {workspace, &parallel};
-    int saved = threads_enter(threads_ready(o->threads));
+    struct threads_saved saved = threads_enter(threads_ready(o->threads));
     int code = call(o, o->object->run_with, 2, first, inputs, outputs);
     threads_leave(saved);
     workspace = atomic_exchange(&o->workspace, workspace);

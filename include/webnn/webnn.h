@@ -30,8 +30,8 @@
  * The library never exits or aborts, prints only what debug switches ask for, and keeps no process-wide state that a caller
  * could see, but for LLVM's handlers of fatal errors.  Where memory or threads run out inside of LLVM, oneDNN or libgomp, the
  * call fails or the context is lost; in a few cases those libraries end the process all the same.  docs/failures.md lists them.
- * No thread is started before a graph is built or loaded.  The library stays mapped after dlclose, because threads of libgomp's
- * pool do.
+ * No thread is started before a graph is built or loaded.  The library stays mapped after dlclose, because threads that
+ * wait for work do.
  */
 #ifndef WEBNN_WEBNN_H_
 #define WEBNN_WEBNN_H_

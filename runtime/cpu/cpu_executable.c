@@ -70,7 +70,7 @@ bool cpu_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, 
 
 /* Holds what an invocation has beside memory and addresses. */
 struct cpu_invocation {
-    int saved; /* of threads_enter, while it runs */
+    struct threads_saved saved; /* of threads_enter, while it runs */
     struct library_bindings *bindings[];
 };
 
@@ -115,18 +115,20 @@ static void invocation_destroy(struct invocation *i)
 static bool begin(struct invocation *i, struct error *e)
 {
     const struct cpu_executable *x = executable_of(i);
+    struct cpu_invocation *data = i->data;
     /* Primitives need the threads that they were made for; of kernels a thread can do several parts. */
     uint32_t threads = x->needs_team ? threads_ready(x->thread_count) : 0;
 
-    if (threads < x->thread_count && x->binding_count > 0)
-        return error_set(
-            e, WNNStatus_OperationError,
-            "the graph runs on %u threads, but the system lets this thread have only %u: raise the limit on threads or "
-            "lower the context's threadCount",
-            x->thread_count, threads);
     /* An executable of small kernels needs no team; the floating-point mode is part of the same call. */
-    ((struct cpu_invocation *)i->data)->saved = threads_enter(threads);
-    return true;
+    data->saved = threads_enter(x->binding_count > 0 ? x->thread_count : threads);
+    if (x->binding_count == 0 || (threads == x->thread_count && threads_team() == threads))
+        return true;
+    threads_leave(data->saved);
+    return error_set(
+        e, WNNStatus_OperationError,
+        "the graph runs on %u threads, but the system lets this thread have only %u: raise the limit on threads or "
+        "lower the context's threadCount",
+        x->thread_count, threads < x->thread_count ? threads : 1);
 }
 
 static void end(struct invocation *i)

@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the one thread pool: libgomp's, which oneDNN uses, too.  No other module has parallel regions.  It calls libgomp's
- * entry points directly, so that it ends up there with gcc and clang alike.
+ * Runs parallel regions.  No other module has any.
+ *
+ * They run on gangs (gang.h), whose callers never wait for threads that have not begun.  oneDNN's own regions are led to the
+ * same threads (openmp.h); where that cannot be done, both use libgomp's pool (libgomp.h), because two pools would take each
+ * other's processors.
  */
 #ifndef WEBNN_RUNTIME_HOST_THREADS_H_
 #define WEBNN_RUNTIME_HOST_THREADS_H_
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "runtime/host/libgomp.h"
+
+/** Computes part `part` of `parts`. */
+typedef void threads_body(void *user, uint32_t part, uint32_t parts);
+
+/** Holds what a thread's regions run on. */
+struct threads_entered {
+    struct gang *gang; /* NULL: one thread, or libgomp's */
+    uint32_t count;    /* 0: there are no regions */
+    bool on_libgomp;
+};
+
+/** Holds what threads_leave restores. */
+struct threads_saved {
+    struct threads_entered entered;
+    struct libgomp_settings settings;
+    bool acquired; /* a gang */
+    int mode;
+};
 
 /**
  * Returns the number of threads that OMP_NUM_THREADS or omp_set_num_threads gives, else one per processor; one per processor if
@@ -19,9 +42,16 @@ uint32_t threads_default_count(bool ignore_environment);
 bool threads_in_region(void);
 
 /**
- * Makes sure of the calling thread's team.  libgomp ends the process when a thread cannot be created, so this finds out first
- * whether they can.  Returns how many threads the thread's regions can have: count, or fewer (1 at least) if the system gives
- * no more.  Asking again costs nothing on a thread that got its answer.  It must be called before threads_enter(count).
+ * Leads the regions of the library that `function` belongs to, which was compiled for OpenMP, to threads_run's threads. Returns
+ * false if that library has to stay on libgomp's threads: then all regions go there.  It is called once, before the first
+ * call of that library.
+ */
+bool threads_lead_here(const void *function);
+
+/**
+ * Makes sure of the threads.  Returns how many the calling thread's regions can have: count, or fewer (1 at least) if the
+ * system gives no more.  Asking again costs nothing on a thread that got its answer.  It must be called before
+ * threads_enter(count).
  */
 uint32_t threads_ready(uint32_t count);
 
@@ -30,14 +60,20 @@ uint32_t threads_ready(uint32_t count);
  * one (nearest even, subnormals kept), until threads_leave restores the caller's settings.  A count of 0 says that there will
  * be no regions.  Returns what threads_leave needs.
  */
-int threads_enter(uint32_t count);
+struct threads_saved threads_enter(uint32_t count);
 /** Restores the settings that threads_enter changed and returned as `saved`, on the same thread. */
-void threads_leave(int saved);
+void threads_leave(struct threads_saved saved);
+/** Returns the count that the calling thread has entered with, 0 outside and where libgomp's threads compute. */
+uint32_t threads_entered(void);
+/** Returns how many threads there are for it, at most the count: fewer if the system gave no more since threads_ready. */
+uint32_t threads_team(void);
 
 /**
- * Calls body(user, part, parts) for every part below `parts`, part 0 on the calling thread, on the team that threads_enter
- * chose.  Returns when all are done.
+ * Calls body(user, part, parts) for every part below `parts`, part 0 on the calling thread, on the threads that threads_enter
+ * chose.  Returns when all are done.  A thread may compute several parts, one after the other.
  */
-void threads_run(uint32_t parts, void (*body)(void *user, uint32_t part, uint32_t parts), void *user);
+void threads_run(uint32_t parts, threads_body *body, void *user);
+/** Does the same on a gang, with parts that may wait for each other (gang_barrier). */
+void threads_run_synchronized(uint32_t parts, threads_body *body, void *user);
 
 #endif

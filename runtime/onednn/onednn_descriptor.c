@@ -129,7 +129,7 @@ dnnl_primitive_desc_t dnn_create_later_pd(struct library *l, const struct dnn_pr
 
     if (c.src && c.weights && c.dst && (c.bias || !p->bias.rank) && memory_has_room(DNN_ROOM_BYTES)) {
         /* Which implementation fits, and how it divides its work, depends on the number of threads. */
-        int saved = threads_enter(l->threads);
+        struct threads_saved saved = threads_enter(l->threads);
 
         status = dnn_protect(create_pd, &c);
         threads_leave(saved);

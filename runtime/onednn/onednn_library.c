@@ -5,6 +5,7 @@
 #include "runtime/onednn/onednn.h"
 
 #include "ir/support/environment.h"
+#include "runtime/host/threads.h"
 
 /* ---- creation ---- */
 
@@ -35,10 +36,19 @@ static dnnl_status_t create_engine(void *user)
     return dnnl_engine_create(&((struct library *)user)->engine, dnnl_cpu, 0);
 }
 
+/* oneDNN's OpenMP regions are led to this library's threads before its first call. */
+static void lead_threads(void)
+{
+    (void)threads_lead_here((const void *)dnnl_engine_create);
+}
+
 struct library *library_create(const char *isa, uint32_t thread_count, struct error *e)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct library *l = calloc(1, sizeof *l);
     dnnl_cpu_isa_t cap;
+
+    pthread_once(&once, lead_threads);
 
     if (!l || pthread_mutex_init(&l->mutex, NULL)) {
         free(l);

@@ -113,7 +113,7 @@ bool dnn_primitive_exists(struct library *l, const struct dnn_problem *p, const_
     if (p->src_type == dnnl_f32 || l->machine.device)
         return true;
 
-    int saved = threads_enter(l->threads);
+    struct threads_saved saved = threads_enter(l->threads);
     bool exists = dnn_primitive_create(&primitive, pd) == dnnl_success;
 
     threads_leave(saved);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Parallel regions: every part once, on the team asked for, with the caller's settings as they were afterwards.
+ * Parallel regions: every part once, on at most the threads asked for, with the caller's settings as they were afterwards; on
+ * gangs, and with the argument "libgomp" on libgomp's pool.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -11,14 +12,16 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
+#include "runtime/host/gang.h"
 #include "runtime/host/threads.h"
 
 int omp_get_max_threads(void);
-int omp_get_num_threads(void);
 void omp_set_num_threads(int count);
 int omp_get_dynamic(void);
 void omp_set_dynamic(int dynamic);
@@ -28,37 +31,39 @@ enum { PARTS_MAX = 64 };
 
 struct seen {
     atomic_int times[PARTS_MAX];
-    atomic_int team;
+    atomic_int inside;
     pthread_t caller;
-    atomic_int part0_elsewhere;
+    atomic_int wrong;
 };
+
+static bool on_libgomp;
 
 static void see(void *user, uint32_t part, uint32_t parts)
 {
     struct seen *s = user;
 
-    atomic_fetch_add(&s->times[part], 1);
-    atomic_store(&s->team, omp_get_num_threads());
-    if (part == 0 && !pthread_equal(s->caller, pthread_self()))
-        atomic_store(&s->part0_elsewhere, 1);
-    if (parts > PARTS_MAX)
-        atomic_store(&s->part0_elsewhere, 1);
+    atomic_fetch_add(&s->times[part < PARTS_MAX ? part : 0], 1);
+    if ((part == 0 && !pthread_equal(s->caller, pthread_self())) || parts > PARTS_MAX)
+        atomic_store(&s->wrong, 1);
+    if (parts > 1 && threads_in_region())
+        atomic_fetch_add(&s->inside, 1);
 }
 
-static void check_region(uint32_t threads, uint32_t parts, int team)
+static void check_region(uint32_t threads, uint32_t parts)
 {
     struct seen s;
 
     memset(&s, 0, sizeof s);
     s.caller = pthread_self();
-    int saved = threads_enter(threads);
+    struct threads_saved saved = threads_enter(threads);
     threads_run(parts, see, &s);
+    assert_int_equal(threads_team(), threads);
     threads_leave(saved);
     for (uint32_t i = 0; i < PARTS_MAX; i++)
         assert_int_equal(s.times[i], i < parts);
-    assert_int_equal(s.part0_elsewhere, 0);
-    if (parts > 1)
-        assert_int_equal(s.team, team);
+    assert_int_equal(s.wrong, 0);
+    if (parts > 1 && threads > 1)
+        assert_int_equal(s.inside, parts);
 }
 
 static void every_part_runs_once(void **state)
@@ -66,7 +71,7 @@ static void every_part_runs_once(void **state)
     (void)state;
     for (uint32_t threads = 1; threads <= 4; threads++)
         for (uint32_t parts = 1; parts <= 9; parts++)
-            check_region(threads, parts, (int)threads);
+            check_region(threads, parts);
 }
 
 static void settings_are_restored(void **state)
@@ -74,10 +79,12 @@ static void settings_are_restored(void **state)
     (void)state;
     omp_set_num_threads(3);
     omp_set_dynamic(1);
-    int saved = threads_enter(2);
-    assert_int_equal(omp_get_max_threads(), 2);
-    assert_int_equal(omp_get_dynamic(), 0);
+    struct threads_saved saved = threads_enter(2);
+    assert_int_equal(omp_get_max_threads(), on_libgomp ? 2 : 3); /* gangs leave libgomp's settings alone */
+    assert_int_equal(omp_get_dynamic(), !on_libgomp);
+    assert_int_equal(threads_entered(), on_libgomp ? 0 : 2);
     threads_leave(saved);
+    assert_int_equal(threads_entered(), 0);
     assert_int_equal(omp_get_max_threads(), 3);
     assert_int_equal(omp_get_dynamic(), 1);
     omp_set_dynamic(0);
@@ -96,10 +103,20 @@ static void inside_region(void *data)
 
     if (!threads_in_region())
         atomic_fetch_add(wrong, 1);
-    check_region(2, 5, 1); /* a region in a region has one thread, and still does every part */
+    /* The parts of a region in a region are all computed. */
+    struct seen s;
+
+    memset(&s, 0, sizeof s);
+    s.caller = pthread_self();
+    struct threads_saved saved = threads_enter(2);
+    threads_run(5, see, &s);
+    threads_leave(saved);
+    for (uint32_t i = 0; i < PARTS_MAX; i++)
+        if (s.times[i] != (i < 5))
+            atomic_fetch_add(wrong, 1);
 }
 
-static void a_region_in_a_region_has_one_thread(void **state)
+static void a_region_in_a_region_computes_every_part(void **state)
 {
     (void)state;
     atomic_int wrong = 0;
@@ -107,6 +124,137 @@ static void a_region_in_a_region_has_one_thread(void **state)
     assert_false(threads_in_region());
     GOMP_parallel(inside_region, &wrong, 2, 0);
     assert_int_equal(wrong, 0);
+}
+
+/* ---- gangs ---- */
+
+static void wait_for_each_other(void *user, uint32_t part, uint32_t parts)
+{
+    atomic_int *arrived = user;
+
+    for (int round = 1; round <= 20; round++) {
+        atomic_fetch_add(arrived, 1);
+        gang_barrier();
+        if (atomic_load(arrived) < round * (int)parts || gang_part() != part || gang_parts() != parts)
+            atomic_fetch_add(arrived, 1 << 20);
+        gang_barrier();
+    }
+}
+
+/* Parts that wait for each other need a thread each: a caller must not take two of them. */
+static void a_barrier_waits_for_every_part(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 2; threads <= 5; threads++)
+        for (int i = 0; i < 20; i++) {
+            atomic_int arrived = 0;
+            struct threads_saved saved = threads_enter(threads);
+
+            threads_run_synchronized(threads, wait_for_each_other, &arrived);
+            threads_leave(saved);
+            assert_int_equal(arrived, 20 * threads);
+        }
+}
+
+struct held {
+    atomic_int begun, open, finished;
+};
+
+static void hold(void *user, uint32_t part, uint32_t parts)
+{
+    struct held *h = user;
+
+    (void)parts;
+    if (part == 0) {
+        while (!atomic_load(&h->begun)) /* by the worker */
+            ;
+        return;
+    }
+    if (part == 1) {
+        atomic_store(&h->begun, 1);
+        while (!atomic_load(&h->open))
+            ;
+    }
+    atomic_fetch_add(&h->finished, 1);
+    if (part == 2)
+        atomic_store(&h->open, 1);
+}
+
+/* The worker is held up in part 1; the caller computes part 2, which nobody has begun, instead of waiting for the worker. */
+static void a_caller_computes_what_nobody_has_begun(void **state)
+{
+    struct gang *larger[8], *g; /* released ones may have more workers, which could compute part 2 */
+    struct held h = {0};
+    int count = 0;
+
+    (void)state;
+    while (gang_workers(g = gang_acquire(1)) > 1 && count < 8)
+        larger[count++] = g;
+    assert_int_equal(gang_workers(g), 1);
+    gang_run(g, 3, false, hold, &h);
+    assert_int_equal(h.finished, 2);
+    gang_release(g);
+    while (count > 0)
+        gang_release(larger[--count]);
+}
+
+static void count_up(void *user, uint32_t part, uint32_t parts)
+{
+    (void)part;
+    (void)parts;
+    atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static void *use_gangs(void *data)
+{
+    atomic_int *sum = data;
+
+    for (int i = 0; i < 2000; i++) {
+        struct threads_saved saved = threads_enter(2 + i % 3);
+
+        threads_run(2 + i % 3, count_up, sum);
+        threads_leave(saved);
+    }
+    return NULL;
+}
+
+/* Many regions of many threads, with gangs of several sizes that go from thread to thread. */
+static void gangs_go_from_thread_to_thread(void **state)
+{
+    atomic_int sums[6] = {0};
+    pthread_t threads[6];
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_gangs, &sums[i]), 0);
+    for (int i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(sums[i], 5999); /* 667 times 2, 667 times 3, 666 times 4 */
+}
+
+/* A child has none of its parent's workers. */
+static void a_child_has_threads_of_its_own(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_THREAD__) /* its run-time library refuses threads in a child */
+    skip();
+#endif
+    check_region(3, 3);
+    pid_t child = fork();
+
+    if (child == 0) {
+        atomic_int arrived = 0;
+        struct threads_saved saved = threads_enter(3);
+
+        alarm(20);
+        threads_run_synchronized(3, wait_for_each_other, &arrived);
+        threads_leave(saved);
+        _exit(arrived == 60 ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 #if defined(__x86_64__)
@@ -129,7 +277,7 @@ static void the_callers_floating_point_mode_stays_the_callers(void **state)
     for (int i = 0; i < 8; i++)
         v[i] = 0x1p-126f; /* half of it is subnormal */
     _mm_setcsr(strange);
-    int saved = threads_enter(4); /* these four threads come into being with the strange mode */
+    struct threads_saved saved = threads_enter(4); /* these four threads come into being with the strange mode */
     threads_run(8, halve, (void *)v);
     third = 1.0f;
     third = third / 3;
@@ -151,14 +299,28 @@ static void the_callers_floating_point_mode_stays_the_callers(void **state)
 
 #endif
 
-int main(void)
+/* This library has no OpenMP regions that could be led anywhere, so that regions stay on libgomp's pool. */
+static void regions_go_to_libgomp(void)
+{
+    on_libgomp = !threads_lead_here((const void *)_cmocka_run_group_tests);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_callers_floating_point_mode_stays_the_callers), /* first: it wants to create the team */
+        cmocka_unit_test(the_callers_floating_point_mode_stays_the_callers), /* first: it wants to create the threads */
         cmocka_unit_test(every_part_runs_once),
         cmocka_unit_test(settings_are_restored),
-        cmocka_unit_test(a_region_in_a_region_has_one_thread),
+        cmocka_unit_test(a_region_in_a_region_computes_every_part),
+    };
+    const struct CMUnitTest of_gangs[] = {
+        cmocka_unit_test(a_barrier_waits_for_every_part),
+        cmocka_unit_test(a_caller_computes_what_nobody_has_begun),
+        cmocka_unit_test(gangs_go_from_thread_to_thread),
+        cmocka_unit_test(a_child_has_threads_of_its_own),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (argc > 1 && !strcmp(argv[1], "libgomp"))
+        regions_go_to_libgomp();
+    return cmocka_run_group_tests(tests, NULL, NULL) + (on_libgomp ? 0 : cmocka_run_group_tests(of_gangs, NULL, NULL));
 }

@@ -419,7 +419,7 @@ static inline void subject_run(struct subject *s, const struct value *shared)
         assert_int_equal(info.in_place, -1);
     step_run_begin(s, step, &x);
     threads_leave(threads_enter(1)); /* settings of the caller do not matter */
-    int saved = threads_enter(TEST_THREADS);
+    struct threads_saved saved = threads_enter(TEST_THREADS);
     for (int i = 0; i < (shared ? 1 : 2); i++)
         assert_true(library_step_run(step, x.bindings, x.inputs, x.output, x.scratch));
     threads_leave(saved);

@@ -191,7 +191,7 @@ static void *run_often(void *user)
 {
     struct runner *r = user;
     struct step_run *x = r->run;
-    int saved = threads_enter(TEST_THREADS);
+    struct threads_saved saved = threads_enter(TEST_THREADS);
 
     for (int i = 0; i < RUNS; i++) {
         memset(x->output, 0xFF, (size_t)x->elements * sizeof *x->output);
@@ -234,7 +234,7 @@ static void one_step_runs_on_several_threads(void **state)
                     inputs[i][k][j] = (float)(int32_t)random_bits() / 2147483648.0f;
                 x[i].inputs[k] = inputs[i][k];
             }
-            int saved = threads_enter(TEST_THREADS);
+            struct threads_saved saved = threads_enter(TEST_THREADS);
             assert_true(library_step_run(step, x[i].bindings, x[i].inputs, x[i].output, x[i].scratch));
             threads_leave(saved);
             memcpy(want, x[i].output, (size_t)x[i].elements * sizeof *want);
@@ -283,7 +283,7 @@ static void steps_outlive_the_graph(void **state)
         step_run_begin(&s, step, &x);
         graph_free(s.g);
         s.g = NULL;
-        int saved = threads_enter(TEST_THREADS);
+        struct threads_saved saved = threads_enter(TEST_THREADS);
         assert_true(library_step_run(step, x.bindings, x.inputs, x.output, x.scratch));
         threads_leave(saved);
         for (int64_t i = 0; i < x.elements; i++)

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements gangs.  `claims[p]` is the number of the region whose part p nobody has begun, else 0: a worker that is late by a
+ * region or more changes nothing, since the number of its region is in no claim any more.
+ */
+#define _GNU_SOURCE
+#include "runtime/host/gang.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ir/support/clock.h"
+#include "ir/support/environment.h"
+#include "runtime/host/float_mode.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <xmmintrin.h>
+#endif
+
+enum {
+    CACHE_LINE = 64,
+    PAUSES = 32,                  /* of the processor between two looks at the clock */
+    SPIN_NANOSECONDS = 10000,     /* of spinning before a thread gives way to others between two looks */
+    AWAKE_NANOSECONDS = 200000,   /* before it sleeps: longer than what lies between two regions of a network */
+    ACTIVE_NANOSECONDS = 5000000, /* the same with OMP_WAIT_POLICY=active: longer than what lies between two networks */
+    STALL_NANOSECONDS = 200000, /* that a caller waits longer for the others than it computed: somebody took their processor */
+    ALONE_FIRST_NANOSECONDS = 4000000, /* for which it then computes alone at first, about a slice of the scheduler's */
+    ALONE_MAX_NANOSECONDS = 128000000,
+    QUIET_REGIONS = 256, /* without a stall, after which the time alone is halved */
+    KEPT_MAX = 4,        /* released gangs that keep their threads */
+};
+
+struct region {
+    gang_body *body;
+    void *user;
+    uint32_t parts, number;
+    bool synchronizes;
+};
+
+struct worker {
+    struct gang *gang;
+    pthread_t thread;
+    uint32_t index; /* of the part that it claims first: the same part of the next region finds its caches warm */
+};
+
+struct gang {
+    struct gang *next; /* of the released ones */
+    struct worker *workers;
+    uint32_t worker_count, claims_max;
+    atomic_uint *claims;
+    struct region region;
+    bool notified; /* of the region: workers that sleep were woken */
+
+    /* What the caller has seen of stalls. */
+    uint64_t alone_until, alone_for;
+    uint32_t quiet;
+
+    _Alignas(CACHE_LINE) atomic_uint posted; /* the number of the last region; workers sleep on it */
+    atomic_uint sleepers;
+    atomic_bool ends;
+    _Alignas(CACHE_LINE) atomic_uint done; /* parts that workers have finished; the caller sleeps on it */
+    atomic_uint caller_sleeps;
+    _Alignas(CACHE_LINE) atomic_uint arrived; /* at the barrier */
+    atomic_uint barriers;                     /* that were passed; parts sleep on it */
+};
+
+struct position {
+    struct gang *gang;
+    uint32_t part, parts;
+};
+
+static _Thread_local struct position position = {NULL, 0, 1};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gang *released;
+static uint32_t released_count;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint64_t awake_nanoseconds = AWAKE_NANOSECONDS;
+
+/* ---- waiting ---- */
+
+static void futex_wait(atomic_uint *word, unsigned value)
+{
+    syscall(SYS_futex, (unsigned *)word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void futex_wake(atomic_uint *word, int count)
+{
+    syscall(SYS_futex, (unsigned *)word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static void pause_processor(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* One turn of a loop that waits since `*since` (0: since now).  Returns false when it is time to sleep. */
+static bool wait_awake(uint64_t *since)
+{
+    uint64_t now = nanoseconds_now();
+
+    if (*since == 0)
+        *since = now;
+    if (now - *since >= awake_nanoseconds)
+        return false;
+    if (now - *since >= SPIN_NANOSECONDS) /* somebody else may need the processor, the one who is waited for among them */
+        sched_yield();
+    for (int i = 0; i < PAUSES; i++)
+        pause_processor();
+    return true;
+}
+
+/* Waits until *word is `value` no longer; `sleepers` counts who sleeps meanwhile. */
+static void wait_change(atomic_uint *word, unsigned value, atomic_uint *sleepers)
+{
+    uint64_t since = 0;
+
+    for (int i = 0; i < PAUSES; i++) { /* without the clock */
+        if (atomic_load_explicit(word, memory_order_acquire) != value)
+            return;
+        pause_processor();
+    }
+    while (atomic_load_explicit(word, memory_order_acquire) == value)
+        if (!wait_awake(&since)) {
+            atomic_fetch_add(sleepers, 1);
+            while (atomic_load(word) == value)
+                futex_wait(word, value);
+            atomic_fetch_sub(sleepers, 1);
+            return;
+        }
+}
+
+/* ---- parts ---- */
+
+static void compute(struct gang *g, const struct region *r, uint32_t part)
+{
+    struct position before = position;
+
+    position = (struct position){g, part, r->parts};
+    r->body(r->user, part, r->parts);
+    position = before;
+}
+
+/* Claims a part of region `number`, `first` if it can be had. */
+static bool claim(struct gang *g, uint32_t number, uint32_t parts, uint32_t first, uint32_t *part)
+{
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t p = first + i < parts ? first + i : first + i - parts;
+        unsigned expected = number;
+
+        if (atomic_load_explicit(&g->claims[p], memory_order_relaxed) == number &&
+            atomic_compare_exchange_strong_explicit(&g->claims[p], &expected, 0, memory_order_acquire, memory_order_relaxed)) {
+            *part = p;
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Computes what can be claimed of a region.  How many parts it has may be read only after a claim, because until then the
+ * caller may post another region; all claims are looked at instead.
+ */
+static void work(struct gang *g, uint32_t number, uint32_t index)
+{
+    uint32_t part;
+
+    while (claim(g, number, g->claims_max, index < g->claims_max ? index : 0, &part)) {
+        struct region r = g->region;
+
+        compute(g, &r, part);
+        atomic_fetch_add(&g->done, 1);
+        if (atomic_load(&g->caller_sleeps))
+            futex_wake(&g->done, 1);
+    }
+}
+
+static void *worker_main(void *data)
+{
+    struct worker *w = data;
+    struct gang *g = w->gang;
+    unsigned seen = 0;
+
+    (void)float_mode_set_default(); /* the thread that created this one may have another */
+    while (!atomic_load(&g->ends)) {
+        wait_change(&g->posted, seen, &g->sleepers);
+        seen = atomic_load_explicit(&g->posted, memory_order_acquire);
+        work(g, seen, w->index);
+    }
+    return NULL;
+}
+
+/* ---- gangs ---- */
+
+/* The workers of the parent are not there in a child; what it needs it creates anew. */
+static void forget_in_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    released = NULL;
+    released_count = 0;
+    position = (struct position){NULL, 0, 1};
+}
+
+static void initialize(void)
+{
+    const char *policy = environment_get("OMP_WAIT_POLICY");
+
+    if (policy && !strcasecmp(policy, "passive"))
+        awake_nanoseconds = 0;
+    else if (policy && !strcasecmp(policy, "active"))
+        awake_nanoseconds = ACTIVE_NANOSECONDS;
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+static void gang_end(struct gang *g)
+{
+    atomic_store(&g->ends, true);
+    atomic_fetch_add(&g->posted, 1);
+    futex_wake(&g->posted, INT_MAX);
+    for (uint32_t i = 0; i < g->worker_count; i++)
+        pthread_join(g->workers[i].thread, NULL);
+    free(g->claims);
+    free(g->workers);
+    free(g);
+}
+
+static void start_workers(struct gang *g, uint32_t count)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}; /* what a thread does itself arrives there */
+    sigset_t others, before;
+
+    sigfillset(&others); /* they are the application's business */
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&others, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
+    for (; g->worker_count < count; g->worker_count++) {
+        struct worker *w = &g->workers[g->worker_count];
+
+        *w = (struct worker){.gang = g, .index = g->worker_count + 1};
+        if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
+            break;
+        pthread_setname_np(w->thread, "webnn-worker");
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static struct gang *gang_create(uint32_t workers)
+{
+    struct gang *g = aligned_alloc(CACHE_LINE, sizeof *g);
+
+    if (!g)
+        return NULL;
+    *g = (struct gang){.claims_max = workers + 1,
+                       .alone_for = ALONE_FIRST_NANOSECONDS,
+                       .workers = calloc(workers, sizeof *g->workers),
+                       .claims = calloc((size_t)workers + 1, sizeof *g->claims)};
+    if (!g->workers || !g->claims) {
+        free(g->workers);
+        free(g->claims);
+        free(g);
+        return NULL;
+    }
+    start_workers(g, workers);
+    return g;
+}
+
+struct gang *gang_acquire(uint32_t workers)
+{
+    struct gang *g = NULL;
+
+    pthread_once(&once, initialize);
+    pthread_mutex_lock(&lock);
+    for (struct gang **at = &released; *at; at = &(*at)->next)
+        if ((*at)->worker_count >= workers) {
+            g = *at;
+            *at = g->next;
+            released_count--;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return g ? g : gang_create(workers);
+}
+
+void gang_release(struct gang *g)
+{
+    bool keep;
+
+    pthread_mutex_lock(&lock);
+    keep = released_count < KEPT_MAX && g->worker_count > 0;
+    if (keep) { /* in front: the next thread finds the one whose workers are awake */
+        g->next = released;
+        released = g;
+        released_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!keep)
+        gang_end(g);
+}
+
+uint32_t gang_workers(const struct gang *g)
+{
+    return g ? g->worker_count : 0;
+}
+
+/* ---- regions ---- */
+
+static void notify(struct gang *g)
+{
+    uint32_t others = g->region.parts - 1;
+
+    g->notified = true;
+    atomic_store(&g->posted, g->region.number); /* sequentially consistent, as is counting sleepers */
+    if (atomic_load(&g->sleepers) > 0)
+        futex_wake(&g->posted, others < g->worker_count ? (int)others : (int)g->worker_count);
+}
+
+/* Waits for the workers that have begun a part, `own` being the parts that the caller has computed. */
+static void await_others(struct gang *g, uint32_t own)
+{
+    unsigned wanted = g->region.parts - own, done;
+
+    while ((done = atomic_load_explicit(&g->done, memory_order_acquire)) != wanted)
+        wait_change(&g->done, done, &g->caller_sleeps);
+}
+
+/*
+ * Judges a region that began at `start`, of which the caller computed its own parts until `own_end`: waiting for longer than
+ * that took, and than a worker's coming late explains, means that a worker does not run.
+ */
+static void judge(struct gang *g, uint64_t start, uint64_t own_end)
+{
+    uint64_t now = nanoseconds_now();
+
+    if (now - own_end > own_end - start + STALL_NANOSECONDS) {
+        g->alone_until = now + g->alone_for;
+        g->alone_for = g->alone_for * 2 < ALONE_MAX_NANOSECONDS ? g->alone_for * 2 : ALONE_MAX_NANOSECONDS;
+        g->quiet = 0;
+    } else if (++g->quiet >= QUIET_REGIONS) {
+        g->quiet = 0;
+        if (g->alone_for > ALONE_FIRST_NANOSECONDS)
+            g->alone_for /= 2;
+    }
+}
+
+static void run_alone(gang_body *body, void *user, uint32_t parts)
+{
+    struct region r = {body, user, parts, 0, false};
+
+    for (uint32_t part = 0; part < parts; part++)
+        compute(NULL, &r, part);
+}
+
+void gang_run(struct gang *g, uint32_t parts, bool synchronizes, gang_body *body, void *user)
+{
+    uint64_t start;
+    bool alone;
+
+    if (parts <= 1 || position.parts > 1 || !g || g->worker_count == 0 || (synchronizes && parts > g->worker_count + 1)) {
+        run_alone(body, user, parts);
+        return;
+    }
+    start = nanoseconds_now();
+    alone = g->alone_until > start;
+    if (alone && !synchronizes) {
+        run_alone(body, user, parts);
+        return;
+    }
+    uint32_t posted = parts < g->claims_max ? parts : g->claims_max, own = 1, part;
+    uint32_t number = g->region.number + 1 ? g->region.number + 1 : 1;
+
+    g->region = (struct region){body, user, parts, number, synchronizes};
+    g->notified = false;
+    atomic_store_explicit(&g->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&g->arrived, 0, memory_order_relaxed);
+    for (uint32_t i = 1; i < posted; i++)
+        atomic_store_explicit(&g->claims[i], number, memory_order_release);
+    if (!alone)
+        notify(g);
+    compute(g, &g->region, 0);
+    for (uint32_t i = posted; i < parts; i++, own++) /* more than there are threads */
+        compute(g, &g->region, i);
+    while (claim(g, number, posted, 1, &part)) {
+        compute(g, &g->region, part);
+        own++;
+    }
+    if (own == parts)
+        return;
+    uint64_t own_end = nanoseconds_now();
+
+    await_others(g, own);
+    judge(g, start, own_end);
+}
+
+uint32_t gang_part(void)
+{
+    return position.part;
+}
+
+uint32_t gang_parts(void)
+{
+    return position.parts;
+}
+
+void gang_barrier(void)
+{
+    struct gang *g = position.gang;
+    uint32_t parts = position.parts;
+
+    if (!g || parts <= 1)
+        return;
+    if (position.part == 0 && !g->notified)
+        notify(g);
+    unsigned passed = atomic_load(&g->barriers);
+
+    if (atomic_fetch_add(&g->arrived, 1) + 1 == parts) {
+        atomic_store(&g->arrived, 0);
+        atomic_fetch_add(&g->barriers, 1);
+        futex_wake(&g->barriers, INT_MAX);
+        return;
+    }
+    uint64_t since = 0;
+    while (atomic_load(&g->barriers) == passed)
+        if (!wait_awake(&since))
+            futex_wait(&g->barriers, passed);
+}
