@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# In a new Debian system with nothing but a compiler, CMake and pkg-config the project's packages install with what they depend on,
+# and the programs of the tutorials compile with pkg-config, with find_package and with FetchContent, and run.
+#
+# Needs root, mmdebstrap and the network, where Debian's packages come from; some minutes, and 3 GB in TMPDIR.
+#
+# usage: chroot.sh BUILD_DIR SOURCE_DIR
+set -euo pipefail
+
+build=$(realpath "$1")
+source=$(realpath "$2")
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+[ "$(id -u)" -eq 0 ] || skip "a chroot needs root"
+for program in mmdebstrap cpack dpkg-shlibdeps file chroot unshare; do
+    command -v "$program" >/dev/null || skip "there is no $program (Debian: mmdebstrap dpkg-dev file)"
+done
+. /etc/os-release
+[ "${ID:-}" = debian ] || skip "the packages are made for the Debian that they are built on, and this is ${ID:-another system}"
+
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+root=$work/root
+
+fail() {
+    tail -n 40 "$work/log"
+    echo "FAIL: $*"
+    exit 1
+}
+
+# inside COMMAND: in the new system, with its own /proc, which goes with the command.
+inside() {
+    unshare --mount sh -c 'mount -t proc proc "$0/proc" 2>/dev/null || true; exec chroot "$0" /bin/sh -ec "$1"' "$root" "$1" \
+        >"$work/log" 2>&1
+}
+
+install() {
+    inside "DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $*"
+}
+
+echo "the project's packages"
+cpack --config "$build/CPackConfig.cmake" -B "$work/packages" >"$work/log" 2>&1 || fail "cpack"
+
+echo "a new $PRETTY_NAME"
+mmdebstrap --variant=minbase --include=ca-certificates,gcc,g++,cmake,ninja-build,pkg-config "$VERSION_CODENAME" "$root" \
+    >"$work/log" 2>&1 || { tail -n 5 "$work/log"; skip "no Debian system could be made; is there a network?"; }
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+inside "apt-get update" || { tail -n 5 "$work/log"; skip "the new system cannot read Debian's lists of packages"; }
+
+echo "the packages and what they depend on"
+mkdir "$root/work"
+cp "$work"/packages/*.deb "$root/work/"
+install "/work/*.deb" || fail "the packages do not install"
+
+mkdir "$root/work/installed" "$root/work/fetched" "$root/work/source"
+examples=/usr/share/doc/webnn/examples
+for example in tutorial.c tutorial_cpp.cc; do
+    cmp "$root$examples/$example" "$source/examples/$example" || fail "libwebnn-dev does not have examples/$example"
+done
+
+# runs DIRECTORY: both programs there print what the pages of the tutorials say.
+runs() {
+    for program in tutorial tutorial_cpp; do
+        inside "cd $1 && ./$program" || fail "$1/$program"
+        awk '$0 == "```text" { on = 1; next } /^```/ { on = 0 } on' "$source/docs/tutorial-c.md" | diff - "$work/log" ||
+            fail "$1/$program prints something else than docs/tutorial-c.md"
+    done
+}
+
+echo "pkg-config"
+inside "cd /work; gcc -std=c17 $examples/tutorial.c -o tutorial \$(pkg-config --cflags --libs webnn)
+        g++ -std=c++17 $examples/tutorial_cpp.cc -o tutorial_cpp \$(pkg-config --cflags --libs webnn)" || fail "pkg-config"
+runs /work
+inside "webnn-run --version && webnnc --version && webnn-opt --version" || fail "the programs of webnn-tools"
+
+# project FOLDER LINE: a project with the line, and both programs.
+project() {
+    cat >"$root/$1/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C CXX)
+set(CMAKE_CXX_STANDARD 17)
+$2
+add_executable(tutorial $examples/tutorial.c)
+add_executable(tutorial_cpp $examples/tutorial_cpp.cc)
+foreach(target tutorial tutorial_cpp)
+  target_link_libraries(\${target} PRIVATE webnn::webnn)
+endforeach()
+CMAKE
+}
+
+echo "find_package"
+project work/installed "find_package(webnn REQUIRED)"
+inside "cd /work/installed && cmake -G Ninja -S . -B . && ninja tutorial tutorial_cpp" || fail "find_package"
+runs /work/installed
+
+# Without the installed library, so that nothing of it is taken by mistake; the examples are in its documents.
+echo "FetchContent"
+cp "$root$examples"/tutorial* "$root/work/fetched/"
+inside "dpkg --purge webnn-tools libwebnn-dev libwebnn0" || fail "the packages cannot be removed"
+# The packages that the page about building names for the library.
+install llvm-19-dev libdnnl-dev libffi-dev || fail "what the library is built with"
+(cd "$source" && tar -cf - CMakeLists.txt LICENSE README.md CHANGELOG.md codegen docs examples frontend include ir passes runtime \
+    tests/skipped.cmake) | tar -xf - -C "$root/work/source"
+examples=/work/fetched
+project work/fetched "include(FetchContent)
+FetchContent_Declare(webnn SOURCE_DIR /work/source)
+FetchContent_MakeAvailable(webnn)"
+inside "cd /work/fetched && cmake -G Ninja -S . -B . -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 \
+    -DCMAKE_CXX_FLAGS_RELEASE=-O0 && ninja -j $(nproc) tutorial tutorial_cpp" || fail "FetchContent"
+runs /work/fetched
+echo "the packages and the sources work in a new system"
