@@ -138,7 +138,7 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
         "# ONNX operators\n\n"
         "What the ONNX reader (`frontend/onnx/`, described in `docs/readers.md`) makes of ONNX's operators, up to version %d "
         "of\n"
-        "the operator set.  Made by `docs-onnx --write` from the reader's tables and from `tests/onnx/refused.txt`; the test\n"
+        "the operator set.  `docs-onnx --write` writes this page from the reader's tables and `tests/onnx/refused.txt`; the test\n"
         "`docs-onnx` fails if this file is not exactly that.\n\n"
         "Whatever an operator's inputs decide about shapes must be constant: initializers, results of constants, or inputs "
         "given\n"
