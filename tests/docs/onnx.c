@@ -136,9 +136,9 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
     fprintf(
         out,
         "# ONNX operators\n\n"
-        "What the ONNX reader (`frontend/onnx/`, described in `docs/readers.md`) makes of ONNX's operators, up to version %d "
+        "This page says what the ONNX reader (`frontend/onnx/`, `docs/readers.md`) makes of ONNX's operators, up to version %d "
         "of\n"
-        "the operator set.  `docs-onnx --write` writes this page from the reader's tables and `tests/onnx/refused.txt`; the test\n"
+        "the operator set.  `docs-onnx --write` writes it from the reader's tables and `tests/onnx/refused.txt`; the test\n"
         "`docs-onnx` fails if this file is not exactly that.\n\n"
         "Whatever an operator's inputs decide about shapes must be constant: initializers, results of constants, or inputs "
         "given\n"
