@@ -216,7 +216,7 @@ static WNNOperand apply_copy(WNNGraphBuilder b, WNNOperand x, const void *data)
     }
 }
 
-static void copies_of_a_few_elements(void **state)
+static void copies_of_a_few_elements_are_right(void **state)
 {
     float x[4] = {1.5f, -2, 3, 0.25f};
 
@@ -256,7 +256,8 @@ static int destroy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_skip_the_padding), cmocka_unit_test(copies_of_a_few_elements)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_skip_the_padding),
+                                       cmocka_unit_test(copies_of_a_few_elements_are_right)};
 
     return cmocka_run_group_tests(tests, create, destroy);
 }

@@ -385,7 +385,7 @@ static void cancelling_gates_are_exact(void **state)
  * The weights of the web platform's gru cases, in both directions and with resetAfter.  Its test expects -2.2133157 as element
  * 7, by sums in float32; the exact number is -2.2133148.
  */
-static void both_directions_of_the_published_gru(void **state)
+static void both_directions_of_the_published_gru_are_right(void **state)
 {
     static const float x[12] = {1, 2, 2, 1, 1, 1, 3, 4, 1, 2, 1, 1};
     static const float w[8] = {1, -1, 2, -2, 0.5f, -0.5f, 0, 0.1f};
@@ -419,7 +419,7 @@ static void both_directions_of_the_published_gru(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_directions_of_the_published_gru),
+        cmocka_unit_test(both_directions_of_the_published_gru_are_right),
         cmocka_unit_test(cancelling_gates_are_exact),
     };
 

@@ -16,7 +16,7 @@
 
 #ifdef CAN_FAIL_ALLOCATIONS
 
-static void resizing(void **state)
+static void resizing_survives_failing_allocations(void **state)
 {
     char message[256];
     bool done = false;
@@ -36,7 +36,7 @@ static void resizing(void **state)
     }
 }
 
-static void arrays(void **state)
+static void writing_arrays_survives_failing_allocations(void **state)
 {
     static float data[3] = {1, 2, 3};
     struct npz_entry entries[] = {{"x", {WNNOperandDataType_Float32, 1, {3}, sizeof data, data}},
@@ -65,7 +65,8 @@ static void arrays(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(resizing), cmocka_unit_test(arrays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(resizing_survives_failing_allocations),
+                                       cmocka_unit_test(writing_arrays_survives_failing_allocations)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void loops_are_unrolled(void **state)
 }
 
 /** for (i = 0; i < 5 && max(s) < 4; i++) s = s + x, with the condition known at run time only. */
-static void loops_with_computed_conditions(void **state)
+static void loops_with_computed_conditions_are_read(void **state)
 {
     (void)state;
     static const unsigned char yes = 1;
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test(unrolled_nodes_are_limited),
         cmocka_unit_test(if_takes_a_branch),
         cmocka_unit_test(loops_are_unrolled),
-        cmocka_unit_test(loops_with_computed_conditions),
+        cmocka_unit_test(loops_with_computed_conditions_are_read),
         cmocka_unit_test(scans_are_unrolled),
     };
 

@@ -304,7 +304,7 @@ static void deep_nesting_does_not_overflow(void **state)
 }
 
 /** Every truncation and a flip of every byte of a file with a little of everything: an error or a model, never a crash. */
-static void damaged_files(void **state)
+static void damaged_files_are_refused(void **state)
 {
     (void)state;
     static const float w[4] = {1, 2, 3, 4};
@@ -361,13 +361,10 @@ static void damaged_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_weights_stay_in_the_file),
-        cmocka_unit_test(weights_beside_the_model),
-        cmocka_unit_test(sizes_in_tensors_are_checked),
-        cmocka_unit_test(memory_for_constants_is_limited),
-        cmocka_unit_test(versions_are_checked),
-        cmocka_unit_test(deep_nesting_does_not_overflow),
-        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(large_weights_stay_in_the_file), cmocka_unit_test(weights_beside_the_model),
+        cmocka_unit_test(sizes_in_tensors_are_checked),   cmocka_unit_test(memory_for_constants_is_limited),
+        cmocka_unit_test(versions_are_checked),           cmocka_unit_test(deep_nesting_does_not_overflow),
+        cmocka_unit_test(damaged_files_are_refused),
     };
 
     return cmocka_run_group_tests(tests, create_context, release_context);

@@ -587,7 +587,7 @@ static void quantised_operators_compute_on_what_is_meant(void **unused)
     free(t);
 }
 
-static void skip_normalisations_and_fused_matmuls(void **unused)
+static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
 {
     enum { ROWS = 3, SIZE = 8 };
     float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
@@ -666,7 +666,7 @@ int main(void)
         cmocka_unit_test(max_pool_tells_indices),
         cmocka_unit_test(grid_sample_equals_loops),
         cmocka_unit_test(quantised_operators_compute_on_what_is_meant),
-        cmocka_unit_test(skip_normalisations_and_fused_matmuls),
+        cmocka_unit_test(skip_normalisations_and_fused_matmuls_are_right),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -90,7 +90,7 @@ static const char json[] =
 static const struct model_dim one = {"n", 1};
 static const struct model_options with_size = {.dim_count = 1, .dims = &one};
 
-static void from_text(void **state)
+static void reading_text_survives_failing_allocations(void **state)
 {
     (void)state;
     write_file("inline.webnn", text, strlen(text));
@@ -99,7 +99,7 @@ static void from_text(void **state)
     read_without_memory("wrong.webnn", &with_size, false);
 }
 
-static void from_json(void **state)
+static void reading_json_survives_failing_allocations(void **state)
 {
     (void)state;
     write_file("inline.json", json, strlen(json));
@@ -116,7 +116,7 @@ static const char safetensors_header[] = "{\"__metadata__\": {\"a\": \"b\"}, "
                                          "\"w\": {\"dtype\": \"F32\", \"shape\": [2, 2], \"data_offsets\": [0, 16]}, "
                                          "\"v\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": [16, 20]}}";
 
-static void from_weights(void **state)
+static void reading_weights_survives_failing_allocations(void **state)
 {
     static const char container[8 + 20] = "WGWT\1\0\0\0";
     uint8_t safetensors[8 + sizeof safetensors_header - 1 + 20] = {(uint8_t)(sizeof safetensors_header - 1)};
@@ -149,7 +149,7 @@ static const char manifest[] =
     "{\"op\": \"split\", \"inputs\": [\"r\"], \"splits\": [1, 1], \"outputs\": [\"a\", \"b\"]}], "
     "\"outputs\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}";
 
-static void from_manifest(void **state)
+static void reading_manifests_survives_failing_allocations(void **state)
 {
     static float values[2] = {1, 2};
     const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values};
@@ -190,10 +190,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_text),
-        cmocka_unit_test(from_json),
-        cmocka_unit_test(from_weights),
-        cmocka_unit_test(from_manifest),
+        cmocka_unit_test(reading_text_survives_failing_allocations),
+        cmocka_unit_test(reading_json_survives_failing_allocations),
+        cmocka_unit_test(reading_weights_survives_failing_allocations),
+        cmocka_unit_test(reading_manifests_survives_failing_allocations),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -119,7 +119,7 @@ static void macro_tiles_take_their_way(void **state)
     buffer_free(y);
 }
 
-static void refused(void **state)
+static void wrong_stages_are_refused(void **state)
 {
     (void)state;
     for (int fault = 0; fault < 4; fault++) {
@@ -167,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(macro_tiles_take_their_way),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(wrong_stages_are_refused),
         cmocka_unit_test(structures_hold_what_shapes_code),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

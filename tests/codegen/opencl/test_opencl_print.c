@@ -40,7 +40,7 @@ static void expect_shape(const char *body, enum gpu_shape shape)
 }
 
 /** Long contiguous rows are shared by a group's items; short ones, columns and running sums are one item's. */
-static void shapes(void **state)
+static void schedules_follow_the_shape(void **state)
 {
     (void)state;
     expect_shape("inputs { x: f32[64, 64]; } nodes { y = exp(x); } outputs { y; }", GPU_POINTS);
@@ -102,7 +102,7 @@ static void random_graphs_are_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
+        cmocka_unit_test(schedules_follow_the_shape),
         cmocka_unit_test(sizes_are_parameters),
         cmocka_unit_test(random_graphs_are_printed),
     };

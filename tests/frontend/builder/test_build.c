@@ -197,7 +197,7 @@ static void note_build(WNNStatus status, WNNGraph graph, WNNStringView message, 
     *(WNNStatus *)userdata1 = status;
 }
 
-static void build_async(void **state)
+static void an_asynchronous_build_reports(void **state)
 {
     struct fixture f;
     WNNNamedOperand output = {WNN_STR("y"), NULL};
@@ -229,7 +229,7 @@ int main(void)
         cmocka_unit_test(build_leaves_what_the_outputs_need),
         cmocka_unit_test(build_looks_at_constant_tensors_again),
         cmocka_unit_test(build_fails),
-        cmocka_unit_test(build_async),
+        cmocka_unit_test(an_asynchronous_build_reports),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

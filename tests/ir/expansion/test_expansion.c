@@ -177,7 +177,7 @@ static void check_function(const struct elementary *f, bool fma)
     check_hash(f->op, fma, worst, hash);
 }
 
-static void functions_of_one_argument(void **state)
+static void functions_of_one_argument_are_within_their_bounds(void **state)
 {
     (void)state;
     for (int i = 0; i < ELEMENTARY_COUNT; i++) {
@@ -210,7 +210,7 @@ static double check_power(const struct expansion *x, const struct expansion *pre
 }
 
 /* Every pair of special numbers as IEEE 754 has it, and random pairs: any, with results of all sizes, near 1. */
-static void powers(void **state)
+static void powers_are_within_their_bounds(void **state)
 {
     (void)state;
     static const float special[] = {0.0f,          1.0f,        2.0f,       0.5f,          3.0f,        1.5f,
@@ -329,12 +329,9 @@ static void scaling_by_powers_of_two_is_rounded_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_expansion_is_well_formed_for_every_target),
-        cmocka_unit_test(the_verifier_sees_what_is_wrong),
-        cmocka_unit_test(functions_of_one_argument),
-        cmocka_unit_test(powers),
-        cmocka_unit_test(conversions_of_low_precision_floats_are_exact),
-        cmocka_unit_test(multiply_add_is_rounded_once),
+        cmocka_unit_test(every_expansion_is_well_formed_for_every_target),   cmocka_unit_test(the_verifier_sees_what_is_wrong),
+        cmocka_unit_test(functions_of_one_argument_are_within_their_bounds), cmocka_unit_test(powers_are_within_their_bounds),
+        cmocka_unit_test(conversions_of_low_precision_floats_are_exact),     cmocka_unit_test(multiply_add_is_rounded_once),
         cmocka_unit_test(scaling_by_powers_of_two_is_rounded_once),
     };
 

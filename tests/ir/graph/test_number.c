@@ -106,7 +106,7 @@ static void check_int(WNNNumber n, dtype t, int64_t want, int line)
 }
 #define CHECK_INT(n, t, want) check_int((n), WNNOperandDataType_##t, (want), __LINE__)
 
-static void numbers_cast_to_integers(void **state)
+static void numbers_are_cast_to_integers(void **state)
 {
     (void)state;
     CHECK_INT(wnnNumber(2.5), Int32, 2);
@@ -151,7 +151,7 @@ static void numbers_cast_to_integers(void **state)
     CHECK_INT(wnnNumberUint64(300), Uint8, 255);
 }
 
-static void numbers_cast_to_floats(void **state)
+static void numbers_are_cast_to_floats(void **state)
 {
     (void)state;
     assert_true(number_cast(wnnNumber(0.1), WNNOperandDataType_Float32).f32 == 0.1f);
@@ -194,8 +194,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bfloat16_is_the_upper_half),     cmocka_unit_test(every_float16_converts_both_ways),
-        cmocka_unit_test(float16_rounds_to_nearest_even), cmocka_unit_test(numbers_cast_to_integers),
-        cmocka_unit_test(numbers_cast_to_floats),         cmocka_unit_test(scalars_become_doubles),
+        cmocka_unit_test(float16_rounds_to_nearest_even), cmocka_unit_test(numbers_are_cast_to_integers),
+        cmocka_unit_test(numbers_are_cast_to_floats),     cmocka_unit_test(scalars_become_doubles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

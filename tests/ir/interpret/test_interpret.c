@@ -261,14 +261,14 @@ static void check(const struct example *x)
     graph_free(g);
 }
 
-static void elementwise_choices(void **state)
+static void elementwise_operators_follow_the_specification(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++)
         check(&elementwise[i]);
 }
 
-static void other_choices(void **state)
+static void other_operators_follow_the_specification(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -294,8 +294,8 @@ static void unneeded_inputs_may_be_absent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise_choices),
-        cmocka_unit_test(other_choices),
+        cmocka_unit_test(elementwise_operators_follow_the_specification),
+        cmocka_unit_test(other_operators_follow_the_specification),
         cmocka_unit_test(unneeded_inputs_may_be_absent),
     };
 

@@ -410,7 +410,7 @@ static void loaded_indices_are_clamped(void **state)
     kernel_free(k);
 }
 
-static void scans_and_arguments_and_products(void **state)
+static void scans_arguments_and_products_are_right(void **state)
 {
     (void)state;
     struct kernel *k = kernel_create();
@@ -442,7 +442,7 @@ static void scans_and_arguments_and_products(void **state)
     kernel_free(k);
 }
 
-static void rank_zero_and_nothing_to_reduce(void **state)
+static void a_reduction_of_rank_zero_copies(void **state)
 {
     (void)state;
     struct kernel *k = kernel_create();
@@ -481,8 +481,8 @@ int main(void)
         cmocka_unit_test(provable_guards_go),
         cmocka_unit_test(structures_are_equal_when_only_sizes_differ),
         cmocka_unit_test(loaded_indices_are_clamped),
-        cmocka_unit_test(scans_and_arguments_and_products),
-        cmocka_unit_test(rank_zero_and_nothing_to_reduce),
+        cmocka_unit_test(scans_arguments_and_products_are_right),
+        cmocka_unit_test(a_reduction_of_rank_zero_copies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

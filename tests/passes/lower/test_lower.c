@@ -237,7 +237,7 @@ static uint32_t run_body(const char *types, const char *body, bool fused, bool j
     return kernels;
 }
 
-static void operators_alone(void **state)
+static void operators_are_lowered_alone(void **state)
 {
     (void)state;
     uint32_t failed = 0;
@@ -449,12 +449,9 @@ static void elementwise_chains_are_flat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_alone),
-        cmocka_unit_test(no_operator_is_missing),
-        cmocka_unit_test(clusters_become_one_kernel),
-        cmocka_unit_test(phases_are_as_few_as_possible),
-        cmocka_unit_test(refuses_what_is_not_one_kernel),
-        cmocka_unit_test(elementwise_chains_are_flat),
+        cmocka_unit_test(operators_are_lowered_alone),    cmocka_unit_test(no_operator_is_missing),
+        cmocka_unit_test(clusters_become_one_kernel),     cmocka_unit_test(phases_are_as_few_as_possible),
+        cmocka_unit_test(refuses_what_is_not_one_kernel), cmocka_unit_test(elementwise_chains_are_flat),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,7 @@ static void a_concat_may_be_an_output(void **state)
     graph_free(g);
 }
 
-static void outputs_inputs_and_constants_in_every_disguise(void **state)
+static void outputs_may_be_inputs_and_constants_in_every_disguise(void **state)
 {
     (void)state;
     struct graph *g = parse_body("inputs { x: f32[2, 6]; } consts { k: f32[2, 6] @scalar(3); }"
@@ -408,7 +408,7 @@ int main(void)
         cmocka_unit_test(views_of_one_buffer_read_together),
         cmocka_unit_test(concat_inputs_lie_in_its_output),
         cmocka_unit_test(a_concat_may_be_an_output),
-        cmocka_unit_test(outputs_inputs_and_constants_in_every_disguise),
+        cmocka_unit_test(outputs_may_be_inputs_and_constants_in_every_disguise),
         cmocka_unit_test(values_inside_clusters_have_no_storage),
         cmocka_unit_test(no_byte_is_overwritten_too_early),
         cmocka_unit_test(offsets_are_close_to_the_bound),

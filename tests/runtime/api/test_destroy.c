@@ -111,7 +111,7 @@ static void on_lost(WNNContext context, WNNStringView message, void *userdata1, 
     report_set(r, WNNStatus_Success, message);
 }
 
-static void lose_context(void **state)
+static void destroying_a_context_loses_it(void **state)
 {
     (void)state;
     struct gate gate = GATE_INIT;
@@ -272,7 +272,7 @@ static void a_failed_brief_dispatch_reports_inside_the_call(void **state)
 }
 
 /* Everything given back while work and unobserved futures remain: each callback still runs once. */
-static void release_all(void **state)
+static void callbacks_run_once_after_everything_is_released(void **state)
 {
     (void)state;
     struct gate gate = GATE_INIT;
@@ -375,7 +375,7 @@ static void *race_use(void *data)
 }
 
 /* Several threads use a context while it is destroyed. */
-static void lose_races(void **state)
+static void threads_may_use_a_context_while_it_is_destroyed(void **state)
 {
     (void)state;
     enum { ROUNDS = 60, THREADS = 4 };
@@ -403,13 +403,13 @@ int main(void)
         cmocka_unit_test_teardown(destroy_tensor_ends_reads, fake_nothing_left),
         cmocka_unit_test_teardown(release_is_not_destroy, fake_nothing_left),
         cmocka_unit_test_teardown(destroy_waits_for_a_copy_and_fails_it, fake_nothing_left),
-        cmocka_unit_test_teardown(lose_context, fake_nothing_left),
+        cmocka_unit_test_teardown(destroying_a_context_loses_it, fake_nothing_left),
         cmocka_unit_test_teardown(process_events_delivers_the_loss, fake_nothing_left),
         cmocka_unit_test_teardown(failed_dispatch_loses, fake_nothing_left),
         cmocka_unit_test_teardown(a_failed_brief_dispatch_reports_inside_the_call, fake_nothing_left),
-        cmocka_unit_test_teardown(release_all, fake_nothing_left),
+        cmocka_unit_test_teardown(callbacks_run_once_after_everything_is_released, fake_nothing_left),
         cmocka_unit_test_teardown(reads_end_once_beside_a_destroy, fake_nothing_left),
-        cmocka_unit_test_teardown(lose_races, fake_nothing_left),
+        cmocka_unit_test_teardown(threads_may_use_a_context_while_it_is_destroyed, fake_nothing_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

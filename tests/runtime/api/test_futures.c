@@ -85,7 +85,7 @@ static void spontaneous_callbacks_come_by_themselves(void **state)
 }
 
 /* An error is told as any other end is: by the callback's mode.  Without a context nobody could wait for it. */
-static void read_without_tensor(void **state)
+static void a_read_without_a_tensor_reports(void **state)
 {
     (void)state;
     WNNContext c = fake_context(NULL);
@@ -274,7 +274,7 @@ static void destroys_itself(WNNStatus status, WNNStringView message, void *userd
 }
 
 /* The callback of a read that wnnTensorDestroy ends gives back the very objects that call works on. */
-static void release_inside_destroy(void **state)
+static void callbacks_of_destroy_may_release_its_objects(void **state)
 {
     (void)state;
     struct gate gate = GATE_INIT;
@@ -341,12 +341,12 @@ int main(void)
         cmocka_unit_test_teardown(mode_wait_any_only, fake_nothing_left),
         cmocka_unit_test_teardown(process_events_calls_back, fake_nothing_left),
         cmocka_unit_test_teardown(spontaneous_callbacks_come_by_themselves, fake_nothing_left),
-        cmocka_unit_test_teardown(read_without_tensor, fake_nothing_left),
+        cmocka_unit_test_teardown(a_read_without_a_tensor_reports, fake_nothing_left),
         cmocka_unit_test_teardown(short_read, fake_nothing_left),
         cmocka_unit_test_teardown(wait_any, fake_nothing_left),
         cmocka_unit_test_teardown(tensors_are_created_asynchronously, fake_nothing_left),
         cmocka_unit_test_teardown(a_callback_may_destroy, fake_nothing_left),
-        cmocka_unit_test_teardown(release_inside_destroy, fake_nothing_left),
+        cmocka_unit_test_teardown(callbacks_of_destroy_may_release_its_objects, fake_nothing_left),
         cmocka_unit_test_teardown(wait_in_callback, fake_nothing_left),
     };
 

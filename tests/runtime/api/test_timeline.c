@@ -37,7 +37,7 @@ static void timeline_order(void **state)
 }
 
 /* compute waits for its turn behind a running dispatch, but uses none of the tensors. */
-static void compute_behind_dispatch(void **state)
+static void compute_waits_for_dispatches_before_it(void **state)
 {
     (void)state;
     struct gate gate = GATE_INIT;
@@ -140,7 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(timeline_order, fake_nothing_left),
-        cmocka_unit_test_teardown(compute_behind_dispatch, fake_nothing_left),
+        cmocka_unit_test_teardown(compute_waits_for_dispatches_before_it, fake_nothing_left),
         cmocka_unit_test_teardown(a_brief_dispatch_is_done_when_the_call_returns, fake_nothing_left),
         cmocka_unit_test_teardown(work_is_submitted_at_any_time, fake_nothing_left),
     };
