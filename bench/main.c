@@ -16,6 +16,7 @@
 #include "frontend/tools/arguments.h"
 #include "ir/interpret/interpret.h"
 #include "ir/graph/ir.h"
+#include "ir/support/suggest.h"
 #include "ir/support/text.h"
 
 enum { BINDINGS_MAX = 64, SAME_BITS_THREADS = 4 };
@@ -509,6 +510,24 @@ static bool wanted(const struct bench_options *o, const struct bench_case *c)
     return (!o->levels || strstr(o->levels, c->level)) && (!o->pattern || strstr(c->name, o->pattern));
 }
 
+/** Checks that there is a case that the options choose.  Else *message says which name is nearest, if one is near. */
+static bool check_names(const struct bench_options *o, const struct bench_cases *cases, char *message, size_t size)
+{
+    const char *name = o->print ? o->print : o->pattern ? o->pattern : "";
+    struct suggestion meant = suggestion_for(name, strlen(name));
+    char shown[NAME_SHOWN];
+
+    for (size_t i = 0; i < cases->count; i++) {
+        const struct bench_case *c = &cases->items[i];
+
+        if (o->print ? !strcmp(o->print, c->name) : wanted(o, c))
+            return true;
+        suggestion_offer(&meant, c->name);
+    }
+    return file_error(message, size, "there is no case '%s'%s%s --list prints their names",
+                      escape_text(shown, sizeof shown, name, strlen(name)), suggestion_text(&meant), *meant.best ? " " : ";");
+}
+
 static bool run_case(const struct bench_options *o, const struct bench_case *c, struct result *r)
 {
     struct graph *g = bench_case_parse(c, r->error, sizeof r->error);
@@ -616,6 +635,7 @@ static int run(int argc, char **argv)
 
         ok = text && bench_cases_add(&cases, "model", bench_network_names[i], text);
     }
+    ok = ok && (o.model_count || check_names(&o, &cases, message, sizeof message));
     if (!ok) {
         fputs("webnn-bench: ", stderr);
         text_print_safely(stderr, message);

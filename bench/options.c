@@ -6,6 +6,7 @@
 
 #include "bench/bench.h"
 #include "frontend/tools/arguments.h"
+#include "ir/support/suggest.h"
 
 static const char usage_text[] =
     "usage: webnn-bench [OPTION ...]             the built-in cases\n"
@@ -40,7 +41,8 @@ static const char usage_text[] =
     "                   unoptimised build of themselves); with --level scale: fail if build time is not linear\n"
     "  --same-bits      time nothing: compute every case or MODEL with 1, 2, 3 and 4 threads and compare all bits\n"
     "  --list           names only\n"
-    "  --print NAME     the graph of a case as text\n";
+    "  --print NAME     the graph of a case as text\n"
+    "  --help, --version\n";
 
 static bool take_text(const char **member, const char *value)
 {
@@ -48,9 +50,24 @@ static bool take_text(const char **member, const char *value)
     return true;
 }
 
+static const char *const levels[] = {"kernel", "operator", "model", "scale"};
+
 static bool take_level(struct bench_options *o, const char *value)
 {
-    return take_text(&o->levels, value);
+    const char *item = value;
+
+    for (;; item++) { /* names separated by commas */
+        const size_t length = strcspn(item, ",");
+        bool known = false;
+
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+            known |= strlen(levels[i]) == length && !memcmp(item, levels[i], length);
+        if (!known || (!strncmp(item, "scale", length) && length < strlen(value)))
+            return false;
+        item += length;
+        if (!*item)
+            return take_text(&o->levels, value);
+    }
 }
 
 static bool take_case(struct bench_options *o, const char *value)
@@ -154,7 +171,7 @@ static const struct option {
     VALUE("--dim", take_dim, "NAME=N, 64 times at most"),
     VALUE("--shape", take_shape, "NAME=1x3x224x224, 64 times at most"),
     VALUE("--weights", take_weights, "a file"),
-    VALUE("--level", take_level, "kernel, operator, model or scale"),
+    VALUE("--level", take_level, "kernel, operator and model, separated by commas, or scale"),
     VALUE("--case", take_case, "a part of a name"),
     VALUE("--model", take_model, "a model, 16 at most"),
     VALUE("--threads", take_threads, "a number from 1 to 1024"),
@@ -208,7 +225,10 @@ static bool parse_option(int argc, char **argv, int *i, struct bench_options *o,
         const char *value = argv[++*i];
         return option->take(o, value) || wrong_usage(status, option->name, " takes ", option->wants, value);
     }
-    return wrong_usage(status, argv[*i], ": there is no such option", "", NULL);
+    struct suggestion meant = suggestion_for(argv[*i], strlen(argv[*i]));
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        suggestion_offer(&meant, options[k].name);
+    return wrong_usage(status, argv[*i], ": there is no such option", suggestion_text(&meant), NULL);
 }
 
 bool bench_options_parse(int argc, char **argv, struct bench_options *o, int *status)
@@ -220,6 +240,10 @@ bool bench_options_parse(int argc, char **argv, struct bench_options *o, int *st
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help")) {
             fputs(usage_text, stdout);
+            return false;
+        }
+        if (!strcmp(argv[i], "--version")) {
+            print_version("webnn-bench");
             return false;
         }
         if (argv[i][0] == '-') {

@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "ir/support/suggest.h"
 #include "ir/support/trace.h"
 #include "ir/text/print.h"
 #include "passes/passes.h"
@@ -61,15 +62,27 @@ static uint32_t pass_find(const char *name, size_t length)
     return i;
 }
 
+/* Returns the pass that a misspelt name may mean. */
+static struct suggestion pass_meant(const char *name, size_t length)
+{
+    struct suggestion meant = suggestion_for(name, length);
+
+    for (uint32_t i = 0; i < pass_pipeline_length; i++)
+        suggestion_offer(&meant, pass_pipeline[i].name);
+    return meant;
+}
+
 /* Checks the names of a list: a misspelt name must not be taken for a pass that did nothing. */
 static bool list_check(const char *what, const char *list, struct error *e)
 {
     while (list && *list) {
         size_t length = strcspn(list, "+");
         char name[64];
-        if (pass_find(list, length) == pass_pipeline_length)
-            return error_set(e, WNNStatus_TypeError, "debug switch %s: no pass is called \"%s\"", what,
-                             escape_text(name, sizeof name, list, length));
+        if (pass_find(list, length) == pass_pipeline_length) {
+            struct suggestion meant = pass_meant(list, length);
+            return error_set(e, WNNStatus_TypeError, "debug switch %s: no pass is called \"%s\"%s", what,
+                             escape_text(name, sizeof name, list, length), suggestion_text(&meant));
+        }
         list += length + (list[length] != '\0');
     }
     return true;
@@ -180,14 +193,15 @@ bool passes_run(struct graph *g, const struct pass_options *o)
 /* Sets an error that lists what there is, each name once. */
 static bool unknown_pass(const char *name, size_t length, struct error *e)
 {
+    struct suggestion meant = pass_meant(name, length);
     char buf[64], names[640];
     size_t used = 0;
 
     for (uint32_t i = 0; i < pass_pipeline_length && used < sizeof names; i++)
         if (pass_find(pass_pipeline[i].name, strlen(pass_pipeline[i].name)) == i)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", pass_pipeline[i].name);
-    return error_set(e, WNNStatus_TypeError, "no pass is called '%s', there are %s", escape_text(buf, sizeof buf, name, length),
-                     names);
+    return error_set(e, WNNStatus_TypeError, "no pass is called '%s'%s%s %s", escape_text(buf, sizeof buf, name, length),
+                     suggestion_text(&meant), *meant.best ? "  There are" : ", there are", names);
 }
 
 bool passes_run_named(struct graph *g, const struct pass_options *o, const char *names)

@@ -12,9 +12,10 @@
 
 #define WIDE "attributes #0 = { \"min-legal-vector-width\"=\"512\" \"prefer-vector-width\"=\"512\" }\n"
 
-enum question { CALLS_FMA, CALLS_HALF, CALLS_ROUND, ADD, MASKS, MASKS32, QUESTIONS };
+enum question { CALLS_ADD, CALLS_FMA, CALLS_HALF, CALLS_ROUND, ADD, MASKS, MASKS32, QUESTIONS };
 
 static const char *const questions[QUESTIONS] = {
+    [CALLS_ADD] = "define float @f(float %a, float %b) {\n  %r = fadd float %a, %b\n  ret float %r\n}\n",
     [CALLS_FMA] = "define float @f(float %a, float %b, float %c) {\n"
                   "  %r = call float @llvm.fma.f32(float %a, float %b, float %c)\n  ret float %r\n}\n"
                   "declare float @llvm.fma.f32(float, float, float)\n",
@@ -121,6 +122,14 @@ bool isa_probe(struct machine *m, const char *triple, struct isa *isa, struct er
     struct probe p = {.machine = m->tm, .triple = triple, .e = e};
     bool ok = machine_protect(LLVM_COMPILE, &m->abandoned, ask_all, &p, e);
 
+    if (ok && (says(&p, CALLS_ADD, "__aeabi_fadd") || says(&p, CALLS_ADD, "__addsf3"))) {
+        char *cpu = LLVMGetTargetMachineCPU(m->tm);
+        ok = error_set(e, WNNStatus_NotSupportedError,
+                       "the processor \"%.60s\" of %.60s adds floats by calling a function: kernels need a floating-point "
+                       "unit; name a processor that has one (--cpu cortex-m4, cortex-a9, ...)",
+                       cpu, triple);
+        LLVMDisposeMessage(cpu);
+    }
     if (ok)
         describe(&p, isa);
     for (int i = 0; i < QUESTIONS; i++)

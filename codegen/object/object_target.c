@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "codegen/llvm/llvm.h"
+#include "ir/support/suggest.h"
 
 /* Code is made for these processors unless one says more; it runs on everything of that name that people have. */
 static const struct baseline {
@@ -119,62 +120,31 @@ static bool set_native(struct target *t, struct arena *a, struct error *e)
 struct lookup {
     const char *name;
     bool any, known;
-    uint32_t distance; /* from the name to the nearest processor's */
-    char nearest[48];
+    struct suggestion meant;
 };
-
-enum { NAME_LENGTH_MAX = 40 /* of processors that are compared; LLVM's have fewer letters */ };
-
-/* Returns how many letters must be inserted, removed or changed to make b of a (Levenshtein). */
-static uint32_t edit_distance(const char *a, const char *b)
-{
-    const size_t columns = strlen(b);
-    uint32_t row[NAME_LENGTH_MAX + 1];
-
-    if (strlen(a) > NAME_LENGTH_MAX || columns > NAME_LENGTH_MAX)
-        return UINT32_MAX;
-    for (uint32_t j = 0; j <= columns; j++)
-        row[j] = j;
-    for (uint32_t i = 1; a[i - 1]; i++) {
-        uint32_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            const uint32_t changed = diagonal + (a[i - 1] != b[j - 1]), shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
-
-            diagonal = row[j];
-            row[j] = changed < shorter + 1 ? changed : shorter + 1;
-        }
-    }
-    return row[columns];
-}
 
 static void look_at(void *user, const char *name)
 {
     struct lookup *l = user;
-    const uint32_t distance = edit_distance(l->name, name);
 
     l->any = true;
     l->known |= !strcmp(name, l->name);
-    if (distance < l->distance && strlen(name) < sizeof l->nearest) {
-        l->distance = distance;
-        snprintf(l->nearest, sizeof l->nearest, "%s", name);
-    }
+    suggestion_offer(&l->meant, name);
 }
 
 /* Checks that LLVM knows the processor.  A triple that LLVM does not know is reported elsewhere. */
 static bool check_processor(const struct target *t, const char *cpu, struct error *e)
 {
-    struct lookup l = {.name = cpu, .distance = UINT32_MAX};
+    struct lookup l = {.name = cpu, .meant = suggestion_for(cpu, strlen(cpu))};
     char name[128];
 
     processors_each(t->triple, look_at, &l);
     if (l.known || !l.any)
         return true;
     escape_text(name, sizeof name, cpu, strlen(cpu));
-    if (l.distance <= 1 + strlen(cpu) / 4)
-        return error_set(e, WNNStatus_TypeError, "LLVM knows no processor \"%.60s\" of %.60s; did you mean \"%s\"?", name,
-                         t->triple, l.nearest);
+    if (*l.meant.best)
+        return error_set(e, WNNStatus_TypeError, "LLVM knows no processor \"%.60s\" of %.60s%s", name, t->triple,
+                         suggestion_text(&l.meant));
     return error_set(
         e, WNNStatus_TypeError,
         "LLVM knows no processor \"%.60s\" of %.60s; clang --target=%.60s --print-supported-cpus lists those it knows", name,

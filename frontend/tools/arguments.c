@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/support/suggest.h"
+
 void *list_grow(void *items, size_t count, size_t size)
 {
     return count < SIZE_MAX / size - 1 ? realloc(items, (count + 1) * size) : NULL;
@@ -180,17 +182,27 @@ bool argument_refused(const char *program, int result, const struct option *opti
         takes_none |= o->val == optopt;
         similar += length > 2 && !strncmp(argument + 2, o->name, length - 2);
     }
+    struct suggestion meant = suggestion_for(argument + 2, length > 2 ? length - 2 : 0);
+    for (const struct option *o = options; o->name; o++)
+        suggestion_offer(&meant, o->name);
     /* Of a long option that is unknown getopt leaves 0 in optopt, of a short one the character. */
     const bool is_short = result == ':' ? argument[1] != '-' : optopt && !takes_none;
     if (is_short)
         escape_text(text, sizeof text, short_option, sizeof short_option);
     else
         escape_text(text, sizeof text, argument, length);
+    if (result != ':' && !takes_none && !is_short && similar < 2 && *meant.best)
+        return say(program, "%s is no option; did you mean '--%s'?  Try --help", text, meant.best);
     return say(program, "%s %s; try --help", text,
                result == ':'              ? "needs a value"
                : takes_none               ? "takes no value"
                : !is_short && similar > 1 ? "is the beginning of several options"
                                           : "is no option");
+}
+
+void print_version(const char *program)
+{
+    printf("%s %s (built with LLVM %s and oneDNN %s)\n", program, WEBNN_VERSION, WEBNN_LLVM_VERSION, WEBNN_ONEDNN_VERSION);
 }
 
 bool output_arrived(const char *program)

@@ -71,6 +71,8 @@ bool output_arrived(const char *program);
  */
 bool argument_refused(const char *program, int result, const struct option *options, char **argv);
 
+/** Prints "PROGRAM VERSION", and the versions of LLVM and oneDNN that it was built with. */
+void print_version(const char *program);
 /** Prints "PROGRAM: ..." to stderr, and escapes what a name in it has that could deceive. */
 void print_message(const char *program, const char *format, va_list arguments);
 

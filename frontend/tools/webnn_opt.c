@@ -164,7 +164,7 @@ static bool options_parse(struct options *o, int argc, char **argv, int *status)
             *status = 0;
             return false;
         case OPTION_VERSION:
-            printf("webnn-opt %s\n", WEBNN_VERSION);
+            print_version("webnn-opt");
             *status = 0;
             return false;
         default:

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "frontend/tools/webnn_run.h"
+#include "ir/support/suggest.h"
 
 static const char usage_text[] =
     "usage: webnn-run [OPTION ...] MODEL\n"
@@ -363,7 +364,10 @@ static bool parse_option(int argc, char **argv, int *i, struct run_options *o, i
         snprintf(what, sizeof what, "%s takes %s", options[k].name, options[k].wants);
         return wrong_usage(status, "%s, not '%s'", what, value);
     }
-    return wrong_usage(status, "there is no option %s", argument, NULL);
+    struct suggestion meant = suggestion_for(argument, length);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        suggestion_offer(&meant, options[k].name);
+    return wrong_usage(status, "there is no option %s%s", argument, suggestion_text(&meant));
 }
 
 static void list_devices(void)
@@ -394,7 +398,7 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
             return false;
         }
         if (!strcmp(argv[i], "--version")) {
-            printf("webnn-run %s\n", wnnGetVersion());
+            print_version("webnn-run");
             return false;
         }
         if (!strcmp(argv[i], "--list-devices")) {

@@ -10,6 +10,7 @@
 
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/support/suggest.h"
 #include "passes/passes.h"
 
 static const char usage_text[] =
@@ -176,13 +177,18 @@ static bool add_debug(struct options *o, const char *name, const char *value)
 static bool add_pass(struct options *o, const char *option, const char *name, bool optional)
 {
     bool known = false;
+    struct suggestion meant = suggestion_for(name, strlen(name));
+    char expected[300];
 
     for (uint32_t i = 0; i < pass_pipeline_length; i++)
-        known |= !strcmp(pass_pipeline[i].name, name) && !(optional && pass_pipeline[i].required);
+        if (!(optional && pass_pipeline[i].required)) {
+            known |= !strcmp(pass_pipeline[i].name, name);
+            suggestion_offer(&meant, pass_pipeline[i].name);
+        }
+    snprintf(expected, sizeof expected, "a pass%s (--list-passes prints them)%s", optional ? " that is not required" : "",
+             suggestion_text(&meant));
     if (!known)
-        return bad_value(option, name,
-                         optional ? "a pass that is not required (--list-passes prints them)"
-                                  : "a pass (--list-passes prints them)");
+        return bad_value(option, name, expected);
     char key[32];
     snprintf(key, sizeof key, "%s=", option);
     return add_debug(o, key, name);
@@ -247,10 +253,16 @@ static bool add_constant(struct options *o, const char *value)
 
 static bool set_emit(struct options *o, const char *value)
 {
-    for (int i = 0; i < KIND_COUNT; i++)
+    struct suggestion meant = suggestion_for(value, strlen(value));
+    char expected[300];
+
+    for (int i = 0; i < KIND_COUNT; i++) {
         if (!strcmp(kinds[i].name, value))
             o->emit = kinds[i].kind;
-    return o->emit || bad_value("emit", value, "obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot");
+        suggestion_offer(&meant, kinds[i].name);
+    }
+    snprintf(expected, sizeof expected, "obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot%s", suggestion_text(&meant));
+    return o->emit || bad_value("emit", value, expected);
 }
 
 static bool set_library(struct options *o, const char *value)
@@ -372,7 +384,7 @@ static bool take(struct options *o, int option, const char *value, bool *done)
         fputs(usage_text, stdout);
         break;
     case OPTION_VERSION:
-        puts("webnnc " WEBNN_VERSION);
+        print_version("webnnc");
         break;
     default:
         return false;

@@ -6,6 +6,7 @@
 #include "ir/support/debug.h"
 #include "ir/support/environment.h"
 #include "ir/support/new_file.h"
+#include "ir/support/suggest.h"
 #include "ir/text/print.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@
     }
 
 const struct debug_switch debug_switches[] = {
+    FLAG("help", DEBUG_HELP, "print this list on stderr, once in a process, and go on"),
     FLAG("print-after-all", DEBUG_PRINT_AFTER_ALL, "print the graph after every pass that changed it"),
     LIST("print-after", print_after, "PASS", "print the graph after the named passes"),
     LIST("skip", skip, "PASS", "skip the named passes, if they are optional"),
@@ -115,13 +117,17 @@ static bool set_number(struct debug_options *d, const struct debug_switch *s, co
 /* The message lists what there is: whoever misspells a switch need not look for the page. */
 static bool unknown_switch(const char *text, size_t length, struct error *e)
 {
+    struct suggestion meant = suggestion_for(text, length);
     char buf[128], names[640];
     size_t used = 0;
 
+    for (size_t i = 0; i < debug_switch_count; i++)
+        suggestion_offer(&meant, debug_switches[i].name);
     for (size_t i = 0; i < debug_switch_count && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", debug_switches[i].name);
-    return error_set(e, WNNStatus_TypeError, "unknown debug switch '%s', there are %s",
-                     escape_text(buf, sizeof buf, text, length), names);
+    return error_set(e, WNNStatus_TypeError, "unknown debug switch '%s'%s%s %s",
+                     escape_text(buf, sizeof buf, text, length), suggestion_text(&meant),
+                     *meant.best ? "  There are" : ", there are", names);
 }
 
 static bool parse_one(struct debug_options *d, const char *text, size_t length, struct error *e)
@@ -176,6 +182,16 @@ bool debug_init(struct debug_options *d, bool ignore_environment, const char *te
     if (environment && !debug_parse(d, environment, strlen(environment), e))
         return false;
     return debug_parse(d, text, length, e);
+}
+
+void debug_print_switches(FILE *out)
+{
+    fputs("switches of WEBNN_DEBUG and WNNContextOptions.debug, separated by commas:\n", out);
+    for (size_t i = 0; i < debug_switch_count; i++) {
+        const struct debug_switch *s = &debug_switches[i];
+
+        fprintf(out, "  %s%s%s\n      %s\n", s->name, s->argument ? "=" : "", s->argument ? s->argument : "", s->summary);
+    }
 }
 
 void debug_free(struct debug_options *d)

@@ -111,6 +111,10 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     c->budget = o->budget;
     c->lost_info = o->lost;
     if (debug_init(&c->debug, o->ignoreEnvironment, o->debug.data, view_length(o->debug), &e)) {
+        static atomic_flag helped = ATOMIC_FLAG_INIT;
+
+        if (c->debug.flags & DEBUG_HELP && !atomic_flag_test_and_set(&helped))
+            debug_print_switches(stderr);
 #if defined(WEBNN_SANITIZE)
         c->debug.flags |= DEBUG_SANITIZE; /* generated code is part of what such a build checks */
 #endif

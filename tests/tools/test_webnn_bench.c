@@ -60,6 +60,17 @@ static void the_bench_prints_a_line(void **state)
     assert_int_equal(run("%s matmul.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
 }
 
+static void cases_that_are_not_there_are_named(void **state)
+{
+    (void)state;
+    assert_int_equal(run("%s --print mobilenetv3", WEBNN_BENCH), 1);
+    assert_printed("webnn-bench: there is no case 'mobilenetv3'; did you mean 'mobilenetv2'?  --list prints their names\n");
+    assert_int_equal(run("%s --case nonsense --check", WEBNN_BENCH), 1);
+    assert_printed("webnn-bench: there is no case 'nonsense'; --list prints their names\n");
+    assert_int_equal(run("%s --level kernel,operator --list", WEBNN_BENCH), 0);
+    assert_not_printed("mobilenetv2");
+}
+
 /* One line says which option is wrong and what it was given. */
 static void wrong_options_are_named(void **state)
 {
@@ -67,6 +78,10 @@ static void wrong_options_are_named(void **state)
         const char *arguments, *message;
     } rows[] = {
         {"--bogus", "webnn-bench: --bogus: there is no such option\n"},
+        {"--levle model", "webnn-bench: --levle: there is no such option; did you mean '--level'?\n"},
+        {"--level foo", "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale, not 'foo'\n"},
+        {"--level model,scale",
+         "webnn-bench: --level takes kernel, operator and model, separated by commas, or scale, not 'model,scale'\n"},
         {"--threads 0", "webnn-bench: --threads takes a number from 1 to 1024, not '0'\n"},
         {"--threads 2x", "webnn-bench: --threads takes a number from 1 to 1024, not '2x'\n"},
         {"--seconds -1", "webnn-bench: --seconds takes a number above 0, not '-1'\n"},
@@ -208,9 +223,13 @@ static void peaks_are_by_arithmetic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bench_prints_a_line),   cmocka_unit_test(wrong_options_are_named),
-        cmocka_unit_test(cases_are_bound),           cmocka_unit_test(steps_say_what_they_do),
-        cmocka_unit_test(contractions_are_numbered), cmocka_unit_test(peaks_are_by_arithmetic),
+        cmocka_unit_test(the_bench_prints_a_line),
+        cmocka_unit_test(wrong_options_are_named),
+        cmocka_unit_test(cases_that_are_not_there_are_named),
+        cmocka_unit_test(cases_are_bound),
+        cmocka_unit_test(steps_say_what_they_do),
+        cmocka_unit_test(contractions_are_numbered),
+        cmocka_unit_test(peaks_are_by_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, prepare, leave_folder);

@@ -48,7 +48,19 @@ static void help_and_man_page_agree(void **state)
     (void)state;
     assert_int_equal(run("%s --version", WEBNN_RUN), 0);
     assert_printed(wnnGetVersion());
+    assert_printed("built with LLVM 19.");
+    assert_printed("and oneDNN 2.");
     assert_help_is_on_page(WEBNN_RUN, WEBNN_RUN_PAGE, 20);
+}
+
+static void debug_help_lists_the_switches(void **state)
+{
+    (void)state;
+    assert_int_equal(run("WEBNN_DEBUG=help %s sum.webnn", WEBNN_RUN), 0);
+    assert_printed("\n  skip=PASS\n      skip the named passes");
+    assert_printed("output 'y'");
+    assert_int_equal(run("%s sum.webnn", WEBNN_RUN), 0);
+    assert_not_printed("skip=PASS");
 }
 
 static void wrong_usage_is_told(void **state)
@@ -58,6 +70,7 @@ static void wrong_usage_is_told(void **state)
     } rows[] = {
         {"", "no model is given"},
         {"--bogus sum.webnn", "there is no option --bogus"},
+        {"--inptu x=six.npy sum.webnn", "there is no option --inptu; did you mean '--input'?"},
         {"sum.webnn two.webnn", "one model at a time: sum.webnn, then two.webnn"},
         {"sum.webnn --input", "--input needs a value"},
         {"sum.webnn --dim batch", "--dim takes NAME=N, not 'batch'"},
@@ -128,6 +141,7 @@ static void failures_name_what_failed(void **state)
         {"folder", "folder: the folder has neither a model.onnx nor a manifest.json"},
         {"/dev/zero", "/dev/zero: a pipe or device that does not end within 1073741824 bytes"},
         {"sum.webnn --debug nonsense", "unknown debug switch 'nonsense'"},
+        {"sum.webnn --debug skip=winogrd", "no pass is called \"winogrd\"; did you mean 'winograd'?"},
         {"sum.webnn --constant x=absent.npy", "absent.npy"},
         {"sum.webnn --budget 1000000,3", "bytes of memory, and 0 of the budget of 3 are spent"},
         {"folded.webnn --budget 1000", "operations, and 0 of the budget of 1000 are spent"},
@@ -636,6 +650,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_and_man_page_agree),
+        cmocka_unit_test(debug_help_lists_the_switches),
         cmocka_unit_test(wrong_usage_is_told),
         cmocka_unit_test(failures_name_what_failed),
         cmocka_unit_test(arrays_go_in_and_come_out),

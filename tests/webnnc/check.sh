@@ -85,6 +85,9 @@ check_options() {
     refuses 2 "--budget 0: expected" "$webnnc" model --budget 0
     refuses 2 "--skip magic: expected" "$webnnc" model --skip magic
     refuses 2 "--skip expand-recurrent: expected a pass that is not required" "$webnnc" model --skip expand-recurrent
+    refuses 2 "; did you mean 'winograd'?" "$webnnc" model --skip winogrd
+    refuses 2 "; did you mean 'obj'?" "$webnnc" model --emit objj
+    refuses 2 "did you mean '--target'?" "$webnnc" model --tarket wasm32
     refuses 2 "--print-after magic: expected" "$webnnc" model --print-after magic
     refuses 2 "--weights-as zip: expected" "$webnnc" model --weights-as zip
     refuses 2 "goes with code" "$webnnc" model -o model.dot --header model.h
@@ -102,7 +105,10 @@ check_options() {
     refuses 2 "the model and --header are the same file" "$webnnc" tiny.webnn -o tiny.o --header ./tiny.webnn
     refuses 1 "unknown-thing" "$webnnc" tiny.webnn -o tiny.o --target unknown-thing
     refuses 1 'no processor "skylake-avx51" of x86_64-' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu skylake-avx51
-    refuses 1 'did you mean "skylake-avx512"?' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu skylake-avx51
+    refuses 1 "did you mean 'skylake-avx512'?" "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu skylake-avx51
+    refuses 1 "kernels need a floating-point unit; name a processor that has one (--cpu cortex-m4" \
+        "$webnnc" tiny.webnn -o tiny.o --target arm
+    "$webnnc" tiny.webnn -o tiny.o --target arm --cpu cortex-m4 || fail "--target arm --cpu cortex-m4"
     refuses 1 "--print-supported-cpus lists those" "$webnnc" tiny.webnn -o tiny.o --cpu 'no;such processor'
     refuses 1 "cannot write /dev/full: No space left" "$webnnc" tiny.webnn -o /dev/full --emit obj
     refuses 1 "'+magic' is not a recognized feature" "$webnnc" tiny.webnn -o tiny.o --features +magic

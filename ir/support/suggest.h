@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Suggests the name that a misspelt one was meant to be.  Whoever refuses a name offers those that there are one by one and
+ * adds the suggestion to the message:
+ *
+ *     struct suggestion s = suggestion_for(text, length);
+ *
+ *     for (size_t i = 0; i < count; i++)
+ *         suggestion_offer(&s, names[i]);
+ *     error_set(e, ..., "there is no switch '%s'%s", ..., suggestion_text(&s));
+ */
+#ifndef WEBNN_IR_SUPPORT_SUGGEST_H_
+#define WEBNN_IR_SUPPORT_SUGGEST_H_
+
+#include <stddef.h>
+
+/** Holds a misspelt name and the most similar one offered so far. */
+struct suggestion {
+    const char *text; /* as it was given; not owned */
+    size_t length;
+    char best[65]; /* "": none is similar */
+    size_t distance;
+    char message[192];
+};
+
+/** Begins a suggestion for a name of `length` bytes, which the caller keeps. */
+struct suggestion suggestion_for(const char *text, size_t length);
+/**
+ * Offers a name, which is copied if it is the best so far.  It is similar if at most a third of its letters are inserted,
+ * removed, replaced or exchanged with a neighbour, or if the text is its beginning.  Names of more than 64 bytes are passed
+ * over.
+ */
+void suggestion_offer(struct suggestion *s, const char *name);
+/** Returns "; did you mean 'NAME'?" with the name escaped, or "" if no name was similar.  The text lies in s. */
+const char *suggestion_text(struct suggestion *s);
+
+#endif
