@@ -30,20 +30,19 @@ blocks text
 
 first=$work/block_${language}_01
 [ -s "$first" ] || fail "there is no block of $language"
-mv "$first" "$work/first"
+mv "$first" "$work/version.$language"
 # Blank lines between blocks are the page's margin.
 grep -hv '^$' "$work/block_${language}"_* >"$work/page"
 sed -n '/^#include/,$p' "$example" | grep -v '^$' >"$work/file"
 diff -u "$work/file" "$work/page" || fail "its blocks are not $example"
 
 compile() { # SOURCE PROGRAM OPTION ...
-    local source=$1 program=$2 kind=$language
+    local source=$1 program=$2
     shift 2
-    [ "$kind" != cpp ] || kind=c++
-    "$@" -Wall -Wextra -Werror -I"$include" -x "$kind" "$source" -x none -L"$libraries" -lwebnn -Wl,-rpath,"$libraries" \
-        -o "$program" || fail "$source does not compile"
+    "$@" -Wall -Wextra -Werror -I"$include" "$source" -L"$libraries" -lwebnn -Wl,-rpath,"$libraries" -o "$program" ||
+        fail "$source does not compile"
 }
-compile "$work/first" "$work/version" "$@"
+compile "$work/version.$language" "$work/version" "$@"
 "$work/version" | grep -qE '^webnn [0-9]+\.[0-9]+\.[0-9]+$' || fail "the first program does not print the version"
 compile "$example" "$work/tutorial" "$@"
 (cd "$work" && ./tutorial) >"$work/printed" || fail "the program fails"
