@@ -195,6 +195,13 @@ int64_t object_workspace_bytes(const struct object_program *p)
     return p->program ? p->program->arena_bytes : 0;
 }
 
+struct object_workspace object_workspace(const struct object_program *p)
+{
+    /* This leaves room to align whatever address comes. */
+    return (struct object_workspace){target_align(object_workspace_bytes(p)) + TARGET_ALIGNMENT,
+                                     program_scratch_stride(object_scratch_bytes(p))};
+}
+
 int64_t object_scratch_bytes(const struct object_program *p)
 {
     int64_t most = 0;

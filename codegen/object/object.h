@@ -80,6 +80,12 @@ bool object_target(struct target *t, const char *triple, const char *cpu, const 
 /** Returns whether objects for t link with libraries of this machine. */
 bool object_target_is_native(const struct target *t);
 
+/** Says how large a workspace PREFIX_workspace_size asks for: fixed + threads * per_thread bytes. */
+struct object_workspace {
+    int64_t fixed, per_thread;
+};
+
+struct object_workspace object_workspace(const struct object_program *p);
 /** Returns the bytes of a standalone object's arena. */
 int64_t object_workspace_bytes(const struct object_program *p);
 /** Returns the bytes of each thread's scratch in a standalone object. */

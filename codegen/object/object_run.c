@@ -344,9 +344,7 @@ static void emit_workspace_size(struct runner *r)
     V threads = op_intrinsic2(&o->m, "llvm.umax", LLVMGetParam(o->workspace_size, 0), object_number(o, 1));
     threads = LLVMBuildIntCast2(b, threads, o->size, false, "");
     V scratch = LLVMBuildMul(b, threads, object_size(o, (uint64_t)r->scratch_stride), "");
-    /* This leaves room to align whatever address comes. */
-    uint64_t fixed = (uint64_t)scratch_offset(o->p) + TARGET_ALIGNMENT;
-    LLVMBuildRet(b, LLVMBuildAdd(b, scratch, object_size(o, fixed), ""));
+    LLVMBuildRet(b, LLVMBuildAdd(b, scratch, object_size(o, (uint64_t)object_workspace(o->p).fixed), ""));
 }
 
 static bool emit_run_with(struct runner *r)
@@ -412,7 +410,7 @@ bool object_emit_run(struct object_module *o)
 {
     T job_members[5] = {o->ptr, o->ptr, o->ptr, o->ptr, o->i64};
     struct runner r = {
-        .o = o, .job = struct_type(o, job_members, 5), .scratch_stride = program_scratch_stride(object_scratch_bytes(o->p))};
+        .o = o, .job = struct_type(o, job_members, 5), .scratch_stride = object_workspace(o->p).per_thread};
 
     emit_part(&r);
     emit_dispatch(&r);

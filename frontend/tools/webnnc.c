@@ -152,8 +152,9 @@ static bool write_code(struct compilation *c)
     char *header = NULL;
     bool links = o->emit == EMIT_SO || o->emit == EMIT_EXE;
 
-    bool ok = names_create(c) && header_create(c, &header, &header_length) && compile_program(c) &&
-              object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length);
+    bool ok = names_create(c) && compile_program(c) &&
+              object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length) &&
+              header_create(c, &header, &header_length);
     /* All of them are written or none: the linker may fail, a disk may be full. */
     if (ok) {
         outputs[0] =
@@ -200,7 +201,7 @@ int main(int argc, char **argv)
         return output_arrived("webnnc") || status ? status : 1;
     }
     output_handle_signals();
-    c.prefix = o.name ? strdup(o.name) : name_from_path(o.input);
+    c.prefix = o.name ? strdup(o.name) : name_from_path(o.output && strcmp(o.output, "-") ? o.output : o.input);
     bool ok = c.prefix ? run(&c) : complain("out of memory");
     folder_remove();
     program_free(&c.program);

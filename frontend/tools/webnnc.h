@@ -87,6 +87,8 @@ struct compilation {
     char *prefix;
     char **input_names, **output_names; /* C identifiers of graph inputs and outputs */
     struct program program;
+    struct object_workspace workspace; /* of a standalone object, once it is made */
+    size_t weights_bytes;              /* of its file with weights; 0: there is none */
     struct arena arena;
 };
 

@@ -261,10 +261,24 @@ static void print_sizes(FILE *out, const struct compilation *c)
     fputs("};\n", out);
 }
 
+/* Sizes for static memory, which a function's result cannot have.  Macros, because enumerators end at INT_MAX. */
+static void print_memory(FILE *out, const struct compilation *c)
+{
+    const char *p = c->prefix;
+
+    fprintf(out,
+            "\n/* Bytes of a workspace for that many threads (without a parallel-for: 1): what %s_workspace_size returns. */\n"
+            "#define %s_WORKSPACE_BYTES(threads) (%lldu + (size_t)(threads) * %lldu)\n",
+            p, p, (long long)c->workspace.fixed, (long long)c->workspace.per_thread);
+    if (c->weights_bytes)
+        fprintf(out, "/* Bytes of the file with the weights. */\n#define %s_WEIGHTS_BYTES %zuu\n", p, c->weights_bytes);
+}
+
 static void print_standalone(FILE *out, const struct compilation *c)
 {
     const char *p = c->prefix;
 
+    print_memory(out, c);
     fprintf(out, "\n/** Computes the outputs from the inputs.  Needs malloc and free for the time of the call. */\nint %s_run(",
             p);
     print_arguments(out, c, "");

@@ -168,6 +168,8 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
         s.p.weights_checksum = serialized_checksum(s.p.constants.bytes, s.p.constants.length);
         ok = weights_file(&s, weights, weights_length);
     }
+    c->workspace = object_workspace(&s.p);
+    c->weights_bytes = *weights ? *weights_length : 0;
     ok = ok ? write_object(c, &s.p, kind, bytes, length) : complain("out of memory");
     free(s.blob);
     return ok;

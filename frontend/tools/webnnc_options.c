@@ -24,7 +24,7 @@ static const char usage_text[] =
     "  --emit KIND           obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot (default: by the ending of OUT: .o .s .ll\n"
     "                        .bc .so .ir .webnn .json .dot; none or .exe: exe)\n"
     "  --header FILE         write the C header of the object\n"
-    "  --name PREFIX         of the functions' names (default: from the model's file name)\n"
+    "  --name PREFIX         of the functions' names (default: from OUT's name)\n"
     "  --weights FILE        write the constants there instead of into the object, which maps the file\n"
     "  --weights-as FORM     of webnn, json and ir: container (NAME.weights and NAME.manifest.json, the default), safetensors\n"
     "                        (NAME.safetensors) or inline\n"

@@ -19,6 +19,7 @@
  *     size_t prefix_workspace_size(uint32_t threads);
  *     int prefix_run_with(void *workspace, const struct webnn_object_parallel *parallel,
  *                         const T1 *input1, ..., const Tn *inputn, U1 *output1, ..., Um *outputm);
+ *     PREFIX_WORKSPACE_BYTES(threads), PREFIX_WEIGHTS_BYTES: macros of the header, for static memory
  *   and if their weights lie in a file of their own (WEBNN_OBJECT_NEEDS_WEIGHTS)
  *     int prefix_set_weights(const void *file, size_t bytes);   takes the file's bytes, aligned to 64, which must stay
  *     int prefix_load_weights(const char *path);    maps it, or if NULL the file where webnnc wrote it; else the first run does

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * libwebnn_rt is what compiled objects with oneDNN call.  It has the program's steps, its loops, its threads and oneDNN's
- * primitives, without compiler and without LLVM.  Applications do not call it: webnnc emits the calls (PREFIX_create,
- * PREFIX_run, PREFIX_destroy).
+ * primitives, without compiler and without LLVM.  Applications do not call it for those: webnnc emits the calls
+ * (PREFIX_create, PREFIX_run, PREFIX_destroy).  Of standalone objects they call PREFIX_run_with, and may take its threads from
+ * here (webnn_rt_parallel).
  *
  * A serialized program (docs/compiled-graphs.md) in read-only data and the object's kernels as a table of functions become a
  * model that runs on pointers.  This header stands alone: it needs <stddef.h> and <stdint.h>.
@@ -77,6 +78,16 @@ WEBNN_RT_EXPORT void webnn_rt_destroy(struct webnn_rt_model *model);
 
 /** Returns what the last failed call on this thread said.  It is never NULL, and valid until the thread's next call. */
 WEBNN_RT_EXPORT const char *webnn_rt_message(void);
+
+struct webnn_object_parallel;
+
+/**
+ * Makes *parallel the way of running a standalone object's kernels on `threads` threads (0: as many as OMP_NUM_THREADS says,
+ * else one per processor) of a pool that all objects and models of this process share: pass it to PREFIX_run_with, with a
+ * workspace of PREFIX_workspace_size(parallel->threads) bytes.  It holds nothing that is to be given back, does not change, and
+ * may be used by any number of threads at the same time.  threads is lower afterwards if the system gives no more.
+ */
+WEBNN_RT_EXPORT void webnn_rt_parallel(uint32_t threads, struct webnn_object_parallel *parallel);
 
 #ifdef __cplusplus
 }

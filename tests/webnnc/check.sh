@@ -281,6 +281,16 @@ check_standalone() {
     # The caller's parallel-for.
     passes cc -O2 -pthread -I. -I"$source/include" "$source/tests/webnnc/parallel.c" lenet.o -o parallel
     passes ./parallel "$lenet/case_0_input.npy"
+    # The threads of libwebnn_rt.
+    passes $cc -O2 -DWITH_RT -pthread -I. -I"$source/include" "$source/tests/webnnc/parallel.c" lenet.o -L"$build/lib" -lwebnn_rt \
+        -Wl,-rpath,"$build/lib" -o parallel_rt
+    passes ./parallel_rt "$lenet/case_0_input.npy"
+    # Two models in one program: their names come from what is written.
+    passes "$webnnc" "$lenet" -o first.o --library none --header first.h
+    passes "$webnnc" "$lenet" -o second.o --library none --header second.h
+    printf '#include "first.h"\n#include "second.h"\nint main(void) { return first_run == second_run; }\n' >both.c
+    passes cc -I. both.c first.o second.o -o both
+    passes ./both
 }
 
 check_library() {

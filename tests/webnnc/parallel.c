@@ -10,6 +10,7 @@
 
 #include "lenet.h"
 #include "webnn/webnn_object.h"
+#include "webnn/webnn_rt.h"
 
 enum { THREADS = 3, GUARD = 4096, RUNS = 4 };
 
@@ -53,7 +54,7 @@ static int run_guarded(const struct webnn_object_parallel *parallel)
     size_t bytes = lenet_workspace_size(parallel ? parallel->threads : 1);
     unsigned char *memory = malloc(bytes + 2 * GUARD);
     float logits[lenet_logits_elements], probabilities[lenet_probabilities_elements];
-    int ok = memory != NULL;
+    int ok = memory != NULL && bytes == lenet_WORKSPACE_BYTES(parallel ? parallel->threads : 1);
 
     if (ok)
         memset(memory, 0xA5, bytes + 2 * GUARD);
@@ -75,6 +76,25 @@ static void *run_many(void *failed)
     return NULL;
 }
 
+/* The threads of libwebnn_rt, where the program is linked with it. */
+#ifdef WITH_RT
+static int run_on_rt(void)
+{
+    struct webnn_object_parallel parallel;
+    int good = 1;
+
+    webnn_rt_parallel(THREADS, &parallel);
+    good = good && parallel.threads == THREADS && run_guarded(&parallel);
+    webnn_rt_parallel(0, &parallel);
+    return good && parallel.threads > 0 && run_guarded(&parallel);
+}
+#else
+static int run_on_rt(void)
+{
+    return 1;
+}
+#endif
+
 int main(int argc, char **argv)
 {
     float logits[lenet_logits_elements];
@@ -93,5 +113,5 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     printf("%u parallel regions\n", regions);
-    return failed || !regions;
+    return failed || !regions || !run_on_rt();
 }
