@@ -31,10 +31,18 @@ struct opencl_step {
 
 struct opencl_times;
 
+/** Memory objects that an invocation keeps for one address of a step of oneDNN (opencl_library.c); NULL: there is none yet. */
+struct opencl_parts {
+    cl_mem part; /* a part of the invocation's own memory, which begins at `address` */
+    engine_address address;
+    cl_mem copy; /* an object of its own, to and from which the value is copied */
+};
+
 /** What an invocation has of the engine's (invocation.data). */
 struct opencl_run {
     struct opencl_times *times;                          /* of the run that is being put into the queue (opencl_profile.c) */
     struct library_gpu_bindings **bindings;              /* by step; NULL where it is not oneDNN's (opencl_library.c) */
+    struct opencl_parts *parts;                          /* by address; NULL if no step is oneDNN's */
     struct engine_buffer *scratch[OPENCL_SCRATCH_AREAS]; /* that steps of oneDNN share */
 };
 

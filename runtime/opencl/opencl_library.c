@@ -6,8 +6,9 @@
  *
  * Kernels get a buffer and an offset, oneDNN a memory object.  One that begins inside a buffer is a sub-buffer where the device
  * lets one begin there, which in arenas is everywhere (target.storage_alignment); parts of a concat, slices, and steps of a
- * loop may begin anywhere, and are copied from and to a memory object of their own.  Sub-buffers are made for every run and
- * released with it: they would keep the buffers of tensors alive that are gone.
+ * loop may begin anywhere, and are copied from and to a memory object of their own.  An invocation keeps these objects and
+ * the sub-buffers of its own memory; runs use them one after another, since the queue is in order.  Sub-buffers of the caller's
+ * tensors are made for every run and released with it: they would keep the buffers of tensors alive that are gone.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/opencl_executable.h"
@@ -158,6 +159,14 @@ static bool create_scratch(struct invocation *i, struct error *e)
     return true;
 }
 
+static bool has_library_steps(const struct executable *x)
+{
+    for (uint32_t step = 0; step < x->step_count; step++)
+        if (x->steps[step].kind == STEP_LIBRARY)
+            return true;
+    return false;
+}
+
 bool opencl_library_bind(struct invocation *i, struct error *e)
 {
     const struct executable *x = i->executable;
@@ -165,8 +174,11 @@ bool opencl_library_bind(struct invocation *i, struct error *e)
     struct library_gpu_operand operands[LIBRARY_GPU_OPERANDS_MAX];
     void *memory[LIBRARY_GPU_OPERANDS_MAX];
 
-    run->bindings = calloc((size_t)x->step_count + 1, sizeof(struct library_gpu_bindings *));
-    if (!run->bindings)
+    if (!has_library_steps(x))
+        return true;
+    run->bindings = calloc(x->step_count, sizeof(struct library_gpu_bindings *));
+    run->parts = calloc((size_t)x->address_count + 1, sizeof *run->parts);
+    if (!run->bindings || !run->parts)
         return error_out_of_memory(e);
     if (!create_scratch(i, e))
         return false;
@@ -183,6 +195,19 @@ bool opencl_library_bind(struct invocation *i, struct error *e)
     return true;
 }
 
+static void release_parts(struct invocation *i)
+{
+    const struct opencl_api *api = opencl_of(i->executable->engine)->api;
+    const struct opencl_run *run = opencl_run_of(i);
+
+    for (uint32_t k = 0; run->parts && k < i->executable->address_count; k++) {
+        if (run->parts[k].part)
+            api->ReleaseMemObject(run->parts[k].part);
+        if (run->parts[k].copy)
+            api->ReleaseMemObject(run->parts[k].copy);
+    }
+}
+
 void opencl_library_unbind(struct invocation *i)
 {
     struct opencl_run *run = opencl_run_of(i);
@@ -190,6 +215,8 @@ void opencl_library_unbind(struct invocation *i)
     for (uint32_t step = 0; run->bindings && step < i->executable->step_count; step++)
         library_gpu_bindings_free(run->bindings[step]);
     free(run->bindings);
+    release_parts(i);
+    free(run->parts);
     for (uint32_t k = 0; k < OPENCL_SCRATCH_AREAS; k++)
         if (run->scratch[k])
             opencl_buffer_free(i->executable->engine, run->scratch[k]);
@@ -202,29 +229,60 @@ struct operand_memory {
     cl_mem whole;
     cl_ulong offset;
     size_t bytes;
-    cl_mem part; /* owned; NULL: it is the whole */
+    cl_mem part; /* NULL: it is the whole */
+    bool owned;  /* whether the part is released after the run; else the invocation keeps it */
     bool copied; /* part is no part of the whole, but has a copy of its bytes */
 };
 
-static bool make_part(struct invocation *i, struct operand_memory *m)
+/* Returns false where none can be made: at most offsets, and in memory of the application's that is a sub-buffer itself. */
+static bool make_sub_buffer(struct invocation *i, uint32_t address, struct operand_memory *m)
 {
     struct engine_opencl *o = opencl_of(i->executable->engine);
+    struct opencl_parts *kept = &opencl_run_of(i)->parts[address];
+    const bool own = m->whole == ((const struct opencl_buffer *)i->memory)->memory;
     const cl_buffer_region region = {(size_t)m->offset, m->bytes};
     cl_int code = CL_SUCCESS;
 
-    if (!m->offset)
+    if (!o->device.part_alignment || m->offset % o->device.part_alignment != 0)
+        return false;
+    if (own && kept->part && kept->address == i->addresses[address]) {
+        m->part = kept->part;
         return true;
-    if (o->device.part_alignment && m->offset % o->device.part_alignment == 0) {
-        m->part = o->api->CreateSubBuffer(m->whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
-        if (code == CL_SUCCESS)
-            return true; /* else memory of the application's, which may be a sub-buffer itself */
     }
-    m->copied = true;
-    m->part = o->api->CreateBuffer(o->context, CL_MEM_READ_WRITE, m->bytes, NULL, &code);
-    if (code == CL_SUCCESS)
+    cl_mem part = o->api->CreateSubBuffer(m->whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (code != CL_SUCCESS)
+        return false;
+    m->part = part;
+    m->owned = !own;
+    if (!own)
         return true;
-    m->part = NULL;
-    return opencl_step_failed(i, "clCreateBuffer", code);
+    if (kept->part) /* of another iteration of a loop; commands in the queue keep what they use */
+        o->api->ReleaseMemObject(kept->part);
+    kept->part = part;
+    kept->address = i->addresses[address];
+    return true;
+}
+
+static bool make_copy(struct invocation *i, uint32_t address, struct operand_memory *m)
+{
+    struct engine_opencl *o = opencl_of(i->executable->engine);
+    struct opencl_parts *kept = &opencl_run_of(i)->parts[address];
+    cl_int code = CL_SUCCESS;
+
+    if (!kept->copy) {
+        cl_mem made = o->api->CreateBuffer(o->context, CL_MEM_READ_WRITE, m->bytes, NULL, &code);
+        if (code != CL_SUCCESS)
+            return opencl_step_failed(i, "clCreateBuffer", code);
+        kept->copy = made;
+    }
+    m->part = kept->copy;
+    m->copied = true;
+    return true;
+}
+
+static bool make_part(struct invocation *i, uint32_t address, struct operand_memory *m)
+{
+    return !m->offset || make_sub_buffer(i, address, m) || make_copy(i, address, m);
 }
 
 static bool copy(struct invocation *i, const struct operand_memory *m, bool back)
@@ -285,7 +343,7 @@ static bool run_values(struct invocation *i, uint32_t step, struct operand_memor
         m->whole = opencl_resolve(opencl_of(i->executable->engine), i->addresses[s->first + k], &m->offset);
         m->bytes = (size_t)i->executable->locations[s->first + k].bytes;
         /* An output may have a residual in it. */
-        if (!make_part(i, m) || (m->copied && !copy(i, m, false)))
+        if (!make_part(i, s->first + k, m) || (m->copied && !copy(i, m, false)))
             return false;
     }
     return run_on(i, step, values) && (!values[s->count - 1].copied || copy(i, &values[s->count - 1], true));
@@ -313,7 +371,7 @@ bool opencl_run_library(struct invocation *i, uint32_t step)
     else if (before)
         o->api->ReleaseEvent(before);
     for (uint32_t k = 0; k < i->executable->steps[step].count; k++)
-        if (values[k].part)
+        if (values[k].owned)
             o->api->ReleaseMemObject(values[k].part);
     return good;
 }

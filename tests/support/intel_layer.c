@@ -12,6 +12,8 @@
  *   clCreateProgramWithSource   oneDNN's sources get words for what PoCL's compiler does not know
  *   clGetProgramInfo            the program by which oneDNN finds out which GPU it is gets a binary that says nothing
  *   clGetKernelArgInfo          PoCL keeps none, oneDNN asks for the types
+ *
+ * intel_layer_faults.c counts calls and lets one of them fail.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_layer.h>
@@ -19,6 +21,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "intel_layer.h"
 
 enum { INTEL = 0x8086, ZEBIN_PRODUCT_FAMILY = 0x11 };
 
@@ -107,6 +111,11 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, 
     const bool one = count == 1 && !lengths;
     cl_program program;
 
+    if (intel_layer_fails("CreateProgramWithSource")) {
+        if (code)
+            *code = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
     if (!one || !strstr(sources[0], "sub_group")) {
         program = below->clCreateProgramWithSource(context, count, sources, lengths, code);
         if (one && strcmp(sources[0], question) == 0)
@@ -194,6 +203,7 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_ic
         return CL_INVALID_VALUE;
     below = target;
     memcpy(&table, target, (entries < most ? entries : most) * sizeof(void *));
+    intel_layer_add_faults(target, &table);
     table.clGetDeviceIDs = get_device_ids;
     table.clGetDeviceInfo = get_device_info;
     table.clCreateProgramWithSource = create_program;

@@ -10,6 +10,7 @@
  *   test-runtime-opencl-library                 the tests; exit code 77: there is no such device
  *   test-runtime-opencl-library run COMMAND...  runs a program on it, likewise
  */
+#include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "support/graphs.h"
+#include "support/intel_layer_faults.h"
 
 #define VARIANT "engine=gpu,reference-library"
 
@@ -352,6 +354,110 @@ static void steps_have_times(void **state)
     variant_release(&v);
 }
 
+/* ---- memory objects, failures ---- */
+
+static const struct intel_layer *the_layer(void)
+{
+    void *library = dlopen(getenv("OPENCL_LAYERS"), RTLD_NOW | RTLD_NOLOAD);
+    intel_layer_function *get = NULL;
+
+    assert_non_null(library);
+    *(void **)&get = dlsym(library, "intel_layer_get");
+    dlclose(library); /* the loader has it open, too */
+    assert_non_null(get);
+    return get();
+}
+
+/* Steps of oneDNN that read and write the arena, with kernels between them. */
+static const char between[] = "inputs { x: f32[7, 19]; }"
+                              "consts { w: f32[19, 16] @random; v: f32[16, 16] @random; u: f32[16, 11] @random; }"
+                              "nodes { a = matmul(x, w); b = softmax(a, 1); c = matmul(b, v); d = softmax(c, 1);"
+                              " y = matmul(d, u); }"
+                              "outputs { y; }";
+
+static void runs_make_no_sub_buffers_of_the_arena_again(void **state)
+{
+    const struct intel_layer *layer = the_layer();
+    struct variant v;
+    float out[77];
+
+    (void)state;
+    variant_init(&v, VARIANT);
+    WNNGraph graph = build(v.context, between);
+    assert_int_equal(count_steps(graph).library, 3);
+    const long first = layer->sub_buffers();
+    compute(graph, 3, out, 77);
+    const long second = layer->sub_buffers();
+    assert_true(second > first);
+    compute(graph, 3, out, 77);
+    assert_int_equal(layer->sub_buffers(), second);
+    wnnGraphRelease(graph);
+    variant_release(&v);
+}
+
+/* Builds and computes while the n-th call fails, once that is over again.  Returns false if there were not so many calls. */
+static bool fail_call(WNNContext context, long n, const float *right)
+{
+    const struct intel_layer *layer = the_layer();
+    float out[77], x[7 * 19];
+    WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, to = {WNN_STR("y"), out, sizeof out};
+    struct error e = {0};
+    struct sample s;
+    WNNGraph graph = NULL;
+
+    for (size_t i = 0; i < 7 * 19; i++)
+        x[i] = 3 / (float)(i + 1);
+    random_state = 1;
+    sample_parse(&s, between);
+    struct graph *g = s.g;
+    s.g = graph_create();
+    layer->fail_after(n);
+    WNNStatus status = runtime_build(context, g, &graph, &e);
+    if (status == WNNStatus_Success)
+        status = wnnGraphCompute(graph, 1, &in, 1, &to);
+    const char *failed = layer->failed_call();
+    layer->fail_after(-1);
+    if (status == WNNStatus_Success)
+        for (size_t i = 0; i < 77; i++)
+            assert_float_equal(out[i], right[i], 1e-4);
+    else if (status != WNNStatus_OperationError)
+        fail_msg("call %ld (%s): %s", n, failed, wnnStatusGetName(status));
+    if (graph)
+        assert_int_equal(count_steps(graph).library, 3);
+    /* What has failed once works then. */
+    if (graph && wnnGraphCompute(graph, 1, &in, 1, &to) != WNNStatus_Success)
+        fail_msg("call %ld (%s) still fails: %s", n, failed, wnnGetLastErrorMessage().data);
+    for (size_t i = 0; graph && i < 77; i++)
+        assert_float_equal(out[i], right[i], 1e-4);
+    sample_free(&s);
+    if (graph)
+        wnnGraphRelease(graph);
+    return failed != NULL;
+}
+
+/* Memory objects are counted while the context lives: oneDNN keeps primitives, and memory of theirs, beyond it. */
+static void every_call_may_fail_once(void **state)
+{
+    const struct intel_layer *layer = the_layer();
+    float right[77];
+    struct variant v;
+    long n = 0;
+
+    (void)state;
+    variant_init(&v, VARIANT);
+    random_state = 1;
+    WNNGraph graph = build(v.context, between);
+    compute(graph, 3, right, 77);
+    wnnGraphRelease(graph);
+    const long objects = layer->memory_objects();
+    while (fail_call(v.context, n, right))
+        n++;
+    printf("%ld calls failed once each\n", n);
+    assert_true(n > 20);
+    assert_int_equal(layer->memory_objects(), objects);
+    variant_release(&v);
+}
+
 /* ---- the device ---- */
 
 static int skipped_because(const char *why)
@@ -383,6 +489,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_the_driver_refuses_becomes_kernels),
         cmocka_unit_test(saved_graphs_have_their_steps),
         cmocka_unit_test(steps_have_times),
+        cmocka_unit_test(runs_make_no_sub_buffers_of_the_arena_again),
+        cmocka_unit_test(every_call_may_fail_once),
     };
     const int skipped = check_device();
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What tests ask of the layer intel_layer.c while it is loaded: they open the same file and get intel_layer_get from it.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_INTEL_LAYER_FAULTS_H_
+#define WEBNN_TESTS_SUPPORT_INTEL_LAYER_FAULTS_H_
+
+#include <stdbool.h>
+
+struct intel_layer {
+    /** Makes the n-th call from then on (from 0) of those that intel_layer_faults.c lists fail; none if n is negative. */
+    void (*fail_after)(long n);
+    /** Returns the name of the call that failed since, or NULL if none did. */
+    const char *(*failed_call)(void);
+    /** Returns how many sub-buffers were created so far. */
+    long (*sub_buffers)(void);
+    /** Returns how many references to memory objects there are. */
+    long (*memory_objects)(void);
+};
+
+/** Is the layer's function intel_layer_get. */
+typedef const struct intel_layer *intel_layer_function(void);
+
+#endif
