@@ -3,9 +3,12 @@
  * Runs the published conformance cases of one file and counts them.
  *
  *     wpt-conformance FILE.json [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] [--only NAME]
+ *                     [--every N]
  *
  * Mode interpreter runs the reference interpreter on a graph made with node_create, mode engine the public API.  --constants
- * swap turns graph inputs into constants and constants into inputs.  Exit status: 0 all passed, 1 not, 2 usage, 77 nothing to
+ * swap turns graph inputs into constants and constants into inputs; --every runs the first case and each N-th behind it.  The
+ * variable WEBNN_ENGINE chooses the engine, as everywhere; on a GPU every step is counted, and one that a processor's engine
+ * would run fails its case.  Exit status: 0 all passed, 1 not, 2 usage, 77 nothing to
  * run. Built without the engine (WPT_ENGINE undefined) it knows mode interpreter only.
  */
 #include "conformance.h"
@@ -176,6 +179,7 @@ struct settings {
     const char *path, *file; /* file: its name without folder and .json */
     bool engine, swap;
     const char *debug, *only;
+    int every;
 };
 
 static bool run(const struct settings *s, struct test *t, struct error *e)
@@ -259,7 +263,7 @@ static char *file_read(const char *path)
 
 static int run_file(const struct settings *s)
 {
-    int counts[3] = {0}, listed = 0;
+    int counts[3] = {0}, listed = 0, place = 0;
     const cJSON *json;
 
     if (strstr(s->file, ".int4")) {
@@ -281,7 +285,7 @@ static int run_file(const struct settings *s)
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
         for (const struct contradiction *c = contradictions; c->file; c++)
             listed += name && !strcmp(c->file, s->file) && !strcmp(c->name, name);
-        if (!s->only || (name && !strcmp(name, s->only)))
+        if (place++ % s->every == 0 && (!s->only || (name && !strcmp(name, s->only))))
             counts[run_case(s, json)]++;
     }
     int expected = 0;
@@ -295,6 +299,10 @@ static int run_file(const struct settings *s)
     printf("%s: %d of %d cases passed (%s%s%s%s)\n", s->file, counts[PASSED], counts[PASSED] + counts[FAILED],
            s->engine ? "engine" : "interpreter", s->swap ? ", constants swapped" : "", s->debug ? ", debug " : "",
            s->debug ? s->debug : "");
+#ifdef WPT_ENGINE
+    if (s->engine)
+        print_steps();
+#endif
     cJSON_Delete(root);
     return counts[FAILED] || !counts[PASSED] ? 1 : 0;
 }
@@ -302,13 +310,13 @@ static int run_file(const struct settings *s)
 static int usage(void)
 {
     fprintf(stderr, "usage: wpt-conformance FILE.json [--mode interpreter|engine] [--constants swap] [--debug SWITCHES] "
-                    "[--only NAME]\n");
+                    "[--only NAME] [--every N]\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    struct settings s = {0};
+    struct settings s = {.every = 1};
 
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -320,6 +328,8 @@ int main(int argc, char **argv)
             s.debug = argv[++i];
         else if (!strcmp(argv[i], "--only") && *value)
             s.only = argv[++i];
+        else if (!strcmp(argv[i], "--every") && atoi(value) > 0)
+            s.every = atoi(argv[++i]);
         else if (argv[i][0] != '-' && !s.path)
             s.path = argv[i];
         else
@@ -332,6 +342,9 @@ int main(int argc, char **argv)
         printf("built without the engine\n");
         return 77;
     }
+#else
+    if (s.engine && !engine_is_there())
+        return 77;
 #endif
     const char *slash = strrchr(s.path, '/');
     char *file = strdup(slash ? slash + 1 : s.path), *end = file ? strstr(file, ".json") : NULL;

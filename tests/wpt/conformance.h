@@ -40,5 +40,9 @@ struct graph *test_graph(struct test *t, struct error *e);
 bool run_interpreter(struct test *t, struct error *e);
 /** Builds through the public API on a context with these debug switches and computes the outputs. */
 bool run_engine(struct test *t, const char *debug, struct error *e);
+/** Returns false, after a line that says why, if WEBNN_ENGINE asks for a GPU and there is none. */
+bool engine_is_there(void);
+/** Prints how many steps the graphs of run_engine had on which engine. */
+void print_steps(void);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "conformance.h"
+#include "runtime/api/context.h"
+#include "runtime/api/runtime.h"
 #include "webnn/webnn_call.h"
 
 struct names {
@@ -200,6 +202,52 @@ static bool compute(struct test *t, WNNGraph graph, struct error *e)
     return status == WNNStatus_Success || library_error(e, status, "compute", wnnGetLastErrorMessage());
 }
 
+/* ---- engines ---- */
+
+static bool wants_gpu(void)
+{
+    const char *engine = getenv("WEBNN_ENGINE");
+
+    return engine && !strncmp(engine, "gpu", 3);
+}
+
+bool engine_is_there(void)
+{
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context = NULL;
+    const WNNStatus status = wants_gpu() ? wnnCreateContext(&options, &context) : WNNStatus_Success;
+
+    if (context)
+        wnnContextRelease(context);
+    if (status == WNNStatus_NotSupportedError)
+        printf("skipped: %s\n", wnnGetLastErrorMessage().data);
+    return status != WNNStatus_NotSupportedError;
+}
+
+static uint32_t steps_on_device, steps_on_processor;
+
+/* The engine that has loaded a graph runs all of its steps. */
+static bool count_steps(WNNGraph graph, struct error *e)
+{
+    const struct engine_functions *functions = graph->context->engine->functions;
+    const bool device = !strcmp(functions->name, "opencl");
+    struct executable_facts facts;
+
+    functions->tools->facts(graph->executable, &facts);
+    if (device)
+        steps_on_device += facts.step_count;
+    else
+        steps_on_processor += facts.step_count;
+    return device || !wants_gpu() ||
+           error_set(e, WNNStatus_OperationError, "%u steps are the engine's %s, not the GPU's", facts.step_count,
+                     functions->name);
+}
+
+void print_steps(void)
+{
+    printf("steps: %u on a device of OpenCL's, %u on the processor\n", steps_on_device, steps_on_processor);
+}
+
 bool run_engine(struct test *t, const char *debug, struct error *e)
 {
     struct building b = {.test = t, .error = e};
@@ -215,7 +263,7 @@ bool run_engine(struct test *t, const char *debug, struct error *e)
         return library_error(e, status, "context", wnnGetLastErrorMessage());
     bool ok = wnnContextCreateGraphBuilder(context, &b.builder) == WNNStatus_Success ||
               error_set(e, WNNStatus_UnknownError, "builder refused");
-    ok = ok && build(&b, &graph) && compute(t, graph, e);
+    ok = ok && build(&b, &graph) && count_steps(graph, e) && compute(t, graph, e);
     wnnGraphRelease(graph);
     if (b.builder)
         wnnGraphBuilderRelease(b.builder);
