@@ -28,47 +28,54 @@ static void *before[FUNCTIONS]; /* what stood in the table */
 struct openmp_region {
     void (*body)(void *data);
     void *data;
+    uint32_t team; /* what the caller has entered with */
 };
+
+/* The calling thread's region, while it computes a part of one: of several threads only the caller has entered. */
+static _Thread_local const struct openmp_region *current;
+
+static uint32_t team_here(void)
+{
+    return current ? current->team : threads_entered();
+}
+
+static bool is_ours(void)
+{
+    return team_here() > 0;
+}
 
 static void region_part(void *user, uint32_t part, uint32_t parts)
 {
-    const struct openmp_region *r = user;
+    const struct openmp_region *r = user, *outer = current;
 
     (void)part;
     (void)parts;
+    current = r;
     r->body(r->data);
+    current = outer;
 }
 
 static void parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags)
 {
-    struct openmp_region r = {body, data};
-    uint32_t team = threads_entered();
+    struct openmp_region r = {body, data, team_here()};
 
-    if (team == 0)
+    if (r.team == 0)
         ((parallel_function *)before[PARALLEL])(body, data, count, flags);
-    else
-        threads_run_synchronized(gang_parts() > 1 ? 1 : count ? count : team, region_part, &r);
+    else /* a region in a region has one thread */
+        threads_run_synchronized(current ? 1 : count ? count : r.team, region_part, &r);
 }
 
 static void barrier(void)
 {
-    if (threads_entered() == 0 && gang_parts() <= 1)
-        ((barrier_function *)before[BARRIER])();
-    else
+    if (is_ours())
         gang_barrier();
+    else
+        ((barrier_function *)before[BARRIER])();
 }
 
 static int max_threads(void)
 {
-    uint32_t team = threads_entered();
-
-    return team ? (int)team : ((question_function *)before[MAX_THREADS])();
-}
-
-/* Parts are computed by the caller, which has entered, and by workers, which have not. */
-static bool is_ours(void)
-{
-    return gang_parts() > 1 || threads_entered() > 0;
+    return is_ours() ? (int)team_here() : ((question_function *)before[MAX_THREADS])();
 }
 
 static int num_threads(void)
@@ -83,7 +90,7 @@ static int thread_num(void)
 
 static int in_parallel(void)
 {
-    return is_ours() ? gang_parts() > 1 : ((question_function *)before[IN_PARALLEL])();
+    return is_ours() ? current != NULL : ((question_function *)before[IN_PARALLEL])();
 }
 
 static const struct {
