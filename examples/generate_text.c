@@ -394,7 +394,7 @@ int main(int argc, char **argv)
     }
     if (ok) {
         printf("built in %.1f ms; %u tokens, %.3f ms each\n", built - start, m->s.length - 1, ms / (m->s.length - 1));
-        struct npy_array array = {WNNOperandDataType_Int64, 1, {m->s.length}, m->s.length * sizeof *tokens, tokens};
+        struct npy_array array = {WNNOperandDataType_Int64, 1, {m->s.length}, m->s.length * sizeof *tokens, tokens, false};
 
         ok = !values[2] || npy_write(values[2], &array, message, sizeof message) || example_error(&m->e, "%s", message);
     }

@@ -6,18 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/element.h"
 #include "frontend/io/file.h"
 #include "ir/graph/ir.h"
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
+/* float64 is float32 after reading. */
+#define FLOAT64 "<f8"
+
 static const struct {
     const char *descr;
     WNNOperandDataType type;
 } types[] = {
-    {"<f4", WNNOperandDataType_Float32}, {"<f2", WNNOperandDataType_Float16}, {"<i4", WNNOperandDataType_Int32},
-    {"<u4", WNNOperandDataType_Uint32},  {"<i8", WNNOperandDataType_Int64},   {"<u8", WNNOperandDataType_Uint64},
-    {"|i1", WNNOperandDataType_Int8},    {"|u1", WNNOperandDataType_Uint8},   {"|b1", WNNOperandDataType_Uint8},
+    {"<f4", WNNOperandDataType_Float32},   {"<f2", WNNOperandDataType_Float16}, {"<i4", WNNOperandDataType_Int32},
+    {"<u4", WNNOperandDataType_Uint32},    {"<i8", WNNOperandDataType_Int64},   {"<u8", WNNOperandDataType_Uint64},
+    {"|i1", WNNOperandDataType_Int8},      {"|u1", WNNOperandDataType_Uint8},   {"|b1", WNNOperandDataType_Uint8},
+    {FLOAT64, WNNOperandDataType_Float32},
 };
 
 /* Returns the text after "'key':" in a header of length bytes, NULL if the key is missing. */
@@ -34,6 +39,12 @@ static const char *find_key(const char *header, size_t length, const char *key)
         return p < end ? p : NULL;
     }
     return NULL;
+}
+
+/* Returns the bytes of an element as the file has it. */
+static size_t element_in_file(const struct npy_array *array)
+{
+    return array->from_float64 ? sizeof(double) : wnnOperandDataTypeGetByteSize(array->dataType);
 }
 
 static bool parse_header(const char *header, size_t length, const char *name, struct npy_array *array, bool *fortran,
@@ -53,6 +64,7 @@ static bool parse_header(const char *header, size_t length, const char *name, st
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (end - descr >= 5 && memcmp(descr + 1, types[i].descr, 3) == 0)
             array->dataType = types[i].type;
+    array->from_float64 = end - descr >= 5 && memcmp(descr + 1, FLOAT64, 3) == 0;
     if (!array->dataType)
         return file_error(message, size, "%s: element type %s is no data type of WebNN (little-endian)", PATH_SHOWN(name),
                           escape_text(buf, sizeof buf, descr, end - descr < 5 ? (size_t)(end - descr) : 5));
@@ -79,14 +91,14 @@ static bool parse_header(const char *header, size_t length, const char *name, st
             return file_error(message, size, "%s: the array is too large", PATH_SHOWN(name));
         elements *= dim;
     }
-    array->byteLength = elements * wnnOperandDataTypeGetByteSize(array->dataType);
+    array->byteLength = elements * element_in_file(array);
     return true;
 }
 
 /** Copies elements whose first index runs fastest into the order in which the last one does. */
 static void copy_fortran(const struct npy_array *array, const uint8_t *from)
 {
-    size_t element = wnnOperandDataTypeGetByteSize(array->dataType), count = array->byteLength / element, at = 0;
+    size_t element = element_in_file(array), count = array->byteLength / element, at = 0;
     size_t strides[NPY_RANK_MAX], index[NPY_RANK_MAX] = {0};
     uint8_t *to = array->data;
 
@@ -104,6 +116,21 @@ static void copy_fortran(const struct npy_array *array, const uint8_t *from)
             index[d] = 0;
         }
     }
+}
+
+/* Rounds float64 elements in place to float32. */
+static void narrow(struct npy_array *array)
+{
+    size_t count = array->byteLength / sizeof(double);
+    double wide;
+
+    if (!array->from_float64)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&wide, (const char *)array->data + i * sizeof wide, sizeof wide);
+        memcpy((char *)array->data + i * sizeof(float), &(float){(float)wide}, sizeof(float));
+    }
+    array->byteLength = count * sizeof(float);
 }
 
 bool npy_head_length(const void *bytes, size_t length, const char *name, size_t *head, char *message, size_t size)
@@ -154,13 +181,16 @@ bool npy_order(struct npy_array *array, bool fortran, const char *name, char *me
 {
     void *from = array->data;
 
-    if (!fortran || array->rank < 2)
+    if (!fortran || array->rank < 2) {
+        narrow(array);
         return true;
+    }
     if (!npy_alloc(array, name, message, size)) {
         free(from);
         return false;
     }
     copy_fortran(array, from);
+    narrow(array);
     free(from);
     return true;
 }
@@ -189,6 +219,7 @@ bool npy_parse(const void *bytes, size_t length, const char *name, struct npy_ar
         copy_fortran(array, (const uint8_t *)bytes + head);
     else
         memcpy(array->data, (const uint8_t *)bytes + head, array->byteLength);
+    narrow(array);
     return true;
 }
 
@@ -216,8 +247,39 @@ bool npy_read_beside(const char *folder, const char *name, struct npy_array *arr
     if (!file_read_beside(folder, name, &bytes, &length, message, size))
         return false;
     ok = npy_parse(bytes, length, name, array, message, size);
+    if (ok && array->from_float64) {
+        npy_free(array);
+        ok = file_error(message, size, "%s: element type float64 is no data type of WebNN; save it as the model's type",
+                        PATH_SHOWN(name));
+    }
     free(bytes);
     return ok;
+}
+
+bool npy_convert(struct npy_array *array, WNNOperandDataType type, char *message, size_t size)
+{
+    size_t count = npy_elements(array), bytes = count * wnnOperandDataTypeGetByteSize(type);
+    void *data;
+
+    if (array->dataType == type)
+        return true;
+    if (element_is_float(array->dataType) && !element_is_float(type))
+        return file_error(message, size, "%s numbers are not converted to %s", wnnOperandDataTypeGetName(array->dataType),
+                          wnnOperandDataTypeGetName(type));
+    data = malloc(bytes ? bytes : 1);
+    if (!data)
+        return file_error(message, size, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if (!element_convert(array->dataType, array->data, type, data, i)) {
+            free(data);
+            return file_error(message, size, "element %zu is %.0f, which %s cannot hold", i,
+                              element_get(array->dataType, array->data, i), wnnOperandDataTypeGetName(type));
+        }
+    free(array->data);
+    array->data = data;
+    array->dataType = type;
+    array->byteLength = bytes;
+    return true;
 }
 
 bool npy_format(const struct npy_array *array, const char *name, void **out, size_t *length, char *message, size_t size)
@@ -229,7 +291,7 @@ bool npy_format(const struct npy_array *array, const char *name, void **out, siz
 
     *out = NULL;
     for (size_t i = sizeof types / sizeof *types; i-- > 0;)
-        if (types[i].type == array->dataType && strcmp(types[i].descr, "|b1"))
+        if (types[i].type == array->dataType && strcmp(types[i].descr, "|b1") && strcmp(types[i].descr, FLOAT64))
             descr = types[i].descr;
     if (!descr)
         return file_error(message, size, "%s: the array has no data type", PATH_SHOWN(name));

@@ -146,5 +146,6 @@ void model_free(struct model *model)
     if (model->builder)
         wnnGraphBuilderRelease(model->builder);
     free(model->name);
+    free(model->notes);
     memset(model, 0, sizeof *model);
 }

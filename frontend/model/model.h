@@ -33,6 +33,7 @@ struct model {
     struct model_port *inputs, *outputs; /* in the file's order */
     WNNBudget budget;                    /* as it was asked for */
     uint64_t source_bytes;               /* of its files so far */
+    char *notes;                         /* owned; lines about what was taken otherwise than it was given; NULL: none */
 };
 
 /** Gives a symbolic dimension's size: --dim batch=1. */
@@ -46,12 +47,14 @@ struct model_shape {
     const char *name;
     size_t rank;
     uint32_t dims[NPY_RANK_MAX];
+    const char *file; /* that has this shape, for messages; NULL: an option says it */
 };
 
 /** Makes an input a constant, because its value decides shapes or other things a static graph needs: --constant x=FILE. */
 struct model_constant {
     const char *name;
-    const struct npy_array *array; /* copied */
+    const struct npy_array *array; /* copied, and converted to the type of the input */
+    bool literal;                  /* numbers of a command line, without a shape: they take that of the input */
 };
 
 struct model_options {
@@ -88,6 +91,18 @@ bool model_create_builder(WNNContext context, const struct model_options *option
 void model_add_source(struct model *model, uint64_t bytes);
 /** Charges memory and work of a reader to the model's budget.  Returns false after an error described in *message. */
 bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message);
+/**
+ * Makes the array of a constant, which the caller frees, for an input of this type.  rank is SIZE_MAX if the model says no
+ * shape; sizes of 0 are open.  Returns false after an error described in *message.
+ */
+bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
+                        const uint32_t *dims, struct npy_array *array, char **message);
+/** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
+const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
+/** Writes "[2, 3]" into buf and returns it; sizes of 0 are written as "?". */
+const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims);
+/** Appends a line to the model's notes, or does nothing if memory runs out. */
+void model_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Appends a port (name copied, descriptor taken from the operand).  Returns false if memory runs out. */
 bool model_add_input(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
 /** Does the same for an output. */

@@ -10,6 +10,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/map.h"
 #include "frontend/onnx/internal.h"
+#include "ir/support/suggest.h"
 
 /* ---- sizes of inputs ---- */
 
@@ -56,21 +57,33 @@ static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name
 
 /** Holds a given shape against the declared one, and binds the names in it. */
 static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *input, const Onnx__TensorShapeProto *declared,
-                       size_t rank, const uint32_t *dims)
+                       const struct model_shape *given)
 {
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    char has[200], wants[200], origin[300];
+    bool fits;
+
     if (!declared)
         return true;
-    if (declared->n_dim != rank)
-        return onnx_fail(r, "input \"%s\" has %zu dimensions, the shape given for it has %zu", onnx_escape(r, input),
-                         declared->n_dim, rank);
-    for (size_t d = 0; d < rank; d++) {
+    fits = declared->n_dim == given->rank;
+    for (size_t d = 0; d < declared->n_dim && d < ONNX_RANK_MAX; d++) {
         const Onnx__TensorShapeProto__Dimension *dim = declared->dim[d];
 
         /* Some writers say 0 or -1 where they mean any. */
-        if (dim->has_dim_value && dim->dim_value > 0 && (uint64_t)dim->dim_value != dims[d])
-            return onnx_fail(r, "input \"%s\": dimension %zu is %lld, the shape given for it has %u", onnx_escape(r, input), d,
-                             (long long)dim->dim_value, dims[d]);
-        if (dim->dim_param && *dim->dim_param && !bind_size(r, b, dim->dim_param, dims[d], input))
+        if (dim->has_dim_value && dim->dim_value > 0)
+            dims[d] = dim->dim_value > INT32_MAX ? UINT32_MAX : (uint32_t)dim->dim_value;
+        fits = fits && (!dims[d] || dims[d] == given->dims[d]);
+    }
+    if (!fits)
+        return onnx_fail(r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
+                         model_dims_text(wants, sizeof wants, declared->n_dim < ONNX_RANK_MAX ? declared->n_dim : ONNX_RANK_MAX,
+                                         dims),
+                         model_shape_origin(given, origin, sizeof origin),
+                         model_dims_text(has, sizeof has, given->rank, given->dims));
+    for (size_t d = 0; d < given->rank; d++) {
+        const char *name = declared->dim[d]->dim_param;
+
+        if (name && *name && !bind_size(r, b, name, given->dims[d], input))
             return false;
     }
     return true;
@@ -100,18 +113,42 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
                 return onnx_fail_memory(r);
         given = given_shape(r, name);
         constant = given_constant(r, name);
-        if (given && !bind_shape(r, b, name, shape, given->rank, given->dims))
+        if (given && !bind_shape(r, b, name, shape, given))
             return false;
-        if (constant && !bind_shape(r, b, name, shape, constant->array->rank, constant->array->shape))
-            return false;
+        if (constant && !constant->literal) {
+            struct model_shape has = {.name = name, .rank = constant->array->rank};
+
+            memcpy(has.dims, constant->array->shape, sizeof has.dims);
+            if (!bind_shape(r, b, name, shape, &has))
+                return false;
+        }
     }
     return true;
 }
 
-/** Lists the names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
-static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto *graph, char *text, size_t size)
+/** Fails because something is given for what is no input, and lists those that there are. */
+static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *what, const char *name)
 {
     enum { SHOWN = 12 };
+    struct suggestion meant = suggestion_for(name, strlen(name));
+    char names[600] = "";
+    size_t length = 0;
+
+    for (size_t i = 0; i < graph->n_input; i++)
+        suggestion_offer(&meant, graph->input[i]->name ? graph->input[i]->name : "");
+    for (size_t i = 0; i < graph->n_input && length < sizeof names / 2; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, i < SHOWN ? "%s\"%s\"" : "%s...", i ? ", " : "",
+                                   i < SHOWN ? onnx_escape(r, graph->input[i]->name ? graph->input[i]->name : "") : "");
+    return onnx_fail(r, "%s is given for \"%s\", which is no input%s%s the inputs are %s", what, onnx_escape(r, name),
+                     suggestion_text(&meant), *meant.best ? " " : ":", names);
+}
+
+/** Lists the names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
+static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *wrong, char *text,
+                                   size_t size)
+{
+    enum { SHOWN = 12 };
+    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
     const char *shown[SHOWN];
     size_t count = 0, length = 0;
 
@@ -132,9 +169,12 @@ static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto
                 return text;
             }
             shown[count++] = name;
+            suggestion_offer(&meant, name);
             length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", length ? ", " : ": ", onnx_escape(r, name));
         }
     }
+    if (count)
+        snprintf(text + length, size - length, "%s", suggestion_text(&meant));
     return text;
 }
 
@@ -146,14 +186,14 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
 
     for (size_t i = 0; i < o->shape_count; i++)
         if (!onnx_map_get(&b->inputs, o->shapes[i].name, NULL))
-            return onnx_fail(r, "a shape is given for \"%s\", which is no input", onnx_escape(r, o->shapes[i].name));
+            return no_input(r, graph, "a shape", o->shapes[i].name);
     for (size_t i = 0; i < o->constant_count; i++)
         if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
-            return onnx_fail(r, "a constant is given for \"%s\", which is no input", onnx_escape(r, o->constants[i].name));
+            return no_input(r, graph, "a constant", o->constants[i].name);
     for (size_t i = 0; i < o->dim_count; i++)
         if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
             return onnx_fail(r, "no dimension of an input is called \"%s\"%s", onnx_escape(r, o->dims[i].name),
-                             dimension_names(r, graph, names, sizeof names));
+                             dimension_names(r, graph, o->dims[i].name, names, sizeof names));
     return true;
 }
 
@@ -223,27 +263,46 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
 /* ---- inputs and outputs ---- */
 
 /** Returns the value of an input that the options make a constant. */
-static struct onnx_value *constant_value(struct onnx_reader *r, const char *name, enum onnx_type type,
-                                         const struct npy_array *a)
+static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__ValueInfoProto *info,
+                                         const struct model_constant *constant)
 {
+    const Onnx__TypeProto__Tensor *type = tensor_type(info);
+    const Onnx__TensorShapeProto *shape = type->shape;
+    const enum onnx_type elem = (enum onnx_type)type->elem_type;
     int64_t dims[ONNX_RANK_MAX] = {0};
-    struct onnx_value *v;
+    uint32_t declared[ONNX_RANK_MAX] = {0};
+    struct npy_array a = {0};
+    struct onnx_value *v = NULL;
+    char *message = NULL;
     void *data;
 
-    if (!onnx_data_type(type) || onnx_data_type(type) != a->dataType) {
-        onnx_fail(r, "input \"%s\" is of type %s, the constant given for it of type %s", onnx_escape(r, name),
-                  onnx_type_name(type), wnnOperandDataTypeGetName(a->dataType));
+    if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX)) {
+        onnx_fail(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name), onnx_type_name(elem));
         return NULL;
     }
-    for (size_t d = 0; d < a->rank; d++)
-        dims[d] = a->shape[d];
-    v = onnx_value_create(r, type, a->rank, dims);
-    data = onnx_reader_alloc(r, a->byteLength + 1, 1);
-    if (!v || !data)
+    for (size_t d = 0; shape && d < shape->n_dim; d++)
+        if (shape->dim[d]->dim_value > 0 && shape->dim[d]->dim_value <= INT32_MAX)
+            declared[d] = (uint32_t)shape->dim[d]->dim_value;
+    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? shape->n_dim : SIZE_MAX, declared, &a,
+                            &message)) {
+        if (message)
+            onnx_fail(r, "%s", message);
+        else
+            onnx_fail_memory(r);
+        free(message);
         return NULL;
-    memcpy(data, a->data, a->byteLength);
-    v->data = data;
-    v->is_static = true;
+    }
+    for (size_t d = 0; d < a.rank; d++)
+        dims[d] = a.shape[d];
+    data = onnx_reader_alloc(r, a.byteLength + 1, 1);
+    if (data)
+        v = onnx_value_create(r, elem, a.rank, dims);
+    if (v) {
+        memcpy(data, a.data, a.byteLength);
+        v->data = data;
+        v->is_static = true;
+    }
+    npy_free(&a);
     return v;
 }
 
@@ -266,7 +325,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
     if (!type)
         return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
     if (constant) {
-        v = constant_value(r, info->name, elem, constant->array);
+        v = constant_value(r, info, constant);
         if (v && found)
             onnx_map_replace(&scope->values, info->name, v);
         return v && (found || onnx_bind(scope, info->name, v, "input"));

@@ -5,12 +5,14 @@
  * memory than its file is worth.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/text/document.h"
 #include "frontend/text/weights.h"
 #include "ir/support/name_map.h"
+#include "ir/support/suggest.h"
 #include "webnn/webnn_call.h"
 
 struct build {
@@ -80,6 +82,19 @@ static const char *print_shape(char *buf, size_t size, const char *type, size_t 
     return buf;
 }
 
+/** Says that the shape given for an input is not that of its type, whose free sizes are "?". */
+static bool shape_differs(struct build *b, const struct document_type *type, const char *name, const struct model_shape *given)
+{
+    uint32_t dims[DOCUMENT_RANK_MAX];
+    char has[200], wants[200], origin[300];
+
+    for (size_t i = 0; i < type->rank; i++)
+        dims[i] = type->dims[i].name.text ? 0 : type->dims[i].size;
+    return document_error(
+        b->d, type->place, "input '%s' has the shape %s, %s %s", name, model_dims_text(wants, sizeof wants, type->rank, dims),
+        model_shape_origin(given, origin, sizeof origin), model_dims_text(has, sizeof has, given->rank, given->dims));
+}
+
 /** Finds the sizes of a type; free ones are as the options bind them. */
 static bool bind_shape(struct build *b, const struct document_text *name, const struct document_type *type, uint32_t *shape)
 {
@@ -91,8 +106,7 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
         if (same_name(b->options->shapes[i].name, name))
             given = &b->options->shapes[i];
     if (given && given->rank != type->rank)
-        return document_error(b->d, type->place, "input '%s' has rank %zu, the shape given for it %zu", buf, type->rank,
-                              given->rank);
+        return shape_differs(b, type, buf, given);
     for (size_t i = 0; i < type->rank; i++) {
         const struct document_dimension *d = &type->dims[i];
         bool bound = given;
@@ -100,8 +114,7 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
         shape[i] = given ? given->dims[i] : d->size;
         if (!d->name.text) {
             if (shape[i] != d->size)
-                return document_error(b->d, type->place, "dimension %zu of input '%s' is %u, the shape given for it says %u", i,
-                                      buf, d->size, shape[i]);
+                return shape_differs(b, type, buf, given);
             continue;
         }
         for (size_t k = 0; !given && k < b->options->dim_count; k++)
@@ -125,16 +138,19 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
 
 /** Makes an input that is given as a constant. */
 static bool constant_input(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
-                           const struct npy_array *array)
+                           const struct model_constant *constant)
 {
     WNNOperand operand;
-    char buf[128];
+    struct npy_array array;
+    char *message = NULL;
 
-    if (array->dataType != descriptor->dataType || array->rank != descriptor->rank ||
-        (array->rank && memcmp(array->shape, descriptor->shape, array->rank * sizeof *array->shape)))
-        return document_error(b->d, t->type.place, "the constant given for input '%s' has another type or shape",
-                              document_escape(buf, t->name));
-    operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array->data, array->byteLength);
+    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, &array, &message)) {
+        document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
+        free(message);
+        return false;
+    }
+    operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array.data, array.byteLength);
+    npy_free(&array);
     return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
 }
 
@@ -148,7 +164,7 @@ static bool build_input(struct build *b, const struct document_tensor *t)
         return false;
     for (size_t i = 0; i < b->options->constant_count; i++)
         if (same_name(b->options->constants[i].name, &t->name))
-            return constant_input(b, t, &descriptor, b->options->constants[i].array);
+            return constant_input(b, t, &descriptor, &b->options->constants[i]);
     operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length}, &descriptor);
     if (wnnOperandIsError(operand))
         return refused(b, t->name.place);
@@ -502,6 +518,21 @@ static bool has_dimension(const struct document *d, const char *name)
     return false;
 }
 
+/** Writes ": there are 'a', 'b'" into text for a message about an input that is not there, after the nearest name. */
+static const char *input_names(const struct document *d, const char *wrong, char *text, size_t size)
+{
+    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
+    char name[128];
+    size_t n;
+
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        suggestion_offer(&meant, t->name.text);
+    n = (size_t)snprintf(text, size, "%s%s", suggestion_text(&meant), *meant.best ? "  There are" : "; there are");
+    for (const struct document_tensor *t = d->first_input; t && n < size; t = t->next)
+        n += (size_t)snprintf(text + n, size - n, "%s '%s'", t == d->first_input ? "" : ",", document_escape(name, t->name));
+    return text;
+}
+
 /** Options for names that are not there are mistakes, too. */
 static bool check_options(struct build *b)
 {
@@ -517,15 +548,16 @@ static bool check_options(struct build *b)
     }
     for (size_t i = 0; i < b->options->shape_count + b->options->constant_count; i++) {
         const struct document_tensor *t = b->d->first_input;
-        char buf[128];
+        char buf[128], names[600];
 
         name =
             i < b->options->shape_count ? b->options->shapes[i].name : b->options->constants[i - b->options->shape_count].name;
         while (t && !same_name(name, &t->name))
             t = t->next;
         if (!t)
-            return document_error(b->d, b->d->lexer.text, "there is no input '%s'",
-                                  escape_text(buf, sizeof buf, name, strlen(name)));
+            return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s",
+                                  escape_text(buf, sizeof buf, name, strlen(name)),
+                                  input_names(b->d, name, names, sizeof names));
     }
     return true;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "frontend/io/file.h"
 #include "ir/support/suggest.h"
 
 void *list_grow(void *items, size_t count, size_t size)
@@ -52,13 +53,95 @@ bool argument_number(const char *text, uint64_t low, uint64_t high, uint64_t *nu
     return !errno && !*end && *number >= low && *number <= high;
 }
 
+/** Returns whether a text is "NAME=N,NAME=N". */
+static bool has_several_pairs(const char *text)
+{
+    const char *equals = strchr(text, '='), *p = equals ? equals + 1 : "";
+
+    while (isdigit((unsigned char)*p))
+        p++;
+    return equals && p > equals + 1 && *p == ',' && strchr(p, '=');
+}
+
+const char *argument_dim_wants(const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    uint64_t number;
+
+    if (has_several_pairs(text))
+        return "one NAME=N at a time (--dim batch=2 --dim seq=10)";
+    if (equals && argument_number(equals + 1, 0, 0, &number))
+        return "NAME=N with N from 1, because a tensor of a graph has at least one element";
+    return "NAME=N with a whole number N from 1 to 2147483647";
+}
+
+/** Reads one number of a list.  Returns false if it is none; *whole says whether it is an int64. */
+static bool read_literal(const char *text, size_t length, bool *whole, int64_t *integer, double *real)
+{
+    char part[64], *end;
+
+    if (!length || length >= sizeof part || isspace((unsigned char)*text))
+        return false;
+    memcpy(part, text, length);
+    part[length] = '\0';
+    *whole = true;
+    if (!strcmp(part, "true") || !strcmp(part, "false")) {
+        *real = (double)(*integer = part[0] == 't');
+        return true;
+    }
+    errno = 0;
+    *integer = strtoll(part, &end, 10);
+    *whole = !*end && !errno;
+    *real = strtod(part, &end);
+    return !*end && end != part && strspn(part, "+-0123456789.eE") == length;
+}
+
+/** Reads numbers separated by commas.  Returns 1, 0 if the text is none, or -1 if memory runs out. */
+static int read_literals(const char *text, struct npy_array *array)
+{
+    size_t count = 1;
+    bool all_whole = true, whole;
+    int64_t integer;
+    double real;
+
+    for (const char *p = text; (p = strchr(p, ',')) != NULL; p++)
+        count++;
+    for (const char *p = text; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        if (!read_literal(p, strcspn(p, ","), &whole, &integer, &real))
+            return 0;
+        all_whole &= whole;
+    }
+    *array = (struct npy_array){.dataType = all_whole ? WNNOperandDataType_Int64 : WNNOperandDataType_Float32,
+                                .rank = count > 1,
+                                .shape = {(uint32_t)count},
+                                .byteLength = count * (all_whole ? sizeof integer : sizeof(float))};
+    char *data = malloc(array->byteLength);
+    array->data = data;
+    for (const char *p = text; data && p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+        read_literal(p, strcspn(p, ","), &whole, &integer, &real);
+        memcpy(data, all_whole ? (void *)&integer : (void *)&(float){(float)real}, all_whole ? sizeof integer : sizeof(float));
+        data += all_whole ? sizeof integer : sizeof(float);
+    }
+    return array->data ? 1 : -1;
+}
+
+bool argument_constant(const char *text, struct npy_array *array, bool *literal, char *message, size_t size)
+{
+    const int read = read_literals(text, array);
+
+    *literal = read > 0;
+    if (read < 0)
+        return file_error(message, size, "out of memory");
+    return *literal || npy_read(text, array, message, size);
+}
+
 bool argument_dim(const char *text, char **name, uint32_t *size)
 {
     const char *equals = strrchr(text, '=');
     uint64_t number;
 
     *name = NULL;
-    if (!equals || equals == text || !argument_number(equals + 1, 1, INT32_MAX, &number))
+    if (!equals || equals == text || has_several_pairs(text) || !argument_number(equals + 1, 1, INT32_MAX, &number))
         return false;
     *size = (uint32_t)number;
     *name = copy_text(text, (size_t)(equals - text));
@@ -203,6 +286,16 @@ bool argument_refused(const char *program, int result, const struct option *opti
 void print_version(const char *program)
 {
     printf("%s %s (built with LLVM %s and oneDNN %s)\n", program, WEBNN_VERSION, WEBNN_LLVM_VERSION, WEBNN_ONEDNN_VERSION);
+}
+
+void print_notes(const char *program, const char *notes)
+{
+    while (notes && *notes) {
+        const size_t length = strcspn(notes, "\n");
+
+        say(program, "note: %.*s", (int)length, notes);
+        notes += length + (notes[length] != '\0');
+    }
 }
 
 bool output_arrived(const char *program)

@@ -32,8 +32,18 @@ struct argument_pair {
 
 /** Splits text at the first "=".  Returns false if memory runs out. */
 bool argument_split(const char *text, struct argument_pair *pair);
-/** Reads "NAME=N" with N from 1 to 2^31-1, split at the last "=".  The caller frees *name. */
+/** Reads "NAME=N" with N from 1 to 2^31-1, split at the last "="; of several such pairs none.  The caller frees *name. */
 bool argument_dim(const char *text, char **name, uint32_t *size);
+/** Says in messages what argument_dim takes instead of this text, which it refused. */
+const char *argument_dim_wants(const char *text);
+/**
+ * Reads the value of a constant: numbers separated by commas ("16000", "1,3,224", "0.5", "true"), which are no file even if one
+ * has that name ("./16000" is), or the name of an .npy file.  Numbers are int64 if all are whole, else float32; *literal says
+ * that they are numbers.  Returns false after an error in message.  The caller frees the array.
+ */
+bool argument_constant(const char *text, struct npy_array *array, bool *literal, char *message, size_t size);
+/** Prints every line of a model's notes to stderr after "PROGRAM: note: ".  notes may be NULL. */
+void print_notes(const char *program, const char *notes);
 /** Reads "NAME=1x3x224x224", or "NAME=scalar".  The caller frees *name. */
 bool argument_shape(const char *text, char **name, struct model_shape *shape);
 /** Reads a whole number from low to high, with nothing behind it. */

@@ -12,6 +12,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/npz.h"
 #include "frontend/tools/webnn_run.h"
+#include "ir/support/suggest.h"
 
 const char *describe_type(char *buf, size_t size, WNNOperandDataType type, size_t rank, const uint32_t *shape)
 {
@@ -203,19 +204,28 @@ static bool take_array(const struct model_port *port, struct source *s, struct n
     const WNNOperandDescriptor *d = &port->descriptor;
     char name[256], has[256], wants[256];
 
-    if (s->array.dataType != d->dataType || s->array.rank != d->rank ||
-        (d->rank && memcmp(s->array.shape, d->shape, d->rank * sizeof *d->shape)))
+    const WNNOperandDataType given = s->array.dataType;
+    bool same = s->array.rank == d->rank && (!d->rank || !memcmp(s->array.shape, d->shape, d->rank * sizeof *d->shape));
+
+    if (!same || (element_is_float(given) && !element_is_float(d->dataType)))
         return run_error("input '%s': %s is %s, the model takes %s",
                          escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path),
                          describe_type(has, sizeof has, s->array.dataType, s->array.rank, s->array.shape),
                          describe_type(wants, sizeof wants, d->dataType, d->rank, d->shape));
-    if (s->member) {
-        char message[512];
-
-        return npz_read_array(s->path, s->member, array, message, sizeof message) || run_error("%s", message);
+    char message[512];
+    if (!s->member) {
+        *array = s->array;
+        s->array = (struct npy_array){0};
+    } else if (!npz_read_array(s->path, s->member, array, message, sizeof message)) {
+        return run_error("%s", message);
     }
-    *array = s->array;
-    s->array = (struct npy_array){0};
+    escape_text(name, sizeof name, port->name, strlen(port->name));
+    if (!npy_convert(array, d->dataType, message, sizeof message))
+        return run_error("input '%s': %s is of type %s, the model takes %s: %s", name, PATH_SHOWN(s->path),
+                         wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(d->dataType), message);
+    if (given != d->dataType || array->from_float64)
+        run_error("note: input '%s': %s is of type %s, converted to %s", name, PATH_SHOWN(s->path),
+                  array->from_float64 ? "float64" : wnnOperandDataTypeGetName(given), wnnOperandDataTypeGetName(d->dataType));
     return true;
 }
 
@@ -343,8 +353,11 @@ bool sources_all_used(const struct sources *s, const struct model *model)
             found |= !strcmp(model->inputs[k].name, s->items[i].name);
         if (found)
             continue;
-        ok = run_error("the model has no input '%s'",
-                       escape_text(name, sizeof name, s->items[i].name, strlen(s->items[i].name)));
+        struct suggestion meant = suggestion_for(s->items[i].name, strlen(s->items[i].name));
+        for (size_t k = 0; k < model->input_count; k++)
+            suggestion_offer(&meant, model->inputs[k].name);
+        ok = run_error("the model has no input '%s'%s",
+                       escape_text(name, sizeof name, s->items[i].name, strlen(s->items[i].name)), suggestion_text(&meant));
         fputs("its inputs are:", stderr);
         for (size_t k = 0; k < model->input_count; k++)
             fprintf(stderr, "%s '%s'", k ? "," : "",

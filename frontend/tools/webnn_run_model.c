@@ -29,9 +29,11 @@ static bool constants_read(const struct run_options *o, struct constants *c)
     for (; c->count < o->constants.count; c->count++) {
         const struct argument_pair *pair = &o->constants.items[c->count];
 
-        if (!npy_read(pair->value, &c->arrays[c->count], message, sizeof message))
-            return run_error("%s", message);
-        c->items[c->count] = (struct model_constant){pair->name, &c->arrays[c->count]};
+        struct model_constant *item = &c->items[c->count];
+
+        *item = (struct model_constant){.name = pair->name, .array = &c->arrays[c->count]};
+        if (!argument_constant(pair->value, &c->arrays[c->count], &item->literal, message, sizeof message))
+            return run_error("--constant %s: %s; numbers such as %s=16000 need no file", pair->name, message, pair->name);
     }
     return true;
 }
@@ -62,7 +64,7 @@ static size_t collect_shapes(const struct run_options *o, const struct sources *
     for (size_t i = 0; i < s->count; i++) {
         const struct source *source = &s->items[i];
         uint32_t width, height, channels = o->form.grey ? 1 : 3;
-        struct model_shape shape = {source->name, 4, {0}};
+        struct model_shape shape = {.name = source->name, .rank = 4, .file = source->path};
 
         if (!source->name || has_shape(o, source->name))
             continue;
@@ -127,6 +129,8 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
         }
         if (!ok)
             run_error("%s", message ? message : first_message ? first_message : "out of memory");
+        if (ok)
+            print_notes("webnn-run", model->notes);
         ok = ok && name_source(s, model);
     }
     free(first_message);

@@ -23,7 +23,8 @@ static const char usage_text[] =
     "  --random SEED         inputs that are not given are noise: floats from -1 to 1, integers 0 or 1\n"
     "  --dim NAME=N          the size of a symbolic dimension\n"
     "  --shape NAME=1x3x8x8  the shape of an input (NAME=scalar for rank 0); inputs from files have the file's\n"
-    "  --constant NAME=FILE  an input whose value the graph depends on, such as a shape (.npy)\n"
+    "  --constant NAME=VALUE an input whose value the graph depends on, such as a shape: numbers (sr=16000, size=1,3,8) or a\n"
+    "                        file (.npy)\n"
     "  --weights FILE        the weights of a .webnn text or JSON\n"
     "\n"
     "pictures: every level L of 0..255 becomes (L * scale - mean) / std\n"
@@ -301,7 +302,7 @@ static const struct {
     {"--random", true, take_random, "a number"},
     {"--dim", true, take_dim, "NAME=N"},
     {"--shape", true, take_shape, "NAME=1x3x224x224"},
-    {"--constant", true, take_constant, "NAME=FILE.npy"},
+    {"--constant", true, take_constant, "NAME=VALUE, or NAME=FILE.npy"},
     {"--weights", true, take_weights, "a file"},
     {"--scale", true, take_scale, "a number other than 0"},
     {"--mean", true, take_mean, "one number or three"},
@@ -361,7 +362,8 @@ static bool parse_option(int argc, char **argv, int *i, struct run_options *o, i
         }
         if (options[k].take(o, value))
             return true;
-        snprintf(what, sizeof what, "%s takes %s", options[k].name, options[k].wants);
+        snprintf(what, sizeof what, "%s takes %s", options[k].name,
+                 options[k].take == take_dim ? argument_dim_wants(value) : options[k].wants);
         return wrong_usage(status, "%s, not '%s'", what, value);
     }
     struct suggestion meant = suggestion_for(argument, length);

@@ -10,6 +10,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/npz.h"
 #include "frontend/tools/webnn_run.h"
+#include "ir/support/suggest.h"
 
 /* ---- labels ---- */
 
@@ -197,12 +198,16 @@ void result_print(const struct run_options *o, const struct labels *l, const str
 
 const struct result *result_find(size_t count, const struct result *results, const char *name, const char *option)
 {
+    struct suggestion meant = suggestion_for(name, strlen(name));
     char text[256];
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!strcmp(results[i].name, name))
             return &results[i];
-    run_error("%s: the model has no output '%s'", option, escape_text(text, sizeof text, name, strlen(name)));
+        suggestion_offer(&meant, results[i].name);
+    }
+    run_error("%s: the model has no output '%s'%s", option, escape_text(text, sizeof text, name, strlen(name)),
+              suggestion_text(&meant));
     fputs("its outputs are:", stderr);
     for (size_t i = 0; i < count; i++)
         fprintf(stderr, "%s '%s'", i ? "," : "", escape_text(text, sizeof text, results[i].name, strlen(results[i].name)));

@@ -20,7 +20,9 @@ bool read_model(struct compilation *c)
     progress_show(c->options, NULL, 0, 0);
     if (!ok)
         complain("%s", message ? message : "out of memory");
-    else if (c->options->verbose)
+    else
+        print_notes("webnnc", c->model.notes);
+    if (ok && c->options->verbose)
         fprintf(stderr, "webnnc: read in %.1f ms\n", clock_ms() - start);
     free(message);
     return ok;

@@ -33,7 +33,8 @@ static const char usage_text[] =
     "model\n"
     "  --dim NAME=N          the size of a symbolic dimension\n"
     "  --shape NAME=1x3x8x8  the shape of an input (NAME=scalar for rank 0)\n"
-    "  --constant NAME=FILE  an input whose value the graph depends on, such as a shape (.npy); it is no input any more\n"
+    "  --constant NAME=VALUE an input whose value the graph depends on, such as a shape: numbers (sr=16000, size=1,3,8) or a\n"
+    "                        file (.npy); it is no input any more\n"
     "  --budget OPS[,BYTES]  what reading and compiling may take (default: by the sizes of the model's files and inputs)\n"
     "  --model-weights FILE  the weights of a .webnn text or JSON\n"
     "\n"
@@ -204,7 +205,7 @@ static bool add_dim(struct options *o, const char *value)
         return no_memory();
     o->dims = grown;
     if (!argument_dim(value, &name, &size))
-        return bad_value("dim", value, "NAME=N with a whole number N from 1");
+        return bad_value("dim", value, argument_dim_wants(value));
     o->dims[o->model.dim_count++] = (struct model_dim){name, size};
     return true;
 }
@@ -240,12 +241,15 @@ static bool add_constant(struct options *o, const char *value)
         return no_memory();
     if (!pair.name || !*pair.value) {
         free(pair.name);
-        return bad_value("constant", value, "NAME=FILE.npy");
+        return bad_value("constant", value, "NAME=VALUE, or NAME=FILE.npy");
     }
-    if (!npy_read(pair.value, &o->arrays[count], message, sizeof message)) {
+    bool literal;
+    if (!argument_constant(pair.value, &o->arrays[count], &literal, message, sizeof message)) {
+        complain("--constant %s: %s; numbers such as %s=16000 need no file", pair.name, message, pair.name);
         free(pair.name);
-        return complain("%s", message);
+        return false;
     }
+    o->constants[count].literal = literal;
     o->constants[count].name = pair.name;
     o->model.constant_count++;
     return true;

@@ -34,7 +34,7 @@ void fuzz_seeds(void)
 static void write_weights(void)
 {
     static float values[2] = {1, -2};
-    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values};
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
     size_t length;
     void *npy;
 

@@ -9,7 +9,7 @@
 void fuzz_seeds(void)
 {
     float data[6] = {1, 2, 3, 4, 5, 6};
-    const struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 3}, sizeof data, data};
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 3}, sizeof data, data, false};
     size_t length;
     void *npy;
 

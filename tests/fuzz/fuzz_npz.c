@@ -14,7 +14,7 @@ enum { LOCAL = 30, CENTRAL = 46 };
 void fuzz_seeds(void)
 {
     float data[6] = {1, 2, 3, 4, 5, 6};
-    const struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 3}, sizeof data, data};
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 3}, sizeof data, data, false};
     struct npz_entry entries[2] = {{"a", array}, {"b", array}};
     char path[128], *bytes;
     size_t length;

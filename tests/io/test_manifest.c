@@ -69,11 +69,11 @@ static void good_manifests_are_read(void **state)
 static void what_a_manifest_fixes_is_refused_as_option(void **state)
 {
     static float values[2];
-    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values};
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
     const struct model_dim dim = {"n", 1};
-    const struct model_constant constant = {"x", &array};
-    const struct model_shape right = {"x", 2, {1, 2}}, wrong = {"x", 2, {2, 1}}, low = {"x", 1, {1}},
-                             unknown = {"z", 2, {1, 2}};
+    const struct model_constant constant = {"x", &array, false};
+    const struct model_shape right = {"x", 2, {1, 2}, NULL}, wrong = {"x", 2, {2, 1}, NULL}, low = {"x", 1, {1}, NULL},
+                             unknown = {"z", 2, {1, 2}, NULL};
     const struct {
         struct model_options options;
         const char *message; /* NULL: fine */
@@ -214,7 +214,7 @@ static void paths_that_are_no_models_are_refused(void **state)
 static int setup(void **state)
 {
     static float weights[2] = {1, 2};
-    const struct npy_array w = {WNNOperandDataType_Float32, 1, {2}, sizeof weights, weights};
+    const struct npy_array w = {WNNOperandDataType_Float32, 1, {2}, sizeof weights, weights, false};
     char *path;
     bool ok;
 
@@ -255,7 +255,7 @@ static void cases_are_loaded(void **state)
     };
     static const char *const messages[] = {NULL, NULL, "an array without a name: no file is named", "x: "};
     static float values[2] = {3, 4};
-    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values};
+    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values, false};
     char message[256], path[128];
 
     (void)state;

@@ -39,8 +39,8 @@ static void resizing_survives_failing_allocations(void **state)
 static void writing_arrays_survives_failing_allocations(void **state)
 {
     static float data[3] = {1, 2, 3};
-    struct npz_entry entries[] = {{"x", {WNNOperandDataType_Float32, 1, {3}, sizeof data, data}},
-                                  {"y", {WNNOperandDataType_Float32, 2, {3, 1}, sizeof data, data}}};
+    struct npz_entry entries[] = {{"x", {WNNOperandDataType_Float32, 1, {3}, sizeof data, data, false}},
+                                  {"y", {WNNOperandDataType_Float32, 2, {3, 1}, sizeof data, data, false}}};
     char path[] = "/tmp/webnn-io-memory-XXXXXX", message[256];
     bool done = false;
     int fd = mkstemp(path);

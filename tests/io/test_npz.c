@@ -20,9 +20,9 @@ static char folder[] = "/tmp/webnn-npz-XXXXXX";
 static int64_t numbers[4] = {INT64_MIN, -1, 0, INT64_MAX};
 static float fractions[3] = {1.5f, -0.0f, 1e-45f};
 static struct npz_entry entries[] = {
-    {"numbers", {WNNOperandDataType_Int64, 2, {2, 2}, sizeof numbers, numbers}},
-    {"a/b \xC3\xA4", {WNNOperandDataType_Float32, 1, {3}, sizeof fractions, fractions}},
-    {"scalar", {WNNOperandDataType_Float32, 0, {0}, 4, fractions}},
+    {"numbers", {WNNOperandDataType_Int64, 2, {2, 2}, sizeof numbers, numbers, false}},
+    {"a/b \xC3\xA4", {WNNOperandDataType_Float32, 1, {3}, sizeof fractions, fractions, false}},
+    {"scalar", {WNNOperandDataType_Float32, 0, {0}, 4, fractions, false}},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -75,7 +75,7 @@ static void deflated_members_are_read(void **state)
 {
     char *path = file_join(folder, "d.npz"), message[256] = "";
     static float zeros[1 << 16];
-    const struct npy_array large = {WNNOperandDataType_Float32, 1, {1 << 16}, sizeof zeros, zeros};
+    const struct npy_array large = {WNNOperandDataType_Float32, 1, {1 << 16}, sizeof zeros, zeros, false};
     struct npy_array array;
     size_t length;
     void *bytes;
@@ -114,7 +114,7 @@ static void overlapping_members_are_refused(void **state)
     enum { END_BYTES = 22, NAME_AT = 46 };
     char *path = file_join(folder, "o.npz"), message[256] = "", *bytes, *more;
     static float values[1 << 12];
-    const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values}};
+    const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values, false}};
     struct npz_entry *read = NULL;
     uint32_t directory, directory_bytes;
     size_t length, count = 0;

@@ -373,7 +373,7 @@ static enum outcome run_case(WNNContext context, const struct test_case *c, char
             die(path);
         if (cJSON_IsTrue(cJSON_GetObjectItem(port, "constant")))
             constants[options.constant_count++] =
-                (struct model_constant){cJSON_GetObjectItem(port, "name")->valuestring, &arrays[count]};
+                (struct model_constant){cJSON_GetObjectItem(port, "name")->valuestring, &arrays[count], false};
         count++;
     }
     snprintf(path, sizeof path, "%s/model.onnx", c->folder);

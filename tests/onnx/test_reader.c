@@ -128,8 +128,8 @@ static void inputs_have_defaults_and_may_be_booleans(void **state)
     (void)state;
     static const float w[2] = {1, 2};
     static float other[2] = {10, 20};
-    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof other, other};
-    const struct model_constant constant = {"w", &array};
+    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof other, other, false};
+    const struct model_constant constant = {"w", &array, false};
     const struct model_options options = {.constant_count = 1, .constants = &constant};
     float y[2];
     struct net t;
@@ -162,8 +162,8 @@ static void inputs_become_constants(void **state)
 {
     (void)state;
     static int64_t shape[2] = {3, 2};
-    struct npy_array array = {WNNOperandDataType_Int64, 1, {2}, sizeof shape, shape};
-    struct model_constant constant = {"s", &array};
+    struct npy_array array = {WNNOperandDataType_Int64, 1, {2}, sizeof shape, shape, false};
+    struct model_constant constant = {"s", &array, false};
     struct model_options options = {.constant_count = 1, .constants = &constant};
     struct net t;
 
@@ -176,17 +176,18 @@ static void inputs_become_constants(void **state)
     reads(&t, &options);
     expect_shape(&t, SHAPE(3, 2));
     assert_int_equal(t.read.input_count, 1);
-    array.dataType = WNNOperandDataType_Uint64;
-    refused(&t, &options, "is of type int64, the constant given for it of type uint64");
+    array.dataType = WNNOperandDataType_Float32;
+    array.byteLength = 2 * sizeof(float);
+    refused(&t, &options, "is of type float32, the input of type int64: float32 numbers are not converted to int64");
     constant.name = "nobody";
-    refused(&t, &options, "\"nobody\", which is no input");
+    refused(&t, &options, "\"nobody\", which is no input: the inputs are \"x\", \"s\"");
     free_net(&t);
 }
 
 static void dimensions_are_bound_by_shapes(void **state)
 {
     (void)state;
-    struct model_shape shape = {"x", 2, {5, 3}};
+    struct model_shape shape = {"x", 2, {5, 3}, NULL};
     struct model_dim dim = {"n", 5};
     struct model_options options = {.shape_count = 1, .shapes = &shape};
     struct net t;
@@ -199,7 +200,7 @@ static void dimensions_are_bound_by_shapes(void **state)
     reads(&t, &options); /* n from x, so z is known, too */
     expect_shape(&t, SHAPE(5, 3));
     shape.dims[1] = 4;
-    refused(&t, &options, "dimension 1 is 3, the shape given for it has 4");
+    refused(&t, &options, "has the shape [?, 3], the shape given for it [5, 4]");
     shape.dims[1] = 3;
     options.dim_count = 1;
     options.dims = &dim;

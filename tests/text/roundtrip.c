@@ -51,7 +51,7 @@ static size_t case_shapes(const cJSON *manifest, struct model_shape *shapes)
 
         if (!cJSON_IsArray(dims) || count == SHAPES_MAX)
             continue;
-        shapes[count] = (struct model_shape){cJSON_GetObjectItem(input, "name")->valuestring, 0, {0}};
+        shapes[count] = (struct model_shape){cJSON_GetObjectItem(input, "name")->valuestring, 0, {0}, NULL};
         cJSON_ArrayForEach(d, dims) shapes[count].dims[shapes[count].rank++] = (uint32_t)d->valuedouble;
         count++;
     }

@@ -152,7 +152,7 @@ static const char manifest[] =
 static void reading_manifests_survives_failing_allocations(void **state)
 {
     static float values[2] = {1, 2};
-    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values};
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
     char *path = path_of("w.npy"), message[256];
 
     (void)state;

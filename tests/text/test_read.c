@@ -252,11 +252,11 @@ static void free_dimensions_are_bound(void **state)
     static const char text[] =
         "webnn_graph \"g\" v2 { inputs { x: f32[dyn(\"batch\", 8), 4]; } nodes { y = relu(x); } outputs { y; } }";
     const struct model_dim dims[] = {{"seq", 3}, {"batch", 2}};
-    struct model_shape shape = {"x", 2, {5, 4}};
+    struct model_shape shape = {"x", 2, {5, 4}, NULL};
     struct model_options options = {.dim_count = 2, .dims = dims};
     float data[8] = {0};
-    struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 4}, sizeof data, data};
-    const struct model_constant constant = {"x", &array};
+    struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 4}, sizeof data, data, false};
+    const struct model_constant constant = {"x", &array, false};
     struct model m;
     char *message;
 
@@ -275,15 +275,15 @@ static void free_dimensions_are_bound(void **state)
     model_free(&m);
     shape.dims[1] = 3;
     assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:34: dimension 1 of input 'x' is 4, the shape given for it says 3");
+    assert_string_equal(message, "dir/a b.webnn:1:34: input 'x' has the shape [?, 4], the shape given for it [5, 3]");
     free(message);
-    shape = (struct model_shape){"x", 2, {9, 4}};
+    shape = (struct model_shape){"x", 2, {9, 4}, NULL};
     assert_false(read_with(text, strlen(text), &options, &m, &message));
     assert_string_equal(message, "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is at most 8, not 9");
     free(message);
     shape.name = "y";
     assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:1: there is no input 'y'");
+    assert_string_equal(message, "dir/a b.webnn:1:1: there is no input 'y'; there are 'x'");
     free(message);
     assert_false(read_with(text, strlen(text), NULL, &m, &message));
     assert_string_equal(message,
@@ -296,7 +296,8 @@ static void free_dimensions_are_bound(void **state)
     model_free(&m);
     array.shape[1] = 2;
     assert_false(read_with(text, strlen(text), &options, &m, &message));
-    assert_string_equal(message, "dir/a b.webnn:1:34: the constant given for input 'x' has another type or shape");
+    assert_string_equal(message,
+                        "dir/a b.webnn:1:34: the constant given for input \"x\" has the shape [2, 2], the input [2, 4]");
     free(message);
 }
 

@@ -19,6 +19,8 @@ static void write_models(void)
     write_text("whole.webnn", "webnn_graph \"whole\" v1 { inputs { n: i64[3]; } nodes { m = neg(n); } outputs { m; } }");
     write_text("two.webnn",
                "webnn_graph \"two\" v1 { inputs { a: f32[4]; b: f32[4]; } nodes { c = sub(a, b); } outputs { c; } }");
+    write_text("stereo.webnn", "webnn_graph \"stereo\" v1 { inputs { left: f32[4]; right: f32[4]; }\n"
+                               "nodes { sum = add(left, right); } outputs { sum; } }");
     /* Pictures as they come in: every layout and type. */
     write_text("nchw.webnn",
                "webnn_graph \"nchw\" v1 { inputs { p: f32[1, 3, 4, 6]; } nodes { q = identity(p); } outputs { q; } }");
@@ -73,8 +75,11 @@ static void wrong_usage_is_told(void **state)
         {"--inptu x=six.npy sum.webnn", "there is no option --inptu; did you mean '--input'?"},
         {"sum.webnn two.webnn", "one model at a time: sum.webnn, then two.webnn"},
         {"sum.webnn --input", "--input needs a value"},
-        {"sum.webnn --dim batch", "--dim takes NAME=N, not 'batch'"},
-        {"sum.webnn --dim batch=0", "--dim takes NAME=N, not 'batch=0'"},
+        {"sum.webnn --dim batch", "--dim takes NAME=N with a whole number N from 1 to 2147483647, not 'batch'"},
+        {"sum.webnn --dim batch=0",
+         "--dim takes NAME=N with N from 1, because a tensor of a graph has at least one element, not"},
+        {"sum.webnn --dim batch=2,seq=10",
+         "--dim takes one NAME=N at a time (--dim batch=2 --dim seq=10), not 'batch=2,seq=10'"},
         {"sum.webnn --dim batch=99999999999", "--dim takes NAME=N"},
         {"sum.webnn --shape x=2x", "--shape takes NAME=1x3x224x224, not 'x=2x'"},
         {"sum.webnn --shape x=2x-3", "--shape takes"},
@@ -120,7 +125,7 @@ static void failures_name_what_failed(void **state)
         {"sum.webnn --input x=short.npy", "short.npy"},
         {"sum.webnn --input x=six.npy --input x=six.npy", "input 'x' is given twice"},
         {"two.webnn --input six.npy", "which of the model's 2 inputs"},
-        {"whole.webnn --input n=six.npy", "input 'n' has rank 1, the shape given for it 2"},
+        {"whole.webnn --input n=six.npy", "input 'n' has the shape [3], six.npy [2, 3]"},
         {"whole.webnn --input n=three.npy", "input 'n': three.npy is float32 [3], the model takes int64 [3]"},
         {"sum.webnn --input x=raw.bin", "raw.bin has 5 bytes, the model takes 24 (float32 [2, 3])"},
         {"sum.webnn --input x=two.npz", "two.npz holds no array 'x'"},
@@ -142,11 +147,18 @@ static void failures_name_what_failed(void **state)
         {"/dev/zero", "/dev/zero: a pipe or device that does not end within 1073741824 bytes"},
         {"sum.webnn --debug nonsense", "unknown debug switch 'nonsense'"},
         {"sum.webnn --debug skip=winogrd", "no pass is called \"winogrd\"; did you mean 'winograd'?"},
-        {"sum.webnn --constant x=absent.npy", "absent.npy"},
+        {"sum.webnn --constant x=absent.npy", "--constant x: absent.npy: No such file or directory; numbers such as x=16000"},
+        {"sum.webnn --constant x=1,2", "input \"x\" has the shape [2], the input [2, 3]"},
+        {"whole.webnn --constant n=1,2.5,3", "input \"n\" is of type float32, the input of type int64"},
+        {"two.webnn --constant bb=1", "there is no input 'bb'; there are 'a', 'b'"},
+        {"stereo.webnn --constant lfet=1", "there is no input 'lfet'; did you mean 'left'?  There are 'left', 'right'"},
+        {"stereo.webnn --input lfet=six.npy --quiet",
+         "there is no input 'lfet'; did you mean 'left'?  There are 'left', 'right'"},
+        {"stereo.webnn --output sums=y.npy", "no output 'sums'; did you mean 'sum'?"},
         {"sum.webnn --budget 1000000,3", "bytes of memory, and 0 of the budget of 3 are spent"},
         {"folded.webnn --budget 1000", "operations, and 0 of the budget of 1000 are spent"},
     };
-    const struct npz_entry two[2] = {{"a", {F32, 1, {1}, 4, (void *)six}}, {"b", {F32, 1, {1}, 4, (void *)six}}};
+    const struct npz_entry two[2] = {{"a", {F32, 1, {1}, 4, (void *)six, false}}, {"b", {F32, 1, {1}, 4, (void *)six, false}}};
     char message[256];
 
     (void)state;
@@ -244,7 +256,8 @@ static void outputs_keep_devices_and_links(void **state)
 static void archives_name_their_inputs(void **state)
 {
     const float a[4] = {5, 6, 7, 8}, b[4] = {1, 1, 2, 2};
-    const struct npz_entry pair[2] = {{"b", {F32, 1, {4}, sizeof b, (void *)b}}, {"a", {F32, 1, {4}, sizeof a, (void *)a}}};
+    const struct npz_entry pair[2] = {{"b", {F32, 1, {4}, sizeof b, (void *)b, false}},
+                                      {"a", {F32, 1, {4}, sizeof a, (void *)a, false}}};
     char message[256];
 
     (void)state;
