@@ -108,7 +108,8 @@ struct engine_opencl {
     cl_command_queue queue; /* in order */
     bool shared;            /* both are the application's */
     pthread_mutex_t lock;
-    char *cache; /* the folder of built programs, or NULL if there is no cache */
+    char *cache;          /* the folder of built programs, or NULL if there is no cache */
+    atomic_ullong cached; /* bytes that this engine has put there */
     struct opencl_memory memory;
     struct opencl_program_table programs;
     struct opencl_watch_list watch;
@@ -203,6 +204,8 @@ void opencl_programs_free(struct engine_opencl *o);
 /* ---- opencl_cache.c ---- */
 
 enum { OPENCL_IDENTITY_BYTES = 1024 };
+/** How large the folder may grow, and after how many new bytes it is looked at again. */
+enum { OPENCL_CACHE_BYTES = 256 << 20, OPENCL_CACHE_STEP = 16 << 20 };
 
 /** Says in `identity` what binaries depend on: device, driver and options, as text. */
 void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_IDENTITY_BYTES]);
@@ -219,6 +222,8 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
 cl_program opencl_cache_load(struct engine_opencl *o, const char *text);
 /** Keeps a program that was built from its source, if that is possible. */
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program);
+/** Removes the programs of a folder that were not used for the longest time, until all have no more bytes than that. */
+void opencl_cache_trim(const char *folder, uint64_t bytes);
 /** Returns what the driver made of a program, for the caller to free(), or NULL if it does not say. */
 unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
 /** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */

@@ -8,6 +8,7 @@
  * the identity as its name and the whole identity in it, with a checksum over everything, so that a damaged file, or another
  * program with the same hash, is as good as none and is replaced.  Files are written beside their place and then renamed, so
  * that nobody sees half of one.  Drivers check their binaries themselves, and one that a driver refuses is replaced as well.
+ * Who uses a file sets its time of modification, by which opencl_cache_trim.c knows what to remove first.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/internal.h"
@@ -192,6 +193,8 @@ cl_program opencl_cache_load(struct engine_opencl *o, const char *text)
     if (identity && path_of(o, identity, path) && (bytes = read_file(path, &size)) &&
         (binary = check_file(bytes, size, identity, &binary_bytes)))
         program = opencl_program_of_binary(o, binary, binary_bytes);
+    if (program)
+        utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* or it seems older than it is */
     free(bytes);
     free(identity);
     return program;
@@ -213,6 +216,15 @@ unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program
     return NULL;
 }
 
+/* At the first program of an engine, and then from time to time. */
+static void trim(struct engine_opencl *o, size_t bytes)
+{
+    const unsigned long long before = atomic_fetch_add(&o->cached, bytes);
+
+    if (!before || before / OPENCL_CACHE_STEP != (before + bytes) / OPENCL_CACHE_STEP)
+        opencl_cache_trim(o->cache, OPENCL_CACHE_BYTES);
+}
+
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program)
 {
     char *identity = o->cache ? identity_of(o, text) : NULL, path[PATH_BYTES];
@@ -231,6 +243,7 @@ void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program pr
         memcpy(file, &h, sizeof h);
         new_file_write(path, NEW_FILE_NO_LINKS, file, sizeof h + identity_bytes + binary_bytes,
                        &why); /* or not: it is a cache */
+        trim(o, sizeof h + identity_bytes + binary_bytes);
     }
     free(file);
     free(binary);

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "runtime/opencl/internal.h"
 #include "runtime/opencl/opencl_support.h"
 
 /* ---- the cache ---- */
@@ -110,6 +112,65 @@ static void test_a_second_start_compiles_nothing(void **state)
     assert_int_equal(system(path), 0);
 }
 
+/* A file of the folder with so many bytes, last used so many seconds ago. */
+static void put_file(const char *folder, const char *name, off_t bytes, time_t age)
+{
+    struct timespec times[2] = {{.tv_sec = time(NULL) - age}, {.tv_sec = time(NULL) - age}};
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, bytes), 0);
+    assert_int_equal(futimens(file, times), 0);
+    close(file);
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void test_what_was_not_used_for_long_goes_first(void **state)
+{
+    char folder[] = "/tmp/webnn-cache-XXXXXX", path[PATH_MAX];
+    struct stat s;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    put_file(folder, "000000000000000a.cl", 1000, 100);
+    put_file(folder, "000000000000000b.cl", 1000, 300);
+    put_file(folder, "000000000000000c.cl", 1000, 200);
+    put_file(folder, "somebody's.cl", 100000, 1000);
+    opencl_cache_trim(folder, 3000);
+    assert_true(is_there(folder, "000000000000000b.cl"));
+    opencl_cache_trim(folder, 2500);
+    assert_false(is_there(folder, "000000000000000b.cl"));
+    assert_true(is_there(folder, "000000000000000c.cl"));
+    opencl_cache_trim(folder, 1500);
+    assert_false(is_there(folder, "000000000000000c.cl"));
+    assert_true(is_there(folder, "000000000000000a.cl"));
+    assert_true(is_there(folder, "somebody's.cl"));
+    opencl_cache_trim("/tmp/webnn-no-such-folder", 0);
+
+    /* An engine trims what it adds to, and what it loads has been used. */
+    put_file(folder, "000000000000000b.cl", OPENCL_CACHE_BYTES, 300);
+    assert_int_equal(compiled(folder), 1);
+    assert_false(is_there(folder, "000000000000000b.cl"));
+    snprintf(path, sizeof path, "rm %s/somebody* %s/000*", folder, folder);
+    assert_int_equal(system(path), 0);
+    cached_file(folder, path);
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    assert_int_equal(compiled(folder), 0);
+    assert_true(stat(path, &s) == 0 && s.st_mtime > 1000);
+    snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
+}
+
 /* ---- saved graphs ---- */
 
 static WNNGraph load_graph(WNNContext context, const char *path, struct error *e)
@@ -200,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_second_start_compiles_nothing),
+        cmocka_unit_test(test_what_was_not_used_for_long_goes_first),
         cmocka_unit_test(test_saved_graphs_bring_their_programs),
     };
     return cmocka_run_group_tests(tests, start, NULL);
