@@ -101,6 +101,7 @@ struct onnx_value {
     bool is_static;      /* depends on constants only */
     bool is_input;       /* the operand is an input of the model, not a result */
     double cost;         /* about how many operations computing the data takes, if it is constant but not computed */
+    const char *depends; /* the name of an input of the model that it depends on, if one is known; else NULL */
     const char *refusal; /* NULL if it is usable, "" for a result of a refused node, which was reported, else the reason */
 };
 
@@ -188,6 +189,8 @@ WNNOperand onnx_operand_optional(struct onnx_node *n, size_t i);
 WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v);
 /** Returns input i with its data.  Refuses, and returns NULL, if it is absent or depends on an input of the model. */
 const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i);
+/** Returns the name, escaped, of an input of the model that input i depends on, or NULL if none is known. */
+const char *onnx_depends(struct onnx_node *n, size_t i);
 /** Returns whether input i is there and constant; then its data is computed. */
 bool onnx_is_constant(struct onnx_node *n, size_t i);
 /** Returns whether a value is constant; then its data is computed. */
@@ -246,6 +249,12 @@ WNNOperand onnx_error_operand(struct onnx_node *n);
  */
 bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t input_count, struct onnx_value *const *inputs,
                       struct onnx_value **outputs);
+
+/**
+ * Imports a branch that may or may not be taken, as onnx_import_body does with a body without inputs.  What cannot be expressed
+ * in it is not reported: *reason, which is NULL else, is the line that it would have been, and n is not refused.
+ */
+bool onnx_import_branch(struct onnx_node *n, const Onnx__GraphProto *body, struct onnx_value **outputs, const char **reason);
 
 /* ---- the tables (operators.c) ---- */
 

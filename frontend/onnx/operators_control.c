@@ -3,16 +3,66 @@
  * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
  * selects; Loop with a trip count that is known, and Scan, are unrolled, so that the bodies' nodes come once for every turn.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "frontend/onnx/operators.h"
 
 enum { TURNS_MAX = 1024 };
 
+enum { TEXT_MAX = 200 };
+
+/** Says what the condition of an If depends on. */
+static const char *condition_text(struct onnx_node *n, char text[TEXT_MAX])
+{
+    const char *input = onnx_depends(n, 0);
+
+    snprintf(text, TEXT_MAX, "its condition depends on an input of the model%s%.100s%s", input ? ", \"" : "",
+             input ? input : "", input ? "\"" : "");
+    return text;
+}
+
+/** Says how to make the condition of an If known. */
+static const char *constant_hint(struct onnx_node *n, char text[TEXT_MAX])
+{
+    const char *input = onnx_depends(n, 0);
+
+    text[0] = '\0';
+    if (input)
+        snprintf(text, TEXT_MAX, ": --constant %.100s=VALUE says which branch is taken", input);
+    return text;
+}
+
+/** Writes "float [1, 3]". */
+static const char *value_text(char text[TEXT_MAX], const struct onnx_value *v)
+{
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    char shape[TEXT_MAX / 2];
+
+    for (size_t i = 0; i < v->rank; i++)
+        dims[i] = (uint32_t)v->dims[i];
+    snprintf(text, TEXT_MAX, "%s %s", onnx_type_name(v->type), model_dims_text(shape, sizeof shape, v->rank, dims));
+    return text;
+}
+
+/** Refuses an If whose condition is not known, because a branch of it cannot be built. */
+static bool refuse_branches(struct onnx_node *n, const char *const reasons[2])
+{
+    char about[TEXT_MAX], hint[TEXT_MAX];
+    const bool both = reasons[0] && reasons[1];
+
+    return onnx_refuse(n, "%s, so that both branches would be built, and %s cannot be%s: %.300s", condition_text(n, about),
+                       both         ? "neither of them"
+                       : reasons[1] ? "then_branch"
+                                    : "else_branch",
+                       constant_hint(n, hint), reasons[1] ? reasons[1] : reasons[0]);
+}
+
 /** Both branches are computed, and the condition selects: neither has effects beside its results. */
 static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, struct onnx_value *const *no)
 {
     WNNOperand condition = onnx_operand(n, 0);
+    char about[TEXT_MAX], hint[TEXT_MAX], has[2][TEXT_MAX];
 
     if (onnx_elements(n->inputs[0]) != 1)
         return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(n->inputs[0]));
@@ -23,8 +73,11 @@ static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, st
 
         if (yes[i]->type != no[i]->type || yes[i]->rank != no[i]->rank ||
             memcmp(yes[i]->dims, no[i]->dims, yes[i]->rank * sizeof *yes[i]->dims) != 0)
-            return onnx_refuse(
-                n, "its condition depends on an input of the model, and the branches' outputs %zu differ in shape or type", i);
+            return onnx_refuse(n,
+                               "%s, and output %zu is %s in then_branch and %s in else_branch, but in a static graph of one "
+                               "type and shape%s",
+                               condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]),
+                               constant_hint(n, hint));
         y = wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, yes[i]), onnx_value_operand(n, no[i]),
                                  n->options);
         if (!onnx_output_as(n, i, y, yes[i]->type))
@@ -37,6 +90,7 @@ static bool import_if(struct onnx_node *n)
 {
     const Onnx__GraphProto *bodies[2] = {onnx_graph(n, "else_branch"), onnx_graph(n, "then_branch")};
     struct onnx_value **outputs[2];
+    const char *reasons[2] = {NULL, NULL};
     bool known = onnx_is_constant(n, 0), take;
 
     if (n->refused)
@@ -48,9 +102,12 @@ static bool import_if(struct onnx_node *n)
         if (bodies[b]->n_output != n->output_count)
             return onnx_refuse(n, "its branch has %zu outputs instead of %zu", bodies[b]->n_output, n->output_count);
         outputs[b] = onnx_alloc(n, n->output_count + 1, sizeof *outputs[b]);
-        if (!outputs[b] || !onnx_import_body(n, bodies[b], 0, NULL, outputs[b]))
+        if (!outputs[b] || !(known ? onnx_import_body(n, bodies[b], 0, NULL, outputs[b])
+                                   : onnx_import_branch(n, bodies[b], outputs[b], &reasons[b]) || reasons[b]))
             return false;
     }
+    if (reasons[0] || reasons[1])
+        return refuse_branches(n, reasons);
     if (!known)
         return select_branch(n, outputs[1], outputs[0]);
     for (size_t i = 0; i < n->output_count; i++)

@@ -352,6 +352,7 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
         return onnx_fail_memory(r);
     v->operand = operand;
     v->is_input = true;
+    v->depends = info->name;
     return onnx_bind(scope, info->name, v, "input");
 }
 

@@ -247,6 +247,13 @@ bool onnx_is_constant(struct onnx_node *n, size_t i)
     return onnx_value_is_known(n, onnx_input(n, i));
 }
 
+const char *onnx_depends(struct onnx_node *n, size_t i)
+{
+    const struct onnx_value *v = onnx_input(n, i);
+
+    return v && v->depends ? onnx_escape(n->reader, v->depends) : NULL;
+}
+
 const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
 {
     struct onnx_value *v = onnx_input(n, i);
@@ -261,6 +268,11 @@ const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
         onnx_refuse(n, "input %zu %s", i, v->refusal);
     else if (v->is_static)
         onnx_refuse(n, "input %zu must be known when the graph is built, but cannot be computed there", i);
+    else if (v->depends)
+        onnx_refuse(n,
+                    "input %zu depends on an input of the model, \"%s\", but a static graph needs its value when it is built: "
+                    "--constant %s=VALUE or %s=FILE.npy gives it",
+                    i, onnx_depends(n, i), onnx_depends(n, i), onnx_depends(n, i));
     else
         onnx_refuse(n, "input %zu depends on an input of the model, but a static graph needs its value when it is built", i);
     return NULL;

@@ -205,7 +205,48 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
     return ok;
 }
 
+bool onnx_import_branch(struct onnx_node *n, const Onnx__GraphProto *body, struct onnx_value **outputs, const char **reason)
+{
+    enum { MARGIN = 3 /* a line begins with a line end and two spaces */ };
+    struct onnx_reader *r = n->reader;
+    const size_t count = r->refusal_count, length = r->refusals_length;
+
+    *reason = NULL;
+    if (onnx_import_body(n, body, 0, NULL, outputs))
+        return true;
+    if (r->failed || r->refusal_count == count)
+        return false;
+    if (r->refusals_length > length + MARGIN) {
+        const char *line = r->refusals + length + MARGIN;
+        char *copy = onnx_reader_alloc(r, strcspn(line, "\n") + 1, 1);
+
+        if (!copy)
+            return false;
+        memcpy(copy, line, strcspn(line, "\n"));
+        *reason = copy;
+        r->refusals[length] = '\0';
+    } else {
+        *reason = "its nodes cannot be expressed";
+    }
+    r->refusal_count = count;
+    r->refusals_length = length;
+    n->refused = false;
+    return false;
+}
+
 /* ---- one node ---- */
+
+/** Says of results that are computed at run time which input of the model they depend on: the first that an input does. */
+static void note_dependence(struct onnx_node *n)
+{
+    const char *depends = NULL;
+
+    for (size_t i = 0; i < n->input_count && !depends; i++)
+        depends = n->inputs[i] && !n->inputs[i]->is_static ? n->inputs[i]->depends : NULL;
+    for (size_t i = 0; i < n->output_count; i++)
+        if (n->outputs[i] && !n->outputs[i]->is_static && !n->outputs[i]->depends)
+            n->outputs[i]->depends = depends;
+}
 
 /** Computes what is constant and small, so that its node does not stay in the graph. */
 static void settle(struct onnx_node *n, double input_elements, double input_cost)
@@ -368,6 +409,7 @@ static bool import_node(struct onnx_scope *scope, const Onnx__NodeProto *proto)
         onnx_refuse(&n, "it has %zu attributes, a node may have %d", proto->n_attribute, ATTRIBUTES_MAX);
     if (n.refused || !run_node(&n, unknown))
         bind_unknown(&n);
+    note_dependence(&n);
     wnnGraphBuilderClearError(n.builder);
     for (size_t i = 0; !r->failed && i < n.output_count; i++)
         if (onnx_wants(&n, i) && !onnx_bind(scope, proto->output[i], n.outputs[i], "result"))

@@ -124,11 +124,49 @@ static void if_takes_a_branch(void **state)
     attribute_int(&t, t.graph.node[1], "keepdims", 0);
     node(&t, "Cast", "m", "c");
     attribute_int(&t, t.graph.node[2], "to", BOOL);
-    refused(&t, NULL, "\"n_y/n_r\" (NoSuchThing)");
+    refused(&t, NULL,
+            "\"n_y\" (If): its condition depends on an input of the model, \"x\", so that both branches would be built, and "
+            "else_branch cannot be: --constant x=VALUE says which branch is taken: \"n_y/n_r\" (NoSuchThing)");
     b->node[0]->op_type = text(&t, "Relu");
     reads(&t, NULL);
     compute(&t, x, sizeof x, y, sizeof y);
     assert_true(y[0] == 1 && y[1] == -3);
+    free_net(&t);
+}
+
+/** A rate decides between networks of other shapes, as published networks of speech have it. */
+static void an_if_between_shapes_says_which_constant_decides(void **state)
+{
+    (void)state;
+    static int64_t rate = 16000;
+    struct npy_array array = {WNNOperandDataType_Int64, 0, {0}, sizeof rate, &rate, false};
+    struct model_constant constant = {"sr", &array, true};
+    struct model_options options = {.constant_count = 1, .constants = &constant};
+    Onnx__GraphProto *a, *b;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2 3");
+    input(&t, "sr", I64, "1");
+    integer(&t, "fast", 16000);
+    node(&t, "Equal", "sr fast", "c");
+    node(&t, "If", "c", "y");
+    a = attribute_graph(&t, t.graph.node[1], "then_branch");
+    node_in(&t, a, "Neg", "x", "r");
+    a->output[a->n_output++] = port(&t, "r", F32, NULL);
+    b = attribute_graph(&t, t.graph.node[1], "else_branch");
+    node_in(&t, b, "Transpose", "x", "r");
+    b->output[b->n_output++] = port(&t, "r", F32, NULL);
+    output(&t, "y");
+    refused(&t, NULL,
+            "\"n_y\" (If): its condition depends on an input of the model, \"sr\", and output 0 is float32 [2, 3] in "
+            "then_branch and "
+            "float32 [3, 2] in else_branch, but in a static graph of one type and shape: --constant sr=VALUE says which");
+    reads(&t, &options);
+    expect_shape(&t, SHAPE(2, 3));
+    rate = 8000;
+    reads(&t, &options);
+    expect_shape(&t, SHAPE(3, 2));
     free_net(&t);
 }
 
@@ -246,11 +284,9 @@ static void scans_are_unrolled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_inlined),
-        cmocka_unit_test(unrolled_nodes_are_limited),
-        cmocka_unit_test(if_takes_a_branch),
-        cmocka_unit_test(loops_are_unrolled),
-        cmocka_unit_test(loops_with_computed_conditions_are_read),
+        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(unrolled_nodes_are_limited),
+        cmocka_unit_test(if_takes_a_branch),     cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
+        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions_are_read),
         cmocka_unit_test(scans_are_unrolled),
     };
 

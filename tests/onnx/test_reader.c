@@ -172,7 +172,9 @@ static void inputs_become_constants(void **state)
     input(&t, "s", I64, "2");
     node(&t, "Reshape", "x s", "y");
     output(&t, "y");
-    refused(&t, NULL, "input 1 depends on an input of the model");
+    refused(&t, NULL,
+            "input 1 depends on an input of the model, \"s\", but a static graph needs its value when it is built: --constant "
+            "s=VALUE or s=FILE.npy gives it");
     reads(&t, &options);
     expect_shape(&t, SHAPE(3, 2));
     assert_int_equal(t.read.input_count, 1);
