@@ -177,7 +177,11 @@ static bool run(struct run *r)
         return false;
     if (!compiled)
         read = clock_ms();
-    if (!compiled && model_build(&r->model, &r->graph, &message)) {
+    if (!compiled)
+        progress_begin(o, "building the graph");
+    ok = compiled || model_build(&r->model, &r->graph, &message) == WNNStatus_Success;
+    progress_end();
+    if (!ok) {
         run_error("%s", message ? message : "out of memory");
         free(message);
         return false;

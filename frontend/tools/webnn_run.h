@@ -49,6 +49,16 @@ void run_options_free(struct run_options *o);
 /** Prints a message to stderr, with "webnn-run: " before it.  Returns false. */
 bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* ---- progress (webnn_run_progress.c) ---- */
+
+/**
+ * Begins to show on a terminal what is being done and for how long, once that is half a second.  `what` stays with the caller
+ * until progress_end, which must come before anything else is begun or printed.
+ */
+void progress_begin(const struct run_options *o, const char *what);
+/** Ends it and removes the line.  Does nothing if nothing was begun. */
+void progress_end(void);
+
 /* ---- inputs (webnn_run_input.c, webnn_run_model.c) ---- */
 
 enum source_kind { SOURCE_ARRAY, SOURCE_PICTURE, SOURCE_RAW };

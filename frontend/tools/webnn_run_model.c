@@ -122,11 +122,13 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
     if (ok) {
         /* Most models fix the size of pictures, or take it in a form that only they know; the others get four dimensions. */
         m.shape_count = collect_shapes(o, s, false, shapes);
+        progress_begin(o, "reading the model");
         ok = model_read(context, o->model, &m, model, &first_message);
         if (!ok && has_pictures && !o->resize_auto) {
             m.shape_count = collect_shapes(o, s, true, shapes);
             ok = model_read(context, o->model, &m, model, &message);
         }
+        progress_end();
         if (!ok)
             run_error("%s", message ? message : first_message ? first_message : "out of memory");
         if (ok)
