@@ -72,6 +72,12 @@ struct model_options {
  */
 bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message);
 /**
+ * Does the same with an ONNX file, .webnn text or JSON in memory, which has to stay until the call is over.  path tells where
+ * files beside the model lie and names it in messages.
+ */
+bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
+                       const struct model_options *options, struct model *model, char **message);
+/**
  * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; if it is no success, *message says
  * why, as above.
  */

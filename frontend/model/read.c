@@ -69,6 +69,17 @@ static enum kind kind_of(const char *path, const char *bytes, size_t length)
     return KIND_UNKNOWN;
 }
 
+static bool refuse_weights(const char *path, char **message)
+{
+    return model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
+                       PATH_SHOWN(path));
+}
+
+static bool refuse_unknown(const char *path, char **message)
+{
+    return model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", PATH_SHOWN(path));
+}
+
 static bool read_file(WNNContext context, const char *path, const struct model_options *options, struct model *model,
                       char **message)
 {
@@ -84,8 +95,7 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
     switch (kind_of(path, bytes, length)) {
     case KIND_ONNX:
         ok = options->weights
-                 ? model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
-                               PATH_SHOWN(path))
+                 ? refuse_weights(path, message)
                  : model_read_onnx_map(context, path, map, options, model, message);
         break;
     case KIND_TEXT:
@@ -103,7 +113,7 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
         free(folder);
         break;
     case KIND_UNKNOWN:
-        model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", PATH_SHOWN(path));
+        refuse_unknown(path, message);
         break;
     }
     file_map_release(map);
@@ -144,4 +154,29 @@ bool model_read(WNNContext context, const char *path, const struct model_options
         return model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
     return S_ISDIR(s.st_mode) ? read_folder(context, path, options, model, message)
                               : read_file(context, path, options, model, message);
+}
+
+bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
+                       const struct model_options *options, struct model *model, char **message)
+{
+    static const struct model_options none;
+
+    memset(model, 0, sizeof *model);
+    *message = NULL;
+    if (!options)
+        options = &none;
+    switch (kind_of(path, bytes, length)) {
+    case KIND_ONNX:
+        return options->weights ? refuse_weights(path, message)
+                                : model_read_onnx(context, path, bytes, length, options, model, message);
+    case KIND_TEXT:
+        return model_read_text(context, path, bytes, length, options, model, message);
+    case KIND_JSON:
+        return model_read_json(context, path, bytes, length, options, model, message);
+    case KIND_MANIFEST:
+        return model_error(message, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
+    case KIND_UNKNOWN:
+        break;
+    }
+    return refuse_unknown(path, message);
 }

@@ -25,6 +25,11 @@ others=$(nm -D --defined-only "$rt" | awk '{print $3}' | sed 's/@.*//' | grep -v
 [ -z "$others" ] || { echo "symbols beside the interface:"; echo "$others"; exit 1; }
 if ldd "$rt" | grep -q LLVM; then echo "libwebnn_rt needs LLVM"; exit 1; fi
 
+echo "libwebnn_model: nothing but its interface"
+model=$(dirname "$library")/libwebnn_model.so
+others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -v '^wnnModel[A-Z]' || true)
+[ -z "$others" ] || { echo "symbols beside the interface of models:"; echo "$others"; exit 1; }
+
 echo "tools and their man pages"
 for tool in webnn-run webnnc webnn-opt; do
     [ -x "$work/prefix/bin/$tool" ] || { echo "$tool was not installed"; exit 1; }
@@ -61,6 +66,17 @@ g++ -std=c++17 "$source/examples/tutorial_cpp.cc" -o "$work/tutorial_cpp" $(pkg-
 tutorial "$work/tutorial"
 tutorial "$work/tutorial_cpp"
 
+cat >"$work/sum.webnn" <<'MODEL'
+webnn_graph "sum" v1 {
+  inputs { x: f32[2]; y: f32[2]; }
+  nodes { z = add(x, y); }
+  outputs { z; }
+}
+MODEL
+gcc -std=c17 "$source/examples/read_model.c" -o "$work/read_model" $(pkg-config --cflags --libs webnn_model)
+LD_LIBRARY_PATH=$(dirname "$library") "$work/read_model" "$work/sum.webnn" | tee "$work/read_model.txt"
+grep -q '^computed' "$work/read_model.txt"
+
 cat >"$work/rt.c" <<'RT'
 #include <webnn/webnn_rt.h>
 #include <stdio.h>
@@ -89,17 +105,21 @@ add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE webnn::webnn)
 add_executable(rt rt.c)
 target_link_libraries(rt PRIVATE webnn::webnn_rt_static)
+add_executable(read_model read_model.c)
+target_link_libraries(read_model PRIVATE webnn::model)
 foreach(source tutorial.c tutorial_cpp.cc)
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE webnn::webnn)
 endforeach()
 CMAKE
+cp "$source/examples/read_model.c" "$work/user/"
 cp "$source/examples/hello.c" "$source/examples/tutorial.c" "$source/examples/tutorial_cpp.cc" "$work/rt.c" "$work/user/"
 cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/user.log"
 cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/hello" | cmp - "$work/hello.txt"
 "$work/user/build/rt"
+"$work/user/build/read_model" "$work/sum.webnn" | cmp - "$work/read_model.txt"
 tutorial "$work/user/build/tutorial"
 tutorial "$work/user/build/tutorial_cpp"
 echo "installed library is usable"

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The public reader of models reads from memory and from files, checks its options, and refuses what is no model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "webnn/webnn_model.h"
+
+static const char text[] = "webnn_graph \"sum\" v1 {\n"
+                           "  inputs { x: f32[2]; y: f32[2]; }\n"
+                           "  nodes { z = add(x, y); }\n"
+                           "  outputs { z; }\n"
+                           "}\n";
+static WNNContext context;
+
+static int start(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+/** Checks ports of the text's model, builds it and computes with it. */
+static void check_sum(WNNModel model)
+{
+    float x[2] = {1, 2}, y[2] = {10, 20}, z[2] = {0};
+    const WNNNamedBuffer inputs[2] = {{WNN_STR("x"), x, sizeof x}, {WNN_STR("y"), y, sizeof y}};
+    const WNNNamedBuffer output = {WNN_STR("z"), z, sizeof z};
+    WNNModelPort port;
+    WNNGraph graph;
+
+    assert_int_equal(wnnModelGetInputCount(model), 2);
+    assert_int_equal(wnnModelGetOutputCount(model), 1);
+    assert_int_equal(wnnModelGetInput(model, 1, &port), WNNStatus_Success);
+    assert_string_equal(port.name.data, "y");
+    assert_int_equal(port.descriptor.dataType, WNNOperandDataType_Float32);
+    assert_int_equal(port.descriptor.rank, 1);
+    assert_int_equal(port.descriptor.shape[0], 2);
+    assert_int_equal(wnnModelGetOutput(model, 1, &port), WNNStatus_TypeError);
+    assert_string_equal(wnnModelGetLastErrorMessage().data, "the model has 1 outputs, number 1 is asked for (the first is 0)");
+    assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_Success);
+    assert_int_equal(wnnGraphCompute(graph, 2, inputs, 1, &output), WNNStatus_Success);
+    assert_true(z[0] == 11 && z[1] == 22);
+    wnnGraphRelease(graph);
+    assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_InvalidStateError);
+    assert_null(graph);
+}
+
+static void a_model_is_read_from_memory(void **state)
+{
+    WNNModel model;
+
+    (void)state;
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, NULL, &model), WNNStatus_Success);
+    wnnModelAddRef(model);
+    wnnModelRelease(model);
+    check_sum(model);
+    wnnModelRelease(model);
+}
+
+static void a_model_is_read_from_a_file(void **state)
+{
+    char path[] = "/tmp/webnn-reader-XXXXXX";
+    int file = mkstemp(path);
+    WNNModel model;
+
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
+    close(file);
+    assert_int_equal(wnnModelRead(context, path, NULL, &model), WNNStatus_Success);
+    check_sum(model);
+    wnnModelRelease(model);
+    unlink(path);
+    assert_int_equal(wnnModelRead(context, path, NULL, &model), WNNStatus_DataError);
+    assert_null(model);
+    assert_non_null(strstr(wnnModelGetLastErrorMessage().data, "No such file"));
+}
+
+/** Reads the text with these options, which have to be refused with a TypeError that says what. */
+static void refused(const WNNModelOptions *options, const char *what)
+{
+    WNNModel model;
+
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, options, &model), WNNStatus_TypeError);
+    assert_null(model);
+    if (!strstr(wnnModelGetLastErrorMessage().data, what))
+        fail_msg("'%s' does not say '%s'", wnnModelGetLastErrorMessage().data, what);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    static const uint32_t sizes[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, huge[8] = {-1u, -1u, -1u, -1u, -1u, -1u, -1u, -1u};
+    struct {
+        WNNModelOptions options;
+        char more[8];
+    } newer = {WNN_MODEL_OPTIONS_INIT, "\0\0\0\1"};
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNModelDimension dimension = {WNN_STR("n"), 0};
+    WNNModelShape shape = {WNN_STR("x\n"), 9, sizes};
+    WNNModelConstant constant = {WNN_STR("x"), {WNNOperandDataType_Float32, 1, sizes}, sizes, 3};
+
+    (void)state;
+    newer.options.structSize = sizeof newer;
+    refused(&newer.options, "does not know");
+    o.structSize = 8;
+    refused(&o, "structSize");
+    o.structSize = sizeof o;
+    o.dimensionCount = 1;
+    refused(&o, "NULL");
+    o.dimensions = &dimension;
+    refused(&o, "size 0");
+    dimension = (WNNModelDimension){{NULL, 0}, 1};
+    refused(&o, "a name is empty");
+    o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
+    o.shapeCount = 1;
+    o.shapes = &shape;
+    refused(&o, "\"x\\u{a}\" has rank 9");
+    o = (WNNModelOptions)WNN_MODEL_OPTIONS_INIT;
+    o.constantCount = 1;
+    o.constants = &constant;
+    refused(&o, "has 3 bytes, its descriptor says 4");
+    constant.descriptor = (WNNOperandDescriptor){WNNOperandDataType_Float32, 8, huge};
+    refused(&o, "has 3 bytes");
+    constant.descriptor.dataType = WNNOperandDataType_Undefined;
+    refused(&o, "data type");
+}
+
+static void every_truncation_is_an_error(void **state)
+{
+    WNNModel model;
+
+    (void)state;
+    for (size_t length = 0; length < sizeof text - 3; length++) {
+        char *bytes = malloc(length + 1); /* of the very length, so that a sanitizer sees reads behind it */
+
+        assert_non_null(bytes);
+        bytes = realloc(memcpy(bytes, text, length), length ? length : 1);
+        assert_non_null(bytes);
+        assert_int_equal(wnnModelReadMemory(context, bytes, length, NULL, &model), WNNStatus_DataError);
+        assert_null(model);
+        assert_true(wnnModelGetLastErrorMessage().length > 0);
+        free(bytes);
+    }
+}
+
+static void the_budget_of_the_options_counts(void **state)
+{
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNGraph graph;
+    WNNModel model;
+
+    (void)state;
+    o.budget.bytes = 1;
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
+    assert_int_equal(wnnModelBuild(model, &graph), WNNStatus_OperationError);
+    assert_null(graph);
+    assert_non_null(strstr(wnnModelGetLastErrorMessage().data, "budget"));
+    wnnModelRelease(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_is_read_from_memory),      cmocka_unit_test(a_model_is_read_from_a_file),
+        cmocka_unit_test(wrong_options_are_refused),        cmocka_unit_test(every_truncation_is_an_error),
+        cmocka_unit_test(the_budget_of_the_options_counts),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
