@@ -56,7 +56,8 @@ def main():
           (options.threads, options.busy, options.threads))
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for model in options.models:
-        cells = [os.path.basename(model.rstrip("/")) if os.path.isdir(model) else os.path.basename(os.path.dirname(model))]
+        folder, name = os.path.split(model.rstrip("/"))
+        cells = [os.path.basename(folder) if name == "model.onnx" else os.path.splitext(name)[0]]
         cases = {0: [], options.busy: []}
         for _ in range(options.rounds):
             for busy in cases:

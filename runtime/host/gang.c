@@ -34,8 +34,8 @@ enum {
     STALL_NANOSECONDS = 200000, /* that a caller waits longer for the others than it computed: somebody took their processor */
     ALONE_FIRST_NANOSECONDS = 4000000, /* for which it then computes alone at first, about a slice of the scheduler's */
     ALONE_MAX_NANOSECONDS = 128000000,
-    QUIET_REGIONS = 256, /* without a stall, after which the time alone is halved */
-    KEPT_MAX = 4,        /* released gangs that keep their threads */
+    CALM_FACTOR = 4, /* times the time alone must pass without a stall until it is halved, so that stalls cost little */
+    KEPT_MAX = 4,    /* released gangs that keep their threads */
 };
 
 struct region {
@@ -61,7 +61,7 @@ struct gang {
 
     /* What the caller has seen of stalls. */
     uint64_t alone_until, alone_for;
-    uint32_t quiet;
+    uint64_t calm_since; /* no stall was seen since then, and the time alone is what it is */
 
     _Alignas(CACHE_LINE) atomic_uint posted; /* the number of the last region; workers sleep on it */
     atomic_uint sleepers;
@@ -346,11 +346,10 @@ static void judge(struct gang *g, uint64_t start, uint64_t own_end)
     if (now - own_end > own_end - start + STALL_NANOSECONDS) {
         g->alone_until = now + g->alone_for;
         g->alone_for = g->alone_for * 2 < ALONE_MAX_NANOSECONDS ? g->alone_for * 2 : ALONE_MAX_NANOSECONDS;
-        g->quiet = 0;
-    } else if (++g->quiet >= QUIET_REGIONS) {
-        g->quiet = 0;
-        if (g->alone_for > ALONE_FIRST_NANOSECONDS)
-            g->alone_for /= 2;
+        g->calm_since = g->alone_until;
+    } else if (g->alone_for > ALONE_FIRST_NANOSECONDS && now - g->calm_since >= CALM_FACTOR * g->alone_for) {
+        g->alone_for /= 2;
+        g->calm_since = now;
     }
 }
 
