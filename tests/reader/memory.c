@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Memory runs out while the public reader reads a model: an error, no crash, no leak, and the next attempt works. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/failing_allocator.h"
+#include "webnn/webnn_model.h"
+
+static void every_allocation_can_fail(void **state)
+{
+#ifdef CAN_FAIL_ALLOCATIONS
+    static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 4)]; y: f32[dyn(\"n\", 4)]; }\n"
+                               "  nodes { z = add(x, y); }\n  outputs { z; }\n}\n";
+    const WNNModelDimension dimension = {WNN_STR("n"), 2};
+    const uint32_t sizes[1] = {2};
+    const WNNModelShape shape = {WNN_STR("x"), 1, sizes};
+    WNNModelOptions options = WNN_MODEL_OPTIONS_INIT;
+    WNNContext context;
+    bool done = false;
+    long failures = 0;
+
+    (void)state;
+    options.dimensionCount = options.shapeCount = 1;
+    options.dimensions = &dimension;
+    options.shapes = &shape;
+    assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
+    for (long n = 0; !done; n++) {
+        WNNStatus status;
+        WNNModel model;
+
+        allocations_fail_after(n);
+        status = wnnModelReadMemory(context, text, sizeof text - 1, &options, &model);
+        done = allocations_stop_failing();
+        failures += !done;
+        assert_int_equal(status == WNNStatus_Success, model != NULL);
+        if (done && status)
+            fail_msg("with all its memory: %s", wnnModelGetLastErrorMessage().data);
+        if (!done && !status)
+            fail_msg("allocation %ld: the model is read all the same", n);
+        if (status && !strstr(wnnModelGetLastErrorMessage().data, "out of memory"))
+            fail_msg("allocation %ld: %s", n, wnnModelGetLastErrorMessage().data);
+        wnnModelRelease(model);
+    }
+    assert_true(failures > 10); /* the reader's own are eight */
+    wnnContextRelease(context);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
