@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The binary interface of libwebnn and libwebnn_rt is the one that the descriptions beside this script say (docs/abi.md).
+# The binary interface of libwebnn, libwebnn_model and libwebnn_rt is the one that the descriptions beside this script say (docs/abi.md).
 #
 #   check_abi.sh LIBRARY_DIR             compares by libabigail's abidiff, and exits with 1 where anything differs
 #   check_abi.sh LIBRARY_DIR --write     writes the descriptions anew, after a change that is meant
@@ -41,7 +41,10 @@ stand_in() {
                        text = substr(text, end + 1)
                    }
                    printf "%s", text }' >"$work/$name.c"
-    (cd "$work" && gcc -std=c17 -g -fPIC -shared -ffile-prefix-map="$work"=. \
+    # Of the functions that its header includes only its own are exported.
+    [ "$name" != libwebnn_model ] || set -- -Wl,--version-script="$here/../../frontend/package/webnn_model.map"
+    [ "$name" = libwebnn_model ] || set --
+    (cd "$work" && gcc "$@" -std=c17 -g -fPIC -shared -ffile-prefix-map="$work"=. \
         -Wl,-soname,"$(soname "$libraries/$name.so")" -o "$name.so" "$name.c")
 }
 
@@ -78,4 +81,6 @@ check() {
 
 check libwebnn webnn.h webnn_call.h
 check libwebnn_rt webnn_rt.h webnn_object.h
+# It is built beside the tools only.
+[ ! -e "$libraries/libwebnn_model.so" ] || check libwebnn_model webnn_model.h
 exit $failed
