@@ -9,6 +9,7 @@
 
 #include "webnn/webnn_call.h"
 #include "frontend/io/file.h"
+#include "frontend/model/describe.h"
 #include "ir/graph/ir.h"
 #include "ir/support/name_map.h"
 
@@ -460,6 +461,8 @@ static bool check_options(const struct model_options *o, const struct model *mod
         return file_error(message, size, "a manifest has no dimension %s: its sizes are fixed", SHOWN(o->dims[0].name));
     if (o->constant_count)
         return file_error(message, size, "input %s of a manifest cannot be a constant", SHOWN(o->constants[0].name));
+    if (o->binding_count)
+        return file_error(message, size, "input %s of a manifest cannot be an operand", SHOWN(o->bindings[0].name));
     if (o->weights)
         return file_error(message, size, "a manifest names the files of its weights itself");
     for (size_t i = 0; i < o->shape_count; i++) {
@@ -582,4 +585,59 @@ void manifest_case_free(struct manifest_case *c)
     free_arrays(c->input_count, c->inputs);
     free_arrays(c->output_count, c->outputs);
     memset(c, 0, sizeof *c);
+}
+
+/* ---- descriptions ---- */
+
+/** Declares an input or an output; an output may have no shape. */
+static bool declare(struct model_description *d, const cJSON *port, WNNModelDeclaration *out)
+{
+    const cJSON *shape = member(port, "shape"), *x;
+    const char *name = text_or(port, "name", "");
+    WNNModelDimension *dimensions;
+    size_t i = 0;
+
+    if (!describe_declaration(d, out, name, strlen(name), (size_t)cJSON_GetArraySize(shape), &dimensions))
+        return false;
+    out->dataType = data_type_named(text_or(port, "dataType", ""));
+    out->hasShape = cJSON_IsArray(shape);
+    cJSON_ArrayForEach(x, shape)
+    {
+        double size = cJSON_IsNumber(x) ? x->valuedouble : 0;
+
+        dimensions[i++].size = size >= 1 && size <= INT32_MAX ? (uint32_t)size : UINT32_MAX; /* is refused when it is read */
+    }
+    return true;
+}
+
+static bool declare_ports(struct model_description *d, const struct manifest *m)
+{
+    const cJSON *inputs = member(m->root, "inputs"), *outputs = member(m->root, "outputs"), *x;
+    bool ok = describe_reserve(d, (size_t)cJSON_GetArraySize(inputs), (size_t)cJSON_GetArraySize(outputs), 0);
+
+    cJSON_ArrayForEach(x, inputs)
+    {
+        ok = ok && declare(d, x, &d->inputs[d->input_count++]);
+    }
+    cJSON_ArrayForEach(x, outputs)
+    {
+        ok = ok && declare(d, x, &d->outputs[d->output_count++]);
+    }
+    return ok;
+}
+
+bool model_describe_manifest(const char *folder, struct model_description *d, char **message)
+{
+    struct manifest *m;
+    char text[1024];
+    bool ok;
+
+    memset(d, 0, sizeof *d);
+    if (!manifest_open(folder, &m, text, sizeof text))
+        return describe_failed(d, folder, text, message);
+    d->format = "manifest";
+    d->name = arena_string(&d->memory, manifest_name(m), strlen(manifest_name(m)));
+    ok = d->name && declare_ports(d, m);
+    manifest_close(m);
+    return ok || describe_failed(d, folder, NULL, message);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Fits constants and shapes that options give to the inputs of a model, and says what does not fit. */
+/* Fits constants, operands and shapes that options give to the inputs of a model, and says what does not fit. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,13 +64,39 @@ static void take_shape(struct npy_array *array, size_t rank, const uint32_t *dim
         array->shape[i] = dims[i] ? dims[i] : (uint32_t)(open > 1 ? 1 : count / fixed);
 }
 
-static bool shapes_agree(const struct npy_array *array, size_t rank, const uint32_t *dims)
+static bool shapes_agree(size_t has_rank, const uint32_t *has, size_t rank, const uint32_t *dims)
 {
-    bool same = rank == SIZE_MAX || array->rank == rank;
+    bool same = rank == SIZE_MAX || has_rank == rank;
 
     for (size_t i = 0; same && rank != SIZE_MAX && i < rank; i++)
-        same = !dims[i] || dims[i] == array->shape[i];
+        same = !dims[i] || dims[i] == has[i];
     return same;
+}
+
+WNNOperand model_bound(const struct model_options *options, const char *name, size_t length)
+{
+    for (size_t i = 0; i < options->binding_count; i++)
+        if (strlen(options->bindings[i].name) == length && !memcmp(options->bindings[i].name, name, length))
+            return options->bindings[i].operand;
+    return NULL;
+}
+
+bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
+                       char **message)
+{
+    char shown[256], has[200], wants[200];
+
+    escape_text(shown, sizeof shown, name, strlen(name));
+    if (wnnOperandIsError(operand))
+        return model_error(message, "the operand given for input \"%s\" is the error of a call that failed", shown);
+    if (wnnOperandGetDataType(operand) != type)
+        return model_error(message, "the operand given for input \"%s\" is of type %s, the input of type %s", shown,
+                           wnnOperandDataTypeGetName(wnnOperandGetDataType(operand)), wnnOperandDataTypeGetName(type));
+    if (!shapes_agree(wnnOperandGetRank(operand), wnnOperandGetShape(operand), rank, dims))
+        return model_error(message, "the operand given for input \"%s\" has the shape %s, the input %s", shown,
+                           model_dims_text(has, sizeof has, wnnOperandGetRank(operand), wnnOperandGetShape(operand)),
+                           model_dims_text(wants, sizeof wants, rank, dims));
+    return true;
 }
 
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
@@ -87,7 +113,7 @@ bool model_constant_fit(struct model *model, const struct model_constant *consta
     memcpy(array->data, constant->array->data, array->byteLength);
     if (constant->literal && rank != SIZE_MAX)
         take_shape(array, rank, dims);
-    if (!shapes_agree(array, rank, dims)) {
+    if (!shapes_agree(array->rank, array->shape, rank, dims)) {
         model_error(message, "the constant given for input \"%s\" has the shape %s, the input %s", name,
                     model_dims_text(has, sizeof has, array->rank, array->shape),
                     model_dims_text(wants, sizeof wants, rank, dims));

@@ -5,7 +5,6 @@
  */
 #include "frontend/model/model.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,11 +40,31 @@ static bool refused(char **message)
     return model_error(message, "%.*s", (int)text.length, text.data);
 }
 
+/** Takes the caller's builder, which must be able to go on. */
+static bool take_builder(const struct model_options *options, struct model *model, char **message)
+{
+    WNNStringView text;
+
+    if (wnnGraphBuilderGetError(options->builder, &text))
+        return model_error(message, "the builder to read into has an error already: %.*s", (int)text.length, text.data);
+    if (wnnGraphBuilderSpend(options->builder, WNN_STR("reading a model"), 0, 0))
+        return refused(message);
+    if ((options->budget.operations || options->budget.bytes) &&
+        wnnGraphBuilderSetBudget(options->builder, &options->budget, 0))
+        return refused(message);
+    wnnGraphBuilderAddRef(options->builder);
+    model->builder = options->builder;
+    model->lends_builder = true;
+    return true;
+}
+
 bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
                           char **message)
 {
     const WNNBudget general = wnnContextGetBudget(context);
 
+    if (options->builder)
+        return take_builder(options, model, message);
     model->budget = options->budget;
     if (!model->budget.operations)
         model->budget.operations = general.operations;
@@ -60,8 +79,10 @@ bool model_create_builder(WNNContext context, const struct model_options *option
 void model_add_source(struct model *model, uint64_t bytes)
 {
     model->source_bytes = bytes < UINT64_MAX - model->source_bytes ? model->source_bytes + bytes : UINT64_MAX;
+    if (model->lends_builder)
+        return;
     if (wnnGraphBuilderSetBudget(model->builder, &model->budget, model->source_bytes ? model->source_bytes : 1))
-        assert(!"the builder has built while its model is being read");
+        return; /* the context was lost meanwhile, which the next call of the builder says */
 }
 
 bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message)

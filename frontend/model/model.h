@@ -31,6 +31,7 @@ struct model {
     WNNGraphBuilder builder;
     size_t input_count, output_count;
     struct model_port *inputs, *outputs; /* in the file's order */
+    bool lends_builder;                  /* the builder is the caller's, and so is its budget */
     WNNBudget budget;                    /* as it was asked for */
     uint64_t source_bytes;               /* of its files so far */
     char *notes;                         /* owned; lines about what was taken otherwise than it was given; NULL: none */
@@ -57,13 +58,21 @@ struct model_constant {
     bool literal;                  /* numbers of a command line, without a shape: they take that of the input */
 };
 
+/** Lets an operand of the caller's builder take the place of an input. */
+struct model_binding {
+    const char *name;
+    WNNOperand operand;
+};
+
 struct model_options {
-    size_t dim_count, shape_count, constant_count;
+    size_t dim_count, shape_count, constant_count, binding_count;
     const struct model_dim *dims;
     const struct model_shape *shapes;
     const struct model_constant *constants;
-    const char *weights; /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors beside it */
-    WNNBudget budget;    /* of this model; a member that is 0 is the context's, or the default for the size of its files */
+    const struct model_binding *bindings;
+    WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
+    const char *weights;     /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors beside it */
+    WNNBudget budget;        /* of this model; a member that is 0 is the context's, or the default for the size of its files */
 };
 
 /**
@@ -89,8 +98,10 @@ void model_free(struct model *model);
 
 /** Prints into a fresh *message, unless a message is there already.  Returns false. */
 bool model_error(char **message, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Makes the model's builder, with the budget that options, context or the bytes of the model's files say.  Returns false after
- * an error described in *message. */
+/**
+ * Makes the model's builder, with the budget that options, context or the bytes of the model's files say, or takes the one that
+ * options name, whose budget stays unless options have one.  Returns false after an error described in *message.
+ */
 bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
                           char **message);
 /** Says that one more file of that many bytes belongs to the model, which may take more work then. */
@@ -103,6 +114,14 @@ bool model_spend(const struct model *model, const char *what, uint64_t operation
  */
 bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
                         const uint32_t *dims, struct npy_array *array, char **message);
+/** Returns the operand that is bound to an input of that name, or NULL if none is. */
+WNNOperand model_bound(const struct model_options *options, const char *name, size_t length);
+/**
+ * Checks that an operand may stand for an input of this type; rank and dims are as in model_constant_fit.  Returns false after
+ * an error described in *message.
+ */
+bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
+                       char **message);
 /** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
 const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
 /** Writes "[2, 3]" into buf and returns it; sizes of 0 are written as "?". */

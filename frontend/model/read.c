@@ -14,7 +14,7 @@
 
 #include "frontend/io/file.h"
 #include "frontend/io/map.h"
-#include "frontend/model/model.h"
+#include "frontend/model/describe.h"
 
 enum kind { KIND_UNKNOWN, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };
 
@@ -80,10 +80,22 @@ static bool refuse_unknown(const char *path, char **message)
     return model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", PATH_SHOWN(path));
 }
 
+/** Returns the folder of a path, which the caller frees, or NULL if memory runs out. */
+static char *folder_of(const char *path)
+{
+    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+
+    if (slash)
+        *slash = '\0';
+    if (folder && !slash)
+        strcpy(folder, *folder ? "." : ""); /* a name has a character at least */
+    return folder;
+}
+
 static bool read_file(WNNContext context, const char *path, const struct model_options *options, struct model *model,
                       char **message)
 {
-    char text[512], *folder, *slash;
+    char text[512], *folder;
     struct file_map *map;
     bool ok = false;
 
@@ -94,9 +106,8 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
     size_t length = file_map_length(map);
     switch (kind_of(path, bytes, length)) {
     case KIND_ONNX:
-        ok = options->weights
-                 ? refuse_weights(path, message)
-                 : model_read_onnx_map(context, path, map, options, model, message);
+        ok =
+            options->weights ? refuse_weights(path, message) : model_read_onnx_map(context, path, map, options, model, message);
         break;
     case KIND_TEXT:
         ok = model_read_text(context, path, bytes, length, options, model, message);
@@ -105,11 +116,8 @@ static bool read_file(WNNContext context, const char *path, const struct model_o
         ok = model_read_json(context, path, bytes, length, options, model, message);
         break;
     case KIND_MANIFEST: /* named itself instead of its folder */
-        folder = strdup(path);
-        slash = folder ? strrchr(folder, '/') : NULL;
-        if (slash)
-            *slash = '\0';
-        ok = folder ? model_read_manifest(context, slash ? folder : ".", options, model, message) : false;
+        folder = folder_of(path);
+        ok = folder && model_read_manifest(context, folder, options, model, message);
         free(folder);
         break;
     case KIND_UNKNOWN:
@@ -179,4 +187,70 @@ bool model_read_memory(WNNContext context, const char *path, const void *bytes, 
         break;
     }
     return refuse_unknown(path, message);
+}
+
+/* ---- descriptions ---- */
+
+static bool describe_bytes(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+{
+    switch (kind_of(path, bytes, length)) {
+    case KIND_ONNX:
+        return model_describe_onnx(path, bytes, length, d, message);
+    case KIND_TEXT:
+        return model_describe_text(path, bytes, length, d, message);
+    case KIND_JSON:
+        return model_describe_json(path, bytes, length, d, message);
+    case KIND_MANIFEST:
+        return model_error(message, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
+    case KIND_UNKNOWN:
+        break;
+    }
+    return refuse_unknown(path, message);
+}
+
+static bool describe_file(const char *path, struct model_description *d, char **message)
+{
+    struct file_map *map;
+    char text[512];
+    bool ok;
+
+    if (!file_map_open(path, &map, text, sizeof text))
+        return model_error(message, "%s", text);
+    if (kind_of(path, file_map_data(map), file_map_length(map)) == KIND_MANIFEST) {
+        char *folder = folder_of(path);
+
+        ok = folder && model_describe_manifest(folder, d, message);
+        free(folder);
+    } else {
+        ok = describe_bytes(path, file_map_data(map), file_map_length(map), d, message);
+    }
+    file_map_release(map);
+    return ok;
+}
+
+bool model_describe(const char *path, struct model_description *d, char **message)
+{
+    struct stat s;
+    char *onnx;
+    bool ok;
+
+    memset(d, 0, sizeof *d);
+    *message = NULL;
+    if (stat(path, &s))
+        return model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
+    if (!S_ISDIR(s.st_mode))
+        return describe_file(path, d, message);
+    onnx = file_join(path, "model.onnx");
+    if (!onnx)
+        return false;
+    ok = stat(onnx, &s) || !S_ISREG(s.st_mode) ? model_describe_manifest(path, d, message) : describe_file(onnx, d, message);
+    free(onnx);
+    return ok;
+}
+
+bool model_describe_memory(const char *path, const void *bytes, size_t length, struct model_description *d, char **message)
+{
+    memset(d, 0, sizeof *d);
+    *message = NULL;
+    return describe_bytes(path, bytes, length, d, message);
 }

@@ -148,6 +148,11 @@ const char *onnx_wire_check(const void *bytes, size_t length, const ProtobufCMes
  * reference.  Returns the length of the copy, which is what onnx_wire_check counted.
  */
 size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out);
+/**
+ * Returns the model that the bytes of a file hold, without its weights, which stay there; onnx__model_proto__free_unpacked
+ * frees it.  Returns NULL if it cannot be read; then *wrong says why, or is NULL if memory ran out.
+ */
+Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char **wrong);
 
 /* tensor.c */
 /** Makes a constant of a tensor in the file or beside it.  What WebNN does not have gets a refusal.  Returns NULL if the file

@@ -75,11 +75,10 @@ static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *inp
         fits = fits && (!dims[d] || dims[d] == given->dims[d]);
     }
     if (!fits)
-        return onnx_fail(r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
-                         model_dims_text(wants, sizeof wants, declared->n_dim < ONNX_RANK_MAX ? declared->n_dim : ONNX_RANK_MAX,
-                                         dims),
-                         model_shape_origin(given, origin, sizeof origin),
-                         model_dims_text(has, sizeof has, given->rank, given->dims));
+        return onnx_fail(
+            r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
+            model_dims_text(wants, sizeof wants, declared->n_dim < ONNX_RANK_MAX ? declared->n_dim : ONNX_RANK_MAX, dims),
+            model_shape_origin(given, origin, sizeof origin), model_dims_text(has, sizeof has, given->rank, given->dims));
     for (size_t d = 0; d < given->rank; d++) {
         const char *name = declared->dim[d]->dim_param;
 
@@ -103,6 +102,7 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
         const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
         const struct model_shape *given;
         const struct model_constant *constant;
+        WNNOperand bound;
 
         if (!name || !*name)
             return onnx_fail(r, "input %zu has no name", i);
@@ -115,10 +115,12 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
         constant = given_constant(r, name);
         if (given && !bind_shape(r, b, name, shape, given))
             return false;
-        if (constant && !constant->literal) {
-            struct model_shape has = {.name = name, .rank = constant->array->rank};
+        bound = model_bound(r->options, name, strlen(name));
+        if (bound || (constant && !constant->literal)) {
+            struct model_shape has = {.name = name, .rank = bound ? wnnOperandGetRank(bound) : constant->array->rank};
+            const uint32_t *dims = bound ? wnnOperandGetShape(bound) : constant->array->shape;
 
-            memcpy(has.dims, constant->array->shape, sizeof has.dims);
+            memcpy(has.dims, dims, (has.rank < NPY_RANK_MAX ? has.rank : NPY_RANK_MAX) * sizeof *dims);
             if (!bind_shape(r, b, name, shape, &has))
                 return false;
         }
@@ -190,6 +192,9 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
     for (size_t i = 0; i < o->constant_count; i++)
         if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
             return no_input(r, graph, "a constant", o->constants[i].name);
+    for (size_t i = 0; i < o->binding_count; i++)
+        if (!onnx_map_get(&b->inputs, o->bindings[i].name, NULL))
+            return no_input(r, graph, "an operand", o->bindings[i].name);
     for (size_t i = 0; i < o->dim_count; i++)
         if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
             return onnx_fail(r, "no dimension of an input is called \"%s\"%s", onnx_escape(r, o->dims[i].name),
@@ -262,6 +267,17 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
 
 /* ---- inputs and outputs ---- */
 
+/** Gives the options' message, which is freed, as the reader's own.  Returns false. */
+static bool fail_with(struct onnx_reader *r, char *message)
+{
+    if (message)
+        onnx_fail(r, "%s", message);
+    else
+        onnx_fail_memory(r);
+    free(message);
+    return false;
+}
+
 /** Returns the value of an input that the options make a constant. */
 static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__ValueInfoProto *info,
                                          const struct model_constant *constant)
@@ -285,11 +301,7 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
             declared[d] = (uint32_t)shape->dim[d]->dim_value;
     if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? shape->n_dim : SIZE_MAX, declared, &a,
                             &message)) {
-        if (message)
-            onnx_fail(r, "%s", message);
-        else
-            onnx_fail_memory(r);
-        free(message);
+        fail_with(r, message);
         return NULL;
     }
     for (size_t d = 0; d < a.rank; d++)
@@ -306,21 +318,72 @@ static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__Valu
     return v;
 }
 
+/** Binds an input's name to an operand of this shape. */
+static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
+                         bool found)
+{
+    struct onnx_reader *r = scope->reader;
+    const uint32_t *dims = wnnOperandGetShape(operand);
+    int64_t wide[ONNX_RANK_MAX] = {0};
+    struct onnx_value *v;
+
+    for (size_t d = 0; d < wnnOperandGetRank(operand); d++)
+        wide[d] = dims[d];
+    v = onnx_value_create(r, elem, wnnOperandGetRank(operand), wide);
+    if (!v)
+        return onnx_fail_memory(r);
+    v->operand = operand;
+    v->is_input = true;
+    v->depends = info->name;
+    if (found)
+        onnx_map_replace(&scope->values, info->name, v);
+    return found || onnx_bind(scope, info->name, v, "input");
+}
+
+/** Lets an operand that the options give take the place of an input; the shape was compared before. */
+static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
+                      bool found)
+{
+    char *message = NULL;
+
+    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, &message))
+        return fail_with(scope->reader, message);
+    return bind_operand(scope, info, elem, operand, found);
+}
+
+/** Makes an input of the graph. */
+static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
+                       const uint32_t *dims)
+{
+    struct onnx_reader *r = scope->reader;
+    WNNOperand operand =
+        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
+
+    if (wnnOperandIsError(operand)) {
+        WNNStringView message;
+
+        wnnGraphBuilderGetError(r->model->builder, &message);
+        return onnx_fail(r, "%.*s", (int)(message.length > 500 ? 500 : message.length), message.data);
+    }
+    if (!model_add_input(r->model, info->name, operand, elem == ONNX_BOOL))
+        return onnx_fail_memory(r);
+    return bind_operand(scope, info, elem, operand, false);
+}
+
 static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__ValueInfoProto *info)
 {
     struct onnx_reader *r = scope->reader;
     const Onnx__TypeProto__Tensor *type = tensor_type(info);
     const struct model_constant *constant = given_constant(r, info->name);
+    WNNOperand bound = model_bound(r->options, info->name, strlen(info->name));
     enum onnx_type elem = type ? (enum onnx_type)type->elem_type : ONNX_UNDEFINED;
     uint32_t dims[ONNX_RANK_MAX] = {0};
-    int64_t wide[ONNX_RANK_MAX] = {0};
     struct onnx_value *v;
     bool found, missing;
-    WNNOperand operand;
     size_t rank;
 
     onnx_map_get(&scope->values, info->name, &found);
-    if (found && !constant)
+    if (found && !constant && !bound)
         return true; /* an initializer: its default, which stays */
     if (!type)
         return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
@@ -333,27 +396,11 @@ static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__V
     if (onnx_data_type(elem) == WNNOperandDataType_Undefined)
         return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),
                          onnx_type_name(elem));
+    if (bound)
+        return add_bound(scope, info, elem, bound, found);
     if (!input_shape(r, b, info, &rank, dims, &missing))
         return false;
-    if (missing)
-        return true;
-    operand =
-        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
-    if (wnnOperandIsError(operand)) {
-        WNNStringView message;
-
-        wnnGraphBuilderGetError(r->model->builder, &message);
-        return onnx_fail(r, "%.*s", (int)(message.length > 500 ? 500 : message.length), message.data);
-    }
-    for (size_t d = 0; d < rank; d++)
-        wide[d] = dims[d];
-    v = onnx_value_create(r, elem, rank, wide);
-    if (!v || !model_add_input(r->model, info->name, operand, elem == ONNX_BOOL))
-        return onnx_fail_memory(r);
-    v->operand = operand;
-    v->is_input = true;
-    v->depends = info->name;
-    return onnx_bind(scope, info->name, v, "input");
+    return missing || make_input(scope, info, elem, rank, dims);
 }
 
 static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
@@ -460,41 +507,23 @@ static bool read_graph(struct onnx_reader *r)
     return ok;
 }
 
-/** Unpacks the message without its weights, which stay in the file. */
-static bool unpack(struct onnx_reader *r, size_t lifted)
-{
-    size_t length = r->length - lifted;
-    void *copy = malloc(length + 1);
-
-    if (!copy)
-        return onnx_fail_memory(r);
-    onnx_wire_lift(r->bytes, r->length, &onnx__model_proto__descriptor, copy);
-    r->proto = onnx__model_proto__unpack(NULL, length, copy);
-    free(copy);
-    return r->proto || onnx_fail(r, "not an ONNX model, or cut off");
-}
-
 static bool read_model(WNNContext context, struct onnx_reader *r)
 {
     struct model *model = r->model;
-    size_t length = r->length, lifted = 0;
     const char *wrong;
     char *text = NULL;
     bool ok = false;
 
     memset(model, 0, sizeof *model);
     *r->message = NULL;
-    wrong = onnx_wire_check(r->bytes, length, &onnx__model_proto__descriptor, 0, &lifted);
-    if (wrong) {
-        onnx_fail(r, "%s", wrong);
-    } else if (!unpack(r, lifted)) {
-        ok = false;
-    } else if (!model_create_builder(context, r->options, length, model, &text)) {
-        if (text)
-            onnx_fail(r, "%s", text);
+    r->proto = onnx_wire_unpack(r->bytes, r->length, &wrong);
+    if (!r->proto) {
+        if (wrong)
+            onnx_fail(r, "%s", wrong);
         else
             onnx_fail_memory(r);
-        free(text);
+    } else if (!model_create_builder(context, r->options, r->length, model, &text)) {
+        fail_with(r, text);
     } else if (check_model(r)) {
         r->error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
         wnnGraphBuilderClearError(model->builder);

@@ -13,6 +13,7 @@
  * of at least a reference's size is replaced by one, and lengths around it are written with as many bytes as they had (a varint
  * may have leading zeros), so that one walk does it.  A raw_data of exactly a reference's size is therefore always a reference.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/onnx/internal.h"
@@ -152,4 +153,24 @@ static uint8_t *lift(const uint8_t *base, const uint8_t *bytes, size_t length, c
 size_t onnx_wire_lift(const void *bytes, size_t length, const ProtobufCMessageDescriptor *type, void *out)
 {
     return (size_t)(lift(bytes, bytes, length, type, out) - (uint8_t *)out);
+}
+
+Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char **wrong)
+{
+    Onnx__ModelProto *model;
+    size_t lifted = 0;
+    void *copy;
+
+    *wrong = onnx_wire_check(bytes, length, &onnx__model_proto__descriptor, 0, &lifted);
+    if (*wrong)
+        return NULL;
+    copy = malloc(length - lifted + 1);
+    if (!copy)
+        return NULL;
+    onnx_wire_lift(bytes, length, &onnx__model_proto__descriptor, copy);
+    model = onnx__model_proto__unpack(NULL, length - lifted, copy);
+    free(copy);
+    if (!model)
+        *wrong = "not an ONNX model, or cut off";
+    return model;
 }

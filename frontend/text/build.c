@@ -154,13 +154,33 @@ static bool constant_input(struct build *b, const struct document_tensor *t, con
     return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
 }
 
+/** Lets an operand that the options give take the place of an input, whose free dimensions its shape binds. */
+static bool bound_input(struct build *b, const struct document_tensor *t, WNNOperand operand)
+{
+    uint32_t dims[DOCUMENT_RANK_MAX];
+    char *message = NULL;
+
+    for (size_t i = 0; i < t->type.rank; i++)
+        dims[i] = t->type.dims[i].name.text ? 0 : t->type.dims[i].size;
+    if (model_binding_fit(t->name.text, operand, t->type.dataType, t->type.rank, dims, &message))
+        return define(b, &t->name, operand);
+    document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
+    free(message);
+    return false;
+}
+
 static bool build_input(struct build *b, const struct document_tensor *t)
 {
+    WNNOperand bound = model_bound(b->options, t->name.text, t->name.length);
     uint32_t shape[DOCUMENT_RANK_MAX];
     WNNOperandDescriptor descriptor = {t->type.dataType, t->type.rank, shape};
     WNNOperand operand;
 
-    if (!check_port(b, &t->name) || !bind_shape(b, &t->name, &t->type, shape))
+    if (!check_port(b, &t->name))
+        return false;
+    if (bound)
+        return bound_input(b, t, bound);
+    if (!bind_shape(b, &t->name, &t->type, shape))
         return false;
     for (size_t i = 0; i < b->options->constant_count; i++)
         if (same_name(b->options->constants[i].name, &t->name))
@@ -533,6 +553,18 @@ static const char *input_names(const struct document *d, const char *wrong, char
     return text;
 }
 
+/** Checks that an option's name is that of an input. */
+static bool check_input_name(struct build *b, const char *name)
+{
+    char buf[128], names[600];
+
+    for (const struct document_tensor *t = b->d->first_input; t; t = t->next)
+        if (same_name(name, &t->name))
+            return true;
+    return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s", escape_text(buf, sizeof buf, name, strlen(name)),
+                          input_names(b->d, name, names, sizeof names));
+}
+
 /** Options for names that are not there are mistakes, too. */
 static bool check_options(struct build *b)
 {
@@ -546,19 +578,15 @@ static bool check_options(struct build *b)
             return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'",
                                   escape_text(buf, sizeof buf, name, strlen(name)));
     }
-    for (size_t i = 0; i < b->options->shape_count + b->options->constant_count; i++) {
-        const struct document_tensor *t = b->d->first_input;
-        char buf[128], names[600];
-
-        name =
-            i < b->options->shape_count ? b->options->shapes[i].name : b->options->constants[i - b->options->shape_count].name;
-        while (t && !same_name(name, &t->name))
-            t = t->next;
-        if (!t)
-            return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s",
-                                  escape_text(buf, sizeof buf, name, strlen(name)),
-                                  input_names(b->d, name, names, sizeof names));
-    }
+    for (size_t i = 0; i < b->options->shape_count; i++)
+        if (!check_input_name(b, b->options->shapes[i].name))
+            return false;
+    for (size_t i = 0; i < b->options->constant_count; i++)
+        if (!check_input_name(b, b->options->constants[i].name))
+            return false;
+    for (size_t i = 0; i < b->options->binding_count; i++)
+        if (!check_input_name(b, b->options->bindings[i].name))
+            return false;
     return true;
 }
 

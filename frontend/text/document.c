@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/model/describe.h"
+
 #define APPEND(first, last, item)                                                                                              \
     do {                                                                                                                       \
         if (!(item))                                                                                                           \
@@ -121,25 +123,38 @@ size_t document_stored_size(const char *text, size_t length)
 
 /* ---- the readers ---- */
 
+/** Begins a document of these bytes. */
+static void begin(struct document *d, const char *path, const char *bytes, size_t length)
+{
+    *d = (struct document){.path = path, .lexer = {.text = bytes, .length = length}};
+    d->lexer.error = &d->error;
+    if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) /* a byte order mark */
+        d->lexer.at = 3;
+}
+
+/** Says why a document could not be read.  An error has no place if it is nobody's fault. */
+static void report(const struct document *d, char **message)
+{
+    char buf[512];
+
+    model_error(message, "%s:%s%s", escape_text(buf, sizeof buf, d->path, strlen(d->path)),
+                d->error.status == WNNStatus_DataError ? "" : " ", d->error.message);
+}
+
 static bool read_document(WNNContext context, const char *path, const char *bytes, size_t length,
                           bool (*parse)(struct document *d), const struct model_options *options, struct model *model,
                           char **message)
 {
     static const struct model_options none;
-    struct document d = {.path = path, .lexer = {.text = bytes, .length = length}};
-    char buf[512];
+    struct document d;
     bool ok;
 
     memset(model, 0, sizeof *model);
-    d.lexer.error = &d.error;
-    if (length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3)) /* a byte order mark */
-        d.lexer.at = 3;
+    begin(&d, path, bytes, length);
     ok = parse(&d) && document_build(&d, context, options ? options : &none, model);
     if (!ok) {
         model_free(model);
-        /* An error has no place if it is nobody's fault. */
-        model_error(message, "%s:%s%s", escape_text(buf, sizeof buf, path, strlen(path)),
-                    d.error.status == WNNStatus_DataError ? "" : " ", d.error.message);
+        report(&d, message);
     }
     arena_free(&d.arena);
     return ok;
@@ -155,4 +170,78 @@ bool model_read_json(WNNContext context, const char *path, const char *bytes, si
                      const struct model_options *options, struct model *model, char **message)
 {
     return read_document(context, path, bytes, length, document_parse_json, options, model, message);
+}
+
+/* ---- descriptions ---- */
+
+/** Declares an input with its free dimensions. */
+static bool declare_input(struct model_description *d, const struct document_tensor *t)
+{
+    WNNModelDeclaration *out = &d->inputs[d->input_count++];
+    WNNModelDimension *dimensions;
+
+    if (!describe_declaration(d, out, t->name.text, t->name.length, t->type.rank, &dimensions))
+        return false;
+    out->dataType = t->type.dataType;
+    out->hasShape = true;
+    for (size_t i = 0; i < t->type.rank; i++) {
+        const struct document_dimension *from = &t->type.dims[i];
+
+        if (!from->name.text)
+            dimensions[i].size = from->size;
+        else if (!describe_text(d, from->name.text, from->name.length, &dimensions[i].name) ||
+                 !describe_free(d, dimensions[i].name, from->size))
+            return false;
+    }
+    return true;
+}
+
+static bool declare_ports(struct model_description *d, const struct document *document)
+{
+    size_t inputs = 0, outputs = 0, dimensions = 0;
+    bool ok;
+
+    for (const struct document_tensor *t = document->first_input; t; t = t->next, inputs++)
+        dimensions += t->type.rank;
+    for (const struct document_output *o = document->first_output; o; o = o->next)
+        outputs++;
+    ok = describe_reserve(d, inputs, outputs, dimensions);
+    for (const struct document_tensor *t = document->first_input; ok && t; t = t->next)
+        ok = declare_input(d, t);
+    for (const struct document_output *o = document->first_output; ok && o; o = o->next) {
+        WNNModelDimension *none;
+
+        ok = describe_declaration(d, &d->outputs[d->output_count++], o->name.text, o->name.length, 0, &none);
+    }
+    return ok;
+}
+
+static bool describe_document(const char *path, const char *bytes, size_t length, bool (*parse)(struct document *d),
+                              const char *format, struct model_description *d, char **message)
+{
+    struct document document;
+    bool ok;
+
+    memset(d, 0, sizeof *d);
+    begin(&document, path, bytes, length);
+    ok = parse(&document);
+    if (!ok)
+        report(&document, message);
+    d->format = format;
+    if (ok) {
+        d->name = arena_string(&d->memory, document.name.text ? document.name.text : "", document.name.length);
+        ok = d->name && declare_ports(d, &document);
+    }
+    arena_free(&document.arena);
+    return ok || describe_failed(d, path, NULL, message);
+}
+
+bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+{
+    return describe_document(path, bytes, length, document_parse_text, "webnn", d, message);
+}
+
+bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+{
+    return describe_document(path, bytes, length, document_parse_json, "json", d, message);
 }

@@ -12,7 +12,10 @@
  *         status = wnnModelBuild(model, &graph);
  *
  * A model that was read is a graph builder with the whole network, its inputs and its outputs.  wnnModelBuild builds it as it
- * is; a program may also add operators of its own to wnnModelGetBuilder and build that.
+ * is; a program may also add operators of its own to wnnModelGetBuilder and build that, or read the model into a builder of its
+ * own (WNNModelOptions.builder), behind operands that it has made.
+ *
+ * wnnModelDescribe tells what a file declares before anything is bound or built: inputs, outputs, free dimensions, metadata.
  *
  * Functions that can fail return a WNNStatus as those of webnn.h do; the message is wnnModelGetLastErrorMessage(), per thread.
  * Nothing in a file is trusted: whatever it holds, the answer is a model or a DataError, and reading stops at the budget.
@@ -69,10 +72,22 @@ typedef struct WNNModelOptions {
     char const *WNN_NULLABLE path;
     /** What reading and building may take; a member that is 0 is the context's, or grows with the model's files. */
     WNNBudget budget;
+    /**
+     * A builder of the program's own, which the network is added to; NULL for one of the model's.  It must have no error and
+     * be of the same context.  Its budget stays unless `budget` says another one.  After a failure it holds a part of the
+     * network and is of no use any more.
+     */
+    WNNGraphBuilder WNN_NULLABLE builder;
+    /**
+     * Operands of that builder that take the place of inputs: their types are the inputs', and their shapes bind dimensions.
+     * Such an input is none of the model's any more.  A manifest takes none.
+     */
+    size_t operandCount;
+    WNNNamedOperand const *WNN_NULLABLE operands;
 } WNNModelOptions;
 
 #define WNN_MODEL_OPTIONS_INIT                                                                                                 \
-    WNN_INIT_(WNNModelOptions, {sizeof(WNNModelOptions), 0, NULL, 0, NULL, 0, NULL, NULL, NULL, {0, 0}})
+    WNN_INIT_(WNNModelOptions, {sizeof(WNNModelOptions), 0, NULL, 0, NULL, 0, NULL, NULL, NULL, {0, 0}, NULL, 0, NULL})
 
 /** Describes an input or an output of a model.  Everything in it lives as long as the model. */
 typedef struct WNNModelPort {
@@ -119,6 +134,79 @@ WNN_EXPORT WNNGraphBuilder wnnModelGetBuilder(WNNModel model);
  * second call is an InvalidStateError.  *graph is the caller's, and NULL after a failure.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph);
+/* ------------------------------------------------------------------------------------------------ descriptions */
+
+/** Holds what a file says about its model.  It does not change, so any thread may ask it. */
+typedef struct WNNModelInfoImpl *WNNModelInfo;
+
+/** Describes an input or an output as a file declares it.  Everything in it lives as long as the description. */
+typedef struct WNNModelDeclaration {
+    WNNStringView name;
+    WNNOperandDataType dataType; /**< Undefined where the file does not say it, or WebNN does not have it */
+    bool boolean;                /**< the file calls it bool; its elements are uint8 of 0 and 1 */
+    bool hasShape;               /**< the file says its rank; outputs of .webnn text and JSON have neither type nor shape */
+    size_t rank;
+    WNNModelDimension const *dimensions; /**< a size of 0 is open: by that name, or only by a shape where the name is "" */
+} WNNModelDeclaration;
+
+/** Names a dimension of inputs that the file leaves open, and the largest size that it takes. */
+typedef struct WNNModelFreeDimension {
+    WNNStringView name;
+    uint32_t largest;
+} WNNModelFreeDimension;
+
+/**
+ * Holds something that a file says about itself.  Of ONNX these are producer_name, producer_version, domain, model_version,
+ * doc_string, graph.doc_string, ir_version and, for every operator set, opset_import.DOMAIN; then its metadata_props by their
+ * own keys.  Other formats have none.
+ */
+typedef struct WNNModelMetadata {
+    WNNStringView key;
+    WNNStringView value;
+    bool custom; /**< of metadata_props: the key is the file's own */
+} WNNModelMetadata;
+
+/**
+ * Describes a file or a folder, of which weights are not read.  *info is the caller's (wnnModelInfoRelease), and NULL after a
+ * failure: DataError for what is no model, TypeError for a path that is NULL, UnknownError if memory runs out.  That a model is
+ * described does not say that it can be built.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnModelDescribe(char const *path, WNNModelInfo *info);
+/** Does the same with a model in memory: ONNX, .webnn text or JSON.  The bytes are not needed once the call is over. */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnModelDescribeMemory(void const *data, size_t byteLength, WNNModelInfo *info);
+/** Takes a reference; any thread may. */
+WNN_EXPORT void wnnModelInfoAddRef(WNNModelInfo info);
+/** Gives a reference back.  NULL is allowed. */
+WNN_EXPORT void wnnModelInfoRelease(WNNModelInfo WNN_NULLABLE info);
+/** Returns the name that the file has for the model, or "".  It lives as long as the description. */
+WNN_EXPORT WNNStringView wnnModelInfoGetName(WNNModelInfo info);
+/** Returns "onnx", "webnn", "json" or "manifest".  It has static storage. */
+WNN_EXPORT WNNStringView wnnModelInfoGetFormat(WNNModelInfo info);
+/** Returns how many inputs there are; those that the file has values for are none. */
+WNN_EXPORT size_t wnnModelInfoGetInputCount(WNNModelInfo info);
+/** Returns how many outputs there are. */
+WNN_EXPORT size_t wnnModelInfoGetOutputCount(WNNModelInfo info);
+/** Returns how many names of open dimensions the inputs have. */
+WNN_EXPORT size_t wnnModelInfoGetFreeDimensionCount(WNNModelInfo info);
+/** Returns how many pieces of metadata there are. */
+WNN_EXPORT size_t wnnModelInfoGetMetadataCount(WNNModelInfo info);
+/** Describes an input, in the file's order.  A TypeError if there are fewer; *input is left alone then, as in the next ones. */
+WNN_EXPORT WNNStatus wnnModelInfoGetInput(WNNModelInfo info, size_t index, WNNModelDeclaration *input);
+/** Describes an output, in the file's order. */
+WNN_EXPORT WNNStatus wnnModelInfoGetOutput(WNNModelInfo info, size_t index, WNNModelDeclaration *output);
+/** Names an open dimension, in the order in which the inputs mention them. */
+WNN_EXPORT WNNStatus wnnModelInfoGetFreeDimension(WNNModelInfo info, size_t index, WNNModelFreeDimension *dimension);
+/** Gives a piece of metadata, in the file's order. */
+WNN_EXPORT WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WNNModelMetadata *metadata);
+/**
+ * Writes text, which may be of a file that nobody trusts, so that it can be shown: control, bidirectional and invisible
+ * characters are written as their numbers.  buffer gets at most size bytes with a NUL; what does not fit is cut off.  Returns
+ * buffer.
+ */
+WNN_EXPORT char const *wnnModelEscape(WNNStringView text, char *buffer, size_t size);
+
+/* ------------------------------------------------------------------------------------------------ errors */
+
 /** Returns the message of the last call of this header that failed in this thread.  It is valid until the next one fails. */
 WNN_EXPORT WNNStringView wnnModelGetLastErrorMessage(void);
 

@@ -54,9 +54,40 @@ static void every_allocation_can_fail(void **state)
 #endif
 }
 
+static void describing_can_fail_at_every_allocation(void **state)
+{
+#ifdef CAN_FAIL_ALLOCATIONS
+    static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 4)]; y: f32[dyn(\"m\", 4)]; }\n"
+                               "  nodes { z = add(x, y); }\n  outputs { z; }\n}\n";
+    bool done = false;
+    long failures = 0;
+
+    (void)state;
+    for (long n = 0; !done; n++) {
+        WNNStatus status;
+        WNNModelInfo info;
+
+        allocations_fail_after(n);
+        status = wnnModelDescribeMemory(text, sizeof text - 1, &info);
+        done = allocations_stop_failing();
+        failures += !done;
+        assert_int_equal(status == WNNStatus_Success, done);
+        assert_int_equal(info != NULL, done);
+        if (status && !strstr(wnnModelGetLastErrorMessage().data, "out of memory"))
+            fail_msg("allocation %ld: %s", n, wnnModelGetLastErrorMessage().data);
+        wnnModelInfoRelease(info);
+    }
+    assert_true(failures > 3);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail),
+                                       cmocka_unit_test(describing_can_fail_at_every_allocation)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,9 @@ static void wrong_options_are_refused(void **state)
 
     (void)state;
     newer.options.structSize = sizeof newer;
-    refused(&newer.options, "does not know");
+    assert_int_equal(offsetof(WNNModelOptions, budget) + sizeof o.budget, 88); /* the first version's size, which stays */
+    assert_int_equal(sizeof o, 112);
+    refused(&newer.options, "options that it does not");
     o.structSize = 8;
     refused(&o, "structSize");
     o.structSize = sizeof o;
@@ -137,6 +139,89 @@ static void wrong_options_are_refused(void **state)
     refused(&o, "has 3 bytes");
     constant.descriptor.dataType = WNNOperandDataType_Undefined;
     refused(&o, "data type");
+}
+
+static void options_of_the_first_version_are_read(void **state)
+{
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNModel model;
+
+    (void)state;
+    o.structSize = 88; /* what stands behind is not the program's */
+    o.operandCount = 1;
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
+    wnnModelRelease(model);
+}
+
+/** Makes x -> relu -> r in a builder of the program's own, and reads the text with r in place of its input x. */
+static void a_model_is_read_into_a_builder(void **state)
+{
+    const uint32_t sizes[1] = {2};
+    float x[2] = {-1, 2}, y[2] = {10, 20}, out[2] = {0};
+    const WNNNamedBuffer inputs[2] = {{WNN_STR("x"), x, sizeof x}, {WNN_STR("y"), y, sizeof y}};
+    const WNNNamedBuffer output = {WNN_STR("out"), out, sizeof out};
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNNamedOperand operand = {WNN_STR("x"), NULL};
+    WNNModelPort port;
+    WNNGraph graph;
+    WNNModel model;
+
+    (void)state;
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
+    operand.operand =
+        wnnGraphBuilderInput(o.builder, WNN_STR("x"), &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, sizes});
+    operand.operand = wnnGraphBuilderRelu(o.builder, operand.operand, NULL);
+    o.operandCount = 1;
+    o.operands = &operand;
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_Success);
+    assert_ptr_equal(wnnModelGetBuilder(model), o.builder);
+    assert_int_equal(wnnModelGetInputCount(model), 1); /* x is none any more */
+    assert_int_equal(wnnModelGetOutput(model, 0, &port), WNNStatus_Success);
+    operand = (WNNNamedOperand){WNN_STR("out"), wnnGraphBuilderNeg(o.builder, port.operand, NULL)};
+    wnnModelRelease(model);
+    assert_int_equal(wnnGraphBuilderBuild(o.builder, 1, &operand, &graph), WNNStatus_Success);
+    assert_int_equal(wnnGraphCompute(graph, 2, inputs, 1, &output), WNNStatus_Success);
+    assert_true(out[0] == -10 && out[1] == -22);
+    wnnGraphRelease(graph);
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_DataError);
+    assert_non_null(strstr(wnnModelGetLastErrorMessage().data, "has built its graph already"));
+    wnnGraphBuilderRelease(o.builder);
+}
+
+/** Reads the text into a fresh builder with an input of this type, named as the operand is, in place of its x. */
+static void operand_is_refused(const char *name, WNNOperandDataType type, uint32_t size, const char *what)
+{
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNNamedOperand operand = {WNN_STR(name), NULL};
+    WNNModel model;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
+    operand.operand = wnnGraphBuilderInput(o.builder, WNN_STR("mine"), &(WNNOperandDescriptor){type, 1, &size});
+    o.operandCount = 1;
+    o.operands = &operand;
+    assert_int_equal(wnnModelReadMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_DataError);
+    assert_null(model);
+    if (!strstr(wnnModelGetLastErrorMessage().data, what))
+        fail_msg("'%s' does not say '%s'", wnnModelGetLastErrorMessage().data, what);
+    wnnGraphBuilderRelease(o.builder);
+}
+
+static void operands_that_do_not_fit_are_refused(void **state)
+{
+    WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+    WNNNamedOperand operand = {WNN_STR("x"), NULL};
+
+    (void)state;
+    operand_is_refused("x", WNNOperandDataType_Int32, 2, "\"x\" is of type int32, the input of type float32");
+    operand_is_refused("x", WNNOperandDataType_Float32, 3, "\"x\" has the shape [3], the input [2]");
+    operand_is_refused("q", WNNOperandDataType_Float32, 2, "no input 'q'");
+    operand_is_refused("x", WNNOperandDataType_Float32, 0, "has an error already");
+    o.operandCount = 1;
+    o.operands = &operand;
+    refused(&o, "no builder");
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &o.builder), WNNStatus_Success);
+    refused(&o, "operand is NULL");
+    wnnGraphBuilderRelease(o.builder);
 }
 
 static void every_truncation_is_an_error(void **state)
@@ -177,7 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_is_read_from_memory),      cmocka_unit_test(a_model_is_read_from_a_file),
         cmocka_unit_test(wrong_options_are_refused),        cmocka_unit_test(every_truncation_is_an_error),
-        cmocka_unit_test(the_budget_of_the_options_counts),
+        cmocka_unit_test(the_budget_of_the_options_counts), cmocka_unit_test(options_of_the_first_version_are_read),
+        cmocka_unit_test(a_model_is_read_into_a_builder),   cmocka_unit_test(operands_that_do_not_fit_are_refused),
     };
 
     return cmocka_run_group_tests(tests, start, stop);

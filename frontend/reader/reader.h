@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the files of libwebnn_model share: messages, and options as the readers of frontend/model take them. */
+#ifndef WEBNN_FRONTEND_READER_READER_H_
+#define WEBNN_FRONTEND_READER_READER_H_
+
+#include "frontend/io/npy.h"
+#include "frontend/model/model.h"
+#include "webnn/webnn_model.h"
+
+/** Makes a message the thread's last one.  Returns status. */
+WNNStatus reader_fail(WNNStatus status, const char *message);
+/** Does the same with a message that the readers made, and frees it; without one, memory ran out. */
+WNNStatus reader_fail_with(WNNStatus status, char *message);
+/** Returns a view of a text that may be NULL. */
+WNNStringView reader_view(const char *text);
+
+/** Holds the options as the readers take them; names are copied, since theirs end with a NUL. */
+struct request {
+    struct model_options options;
+    struct model_dim *dims;
+    struct model_shape *shapes;
+    struct model_constant *constants;
+    struct model_binding *bindings;
+    struct npy_array *arrays; /* of the constants; their elements are the caller's */
+    size_t name_count;
+    char **names; /* room for those of all lists */
+};
+
+/** Makes the readers' options; request_free gives them back in any case.  Returns a TypeError or UnknownError after a message.
+ */
+WNNStatus request_make(struct request *r, const WNNModelOptions *given);
+/** Frees what request_make made. */
+void request_free(struct request *r);
+
+#endif
