@@ -66,6 +66,7 @@
      .few_rows = 6,                                                                                                            \
      .recurrent_rows = 1,                                                                                                      \
      .tall_rows = 14,                                                                                                          \
+     .compact_bytes = 1 << 17,                                                                                                 \
      .zeros_most = 4096,                                                                                                       \
      .float64_multiplies = 2048,                                                                                               \
      .code = 0.02,                                                                                                             \

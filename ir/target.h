@@ -177,6 +177,7 @@ struct contraction_facts {
     uint32_t tall_rows;      /* rows beyond which a tile gains nothing by more */
     uint32_t zeros_most;     /* elements of a row in the padding that zeros on the stack may stand for, in the first cache */
     uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/recurrent.md) */
+    int64_t compact_bytes;       /* B with fewer bytes as float32 than this is unpacked when the graph is built */
     double code;                 /* share that each further kind of tile costs: it is code of its own */
     double narrow;               /* how many times longer a panel of one vector takes: loads limit it */
     double short_tile;           /* the same for one of three vectors, whose tiles have fewer rows */
@@ -286,6 +287,8 @@ struct target {
     /* The rest is about the library for convolutions and matmuls.  Functions that are NULL take nothing. */
     bool prefers_nhwc;         /* convolutions want channels-last */
     int64_t storage_alignment; /* of the offsets of values in an arena, a power of two; 0: TARGET_ALIGNMENT */
+    /** Says that kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay as they are. */
+    bool unpacks_weights;
     /** Says that kernels of stages are slower than register tiles on this device, so that no convolution is transformed
      * (Winograd). */
     bool direct_convolutions;

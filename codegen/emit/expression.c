@@ -6,6 +6,7 @@
 
 #include "codegen/emit/accumulate.h"
 #include "codegen/emit/index.h"
+#include "codegen/emit/lookup.h"
 #include "codegen/emit/memory.h"
 #include "codegen/emit/operation.h"
 #include "codegen/emit/transpose.h"
@@ -33,6 +34,13 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     }
     default:
         break;
+    }
+    float table[16];
+    const uint32_t index = x->type == KT_F32 ? lookup_find(e, expr, lanes, table) : KEXPR_NONE;
+    if (index != KEXPR_NONE) {
+        V bits = expr_value_lanes(e, cx, index, lanes);
+        frame_at(&e->frame, e->info.expr_level[expr]);
+        return emit_lookup(&e->m, table, bits);
     }
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
         args[i] = expr_value_lanes(e, cx, x->args[i], lanes);

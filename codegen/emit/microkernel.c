@@ -81,28 +81,40 @@ static void clear_sums(struct emitter *e, const struct context *cx, V *slots)
 static void step(struct emitter *e, const struct context *cx, struct sums *t)
 {
     const struct kexpr *x = &e->k->exprs[t->reduce];
+    const uint32_t b_expr = e->s->tile.factor != KEXPR_NONE ? e->s->tile.unscaled : x->args[1];
     const struct build *m = &e->m;
 
     operand_prefetch(e,
                      cx); /* first: LLVM moves no load across it, and behind all of them they would be in registers together */
     for (uint32_t c = 0; c < cx->copies; c++) {
         const struct context of = context_of_copy(cx, c);
-        V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, x->args[1], cx->lanes);
+        V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, b_expr, cx->lanes);
         frame_here(&e->frame);
         V old = LLVMBuildLoad2(m->b, sum_type(e, cx), t->partial[c], "");
         LLVMBuildStore(m->b, op_mad(m, a, b, old), t->partial[c]);
     }
 }
 
+/* Returns what the sum of a block is multiplied by in that copy. */
+static V factor_value(struct emitter *e, const struct context *cx, uint32_t copy)
+{
+    const struct context of = context_of_copy(cx, copy);
+
+    return expr_value_lanes(e, &of, e->s->tile.factor, cx->lanes);
+}
+
 /* Ends a block of a sum that is split. */
 static void add_partial_sums(struct emitter *e, const struct context *cx, struct sums *t)
 {
     const struct build *m = &e->m;
-    frame_here(&e->frame);
+
     for (uint32_t c = 0; c < cx->copies; c++) {
+        V factor = e->s->tile.factor != KEXPR_NONE ? factor_value(e, cx, c) : NULL;
+        frame_here(&e->frame);
         V total = LLVMBuildLoad2(m->b, sum_type(e, cx), t->total[c], "");
         V sum = LLVMBuildLoad2(m->b, sum_type(e, cx), t->partial[c], "");
-        LLVMBuildStore(m->b, LLVMBuildFAdd(m->b, total, sum, ""), t->total[c]);
+        total = factor ? op_mad(m, sum, factor, total) : LLVMBuildFAdd(m->b, total, sum, "");
+        LLVMBuildStore(m->b, total, t->total[c]);
     }
     clear_sums(e, cx, t->partial);
 }
@@ -249,6 +261,13 @@ static void nest_body(struct emitter *e, const struct context *cx, void *user)
     inner(e, cx, at->sums, at->r + 1);
 }
 
+static void block_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    inner(e, cx, at->sums, at->r + 1);
+    add_partial_sums(e, cx, at->sums);
+}
+
 /* Cuts a loop into blocks, each of which is a sum of its own. */
 static void split_loop(struct emitter *e, const struct context *cx, struct nest_at *at, uint32_t var, V size)
 {
@@ -293,7 +312,9 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     }
     struct nest_at at = {t, r};
     frame_enter(&e->frame, level, "reduce");
-    if (r == e->s->tile.split)
+    if (r == e->s->tile.split && e->s->tile.split_steps == 1)
+        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, block_body, &at);
+    else if (r == e->s->tile.split)
         split_loop(e, cx, &at, var, size);
     else
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, nest_body, &at);
@@ -324,10 +345,14 @@ static struct sums make_sums(struct emitter *e, const struct context *cx)
 /* Makes the sums the values of the REDUCE. */
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
-    frame_here(&e->frame);
+    const bool split = e->s->tile.split != KEXPR_NONE, scaled = !split && e->s->tile.factor != KEXPR_NONE;
+
     for (uint32_t c = 0; c < cx->copies; c++) {
-        V slot = e->s->tile.split != KEXPR_NONE ? t->total[c] : t->partial[c];
-        V value = LLVMBuildLoad2(e->m.b, sum_type(e, cx), slot, "");
+        V factor = scaled ? factor_value(e, cx, c) : NULL;
+        frame_here(&e->frame);
+        V value = LLVMBuildLoad2(e->m.b, sum_type(e, cx), split ? t->total[c] : t->partial[c], "");
+        if (factor)
+            value = LLVMBuildFMul(e->m.b, value, factor, "");
         e->cache.exprs[t->reduce * COPIES_MAX + c] = (struct cached){value, e->frame.levels[e->info.point_level].serial};
     }
 }

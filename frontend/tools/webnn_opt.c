@@ -208,6 +208,7 @@ static bool is_type_of(const struct weights_entry *entry, const struct tensor_ty
 {
     bool same = entry->rank == type->rank && (dtype_is_public(type->type)    ? entry->dataType == type->type
                                               : type->type == DTYPE_BFLOAT16 ? !strcmp(entry->typeName, "BF16")
+                                              : type->type == DTYPE_UINT4    ? !strcmp(entry->typeName, "U4")
                                                                              : !strcmp(entry->typeName, "F64"));
 
     for (size_t i = 0; same && i < entry->rank; i++)

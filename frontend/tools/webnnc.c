@@ -90,7 +90,7 @@ static bool choose_target(struct compilation *c)
             return complain("%s", e.message);
         c->target = *t;
     } else {
-        c->target = (struct target){.thread_count = 1, .prefers_nhwc = true};
+        c->target = (struct target){.thread_count = 1, .prefers_nhwc = true, .unpacks_weights = true};
     }
     c->target.triple = code.triple;
     c->target.cpu = code.cpu;

@@ -117,6 +117,7 @@ static const struct {
     [WNNOperandDataType_Uint8] = {"uint8", "u8", 1},
     [DTYPE_BFLOAT16] = {"bfloat16", "bf16", 2},
     [DTYPE_FLOAT64] = {"float64", "f64", 8},
+    [DTYPE_UINT4] = {"uint4", "u4", 1},
 };
 
 size_t dtype_size(dtype t)

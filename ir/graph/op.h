@@ -40,8 +40,13 @@ enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed 
 /** Small recurrent operators are computed in this type (docs/recurrent.md).  Only passes make it; cast, operators of any type
  * (DT_ANY) and those with OPF_FLOAT64 have it. */
 #define DTYPE_FLOAT64 ((dtype)(DTYPE_COUNT + 1))
+/** Weights whose values fit into 4 bits lie in memory like this (docs/compact-weights.md): numbers from 0 to 15, element i in
+ * bits 4 * (i % 8) of the 32-bit word i / 8, counted in row-major order.  Only passes make constants of it, and only cast reads
+ * them. */
+#define DTYPE_UINT4 ((dtype)(DTYPE_COUNT + 2))
+enum { DTYPE_UINT4_PER_WORD = 8 };
 /** This is one more than the largest type, those that only passes make included. */
-enum { DTYPE_END = DTYPE_COUNT + 2 };
+enum { DTYPE_END = DTYPE_COUNT + 3 };
 
 /** This is a set of data types (bit 1 << dtype), or "same as input i" (DT_AS). */
 typedef uint16_t dtype_set;
@@ -82,7 +87,8 @@ static inline bool dtype_is_signed(dtype t)
     return t == WNNOperandDataType_Int32 || t == WNNOperandDataType_Int64 || t == WNNOperandDataType_Int8;
 }
 
-/** Returns the bytes of an element; 0 for Undefined. */
+/** Returns the bytes of an element; 0 for Undefined.  Elements of DTYPE_UINT4 count as one byte, of which two share one:
+ * type_bytes knows. */
 size_t dtype_size(dtype t);
 /** Returns the specification's name ("float32"), and "undefined" for what is no type. */
 const char *dtype_name(dtype t);

@@ -15,6 +15,8 @@ int64_t type_elements(const struct tensor_type *t)
 
 int64_t type_bytes(const struct tensor_type *t)
 {
+    if (t->type == DTYPE_UINT4) /* whole words */
+        return (type_elements(t) + DTYPE_UINT4_PER_WORD - 1) / DTYPE_UINT4_PER_WORD * (int64_t)sizeof(uint32_t);
     return type_elements(t) * (int64_t)dtype_size(t->type);
 }
 

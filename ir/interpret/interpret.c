@@ -126,12 +126,28 @@ static const double *drop_zero_bounds(const double *bounds, const struct tensor_
     return NULL;
 }
 
-/** Returns an operand's bytes where elements may be read: constants that were lent may lie askew.  Returns NULL if memory runs
- * out. */
+/** Returns elements of 4 bits as bytes, as interpret_load reads them.  Returns NULL if memory runs out. */
+static const void *unpack(struct interpretation *t, const struct tensor_type *type, const void *data)
+{
+    const int64_t count = type_elements(type);
+    uint8_t *bytes = interpret_memory(t, count, 1);
+
+    for (int64_t i = 0; bytes && i < count; i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)data + i / DTYPE_UINT4_PER_WORD * (int64_t)sizeof word, sizeof word);
+        bytes[i] = word >> 4 * (i % DTYPE_UINT4_PER_WORD) & 15;
+    }
+    return bytes;
+}
+
+/** Returns an operand's bytes where elements may be read: constants that were lent may lie askew, and those of 4 bits become
+ * bytes.  Returns NULL if memory runs out. */
 static const void *straight(struct interpretation *t, const struct tensor_type *type, const void *data)
 {
     void *moved;
 
+    if (type->type == DTYPE_UINT4)
+        return unpack(t, type, data);
     if ((uintptr_t)data % dtype_size(type->type) == 0)
         return data;
     moved = interpret_memory(t, type_elements(type), dtype_size(type->type));

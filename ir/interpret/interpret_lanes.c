@@ -81,6 +81,10 @@ void interpret_load(dtype type, const void *data, int64_t stride, int64_t count,
         LOAD(f, double, x)
         return;
     }
+    if (type == DTYPE_UINT4) { /* unpacked to bytes */
+        LOAD(i, uint8_t, x)
+        return;
+    }
     switch (type) {
     case WNNOperandDataType_Float32:
         LOAD(f, float, x)

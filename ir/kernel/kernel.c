@@ -68,6 +68,8 @@ enum ktype ktype_of(dtype t)
         return KT_F32;
     if (t == DTYPE_FLOAT64)
         return KT_F64;
+    if (t == DTYPE_UINT4)
+        return KT_U32;
     switch (t) {
     case WNNOperandDataType_Float32:
     case WNNOperandDataType_Float16:

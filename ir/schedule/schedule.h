@@ -58,6 +58,10 @@ struct register_tile {
     uint32_t unroll_from;              /* REDUCED variables from here on are unrolled */
     uint32_t split; /* REDUCED variable at which accumulation is split into blocks of split_steps; KEXPR_NONE: nowhere */
     int64_t split_steps;
+    /* B is `unscaled` times `factor`, which is the same for a whole block of K: the sum of a block is multiplied by it, not B
+     * in every step.  KEXPR_NONE: B is what it is. */
+    uint32_t factor, unscaled;
+    bool unpacked;         /* B is not what is loaded, but computed from it in registers */
     bool guarded;          /* an operand has guards (padding) */
     bool ranged;           /* one test decides the guards for a whole tile */
     uint32_t branch;       /* it is made inside of as many loops over REDUCED variables */

@@ -448,7 +448,8 @@ struct schedule *schedule_cpu(const struct kernel *k, const struct target *t)
     if (!s)
         return NULL;
     s->kernel = k;
-    s->vector_var = s->tile.m_var = s->tile.split = s->tile.prefetch_var = s->transpose.var = KEXPR_NONE;
+    s->vector_var = s->transpose.var = KEXPR_NONE;
+    s->tile.m_var = s->tile.split = s->tile.factor = s->tile.unscaled = s->tile.prefetch_var = KEXPR_NONE;
     s->facts = target_facts(t);
     s->vector_block = s->facts->loop.vector_block;
     if (k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) {

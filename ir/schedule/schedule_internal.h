@@ -27,6 +27,7 @@ struct tile_bounds {
     uint32_t m_multiple; /* as in struct kernel: then MR is it */
     int64_t mr_most;     /* rows that the first-level cache and registers for addresses allow */
     bool own_operands;   /* every accumulator has its own (a depthwise convolution): large tiles are only long code there */
+    bool unpacked;       /* vectors of B are computed from others, which are kept in registers, too */
     bool wide_elements;  /* every element in memory has 32 or 64 bits */
 };
 

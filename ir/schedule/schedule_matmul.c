@@ -114,6 +114,17 @@ bool tile_find(struct schedule *s)
 
 /* ---- questions about the kernel ---- */
 
+/* Returns the contraction of a kernel that has one. */
+static const struct kexpr *find_dot(const struct kernel *k)
+{
+    const struct kexpr *dot = NULL;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_REDUCE)
+            dot = &k->exprs[i];
+    return dot;
+}
+
 /* Returns whether a form depends on a variable through derived ones. */
 bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var)
 {
@@ -205,14 +216,22 @@ bool tile_is_a(const struct schedule *s, const struct kexpr *x)
 uint32_t tile_b(const struct schedule *s)
 {
     const struct kernel *k = s->kernel;
+    uint32_t b = KEXPR_NONE;
+    int64_t most = 0; /* weights have scales beside them */
 
     for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kaffine *a = &k->exprs[i].index;
-        if (tile_is_operand(&k->exprs[i]) && kaffine_coefficient(*a, s->vector_var) == 1 &&
-            !kaffine_coefficient(*a, s->tile.m_var))
-            return i;
+        const struct kexpr *x = &k->exprs[i];
+        int64_t bytes;
+        if (!tile_is_operand(x) || kaffine_coefficient(x->index, s->vector_var) != 1 ||
+            kaffine_coefficient(x->index, s->tile.m_var))
+            continue;
+        bytes = k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type);
+        if (bytes > most) {
+            b = i;
+            most = bytes;
+        }
     }
-    return KEXPR_NONE;
+    return b;
 }
 
 /*
@@ -224,7 +243,8 @@ static bool is_strided(const struct schedule *s)
     const struct kernel *k = s->kernel;
     if (s->tile.m_var == KEXPR_NONE || !k->reduced_count || operands_are_own(s))
         return false;
-    if (k->vars[k->parallel_count + k->reduced_count - 1].size <= KERNEL_IMMEDIATE_MAX)
+    if (k->vars[k->parallel_count + k->reduced_count - 1].size <= KERNEL_IMMEDIATE_MAX &&
+        k->exprs[find_dot(k)->args[1]].op == K_LOAD)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
@@ -254,6 +274,7 @@ static void choose_mr_nr(struct schedule *s, const struct target *target)
                             .m_multiple = k->m_multiple,
                             .mr_most = s->tile.strided && cached > pointers ? pointers : cached,
                             .own_operands = operands_are_own(s),
+                            .unpacked = k->exprs[find_dot(k)->args[1]].op != K_LOAD,
                             .wide_elements = true};
 
     for (uint32_t i = 0; i < k->tensor_count; i++)
@@ -277,6 +298,52 @@ static void choose_split(struct schedule *s)
             return;
         }
         inner *= size;
+    }
+}
+
+/* Returns how many loops over REDUCED variables must be open for an expression to have a value. */
+static uint32_t expr_depth(const struct kernel *k, uint32_t id)
+{
+    const struct kexpr *x = &k->exprs[id];
+    uint32_t depth = x->op == K_LOAD || x->op == K_INDEX ? depth_of(k, &x->index) : 0;
+
+    for (uint32_t g = 0; x->op == K_LOAD && g < x->guard_count; g++) {
+        uint32_t d = depth_of(k, &x->guards[g].form);
+        depth = d > depth ? d : depth;
+    }
+    for (uint32_t a = 0; a < 3; a++) {
+        uint32_t d = x->args[a] == KEXPR_NONE ? 0 : expr_depth(k, x->args[a]);
+        depth = d > depth ? d : depth;
+    }
+    return depth;
+}
+
+/*
+ * Finds out whether B is a product whose one factor changes only from block to block of K, as the scale of quantised weights
+ * does.  Then accumulation is split into these blocks, and their sums are multiplied.
+ */
+static void choose_factor(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    const struct kexpr *b = &k->exprs[find_dot(k)->args[1]];
+    int64_t block = 1;
+
+    t->factor = t->unscaled = KEXPR_NONE;
+    t->unpacked = b->op != K_LOAD;
+    if (b->op != K_MUL)
+        return;
+    const uint32_t depths[2] = {expr_depth(k, b->args[0]), expr_depth(k, b->args[1])};
+    const uint32_t shallow = depths[1] <= depths[0], depth = depths[shallow];
+    for (uint32_t r = depth; r < k->reduced_count; r++)
+        block *= k->vars[k->parallel_count + r].size;
+    if (depth == depths[!shallow] || (depth && block > TILE_SUM_STEPS))
+        return;
+    t->factor = b->args[shallow];
+    t->unscaled = b->args[!shallow];
+    if (depth) {
+        t->split = depth - 1;
+        t->split_steps = 1;
     }
 }
 
@@ -440,6 +507,7 @@ void tile_choose(struct schedule *s, const struct target *target)
         t->unroll_from--;
     }
     choose_split(s);
+    choose_factor(s);
     if (t->split != KEXPR_NONE && t->split >= t->unroll_from)
         t->unroll_from = t->split + 1;
     choose_guards(s);

@@ -85,9 +85,10 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
     best.vectors = 0;
     for (t->vectors = 1; t->vectors <= (lanes > 1 ? facts->tile.vectors_most : 1); t->vectors++) {
         for (t->mr = 1; t->mr <= b->m && t->mr * t->vectors <= most; t->mr++) {
+            const uint32_t b_registers = b->unpacked ? 2 * t->vectors + 1 : t->vectors;
             double cost;
 
-            if (t->mr * t->vectors + t->vectors + spare > isa->registers && t->mr > 1)
+            if (t->mr * t->vectors + b_registers + spare > isa->registers && t->mr > 1)
                 break;
             if (b->n > vector_block && vector_block % (t->vectors * lanes))
                 continue;

@@ -85,6 +85,8 @@ static void print_tile(const struct schedule *s, FILE *out)
         fprintf(out, " %u", t->m_tails[i]);
     fprintf(out, " rest %u masked %u scalars %u unroll %u split %d %" PRId64, t->n_tail, t->masked, t->scalars, t->unroll_from,
             (int)t->split, t->split_steps);
+    if (t->factor != KEXPR_NONE)
+        fprintf(out, " times e%u", t->factor);
     fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u prefetch %d block %" PRId64, t->guarded, t->ranged,
             t->branch, t->zeros, t->b_outer, t->m_outer, (int)t->prefetch_var, t->m_block);
     if (t->strided)

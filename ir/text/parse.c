@@ -113,9 +113,12 @@ static bool parse_data(struct parser *p, const struct tensor_type *type, struct 
         return true;
     }
     if (bytes || lex_is_word(&p->l, "values")) {
+        if (!bytes && type->type == DTYPE_UINT4)
+            return lex_error_at(&p->l, place, "elements of uint4 lie in words, and are written as @bytes or @weights");
         /* An element takes two characters at least, so that there is no more memory than the text is worth. */
-        if (type_elements(type) > (int64_t)(p->l.length / 2))
-            return lex_error(&p->l, "the text is too short for %lld elements", (long long)type_elements(type));
+        const int64_t count = type->type == DTYPE_UINT4 ? size : type_elements(type);
+        if (count > (int64_t)(p->l.length / 2))
+            return lex_error(&p->l, "the text is too short for %lld elements", (long long)count);
         *constant = constant_create(NULL, (size_t)size);
         if (!*constant)
             return parse_out_of_memory(p);

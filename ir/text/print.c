@@ -402,6 +402,8 @@ enum print_data print_data_of(const struct value *v, const struct print_options 
 
     if (!v->constant)
         return PRINT_NOTHING;
+    if (v->type.type == DTYPE_UINT4) /* words, not elements */
+        return options->constants || type_bytes(&v->type) <= INLINE_BYTES_MAX ? PRINT_BYTES : PRINT_WEIGHTS;
     first = scalar_to_double(print_element(v, 0), v->type.type);
     /* Other programs know finite numbers only. */
     if (is_uniform(v) && (options->style == PRINT_IR || first - first == 0))
@@ -431,7 +433,7 @@ static void constant_print(const struct value *v, FILE *out, const struct print_
         for (int64_t i = 0; i < bytes; i++)
             fprintf(out, "%s%u", i ? ", " : "", data[i]);
         fputs("]);", out);
-        if (elements <= COMMENT_ELEMENTS_MAX) {
+        if (elements <= COMMENT_ELEMENTS_MAX && v->type.type != DTYPE_UINT4) {
             fputs("  #", out);
             for (int64_t i = 0; i < elements; i++)
                 fprintf(out, "%s %s", i ? "," : "", scalar_print(buf, print_element(v, i), v->type.type));

@@ -35,6 +35,7 @@ static const char *safetensors_name(dtype t)
         [WNNOperandDataType_Uint8] = "U8",
         [DTYPE_BFLOAT16] = "BF16",
         [DTYPE_FLOAT64] = "F64",
+        [DTYPE_UINT4] = "U4",
     };
 
     return names[t];

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "passes/support.h"
+#include "passes/storage/compact_weights.h"
 
 /* Says what is known of the bytes of a value, by value->index. */
 struct bytes_info {
@@ -149,7 +149,7 @@ static bool cluster_single(struct finish *f, struct node *n)
         if (done)
             return true;
     }
-    if (op_infos[n->op].flags & OPF_LIBRARY && !n->transformed && t && t->takes_node && t->takes_node(t->user, n))
+    if (op_infos[n->op].flags & OPF_LIBRARY && !n->transformed && library_computes(n, t))
         return give_cluster(f, n, CLUSTER_LIBRARY);
     if (op_infos[n->op].flags & OPF_RECURRENT)
         return give_cluster(f, n, CLUSTER_LOOP);

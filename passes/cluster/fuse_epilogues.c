@@ -11,7 +11,7 @@
  *
  * The pass runs once over the nodes; every node joins at most one cluster.
  */
-#include "passes/support.h"
+#include "passes/storage/compact_weights.h"
 
 enum {
     EPILOGUE_MAX = 16,    /* more than any library's list of post-operations */
@@ -66,7 +66,7 @@ bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o)
     graph_for_each (g, n) {
         struct cluster *c;
 
-        if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || !t->takes_node(t->user, n))
+        if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || !library_computes(n, t))
             continue;
         c = cluster_create(g, CLUSTER_LIBRARY);
         if (!c)

@@ -11,7 +11,7 @@
  * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
  * pass_fuse_epilogues, nothing but the last node's result leaves a cluster, and clusters cannot form cycles.
  */
-#include "passes/support.h"
+#include "passes/storage/compact_weights.h"
 
 enum { NODES_MAX = 16, OPERANDS = 2 };
 
@@ -105,6 +105,8 @@ bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
     }
     graph_for_each_safe (g, n) {
         if (n->cluster || !node_is_quantized_weight(n, o->target) || !node_is_constant(n))
+            continue;
+        if (node_is_compact_weight(n, o->target) && !pass_is_skipped(o, "pack-weights"))
             continue;
         if (!node_fold(g, n))
             return changed;

@@ -3,6 +3,7 @@
  * Estimates what a join of groups saves and costs: bytes moved to and from memory, work done again, threads without work.  From
  * nodes in topological order come estimates in bytes, by which fuse_kernels.c decides.
  */
+#include "ir/graph/compact.h"
 #include "passes/cluster/fuse_internal.h"
 
 double fuse_value_bytes(const struct value *v)
@@ -109,7 +110,7 @@ double fuse_repeated_work(struct fuse *f, const struct candidate *c)
         for (uint32_t k = 0; k < n->result_count; k++)
             if (f->value_bytes[n->results[k]->index] > times)
                 times = f->value_bytes[n->results[k]->index];
-        if (times > 1) {
+        if (times > 1 && !(n->result_count == 1 && value_is_unpacked(n->results[0]))) {
             if (cost_is_high(n))
                 return -1;
             operations += (times - 1) * cost_operations(f->o->target, n);

@@ -43,6 +43,9 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
         l->unfusable = true;
         return UINT32_MAX;
     }
+    if (v->type.type == DTYPE_UINT4)
+        return kernel_tensor(k, WNNOperandDataType_Uint32, type_bytes(&v->type) / (int64_t)sizeof(uint32_t), written,
+                             (void *)(uintptr_t)v);
     return kernel_tensor(k, v->type.type, type_elements(&v->type), written, (void *)(uintptr_t)v);
 }
 
@@ -75,15 +78,31 @@ static uint32_t load_scalar_constant(struct lowering *l, const struct value *v)
     return kernel_const(l->k, ktype_of(v->type.type), scalar_widen(s, v->type.type));
 }
 
+/** Returns an element of 4 bits as a number: its word, shifted and masked.  Eight neighbours share the word, which is loaded
+ * once where the loop over them is unrolled. */
+static uint32_t load_nibble(struct lowering *l, uint32_t tensor, struct kaffine index, const struct map *m)
+{
+    struct kernel *k = l->k;
+    const union scalar zero = {.u64 = 0};
+    uint32_t word = kernel_load(k, tensor, form_divmod(l, index, DTYPE_UINT4_PER_WORD, 0), m->guard_count, m->guards, zero);
+    uint32_t place = kernel_cast(k, KT_U32, kernel_index(k, form_divmod(l, index, 1, DTYPE_UINT4_PER_WORD)));
+    uint32_t shift = kernel_op2(k, K_SHL, place, kernel_const(k, KT_U32, (union scalar){.u32 = 2})); /* times 4 bits */
+
+    return kernel_op2(k, K_AND, kernel_op2(k, K_SHR, word, shift), kernel_const(k, KT_U32, (union scalar){.u32 = 15}));
+}
+
 static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
 {
     uint32_t tensor;
 
-    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->constant && v->constant->data)
+    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->type.type != DTYPE_UINT4 && v->constant &&
+        v->constant->data)
         return load_scalar_constant(l, v);
     tensor = lower_tensor(l, v, false);
     if (tensor == UINT32_MAX)
         return KEXPR_NONE;
+    if (v->type.type == DTYPE_UINT4)
+        return load_nibble(l, tensor, map_linear(l, m, &v->type), m);
     return kernel_load(l->k, tensor, map_linear(l, m, &v->type), m->guard_count, m->guards, (union scalar){.u64 = 0});
 }
 

@@ -188,6 +188,104 @@ static struct value *join_split(const struct node *n)
     return in0(split);
 }
 
+/* ---- in front of a dequantizeLinear ---- */
+
+/* Returns whether v is a constant, or one that was transposed or reshaped: constant folding makes it one. */
+static bool is_moved_constant(const struct value *v)
+{
+    while (producer_of(v, OP_TRANSPOSE) || producer_of(v, OP_RESHAPE))
+        v = in0(v->producer);
+    return v->kind == VALUE_CONSTANT;
+}
+
+/* Returns a dequantizeLinear of constants that only n reads. */
+static struct node *constant_dequantization(const struct node *n)
+{
+    struct node *inner = producer_of(in0(n), OP_DEQUANTIZE_LINEAR);
+
+    if (!inner || !value_only_use(in0(n)))
+        return NULL;
+    for (uint32_t i = 0; i < inner->input_count; i++)
+        if (!is_moved_constant(inner->inputs[i].value))
+            return NULL;
+    return inner;
+}
+
+/* Makes a dequantizeLinear before n of what the inputs of `inner` have become. */
+static struct value *dequantize_moved(struct graph *g, struct node *n, const struct node *inner, struct value *const *inputs)
+{
+    if (!inputs[0] || !inputs[1] || !inputs[2])
+        return NULL;
+    return make_node(g, n, OP_DEQUANTIZE_LINEAR, inner, 3, inputs, inner->options, &inner->args);
+}
+
+/* transpose(dequantizeLinear(x)) is dequantizeLinear of transposes: elements that are narrower move, and whoever reads weights
+ * sees the dequantizeLinear at once.  Scale and zero point have a dimension for each of x's. */
+static struct value *dequantize_transposed(struct graph *g, struct node *n)
+{
+    const struct node *inner = constant_dequantization(n);
+    struct value *inputs[3];
+
+    if (!inner)
+        return NULL;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct value *v = inner->inputs[i].value;
+        inputs[i] = make_transpose(g, n, n, v, NODE_OPTIONS(n, WNNTransposeOptions)->permutation);
+    }
+    return dequantize_moved(g, n, inner, inputs);
+}
+
+/*
+ * Finds the shape of a scale behind a reshape that only merges neighbouring dimensions: dimensions merge where the scale has
+ * all elements of the outer ones and one of the inner ones.  Returns false if there is no such shape.
+ */
+static bool merge_scale_dims(const struct tensor_type *from, const struct tensor_type *to, const struct tensor_type *scale,
+                             uint32_t *dims)
+{
+    uint32_t at = 0;
+
+    if (scale->rank != from->rank)
+        return false;
+    for (uint32_t d = 0; d < to->rank; d++) {
+        int64_t size = 1, own = 1;
+        bool partial = false; /* a dimension was met of which the scale has less than all elements */
+
+        while (at < from->rank && size * from->dims[at] <= to->dims[d]) {
+            if (partial && scale->dims[at] > 1)
+                return false;
+            partial |= scale->dims[at] < from->dims[at];
+            size *= from->dims[at];
+            own *= scale->dims[at++];
+        }
+        if (size != to->dims[d])
+            return false;
+        dims[d] = (uint32_t)own;
+    }
+    return at == from->rank;
+}
+
+/* reshape(dequantizeLinear(x)), likewise. */
+static struct value *dequantize_reshaped(struct graph *g, struct node *n)
+{
+    const struct node *inner = constant_dequantization(n);
+    const struct tensor_type *from = &in0(n)->type, *to = &n->results[0]->type;
+    struct value *inputs[3];
+
+    if (!inner)
+        return NULL;
+    for (uint32_t i = 1; i < 3; i++) {
+        uint32_t dims[RANK_MAX];
+        inputs[i] = inner->inputs[i].value;
+        for (uint32_t d = 0; d < to->rank; d++)
+            dims[d] = 1;
+        if (type_elements(&inputs[i]->type) > 1 && !merge_scale_dims(from, to, &inputs[i]->type, dims))
+            return NULL;
+        inputs[i] = make_reshape(g, n, n, inputs[i], to->rank, dims);
+    }
+    inputs[0] = make_reshape(g, n, n, inner->inputs[0].value, to->rank, to->dims);
+    return dequantize_moved(g, n, inner, inputs);
+}
+
 /* ---- padding into a convolution ---- */
 
 static bool all_finite(const struct value *v)
@@ -290,10 +388,14 @@ struct value *canonicalize_movement(struct graph *g, struct node *n)
     if (n->input_count && in0(n) && moves_nothing(n))
         return in0(n);
     switch (n->op) {
-    case OP_RESHAPE:
-        return merge_reshapes(g, n);
-    case OP_TRANSPOSE:
-        return merge_transposes(g, n);
+    case OP_RESHAPE: {
+        struct value *v = merge_reshapes(g, n);
+        return v || g->error.status ? v : dequantize_reshaped(g, n);
+    }
+    case OP_TRANSPOSE: {
+        struct value *v = merge_transposes(g, n);
+        return v || g->error.status ? v : dequantize_transposed(g, n);
+    }
     case OP_SLICE:
         return merge_slices(g, n);
     case OP_CAST:

@@ -14,11 +14,11 @@
  */
 #include <string.h>
 
-#include "passes/support.h"
+#include "passes/storage/compact_weights.h"
 
 static bool takes(const struct target *t, const struct node *n)
 {
-    return t->takes_node(t->user, n);
+    return library_computes(n, t);
 }
 
 /* ---- trying ---- */

@@ -12,7 +12,7 @@
  * second one to the contraction, which reads bfloat16 (pass_fuse_epilogues).  Other readers of x see float32 as before, so that
  * the pass changes no number: where x has such readers, it is stored both ways.
  */
-#include "passes/support.h"
+#include "passes/storage/compact_weights.h"
 
 enum { PARTS_MAX = 8 }; /* of a concat */
 
@@ -104,7 +104,7 @@ bool pass_low_precision_inputs(struct graph *g, const struct pass_options *o)
     if (!t || !t->takes_low_precision_input)
         return false;
     graph_for_each_safe (g, n) {
-        if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || !t->takes_node(t->user, n))
+        if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || !library_computes(n, t))
             continue;
         for (uint32_t slot = 0; slot < 2 && !g->error.status; slot++) {
             /* Most contexts never come here. */

@@ -4,6 +4,8 @@
  * output channels side by side, [N / P][window, input channels ...][P], so that every step of a sum loads whole vectors from
  * consecutive addresses.
  *
+ * Weights that lie in memory in 4, 8 or 16 bits stay like that (compact_weights.c).
+ *
  * It looks at nodes without a cluster that the library does not take.  They get the constant in that order, and behind it the
  * transpose and the reshape that say which element is which; they become index maps of the contraction's kernel
  * (docs/contractions.md).  The graph means the same as before.  Where the lowering would not take the three together nothing is
@@ -13,7 +15,7 @@
 
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
-#include "passes/support.h"
+#include "passes/storage/compact_weights.h"
 
 /* Says where the dimensions of a contraction's B are: that of output channels (N), and the others (K), slowest first. */
 struct weight_order {
@@ -87,6 +89,8 @@ static bool find_order(const struct contraction_facts *facts, const struct node 
     return false;
 }
 
+enum { COMPACT_NODES_MAX = 8 }; /* a contraction and what unpacks its B */
+
 static bool is_identity(const uint32_t *permutation, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -141,7 +145,7 @@ static bool is_candidate(const struct node *n, const struct target *t)
     /* Only floats are multiplied in tiles. */
     if (weights->type.type != WNNOperandDataType_Float32 && weights->type.type != WNNOperandDataType_Float16)
         return false;
-    return !t->takes_node || !t->takes_node(t->user, n);
+    return !library_computes(n, t);
 }
 
 /* Removes what was made before n since mark. */
@@ -151,6 +155,93 @@ static void undo(struct node *n, const struct node *mark)
         node_remove(n->prev);
 }
 
+static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o)
+{
+    return schedule_panel(
+        t,
+        &(struct contraction){.m = o->rows, .n = n->inputs[1].value->type.dims[o->results], .k = o->inner, .group = o->group});
+}
+
+/* Removes a node that nothing reads any more, and lets go of its constants. */
+static void drop_unread(struct node *n)
+{
+    struct value *sources[OP_OPERANDS_MAX];
+    const uint32_t count = n->input_count;
+
+    if (n->results[0]->uses)
+        return; /* another contraction reads the same weights */
+    for (uint32_t i = 0; i < count; i++)
+        sources[i] = n->inputs[i].value;
+    node_remove(n);
+    for (uint32_t i = 0; i < count; i++)
+        if (sources[i])
+            value_drop_constant(sources[i]);
+}
+
+/* Packs a constant B of floats.  Returns false if nothing was changed, or after an error in g->error. */
+static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
+{
+    const struct node *mark = n->prev;
+    struct weight_order order;
+    struct node *nodes[3], *maker;
+    struct value *v, *original = n->inputs[1].value;
+    uint32_t count = 0;
+
+    if (!find_order(&target_facts(t)->contraction, n, &order))
+        return false;
+    v = pack(g, n, &order, panel_of(t, n, &order));
+    if (!v)
+        return false;
+    node_set_input(n, 1, v);
+    if (v->producer->op == OP_RESHAPE)
+        nodes[1] = v->producer, nodes[0] = nodes[1]->inputs[0].value->producer, count = 2;
+    else
+        nodes[0] = v->producer, count = 1;
+    nodes[count++] = n;
+    if (!lower_can_join(t, nodes, count)) {
+        node_set_input(n, 1, original);
+        undo(n, mark);
+        return false;
+    }
+    /* What comes before the data movement that stays is computed at once. */
+    while ((maker = nodes[0]->inputs[0].value->producer) != NULL) {
+        while (maker->inputs[0].value->producer)
+            maker = maker->inputs[0].value->producer;
+        if (!node_fold(g, maker))
+            return false;
+    }
+    return true;
+}
+
+/* Packs a compact B, or makes floats of it and packs those where no kernel can unpack it.  Returns false if nothing was
+ * changed, or after an error in g->error. */
+static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking, const struct target *t)
+{
+    const struct node *mark = n->prev;
+    struct weight_order order;
+    struct node *nodes[COMPACT_NODES_MAX];
+    struct value *v, *original = n->inputs[1].value;
+    uint32_t count = 0;
+
+    if (!find_order(&target_facts(t)->contraction, n, &order))
+        return false;
+    v = compact_weights_pack(g, n, unpacking, order.results, panel_of(t, n, &order));
+    if (!v)
+        return false;
+    node_set_input(n, 1, v);
+    for (struct node *m = n->prev; m != mark; m = m->prev)
+        count++;
+    for (struct node *m = n, **at = nodes + count; m != mark; m = m->prev)
+        *at-- = m;
+    if (lower_can_join(t, nodes, count + 1)) {
+        drop_unread(unpacking);
+        return true;
+    }
+    node_set_input(n, 1, original);
+    undo(n, mark);
+    return node_fold(g, unpacking) && (pack_floats(g, n, t) || !g->error.status);
+}
+
 bool pass_pack_weights(struct graph *g, const struct pass_options *o)
 {
     bool changed = false;
@@ -158,43 +249,14 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
     if (!o->target)
         return false;
     graph_for_each_safe (g, n) {
-        const struct node *mark = n->prev;
-        struct weight_order order;
-        struct node *nodes[3], *maker;
-        struct value *v, *original;
-        uint32_t count = 0;
+        struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target);
 
-        if (!is_candidate(n, o->target) || !find_order(&target_facts(o->target)->contraction, n, &order))
-            continue;
-        original = n->inputs[1].value;
-        v = pack(g, n, &order,
-                 schedule_panel(o->target, &(struct contraction){.m = order.rows,
-                                                                 .n = original->type.dims[order.results],
-                                                                 .k = order.inner,
-                                                                 .group = order.group}));
+        if (unpacking)
+            changed |= pack_compact(g, n, unpacking, o->target);
+        else if (is_candidate(n, o->target))
+            changed |= pack_floats(g, n, o->target);
         if (g->error.status)
             return changed;
-        if (!v)
-            continue;
-        node_set_input(n, 1, v);
-        if (v->producer->op == OP_RESHAPE)
-            nodes[1] = v->producer, nodes[0] = nodes[1]->inputs[0].value->producer, count = 2;
-        else
-            nodes[0] = v->producer, count = 1;
-        nodes[count++] = n;
-        if (!lower_can_join(o->target, nodes, count)) {
-            node_set_input(n, 1, original);
-            undo(n, mark);
-            continue;
-        }
-        /* What comes before the data movement that stays is computed at once. */
-        while ((maker = nodes[0]->inputs[0].value->producer) != NULL) {
-            while (maker->inputs[0].value->producer)
-                maker = maker->inputs[0].value->producer;
-            if (!node_fold(g, maker))
-                return changed;
-        }
-        changed = true;
     }
     return changed;
 }

@@ -94,8 +94,11 @@ static bool set_fact(struct target *t, const char *word)
         t->takes_low_precision_input = takes_low_precision_input;
     } else if (!strcmp(word, "nhwc")) {
         t->prefers_nhwc = true;
+    } else if (!strcmp(word, "unpacks")) {
+        t->unpacks_weights = true;
     } else {
-        return complain("target: '%s' is none of baseline, avx2, avx512, library, matmul, int8, bfloat16 and nhwc", word);
+        return complain("target: '%s' is none of baseline, avx2, avx512, library, matmul, int8, bfloat16, nhwc and unpacks",
+                        word);
     }
     return true;
 }

@@ -281,7 +281,7 @@ int main(int argc, char **argv)
     if (!step || wnnCreateContext(NULL, &context) != WNNStatus_Success)
         random_die("no context");
     for (uint32_t t = 0; t < TARGETS; t++) {
-        targets[t] = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true};
+        targets[t] = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true, .unpacks_weights = true};
         if (!object_target(&targets[t], tests[t].triple, tests[t].cpu, tests[t].features, &arena, &e))
             random_die(e.message);
     }

@@ -258,7 +258,7 @@ static void type_check_holds_the_limits(void **state)
         {{WNNOperandDataType_Int64, 1, {2147483647}}, NULL},
         {{WNNOperandDataType_Uint8, 8, {1, 1, 1, 1, 1, 1, 1, 1}}, NULL},
         {{WNNOperandDataType_Undefined, 0, {0}}, "input has no valid data type (value 0)"},
-        {{(WNNOperandDataType)DTYPE_END, 0, {0}}, "input has no valid data type (value 11)"},
+        {{(WNNOperandDataType)DTYPE_END, 0, {0}}, "input has no valid data type (value 12)"},
         {{WNNOperandDataType_Uint8, 9, {1, 1, 1, 1, 1, 1, 1, 1}}, "input has rank 9, the largest supported is 8"},
         {{WNNOperandDataType_Uint8, 2, {3, 0}}, "input has size 0 in dimension 1, allowed are 1 to 2147483647"},
         {{WNNOperandDataType_Uint8, 1, {2147483648u}}, "input has size 2147483648 in dimension 0, allowed are 1 to 2147483647"},
@@ -363,6 +363,7 @@ static void names_parse_back(void **state)
     /* In graphs that passes have been through, but no program's. */
     assert_int_equal(dtype_parse("bf16", 4), DTYPE_BFLOAT16);
     assert_int_equal(dtype_parse("f64", 3), DTYPE_FLOAT64);
+    assert_int_equal(dtype_parse("u4", 2), DTYPE_UINT4);
     for (unsigned t = DTYPE_COUNT; t < DTYPE_END; t++) {
         assert_string_equal(wnnOperandDataTypeGetName((dtype)t), "undefined");
         assert_int_equal(wnnOperandDataTypeGetByteSize((dtype)t), 0);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Recognises compact weights: operand B of a matmul that lies in memory in fewer bits than it is multiplied in
+ * (docs/compact-weights.md).
+ */
+#ifndef WEBNN_IR_GRAPH_COMPACT_H_
+#define WEBNN_IR_GRAPH_COMPACT_H_
+
+#include "ir/graph/ir.h"
+
+/**
+ * Returns whether v is computed from constants alone, of which the one with the weights has 16 bits or less per element, by a
+ * dequantizeLinear, or a cast followed by subtractions and multiplications, and by transposes and reshapes behind it.  Constant
+ * folding has left such a value to its reader, which unpacks it element by element.
+ */
+bool value_is_unpacked(const struct value *v);
+
+#endif

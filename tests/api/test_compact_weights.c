@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Matmuls of weights in 4, 8 and 16 bits, with every form of scale and zero point, few rows and many, held against a
+ * computation in double.  The bound is that of a float32 sum of as many products, each of which may be rounded twice.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "webnn/webnn.h"
+
+enum { K = 256, N = 144, ROWS_MAX = 37 };
+
+static WNNContext context;
+static uint64_t random_state = 88172645463325252u;
+
+static uint32_t draw(uint32_t count)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 33) % count;
+}
+
+static float draw_float(void)
+{
+    return (float)((double)draw(1 << 24) / (1 << 23) - 1);
+}
+
+/** Says how weights are stored. */
+struct form {
+    WNNOperandDataType type;
+    int least;
+    uint32_t range;              /* values are least .. least + range - 1 */
+    uint32_t k_blocks, n_blocks; /* of the scale */
+    int zero;                    /* the zero point everywhere; ANY: random */
+};
+enum { ANY = 1000 };
+
+static const struct form forms[] = {
+    {WNNOperandDataType_Uint8, 0, 16, 8, N, 8},     {WNNOperandDataType_Uint8, 0, 16, 8, N, ANY},
+    {WNNOperandDataType_Int8, -8, 16, 32, N, 0},    {WNNOperandDataType_Int8, -120, 5, 1, N, ANY},
+    {WNNOperandDataType_Uint8, 100, 16, 1, 1, 107}, {WNNOperandDataType_Uint8, 0, 16, 64, N, 8},
+    {WNNOperandDataType_Uint8, 0, 256, 8, N, 128},  {WNNOperandDataType_Uint8, 0, 256, 4, N / 4, ANY},
+    {WNNOperandDataType_Int8, -128, 256, 1, N, 0},  {WNNOperandDataType_Int8, -128, 256, 2, 1, ANY},
+    {WNNOperandDataType_Float16, 0, 0, 0, 0, 0},
+};
+
+/* The weights as [K][N], as stored, and what they mean. */
+static uint8_t bytes[K * N], zeros[K * N];
+static float scales[K * N];
+static double weights[K * N];
+
+static void draw_weights(const struct form *f)
+{
+    for (uint32_t i = 0; i < f->k_blocks * f->n_blocks; i++) {
+        scales[i] = draw_float() + 1.5f;
+        zeros[i] = (uint8_t)(f->zero == ANY ? f->least + (int)draw(f->range) : f->zero);
+    }
+    for (uint32_t k = 0; k < K; k++)
+        for (uint32_t n = 0; n < N; n++) {
+            const uint32_t small = k / (K / f->k_blocks) * f->n_blocks + n / (N / f->n_blocks);
+            const uint8_t q = (uint8_t)(f->least + (int)draw(f->range)), z = zeros[small];
+            const int whole = f->type == WNNOperandDataType_Int8 ? (int8_t)q - (int8_t)z : q - z;
+            bytes[k * N + n] = q;
+            weights[k * N + n] = (double)whole * scales[small];
+        }
+}
+
+static WNNOperand constant(WNNGraphBuilder b, WNNOperandDataType type, uint32_t rows, uint32_t columns, const void *data)
+{
+    const WNNOperandDescriptor d = {type, 2, (uint32_t[]){rows, columns}};
+
+    return wnnGraphBuilderConstant(b, &d, data, (size_t)rows * columns * wnnOperandDataTypeGetByteSize(type));
+}
+
+/* Transposes rows x columns elements of that many bytes. */
+static void transpose(void *data, uint32_t rows, uint32_t columns, size_t size)
+{
+    unsigned char *copy = malloc((size_t)rows * columns * size), *to = data;
+
+    assert_non_null(copy);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t c = 0; c < columns; c++)
+            for (size_t i = 0; i < size; i++)
+                copy[(c * rows + r) * size + i] = to[(r * columns + c) * size + i];
+    for (size_t i = 0; i < (size_t)rows * columns * size; i++)
+        to[i] = copy[i];
+    free(copy);
+}
+
+static WNNOperand dequantized(WNNGraphBuilder b, const struct form *f, bool transposed)
+{
+    uint32_t dims[2] = {K, N}, small[2] = {f->k_blocks, f->n_blocks};
+
+    if (transposed) {
+        transpose(bytes, K, N, 1);
+        transpose(zeros, small[0], small[1], 1);
+        transpose(scales, small[0], small[1], sizeof *scales);
+        dims[0] = N, dims[1] = K;
+        small[0] = f->n_blocks, small[1] = f->k_blocks;
+    }
+    WNNOperand q = constant(b, f->type, dims[0], dims[1], bytes);
+    WNNOperand s = constant(b, WNNOperandDataType_Float32, small[0], small[1], scales);
+    WNNOperand z = constant(b, f->type, small[0], small[1], zeros);
+    return wnnGraphBuilderDequantizeLinear(b, q, s, z, NULL);
+}
+
+/* Random halves of 11 significant bits, whose bits are those of exact multiples of 2^-10. */
+static WNNOperand halves(WNNGraphBuilder b)
+{
+    static uint16_t data[K * N];
+
+    for (uint32_t i = 0; i < K * N; i++) {
+        const uint32_t fraction = draw(1 << 10), sign = draw(2);
+        data[i] = (uint16_t)(sign << 15 | 15 << 10 | fraction);
+        weights[i] = (sign ? -1.0 : 1.0) * (1 + fraction / 1024.0);
+    }
+    return wnnGraphBuilderCast(b, constant(b, WNNOperandDataType_Float16, K, N, data), WNNOperandDataType_Float32, NULL);
+}
+
+static WNNOperand multiply(WNNGraphBuilder b, WNNOperand x, const struct form *f, bool transposed)
+{
+    WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
+    WNNOperand w;
+
+    if (f->type == WNNOperandDataType_Float16)
+        return wnnGraphBuilderMatmul(b, x, halves(b), NULL);
+    draw_weights(f);
+    w = dequantized(b, f, transposed);
+    o.bTranspose = transposed;
+    return transposed ? wnnGraphBuilderGemm(b, x, w, &o) : wnnGraphBuilderMatmul(b, x, w, NULL);
+}
+
+static void check(const struct form *f, uint32_t rows, bool transposed)
+{
+    static float x[ROWS_MAX * K], y[ROWS_MAX * N];
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){rows, K}};
+    WNNGraphBuilder b;
+    WNNGraph graph;
+    WNNOperand out;
+
+    for (uint32_t i = 0; i < rows * K; i++)
+        x[i] = draw_float();
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    out = multiply(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), f, transposed);
+    if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), out}, &graph))
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    if (wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, rows * K * sizeof *x}, 1,
+                        &(WNNNamedBuffer){WNN_STR("y"), y, rows * N * sizeof *y}))
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t n = 0; n < N; n++) {
+            double sum = 0, magnitude = 0;
+            for (uint32_t k = 0; k < K; k++) {
+                const double product = x[r * K + k] * weights[k * N + n];
+                sum += product;
+                magnitude += fabs(product);
+            }
+            if (fabs(y[r * N + n] - sum) > magnitude * (K + 2) * 0x1p-24)
+                fail_msg("form %d, %u rows%s: y[%u][%u] is %.9g, not %.9g", (int)(f - forms), rows,
+                         transposed ? ", transposed" : "", r, n, y[r * N + n], sum);
+        }
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+}
+
+static void every_form_is_computed(void **state)
+{
+    static const uint32_t rows[] = {1, 2, 5, 8, ROWS_MAX};
+
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+            for (int transposed = 0; transposed < 2; transposed++)
+                check(&forms[f], rows[r], transposed);
+}
+
+static int create(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
+}
+
+static int destroy(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_computed)};
+
+    return cmocka_run_group_tests(tests, create, destroy);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compact weights: which ones constant folding leaves, how pack-weights packs them, and that the packed graph means the same.
+ */
+#include "passes/pass_support.h"
+#include "support/schedules.h"
+
+static bool takes_everything(void *user, const struct node *n)
+{
+    (void)user;
+    return op_infos[n->op].flags & OPF_LIBRARY;
+}
+
+static struct pass_options unpacking(struct target *t)
+{
+    *t = fake_target;
+    t->isa = (struct isa){.vector_bits = 512, .fma = true, .masks = true, .masks32 = true, .registers = 32};
+    t->unpacks_weights = true;
+    t->takes_node = takes_everything;
+    t->takes_epilogue = NULL;
+    return (struct pass_options){.target = t};
+}
+
+/* Makes a graph whose constants are random: 8-bit weights in a range that begins at `least`, everything else of its type. */
+static struct graph *parse_random(const char *body, int least, uint32_t range)
+{
+    struct graph *g = parse_body(body);
+
+    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
+        const int64_t count = type_elements(&v->type);
+        void *data = (void *)(uintptr_t)v->constant->data;
+
+        for (int64_t i = 0; i < count; i++) {
+            if (v->type.type == WNNOperandDataType_Float32)
+                ((float *)data)[i] = (float)random_float(false);
+            else if (v->type.type == WNNOperandDataType_Float16)
+                ((uint16_t *)data)[i] = number_cast(wnnNumber(random_float(false)), v->type.type).f16;
+            else
+                ((uint8_t *)data)[i] = (uint8_t)(least + (int)(random_bits() % range));
+        }
+    }
+    return g;
+}
+
+/* Folding must leave the weights, and packing must make constants of this shape; NULL: folding must not leave them. */
+static void check(const char *body, int least, uint32_t range, const char *packed)
+{
+    struct target t;
+    const struct pass_options o = unpacking(&t);
+    struct graph *g = parse_random(body, least, range);
+    uint32_t tiled = 0;
+    struct error e = {0};
+
+    check_pass_at(g, pass_canonicalize, &o, true, false, __FILE__, __LINE__);
+    check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
+    assert_int_equal(check_pass_at(g, pass_pack_weights, &o, true, false, __FILE__, __LINE__), packed != NULL);
+    if (packed) {
+        assert_prints(g, packed);
+        for (const struct value *v = g->first_constant; v; v = v->next_constant) /* what was packed is gone */
+            assert_true(!v->constant || v->uses);
+        pass_fuse_kernels(g, &o);
+    }
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    for (const struct cluster *c = g->first_cluster; packed && c; c = c->next) {
+        struct kernel_list list;
+
+        assert_int_equal(c->kind, CLUSTER_KERNEL);
+        assert_true(lower_cluster(g, c, &t, &list, &e));
+        for (uint32_t i = 0; i < list.count; i++) {
+            struct schedule *s = schedule_cpu(list.kernels[i], &t);
+            assert_non_null(s);
+            tiled += s->tiled;
+            schedule_free(s);
+        }
+        kernel_list_free(&list);
+    }
+    assert_int_equal(tiled, packed != NULL); /* one kernel unpacks and multiplies */
+    graph_free(g);
+}
+
+#define MATMUL(rows, type, scale)                                                                                              \
+    "inputs { x: f32[" rows ", 256]; } "                                                                                       \
+    "consts { q: " type "[256, 128] @scalar(1); s: f32[" scale "] @scalar(1); z: " type "[" scale "] @scalar(1); } "           \
+    "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }"
+
+static void values_within_16_are_packed_into_words(void **state)
+{
+    (void)state;
+    check(MATMUL("1", "i8", "8, 128"), -9, 16, "u4[2, 8, 4, 64, 8]");
+    check(MATMUL("3", "u8", "8, 128"), 0, 16, "u4[2, 8, 4, 64, 8]");
+    check(MATMUL("1", "u8", "1, 128"), 240, 16, "u4[2, 1, 32, 64, 8]");
+    check(MATMUL("16", "u8", "32, 128"), 3, 9, "u4[4, 32, 1, 32, 8]");
+    check(MATMUL("1", "u8", "2, 4"), 3, 9, "u4[2, 2, 16, 64, 8]"); /* blocks along both dimensions */
+    check(MATMUL("1", "u8", "1, 1"), 3, 9, "u4[2, 1, 32, 64, 8]");
+}
+
+static void other_values_stay_bytes(void **state)
+{
+    (void)state;
+    check(MATMUL("1", "i8", "8, 128"), -128, 256, "i8[2, 8, 32, 64]");
+    check(MATMUL("1", "u8", "8, 128"), 0, 17, "u8[2, 8, 32, 64]");
+    check(MATMUL("1", "u8", "64, 128"), 0, 16, "u8[2, 64, 4, 64]"); /* a word would span two blocks */
+}
+
+static void scales_and_zero_points_lie_like_the_weights(void **state)
+{
+    (void)state;
+    check(MATMUL("1", "i8", "8, 128"), -9, 16, "f32[2, 8, 1, 64, 1]");
+    check(MATMUL("1", "u8", "8, 128"), 0, 256, "f32[2, 8, 1, 64]");
+}
+
+static void transposed_weights_and_halves_are_packed(void **state)
+{
+    (void)state;
+    check(
+        "inputs { x: f32[1, 256]; } consts { q: u8[128, 256] @scalar(1); s: f32[128, 8] @scalar(1); z: u8[128, 8] @scalar(1); }"
+        " nodes { w = dequantizeLinear(q, s, z); y = gemm(x, w, bTranspose=true); } outputs { y; }",
+        0, 16, "u4[2, 8, 4, 64, 8]");
+    /* as exporters of language models write them */
+    check("inputs { x: f32[1, 256]; } "
+          "consts { q: u8[128, 8, 32] @scalar(1); s: f32[128, 8, 1] @scalar(1); z: u8[128, 8, 1] @scalar(1); } "
+          "nodes { d = dequantizeLinear(q, s, z); r = reshape(d, newShape=[128, 256]); w = transpose(r); y = matmul(x, w); } "
+          "outputs { y; }",
+          0, 16, "u4[2, 8, 4, 64, 8]");
+    check("inputs { x: f32[1, 256]; } consts { h: f16[256, 128] @scalar(1); } "
+          "nodes { w = cast(h, \"float32\"); y = matmul(x, w); } outputs { y; }",
+          0, 1, "f16[2, 1, 256, 64]");
+}
+
+/* Small weights, and those that something else reads, are unpacked when the graph is built. */
+static void other_weights_are_folded(void **state)
+{
+    struct target t;
+    const struct pass_options o = unpacking(&t);
+    static const char *const bodies[] = {
+        "inputs { x: f32[1, 64]; } consts { q: u8[64, 64] @scalar(1); s: f32[1, 64] @scalar(1); z: u8[1, 64] @scalar(1); } "
+        "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
+        "inputs { x: f32[1, 256]; } consts { q: u8[256, 128] @scalar(1); s: f32[1, 128] @scalar(1); z: u8[1, 128] @scalar(1); "
+        "} "
+        "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); r = relu(w); } outputs { y; r; }",
+        "inputs { x: f32[256, 256]; } consts { q: u8[256, 256] @scalar(1); s: f32[1, 1] @scalar(1); z: u8[1, 1] @scalar(1); } "
+        "nodes { w = dequantizeLinear(q, s, z); y = matmul(w, x); } outputs { y; }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct graph *g = parse_random(bodies[i], 0, 16);
+        assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
+        graph_free(g);
+    }
+    struct graph *g = parse_random(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
+    t.unpacks_weights = false;
+    assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
+    graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_within_16_are_packed_into_words),
+        cmocka_unit_test(other_values_stay_bytes),
+        cmocka_unit_test(scales_and_zero_points_lie_like_the_weights),
+        cmocka_unit_test(transposed_weights_and_halves_are_packed),
+        cmocka_unit_test(other_weights_are_folded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
