@@ -626,6 +626,21 @@ static bool declare_ports(struct model_description *d, const struct manifest *m)
     return ok;
 }
 
+/** Names manifest.json itself and the files of weights. */
+static bool name_files(struct model_description *d, const struct manifest *m)
+{
+    char *path = file_join(m->folder, "manifest.json");
+    const cJSON *x;
+    bool ok = path && describe_file(d, path, "manifest.json");
+
+    cJSON_ArrayForEach(x, member(m->root, "constants"))
+    {
+        ok = ok && describe_file(d, path, text_or(x, "file", ""));
+    }
+    free(path);
+    return ok;
+}
+
 bool model_describe_manifest(const char *folder, struct model_description *d, char **message)
 {
     struct manifest *m;
@@ -637,7 +652,7 @@ bool model_describe_manifest(const char *folder, struct model_description *d, ch
         return describe_failed(d, folder, text, message);
     d->format = "manifest";
     d->name = arena_string(&d->memory, manifest_name(m), strlen(manifest_name(m)));
-    ok = d->name && declare_ports(d, m);
+    ok = d->name && declare_ports(d, m) && name_files(d, m);
     manifest_close(m);
     return ok || describe_failed(d, folder, NULL, message);
 }

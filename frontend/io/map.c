@@ -55,6 +55,23 @@ bool file_map_descriptor(int file, const char *name, struct file_map **out, char
     return true;
 }
 
+struct file_map *file_map_copy(const void *bytes, size_t length)
+{
+    struct file_map *map = calloc(1, sizeof *map);
+
+    if (!map)
+        return NULL;
+    atomic_init(&map->references, 1);
+    map->length = length;
+    map->data = malloc(length ? length : 1);
+    if (!map->data) {
+        free(map);
+        return NULL;
+    }
+    memcpy(map->data, bytes, length);
+    return map;
+}
+
 bool file_map_open(const char *path, struct file_map **out, char *message, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);

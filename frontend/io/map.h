@@ -22,6 +22,8 @@ bool file_map_open(const char *path, struct file_map **map, char *message, size_
 bool file_map_descriptor(int file, const char *name, struct file_map **map, char *message, size_t size);
 /** Does the same with a regular file that a model in the folder names (frontend/io/beside.h). */
 bool file_map_beside(const char *folder, const char *name, struct file_map **map, char *message, size_t size);
+/** Makes a map of a copy of bytes, which is no file's, with one reference for the caller.  Returns NULL if memory runs out. */
+struct file_map *file_map_copy(const void *bytes, size_t length);
 /** Returns the file's bytes, which live as long as the map. */
 const void *file_map_data(const struct file_map *map);
 /** Returns how many bytes the file has. */

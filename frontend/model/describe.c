@@ -44,6 +44,37 @@ bool describe_free(struct model_description *d, WNNStringView name, uint32_t lar
     return name_map_add(&d->free_by_name, name.data, name.length, &d->free[d->free_count++]) == NAME_MAP_ADDED;
 }
 
+bool describe_file(struct model_description *d, const char *path, const char *name)
+{
+    const char *slash = *name == '/' ? NULL : strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0, length = folder + strlen(name);
+    char *file = arena_array(&d->memory, length + 1, 1);
+
+    if (!file)
+        return false;
+    memcpy(file, path, folder);
+    memcpy(file + folder, name, length - folder);
+    if (!(d->file_count & (d->file_count + 1))) { /* full: 0, 1, 3, 7, ... */
+        const char **grown = arena_array(&d->memory, 2 * d->file_count + 1, sizeof *grown);
+
+        if (!grown)
+            return false;
+        if (d->file_count)
+            memcpy(grown, d->files, d->file_count * sizeof *grown);
+        d->files = grown;
+    }
+    switch (name_map_add(&d->files_by_path, file, length, file)) {
+    case NAME_MAP_ADDED:
+        d->files[d->file_count++] = file;
+        return true;
+    case NAME_MAP_EXISTS:
+        return true;
+    case NAME_MAP_OUT_OF_MEMORY:
+        break;
+    }
+    return false;
+}
+
 bool describe_failed(struct model_description *d, const char *path, const char *reason, char **message)
 {
     if (reason)
@@ -55,6 +86,7 @@ bool describe_failed(struct model_description *d, const char *path, const char *
 void model_description_free(struct model_description *d)
 {
     name_map_free(&d->free_by_name);
+    name_map_free(&d->files_by_path);
     arena_free(&d->memory);
     memset(d, 0, sizeof *d);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Chooses the reader for a file or a folder.
+ * Chooses the reader for a file, a folder or bytes in memory, and keeps opened models (frontend/model/source.h).
  *
  * Contents decide before endings, because files get renamed: text begins with its first word, JSON with a brace, and what is
  * neither is ONNX if its name or its first field says so.
@@ -15,8 +15,9 @@
 #include "frontend/io/file.h"
 #include "frontend/io/map.h"
 #include "frontend/model/describe.h"
+#include "frontend/model/source.h"
 
-enum kind { KIND_UNKNOWN, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };
+enum kind { KIND_UNKNOWN = 0, KIND_ONNX, KIND_TEXT, KIND_JSON, KIND_MANIFEST };
 
 static bool has_ending(const char *path, const char *ending)
 {
@@ -69,103 +70,159 @@ static enum kind kind_of(const char *path, const char *bytes, size_t length)
     return KIND_UNKNOWN;
 }
 
-static bool refuse_weights(const char *path, char **message)
-{
-    return model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
-                       PATH_SHOWN(path));
-}
-
 static bool refuse_unknown(const char *path, char **message)
 {
     return model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", PATH_SHOWN(path));
 }
 
-/** Returns the folder of a path, which the caller frees, or NULL if memory runs out. */
-static char *folder_of(const char *path)
-{
-    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+/* ---- sources ---- */
 
-    if (slash)
-        *slash = '\0';
-    if (folder && !slash)
-        strcpy(folder, *folder ? "." : ""); /* a name has a character at least */
-    return folder;
+struct model_source {
+    enum kind kind;
+    char *path;           /* of the file, or of a manifest's folder */
+    struct file_map *map; /* NULL for a manifest */
+};
+
+/** Makes an empty source with a copy of the first `length` bytes of a path.  Returns NULL if memory runs out. */
+static struct model_source *source_create(const char *path, size_t length)
+{
+    struct model_source *source = calloc(1, sizeof *source);
+
+    if (source)
+        source->path = strndup(path, length);
+    if (source && source->path)
+        return source;
+    free(source);
+    return NULL;
 }
 
-static bool read_file(WNNContext context, const char *path, const struct model_options *options, struct model *model,
-                      char **message)
+/** Returns a source of a mapped file, whose reference goes over to it. */
+static struct model_source *source_of_map(const char *path, struct file_map *map, char **message)
 {
-    char text[512], *folder;
-    struct file_map *map;
-    bool ok = false;
+    enum kind kind = kind_of(path, file_map_data(map), file_map_length(map));
+    struct model_source *source = kind ? source_create(path, strlen(path)) : NULL;
 
-    if (!file_map_open(path, &map, text, sizeof text))
-        return model_error(message, "%s", text);
-
-    const char *bytes = file_map_data(map);
-    size_t length = file_map_length(map);
-    switch (kind_of(path, bytes, length)) {
-    case KIND_ONNX:
-        ok =
-            options->weights ? refuse_weights(path, message) : model_read_onnx_map(context, path, map, options, model, message);
-        break;
-    case KIND_TEXT:
-        ok = model_read_text(context, path, bytes, length, options, model, message);
-        break;
-    case KIND_JSON:
-        ok = model_read_json(context, path, bytes, length, options, model, message);
-        break;
-    case KIND_MANIFEST: /* named itself instead of its folder */
-        folder = folder_of(path);
-        ok = folder && model_read_manifest(context, folder, options, model, message);
-        free(folder);
-        break;
-    case KIND_UNKNOWN:
-        refuse_unknown(path, message);
-        break;
+    if (source) {
+        source->kind = kind;
+        source->map = map;
+        return source;
     }
+    if (!kind)
+        refuse_unknown(path, message);
     file_map_release(map);
-    return ok;
+    return NULL;
 }
 
-/** Reads the network in a folder.  Beside an ONNX file a manifest.json describes test cases. */
-static bool read_folder(WNNContext context, const char *path, const struct model_options *options, struct model *model,
-                        char **message)
+static struct model_source *open_file(const char *path, char **message)
+{
+    const char *slash = strrchr(path, '/');
+    struct model_source *source;
+    struct file_map *map;
+    char text[512];
+
+    if (!file_map_open(path, &map, text, sizeof text)) {
+        model_error(message, "%s", text);
+        return NULL;
+    }
+    if (kind_of(path, file_map_data(map), file_map_length(map)) != KIND_MANIFEST)
+        return source_of_map(path, map, message);
+    file_map_release(map); /* it named itself instead of its folder */
+    source = slash ? source_create(path, (size_t)(slash - path)) : source_create(".", 1);
+    if (source)
+        source->kind = KIND_MANIFEST;
+    return source;
+}
+
+/** Opens the network in a folder.  Beside an ONNX file a manifest.json describes test cases. */
+static struct model_source *open_folder(const char *path, char **message)
 {
     char *onnx = file_join(path, "model.onnx"), *manifest = file_join(path, "manifest.json");
+    struct model_source *source = NULL;
     struct stat s;
-    bool ok;
 
-    if (!onnx || !manifest)
-        ok = model_error(message, "%s: out of memory", PATH_SHOWN(path));
-    else if (!stat(onnx, &s) && S_ISREG(s.st_mode))
-        ok = read_file(context, onnx, options, model, message);
-    else if (!lstat(manifest, &s))
-        ok = model_read_manifest(context, path, options, model, message);
-    else
-        ok = model_error(message, "%s: the folder has neither a model.onnx nor a manifest.json", PATH_SHOWN(path));
+    if (!onnx || !manifest) {
+        ;
+    } else if (!stat(onnx, &s) && S_ISREG(s.st_mode)) {
+        source = open_file(onnx, message);
+    } else if (!lstat(manifest, &s)) {
+        source = source_create(path, strlen(path));
+        if (source)
+            source->kind = KIND_MANIFEST;
+    } else {
+        model_error(message, "%s: the folder has neither a model.onnx nor a manifest.json", PATH_SHOWN(path));
+    }
     free(onnx);
     free(manifest);
-    return ok;
+    return source;
 }
 
-bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message)
+struct model_source *model_source_open(const char *path, char **message)
 {
-    static const struct model_options none;
     struct stat s;
 
-    memset(model, 0, sizeof *model);
     *message = NULL;
-    if (!options)
-        options = &none;
-    if (stat(path, &s))
-        return model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
-    return S_ISDIR(s.st_mode) ? read_folder(context, path, options, model, message)
-                              : read_file(context, path, options, model, message);
+    if (stat(path, &s)) {
+        model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        return NULL;
+    }
+    return S_ISDIR(s.st_mode) ? open_folder(path, message) : open_file(path, message);
 }
 
-bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
-                       const struct model_options *options, struct model *model, char **message)
+/** A manifest in memory has no folder that its files could lie in. */
+static bool refuse_manifest(const char *path, char **message)
+{
+    return model_error(message, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
+}
+
+struct model_source *model_source_copy(const char *path, const void *bytes, size_t length, char **message)
+{
+    struct file_map *map;
+
+    *message = NULL;
+    if (kind_of(path, bytes, length) == KIND_MANIFEST) {
+        refuse_manifest(path, message);
+        return NULL;
+    }
+    map = file_map_copy(bytes, length);
+    return map ? source_of_map(path, map, message) : NULL;
+}
+
+void model_source_close(struct model_source *source)
+{
+    if (!source)
+        return;
+    file_map_release(source->map);
+    free(source->path);
+    free(source);
+}
+
+const char *model_source_path(const struct model_source *source)
+{
+    return source->path;
+}
+
+const void *model_source_bytes(const struct model_source *source, size_t *length)
+{
+    *length = source->map ? file_map_length(source->map) : 0;
+    return source->map ? file_map_data(source->map) : "";
+}
+
+/* ---- reading ---- */
+
+/** Reads ONNX from a map, or, if that is NULL, from bytes. */
+static bool read_onnx(WNNContext context, const char *path, struct file_map *map, const void *bytes, size_t length,
+                      const struct model_options *options, struct model *model, char **message)
+{
+    if (options->weights)
+        return model_error(message, "%s: weights in a file of their own are for .webnn text and JSON, not for ONNX",
+                           PATH_SHOWN(path));
+    return map ? model_read_onnx_map(context, path, map, options, model, message)
+               : model_read_onnx(context, path, bytes, length, options, model, message);
+}
+
+/** Reads bytes of a kind, which are a map's if there is one. */
+static bool read_kind(enum kind kind, WNNContext context, const char *path, struct file_map *map, const void *bytes,
+                      size_t length, const struct model_options *options, struct model *model, char **message)
 {
     static const struct model_options none;
 
@@ -173,27 +230,55 @@ bool model_read_memory(WNNContext context, const char *path, const void *bytes, 
     *message = NULL;
     if (!options)
         options = &none;
-    switch (kind_of(path, bytes, length)) {
+    switch (kind) {
     case KIND_ONNX:
-        return options->weights ? refuse_weights(path, message)
-                                : model_read_onnx(context, path, bytes, length, options, model, message);
+        return read_onnx(context, path, map, bytes, length, options, model, message);
     case KIND_TEXT:
         return model_read_text(context, path, bytes, length, options, model, message);
     case KIND_JSON:
         return model_read_json(context, path, bytes, length, options, model, message);
     case KIND_MANIFEST:
-        return model_error(message, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
+        return bytes ? refuse_manifest(path, message) : model_read_manifest(context, path, options, model, message);
     case KIND_UNKNOWN:
         break;
     }
     return refuse_unknown(path, message);
 }
 
+bool model_source_read(const struct model_source *source, WNNContext context, const struct model_options *options,
+                       struct model *model, char **message)
+{
+    const void *bytes = source->map ? file_map_data(source->map) : NULL;
+    const size_t length = source->map ? file_map_length(source->map) : 0;
+
+    return read_kind(source->kind, context, source->path, source->map, bytes, length, options, model, message);
+}
+
+bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message)
+{
+    struct model_source *source = model_source_open(path, message);
+    bool ok = source && model_source_read(source, context, options, model, message);
+
+    if (!source)
+        memset(model, 0, sizeof *model);
+    model_source_close(source);
+    return ok;
+}
+
+bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
+                       const struct model_options *options, struct model *model, char **message)
+{
+    return read_kind(kind_of(path, bytes, length), context, path, NULL, bytes, length, options, model, message);
+}
+
 /* ---- descriptions ---- */
 
-static bool describe_bytes(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+static bool describe_kind(enum kind kind, const char *path, const void *bytes, size_t length, struct model_description *d,
+                          char **message)
 {
-    switch (kind_of(path, bytes, length)) {
+    memset(d, 0, sizeof *d);
+    *message = NULL;
+    switch (kind) {
     case KIND_ONNX:
         return model_describe_onnx(path, bytes, length, d, message);
     case KIND_TEXT:
@@ -201,56 +286,31 @@ static bool describe_bytes(const char *path, const char *bytes, size_t length, s
     case KIND_JSON:
         return model_describe_json(path, bytes, length, d, message);
     case KIND_MANIFEST:
-        return model_error(message, "%s: a manifest describes files of its folder, so it is read from there", PATH_SHOWN(path));
+        return bytes ? refuse_manifest(path, message) : model_describe_manifest(path, d, message);
     case KIND_UNKNOWN:
         break;
     }
     return refuse_unknown(path, message);
 }
 
-static bool describe_file(const char *path, struct model_description *d, char **message)
+bool model_source_describe(const struct model_source *source, struct model_description *d, char **message)
 {
-    struct file_map *map;
-    char text[512];
-    bool ok;
-
-    if (!file_map_open(path, &map, text, sizeof text))
-        return model_error(message, "%s", text);
-    if (kind_of(path, file_map_data(map), file_map_length(map)) == KIND_MANIFEST) {
-        char *folder = folder_of(path);
-
-        ok = folder && model_describe_manifest(folder, d, message);
-        free(folder);
-    } else {
-        ok = describe_bytes(path, file_map_data(map), file_map_length(map), d, message);
-    }
-    file_map_release(map);
-    return ok;
+    return describe_kind(source->kind, source->path, source->map ? file_map_data(source->map) : NULL,
+                         source->map ? file_map_length(source->map) : 0, d, message);
 }
 
 bool model_describe(const char *path, struct model_description *d, char **message)
 {
-    struct stat s;
-    char *onnx;
-    bool ok;
+    struct model_source *source = model_source_open(path, message);
+    bool ok = source && model_source_describe(source, d, message);
 
-    memset(d, 0, sizeof *d);
-    *message = NULL;
-    if (stat(path, &s))
-        return model_error(message, "%s: %s", PATH_SHOWN(path), strerror(errno));
-    if (!S_ISDIR(s.st_mode))
-        return describe_file(path, d, message);
-    onnx = file_join(path, "model.onnx");
-    if (!onnx)
-        return false;
-    ok = stat(onnx, &s) || !S_ISREG(s.st_mode) ? model_describe_manifest(path, d, message) : describe_file(onnx, d, message);
-    free(onnx);
+    if (!source)
+        memset(d, 0, sizeof *d);
+    model_source_close(source);
     return ok;
 }
 
 bool model_describe_memory(const char *path, const void *bytes, size_t length, struct model_description *d, char **message)
 {
-    memset(d, 0, sizeof *d);
-    *message = NULL;
-    return describe_bytes(path, bytes, length, d, message);
+    return describe_kind(kind_of(path, bytes, length), path, bytes, length, d, message);
 }

@@ -125,6 +125,55 @@ static bool add_all_metadata(struct model_description *d, const Onnx__ModelProto
     return ok;
 }
 
+static bool name_graph_files(struct model_description *d, const char *path, const Onnx__GraphProto *graph);
+
+/** Names the file that a tensor's elements are in, if they are in one. */
+static bool name_file(struct model_description *d, const char *path, const Onnx__TensorProto *t)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && t && i < t->n_external_data; i++)
+        if (!strcmp(text_of(t->external_data[i]->key), "location"))
+            ok = describe_file(d, path, text_of(t->external_data[i]->value));
+    return ok;
+}
+
+/** Names the files of tensors in attributes, and in graphs within them: messages within each other are bounded (wire.c). */
+static bool name_node_files(struct model_description *d, const char *path, size_t count, Onnx__NodeProto *const *nodes)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < count; i++)
+        for (size_t k = 0; ok && k < nodes[i]->n_attribute; k++) {
+            const Onnx__AttributeProto *a = nodes[i]->attribute[k];
+
+            ok = name_file(d, path, a->t) && (!a->g || name_graph_files(d, path, a->g));
+            for (size_t j = 0; ok && j < a->n_tensors; j++)
+                ok = name_file(d, path, a->tensors[j]);
+            for (size_t j = 0; ok && j < a->n_graphs; j++)
+                ok = name_graph_files(d, path, a->graphs[j]);
+        }
+    return ok;
+}
+
+static bool name_graph_files(struct model_description *d, const char *path, const Onnx__GraphProto *graph)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < graph->n_initializer; i++)
+        ok = name_file(d, path, graph->initializer[i]);
+    return ok && name_node_files(d, path, graph->n_node, graph->node);
+}
+
+static bool name_files(struct model_description *d, const char *path, const Onnx__ModelProto *m)
+{
+    bool ok = name_graph_files(d, path, m->graph);
+
+    for (size_t i = 0; ok && i < m->n_functions; i++)
+        ok = name_node_files(d, path, m->functions[i]->n_node, m->functions[i]->node);
+    return ok;
+}
+
 bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, char **message)
 {
     const char *wrong = NULL;
@@ -140,7 +189,7 @@ bool model_describe_onnx(const char *path, const void *bytes, size_t length, str
     }
     d->format = "onnx";
     d->name = arena_string(&d->memory, text_of(m->graph->name), strlen(text_of(m->graph->name)));
-    ok = d->name && declare_ports(d, m->graph) && add_all_metadata(d, m);
+    ok = d->name && declare_ports(d, m->graph) && add_all_metadata(d, m) && name_files(d, path, m);
     onnx__model_proto__free_unpacked(m, NULL);
     return ok || describe_failed(d, path, NULL, message);
 }

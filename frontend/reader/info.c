@@ -13,22 +13,50 @@ struct WNNModelInfoImpl {
     struct model_description description;
 };
 
+/** Makes a description that is not filled in, or returns NULL after a message. */
+static WNNModelInfo create(WNNStatus *status)
+{
+    struct WNNModelInfoImpl *made = calloc(1, sizeof *made);
+
+    *status = made ? WNNStatus_Success : reader_fail(WNNStatus_UnknownError, "out of memory");
+    if (made)
+        atomic_init(&made->references, 1);
+    return made;
+}
+
+WNNModelInfo info_create(const struct model_source *source, WNNStatus *status)
+{
+    WNNModelInfo made = create(status);
+    char *message = NULL;
+
+    if (!made || model_source_describe(source, &made->description, &message))
+        return made;
+    free(made);
+    *status = reader_fail_with(WNNStatus_DataError, message);
+    return NULL;
+}
+
+const struct model_description *info_description(WNNModelInfo info)
+{
+    return &info->description;
+}
+
 /** Describes the file at path, or, if bytes is not NULL, memory. */
 static WNNStatus describe(const char *path, const void *bytes, size_t length, WNNModelInfo *info)
 {
-    struct WNNModelInfoImpl *made = calloc(1, sizeof *made);
     char *message = NULL;
+    WNNStatus status;
+    WNNModelInfo made = create(&status);
     bool ok;
 
     if (!made)
-        return reader_fail(WNNStatus_UnknownError, "out of memory");
+        return status;
     ok = bytes ? model_describe_memory(path, bytes, length, &made->description, &message)
                : model_describe(path, &made->description, &message);
     if (!ok) {
         free(made);
         return reader_fail_with(WNNStatus_DataError, message);
     }
-    atomic_init(&made->references, 1);
     *info = made;
     return WNNStatus_Success;
 }

@@ -4,8 +4,11 @@
 #define WEBNN_FRONTEND_READER_READER_H_
 
 #include "frontend/io/npy.h"
-#include "frontend/model/model.h"
+#include "frontend/model/source.h"
 #include "webnn/webnn_model.h"
+
+/** The path of a model in memory that has no place of its own: no folder can be there, so that no file is opened. */
+#define READER_NO_PATH "/dev/null/memory"
 
 /** Makes a message the thread's last one.  Returns status. */
 WNNStatus reader_fail(WNNStatus status, const char *message);
@@ -21,7 +24,9 @@ struct request {
     struct model_shape *shapes;
     struct model_constant *constants;
     struct model_binding *bindings;
-    struct npy_array *arrays; /* of the constants; their elements are the caller's */
+    struct npy_array *arrays; /* of the constants; their elements are the caller's, unless they were kept */
+    bool keeps_constants;
+    char *weights; /* the same of the path of weights */
     size_t name_count;
     char **names; /* room for those of all lists */
 };
@@ -31,5 +36,13 @@ struct request {
 WNNStatus request_make(struct request *r, const WNNModelOptions *given);
 /** Frees what request_make made. */
 void request_free(struct request *r);
+
+/** Returns a description of an open model, with one reference, or NULL after a message; *status says why. */
+WNNModelInfo info_create(const struct model_source *source, WNNStatus *status);
+/** Returns what the readers said of the model. */
+const struct model_description *info_description(WNNModelInfo info);
+
+/** Copies what constants of a request hold, so that it outlives the program's options. */
+bool request_keep_constants(struct request *r);
 
 #endif

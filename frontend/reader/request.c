@@ -41,6 +41,9 @@ WNNStringView reader_view(const char *text)
 
 void request_free(struct request *r)
 {
+    for (size_t i = 0; r->keeps_constants && i < r->options.constant_count; i++)
+        free(r->arrays[i].data);
+    free(r->weights);
     for (size_t i = 0; i < r->name_count; i++)
         free(r->names[i]);
     free(r->names);
@@ -196,4 +199,24 @@ WNNStatus request_make(struct request *r, const WNNModelOptions *given)
                                         .weights = o->weightsPath,
                                         .budget = o->budget};
     return request_fill(r, o);
+}
+
+bool request_keep_constants(struct request *r)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < r->options.constant_count; i++) {
+        void *copy = ok ? malloc(r->arrays[i].byteLength) : NULL;
+
+        if (copy)
+            memcpy(copy, r->arrays[i].data, r->arrays[i].byteLength);
+        ok = copy != NULL;
+        r->arrays[i].data = copy;
+    }
+    r->keeps_constants = true;
+    if (!r->options.weights)
+        return ok;
+    r->weights = strdup(r->options.weights);
+    r->options.weights = r->weights;
+    return ok && r->weights;
 }

@@ -63,8 +63,7 @@ WNNStatus wnnModelRead(WNNContext context, char const *path, WNNModelOptions con
 WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLength, WNNModelOptions const *options,
                              WNNModel *model)
 {
-    /* No folder can be at this path, so that a model without a place of its own opens no file. */
-    const char *path = options && options->path ? options->path : "/dev/null/memory";
+    const char *path = options && options->path ? options->path : READER_NO_PATH;
 
     *model = NULL;
     if (!data)

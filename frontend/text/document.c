@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/model/describe.h"
+#include "frontend/text/weights.h"
 
 #define APPEND(first, last, item)                                                                                              \
     do {                                                                                                                       \
@@ -216,6 +217,31 @@ static bool declare_ports(struct model_description *d, const struct document *do
     return ok;
 }
 
+/** Names the files in which the document's weights are found, unless the program chooses another one. */
+static bool name_weights(struct model_description *d, const struct document *document)
+{
+    const struct document_tensor *t = document->first_constant;
+    char *path, *manifest;
+    size_t stem;
+    bool ok;
+
+    while (t && t->data != DOCUMENT_WEIGHTS)
+        t = t->next;
+    if (!t)
+        return true;
+    path = weights_beside(document->path);
+    stem = path ? (size_t)(strrchr(path, '.') - path) : 0; /* it has an ending */
+    manifest = path ? malloc(stem + sizeof ".manifest.json") : NULL;
+    if (manifest) {
+        memcpy(manifest, path, stem);
+        strcpy(manifest + stem, ".manifest.json");
+    }
+    ok = manifest && describe_file(d, "", path) && describe_file(d, "", manifest);
+    free(path);
+    free(manifest);
+    return ok;
+}
+
 static bool describe_document(const char *path, const char *bytes, size_t length, bool (*parse)(struct document *d),
                               const char *format, struct model_description *d, char **message)
 {
@@ -230,7 +256,7 @@ static bool describe_document(const char *path, const char *bytes, size_t length
     d->format = format;
     if (ok) {
         d->name = arena_string(&d->memory, document.name.text ? document.name.text : "", document.name.length);
-        ok = d->name && declare_ports(d, &document);
+        ok = d->name && declare_ports(d, &document) && name_weights(d, &document);
     }
     arena_free(&document.arena);
     return ok || describe_failed(d, path, NULL, message);

@@ -135,6 +135,8 @@ WNN_EXPORT WNNPowerPreference wnnContextGetPowerPreference(WNNContext context);
 /** Returns what the options asked for. */
 WNN_EXPORT WNNPrecision wnnContextGetPrecision(WNNContext context);
 /** Returns what the options asked for. */
+WNN_EXPORT bool wnnContextGetDeterministic(WNNContext context);
+/** Returns what the options asked for. */
 WNN_EXPORT WNNBudget wnnContextGetBudget(WNNContext context);
 
 /**

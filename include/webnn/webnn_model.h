@@ -205,6 +205,81 @@ WNN_EXPORT WNNStatus wnnModelInfoGetMetadata(WNNModelInfo info, size_t index, WN
  */
 WNN_EXPORT char const *wnnModelEscape(WNNStringView text, char *buffer, size_t size);
 
+/* ------------------------------------------------------------------------------------------------ many shapes */
+
+/**
+ * Holds a model whose inputs have sizes that change, and builds a graph for each combination of sizes that is asked for. Graphs
+ * are kept and given again, the one that was asked for longest ago goes first, and a folder may keep them for the next start.
+ * Any thread may use it.
+ */
+typedef struct WNNDynamicModelImpl *WNNDynamicModel;
+
+/** Says how a dynamic model is kept.  Begin with WNN_DYNAMIC_MODEL_OPTIONS_INIT. */
+typedef struct WNNDynamicModelOptions {
+    size_t structSize;
+    /**
+     * What is the same for all graphs: sizes, shapes, constants, weights, budget; NULL for nothing.  It is copied.  A builder
+     * cannot be given, since every graph has its own.
+     */
+    WNNModelOptions const *WNN_NULLABLE model;
+    /** How many graphs are kept at a time; 0 for 16. */
+    size_t graphLimit;
+    /**
+     * A folder in which built graphs are saved (wnnGraphSave) and found again; NULL for none.  It is made if its parent exists,
+     * and must be the user's own and writable for nobody else, because its files hold code.  Several models and processes may
+     * share one.  Nothing in it is ever deleted.
+     */
+    char const *WNN_NULLABLE folder;
+} WNNDynamicModelOptions;
+
+#define WNN_DYNAMIC_MODEL_OPTIONS_INIT WNN_INIT_(WNNDynamicModelOptions, {sizeof(WNNDynamicModelOptions), NULL, 0, NULL})
+
+/** Counts what a dynamic model has done so far.  The library writes all of it, so the struct stays as it is. */
+typedef struct WNNDynamicModelCounts {
+    uint64_t found;   /**< graphs that were given again */
+    uint64_t built;   /**< graphs that were read and compiled */
+    uint64_t loaded;  /**< graphs from the folder */
+    uint64_t saved;   /**< graphs that were written to the folder */
+    uint64_t unsaved; /**< graphs that could not be written: no room, or an engine that saves none */
+    uint64_t evicted; /**< graphs that were given up for newer ones */
+    uint64_t held;    /**< graphs that are kept */
+} WNNDynamicModelCounts;
+
+/**
+ * Opens a file or a folder.  Nothing is built; the file stays mapped and must not be written to.  Weights are read where they
+ * lie in it, not copied for each graph.  options may be NULL.  *model is the caller's (wnnDynamicModelRelease), and NULL after
+ * a failure: TypeError for options and for a folder that is not the user's alone, DataError for what is no model, UnknownError
+ * if memory runs out.  It keeps the context alive.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnDynamicModelCreate(WNNContext context, char const *path,
+                                                        WNNDynamicModelOptions const *WNN_NULLABLE options,
+                                                        WNNDynamicModel *model);
+/** Does the same with a copy of a model in memory: ONNX, .webnn text or JSON. */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnDynamicModelCreateFromMemory(WNNContext context, void const *data, size_t byteLength,
+                                                                  WNNDynamicModelOptions const *WNN_NULLABLE options,
+                                                                  WNNDynamicModel *model);
+/** Takes a reference. */
+WNN_EXPORT void wnnDynamicModelAddRef(WNNDynamicModel model);
+/** Gives a reference back; graphs that were given out stay.  NULL is allowed. */
+WNN_EXPORT void wnnDynamicModelRelease(WNNDynamicModel WNN_NULLABLE model);
+/** Returns the description of the model, which lives as long as the model. */
+WNN_EXPORT WNNModelInfo wnnDynamicModelGetInfo(WNNDynamicModel model);
+/**
+ * Gives the graph for these sizes: dimensions by their names, and shapes of inputs, which bind the names in them.  Two requests
+ * that come to the same sizes get the same graph.  A graph that is not kept is loaded or built, and the call takes as long as
+ * that does; another thread that asks for the same sizes meanwhile waits, one that asks for others does not.  *graph is the
+ * caller's (wnnGraphRelease), and NULL after a failure: TypeError for a name that the model does not have and for sizes that
+ * contradict each other or the model, DataError and the errors of wnnGraphBuilderBuild for a graph that cannot be read or
+ * built.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnDynamicModelGetGraph(WNNDynamicModel model, size_t dimensionCount,
+                                                          WNNModelDimension const *WNN_NULLABLE dimensions, size_t shapeCount,
+                                                          WNNModelShape const *WNN_NULLABLE shapes, WNNGraph *graph);
+/** Gives up all graphs that are kept, to have their memory back.  Those that were given out stay, and so do saved files. */
+WNN_EXPORT void wnnDynamicModelClear(WNNDynamicModel model);
+/** Writes the counts. */
+WNN_EXPORT void wnnDynamicModelGetCounts(WNNDynamicModel model, WNNDynamicModelCounts *counts);
+
 /* ------------------------------------------------------------------------------------------------ errors */
 
 /** Returns the message of the last call of this header that failed in this thread.  It is valid until the next one fails. */

@@ -186,6 +186,11 @@ WNNPrecision wnnContextGetPrecision(WNNContext context)
     return context ? context->engine->precision : WNNPrecision_Float32;
 }
 
+bool wnnContextGetDeterministic(WNNContext context)
+{
+    return context && context->engine->deterministic;
+}
+
 /* ---- loss ---- */
 
 bool wnnContextIsLost(WNNContext context)

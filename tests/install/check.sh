@@ -27,7 +27,7 @@ if ldd "$rt" | grep -q LLVM; then echo "libwebnn_rt needs LLVM"; exit 1; fi
 
 echo "libwebnn_model: nothing but its interface"
 model=$(dirname "$library")/libwebnn_model.so
-others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -v '^wnnModel[A-Z]' || true)
+others=$(nm -D --defined-only "$model" | awk '{print $3}' | sed 's/@.*//' | grep -Ev '^wnn(Dynamic)?Model[A-Z]' || true)
 [ -z "$others" ] || { echo "symbols beside the interface of models:"; echo "$others"; exit 1; }
 
 echo "tools and their man pages"

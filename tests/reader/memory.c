@@ -84,10 +84,69 @@ static void describing_can_fail_at_every_allocation(void **state)
 #endif
 }
 
+/** Asks for the graph of size n; with so many allocations until one fails, or with all if `left` is negative. */
+static WNNStatus get(WNNDynamicModel model, uint32_t n, long left, bool *enough)
+{
+    const WNNModelDimension dimension = {WNN_STR("n"), n};
+    WNNGraph graph;
+    WNNStatus status;
+
+    if (left >= 0)
+        allocations_fail_after(left);
+    status = wnnDynamicModelGetGraph(model, 1, &dimension, 0, NULL, &graph);
+    *enough = left < 0 || allocations_stop_failing();
+    assert_int_equal(status == WNNStatus_Success, graph != NULL);
+    wnnGraphRelease(graph);
+    return status;
+}
+
+static void a_dynamic_model_can_fail_and_go_on(void **state)
+{
+#ifdef CAN_FAIL_ALLOCATIONS
+    static const char text[] = "webnn_graph \"sum\" v2 {\n  inputs { x: f32[dyn(\"n\", 400)]; }\n"
+                               "  nodes { z = add(x, x); }\n  outputs { z; }\n}\n";
+    enum { READING = 30 }; /* allocations before a graph is compiled, fewer than there are; others may be done without */
+    WNNDynamicModel model = NULL;
+    WNNDynamicModelCounts counts;
+    WNNContext context;
+    bool enough = false;
+    long failures = 0;
+
+    (void)state;
+    assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
+    for (long n = 0; !enough; n++) {
+        WNNStatus status;
+
+        allocations_fail_after(n);
+        status = wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, NULL, &model);
+        enough = allocations_stop_failing();
+        failures += !enough;
+        assert_int_equal(status == WNNStatus_Success, enough);
+        assert_int_equal(model != NULL, enough);
+    }
+    assert_true(failures > 10);
+    for (long n = 0; n < READING; n++) {
+        WNNStatus status = get(model, 7, n, &enough);
+
+        if (!enough && !status)
+            fail_msg("allocation %ld: there is a graph all the same", n);
+    }
+    assert_int_equal(get(model, 7, -1, &enough), WNNStatus_Success);
+    wnnDynamicModelGetCounts(model, &counts);
+    assert_int_equal(counts.held, 1);
+    wnnDynamicModelRelease(model);
+    wnnContextRelease(context);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail),
-                                       cmocka_unit_test(describing_can_fail_at_every_allocation)};
+                                       cmocka_unit_test(describing_can_fail_at_every_allocation),
+                                       cmocka_unit_test(a_dynamic_model_can_fail_and_go_on)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

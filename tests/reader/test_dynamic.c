@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A dynamic model builds a graph for each combination of sizes once, keeps as many as it may, and saves them in a folder. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "webnn/webnn_model.h"
+
+static const char text[] = "webnn_graph \"double\" v2 {\n"
+                           "  inputs { x: f32[dyn(\"n\", 64), dyn(\"m\", 8)]; }\n"
+                           "  nodes { y = add(x, x); }\n"
+                           "  outputs { y; }\n"
+                           "}\n";
+static WNNContext context;
+
+static int start(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+static WNNDynamicModel create(const char *model, const WNNDynamicModelOptions *options)
+{
+    WNNDynamicModel made;
+
+    if (wnnDynamicModelCreateFromMemory(context, model, strlen(model), options, &made))
+        fail_msg("%s", wnnModelGetLastErrorMessage().data);
+    return made;
+}
+
+/** Returns the graph for n x m. */
+static WNNGraph get(WNNDynamicModel model, uint32_t n, uint32_t m)
+{
+    const WNNModelDimension dimensions[] = {{WNN_STR("n"), n}, {WNN_STR("m"), m}};
+    WNNGraph graph;
+
+    if (wnnDynamicModelGetGraph(model, 2, dimensions, 0, NULL, &graph))
+        fail_msg("%s", wnnModelGetLastErrorMessage().data);
+    return graph;
+}
+
+/** Gets the graph for n x 2, computes it, and gives it back. */
+static void compute(WNNDynamicModel model, uint32_t n)
+{
+    float x[128], y[128];
+    const WNNNamedBuffer in = {WNN_STR("x"), x, n * 2 * sizeof *x}, out = {WNN_STR("y"), y, n * 2 * sizeof *y};
+    WNNGraph graph = get(model, n, 2);
+
+    for (uint32_t i = 0; i < 2 * n; i++)
+        x[i] = (float)i;
+    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+    for (uint32_t i = 0; i < 2 * n; i++)
+        assert_true(y[i] == 2 * x[i]);
+    wnnGraphRelease(graph);
+}
+
+static void expect_counts(WNNDynamicModel model, uint64_t found, uint64_t built, uint64_t loaded, uint64_t evicted)
+{
+    WNNDynamicModelCounts c;
+
+    wnnDynamicModelGetCounts(model, &c);
+    assert_int_equal(c.found, found);
+    assert_int_equal(c.built, built);
+    assert_int_equal(c.loaded, loaded);
+    assert_int_equal(c.evicted, evicted);
+}
+
+static void sizes_that_come_to_the_same_share_a_graph(void **state)
+{
+    const uint32_t sizes[2] = {3, 2};
+    const WNNModelShape shape = {WNN_STR("x"), 2, sizes};
+    WNNDynamicModel model = create(text, NULL);
+    WNNGraph by_name, by_shape, other;
+
+    (void)state;
+    assert_int_equal(wnnModelInfoGetFreeDimensionCount(wnnDynamicModelGetInfo(model)), 2);
+    by_name = get(model, 3, 2);
+    assert_int_equal(wnnDynamicModelGetGraph(model, 0, NULL, 1, &shape, &by_shape), WNNStatus_Success);
+    assert_ptr_equal(by_name, by_shape);
+    other = get(model, 2, 3);
+    assert_ptr_not_equal(by_name, other);
+    expect_counts(model, 1, 2, 0, 0);
+    wnnGraphRelease(by_shape);
+    wnnGraphRelease(other);
+    wnnDynamicModelAddRef(model);
+    wnnDynamicModelRelease(model);
+    wnnDynamicModelClear(model);
+    compute(model, 3); /* is built anew */
+    expect_counts(model, 1, 3, 0, 0);
+    wnnDynamicModelRelease(model);
+    assert_int_equal(wnnGraphGetInputCount(by_name), 1); /* graphs outlive the model */
+    wnnGraphRelease(by_name);
+}
+
+static void the_graph_of_longest_ago_goes_first(void **state)
+{
+    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+    WNNDynamicModelCounts counts;
+    WNNDynamicModel model;
+
+    (void)state;
+    o.graphLimit = 2;
+    model = create(text, &o);
+    compute(model, 1);
+    compute(model, 2);
+    compute(model, 1);
+    compute(model, 3); /* 2 goes */
+    expect_counts(model, 1, 3, 0, 1);
+    compute(model, 1);
+    expect_counts(model, 2, 3, 0, 1);
+    compute(model, 2);
+    expect_counts(model, 2, 4, 0, 2);
+    wnnDynamicModelGetCounts(model, &counts);
+    assert_int_equal(counts.held, 2);
+    wnnDynamicModelRelease(model);
+}
+
+static void expect_refusal(WNNDynamicModel model, const WNNModelDimension *dimension, const WNNModelShape *shape,
+                           WNNStatus expected, const char *what)
+{
+    WNNGraph graph;
+
+    assert_int_equal(wnnDynamicModelGetGraph(model, dimension != NULL, dimension, shape != NULL, shape, &graph), expected);
+    assert_null(graph);
+    if (!strstr(wnnModelGetLastErrorMessage().data, what))
+        fail_msg("'%s' does not say '%s'", wnnModelGetLastErrorMessage().data, what);
+}
+
+static void sizes_that_do_not_fit_are_refused(void **state)
+{
+    const uint32_t two[2] = {3, 2}, three[3] = {3, 2, 1};
+    WNNDynamicModel model = create(text, NULL);
+
+    (void)state;
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("q"), 1}, NULL, WNNStatus_TypeError, "no input of the model has");
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 65}, NULL, WNNStatus_TypeError, "at most 64");
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, &(WNNModelShape){WNN_STR("x"), 2, two}, WNNStatus_TypeError,
+                   "is asked to be 4 and 3");
+    expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("z"), 2, two}, WNNStatus_TypeError, "which is no input");
+    expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 3, three}, WNNStatus_TypeError,
+                   "\"x\" is [3, 2, 1], the model's is [?, ?]");
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, NULL, WNNStatus_DataError, "dimension 'm'");
+    expect_counts(model, 0, 0, 0, 0);
+    compute(model, 4); /* a failure leaves nothing behind */
+    wnnDynamicModelRelease(model);
+}
+
+static void options_are_the_same_for_all_graphs(void **state)
+{
+    WNNModelDimension m = {WNN_STR("m"), 2};
+    const WNNModelDimension n = {WNN_STR("n"), 5};
+    WNNModelOptions every = WNN_MODEL_OPTIONS_INIT;
+    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+    WNNNamedOperandDescriptor input;
+    WNNDynamicModel model;
+    WNNGraph graph;
+
+    (void)state;
+    o.model = &every;
+    every.dimensionCount = 1;
+    every.dimensions = &m;
+    model = create(text, &o);
+    m = (WNNModelDimension){WNN_STR("gone"), 7}; /* the options were copied */
+    assert_int_equal(wnnDynamicModelGetGraph(model, 1, &n, 0, NULL, &graph), WNNStatus_Success);
+    assert_int_equal(wnnGraphGetInput(graph, 0, &input), WNNStatus_Success);
+    assert_int_equal(input.descriptor.shape[0], 5);
+    assert_int_equal(input.descriptor.shape[1], 2);
+    wnnGraphRelease(graph);
+    wnnDynamicModelRelease(model);
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
+    assert_null(model);
+    assert_int_equal(offsetof(WNNDynamicModelOptions, folder) + sizeof o.folder,
+                     32); /* the first version's size, which stays */
+    o.structSize = 8;
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
+    assert_int_equal(wnnDynamicModelCreate(context, "/nowhere/x.onnx", NULL, &model), WNNStatus_DataError);
+}
+
+/* ---- threads ---- */
+
+static void *ask_again_and_again(void *model)
+{
+    for (uint32_t i = 0; i < 30; i++)
+        compute(model, 1 + i % 3);
+    return NULL;
+}
+
+static void threads_that_ask_for_one_graph_build_it_once(void **state)
+{
+    enum { THREADS = 4 };
+    WNNDynamicModel model = create(text, NULL);
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_again_and_again, model), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    expect_counts(model, THREADS * 30 - 3, 3, 0, 0);
+    wnnDynamicModelRelease(model);
+}
+
+/* ---- folders ---- */
+
+/** Calls a function for each file in a folder.  Returns how many there are. */
+static int each_file(const char *folder, void (*call)(const char *path))
+{
+    DIR *open = opendir(folder);
+    char path[400];
+    int count = 0;
+
+    assert_non_null(open);
+    for (struct dirent *e; (e = readdir(open));) {
+        if (*e->d_name == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        count++;
+        if (call)
+            call(path);
+    }
+    closedir(open);
+    return count;
+}
+
+static void damage(const char *path)
+{
+    assert_int_equal(truncate(path, 100), 0);
+}
+
+static void remove_file(const char *path)
+{
+    unlink(path);
+}
+
+/** Computes a model for 1 x 2 and 2 x 2 with graphs saved in a folder. */
+static void run_with_folder(const char *model_text, const char *folder, uint64_t built, uint64_t loaded)
+{
+    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+    WNNDynamicModelCounts counts;
+    WNNDynamicModel model;
+
+    o.folder = folder;
+    model = create(model_text, &o);
+    compute(model, 1);
+    compute(model, 2);
+    expect_counts(model, 0, built, loaded, 0);
+    wnnDynamicModelGetCounts(model, &counts);
+    assert_int_equal(counts.saved, built);
+    assert_int_equal(counts.unsaved, 0);
+    wnnDynamicModelRelease(model);
+}
+
+static void graphs_are_saved_and_found_again(void **state)
+{
+    char place[] = "/tmp/webnn-dynamic-XXXXXX", folder[64], *other = strdup(text);
+
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    snprintf(folder, sizeof folder, "%s/graphs", place);
+    run_with_folder(text, folder, 2, 0);
+    run_with_folder(text, folder, 0, 2);
+    assert_int_equal(each_file(folder, NULL), 2);
+    *strstr(other, "double") = 'D'; /* another model has files of its own */
+    run_with_folder(other, folder, 2, 0);
+    assert_int_equal(each_file(folder, damage), 4);
+    run_with_folder(text, folder, 2, 0); /* what cannot be loaded is built and replaced */
+    run_with_folder(text, folder, 0, 2);
+    each_file(folder, remove_file);
+    rmdir(folder);
+    rmdir(place);
+    free(other);
+}
+
+static void a_folder_of_others_is_refused(void **state)
+{
+    char folder[] = "/tmp/webnn-dynamic-XXXXXX";
+    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+    WNNDynamicModel model;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    chmod(folder, 0777);
+    o.folder = folder;
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
+    assert_non_null(strstr(wnnModelGetLastErrorMessage().data, "can be written to by others"));
+    rmdir(folder);
+    o.folder = "/nowhere/at/all";
+    assert_int_equal(wnnDynamicModelCreateFromMemory(context, text, sizeof text - 1, &o, &model), WNNStatus_TypeError);
+    assert_null(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_that_come_to_the_same_share_a_graph),
+        cmocka_unit_test(the_graph_of_longest_ago_goes_first),
+        cmocka_unit_test(sizes_that_do_not_fit_are_refused),
+        cmocka_unit_test(options_are_the_same_for_all_graphs),
+        cmocka_unit_test(threads_that_ask_for_one_graph_build_it_once),
+        cmocka_unit_test(graphs_are_saved_and_found_again),
+        cmocka_unit_test(a_folder_of_others_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
