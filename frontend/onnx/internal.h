@@ -192,6 +192,13 @@ struct onnx_value *onnx_lookup(const struct onnx_scope *scope, const char *name,
 /** Reports a node that cannot be expressed. */
 void onnx_report(struct onnx_scope *scope, const Onnx__NodeProto *node, const char *reason);
 
+/* empty.c */
+/**
+ * Imports a node that reads tensors without elements, if its result is known without computing (*handled), and leaves out
+ * inputs that mean nothing without elements.  Returns false after refusing.
+ */
+bool onnx_import_empty(struct onnx_node *n, bool *handled);
+
 /* order.c */
 /** Returns the order in which nodes can be imported, as indices: the file's if that works.  It is found once for each list,
  * however often that is imported.  Returns NULL if the reader failed: there is a cycle, or memory ran out. */

@@ -16,7 +16,7 @@
 
 /** Names of dimensions that are bound so far: by --dim, and by the shapes given for inputs. */
 struct binding {
-    struct onnx_map sizes;  /* uintptr_t */
+    struct onnx_map sizes;  /* uintptr_t, one more than the size: NULL is none */
     struct onnx_map inputs; /* 1: names of inputs that a shape or constant may be given for */
     struct onnx_map names;  /* 1: names of dimensions that occur in the file */
     char *missing;          /* inputs whose shape stays open, one line each */
@@ -44,15 +44,24 @@ static const struct model_constant *given_constant(const struct onnx_reader *r, 
     return NULL;
 }
 
-/** Binds a dimension's name; one that has another size already is an error. */
-static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name, uint32_t size, const char *input)
+/** Returns whether a dimension's name is bound, and its size. */
+static bool bound_size(const struct binding *b, const char *name, uint32_t *size)
 {
     uintptr_t have = (uintptr_t)onnx_map_get(&b->sizes, name, NULL);
 
-    if (have && have != size)
-        return onnx_fail(r, "input \"%s\": dimension \"%s\" is %u here and %zu elsewhere", onnx_escape(r, input),
-                         onnx_escape(r, name), size, (size_t)have);
-    return have || onnx_map_add(&b->sizes, name, (void *)(uintptr_t)size) >= 0 || onnx_fail_memory(r);
+    *size = have ? (uint32_t)(have - 1) : 0;
+    return have;
+}
+
+/** Binds a dimension's name; one that has another size already is an error. */
+static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name, uint32_t size, const char *input)
+{
+    uint32_t have;
+
+    if (!bound_size(b, name, &have))
+        return onnx_map_add(&b->sizes, name, (void *)((uintptr_t)size + 1)) >= 0 || onnx_fail_memory(r);
+    return have == size || onnx_fail(r, "input \"%s\": dimension \"%s\" is %u here and %u elsewhere", onnx_escape(r, input),
+                                     onnx_escape(r, name), size, have);
 }
 
 /** Holds a given shape against the declared one, and binds the names in it. */
@@ -92,9 +101,7 @@ static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *inp
 static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__GraphProto *graph)
 {
     for (size_t i = 0; i < r->options->dim_count; i++)
-        if (!r->options->dims[i].size)
-            return onnx_fail(r, "dimension \"%s\" cannot be 0", onnx_escape(r, r->options->dims[i].name));
-        else if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, "--dim"))
+        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, "--dim"))
             return false;
     for (size_t i = 0; i < graph->n_input; i++) {
         const char *name = graph->input[i]->name;
@@ -247,11 +254,11 @@ static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__Va
         if (dim->has_dim_value && dim->dim_value > INT32_MAX)
             return onnx_fail(r, "input \"%s\": dimension %zu is %lld", onnx_escape(r, info->name), d,
                              (long long)dim->dim_value);
-        if (dim->has_dim_value && dim->dim_value > 0)
+        if (dim->has_dim_value && dim->dim_value > 0) {
             dims[d] = (uint32_t)dim->dim_value;
-        else if (name)
-            dims[d] = (uint32_t)(uintptr_t)onnx_map_get(&b->sizes, name, NULL);
-        if (dims[d])
+            continue;
+        }
+        if (name && bound_size(b, name, &dims[d]))
             continue;
         *missing = true;
         if (name)
@@ -351,14 +358,40 @@ static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info
     return bind_operand(scope, info, elem, operand, found);
 }
 
+/** Makes a constant of an input without elements, which no graph can have. */
+static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
+                       const int64_t *dims)
+{
+    struct onnx_reader *r = scope->reader;
+    struct onnx_value *v = onnx_value_create(r, elem, rank, dims);
+
+    if (!v)
+        return onnx_fail_memory(r);
+    v->data = onnx_reader_alloc(r, 1, 1);
+    v->is_static = true;
+    if (!v->data)
+        return onnx_fail_memory(r);
+    model_note(r->model, "input '%s' has no elements, so that the graph has no such input", onnx_escape(r, info->name));
+    return onnx_bind(scope, info->name, v, "input");
+}
+
 /** Makes an input of the graph. */
 static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
                        const uint32_t *dims)
 {
     struct onnx_reader *r = scope->reader;
-    WNNOperand operand =
-        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
+    int64_t wide[ONNX_RANK_MAX];
+    WNNOperand operand;
+    bool empty = false;
 
+    for (size_t d = 0; d < rank; d++) {
+        wide[d] = dims[d];
+        empty = empty || !dims[d];
+    }
+    if (empty)
+        return make_empty(scope, info, elem, rank, wide);
+    operand =
+        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
     if (wnnOperandIsError(operand)) {
         WNNStringView message;
 
@@ -441,6 +474,10 @@ static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *inf
         return onnx_fail(r, *name ? "output \"%s\" is named twice" : "an output has no name%s", onnx_escape(r, name));
     if (!v)
         return onnx_fail(r, "output \"%s\" is no input, initializer or result of a node", onnx_escape(r, name));
+    if (!v->refusal && !onnx_elements(v)) {
+        model_note(r->model, "output '%s' has no elements, so that the graph has no such output", onnx_escape(r, name));
+        return true;
+    }
     node.name = (char *)name;
     node.op_type = (char *)"output of the model";
     operand = onnx_value_operand(&n, v);
@@ -460,6 +497,8 @@ static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
 
     for (size_t i = 0; ok && i < graph->n_output; i++)
         ok = add_output(scope, graph->output[i], &seen);
+    if (ok && !scope->reader->refusal_count && !scope->reader->model->output_count)
+        ok = onnx_fail(scope->reader, "all outputs of the graph have no elements");
     onnx_map_free(&seen);
     return ok;
 }

@@ -361,7 +361,7 @@ static bool run_node(struct onnx_node *n, bool unknown)
 {
     const struct onnx_function *function;
     double elements = 0, cost = 0;
-    bool ok;
+    bool ok, handled;
 
     find_operator(n, &function);
     if (unknown)
@@ -378,7 +378,7 @@ static bool run_node(struct onnx_node *n, bool unknown)
             cost += n->inputs[i]->data ? 0 : n->inputs[i]->cost;
         }
     wnnGraphBuilderClearError(n->builder);
-    ok = n->row->import(n);
+    ok = onnx_import_empty(n, &handled) && (handled || n->row->import(n));
     if (!check_rest(n))
         return false;
     if (!ok)

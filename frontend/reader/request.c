@@ -143,9 +143,7 @@ static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
 
     for (size_t i = 0; !status && i < o->dimensionCount; i++) {
         r->dims[i].size = o->dimensions[i].size;
-        status = o->dimensions[i].size
-                     ? copy_name(r, o->dimensions[i].name, &r->dims[i].name)
-                     : reader_fail(WNNStatus_TypeError, "model options: a dimension has size 0, which no tensor has");
+        status = copy_name(r, o->dimensions[i].name, &r->dims[i].name);
     }
     for (size_t i = 0; !status && i < o->shapeCount; i++) {
         r->shapes[i].rank = o->shapes[i].rank;

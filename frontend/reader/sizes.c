@@ -34,8 +34,8 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
         return reader_fail(WNNStatus_TypeError, text);
     }
     bound = &sizes[open - d->free];
-    if (*bound && *bound != size) {
-        snprintf(text, sizeof text, "dimension \"%s\" is asked to be %u and %u", SHOWN(name), *bound, size);
+    if (*bound && *bound - 1 != size) {
+        snprintf(text, sizeof text, "dimension \"%s\" is asked to be %u and %u", SHOWN(name), *bound - 1, size);
         return reader_fail(WNNStatus_TypeError, text);
     }
     if (size > open->largest) {
@@ -43,7 +43,7 @@ static WNNStatus bind(const struct model_description *d, const char *name, size_
                  open->largest);
         return reader_fail(WNNStatus_TypeError, text);
     }
-    *bound = size;
+    *bound = size + 1;
     return WNNStatus_Success;
 }
 
@@ -97,7 +97,7 @@ static WNNStatus add_shape(const struct model_description *d, const struct model
     for (size_t i = 0; !status && input->hasShape && i < shape->rank; i++) {
         const WNNModelDimension *declared = &input->dimensions[i];
 
-        if (!shape->dims[i] || (declared->size && declared->size != shape->dims[i]))
+        if (declared->size && declared->size != shape->dims[i])
             return refuse_shape(shape, input);
         if (!declared->size && declared->name.length)
             status = bind(d, declared->name.data, declared->name.length, shape->dims[i], sizes);
@@ -125,7 +125,7 @@ void sizes_options(const struct model_description *d, const uint32_t *sizes, str
     options->dim_count = options->shape_count = 0;
     for (size_t i = 0; i < d->free_count; i++)
         if (sizes[i])
-            dims[options->dim_count++] = (struct model_dim){d->free[i].name.data, sizes[i]};
+            dims[options->dim_count++] = (struct model_dim){d->free[i].name.data, sizes[i] - 1};
     for (size_t i = 0; i < d->input_count; i++) {
         const uint32_t *numbers = shape_of(d, sizes, i);
         struct model_shape *shape = &shapes[options->shape_count];

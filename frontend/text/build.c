@@ -127,6 +127,10 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
             return document_error(b->d, d->name.place,
                                   "dimension '%s' of input '%s' is free: give it a size up to %u (--dim %s=N, or --shape)",
                                   dimension, buf, d->size, dimension);
+        if (!shape[i])
+            return document_error(b->d, d->name.place,
+                                  "dimension '%s' of input '%s' cannot be 0: a tensor of a graph has at least one element",
+                                  dimension, buf);
         if (shape[i] > d->size)
             return document_error(b->d, d->name.place, "dimension '%s' of input '%s' is at most %u, not %u", dimension, buf,
                                   d->size, shape[i]);

@@ -65,14 +65,9 @@ static bool has_several_pairs(const char *text)
 
 const char *argument_dim_wants(const char *text)
 {
-    const char *equals = strrchr(text, '=');
-    uint64_t number;
-
     if (has_several_pairs(text))
         return "one NAME=N at a time (--dim batch=2 --dim seq=10)";
-    if (equals && argument_number(equals + 1, 0, 0, &number))
-        return "NAME=N with N from 1, because a tensor of a graph has at least one element";
-    return "NAME=N with a whole number N from 1 to 2147483647";
+    return "NAME=N with a whole number N from 0 to 2147483647";
 }
 
 /** Reads one number of a list.  Returns false if it is none; *whole says whether it is an int64. */
@@ -141,7 +136,7 @@ bool argument_dim(const char *text, char **name, uint32_t *size)
     uint64_t number;
 
     *name = NULL;
-    if (!equals || equals == text || has_several_pairs(text) || !argument_number(equals + 1, 1, INT32_MAX, &number))
+    if (!equals || equals == text || has_several_pairs(text) || !argument_number(equals + 1, 0, INT32_MAX, &number))
         return false;
     *size = (uint32_t)number;
     *name = copy_text(text, (size_t)(equals - text));

@@ -32,7 +32,7 @@ struct argument_pair {
 
 /** Splits text at the first "=".  Returns false if memory runs out. */
 bool argument_split(const char *text, struct argument_pair *pair);
-/** Reads "NAME=N" with N from 1 to 2^31-1, split at the last "="; of several such pairs none.  The caller frees *name. */
+/** Reads "NAME=N" with N from 0 to 2^31-1, split at the last "="; of several such pairs none.  The caller frees *name. */
 bool argument_dim(const char *text, char **name, uint32_t *size);
 /** Says in messages what argument_dim takes instead of this text, which it refused. */
 const char *argument_dim_wants(const char *text);

@@ -33,7 +33,10 @@ extern "C" {
 /** Holds a model that was read.  Several threads may ask it; one at a time may build it or use its builder. */
 typedef struct WNNModelImpl *WNNModel;
 
-/** Gives the size of a dimension that the model leaves open by a name. */
+/**
+ * Gives the size of a dimension that the model leaves open by a name.  With size 0, which only ONNX takes, inputs that have it
+ * are empty: they are no inputs of the graph, and vanish where they meet what has elements (docs/model.md).
+ */
 typedef struct WNNModelDimension {
     WNNStringView name;
     uint32_t size;

@@ -157,6 +157,7 @@ static void sizes_that_do_not_fit_are_refused(void **state)
     expect_refusal(model, NULL, &(WNNModelShape){WNN_STR("x"), 3, three}, WNNStatus_TypeError,
                    "\"x\" is [3, 2, 1], the model's is [?, ?]");
     expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 4}, NULL, WNNStatus_DataError, "dimension 'm'");
+    expect_refusal(model, &(WNNModelDimension){WNN_STR("n"), 0}, NULL, WNNStatus_DataError, "'n' of input 'x' cannot be 0");
     expect_counts(model, 0, 0, 0, 0);
     compute(model, 4); /* a failure leaves nothing behind */
     wnnDynamicModelRelease(model);
