@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/onnx/compose.h"
+#include "frontend/onnx/attention.h"
 #include "frontend/onnx/operators.h"
 
 /* ---- Attention ---- */
@@ -166,6 +166,13 @@ static WNNOperand apply_masks(struct onnx_node *n, const struct attention *a, WN
     return scores;
 }
 
+WNNOperand onnx_soft_cap(struct onnx_node *n, WNNOperand scores, double softcap)
+{
+    if (softcap == 0)
+        return scores;
+    return onnx_linear(n, onnx_tanh(n, onnx_div(n, scores, onnx_scalar_like(n, scores, softcap))), softcap, 0);
+}
+
 static bool import_attention(struct onnx_node *n)
 {
     static const uint32_t swap_last[] = {0, 1, 3, 2}, join[] = {0, 2, 1, 3};
@@ -190,9 +197,7 @@ static bool import_attention(struct onnx_node *n)
     type = wnnOperandGetDataType(a.q);
     root = sqrt(scale);
     scores[0] = onnx_matmul(n, onnx_linear(n, a.q, root, 0), onnx_transpose(n, onnx_linear(n, a.k, root, 0), 4, swap_last));
-    scores[1] = scores[0];
-    if (softcap != 0) /* softcap * tanh(scores / softcap) */
-        scores[1] = onnx_linear(n, onnx_tanh(n, onnx_div(n, scores[0], onnx_scalar_like(n, scores[0], softcap))), softcap, 0);
+    scores[1] = onnx_soft_cap(n, scores[0], softcap);
     scores[2] = apply_masks(n, &a, scores[1], causal);
     y = precision ? onnx_cast(n, scores[2], onnx_data_type((enum onnx_type)precision)) : scores[2];
     scores[3] = onnx_cast(n, wnnGraphBuilderSoftmax(n->builder, y, 3, n->options), type);
@@ -236,10 +241,35 @@ static WNNOperand every_other(struct onnx_node *n, WNNOperand x, uint32_t first)
     return onnx_reshape(n, x, 4, pairs);
 }
 
+WNNOperand onnx_rotate(struct onnx_node *n, WNNOperand x, WNNOperand cosine, WNNOperand sine, uint32_t rotated,
+                       bool interleaved)
+{
+    const struct onnx_dims dims = onnx_dims_of(x);
+    const uint32_t half = rotated / 2;
+    WNNOperand whole = onnx_slice_axis(n, x, 3, 0, rotated), halves[2], turned[2], rest;
+
+    for (uint32_t i = 0; i < 2; i++)
+        halves[i] = interleaved ? every_other(n, whole, i) : onnx_slice_axis(n, whole, 3, i * half, half);
+    turned[0] = onnx_sub(n, onnx_mul(n, cosine, halves[0]), onnx_mul(n, sine, halves[1]));
+    turned[1] = onnx_add(n, onnx_mul(n, sine, halves[0]), onnx_mul(n, cosine, halves[1]));
+    if (interleaved) {
+        for (uint32_t i = 0; i < 2; i++)
+            turned[i] = onnx_reshape(n, turned[i], 5, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], half, 1});
+        whole = onnx_concat(n, 2, turned, 4);
+        whole = onnx_reshape(n, whole, 4, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], 2 * half});
+    } else {
+        whole = onnx_concat(n, 2, turned, 3);
+    }
+    if (rotated == dims.at[3])
+        return whole;
+    rest = onnx_slice_axis(n, x, 3, rotated, dims.at[3] - rotated);
+    return onnx_concat(n, 2, (WNNOperand[]){whole, rest}, 3);
+}
+
 static bool import_rotary_embedding(struct onnx_node *n)
 {
     static const uint32_t swap[] = {0, 2, 1, 3};
-    WNNOperand x = onnx_operand(n, 0), whole, cosine, sine, halves[2], turned[2], rest;
+    WNNOperand x = onnx_operand(n, 0), whole, cosine, sine;
     bool interleaved = onnx_int(n, "interleaved", 0) != 0, flat;
     int64_t heads = onnx_int(n, "num_heads", 0), rotated = onnx_int(n, "rotary_embedding_dim", 0);
     struct onnx_dims given = onnx_dims_of(x), dims;
@@ -252,8 +282,8 @@ static bool import_rotary_embedding(struct onnx_node *n)
         return onnx_refuse(n, "num_heads is %lld for %u elements per place", (long long)heads, given.at[2]);
     if (flat)
         x = onnx_transpose(
-            n, onnx_reshape(n, x, 4, (uint32_t[]){given.at[0], given.at[1], (uint32_t)heads, given.at[2] / (uint32_t)heads}),
-            4, swap);
+            n, onnx_reshape(n, x, 4, (uint32_t[]){given.at[0], given.at[1], (uint32_t)heads, given.at[2] / (uint32_t)heads}), 4,
+            swap);
     dims = onnx_dims_of(x);
     rotated = rotated ? rotated : dims.at[3];
     if (dims.rank != 4 || rotated < 2 || rotated > dims.at[3] || rotated % 2)
@@ -263,22 +293,7 @@ static bool import_rotary_embedding(struct onnx_node *n)
     sine = read_cache(n, 2, dims, half);
     if (n->refused)
         return false;
-    whole = onnx_slice_axis(n, x, 3, 0, (uint32_t)rotated);
-    for (uint32_t i = 0; i < 2; i++)
-        halves[i] = interleaved ? every_other(n, whole, i) : onnx_slice_axis(n, whole, 3, i * half, half);
-    turned[0] = onnx_sub(n, onnx_mul(n, cosine, halves[0]), onnx_mul(n, sine, halves[1]));
-    turned[1] = onnx_add(n, onnx_mul(n, sine, halves[0]), onnx_mul(n, cosine, halves[1]));
-    if (interleaved) {
-        for (uint32_t i = 0; i < 2; i++)
-            turned[i] = onnx_reshape(n, turned[i], 5, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], half, 1});
-        whole = onnx_concat(n, 2, turned, 4);
-        whole = onnx_reshape(n, whole, 4, (uint32_t[]){dims.at[0], dims.at[1], dims.at[2], 2 * half});
-    } else
-        whole = onnx_concat(n, 2, turned, 3);
-    if (rotated < dims.at[3]) {
-        rest = onnx_slice_axis(n, x, 3, (uint32_t)rotated, dims.at[3] - (uint32_t)rotated);
-        whole = onnx_concat(n, 2, (WNNOperand[]){whole, rest}, 3);
-    }
+    whole = onnx_rotate(n, x, cosine, sine, (uint32_t)rotated, interleaved);
     if (flat)
         whole = onnx_reshape_to(n, onnx_transpose(n, whole, 4, swap), given);
     return onnx_output(n, 0, whole);

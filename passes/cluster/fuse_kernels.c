@@ -22,6 +22,7 @@
  */
 #include <string.h>
 
+#include "ir/graph/compact.h"
 #include "ir/graph/conv.h"
 #include "passes/cluster/fuse_internal.h"
 
@@ -120,12 +121,14 @@ static bool scatters(const struct fuse *f, const struct candidate *c)
 
 /*
  * Returns whether there are several contractions that are better alone: a kernel of one is register-tiled and reads its B
- * operand from consecutive addresses.  What is small and has one row (gates of a recurrent step) gains more by one kernel less.
+ * operand from consecutive addresses, or unpacks it in registers.  What is small and has one row (gates of a recurrent step)
+ * gains more by one kernel less.
  */
 static bool has_large_contractions(const struct fuse *f, const struct candidate *c)
 {
     double rows = 0, bytes = 0;
     uint32_t contractions = 0;
+    bool compact = false;
 
     for (uint32_t i = 0; i < c->count; i++) {
         const struct node *n = c->nodes[i];
@@ -135,8 +138,9 @@ static bool has_large_contractions(const struct fuse *f, const struct candidate 
         contractions++;
         rows = out->dims[out->rank - 2] > rows ? out->dims[out->rank - 2] : rows;
         bytes += fuse_value_bytes(n->inputs[1].value);
+        compact |= value_is_unpacked(n->inputs[1].value);
     }
-    return contractions > 1 && (rows > 1 || bytes > target_facts(f->o->target)->fusion.b_caches * cache_bytes(f));
+    return contractions > 1 && (rows > 1 || compact || bytes > target_facts(f->o->target)->fusion.b_caches * cache_bytes(f));
 }
 
 /* Joins `reader` with `other`, through the views between them, if all four rules allow it.  Returns NULL if they do not. */

@@ -190,6 +190,27 @@ static struct value *join_split(const struct node *n)
 
 /* ---- in front of a dequantizeLinear ---- */
 
+/*
+ * Returns the constant that n, an expand of one constant element, makes for dequantizeLinear alone: passes look at scales and
+ * zero points element by element.  (Other expands cost nothing as index maps.)
+ */
+static struct value *expanded_parameter(struct graph *g, const struct node *n)
+{
+    const struct value *v = n->results[0];
+    const size_t size = dtype_size(v->type.type), bytes = (size_t)type_bytes(&v->type);
+    struct constant *c;
+
+    if (in0(n)->kind != VALUE_CONSTANT || type_elements(&in0(n)->type) != 1 || v->output_uses || !v->uses)
+        return NULL;
+    value_for_each_use (v, u)
+        if (u->node->op != OP_DEQUANTIZE_LINEAR || !u->slot)
+            return NULL;
+    c = constant_create(NULL, bytes);
+    for (size_t at = 0; c && at < bytes; at += size)
+        memcpy((char *)(uintptr_t)c->data + at, in0(n)->constant->data, size);
+    return graph_add_constant(g, &v->type, c);
+}
+
 /* Returns whether v is a constant, or one that was transposed or reshaped: constant folding makes it one. */
 static bool is_moved_constant(const struct value *v)
 {
@@ -396,6 +417,8 @@ struct value *canonicalize_movement(struct graph *g, struct node *n)
         struct value *v = merge_transposes(g, n);
         return v || g->error.status ? v : dequantize_transposed(g, n);
     }
+    case OP_EXPAND:
+        return expanded_parameter(g, n);
     case OP_SLICE:
         return merge_slices(g, n);
     case OP_CAST:

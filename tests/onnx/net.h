@@ -12,7 +12,7 @@
 #include "frontend/model/model.h"
 #include "onnx.pb-c.h"
 
-enum { LIST = 64, F32 = 1, I64 = 7, STRING = 8, BOOL = 9, F64 = 11 };
+enum { LIST = 64, PORTS = 10, F32 = 1, I64 = 7, STRING = 8, BOOL = 9, F64 = 11 };
 
 /** A model under construction; its memory goes in free_net. */
 struct net {
@@ -150,6 +150,23 @@ static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *
     return a->g;
 }
 
+/** A node of the domain com.microsoft, which the model imports. */
+static inline Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
+{
+    Onnx__NodeProto *n = node(t, type, inputs, outputs);
+    Onnx__OperatorSetIdProto *set = keep(t, sizeof *set), **sets = keep(t, 2 * sizeof *sets);
+
+    onnx__operator_set_id_proto__init(set);
+    set->domain = n->domain = text(t, "com.microsoft");
+    set->has_version = 1;
+    set->version = 1;
+    sets[0] = &t->opset;
+    sets[1] = set;
+    t->model.opset_import = sets;
+    t->model.n_opset_import = 2;
+    return n;
+}
+
 /** dims: "2 3 batch". */
 static inline Onnx__ValueInfoProto *port(struct net *t, const char *name, int type, const char *dims)
 {
@@ -280,6 +297,44 @@ static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y
     out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
     if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
         fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+}
+
+/* Reads, builds and computes; inputs in the graph's order, outputs (of that many bytes) in theirs. */
+static inline void run(struct net *t, void *const *inputs, void *const *outputs, const size_t *output_bytes)
+{
+    size_t size = onnx__model_proto__get_packed_size(&t->model);
+    uint8_t *bytes = malloc(size);
+    WNNNamedBuffer in[PORTS], out[PORTS];
+    WNNNamedOperandDescriptor d;
+    WNNGraph graph = NULL;
+
+    assert_non_null(bytes);
+    onnx__model_proto__pack(&t->model, bytes);
+    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->message))
+        fail_msg("%s", t->message);
+    free(bytes);
+    if (model_build(&t->read, &graph, &t->message) != WNNStatus_Success)
+        fail_msg("%s", t->message);
+    for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {
+        size_t length = 0;
+        assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);
+        in[i].name = d.name;
+        in[i].byteLength = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
+        for (size_t k = 0; k < d.descriptor.rank; k++)
+            in[i].byteLength *= d.descriptor.shape[k];
+        for (size_t k = 0; k < t->graph.n_input; k++)
+            if (strlen(t->graph.input[k]->name) == d.name.length &&
+                !memcmp(t->graph.input[k]->name, d.name.data, d.name.length)) {
+                in[i].data = inputs[k];
+                length++;
+            }
+        assert_int_equal(length, 1);
+    }
+    for (size_t i = 0; i < t->graph.n_output; i++)
+        out[i] = (WNNNamedBuffer){WNN_STR(t->graph.output[i]->name), outputs[i], output_bytes[i]};
+    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), in, t->graph.n_output, out) != WNNStatus_Success)
+        fail_msg("%.300s", wnnGetLastErrorMessage().data);
     wnnGraphRelease(graph);
 }
 

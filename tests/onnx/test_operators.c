@@ -17,7 +17,7 @@
 
 #include "onnx/net.h"
 
-enum { U8 = 2, I8 = 3, I32 = 6, PORTS = 10, MOST = 8192 };
+enum { U8 = 2, I8 = 3, I32 = 6, MOST = 8192 };
 
 static WNNContext context;
 static uint32_t state = 1;
@@ -50,44 +50,6 @@ static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, 
     a->n_ints = count;
     a->ints = keep(t, count * sizeof *values);
     memcpy(a->ints, values, count * sizeof *values);
-}
-
-/* Reads, builds and computes; inputs in the graph's order, outputs (of that many bytes) in theirs. */
-static void run(struct net *t, void *const *inputs, void *const *outputs, const size_t *output_bytes)
-{
-    size_t size = onnx__model_proto__get_packed_size(&t->model);
-    uint8_t *bytes = malloc(size);
-    WNNNamedBuffer in[PORTS], out[PORTS];
-    WNNNamedOperandDescriptor d;
-    WNNGraph graph = NULL;
-
-    assert_non_null(bytes);
-    onnx__model_proto__pack(&t->model, bytes);
-    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->message))
-        fail_msg("%s", t->message);
-    free(bytes);
-    if (model_build(&t->read, &graph, &t->message) != WNNStatus_Success)
-        fail_msg("%s", t->message);
-    for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {
-        size_t length = 0;
-        assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);
-        in[i].name = d.name;
-        in[i].byteLength = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
-        for (size_t k = 0; k < d.descriptor.rank; k++)
-            in[i].byteLength *= d.descriptor.shape[k];
-        for (size_t k = 0; k < t->graph.n_input; k++)
-            if (strlen(t->graph.input[k]->name) == d.name.length &&
-                !memcmp(t->graph.input[k]->name, d.name.data, d.name.length)) {
-                in[i].data = inputs[k];
-                length++;
-            }
-        assert_int_equal(length, 1);
-    }
-    for (size_t i = 0; i < t->graph.n_output; i++)
-        out[i] = (WNNNamedBuffer){WNN_STR(t->graph.output[i]->name), outputs[i], output_bytes[i]};
-    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), in, t->graph.n_output, out) != WNNStatus_Success)
-        fail_msg("%.300s", wnnGetLastErrorMessage().data);
-    wnnGraphRelease(graph);
 }
 
 /* ---- Einsum ---- */
@@ -500,23 +462,6 @@ static void grid_sample_equals_loops(void **unused)
 }
 
 /* ---- operators of ONNX Runtime ---- */
-
-/* A node of the domain com.microsoft, which the model imports. */
-static Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
-{
-    Onnx__NodeProto *n = node(t, type, inputs, outputs);
-    Onnx__OperatorSetIdProto *set = keep(t, sizeof *set), **sets = keep(t, 2 * sizeof *sets);
-
-    onnx__operator_set_id_proto__init(set);
-    set->domain = n->domain = text(t, "com.microsoft");
-    set->has_version = 1;
-    set->version = 1;
-    sets[0] = &t->opset;
-    sets[1] = set;
-    t->model.opset_import = sets;
-    t->model.n_opset_import = 2;
-    return n;
-}
 
 static void number(struct net *t, const char *name, float value)
 {
