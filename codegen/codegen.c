@@ -165,16 +165,35 @@ struct job {
     struct error error;
 };
 
+/** Asks whether to stop; the function may be NULL. */
+struct watch {
+    bool (*cancelled)(void *user, uint32_t done, uint32_t total);
+    void *user;
+};
+
 struct job_queue {
     struct job *jobs;
     uint32_t count;
     atomic_uint next;
+    struct watch watch;
+    atomic_bool stopped;
 };
 
 struct worker {
     struct job_queue *queue;
     struct machine *machine;
+    bool asks; /* it runs on the caller's thread */
 };
+
+/* Returns whether to stop before job i, asking the caller on its own thread. */
+static bool is_stopped(struct worker *w, uint32_t i)
+{
+    struct job_queue *q = w->queue;
+
+    if (w->asks && q->watch.cancelled && q->watch.cancelled(q->watch.user, i, q->count))
+        atomic_store(&q->stopped, true);
+    return atomic_load(&q->stopped);
+}
 
 static void *run_jobs(void *user)
 {
@@ -184,13 +203,16 @@ static void *run_jobs(void *user)
         if (i >= w->queue->count)
             return NULL;
         struct job *job = &w->queue->jobs[i];
-        machine_compile(w->machine, job->schedule, job->symbol, &job->object, &job->error);
+        if (is_stopped(w, i))
+            error_set(&job->error, WNNStatus_OperationError, "the build was cancelled");
+        else
+            machine_compile(w->machine, job->schedule, job->symbol, &job->object, &job->error);
     }
 }
 
-static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
+static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count, struct watch watch)
 {
-    struct job_queue queue = {.jobs = jobs, .count = count};
+    struct job_queue queue = {.jobs = jobs, .count = count, .watch = watch};
     struct worker workers[WORKERS_MAX];
     pthread_t threads[WORKERS_MAX];
     bool started[WORKERS_MAX] = {false};
@@ -212,7 +234,7 @@ static void compile_jobs(struct codegen *c, struct job *jobs, uint32_t count)
     if (wanted > c->machine_count)
         wanted = c->machine_count;
     for (uint32_t i = 0; i < c->machine_count; i++)
-        workers[i] = (struct worker){&queue, &c->machines[i]};
+        workers[i] = (struct worker){&queue, &c->machines[i], i == 0};
     for (uint32_t i = 1; i < wanted; i++)
         started[i] = !pthread_create(&threads[i], NULL, run_jobs, &workers[i]);
     run_jobs(&workers[0]);
@@ -303,6 +325,13 @@ static bool find_codes(struct codegen *c, uint32_t count, struct schedule *const
 bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e)
 {
+    return codegen_compile_watched(c, count, schedules, NULL, NULL, kernels, functions, e);
+}
+
+bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
+                             bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
+                             struct codegen_kernels **kernels, kernel_function *functions, struct error *e)
+{
     *kernels = NULL;
     struct codegen_kernels *k = calloc(1, sizeof *k + count * sizeof *k->codes);
     struct job *jobs = calloc(count + 1, sizeof *jobs);
@@ -317,7 +346,7 @@ bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *
     uint32_t job_count = 0;
     bool ok = find_codes(c, count, schedules, k, jobs, &job_count, e);
     if (ok && job_count) {
-        compile_jobs(c, jobs, job_count);
+        compile_jobs(c, jobs, job_count, (struct watch){cancelled, user});
         ok = link_jobs(c, jobs, job_count, e);
     }
     for (uint32_t i = 0; ok && i < count; i++)

@@ -40,6 +40,11 @@ bool codegen_is_abandoned(struct codegen *c);
  * frees it.  Returns false after an error in *e, and nothing is kept. */
 bool codegen_compile(struct codegen *c, uint32_t count, struct schedule *const *schedules, struct codegen_kernels **kernels,
                      kernel_function *functions, struct error *e);
+/** Does the same, and asks `cancelled` (which may be NULL) on the calling thread, between structures, whether to stop: then it
+ * fails with an OperationError. */
+bool codegen_compile_watched(struct codegen *c, uint32_t count, struct schedule *const *schedules,
+                             bool (*cancelled)(void *user, uint32_t done, uint32_t total), void *user,
+                             struct codegen_kernels **kernels, kernel_function *functions, struct error *e);
 /** Lets go of the code.  NULL does nothing. */
 void codegen_kernels_free(struct codegen_kernels *k);
 

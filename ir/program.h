@@ -92,6 +92,9 @@ struct program {
     struct constant **constants;        /* a reference each */
     uint32_t input_count, output_count; /* bindings that run needs */
     int64_t arena_bytes, arena_lower_bound;
+    /** Is asked while an engine loads the program: returns whether to stop.  NULL: nobody is asked. */
+    bool (*cancelled)(void *user, uint32_t done, uint32_t total);
+    void *cancelled_user;
 };
 
 /** Returns whether a step writes one of its locations. */

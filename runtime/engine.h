@@ -51,6 +51,7 @@ typedef uintptr_t __attribute__((may_alias)) engine_address;
 struct engine_buffer {
     engine_address address; /* of the first byte */
     size_t bytes;
+    size_t charged; /* counted against the limit (runtime/program/memory_limit.h) */
 };
 
 /* ---- running ---- */
@@ -233,6 +234,8 @@ struct engine {
                              * (runtime/program/serialized.h) */
     WNNPrecision precision; /* set likewise, for convolutions and matmuls */
     bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
+    size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
+    atomic_size_t memory_used;
 };
 
 #endif

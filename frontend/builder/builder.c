@@ -127,6 +127,17 @@ WNNStatus wnnGraphBuilderSetBudget(WNNGraphBuilder b, WNNBudget const *budget, u
     return WNNStatus_Success;
 }
 
+WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder b, WNNBuildProgressCallbackInfo progress)
+{
+    struct error e = {0};
+
+    if (!b)
+        error_set(&e, WNNStatus_TypeError, "setProgress: builder is NULL");
+    else if (builder_can_build(b, "setProgress", &e))
+        b->graph->progress = progress;
+    return e.status ? error_publish(&e) : WNNStatus_Success;
+}
+
 WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder b, WNNStringView what, uint64_t operations, uint64_t bytes)
 {
     struct error e = {0};

@@ -33,6 +33,7 @@ struct WNNDynamicModelImpl {
     struct request request; /* what is the same for all graphs */
     size_t graph_limit, sizes_length;
     char *folder; /* NULL: graphs are not saved */
+    WNNBuildProgressCallbackInfo progress;
     struct digest digest;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -80,6 +81,7 @@ static WNNStatus keep_options(struct WNNDynamicModelImpl *m, const WNNDynamicMod
     if (m->request.options.builder)
         return reader_fail(WNNStatus_TypeError,
                            "dynamic model options: every graph has a builder of its own, none can be given");
+    m->progress = o->progress;
     m->graph_limit = o->graphLimit ? o->graphLimit : GRAPH_LIMIT;
     m->sizes_length = sizes_count(d);
     sizes = calloc(m->sizes_length + 1, sizeof *sizes);
@@ -194,8 +196,12 @@ static WNNStatus build(WNNDynamicModel m, const uint32_t *sizes, WNNGraph *graph
         status = WNNStatus_UnknownError;
     } else {
         sizes_options(d, sizes, dims, shapes, &options);
-        if (model_source_read(m->source, m->context, &options, &model, &message))
+        if (model_source_read(m->source, m->context, &options, &model, &message)) {
+            WNNStatus refused = wnnGraphBuilderSetProgress(model.builder, m->progress);
+
+            (void)refused; /* for a context that is lost, which building says with the reason */
             status = model_build(&model, graph, &message);
+        }
         model_free(&model);
     }
     free(dims);

@@ -53,29 +53,33 @@ extern "C" {
 typedef struct WNNContextOptions {
     size_t structSize;
     WNNPowerPreference powerPreference;
-    bool accelerated;                /**< a massively parallel device is welcome: a hint; engine says where graphs run */
-    uint32_t threadCount;            /**< threads per computation; 0 for OMP_NUM_THREADS, else all processors; fewer if the
-                                      * system does not let so many be created */
-    WNNStringView debug;             /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
-    WNNContextLostCallbackInfo lost; /**< called once when the context is lost (MLContext.lost); as there is no future to wait
-                                      * for, wnnContextProcessEvents calls it in modes other than AllowSpontaneous */
-    WNNPrecision precision;          /**< how exact convolutions and matmuls have to be, in graphs built here */
-    bool ignoreEnvironment;          /**< reads no environment variable: not WEBNN_DEBUG, WEBNN_ENGINE, OMP_WAIT_POLICY nor,
-                                      * for threadCount 0, OMP_NUM_THREADS; programs with set-user-ID never read them */
-    bool deterministic;              /**< graphs built here compute the same bits with any threadCount, on processors of one
-                                          kind; some take longer for it, and precision has no effect (docs/semantics.md) */
-    WNNBudget budget;                /**< what every graph builder begins with */
-    WNNEngine engine;                /**< where graphs run; NotSupportedError if there is no such machine */
-    WNNStringView device;            /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; the first if
-                                      * empty */
-    WNNStringView cache;             /**< of WNNEngine_Gpu: the folder of built programs, which must be the user's alone; if
-                                      * empty, the variable WEBNN_CACHE's, else webnn in the user's cache folder; "off" for
-                                      * none */
-    void *openclContext;             /**< of WNNEngine_Gpu: the application's own cl_context, in which graphs run and tensors
-                                      * lie, or NULL: then the context creates its own and the next two are NULL, too */
-    void *openclDevice;              /**< the cl_device_id in that context; `device` does not count then */
-    void *openclQueue;               /**< the cl_command_queue of both, which must be in order; wnnContextFlush says what runs
-                                      * when.  The context retains it and openclContext, and releases them when it goes */
+    bool accelerated;                 /**< a massively parallel device is welcome: a hint; engine says where graphs run */
+    uint32_t threadCount;             /**< threads per computation; 0 for OMP_NUM_THREADS, else all processors; fewer if the
+                                       * system does not let so many be created */
+    WNNStringView debug;              /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
+    WNNContextLostCallbackInfo lost;  /**< called once when the context is lost (MLContext.lost); as there is no future to wait
+                                       * for, wnnContextProcessEvents calls it in modes other than AllowSpontaneous */
+    WNNPrecision precision;           /**< how exact convolutions and matmuls have to be, in graphs built here */
+    bool ignoreEnvironment;           /**< reads no environment variable: not WEBNN_DEBUG, WEBNN_ENGINE, OMP_WAIT_POLICY nor,
+                                       * for threadCount 0, OMP_NUM_THREADS; programs with set-user-ID never read them */
+    bool deterministic;               /**< graphs built here compute the same bits with any threadCount, on processors of one
+                                           kind; some take longer for it, and precision has no effect (docs/semantics.md) */
+    WNNBudget budget;                 /**< what every graph builder begins with */
+    WNNEngine engine;                 /**< where graphs run; NotSupportedError if there is no such machine */
+    WNNStringView device;             /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; the first if
+                                       * empty */
+    WNNStringView cache;              /**< of WNNEngine_Gpu: the folder of built programs, which must be the user's alone; if
+                                       * empty, the variable WEBNN_CACHE's, else webnn in the user's cache folder; "off" for
+                                       * none */
+    void *openclContext;              /**< of WNNEngine_Gpu: the application's own cl_context, in which graphs run and tensors
+                                       * lie, or NULL: then the context creates its own and the next two are NULL, too */
+    void *openclDevice;               /**< the cl_device_id in that context; `device` does not count then */
+    void *openclQueue;                /**< the cl_command_queue of both, which must be in order; wnnContextFlush says what runs
+                                       * when.  The context retains it and openclContext, and releases them when it goes */
+    size_t memoryLimit;               /**< bytes that tensors, weights of graphs and the memory that they compute in may take;
+                                       * what would take more fails with UnknownError (a build with OperationError).  Machine
+                                       * code, builders and builds under way are not counted.  0 for no limit */
+    WNNComputedCallbackInfo computed; /**< told of the times of every computation */
 } WNNContextOptions;
 
 #define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
@@ -94,7 +98,9 @@ typedef struct WNNContextOptions {
                                   {NULL, 0},                                                                                   \
                                   NULL,                                                                                        \
                                   NULL,                                                                                        \
-                                  NULL})
+                                  NULL,                                                                                        \
+                                  0,                                                                                           \
+                                  {NULL, NULL, NULL}})
 
 /**
  * Describes the device of that number, which WNNContextOptions.device takes.  Returns false, with *device empty, if there are
@@ -384,6 +390,12 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetBudget(WNNGraphBuilder build
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder builder, WNNStringView what, uint64_t operations,
                                                        uint64_t bytes);
+
+/**
+ * Says who is told how far the builder's build is, and who may end it by returning false; a callback of NULL tells nobody.  Any
+ * thread ends a build by setting a flag that the callback reads.  Fails with InvalidStateError if the builder has built.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder builder, WNNBuildProgressCallbackInfo progress);
 
 /**
  * Makes an input: input(name, descriptor).  Fails with TypeError for an empty name, one that another input has, or a bad

@@ -233,9 +233,12 @@ typedef struct WNNDynamicModelOptions {
      * share one.  Nothing in it is ever deleted.
      */
     char const *WNN_NULLABLE folder;
+    /** Is told of every build, and may end it, as wnnGraphBuilderSetProgress says; it may run on several threads at once. */
+    WNNBuildProgressCallbackInfo progress;
 } WNNDynamicModelOptions;
 
-#define WNN_DYNAMIC_MODEL_OPTIONS_INIT WNN_INIT_(WNNDynamicModelOptions, {sizeof(WNNDynamicModelOptions), NULL, 0, NULL})
+#define WNN_DYNAMIC_MODEL_OPTIONS_INIT                                                                                         \
+    WNN_INIT_(WNNDynamicModelOptions, {sizeof(WNNDynamicModelOptions), NULL, 0, NULL, {NULL, NULL, NULL}})
 
 /** Counts what a dynamic model has done so far.  The library writes all of it, so the struct stays as it is. */
 typedef struct WNNDynamicModelCounts {

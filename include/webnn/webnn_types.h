@@ -397,6 +397,33 @@ typedef void (*WNNContextLostCallback)(WNNContext context, WNNStringView message
 /** Gives a lent buffer back to its owner. */
 typedef void (*WNNBufferReleaseCallback)(void const *data, size_t byteLength, void *userdata1, void *userdata2);
 
+/** Says what part of building a graph is under way; later versions may have more. */
+typedef enum WNNBuildStage {
+    WNNBuildStage_Graph = 1, /**< the graph is simplified, divided and laid out, and the library's steps are made */
+    WNNBuildStage_Code = 2,  /**< machine code is made */
+    WNNBuildStage_Force32 = 0x7FFFFFFF
+} WNNBuildStage;
+
+/**
+ * Tells how far a build is: the stage, how many of its parts are done, and how many there are, or 0 where nobody knows. Returns
+ * whether to go on; after false the build ends soon with an OperationError.  It is called by the thread that builds, many times
+ * in a second, and calls nothing of the same builder.
+ */
+typedef bool (*WNNBuildProgressCallback)(WNNBuildStage stage, uint32_t done, uint32_t total, void *userdata1, void *userdata2);
+
+/** Holds times of one computation, in nanoseconds of the system's monotonic clock. */
+typedef struct WNNComputationTimes {
+    uint64_t submitted; /**< wnnContextDispatch or wnnGraphCompute was called */
+    uint64_t begun;     /**< its turn came; on a device, it was handed to it */
+    uint64_t ended;     /**< its outputs were written */
+} WNNComputationTimes;
+
+/**
+ * Tells that a computation of a graph has ended with success, and how long it took.  It is called by a thread of the library's
+ * or of the program's, which must not wait in it; times are valid until it returns.
+ */
+typedef void (*WNNComputedCallback)(WNNGraph graph, WNNComputationTimes const *times, void *userdata1, void *userdata2);
+
 /*
  * The callback infos say who is told of a completion, and when: a function and two pointers that it is given.  They are passed
  * by value (after webgpu.h) and stay as they are.  If callback is NULL, nobody is told.
@@ -441,6 +468,22 @@ typedef struct WNNBufferReleaseCallbackInfo {
     void *userdata2;
 } WNNBufferReleaseCallbackInfo;
 
+/** Tells of the progress of a build.  It has no mode: the build waits for the callback. */
+typedef struct WNNBuildProgressCallbackInfo {
+    WNNBuildProgressCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNBuildProgressCallbackInfo;
+
+/** Tells of every computation of a context.  It has no mode: the computation's thread calls. */
+typedef struct WNNComputedCallbackInfo {
+    WNNComputedCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNComputedCallbackInfo;
+
+#define WNN_BUILD_PROGRESS_CALLBACK_INFO_INIT WNN_INIT_(WNNBuildProgressCallbackInfo, {NULL, NULL, NULL})
+#define WNN_COMPUTED_CALLBACK_INFO_INIT WNN_INIT_(WNNComputedCallbackInfo, {NULL, NULL, NULL})
 #define WNN_BUILD_CALLBACK_INFO_INIT WNN_INIT_(WNNBuildCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})
 #define WNN_CREATE_TENSOR_CALLBACK_INFO_INIT                                                                                   \
     WNN_INIT_(WNNCreateTensorCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})

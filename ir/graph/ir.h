@@ -193,9 +193,10 @@ struct graph {
     struct graph_output *outputs;
     struct cluster *first_cluster, *last_cluster;
     uint32_t cluster_count;
-    struct budget budget;   /* of a builder's graph */
-    struct budget *account; /* what is computed for this graph is charged to it; NULL: no limits */
-    struct error error;     /* sticky: allocation failures and internal errors */
+    struct budget budget;                  /* of a builder's graph */
+    struct budget *account;                /* what is computed for this graph is charged to it; NULL: no limits */
+    WNNBuildProgressCallbackInfo progress; /* of a builder's graph: is told while it is built */
+    struct error error;                    /* sticky: allocation failures and internal errors */
 };
 
 /** Makes an empty graph.  Returns NULL if memory runs out. */

@@ -15,9 +15,31 @@
 
 #include "ir/support/clock.h"
 
-static bool build_cancelled(void *user)
+/* Says whom a build asks whether to go on: the context, which may be lost, and the program. */
+struct watch {
+    WNNContext context;
+    WNNBuildProgressCallbackInfo progress;
+    uint32_t asked;
+    bool cancelled; /* by the program */
+};
+
+static bool ask(struct watch *w, WNNBuildStage stage, uint32_t done, uint32_t total)
 {
-    return atomic_load(&((WNNContext)user)->lost);
+    if (!w->cancelled && w->progress.callback)
+        w->cancelled = !w->progress.callback(stage, done, total, w->progress.userdata1, w->progress.userdata2);
+    return w->cancelled || atomic_load(&w->context->lost);
+}
+
+static bool graph_cancelled(void *user)
+{
+    struct watch *w = user;
+
+    return ask(w, WNNBuildStage_Graph, w->asked++, 0);
+}
+
+static bool code_cancelled(void *user, uint32_t done, uint32_t total)
+{
+    return ask(user, WNNBuildStage_Code, done, total);
 }
 
 /* Returns the executable of g, which is freed as soon as possible: with it go the constants that were folded or packed. */
@@ -27,13 +49,18 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     struct compile_times times;
     struct program program;
     struct executable *x = NULL;
-    bool ok = compile_graph(en, g, build_cancelled, context, &program, &times, e);
+    struct watch watch = {context, g->progress, 0, false};
+    bool ok = compile_graph(en, g, graph_cancelled, &watch, &program, &times, e);
 
     graph_free(g);
     if (!ok)
         return NULL;
     double start = milliseconds_now();
-    if (!build_cancelled(context))
+    program.cancelled = code_cancelled;
+    program.cancelled_user = &watch;
+    if (graph_cancelled(&watch))
+        error_set(e, WNNStatus_OperationError, "the build was cancelled");
+    else
         x = en->functions->load(en, &program, e);
     times.load = milliseconds_now() - start;
     if (context->debug.flags & DEBUG_TIME_PASSES)
@@ -64,7 +91,7 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
     char message[sizeof e->message + 64];
     WNNGraph graph = NULL;
 
-    if (build_cancelled(context))
+    if (atomic_load(&context->lost))
         graph_free(g);
     else if (!(graph = graph_create_object(context, g, e)))
         graph_free(g);

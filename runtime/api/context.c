@@ -10,6 +10,7 @@
 #include "runtime/api/engine_choice.h"
 #include "runtime/api/runtime.h"
 #include "runtime/host/threads.h"
+#include "runtime/program/memory_limit.h"
 
 #include <stdlib.h>
 
@@ -130,6 +131,8 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     }
     c->engine->precision = o->precision;
     c->engine->deterministic = o->deterministic;
+    c->engine->memory_limit = o->memoryLimit;
+    c->computed = o->computed;
     *context = c;
     return WNNStatus_Success;
 }
@@ -210,7 +213,7 @@ static void garbage_free(struct engine *en, struct garbage *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         if (g->buffers[i])
-            en->functions->buffer_free(en, g->buffers[i]);
+            memory_buffer_free(en, g->buffers[i]);
         if (g->executables[i])
             en->functions->unload(g->executables[i]);
         constant_release(g->constants[i]);

@@ -94,6 +94,7 @@ struct WNNContextImpl {
     struct engine *engine;
     struct timeline *timeline;
     WNNContextLostCallbackInfo lost_info;
+    WNNComputedCallbackInfo computed;
     atomic_bool lost;        /* written under the lock */
     struct error lost_error; /* why; does not change once lost is set */
 

@@ -5,7 +5,9 @@
  * Names with tensors or buffers become bindings by slot for the engine, after every check of the specification's steps.
  */
 #include "runtime/api/context.h"
+#include "ir/support/clock.h"
 #include "runtime/host/threads.h"
+#include "runtime/program/memory_limit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +93,42 @@ static WNNStringView buffer_name_at(const void *items, size_t i)
     return ((const WNNNamedBuffer *)items)[i].name;
 }
 
+/* ---- times ---- */
+
+/* Returns the time if somebody wants to know, else 0. */
+static uint64_t time_of(WNNContext context)
+{
+    return context->computed.callback ? nanoseconds_now() : 0;
+}
+
+/* Tells of a computation that has ended with success. */
+static void report_times(WNNContext context, WNNGraph graph, uint64_t submitted, uint64_t begun)
+{
+    const WNNComputationTimes times = {submitted, begun, time_of(context)};
+
+    if (context->computed.callback)
+        context->computed.callback(graph, &times, context->computed.userdata1, context->computed.userdata2);
+}
+
+/* Computes on this thread, and tells of it. */
+static bool run_timed(WNNContext context, WNNGraph graph, const struct engine_binding *inputs,
+                      const struct engine_binding *outputs, uint64_t submitted, struct error *e)
+{
+    const uint64_t begun = time_of(context);
+
+    if (!context->engine->functions->run(graph->executable, inputs, outputs, &context->lost, e))
+        return false;
+    if (!atomic_load(&context->lost))
+        report_times(context, graph, submitted, begun);
+    return true;
+}
+
 /* ---- dispatch ---- */
 
 struct dispatch_task {
     struct context_task base;
-    WNNGraph graph; /* pinned */
+    WNNGraph graph;            /* pinned */
+    uint64_t submitted, begun; /* 0 if nobody wants to know */
     uint32_t tensor_count;
     WNNTensor *tensors;                      /* pinned; inputs, then outputs, in the order given */
     struct engine_binding *inputs, *outputs; /* by slot */
@@ -119,7 +152,7 @@ static void dispatch_compute(struct dispatch_task *t)
     struct error e;
 
     error_clear(&e);
-    if (!context->engine->functions->run(t->graph->executable, t->inputs, t->outputs, &context->lost, &e))
+    if (!run_timed(context, t->graph, t->inputs, t->outputs, t->submitted, &e))
         dispatch_failed(context, &e);
 }
 
@@ -144,6 +177,8 @@ static void dispatch_finish(struct context_task *base)
 
     if (t->failed)
         dispatch_failed(base->context, t->failure ? t->failure : &no_memory);
+    else if (!atomic_load(&base->context->lost))
+        report_times(base->context, t->graph, t->submitted, t->begun);
 }
 
 static void dispatch_run(struct context_task *base)
@@ -160,6 +195,7 @@ static void dispatch_run(struct context_task *base)
         return;
     }
     error_clear(&e);
+    t->begun = time_of(context);
     context_suspend(base);
     if (!f->submit(t->graph->executable, t->inputs, t->outputs, &context->lost, dispatch_done, t, &e))
         dispatch_done(t, false, &e);
@@ -324,6 +360,7 @@ WNNStatus wnnContextDispatch(WNNContext context, WNNGraph graph, size_t inputCou
         error_out_of_memory(&e);
         return error_publish(&e);
     }
+    t->submitted = time_of(context);
     pthread_mutex_lock(&context->lock);
     bool ok = dispatch_check(context, graph, inputCount, inputs, outputCount, outputs, slots, &e);
     bool brief = ok && is_brief(graph);
@@ -469,6 +506,7 @@ struct compute_task {
 struct compute_wait {
     WNNGraph graph; /* pinned by the caller */
     const struct engine_binding *inputs, *outputs;
+    uint64_t submitted;
     bool done, ok;
     struct error *e;
 };
@@ -477,8 +515,7 @@ static void compute_run(struct context_task *base)
 {
     struct compute_wait *w = ((struct compute_task *)base)->wait;
     WNNContext context = base->context;
-    bool ok = !atomic_load(&context->lost) &&
-              context->engine->functions->run(w->graph->executable, w->inputs, w->outputs, &context->lost, w->e);
+    bool ok = !atomic_load(&context->lost) && run_timed(context, w->graph, w->inputs, w->outputs, w->submitted, w->e);
 
     pthread_mutex_lock(&context->lock);
     w->ok = ok;
@@ -519,12 +556,13 @@ static bool compute_bound(WNNContext context, WNNGraph graph, const struct engin
      * choice than to compute at once.
      */
     const struct engine_functions *f = context->engine->functions;
+    const uint64_t submitted = time_of(context);
     bool here = timeline_is_current(context->timeline) || (!threads_in_region() && timeline_is_idle(context->timeline) &&
                                                            (!f->is_ready || f->is_ready(graph->executable)));
 
     if (here)
-        return context->engine->functions->run(graph->executable, inputs, outputs, &context->lost, e);
-    struct compute_wait w = {graph, inputs, outputs, false, false, e};
+        return run_timed(context, graph, inputs, outputs, submitted, e);
+    struct compute_wait w = {graph, inputs, outputs, submitted, false, false, e};
     return compute_queue(context, &w);
 }
 
@@ -532,7 +570,7 @@ static bool compute_bound(WNNContext context, WNNGraph graph, const struct engin
  * gets one, after it outputs are read and the buffers go. */
 static bool stage_in(struct engine *en, struct engine_binding *b, const WNNNamedBuffer *item, bool output, struct error *e)
 {
-    b->buffer = en->functions->buffer_create(en, item->byteLength, e);
+    b->buffer = memory_buffer_create(en, item->byteLength, e);
     return b->buffer && (output || en->functions->buffer_write(en, b->buffer, 0, item->data, item->byteLength, e));
 }
 
@@ -541,7 +579,7 @@ static bool stage_out(struct engine *en, struct engine_binding *b, const WNNName
     bool ok = !b->buffer || !output || en->functions->buffer_read(en, b->buffer, 0, item->data, item->byteLength, e);
 
     if (b->buffer)
-        en->functions->buffer_free(en, b->buffer);
+        memory_buffer_free(en, b->buffer);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #include "ir/support/struct_size.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
+#include "runtime/program/memory_limit.h"
 
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ static void tensor_free_memory(WNNTensor t)
     struct engine *en = t->context->engine;
 
     if (t->buffer)
-        en->functions->buffer_free(en, t->buffer);
+        memory_buffer_free(en, t->buffer);
     constant_release(t->data);
     t->buffer = NULL;
     t->data = NULL;
@@ -103,7 +104,7 @@ void tensor_unpin(WNNTensor t)
     }
     pthread_mutex_unlock(&context->lock);
     if (buffer)
-        context->engine->functions->buffer_free(context->engine, buffer);
+        memory_buffer_free(context->engine, buffer);
     wnnTensorRelease(t);
 }
 
@@ -139,7 +140,7 @@ void wnnTensorDestroy(WNNTensor tensor)
         tensor_destroy_locked(tensor, &e, &after, &buffer, &data);
     pthread_mutex_unlock(&context->lock);
     if (buffer)
-        context->engine->functions->buffer_free(context->engine, buffer);
+        memory_buffer_free(context->engine, buffer);
     constant_release(data);
     after_run(context, &after);
     wnnContextRelease(context);
@@ -222,7 +223,7 @@ static bool tensor_materialize(WNNTensor t, struct error *e)
     struct engine *en = context->engine;
     struct error why = {.status = WNNStatus_Success};
 
-    if (!t->constant && !t->buffer && !(t->buffer = en->functions->buffer_create(en, t->bytes, &why))) {
+    if (!t->constant && !t->buffer && !(t->buffer = memory_buffer_create(en, t->bytes, &why))) {
         context_check_engine(context);
         return error_set(e, WNNStatus_UnknownError, "createTensor: no memory for %zu bytes: %s", t->bytes, why.message);
     }

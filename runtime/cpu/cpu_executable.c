@@ -38,7 +38,7 @@ struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct 
         error_out_of_memory(e);
         return NULL;
     }
-    *b = (struct engine_buffer){(engine_address)data, bytes};
+    *b = (struct engine_buffer){(engine_address)data, bytes, 0};
     return b;
 }
 

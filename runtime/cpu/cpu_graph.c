@@ -89,7 +89,7 @@ static uint32_t program_schedules(const struct program *p, struct schedule **sch
  * Compiles the kernels and reports what the code of one program cost, for the time-passes switch; other builds of the context
  * at the same time count, too.
  */
-static bool cpu_compile(struct engine_cpu *cpu, uint32_t count, struct schedule *const *schedules,
+static bool cpu_compile(struct engine_cpu *cpu, const struct program *p, uint32_t count, struct schedule *const *schedules,
                         struct codegen_kernels **unit, kernel_function *functions, struct error *e)
 {
     struct codegen_times before, after;
@@ -97,7 +97,7 @@ static bool cpu_compile(struct engine_cpu *cpu, uint32_t count, struct schedule 
     if (count == 0)
         return true;
     codegen_get_times(cpu->codegen, &before);
-    bool ok = codegen_compile(cpu->codegen, count, schedules, unit, functions, e);
+    bool ok = codegen_compile_watched(cpu->codegen, count, schedules, p->cancelled, p->cancelled_user, unit, functions, e);
     if (!ok || !(cpu->base.debug->flags & DEBUG_TIME_PASSES))
         return ok;
     codegen_get_times(cpu->codegen, &after);
@@ -145,7 +145,7 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
     if (ok) {
         x->cpu = cpu;
         count = program_schedules(p, schedules);
-        ok = cpu_compile(cpu, count, schedules, &x->unit, functions, e);
+        ok = cpu_compile(cpu, p, count, schedules, &x->unit, functions, e);
     }
     ok = ok && (x->serialized = serialized_create(p, (const void *const *)functions, false, e)) != NULL;
     ok = ok && cpu_keep_kernels(x, p, count, e);

@@ -87,7 +87,7 @@ static struct engine_buffer *null_buffer_create(struct engine *en, size_t bytes,
         error_out_of_memory(e);
         return NULL;
     }
-    b->base = (struct engine_buffer){(engine_address)(number + 1) << OFFSET_BITS, bytes};
+    b->base = (struct engine_buffer){(engine_address)(number + 1) << OFFSET_BITS, bytes, 0};
     return &b->base;
 }
 

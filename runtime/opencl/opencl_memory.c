@@ -134,7 +134,7 @@ struct engine_buffer *opencl_buffer_create(struct engine *en, size_t bytes, stru
     b = calloc(1, sizeof *b);
     if (b && (b->memory = create_zeros(o, size, &call, &code))) {
         b->counted = size;
-        b->base = (struct engine_buffer){number_buffer(o, b) << OFFSET_BITS, bytes};
+        b->base = (struct engine_buffer){number_buffer(o, b) << OFFSET_BITS, bytes, 0};
         if (b->base.address)
             return &b->base;
         o->api->ReleaseMemObject(b->memory);
@@ -192,7 +192,7 @@ struct engine_buffer *opencl_buffer_wrap(struct engine *en, void *memory, size_t
     if (code == CL_SUCCESS) {
         b->memory = memory;
         b->offset = offset;
-        b->base = (struct engine_buffer){number_buffer(o, b) << OFFSET_BITS, bytes};
+        b->base = (struct engine_buffer){number_buffer(o, b) << OFFSET_BITS, bytes, 0};
         if (b->base.address)
             return &b->base;
         o->api->ReleaseMemObject(memory);

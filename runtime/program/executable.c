@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/program/invocation.h"
+#include "runtime/program/memory_limit.h"
 
 /* ---- addresses ---- */
 
@@ -116,7 +117,7 @@ static bool upload_constants(struct executable *x, struct error *e)
     for (uint32_t i = 0; x->uploaded && i < x->constant_count; i++) {
         const struct constant *c = x->constants[i];
 
-        x->uploaded[i] = f->buffer_create(x->engine, c->bytes, e);
+        x->uploaded[i] = f->buffer_create(x->engine, c->bytes, e); /* counted with the constants */
         if (!x->uploaded[i] || !f->buffer_write(x->engine, x->uploaded[i], 0, c->data, c->bytes, e))
             return false;
     }
@@ -124,6 +125,28 @@ static bool upload_constants(struct executable *x, struct error *e)
 }
 
 /* ---- the whole ---- */
+
+/* Counts what the graph keeps: its weights, and the memory of one computation, so that a dispatch is not refused for it. */
+static bool charge(struct executable *x, const struct program *p, struct error *e)
+{
+    size_t bytes = x->memory_bytes;
+
+    if (!x->engine->memory_limit)
+        return true;
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        bytes += p->constants[i]->bytes;
+    for (uint32_t i = 0; i < p->step_count; i++)
+        if (p->steps[i].kind == STEP_LIBRARY) {
+            struct library_step_info info;
+
+            x->engine->functions->library->step_info(p->steps[i].library, &info);
+            bytes += (size_t)info.packed_bytes;
+        }
+    if (!memory_charge(x->engine, bytes, e))
+        return false;
+    x->held_bytes = bytes;
+    return true;
+}
 
 static bool fill(struct executable *x, struct program *p, struct error *e)
 {
@@ -159,7 +182,7 @@ bool executable_init(struct executable *x, struct engine *en, const struct step_
     x->memory_bytes = (size_t)target_align(p->arena_bytes);
     x->profile.measuring = (en->debug->flags & DEBUG_PROFILE) != 0;
     x->profile.trace = en->debug->trace;
-    if (fill(x, p, e))
+    if (charge(x, p, e) && fill(x, p, e))
         return true;
     executable_clear(x);
     return false;
@@ -192,6 +215,7 @@ void executable_clear(struct executable *x)
             f->buffer_free(x->engine, x->uploaded[i]);
         constant_release(x->constants[i]);
     }
+    memory_discharge(x->engine, x->held_bytes);
     pthread_mutex_destroy(&x->pool.lock);
     arena_free(&x->arena);
     memset(x, 0, sizeof *x);

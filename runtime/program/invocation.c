@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/support/trace.h"
+#include "runtime/program/memory_limit.h"
 
 /* So many invocations are kept for later, as many as computations usually overlap. */
 enum { INVOCATIONS_KEPT = 4 };
@@ -21,7 +22,9 @@ static void invocation_free(struct invocation *i)
     if (i->executable->functions->destroy)
         i->executable->functions->destroy(i);
     if (i->memory)
-        en->functions->buffer_free(en, i->memory);
+        memory_buffer_free(en, i->memory);
+    if (i->borrows)
+        atomic_store(&i->executable->lends, false);
     free(i->addresses);
     free(i);
 }
@@ -52,7 +55,9 @@ static struct invocation *invocation_create(struct executable *x, struct error *
         return NULL;
     }
     i->executable = x;
-    i->memory = x->engine->functions->buffer_create(x->engine, x->memory_bytes, e);
+    i->borrows = !atomic_exchange(&x->lends, true);
+    i->memory = i->borrows ? x->engine->functions->buffer_create(x->engine, x->memory_bytes, e)
+                           : memory_buffer_create(x->engine, x->memory_bytes, e);
     i->addresses = calloc((size_t)x->address_count + 1, sizeof *i->addresses);
     if (!i->memory || !i->addresses)
         error_out_of_memory(e); /* unless the engine has said why */

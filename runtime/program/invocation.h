@@ -20,6 +20,7 @@ struct invocation {
     struct invocation *next; /* in the pool */
     struct executable *executable;
     struct engine_buffer *memory; /* executable->memory_bytes: the arena, then what the engine added */
+    bool borrows;                 /* that memory was counted with the executable */
     engine_address *addresses;    /* of the tensors of all steps: those of step s begin at steps[s].first */
     void *data;                   /* the engine's */
     char failure[512];            /* why a step failed, from the engine, or "" if it does not say */

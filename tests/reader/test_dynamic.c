@@ -194,6 +194,33 @@ static void options_are_the_same_for_all_graphs(void **state)
     assert_int_equal(wnnDynamicModelCreate(context, "/nowhere/x.onnx", NULL, &model), WNNStatus_DataError);
 }
 
+static bool end_at_once(WNNBuildStage stage, uint32_t done, uint32_t total, void *userdata1, void *userdata2)
+{
+    (void)stage;
+    (void)done;
+    (void)total;
+    (void)userdata2;
+    return !++*(int *)userdata1;
+}
+
+static void a_build_can_be_ended(void **state)
+{
+    WNNDynamicModelOptions o = WNN_DYNAMIC_MODEL_OPTIONS_INIT;
+    const WNNModelDimension dimensions[] = {{WNN_STR("n"), 1}, {WNN_STR("m"), 2}};
+    WNNDynamicModel model;
+    WNNGraph graph;
+    int calls = 0;
+
+    (void)state;
+    o.progress = (WNNBuildProgressCallbackInfo){end_at_once, &calls, NULL};
+    model = create(text, &o);
+    assert_int_equal(wnnDynamicModelGetGraph(model, 2, dimensions, 0, NULL, &graph), WNNStatus_OperationError);
+    assert_null(graph);
+    assert_int_equal(calls, 1);
+    expect_counts(model, 0, 0, 0, 0);
+    wnnDynamicModelRelease(model);
+}
+
 /* ---- threads ---- */
 
 static void *ask_again_and_again(void *model)
@@ -314,6 +341,7 @@ int main(void)
         cmocka_unit_test(the_graph_of_longest_ago_goes_first),
         cmocka_unit_test(sizes_that_do_not_fit_are_refused),
         cmocka_unit_test(options_are_the_same_for_all_graphs),
+        cmocka_unit_test(a_build_can_be_ended),
         cmocka_unit_test(threads_that_ask_for_one_graph_build_it_once),
         cmocka_unit_test(graphs_are_saved_and_found_again),
         cmocka_unit_test(a_folder_of_others_is_refused),

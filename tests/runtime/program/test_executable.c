@@ -186,7 +186,7 @@ static void buffers_are_bound_like_host_memory(void **state)
     (void)state;
     struct made *m = chain(4, 1);
     float in[4] = {1, 2, 3, 4}, out[5];
-    struct engine_buffer input = {(engine_address)in, 16}, output = {(engine_address)out, 20};
+    struct engine_buffer input = {(engine_address)in, 16, 0}, output = {(engine_address)out, 20, 0};
     struct error e = {0};
 
     assert_true(executable_run(&m->x.base, &(struct engine_binding){.buffer = &input},

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What a program is told, and what it may limit: the progress of a build, which it may end; the times of computations; the
+ * memory of a context.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "webnn/webnn.h"
+
+enum { SIZE = 64, LAYERS = 6 };
+
+/** Makes a builder with a chain of multiplications by constants of SIZE x SIZE, between which lie different operators. */
+static WNNGraphBuilder make_builder(WNNContext context, WNNNamedOperand *output)
+{
+    const uint32_t shape[2] = {SIZE, SIZE};
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, shape};
+    float *weights = calloc(SIZE * SIZE, sizeof *weights);
+    WNNGraphBuilder builder;
+    WNNOperand x;
+
+    assert_non_null(weights);
+    for (int i = 0; i < SIZE; i++)
+        weights[i * SIZE + i] = 1;
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &builder), WNNStatus_Success);
+    x = wnnGraphBuilderInput(builder, WNN_STR("x"), &descriptor);
+    for (int i = 0; i < LAYERS; i++) {
+        WNNOperand w = wnnGraphBuilderConstant(builder, &descriptor, weights, SIZE * SIZE * sizeof *weights);
+
+        x = wnnGraphBuilderMatmul(builder, x, w, NULL);
+        x = i % 2 ? wnnGraphBuilderSoftmax(builder, x, 1, NULL) : wnnGraphBuilderCumulativeSum(builder, x, 1, NULL);
+    }
+    free(weights);
+    *output = (WNNNamedOperand){WNN_STR("y"), x};
+    return builder;
+}
+
+static WNNContext make_context(const WNNContextOptions *options)
+{
+    WNNContext context;
+
+    assert_int_equal(wnnCreateContext(options, &context), WNNStatus_Success);
+    return context;
+}
+
+/* ---- builds ---- */
+
+struct build_watch {
+    uint32_t calls[3], end_at_call, end_in_stage;
+    bool wrong;
+};
+
+static bool on_progress(WNNBuildStage stage, uint32_t done, uint32_t total, void *userdata1, void *userdata2)
+{
+    struct build_watch *w = userdata1;
+
+    w->wrong = w->wrong || userdata2 != w || stage < WNNBuildStage_Graph || stage > WNNBuildStage_Code ||
+               (total && done > total) || (stage == WNNBuildStage_Code && !total);
+    return ++w->calls[stage] != w->end_at_call || stage != w->end_in_stage;
+}
+
+static void a_build_tells_its_progress(void **state)
+{
+    WNNContext context = make_context(NULL);
+    WNNNamedOperand output;
+    WNNGraphBuilder builder = make_builder(context, &output);
+    struct build_watch watch = {0};
+    WNNGraph graph;
+
+    (void)state;
+    assert_int_equal(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
+                     WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+    assert_true(watch.calls[WNNBuildStage_Graph] > 10); /* there are more passes than that */
+    assert_true(watch.calls[WNNBuildStage_Code] >= 1);
+    assert_false(watch.wrong);
+    assert_int_equal(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
+                     WNNStatus_InvalidStateError);
+    assert_int_equal(wnnGraphBuilderSetProgress(NULL, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
+                     WNNStatus_TypeError);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(builder);
+    wnnContextRelease(context);
+}
+
+static void a_build_can_be_ended(void **state)
+{
+    WNNContext context = make_context(NULL);
+
+    (void)state;
+    for (WNNBuildStage stage = WNNBuildStage_Graph; stage <= WNNBuildStage_Code; stage++)
+        for (uint32_t call = 1; call < (stage == WNNBuildStage_Graph ? 12 : 2); call++) {
+            struct build_watch watch = {.end_at_call = call, .end_in_stage = stage};
+            WNNNamedOperand output;
+            WNNGraphBuilder builder = make_builder(context, &output);
+            WNNGraph graph;
+
+            assert_int_equal(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
+                             WNNStatus_Success);
+            assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_OperationError);
+            assert_null(graph);
+            assert_non_null(strstr(wnnGetLastErrorMessage().data, "cancelled"));
+            assert_int_equal(watch.calls[stage], call); /* nobody is asked again */
+            wnnGraphBuilderRelease(builder);
+        }
+    assert_false(wnnContextIsLost(context));
+    wnnContextRelease(context);
+}
+
+/* ---- times ---- */
+
+struct computed {
+    WNNGraph graph;
+    uint32_t count;
+    bool wrong;
+};
+
+static void on_computed(WNNGraph graph, WNNComputationTimes const *times, void *userdata1, void *userdata2)
+{
+    struct computed *c = userdata1;
+
+    (void)userdata2;
+    c->wrong = c->wrong || !times->submitted || times->begun < times->submitted || times->ended < times->begun;
+    c->graph = graph;
+    c->count++;
+}
+
+static void every_computation_is_told(void **state)
+{
+    static float x[SIZE * SIZE], y[SIZE * SIZE];
+    const uint32_t shape[2] = {SIZE, SIZE};
+    const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, out = {WNN_STR("y"), y, sizeof y};
+    WNNTensorDescriptor descriptor = WNN_TENSOR_DESCRIPTOR_INIT;
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    struct computed computed = {0};
+    WNNNamedTensor named_in = {WNN_STR("x"), NULL}, named_out = {WNN_STR("y"), NULL};
+    WNNNamedOperand output;
+    WNNGraphBuilder builder;
+    WNNContext context;
+    WNNGraph graph;
+
+    (void)state;
+    options.computed = (WNNComputedCallbackInfo){on_computed, &computed, NULL};
+    context = make_context(&options);
+    builder = make_builder(context, &output);
+    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+    assert_int_equal(computed.count, 0);
+    assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+    assert_int_equal(computed.count, 1);
+    assert_ptr_equal(computed.graph, graph);
+    descriptor.dataType = WNNOperandDataType_Float32;
+    descriptor.rank = 2;
+    descriptor.shape = shape;
+    descriptor.readable = true;
+    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &named_in.tensor), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &named_out.tensor), WNNStatus_Success);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(wnnContextDispatch(context, graph, 1, &named_in, 1, &named_out), WNNStatus_Success);
+    assert_int_equal(wnnContextReadTensor(context, named_out.tensor, y, sizeof y), WNNStatus_Success);
+    assert_int_equal(computed.count, 4);
+    assert_false(computed.wrong);
+    wnnTensorRelease(named_in.tensor);
+    wnnTensorRelease(named_out.tensor);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(builder);
+    wnnContextRelease(context);
+}
+
+/* ---- memory ---- */
+
+static void tensors_stay_within_the_limit(void **state)
+{
+    const uint32_t shape[1] = {600};
+    WNNTensorDescriptor descriptor = WNN_TENSOR_DESCRIPTOR_INIT;
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+    WNNTensor first, second;
+
+    (void)state;
+    options.memoryLimit = 1000;
+    context = make_context(&options);
+    descriptor.dataType = WNNOperandDataType_Uint8;
+    descriptor.rank = 1;
+    descriptor.shape = shape;
+    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &first), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &second), WNNStatus_UnknownError);
+    assert_null(second);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "600 bytes are asked for, and 600 of the context's memory limit of "
+                                                          "1000 are in use"));
+    wnnTensorDestroy(first); /* gives its memory back */
+    assert_int_equal(wnnContextCreateTensor(context, &descriptor, &second), WNNStatus_Success);
+    assert_false(wnnContextIsLost(context));
+    wnnTensorRelease(first);
+    wnnTensorRelease(second);
+    wnnContextRelease(context);
+}
+
+/** Builds the network in a context with this limit, computes it and gives it back, twice.  Returns whether it was built. */
+static bool builds_within(size_t limit)
+{
+    static float x[SIZE * SIZE], y[SIZE * SIZE];
+    const WNNNamedBuffer in = {WNN_STR("x"), x, sizeof x}, out = {WNN_STR("y"), y, sizeof y};
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+    bool built = false;
+
+    options.memoryLimit = limit;
+    options.threadCount = 1;
+    context = make_context(&options);
+    for (int turn = 0; turn < 2; turn++) {
+        WNNNamedOperand output;
+        WNNGraphBuilder builder = make_builder(context, &output);
+        WNNGraph graph;
+        WNNStatus status = wnnGraphBuilderBuild(builder, 1, &output, &graph);
+
+        built = !status;
+        if (built)
+            assert_int_equal(wnnGraphCompute(graph, 1, &in, 1, &out), WNNStatus_Success);
+        else
+            assert_non_null(strstr(wnnGetLastErrorMessage().data, "memory limit"));
+        assert_true(built || status == WNNStatus_OperationError);
+        wnnGraphRelease(graph);
+        wnnGraphBuilderRelease(builder);
+    }
+    assert_false(wnnContextIsLost(context));
+    wnnContextRelease(context);
+    return built;
+}
+
+static void graphs_stay_within_the_limit(void **state)
+{
+    const size_t weights = LAYERS * SIZE * SIZE * sizeof(float);
+
+    (void)state;
+    assert_false(builds_within(weights / 2));
+    assert_true(builds_within(8 * weights)); /* of which both graphs after each other find room */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_build_tells_its_progress),   cmocka_unit_test(a_build_can_be_ended),
+        cmocka_unit_test(every_computation_is_told),    cmocka_unit_test(tensors_stay_within_the_limit),
+        cmocka_unit_test(graphs_stay_within_the_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
