@@ -289,6 +289,7 @@ struct target {
     int64_t storage_alignment; /* of the offsets of values in an arena, a power of two; 0: TARGET_ALIGNMENT */
     /** Says that kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay as they are. */
     bool unpacks_weights;
+    bool unpacks_small_weights; /* small ones, too, for tests */
     /** Says that kernels of stages are slower than register tiles on this device, so that no convolution is transformed
      * (Winograd). */
     bool direct_convolutions;

@@ -14,24 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAG(text, bit, words)                                                                                                 \
-    {                                                                                                                          \
-        .name = (text), .flag = (bit), .summary = (words)                                                                      \
-    }
+#define FLAG(text, bit, words) {.name = (text), .flag = (bit), .summary = (words)}
 #define STRING(text, member, value, words)                                                                                     \
-    {                                                                                                                          \
-        .name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .summary = (words)              \
-    }
+    {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .summary = (words)}
 #define NUMBER(text, member, value, words)                                                                                     \
-    {                                                                                                                          \
-        .name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .number = true,                 \
-        .summary = (words)                                                                                                     \
-    }
+    {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .number = true, .summary = (words)}
 #define LIST(text, member, value, words)                                                                                       \
-    {                                                                                                                          \
-        .name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .list = true,                   \
-        .summary = (words)                                                                                                     \
-    }
+    {.name = (text), .offset = offsetof(struct debug_options, member), .argument = (value), .list = true, .summary = (words)}
 
 const struct debug_switch debug_switches[] = {
     FLAG("help", DEBUG_HELP, "print this list on stderr, once in a process, and go on"),
@@ -60,6 +49,8 @@ const struct debug_switch debug_switches[] = {
            "assume so many times as many bfloat16 as float32 multiplications a second (AMX: 8)"),
     FLAG("prefer-winograd", DEBUG_PREFER_WINOGRAD,
          "compute every 3x3 convolution by Winograd that can be, also where that is slower"),
+    FLAG("prefer-compact", DEBUG_PREFER_COMPACT,
+         "keep small weights of matmuls in 4, 8 or 16 bits, too, where unpacking them beforehand is faster"),
     FLAG("sanitize", DEBUG_SANITIZE,
          "check generated code with the address sanitizer, in programs built with it, and poison the gaps between values"),
     FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),
@@ -125,9 +116,8 @@ static bool unknown_switch(const char *text, size_t length, struct error *e)
         suggestion_offer(&meant, debug_switches[i].name);
     for (size_t i = 0; i < debug_switch_count && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", debug_switches[i].name);
-    return error_set(e, WNNStatus_TypeError, "unknown debug switch '%s'%s%s %s",
-                     escape_text(buf, sizeof buf, text, length), suggestion_text(&meant),
-                     *meant.best ? "  There are" : ", there are", names);
+    return error_set(e, WNNStatus_TypeError, "unknown debug switch '%s'%s%s %s", escape_text(buf, sizeof buf, text, length),
+                     suggestion_text(&meant), *meant.best ? "  There are" : ", there are", names);
 }
 
 static bool parse_one(struct debug_options *d, const char *text, size_t length, struct error *e)

@@ -58,7 +58,7 @@ bool node_is_compact_weight(const struct node *n, const struct target *t)
     if (n->op == OP_CAST ? n->inputs[0].value->type.type != WNNOperandDataType_Float16
                          : dtype_size(n->inputs[0].value->type.type) != 1 || !is_per_block(&n->inputs[1].value->type, &v->type))
         return false;
-    if (type_bytes(&v->type) < target_facts(t)->contraction.compact_bytes)
+    if (!t->unpacks_small_weights && type_bytes(&v->type) < target_facts(t)->contraction.compact_bytes)
         return false;
     value_for_each_use (v, u)
         if (!is_operand_b(u, &v->type) || (n->op == OP_CAST && is_legalized(u->node, t)))

@@ -237,7 +237,7 @@ static enum style draw_style(struct generator *r, enum content content)
 
     if (content == CONTENT_POSITIVE || content == CONTENT_SCALE)
         return STYLE_POSITIVE;
-    if (content == CONTENT_BYTES || content == CONTENT_WEIGHTS)
+    if (content == CONTENT_BYTES || content == CONTENT_WEIGHTS || content == CONTENT_NIBBLES)
         return STYLE_BITS;
     if (content == CONTENT_ZERO_POINT)
         return STYLE_ZERO_POINT;
@@ -265,6 +265,8 @@ static void *draw_data(struct generator *r, const struct tensor_type *t, enum co
                                                    : draw_integer(r, t->type, style);
         if (style == STYLE_ZERO_POINT)
             s = (union scalar){.u64 = zero_point};
+        if (content == CONTENT_NIBBLES) /* of int8 from -8 on */
+            s = (union scalar){.u64 = (s.u64 & 15) - (dtype_is_signed(t->type) ? 8 : 0)};
         memcpy(data + (size_t)i * size, &s, size);
     }
     return data;

@@ -51,6 +51,7 @@ enum content {
     CONTENT_INDEX,    /* indices into a dimension of `range`, some beyond it */
     CONTENT_BYTES,    /* all integers of the type: quantized tensors */
     CONTENT_WEIGHTS,  /* the same, constant almost always; so are scales and zero points of quantized contractions */
+    CONTENT_NIBBLES, /* likewise, within a range of 16 */
     CONTENT_SCALE,
     CONTENT_ZERO_POINT
 };

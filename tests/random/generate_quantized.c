@@ -88,13 +88,82 @@ static bool draw_matrices(struct drawing *d)
     return d->inputs[0] && d->inputs[1];
 }
 
+/* Draws a divisor of size, 1 and size itself more often than others. */
+static uint32_t draw_blocks(struct generator *r, uint32_t size)
+{
+    uint32_t blocks = chance(r, 40) ? 1 : draw_from(r, 1, size);
+
+    while (size % blocks)
+        blocks--;
+    return blocks;
+}
+
+/*
+ * A matmul of floats and weights in 4, 8 or 16 bits, as language models have them: with a scale for every block of K, the
+ * blocks perhaps a dimension of their own, the weights perhaps transposed.
+ */
+static bool draw_compact_matmul(struct drawing *d)
+{
+    struct generator *r = d->r;
+    const uint32_t m = draw_size(r, 40), n = draw_from(r, 1, 100), k = 8 * draw_from(r, 1, 12), blocks = draw_blocks(r, k);
+    const bool transposed = chance(r, 50), halves = chance(r, 15), cut = chance(r, 30);
+    const dtype type = halves ? WNNOperandDataType_Float16 : chance(r, 50) ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
+    struct tensor_type t = {.type = type, .rank = 2}, small;
+    struct node *node;
+
+    memcpy(t.dims, transposed ? (uint32_t[]){n, k} : (uint32_t[]){k, n}, 2 * sizeof *t.dims);
+    small = t;
+    small.dims[transposed] = blocks;
+    small.dims[!transposed] = chance(r, 70) ? n : 1;
+    if (cut && transposed) { /* [n, blocks, k / blocks] */
+        t.rank = small.rank = 3;
+        t.dims[1] = blocks;
+        t.dims[2] = k / blocks;
+        small.dims[2] = 1;
+    }
+    struct value *inputs[3] = {draw_leaf(r, &t,
+                                         halves          ? CONTENT_WEIGHTS
+                                         : chance(r, 60) ? CONTENT_NIBBLES
+                                                         : CONTENT_WEIGHTS,
+                                         0)};
+    if (halves) {
+        const union op_args args = {.cast = {WNNOperandDataType_Float32}};
+        node = append(r, OP_CAST, 1, inputs, NULL, &args);
+    } else {
+        small.type = WNNOperandDataType_Float32;
+        inputs[1] = draw_leaf(r, &small, CONTENT_SCALE, 0);
+        small.type = type;
+        inputs[2] = draw_leaf(r, &small, chance(r, 50) ? CONTENT_ZERO_POINT : CONTENT_NIBBLES, 0);
+        node = append(r, OP_DEQUANTIZE_LINEAR, 3, inputs, NULL, NULL);
+    }
+    if (node && t.rank == 3) {
+        const uint32_t shape[2] = {n, k};
+        const union op_args args = {.reshape = {2, shape}};
+        node = append(r, OP_RESHAPE, 1, &node->results[0], NULL, &args);
+    }
+    if (node && transposed) {
+        static const uint32_t swap[2] = {1, 0};
+        WNNTransposeOptions o = WNN_TRANSPOSE_OPTIONS_INIT;
+        o.permutation = swap;
+        o.permutationCount = 2;
+        node = append(r, OP_TRANSPOSE, 1, &node->results[0], &o, NULL);
+    }
+    d->op = OP_MATMUL;
+    memcpy(d->o.bytes, op_infos[d->op].options_default, op_infos[d->op].options_size);
+    d->count = 2;
+    d->inputs[1] = node ? node->results[0] : NULL;
+    t = (struct tensor_type){.type = WNNOperandDataType_Float32, .rank = 2, .dims = {m, k}};
+    d->inputs[0] = draw_leaf(r, &t, CONTENT_SMALL, 0);
+    return d->inputs[0] && d->inputs[1];
+}
+
 bool draw_quantized_contraction(struct generator *r)
 {
     static const uint8_t activations[] = {OP_RELU, OP_CLAMP, OP_TANH, OP_ADD, OP_MUL, OP_LEAKY_RELU};
     struct drawing d = {.r = r};
     struct node *n;
 
-    if (!(chance(r, 50) ? draw_conv(&d) : draw_matrices(&d)))
+    if (!(chance(r, 40) ? draw_compact_matmul(&d) : chance(r, 50) ? draw_conv(&d) : draw_matrices(&d)))
         return false;
     n = append(r, d.op, d.count, d.inputs, d.o.bytes, &d.args);
     if (!n)
