@@ -76,6 +76,16 @@ MODEL
 gcc -std=c17 "$source/examples/read_model.c" -o "$work/read_model" $(pkg-config --cflags --libs webnn_model)
 LD_LIBRARY_PATH=$(dirname "$library") "$work/read_model" "$work/sum.webnn" | tee "$work/read_model.txt"
 grep -q '^computed' "$work/read_model.txt"
+cat >"$work/model.cc" <<'CC'
+#include <webnn/webnn_model.hpp>
+int main(int, char **argv)
+{
+    webnn::DynamicModel const model(webnn::Context(), argv[1]);
+    return model.graph({}).inputs().empty();
+}
+CC
+g++ -std=c++17 "$work/model.cc" -o "$work/model" $(pkg-config --cflags --libs webnn_model)
+LD_LIBRARY_PATH=$(dirname "$library") "$work/model" "$work/sum.webnn"
 
 cat >"$work/rt.c" <<'RT'
 #include <webnn/webnn_rt.h>

@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/user"
-cp "$source/examples/hello.c" "$work/user/"
+cp "$source/examples/hello.c" "$source/examples/read_model.c" "$work/user/"
 # Names that the library has inside.
 cat >"$work/user/names.c" <<'C'
 int error_set, arena_array, kernel_create, guard_run, schedule_cpu, machine_compile;
@@ -41,6 +41,10 @@ if(CMAKE_RUNTIME_OUTPUT_DIRECTORY OR CMAKE_C_VISIBILITY_PRESET)
 endif()
 add_executable(hello hello.c names.c)
 target_link_libraries(hello PRIVATE webnn::webnn)
+if(TARGET webnn::model)
+  add_executable(read_model read_model.c names.c)
+  target_link_libraries(read_model PRIVATE webnn::model)
+endif()
 CMAKE
 }
 
@@ -53,11 +57,13 @@ cmake -G Ninja -S "$work/user" -B "$work/fetched" >"$work/log" || { cat "$work/l
 
 echo "add_subdirectory, static"
 write_project "add_subdirectory($source webnn)"
-cmake -G Ninja -S "$work/user" -B "$work/static" -DBUILD_SHARED_LIBS=OFF -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 \
+cmake -G Ninja -S "$work/user" -B "$work/static" -DBUILD_SHARED_LIBS=OFF -DWEBNN_MODEL=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O0 \
     -DCMAKE_CXX_FLAGS_RELEASE=-O0 >"$work/log" || { cat "$work/log"; exit 1; }
 [ "${2:-}" = build ] || exit 0
 
-cmake --build "$work/static" -j "$(nproc)" --target hello >"$work/log" || { tail -n 30 "$work/log"; exit 1; }
+cmake --build "$work/static" -j "$(nproc)" --target hello read_model >"$work/log" || { tail -n 30 "$work/log"; exit 1; }
 "$work/static/hello" | tee "$work/hello.txt"
 grep -q '^dispatch: 2 0 0.6' "$work/hello.txt"
-if ldd "$work/static/hello" | grep -q libwebnn; then echo "the program needs the shared library"; exit 1; fi
+printf 'webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }' >"$work/sum.webnn"
+"$work/static/read_model" "$work/sum.webnn" | grep '^computed'
+if ldd "$work/static/hello" "$work/static/read_model" | grep -q libwebnn; then echo "the program needs the shared library"; exit 1; fi

@@ -34,4 +34,9 @@ export PKG_CONFIG_PATH=$library/pkgconfig
 [ -s "$root/share/doc/webnn/LICENSE" ] || { echo "the licence is not installed"; exit 1; }
 gcc -std=c17 "$source/examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs webnn)
 "$work/hello" | grep '^dispatch: 2 0 0.6'
+# The readers of models come with their headers, both of C and of C++.
+gcc -std=c17 "$source/examples/describe_model.c" -o "$work/describe_model" $(pkg-config --cflags --libs webnn_model)
+printf 'webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }' >"$work/sum.webnn"
+"$work/describe_model" "$work/sum.webnn" | grep '^input x: float32 \[2\]'
+[ -s "$root/include/webnn/webnn_model.hpp" ] || { echo "webnn_model.hpp is not installed"; exit 1; }
 "$root/bin/webnn-run" --version

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The C++ interface of the model reader: what it passes on, what it owns, and what it throws. */
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <webnn/webnn_model.hpp>
+
+static int failures;
+
+#define EXPECT(condition)                                                                                                      \
+    do {                                                                                                                       \
+        if (!(condition)) {                                                                                                    \
+            std::fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);                                     \
+            failures++;                                                                                                        \
+        }                                                                                                                      \
+    } while (0)
+
+static std::string const text = "webnn_graph \"sum\" v2 {\n"
+                                "  inputs { x: f32[dyn(\"n\", 9)]; y: f32[dyn(\"n\", 9)]; }\n"
+                                "  nodes { z = add(x, y); }\n"
+                                "  outputs { z; }\n"
+                                "}\n";
+
+static void a_model_is_described()
+{
+    webnn::ModelInfo const info = webnn::ModelInfo::fromMemory(text);
+
+    EXPECT(info.format() == "webnn" && info.name() == "sum");
+    EXPECT(info.inputs().size() == 2 && info.inputs()[1].name == "y");
+    EXPECT(info.inputs()[0].dataType == webnn::DataType::float32);
+    EXPECT(info.inputs()[0].dimensions[0].name == "n" && info.inputs()[0].dimensions[0].size == 0);
+    EXPECT(info.outputs().size() == 1 && !info.outputs()[0].hasShape);
+    EXPECT(info.freeDimensions().size() == 1 && info.freeDimensions()[0].size == 9);
+    EXPECT(info.metadata().empty());
+}
+
+static void a_model_is_read_and_built(webnn::Context const &context)
+{
+    webnn::ModelOptions options;
+    std::vector<float> x{1, 2}, y{10, 20}, z(2);
+
+    options.dimensions = {{"n", 2}};
+    webnn::Model const model = webnn::Model::fromMemory(context, text, options);
+    EXPECT(model.name() == "sum" && model.notes().empty());
+    EXPECT(model.inputs()[0].descriptor.shape == std::vector<std::uint32_t>{2});
+    model.build().compute({{"x", x}, {"y", y}}, {{"z", z}});
+    EXPECT(z[0] == 11 && z[1] == 22);
+    try {
+        model.build();
+        EXPECT(!"a second build throws");
+    } catch (webnn::Error const &error) {
+        EXPECT(error.status() == WNNStatus_InvalidStateError);
+    }
+}
+
+static void a_model_goes_on_in_a_builder(webnn::Context const &context)
+{
+    webnn::ModelOptions options;
+    std::vector<float> x{-1, 2}, y{10, 20}, out(2);
+
+    options.builder = webnn::GraphBuilder(context);
+    options.operands = {{"x", options.builder.relu(options.builder.input("x", {webnn::DataType::float32, {2}}))}};
+    options.shapes = {{"y", {2}}};
+    webnn::Model const model = webnn::Model::fromMemory(context, text, options);
+    EXPECT(model.inputs().size() == 1 && model.builder().get() == options.builder.get());
+    options.builder.build({{"out", options.builder.neg(model.outputs()[0].operand)}})
+        .compute({{"x", x}, {"y", y}}, {{"out", out}});
+    EXPECT(out[0] == -10 && out[1] == -22);
+}
+
+static void a_dynamic_model_gives_graphs(webnn::Context const &context)
+{
+    webnn::DynamicModelOptions options;
+
+    options.graphLimit = 2;
+    webnn::DynamicModel const model = webnn::DynamicModel::fromMemory(context, text, options);
+    webnn::Graph const two = model.graph({{"n", 2}}), again = model.graph({}, {{"x", {2}}});
+    EXPECT(two.get() == again.get());
+    EXPECT(model.graph({{"n", 3}}).inputs()[0].second.shape[0] == 3);
+    EXPECT(model.counts().built == 2 && model.counts().found == 1);
+    EXPECT(model.info().inputs().size() == 2);
+    model.clear();
+    EXPECT(model.counts().held == 0);
+    try {
+        model.graph({{"m", 1}});
+        EXPECT(!"an unknown dimension throws");
+    } catch (webnn::Error const &error) {
+        EXPECT(error.status() == WNNStatus_TypeError && std::string(error.what()).find("\"m\"") != std::string::npos);
+    }
+}
+
+int main()
+{
+    webnn::Context const context;
+
+    a_model_is_described();
+    a_model_is_read_and_built(context);
+    a_model_goes_on_in_a_builder(context);
+    a_dynamic_model_gives_graphs(context);
+    return failures != 0;
+}
