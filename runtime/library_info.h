@@ -15,9 +15,11 @@ struct library_step_info {
     uint32_t input_count; /* values the step reads at run time, each once; constants excluded */
     const struct value *const *inputs;
     const struct value *output;
-    int32_t in_place;       /* index of the input that must lie in the output's memory (sum), or -1 */
-    int64_t scratch_bytes;  /* of every invocation, 64-byte aligned */
-    int64_t packed_bytes;   /* weights held by the step */
+    int32_t in_place;        /* index of the input that must lie in the output's memory (sum), or -1 */
+    int64_t scratch_bytes;   /* of every invocation, 64-byte aligned */
+    int64_t packed_bytes;    /* weights that the step holds for itself */
+    uint32_t constant_count; /* of the graph, which the step reads where they are and keeps alive */
+    struct constant *const *constants;
     double flops, bytes;    /* of one run: 2 per multiply-add; operands read once, output written once */
     WNNPrecision precision; /* that it computes with */
     enum arithmetic arithmetic;

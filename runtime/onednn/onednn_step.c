@@ -413,6 +413,8 @@ void library_step_info(const struct library_step *s, struct library_step_info *o
                                       .in_place = s->in_place,
                                       .scratch_bytes = s->scratch_bytes,
                                       .packed_bytes = s->packed_bytes,
+                                      .constant_count = s->constant_count,
+                                      .constants = s->constants,
                                       .flops = s->flops,
                                       .bytes = s->bytes,
                                       .precision = s->problem.parts ? (WNNPrecision)s->problem.precision : WNNPrecision_Float32,

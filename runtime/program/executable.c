@@ -126,25 +126,73 @@ static bool upload_constants(struct executable *x, struct error *e)
 
 /* ---- the whole ---- */
 
+static int compare_constants(const void *a, const void *b)
+{
+    const uintptr_t x = (uintptr_t)*(struct constant *const *)a, y = (uintptr_t)*(struct constant *const *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Counts every constant once, however many steps read it.  The list is sorted. */
+static size_t distinct_bytes(struct constant **list, uint32_t count)
+{
+    size_t bytes = 0;
+
+    qsort(list, count, sizeof(struct constant *), compare_constants);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || list[i] != list[i - 1])
+            bytes += list[i]->bytes;
+    return bytes;
+}
+
+static struct library_step_info library_info(const struct executable *x, const struct program_step *s)
+{
+    struct library_step_info info = {0};
+
+    if (s->kind == STEP_LIBRARY)
+        x->engine->functions->library->step_info(s->library, &info);
+    return info;
+}
+
+/* Returns the bytes of the weights: the program's constants, those that library steps read, and what these have packed. */
+static bool weight_bytes(const struct executable *x, const struct program *p, size_t *bytes)
+{
+    uint32_t count = p->constant_count;
+    struct constant **list;
+
+    for (uint32_t i = 0; i < p->step_count; i++)
+        count += library_info(x, &p->steps[i]).constant_count;
+    list = calloc(count ? count : 1, sizeof(struct constant *));
+    if (!list)
+        return false;
+    count = 0;
+    *bytes = 0;
+    for (uint32_t i = 0; i < p->constant_count; i++)
+        list[count++] = p->constants[i];
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        const struct library_step_info info = library_info(x, &p->steps[i]);
+
+        for (uint32_t k = 0; k < info.constant_count; k++)
+            list[count++] = info.constants[k];
+        *bytes += (size_t)info.packed_bytes;
+    }
+    *bytes += distinct_bytes(list, count);
+    free(list);
+    return true;
+}
+
 /* Counts what the graph keeps: its weights, and the memory of one computation, so that a dispatch is not refused for it. */
 static bool charge(struct executable *x, const struct program *p, struct error *e)
 {
-    size_t bytes = x->memory_bytes;
+    size_t bytes;
 
     if (!x->engine->memory_limit)
         return true;
-    for (uint32_t i = 0; i < p->constant_count; i++)
-        bytes += p->constants[i]->bytes;
-    for (uint32_t i = 0; i < p->step_count; i++)
-        if (p->steps[i].kind == STEP_LIBRARY) {
-            struct library_step_info info;
-
-            x->engine->functions->library->step_info(p->steps[i].library, &info);
-            bytes += (size_t)info.packed_bytes;
-        }
-    if (!memory_charge(x->engine, bytes, e))
+    if (!weight_bytes(x, p, &bytes))
+        return error_out_of_memory(e);
+    if (!memory_charge(x->engine, bytes + x->memory_bytes, e))
         return false;
-    x->held_bytes = bytes;
+    x->held_bytes = bytes + x->memory_bytes;
     return true;
 }
 

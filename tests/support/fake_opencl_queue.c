@@ -20,12 +20,17 @@ static void drop_event(cl_event e)
 
 /* ---- the queue ---- */
 
+/* The device's clock is the host's, but it ticks between any two looks at it, which clocks of some hosts do not: a kernel takes
+ * time on every machine.  The caller holds the lock. */
 static cl_ulong now(void)
 {
+    static cl_ulong last;
     struct timespec t;
+    cl_ulong time;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (cl_ulong)t.tv_sec * 1000000000u + (cl_ulong)t.tv_nsec;
+    time = (cl_ulong)t.tv_sec * 1000000000u + (cl_ulong)t.tv_nsec;
+    return last = time > last ? time : last + 1;
 }
 
 static void execute(const struct command *c)

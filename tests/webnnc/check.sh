@@ -74,7 +74,7 @@ check_options() {
     refuses 2 "--name 3x: expected" "$webnnc" model --name 3x
     refuses 2 "--name int: expected" "$webnnc" model --name int
     refuses 2 "--dim batch: expected" "$webnnc" model --dim batch
-    refuses 2 "--dim batch=0: expected" "$webnnc" model --dim batch=0
+    refuses 2 "--dim batch=-1: expected" "$webnnc" model --dim batch=-1
     refuses 2 "--shape x=3y4: expected" "$webnnc" model --shape x=3y4
     refuses 2 "--constant x: expected" "$webnnc" model --constant x
     refuses 2 "absent.npy" "$webnnc" model --constant x=absent.npy
