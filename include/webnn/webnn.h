@@ -80,6 +80,7 @@ typedef struct WNNContextOptions {
                                        * what would take more fails with UnknownError (a build with OperationError).  Machine
                                        * code, builders and builds under way are not counted.  0 for no limit */
     WNNComputedCallbackInfo computed; /**< told of the times of every computation */
+    WNNLogCallbackInfo log; /**< gets messages about what the context does; what debug switches print goes to stderr */
 } WNNContextOptions;
 
 #define WNN_CONTEXT_OPTIONS_INIT                                                                                               \
@@ -100,6 +101,7 @@ typedef struct WNNContextOptions {
                                   NULL,                                                                                        \
                                   NULL,                                                                                        \
                                   0,                                                                                           \
+                                  {NULL, NULL, NULL},                                                                          \
                                   {NULL, NULL, NULL}})
 
 /**

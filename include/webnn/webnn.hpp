@@ -222,6 +222,9 @@ struct ContextOptions {
     WNNEngine engine = WNNEngine_Auto;
     std::string device{};
     std::string cache{};
+    std::size_t memoryLimit = 0;
+    WNNComputedCallbackInfo computed = WNN_COMPUTED_CALLBACK_INFO_INIT;
+    WNNLogCallbackInfo log = WNN_LOG_CALLBACK_INFO_INIT;
 };
 
 /** Where tensors live and graphs run (MLContext).  All methods may be called on any thread. */
@@ -315,6 +318,9 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         native.engine = options.engine;
         native.device = detail::view(options.device);
         native.cache = detail::view(options.cache);
+        native.memoryLimit = options.memoryLimit;
+        native.computed = options.computed;
+        native.log = options.log;
         WNNContext context = nullptr;
         check(wnnCreateContext(&native, &context));
         return context;
@@ -357,6 +363,11 @@ class GraphBuilder : public Operators
     Operand constant(Tensor const &tensor) const
     {
         return detail::checked(get(), wnnGraphBuilderConstantTensor(get(), tensor.get()));
+    }
+    /** Says who is told how far the build is, and may end it. */
+    void setProgress(WNNBuildProgressCallbackInfo progress) const
+    {
+        check(wnnGraphBuilderSetProgress(get(), progress));
     }
     /** Compiles the graph up to the outputs.  A builder builds once. */
     Graph build(std::vector<NamedOperand> const &outputs) const

@@ -424,6 +424,20 @@ typedef struct WNNComputationTimes {
  */
 typedef void (*WNNComputedCallback)(WNNGraph graph, WNNComputationTimes const *times, void *userdata1, void *userdata2);
 
+/** Says how much a message matters. */
+typedef enum WNNLogLevel {
+    WNNLogLevel_Info = 1,    /**< what was done: a graph was built or loaded, and how long that took */
+    WNNLogLevel_Warning = 2, /**< what was refused or failed, and was reported to the caller, too */
+    WNNLogLevel_Error = 3,   /**< the context was lost */
+    WNNLogLevel_Force32 = 0x7FFFFFFF
+} WNNLogLevel;
+
+/**
+ * Gets a message, a whole sentence without a line end, in which names are escaped.  It ends with a NUL and is valid until the
+ * callback returns.  Any thread calls it, several at once, and it calls nothing of the same context.
+ */
+typedef void (*WNNLogCallback)(WNNLogLevel level, WNNStringView message, void *userdata1, void *userdata2);
+
 /*
  * The callback infos say who is told of a completion, and when: a function and two pointers that it is given.  They are passed
  * by value (after webgpu.h) and stay as they are.  If callback is NULL, nobody is told.
@@ -482,6 +496,14 @@ typedef struct WNNComputedCallbackInfo {
     void *userdata2;
 } WNNComputedCallbackInfo;
 
+/** Gets what a context has to say. */
+typedef struct WNNLogCallbackInfo {
+    WNNLogCallback callback;
+    void *userdata1;
+    void *userdata2;
+} WNNLogCallbackInfo;
+
+#define WNN_LOG_CALLBACK_INFO_INIT WNN_INIT_(WNNLogCallbackInfo, {NULL, NULL, NULL})
 #define WNN_BUILD_PROGRESS_CALLBACK_INFO_INIT WNN_INIT_(WNNBuildProgressCallbackInfo, {NULL, NULL, NULL})
 #define WNN_COMPUTED_CALLBACK_INFO_INIT WNN_INIT_(WNNComputedCallbackInfo, {NULL, NULL, NULL})
 #define WNN_BUILD_CALLBACK_INFO_INIT WNN_INIT_(WNNBuildCallbackInfo, {WNNCallbackMode_WaitAnyOnly, NULL, NULL, NULL})

@@ -68,6 +68,10 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
                 "all passes", times.passes, "lowering", times.lower, "storage", times.storage, "library", times.library, "code",
                 times.load);
     program_free(&program);
+    if (x)
+        context_log(context, WNNLogLevel_Info,
+                    "a graph was built: passes %.1f ms, lowering %.1f ms, storage %.1f ms, library %.1f ms, code %.1f ms",
+                    times.passes, times.lower, times.storage, times.library, times.load);
     return x;
 }
 
@@ -102,6 +106,7 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
     wnnGraphRelease(graph);
     context_check_engine(context);
     build_set_error(context, e);
+    context_log(context, WNNLogLevel_Warning, "%s", e->message);
     if (en->functions->is_left && en->functions->is_left(en)) {
         snprintf(message, sizeof message, "the context was lost: %s", e->message);
         context_lose(context, message);

@@ -12,7 +12,9 @@
 #include "runtime/host/threads.h"
 #include "runtime/program/memory_limit.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* This is more threads than any machine has cores: asking for more is surely a mistake, and libgomp would try. */
 enum { THREAD_COUNT_MAX = 1024 };
@@ -133,6 +135,7 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     c->engine->deterministic = o->deterministic;
     c->engine->memory_limit = o->memoryLimit;
     c->computed = o->computed;
+    c->log = o->log;
     *context = c;
     return WNNStatus_Success;
 }
@@ -194,6 +197,21 @@ bool wnnContextGetDeterministic(WNNContext context)
     return context && context->engine->deterministic;
 }
 
+/* ---- messages ---- */
+
+void context_log(WNNContext context, WNNLogLevel level, const char *format, ...)
+{
+    char text[1200];
+    va_list args;
+
+    if (!context->log.callback)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    context->log.callback(level, (WNNStringView){text, strlen(text)}, context->log.userdata1, context->log.userdata2);
+}
+
 /* ---- loss ---- */
 
 bool wnnContextIsLost(WNNContext context)
@@ -247,7 +265,8 @@ static bool context_destroy_some(WNNContext context, const struct error *e, stru
     return true;
 }
 
-void context_lose(WNNContext context, const char *message)
+/* Loses the context and says so in the log. */
+static void lose(WNNContext context, const char *message, WNNLogLevel level)
 {
     struct after after = {0};
     struct garbage garbage;
@@ -273,7 +292,13 @@ void context_lose(WNNContext context, const char *message)
         pthread_mutex_lock(&context->lock);
     }
     pthread_mutex_unlock(&context->lock);
+    context_log(context, level, "%s", message);
     after_run(context, &after);
+}
+
+void context_lose(WNNContext context, const char *message)
+{
+    lose(context, message, WNNLogLevel_Error);
 }
 
 void context_check_engine(WNNContext context)
@@ -293,7 +318,7 @@ void wnnContextDestroy(WNNContext context)
     if (!context)
         return;
     wnnContextAddRef(context); /* callbacks may give back the last reference that the caller knows of */
-    context_lose(context, "the context was destroyed");
+    lose(context, "the context was destroyed", WNNLogLevel_Info);
     wnnContextRelease(context);
 }
 

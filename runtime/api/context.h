@@ -95,6 +95,7 @@ struct WNNContextImpl {
     struct timeline *timeline;
     WNNContextLostCallbackInfo lost_info;
     WNNComputedCallbackInfo computed;
+    WNNLogCallbackInfo log;
     atomic_bool lost;        /* written under the lock */
     struct error lost_error; /* why; does not change once lost is set */
 
@@ -148,6 +149,9 @@ void context_suspend(struct context_task *t);
  * and freed.
  */
 bool context_submit(WNNContext context, struct context_task *t, struct error *e);
+
+/** Gives a message to the program's log, if it has one.  No lock is held. */
+void context_log(WNNContext context, WNNLogLevel level, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /** Loses the context (the specification's "lose"), unless it is lost already. */
 void context_lose(WNNContext context, const char *message);

@@ -154,11 +154,15 @@ static struct executable *load_serialized(WNNContext context, const char *path, 
         fprintf(stderr, "# load: map %.3f ms, checksums %.3f ms, library's primitives %.3f ms, all else %.3f ms\n",
                 mapped - start, view->checksum_ms, view->library_ms,
                 milliseconds_now() - mapped - view->checksum_ms - view->library_ms);
-    if (x)
+    if (x) {
+        context_log(context, WNNLogLevel_Info, "a graph was loaded from %s: %.1f ms", quote(text, sizeof text, path),
+                    milliseconds_now() - start);
         return x;
+    }
     mapping_release(m);
     context_check_engine(context);
     error_set(e, why.status, "loading a graph: %s: %.600s", quote(text, sizeof text, path), why.message);
+    context_log(context, WNNLogLevel_Warning, "%s", e->message);
     return NULL;
 }
 

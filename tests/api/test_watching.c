@@ -172,6 +172,57 @@ static void every_computation_is_told(void **state)
     wnnContextRelease(context);
 }
 
+/* ---- messages ---- */
+
+struct messages {
+    uint32_t counts[4];
+    char last[1200];
+};
+
+static void on_message(WNNLogLevel level, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct messages *m = userdata1;
+
+    (void)userdata2;
+    m->counts[level]++;
+    assert_int_equal(strlen(message.data), message.length);
+    strcpy(m->last, message.data);
+}
+
+static void what_a_context_does_is_logged(void **state)
+{
+    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+    struct build_watch watch = {.end_at_call = 1, .end_in_stage = WNNBuildStage_Graph};
+    struct messages messages = {0};
+    WNNNamedOperand output;
+    WNNGraphBuilder builder;
+    WNNContext context;
+    WNNGraph graph;
+
+    (void)state;
+    options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
+    context = make_context(&options);
+    builder = make_builder(context, &output);
+    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+    assert_int_equal(messages.counts[WNNLogLevel_Info], 1);
+    assert_non_null(strstr(messages.last, "a graph was built"));
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(builder);
+    builder = make_builder(context, &output);
+    assert_int_equal(wnnGraphBuilderSetProgress(builder, (WNNBuildProgressCallbackInfo){on_progress, &watch, &watch}),
+                     WNNStatus_Success);
+    assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_OperationError);
+    assert_int_equal(messages.counts[WNNLogLevel_Warning], 1);
+    assert_non_null(strstr(messages.last, "cancelled"));
+    wnnGraphBuilderRelease(builder);
+    wnnContextDestroy(context);
+    wnnContextDestroy(context);
+    assert_int_equal(messages.counts[WNNLogLevel_Info], 2);
+    assert_int_equal(messages.counts[WNNLogLevel_Error], 0);
+    assert_string_equal(messages.last, "the context was destroyed");
+    wnnContextRelease(context);
+}
+
 /* ---- memory ---- */
 
 static void tensors_stay_within_the_limit(void **state)
@@ -247,7 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_build_tells_its_progress),   cmocka_unit_test(a_build_can_be_ended),
         cmocka_unit_test(every_computation_is_told),    cmocka_unit_test(tensors_stay_within_the_limit),
-        cmocka_unit_test(graphs_stay_within_the_limit),
+        cmocka_unit_test(graphs_stay_within_the_limit), cmocka_unit_test(what_a_context_does_is_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,3 +158,24 @@ void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length)
     free(message);
     free(copy);
 }
+
+void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length)
+{
+    char *message = NULL, *copy = malloc(length ? length : 1); /* without a NUL behind it */
+    struct model_description d;
+    bool ok;
+
+    if (!copy)
+        return;
+    memcpy(copy, bytes, length);
+    ok = describe("/nowhere/fuzz", copy, length, &d, &message);
+    free(copy); /* nothing may point into it */
+    if (ok ? !d.format || !d.name || message : !message || d.inputs || d.name)
+        abort();
+    for (size_t i = 0; ok && i < d.input_count; i++)
+        for (size_t k = 0; k < d.inputs[i].rank; k++)
+            if (!d.inputs[i].dimensions[k].name.data)
+                abort();
+    model_description_free(&d);
+    free(message);
+}

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frontend/model/model.h"
+#include "frontend/model/describe.h"
 
 /** Called once: fuzz_seed for each. */
 void fuzz_seeds(void);
@@ -31,6 +31,11 @@ typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *by
  * as the same graph.  Else there must be a message.
  */
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length);
+
+/** Describes a model in memory, as the readers' functions of frontend/model/describe.h do. */
+typedef bool (*fuzz_describer)(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
+/** Describes a model: there is a description, or a message and nothing else. */
+void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length);
 
 /** Reads a picture, then makes numbers and another size of it. */
 void fuzz_picture(const char *name, const uint8_t *bytes, size_t length);

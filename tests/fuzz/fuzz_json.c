@@ -33,5 +33,6 @@ void fuzz_seeds(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_model(model_read_json, data, size);
+    fuzz_description(model_describe_json, data, size);
     return 0;
 }

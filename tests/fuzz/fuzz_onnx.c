@@ -134,8 +134,14 @@ static bool read_onnx(WNNContext context, const char *path, const char *bytes, s
     return model_read_onnx(context, path, bytes, length, options ? options : &none, model, message);
 }
 
+static bool describe_onnx(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+{
+    return model_describe_onnx(path, bytes, length, d, message);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_model(read_onnx, data, size);
+    fuzz_description(describe_onnx, data, size);
     return 0;
 }

@@ -34,5 +34,6 @@ void fuzz_seeds(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_model(model_read_text, data, size);
+    fuzz_description(model_describe_text, data, size);
     return 0;
 }
