@@ -5,7 +5,8 @@
     bench/operators.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [OPTION ...] [PATTERN ...]
 
 --ort FOLDER     where the Node.js package onnxruntime-node is installed
---models FOLDER  where the models are written, NAME.onnx each (needs Python's packages onnx and numpy)
+--models FOLDER  where the models are written, NAME.onnx each (needs Python's packages onnx and numpy: the script goes on under the
+                 first python3 on the PATH that has them)
 --threads N      default 1; --rounds N turns of each engine (default 2); --seconds S per turn (default 0.15)
 --debug TEXT     debug switches for our side
 --json FILE      everything that was measured
@@ -24,6 +25,7 @@ import re
 import sys
 
 import compare
+import interpreter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OPSET = 17
@@ -501,6 +503,7 @@ def main():
             found = json.load(f)
     else:
         names = [n for n in CASES if not a.patterns or any(re.search(p, n) for p in a.patterns)]
+        interpreter.need("numpy", "onnx")
         write_models(a.models, names + [CALL])
         print_header(a.threads)
         found = measure(a, names)

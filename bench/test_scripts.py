@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests what compare.py, precision.py and operators.py compute from measurements: limits, ratios, the table, the chart."""
+"""Tests what compare.py, precision.py and operators.py compute from measurements: limits, ratios, the table, the chart.  Tests
+under which Python they run."""
 import argparse
 import contextlib
 import io
+import os
+import stat
+import subprocess
+import sys
+import tempfile
 import unittest
 from unittest import mock
 
 import compare
+import interpreter
 import operators
 import precision
 
@@ -111,6 +118,33 @@ class Operators(unittest.TestCase):
         found = self.measure({operators.CALL: [1, 1], "relu": [None], "exp": [2, 2]}, {operators.CALL: [1, 1], "exp": [3, 3]})
         self.assertEqual([f["case"] for f in found["failed"]], ["relu"])
         self.assertAlmostEqual(found["cases"][1]["ratio"], 1)
+
+
+class Interpreters(unittest.TestCase):
+    def run_script(self, package, environment):
+        """Runs a script that needs a package, with a python3 on the PATH that says that it has it."""
+        with tempfile.TemporaryDirectory() as folder:
+            python = os.path.join(folder, "python3")
+            with open(python, "w", encoding="utf-8") as f:
+                f.write('#!/bin/sh\n[ "$1" = -c ] || echo "taken over: $2"\n')
+            os.chmod(python, os.stat(python).st_mode | stat.S_IXUSR)
+            script = os.path.join(folder, "script.py")
+            with open(script, "w", encoding="utf-8") as f:
+                f.write(f"import sys\nsys.path.insert(0, {os.path.dirname(interpreter.__file__)!r})\n"
+                        f"import interpreter\ninterpreter.need({package!r})\nprint('ran on')\n")
+            return subprocess.run([sys.executable, "-B", script, "option"], capture_output=True, text=True,
+                                  env={"PATH": folder, **environment})
+
+    def test_a_python_that_has_the_packages_goes_on(self):
+        self.assertEqual(self.run_script("json", {}).stdout, "ran on\n")
+
+    def test_another_python_takes_over(self):
+        self.assertEqual(self.run_script("no_such_package", {}).stdout, "taken over: option\n")
+
+    def test_none_is_an_error_that_says_what_is_missing(self):
+        done = self.run_script("no_such_package", {interpreter.CHOSEN: "python3"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no_such_package", done.stderr)
 
 
 if __name__ == "__main__":
