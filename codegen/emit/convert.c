@@ -19,12 +19,15 @@ static V to_bits(const struct build *m, enum kop op, V f)
     return LLVMBuildTrunc(m->b, emit_expansion(m, op, &f), type_like(type_int(m, 16), f), "");
 }
 
+/* LLVM computes what it can with numbers that came from float16 in float16 itself: it takes their magnitudes, compares them
+ * with numbers, and finds the smallest and the largest.  Without instructions for that it is done lane by lane, and LLVM 19
+ * takes maximum(NaN, 0) for 0.  The fence keeps it from seeing where the number came from. */
 static V half_to_float(const struct build *m, V h)
 {
     if (!m->isa->f16)
         return from_bits(m, K_FROM_F16, h);
     V half = op_bits(m, h, LLVMHalfTypeInContext(m->context));
-    return LLVMBuildFPExt(m->b, half, type_like(type_f32(m), h), "");
+    return op_intrinsic1(m, "llvm.arithmetic.fence", LLVMBuildFPExt(m->b, half, type_like(type_f32(m), h), ""));
 }
 
 static V float_to_half(const struct build *m, V f)

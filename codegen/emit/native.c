@@ -19,16 +19,10 @@ static V float_sign(const struct build *m, V a)
     return LLVMBuildSelect(m->b, more, const_f_like(m, a, 1), a, "");
 }
 
-/* LLVM 19 makes the minimum of two numbers that came from float16 one of float16, which without instructions for that is slow
- * and wrong: maximum(NaN, 0) is 0.  The fence keeps it from seeing where an operand came from. */
 static V float_extreme(const struct build *m, bool largest, V a, V b)
 {
     if (avx512_has_extreme(m, a) && !LLVMIsConstant(a) && !LLVMIsConstant(b))
         return avx512_extreme(m, largest, a, b);
-    if (m->isa->f16 && LLVMIsConstant(a))
-        b = op_intrinsic1(m, "llvm.arithmetic.fence", b);
-    else if (m->isa->f16)
-        a = op_intrinsic1(m, "llvm.arithmetic.fence", a);
     return op_intrinsic2(m, largest ? "llvm.maximum" : "llvm.minimum", a, b);
 }
 
