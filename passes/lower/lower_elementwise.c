@@ -9,6 +9,9 @@
 
 #include "passes/lower/lower.h"
 
+/* Exponents of so many bits become products. */
+enum { POWER_BITS = 3 };
+
 static uint32_t f32(struct lowering *l, double value)
 {
     return kernel_f32(l->k, (float)value);
@@ -130,6 +133,31 @@ static uint32_t compare(struct lowering *l, enum kop op, uint32_t a, uint32_t b)
     return kernel_cast(l->k, KT_U8, kernel_op2(l->k, op, a, b));
 }
 
+/**
+ * Returns a to the power b.  Small whole exponents of floats are products, rounded at most four times: exact where pow is, with
+ * the same zeros, infinities and NaN.  No power on the way leaves float32's range before the result does.
+ */
+static uint32_t power(struct lowering *l, uint32_t a, uint32_t b)
+{
+    struct kernel *k = l->k;
+    uint32_t y = a, bit = POWER_BITS;
+
+    if (a == KEXPR_NONE || b == KEXPR_NONE || k->exprs[a].type != KT_F32 || k->exprs[b].op != K_CONST)
+        return kernel_op2(k, K_POW, a, b);
+    const float exponent = k->exprs[b].bits.f32;
+    if (!(exponent >= 1 && exponent < 1 << POWER_BITS) || exponent != floorf(exponent))
+        return kernel_op2(k, K_POW, a, b);
+    const uint32_t whole = (uint32_t)exponent;
+    while (!(whole >> bit & 1))
+        bit--;
+    while (bit-- > 0) {
+        y = kernel_op2(k, K_MUL, y, y);
+        if (whole >> bit & 1)
+            y = kernel_op2(k, K_MUL, y, a);
+    }
+    return y;
+}
+
 /** Returns a node's operator on its operands' elements. */
 static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t x[3])
 {
@@ -150,7 +178,7 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
     case OP_MIN:
         return kernel_op2(k, K_MIN, a, b);
     case OP_POW:
-        return kernel_op2(k, K_POW, a, b);
+        return power(l, a, b);
     case OP_EQUAL:
         return compare(l, K_EQ, a, b);
     case OP_NOT_EQUAL:
