@@ -30,7 +30,9 @@ static void parts_of(const struct emitter *e, const struct context *cx, uint32_t
 {
     for (uint32_t p = 0; p < PARTS; p++)
         used[p] = false;
-    if (e->info.vector_reduced) {
+    if (e->info.vector_reduced && e->k->exprs[id].op == K_SCAN) {
+        used[PART_SCALAR] = true;
+    } else if (e->info.vector_reduced) {
         for (uint32_t p = 0; p < e->s->phase_vectors[cx->phase]; p++)
             used[p] = true;
         used[PART_SCALAR] = !e->s->masked_tail;
@@ -209,6 +211,50 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     slot_store(e, a->value, part, mask ? LLVMBuildSelect(m->b, mask, new, old, "") : new);
 }
 
+static V scan_add(const struct build *m, V a, V b)
+{
+    return LLVMGetTypeKind(element_type(a)) != LLVMIntegerTypeKind ? LLVMBuildFAdd(m->b, a, b, "")
+                                                                   : LLVMBuildAdd(m->b, a, b, "");
+}
+
+/* Returns v moved up by so many lanes; the first lanes of the result are the last ones of `before`. */
+static V lanes_moved_up(const struct build *m, V before, V v, uint32_t by)
+{
+    const uint32_t n = lanes_of(v);
+    V mask[LANES_MAX];
+
+    for (uint32_t i = 0; i < n; i++)
+        mask[i] = const_int(m, 32, n - by + i);
+    return LLVMBuildShuffleVector(m->b, before, v, LLVMConstVector(mask, n), "");
+}
+
+/*
+ * Emits a SCAN's steps for one vector along a REDUCED variable.  Sums over the lanes before each lane take as many additions as
+ * the number of lanes has bits; from vector to vector a single number is handed on, which one addition waits for.
+ */
+static V scan_lanes(struct emitter *e, const struct context *cx, uint32_t id, V value)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    const uint32_t lanes = cx->lanes;
+    V before = slot_load(e, a->value, PART_SCALAR, value_type(e, x)), zero, sums, all;
+
+    if (is_in_double(x))
+        value = LLVMBuildFPExt(m->b, value, type_lanes(type_f64(m), lanes), "");
+    zero = LLVMConstNull(LLVMTypeOf(value));
+    sums = cx->mask ? LLVMBuildSelect(m->b, cx->mask, value, zero, "") : value;
+    for (uint32_t by = 1; by < lanes; by *= 2)
+        sums = scan_add(m, sums, lanes_moved_up(m, zero, sums, by));
+    slot_store(e, a->value, PART_SCALAR,
+               scan_add(m, before, LLVMBuildExtractElement(m->b, sums, const_int(m, 64, lanes - 1), "")));
+    before = splat(m, before, lanes);
+    all = scan_add(m, before, sums);
+    if (x->bits.u8)
+        all = lanes_moved_up(m, before, all, 1);
+    return is_in_double(x) ? LLVMBuildFPTrunc(m->b, all, type_lanes(type_f32(m), lanes), "") : all;
+}
+
 V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V value)
 {
     const struct kexpr *x = &e->k->exprs[id];
@@ -216,6 +262,9 @@ V accumulator_scan(struct emitter *e, const struct context *cx, uint32_t id, V v
     const struct build *m = &e->m;
     uint32_t part = part_of(e, cx, id), lanes = part == PART_SCALAR ? 1 : cx->lanes;
     T element = value_type(e, x);
+
+    if (e->info.vector_reduced && lanes > 1)
+        return scan_lanes(e, cx, id, value);
     V old = slot_load(e, a->value, part, element), new, result;
 
     if (is_in_double(x))

@@ -56,6 +56,8 @@ static double vector_cost(const struct schedule *s, uint32_t var)
         cost += n * (scalar ? expr_cost(s, e) : one * waste);
         if (along_reduced && e->op == K_REDUCE)
             cost += s->facts->operation.lane_sum;
+        if (along_reduced && e->op == K_SCAN) /* for each vector */
+            cost += n * waste * s->facts->operation.lane_sum / (double)lanes;
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *store = &k->stores[i];
@@ -71,8 +73,6 @@ static void choose_vector_var(struct schedule *s)
     double best = 0;
     bool ordered = false;
 
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        ordered |= k->exprs[i].op == K_SCAN;
     for (uint32_t i = 0; i < k->store_count; i++)
         ordered |= k->stores[i].varying && kaffine_is_data(k, k->stores[i].index);
     s->vector_var = KEXPR_NONE;
@@ -241,6 +241,8 @@ static void find_lanes(struct schedule *s, struct lane_facts *facts)
             lanes |= form_has_lanes(s, &x->guards[g].form, facts);
         if (x->op == K_REDUCE)
             lanes = lanes && vector_is(s, KVAR_PARALLEL);
+        if (x->op == K_SCAN) /* a running sum differs from step to step, whatever is added */
+            lanes = lanes || vector_is(s, KVAR_REDUCED);
         if (s->exprs[i].row_buffer >= 0) /* a row buffer has a value for every point and lane */
             lanes = s->vector_var != KEXPR_NONE;
         s->exprs[i].lanes = lanes;
@@ -331,7 +333,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
         cost += own;
         inside += k->exprs[i].varying ? own : 0;
         calls |= expr_is_called(&k->exprs[i]);
-        reduces += k->exprs[i].op == K_REDUCE;
+        reduces += k->exprs[i].op == K_REDUCE || k->exprs[i].op == K_SCAN;
         if (s->exprs[i].row_buffer >= 0)
             wide = wide && ktype_size(k->exprs[i].type) >= 4;
     }

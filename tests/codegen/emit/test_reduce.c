@@ -299,7 +299,7 @@ static void scans_add_up_in_order(void **state)
                 struct kaffine at =
                     kaffine_add(k, strided(k, b, h.reduced * h.after, 0), kaffine_add(k, along, kaffine_var(k, a)));
                 kernel_store(k, 1, at, kernel_scan(k, load(k, 0, at), way & 1), 0, NULL);
-                check_kernel(k, tensors, exact); /* both add in double, one by one */
+                check_kernel(k, tensors, exact); /* both add in double, whose order float32 does not show */
                 buffer_free(tensors[0]);
                 buffer_free(tensors[1]);
             }
