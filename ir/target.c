@@ -32,6 +32,7 @@
      .row_lanes = 16,                                                                                                          \
      .sum_vectors = 4,                                                                                                         \
      .few_rows = 4,                                                                                                            \
+     .strided_most = 4,                                                                                                        \
      .unroll_points = 16,                                                                                                      \
      .window_slack = 16,                                                                                                       \
      .single_points = 4,                                                                                                       \

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "codegen/emit/avx512.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/operation.h"
 #include "codegen/emit/type.h"
@@ -101,6 +102,14 @@ static void slot_store(struct emitter *e, V slots[PARTS], uint32_t part, V value
     LLVMBuildStore(e->m.b, value, s);
 }
 
+/* Returns whether a part of an accumulator has a flag for NaN beside the extreme: it is known without the extreme so far, so
+ * that one step waits for another for one instruction instead of three. */
+static bool has_nan_flags(const struct emitter *e, const struct kexpr *x, V value)
+{
+    return x->op == K_REDUCE && (x->reduce == KR_MIN || x->reduce == KR_MAX) && x->type == KT_F32 &&
+           avx512_has_extreme(&e->m, value);
+}
+
 /* Returns the value that leaves every other operand as it is. */
 static V identity(const struct emitter *e, const struct kexpr *x, T element)
 {
@@ -140,6 +149,8 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
             continue;
         }
         slot_store(e, a->value, p, start);
+        if (has_nan_flags(e, x, start))
+            slot_store(e, a->nan, p, LLVMConstNull(type_lanes(type_i1(&e->m), lanes)));
         if (x->op == K_REDUCE && is_arg(x)) /* later than every index, so that the first element wins */
             slot_store(e, a->index, p, const_splat(const_int(&e->m, 32, INT32_MAX), lanes));
     }
@@ -178,6 +189,22 @@ static V arg_index(struct emitter *e, const struct context *cx, uint32_t lanes)
     return lanes > 1 && e->info.vector_reduced ? LLVMBuildAdd(m->b, index, const_iota(m, 32, lanes), "") : index;
 }
 
+/* Emits one step of an extreme and of its flags.  mask: the lanes that exist; NULL: all. */
+static void add_extreme(struct emitter *e, const struct kexpr *x, struct accumulator *a, uint32_t part, V value, V mask)
+{
+    const struct build *m = &e->m;
+    V old = slot_load(e, a->value, part, type_f32(m)), nan = slot_load(e, a->nan, part, type_i1(m));
+    V new = avx512_extreme_number(m, x->reduce == KR_MAX, old, value);
+    V is_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, value, LLVMConstNull(LLVMTypeOf(value)), "");
+
+    if (mask) {
+        new = LLVMBuildSelect(m->b, mask, new, old, "");
+        is_nan = LLVMBuildAnd(m->b, is_nan, mask, "");
+    }
+    slot_store(e, a->value, part, new);
+    slot_store(e, a->nan, part, LLVMBuildOr(m->b, nan, is_nan, ""));
+}
+
 void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V value, V other)
 {
     const struct kexpr *x = &e->k->exprs[id];
@@ -200,6 +227,10 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
         return;
     }
     frame_here(&e->frame);
+    if (has_nan_flags(e, x, old)) {
+        add_extreme(e, x, a, part, value, mask);
+        return;
+    }
     if (is_in_double(x))
         value = LLVMBuildFPExt(m->b, value, LLVMTypeOf(old), "");
     if (x->reduce != KR_DOT)
@@ -292,13 +323,23 @@ static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V
     slot_store(e, a->rest, part, LLVMBuildFAdd(m->b, rest, error, ""));
 }
 
+/* Returns what a part has accumulated, which is NaN where its flag says so. */
+static V part_value(struct emitter *e, const struct kexpr *x, struct accumulator *a, uint32_t part, T element)
+{
+    V v = slot_load(e, a->value, part, element);
+
+    if (!has_nan_flags(e, x, v))
+        return v;
+    return LLVMBuildSelect(e->m.b, slot_load(e, a->nan, part, type_i1(&e->m)), const_f_like(&e->m, v, NAN), v, "");
+}
+
 /* Returns all vector copies combined. */
-static V join_copies(struct emitter *e, const struct context *cx, const struct kexpr *x, V slots[PARTS], T element)
+static V join_copies(struct emitter *e, const struct context *cx, const struct kexpr *x, struct accumulator *a, T element)
 {
     V v[SUM_COPIES];
     uint32_t n = e->s->phase_vectors[cx->phase];
     for (uint32_t p = 0; p < n; p++)
-        v[p] = slot_load(e, slots, p, element);
+        v[p] = part_value(e, x, a, p, element);
     for (; n > 1; n = (n + 1) / 2)
         for (uint32_t p = 0; p < n / 2; p++)
             v[p] = combine(e, x, v[p], v[n - 1 - p]);
@@ -312,7 +353,7 @@ void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t
     bool used[PARTS];
     parts_of(e, cx, id, used);
     if (e->info.vector_reduced)
-        add_block(e, a, 0, join_copies(e, cx, x, a->value, type_f32(&e->m)));
+        add_block(e, a, 0, join_copies(e, cx, x, a, type_f32(&e->m)));
     for (uint32_t p = e->info.vector_reduced ? PART_SCALAR : 0; p < PARTS; p++)
         if (used[p])
             add_block(e, a, p, slot_load(e, a->value, p, type_f32(&e->m)));
@@ -390,12 +431,12 @@ static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id,
     if (!e->info.vector_reduced) {
         if (is_arg(x))
             return slot_load(e, a->index, part, type_int(&e->m, 32));
-        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : slot_load(e, a->value, part, element);
+        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : part_value(e, x, a, part, element);
     }
     if (is_arg(x))
         return arg_result(e, cx, id);
     bool sums = in_blocks && is_long_sum(x);
-    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, x, a->value, element));
+    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, x, a, element));
     if (!e->s->masked_tail)
         v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
     return v;

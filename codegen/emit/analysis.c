@@ -142,6 +142,21 @@ static void fix_row_strides(struct analysis *a, const struct schedule *s)
     }
 }
 
+/* Makes the strides of loads that are taken out of whole vectors immediate numbers, those of their guards included. */
+static void fix_strides(struct analysis *a, const struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        for (uint32_t g = 0; s->exprs[i].stride && g <= k->exprs[i].guard_count; g++) {
+            const struct form *f = &a->forms[a->expr_form[i] + g];
+            for (uint32_t t = 0; t < f->affine->count; t++)
+                if (f->affine->terms[t].var == s->vector_var)
+                    a->numbers.items[f->number + 1 + t].slot = -1;
+        }
+    }
+}
+
 /* Finds out which level is which, and the levels of the loops' variables. */
 static void find_levels(struct analysis *a, const struct schedule *s)
 {
@@ -171,6 +186,7 @@ bool analyze(struct analysis *a, const struct schedule *s, struct arena *arena)
         return false;
     collect_forms(a, k);
     fix_row_strides(a, s);
+    fix_strides(a, s);
     find_levels(a, s);
     for (uint32_t i = 0; i < k->expr_count; i++)
         analyze_expr(a, s, i);

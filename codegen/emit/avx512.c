@@ -58,10 +58,15 @@ bool avx512_has_extreme(const struct build *m, V like)
     return m->isa->scaling && has_lanes(like);
 }
 
+V avx512_extreme_number(const struct build *m, bool largest, V a, V b)
+{
+    V args[2] = {a, b};
+    return avx512_operation(m, "mask.range", args, 2, largest ? 5 : 4);
+}
+
 V avx512_extreme(const struct build *m, bool largest, V a, V b)
 {
-    /* Of a NaN and a number the instruction takes the number, which is wrong here; of two zeros it takes the right one. */
-    V args[2] = {a, b}, one = avx512_operation(m, "mask.range", args, 2, largest ? 5 : 4);
+    V one = avx512_extreme_number(m, largest, a, b);
     V is_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, a, b, "");
     return LLVMBuildSelect(m->b, is_nan, LLVMBuildFAdd(m->b, a, b, ""), one, "");
 }

@@ -11,6 +11,8 @@
 /** Returns the largest or smallest of two floats, or NaN if one of them is; -0 < +0. */
 bool avx512_has_extreme(const struct build *m, V like);
 V avx512_extreme(const struct build *m, bool largest, V a, V b);
+/** Returns the same of numbers, in one instruction.  Of a NaN and a number it is the number. */
+V avx512_extreme_number(const struct build *m, bool largest, V a, V b);
 /** Returns x * 2^n, rounded once; n is a whole number, as float. */
 bool avx512_has_scale(const struct build *m, V like);
 V avx512_scale(const struct build *m, V x, V n);

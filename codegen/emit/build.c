@@ -266,13 +266,18 @@ V alloca_entry(const struct build *m, T type, const char *name)
 
 V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align)
 {
+    return op_load_or(m, type, pointer, mask, NULL, align);
+}
+
+V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align)
+{
     if (!mask) {
         V x = LLVMBuildLoad2(m->b, type, pointer, "");
         LLVMSetAlignment(x, align);
         return x;
     }
     T types[2] = {type, type_ptr(m)};
-    V args[4] = {pointer, const_int(m, 32, align), mask, LLVMConstNull(type)};
+    V args[4] = {pointer, const_int(m, 32, align), mask, otherwise ? otherwise : LLVMConstNull(type)};
     return call_intrinsic(m, "llvm.masked.load", types, 2, args, 4);
 }
 

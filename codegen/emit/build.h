@@ -68,6 +68,8 @@ V op_opaque(const struct build *m, V pointer);
 /** Loads the elements from a pointer on for which the mask holds (NULL: all of them); lanes for which it does not hold are 0.
  * align is in bytes. */
 V op_load(const struct build *m, T type, V pointer, V mask, uint32_t align);
+/** Does the same; lanes for which the mask does not hold are those of `otherwise` (NULL: 0). */
+V op_load_or(const struct build *m, T type, V pointer, V mask, V otherwise, uint32_t align);
 /** Stores the lanes of a value for which the mask holds (NULL: all of them). */
 void op_store(const struct build *m, V value, V pointer, V mask, uint32_t align);
 /** Asks for the line at an address, which need not exist. */

@@ -33,12 +33,15 @@ struct context {
     uint32_t lanes;                           /* of vectors; 1: single elements */
     uint32_t copies, copy;                    /* how many vectors an iteration has, and which of them code is for */
     V mask;                                   /* lanes of that vector that exist, NULL: all */
+    V left;                                   /* in the rest of a row: how many lanes that are, i64 */
     const V *vector_base;                     /* by copy: the vector variable's value in the first lane, i64 */
     const struct transposed_tile *transposed; /* NULL: nothing is transposed */
     const struct micro_tile *tile;            /* NULL: this is no register tile */
     const V
         *row_pointers; /* [expr * COPIES_MAX + row]: where an operand's row begins (operand.h); NULL: rows have no pointers */
     bool guards_hold;  /* guards of operands are known to hold */
+    bool rows_inside;  /* guards that are the same for all lanes are known to hold */
+    bool lanes_inside; /* and so are all others */
 };
 
 /** Returns the same context for another copy. */

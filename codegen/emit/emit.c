@@ -22,6 +22,8 @@
  *   loop                                    loops over one variable
  *   index                                   numbers, variables, affine forms
  *   operand                                 the operands of a register tile
+ *   guard, window, strided                  conditions of loads and stores, where windows need none, loads of every second
+ *                                           element
  *   memory, transpose, accumulate           loads and stores, in-register transposes, accumulators
  *   expression                              values of expressions
  *   phase, microkernel                      all for one point or vector of points, and for one register tile

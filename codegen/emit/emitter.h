@@ -35,6 +35,7 @@ struct row_pointer {
 /** These are the accumulators of one REDUCE or SCAN: stack slots, by part. */
 struct accumulator {
     V value[PARTS], index[PARTS]; /* index: of arg-min and arg-max */
+    V nan[PARTS];                 /* of vectors of extremes whose instruction ignores NaN: whether there was one, by lane */
     V total[PARTS], rest[PARTS];  /* long float sums: what earlier blocks added up to, and what rounding lost of it */
 };
 

@@ -50,7 +50,7 @@ static struct context strip_context(const struct build *m, const struct context 
     if (s->masked) {
         V left = LLVMBuildSub(m->b, high, i, "");
         left = op_intrinsic2(m, "llvm.smin", left, const_int(m, 64, s->lanes));
-        state->transposed.lanes = left;
+        state->transposed.lanes = of.left = left;
         left = splat(m, LLVMBuildTrunc(m->b, left, type_int(m, 32), ""), s->lanes);
         of.mask = LLVMBuildICmp(m->b, LLVMIntULT, const_iota(m, 32, s->lanes), left, "mask");
     }

@@ -8,8 +8,10 @@
 #include "codegen/emit/memory.h"
 
 #include "codegen/emit/convert.h"
+#include "codegen/emit/guard.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/operand.h"
+#include "codegen/emit/strided.h"
 #include "codegen/emit/type.h"
 
 static V zero_vector(struct emitter *e)
@@ -39,64 +41,6 @@ static V form_pointer(struct emitter *e, T element, V tensor, V row, const struc
     return row ? offset_pointer(e, element, row, p->along) : offset_pointer(e, element, tensor, p->base);
 }
 
-static V and_conditions(struct emitter *e, V a, V b)
-{
-    if (!a || !b)
-        return a ? a : b;
-    uint32_t lanes = lanes_of(a) > lanes_of(b) ? lanes_of(a) : lanes_of(b);
-    if (lanes_of(a) < lanes)
-        a = splat(&e->m, a, lanes);
-    if (lanes_of(b) < lanes)
-        b = splat(&e->m, b, lanes);
-    return LLVMBuildAnd(e->m.b, a, b, "");
-}
-
-/* ---- guards ---- */
-
-/*
- * Returns a mask of the lanes for which 0 <= base + lane < bound.  The bound is a vector of 32 bits, which it fits into, being
- * a size of a tensor.  As unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base
- * too far away to be said.
- */
-static V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
-{
-    const struct build *m = &e->m;
-    V near = LLVMBuildAdd(m->b, base, const_int(m, 64, cx->lanes), "");
-    near = LLVMBuildICmp(m->b, LLVMIntULT, near, const_int(m, 64, (INT64_C(1) << 31) + cx->lanes), "near");
-    V first = LLVMBuildSelect(m->b, near, LLVMBuildTrunc(m->b, base, type_int(m, 32), ""), const_int(m, 32, INT32_MIN), "");
-    V lane = LLVMBuildAdd(m->b, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes), "");
-    return LLVMBuildICmp(m->b, LLVMIntULT, lane, bound, "guard");
-}
-
-/* Emits the conjunction of guards, for use at level: *scalar holds for all lanes, *lanes per lane; each is NULL where there is
- * none. */
-static void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
-                         V *lanes)
-{
-    *scalar = *lanes = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct form *f = &e->info.forms[form + i];
-        V bound = number_value(e, f->number + 1 + f->affine->count);
-        struct form_value p = form_evaluate(e, cx, form + i);
-        if (p.kind == FORM_CONTIGUOUS) {
-            frame_at(&e->frame, LEVEL_ENTRY);
-            bound = splat(&e->m, LLVMBuildTrunc(e->m.b, bound, type_int(&e->m, 32), ""), cx->lanes);
-        }
-        frame_at(&e->frame, f->level);
-        if (p.kind == FORM_UNIFORM) {
-            V c = LLVMBuildICmp(e->m.b, LLVMIntULT, p.base, bound, "guard");
-            frame_at(&e->frame, level);
-            *scalar = and_conditions(e, *scalar, c);
-        } else {
-            V c = p.kind == FORM_CONTIGUOUS
-                      ? guard_contiguous(e, cx, p.base, bound)
-                      : LLVMBuildICmp(e->m.b, LLVMIntULT, form_lanes(e, cx, &p), splat(&e->m, bound, cx->lanes), "guard");
-            frame_at(&e->frame, level);
-            *lanes = and_conditions(e, *lanes, c);
-        }
-    }
-}
-
 /* ---- loads ---- */
 
 static V reverse(const struct build *m, V x)
@@ -108,9 +52,10 @@ static V reverse(const struct build *m, V x)
     return LLVMBuildShuffleVector(m->b, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lanes, n), "reversed");
 }
 
-/* Loads consecutive elements, of which the first (reversed: the last) is at index. */
+/* Loads consecutive elements, of which the first (reversed: the last) is at address.  Where the mask does not hold they are
+ * those of fill. */
 static V load_contiguous(struct emitter *e, const struct context *cx, T element, V address, const struct form_value *p,
-                         V scalar, V mask, uint32_t align)
+                         V scalar, V mask, V fill, uint32_t align)
 {
     const struct build *m = &e->m;
     bool reversed = p->kind == FORM_REVERSED;
@@ -120,8 +65,8 @@ static V load_contiguous(struct emitter *e, const struct context *cx, T element,
     if (reversed)
         address = offset_pointer(e, element, address, const_int(m, 64, 1 - (int64_t)cx->lanes));
     if (mask) {
-        mask = and_conditions(e, mask, scalar);
-        x = op_load(m, vector, address, reversed ? reverse(m, mask) : mask, align);
+        mask = guard_and(e, mask, scalar);
+        x = op_load_or(m, vector, address, reversed ? reverse(m, mask) : mask, fill, align);
     } else {
         if (scalar)
             address = LLVMBuildSelect(m->b, scalar, address, e->args.zero_vector, "");
@@ -181,6 +126,7 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     T element = storage_type(&e->m, dtype);
     uint32_t align = (uint32_t)dtype_size(dtype), level = e->info.expr_level[expr];
     V scalar, lanes, value;
+    bool filled = false;
 
     V address = operand_address(e, cx, expr, element);
     if (address) {
@@ -188,6 +134,8 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
         value = op_load(m, type_lanes(element, expr_is_vector(e, cx, expr) ? cx->lanes : 1), address, NULL, align);
         return widen_float(m, value, dtype);
     }
+    if (load_is_strided(e, cx, expr))
+        return emit_strided_load(e, cx, expr);
     V pointer = tensor_pointer(e, x->tensor);
     guards_value(e, cx, e->info.expr_form[expr] + 1, operand_guards_hold(e, cx, expr) ? 0 : x->guard_count, level, &scalar,
                  &lanes);
@@ -197,24 +145,25 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     V row = form_row_pointer(e, cx, e->info.expr_form[expr], &p, element, pointer);
     frame_at(&e->frame, level);
 
-    V exists = expr_is_vector(e, cx, expr) ? cx->mask : NULL, guard = and_conditions(e, lanes, scalar);
+    V exists = expr_is_vector(e, cx, expr) ? cx->mask : NULL, guard = guard_and(e, lanes, scalar);
     if (p.kind == FORM_UNIFORM) {
-        V read = lanes ? op_any(m, and_conditions(e, guard, exists)) : scalar;
+        V read = lanes ? op_any(m, guard_and(e, guard, exists)) : scalar;
         V index = read ? LLVMBuildSelect(m->b, read, p.base, const_int(m, 64, 0), "") : p.base;
         value = LLVMBuildLoad2(m->b, element, offset_pointer(e, element, pointer, index), "");
     } else if (p.kind == FORM_LANES) {
         value = load_gather(e, cx, element, pointer, form_pointer(e, element, pointer, row, &p), &p,
-                            and_conditions(e, guard, exists), align);
+                            guard_and(e, guard, exists), align);
     } else {
-        V mask = and_conditions(e, lanes, exists);
+        V mask = guard_and(e, lanes, exists);
         address = form_pointer(e, element, pointer, row, &p);
-        value = load_contiguous(e, cx, element, address, &p, scalar, mask, align);
+        filled = mask && guard;
+        value = load_contiguous(e, cx, element, address, &p, scalar, mask, filled ? guard_fill(e, x, cx->lanes) : NULL, align);
         if (!mask && p.kind == FORM_CONTIGUOUS)
             prefetch_next_row(e, cx, x, element, address);
     }
     value = widen_float(m, value, dtype);
     /* A whole row that does not exist was read from zeros. */
-    if (guard && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
+    if (guard && !filled && (lanes || p.kind == FORM_UNIFORM || p.kind == FORM_LANES || x->bits.u64)) {
         V fill = const_scalar(&e->m, x->type, x->bits);
         uint32_t width = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
         value = lanes_of(value) < width ? splat(m, value, width) : value;
@@ -254,7 +203,7 @@ void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V v
     frame_here(&e->frame);
     /* The points of a vector are those along the vector variable, if any part of the store depends on it. */
     bool vector = p.kind != FORM_UNIFORM || lanes || lanes_of(value) > 1;
-    V mask = vector ? and_conditions(e, lanes, cx->mask) : NULL;
+    V mask = vector ? guard_and(e, lanes, cx->mask) : NULL;
 
     value = narrow_float(m, value, dtype);
     if (vector && lanes_of(value) == 1)

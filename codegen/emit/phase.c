@@ -10,6 +10,7 @@
 #include "codegen/emit/loop.h"
 #include "codegen/emit/memory.h"
 #include "codegen/emit/transpose.h"
+#include "codegen/emit/window.h"
 
 struct nest {
     uint32_t split_at; /* REDUCED variable whose loop is cut into blocks; KEXPR_NONE: none */
@@ -216,7 +217,8 @@ static void emit_phase(struct emitter *e, const struct context *cx, struct nest 
             accumulator_finish(e, cx, i, in_blocks);
 }
 
-void emit_point(struct emitter *e, const struct context *cx, void *store_values)
+/* Emits all for one point or vector of points. */
+static void emit_phases(struct emitter *e, const struct context *cx, V *store_values)
 {
     struct nest n = {.values = store_values};
     struct context of_phase = *cx;
@@ -225,4 +227,48 @@ void emit_point(struct emitter *e, const struct context *cx, void *store_values)
         emit_phase(e, &of_phase, &n);
     evaluate_stores(e, &of_phase, &n, false);
     write_stores(e, &of_phase, &n, false);
+}
+
+/* Emits the same in a block of its own, which goes on at `after`.  What was emitted in another block is not used in it. */
+static void emit_case(struct emitter *e, const struct context *cx, LLVMBasicBlockRef block, LLVMBasicBlockRef after,
+                      V *store_values)
+{
+    frame_continue(&e->frame, block);
+    frame_open(&e->frame, e->info.point_level);
+    emit_phases(e, cx, store_values);
+    frame_here(&e->frame);
+    LLVMBuildBr(e->m.b, after);
+}
+
+/* Emits code for windows that lie inside the input, for those that lie inside in all but the vector's dimension, and for all
+ * others. */
+static void emit_windows(struct emitter *e, const struct context *cx, V *store_values)
+{
+    const struct build *m = &e->m;
+    struct context inside = *cx, between = *cx;
+    LLVMBasicBlockRef within = block_append(m, "inside"), edge = block_append(m, "edge"),
+                      after = block_append(m, "window.done");
+    V rows, lanes;
+
+    inside.rows_inside = inside.lanes_inside = between.rows_inside = true;
+    window_tests(e, cx, &rows, &lanes);
+    LLVMBuildCondBr(m->b, lanes ? LLVMBuildAnd(m->b, rows, lanes, "") : rows, within, edge);
+    emit_case(e, &inside, within, after, store_values);
+    if (lanes) {
+        LLVMBasicBlockRef side = block_append(m, "side"), corner = block_append(m, "corner");
+        frame_continue(&e->frame, edge);
+        LLVMBuildCondBr(m->b, rows, side, corner);
+        emit_case(e, &between, side, after, store_values);
+        edge = corner;
+    }
+    emit_case(e, cx, edge, after, store_values);
+    frame_continue(&e->frame, after);
+}
+
+void emit_point(struct emitter *e, const struct context *cx, void *store_values)
+{
+    if (window_is_guarded(e) && cx->lanes > 1)
+        emit_windows(e, cx, store_values);
+    else
+        emit_phases(e, cx, store_values);
 }

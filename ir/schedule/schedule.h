@@ -17,6 +17,7 @@
  *   schedule_matmul.c     register tiles
  *   schedule_mr_nr.c      MR x NR of those, and panels of packed B
  *   schedule_transpose.c  transposes in registers
+ *   schedule_strided.c    loads of every second element
  *   schedule_cost.c       estimates
  *   schedule_print.c      text and key
  */
@@ -39,6 +40,7 @@ struct schedule_expr {
     uint32_t phase;     /* in which phase; of an expression in a row buffer the one that computes and stores it */
     int32_t row_buffer; /* which row buffer keeps it for later phases; -1: none */
     bool lanes;         /* its value differs from lane to lane */
+    uint32_t stride;    /* of a load that is taken out of whole vectors: elements from lane to lane, 2 or more; else 0 */
 };
 
 /**

@@ -13,14 +13,13 @@
 
 /* ---- 1. the vector variable ---- */
 
-/** Returns whether derived variables in a depend on var; those that are data are assumed to. */
-static bool may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var)
+bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var)
 {
     for (uint32_t i = 0; i < a.count; i++) {
         const struct kvar *v = &k->vars[a.terms[i].var];
         if (v->kind == KVAR_LOADED)
             return true;
-        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || may_derive_from(k, v->base, var)))
+        if (v->kind == KVAR_DIVMOD && (kaffine_coefficient(v->base, var) || form_may_derive_from(k, v->base, var)))
             return true;
     }
     return false;
@@ -32,9 +31,18 @@ static double access_cost(const struct schedule *s, struct kaffine a, uint32_t v
     const int64_t c = kaffine_coefficient(a, var);
     const double lanes = s->facts->loop.assumed_lanes;
 
-    if (may_derive_from(s->kernel, a, var))
+    if (form_may_derive_from(s->kernel, a, var))
         return 1;
     return c == 0 || c == 1 ? 1 / lanes : c == -1 ? 2 / lanes : 1;
+}
+
+/** Returns the same for a load. */
+static double load_cost(const struct schedule *s, const struct kexpr *load, uint32_t var)
+{
+    const uint32_t stride = load_stride(s, load, var);
+
+    /* As many loads as the stride, and a shuffle for each but the first. */
+    return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, load->index, var);
 }
 
 static double vector_cost(const struct schedule *s, uint32_t var)
@@ -52,7 +60,7 @@ static double vector_cost(const struct schedule *s, uint32_t var)
         const bool loops = e->varying || e->op == K_REDUCE;
         const bool scalar = along_reduced && !loops;
         const double n = loops ? reduced : 1;
-        const double one = e->op == K_LOAD ? 2 * access_cost(s, e->index, var) : expr_cost(s, e) / (double)lanes;
+        const double one = e->op == K_LOAD ? 2 * load_cost(s, e, var) : expr_cost(s, e) / (double)lanes;
         cost += n * (scalar ? expr_cost(s, e) : one * waste);
         if (along_reduced && e->op == K_REDUCE)
             cost += s->facts->operation.lane_sum;
@@ -365,6 +373,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     if (points > s->facts->loop.single_points || k->rare)
         s->vectors = 1;
 
+    strides_choose(s, isa);
     bool *counted = arena_array(&s->arena, k->expr_count + 1, sizeof *counted);
     s->phase_vectors = arena_array(&s->arena, k->phase_count + 1, sizeof *s->phase_vectors);
     if (!counted || !s->phase_vectors)

@@ -10,6 +10,16 @@
 /** Returns whether derived variables (KVAR_DIVMOD) in a form depend on var. */
 bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t var);
 
+/** Returns whether derived variables in a form may depend on var; those that are data are assumed to. */
+bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var);
+
+/* ---- loads of every second element (schedule_strided.c) ---- */
+
+/** Returns the stride of a load with vectors along var, if it can be taken out of whole vectors; else 0. */
+uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_t var);
+/** Chooses which loads are taken out of whole vectors, once the vector variable, lanes and transposes are chosen. */
+void strides_choose(struct schedule *s, const struct isa *isa);
+
 /* ---- costs (schedule_cost.c) ---- */
 
 /** Returns what an expression costs for one vector, in additions: its time, and the length of its code. */

@@ -124,6 +124,9 @@ static void print_code(const struct schedule *s, FILE *out)
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].row_buffer >= 0)
             fprintf(out, "  e%u in row buffer %d, computed in phase %u\n", i, s->exprs[i].row_buffer, s->exprs[i].phase);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (s->exprs[i].stride)
+            fprintf(out, "  e%u of whole vectors, every %u\n", i, s->exprs[i].stride);
     if (s->tiled)
         print_tile(s, out);
     print_transpose(s, out);

@@ -346,6 +346,44 @@ static struct kaffine first_inside(struct lowering *l, struct kaffine start, int
     return i == KEXPR_NONE ? kaffine_const(0) : kernel_loaded_var(k, i, window);
 }
 
+static uint32_t int32(struct lowering *l, int64_t value)
+{
+    return kernel_const(l->k, KT_I32, (union scalar){.i32 = (int32_t)value});
+}
+
+/** Returns whether all of a window's elements have numbers of 32 bits. */
+static bool fits_int32(struct lowering *l, struct kaffine start, int64_t window)
+{
+    int64_t low, high;
+
+    kaffine_range(l->k, start, &low, &high);
+    return low >= INT32_MIN && high + window <= INT32_MAX;
+}
+
+/** Returns how many elements of a window of consecutive elements lie inside the input along a dimension, as float32.  It
+ * fits_int32. */
+static uint32_t count_inside(struct lowering *l, struct kaffine start, int64_t window, int64_t size)
+{
+    struct kernel *k = l->k;
+    int64_t low, high;
+
+    kaffine_range(k, start, &low, &high);
+    if (low >= 0 && high + window <= size)
+        return count_of(l, window);
+    uint32_t from = kernel_cast(k, KT_I32, kernel_index(k, start));
+    uint32_t to = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, from, int32(l, window)), int32(l, size));
+    from = kernel_op2(k, K_MAX, from, int32(l, 0));
+    return kernel_cast(k, KT_F32, kernel_op2(k, K_MAX, kernel_op2(k, K_SUB, to, from), int32(l, 0)));
+}
+
+/** Returns x / count for a sum x: the reciprocal of a power of two is exact. */
+static uint32_t divide_by_count(struct lowering *l, uint32_t x, int64_t count)
+{
+    if (count & (count - 1))
+        return kernel_op2(l->k, K_DIV, x, count_of(l, count));
+    return kernel_op2(l->k, K_MUL, x, kernel_f32(l->k, 1 / (float)count));
+}
+
 uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *m)
 {
     const WNNPool2dOptions *o = n->options;
@@ -356,7 +394,8 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
     struct reduced_space s;
     struct kaffine window[RANK_MAX];
     struct kguard guards[4];
-    uint32_t guard_count = 0, e, sum, count, inside;
+    uint32_t guard_count = 0, e, sum, count = kernel_f32(k, 1), inside;
+    bool consecutive = true; /* the elements of a window lie side by side, and its loops begin with the first */
 
     lower_reduces(n, &s);
     if (!check_index(l, &at, &s) || !lower_reduced_forms(l, &s, window))
@@ -368,6 +407,10 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
             window[i] = kaffine_add(k, window[i], first_inside(l, start, o->dilations[i], o->windowDimensions[i]));
             guards[guard_count++] = (struct kguard){window[i], o->windowDimensions[i]};
         }
+        consecutive =
+            consecutive && o->dilations[i] == 1 && !window_is_clipped(n, i) && fits_int32(l, start, o->windowDimensions[i]);
+        if (n->op == OP_AVERAGE_POOL2D && consecutive)
+            count = kernel_op2(k, K_MUL, count, count_inside(l, start, o->windowDimensions[i], v->type.dims[spatial[i]]));
         at.forms[spatial[i]] = kaffine_add(k, start, kaffine_scale(k, window[i], o->dilations[i]));
         guards[guard_count++] = (struct kguard){at.forms[spatial[i]], v->type.dims[spatial[i]]};
     }
@@ -382,8 +425,9 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
         return kernel_op1(k, K_SQRT, lower_dot(l, e, e, &s));
     sum = lower_reduce(l, KR_SUM, e, &s);
     inside = lower_condition(l, guard_count, guards);
-    count = count_of(l, s.points);
-    if (inside != KEXPR_NONE && k->exprs[inside].op != K_CONST)
+    if (inside == KEXPR_NONE || k->exprs[inside].op == K_CONST)
+        return divide_by_count(l, sum, s.points);
+    if (!consecutive)
         count = lower_reduce(l, KR_SUM, kernel_op3(k, K_SELECT, inside, kernel_f32(k, 1), kernel_f32(k, 0)), &s);
     return kernel_op2(k, K_DIV, sum, count);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Emits guards: conditions on forms, under which a load or a store happens.
+ */
+#ifndef WEBNN_CODEGEN_EMIT_GUARD_H_
+#define WEBNN_CODEGEN_EMIT_GUARD_H_
+
+#include "codegen/emit/index.h"
+
+/** Returns a and b, with as many lanes as the one that has more; NULL always holds. */
+V guard_and(struct emitter *e, V a, V b);
+/**
+ * Returns a mask of the lanes for which 0 <= base + lane < bound.  The bound is a vector of 32 bits, which it fits into, being
+ * a size of a tensor.  As unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base
+ * too far away to be said.
+ */
+V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound);
+/** Returns whether a guard whose form has this value is known to hold where code is emitted for. */
+bool guard_is_known(const struct context *cx, const struct form_value *p);
+/** Emits the conjunction of guards, for use at level: *scalar holds for all lanes, *lanes per lane; each is NULL where there is
+ * none. */
+void guards_value(struct emitter *e, const struct context *cx, uint32_t form, uint32_t count, uint32_t level, V *scalar,
+                  V *lanes);
+/** Returns what is loaded where a guard fails, as so many lanes in the form in which a tensor of the load's has them. */
+V guard_fill(struct emitter *e, const struct kexpr *load, uint32_t lanes);
+
+#endif

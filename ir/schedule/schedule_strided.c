@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses loads of every second, third or fourth element that are taken out of whole vectors by shuffles instead of being
+ * gathered: windows that move by two elements, slices with a stride.  From a kernel and its vector variable it finds the stride
+ * of each such load.
+ */
+#include "ir/schedule/schedule_internal.h"
+
+/** Returns whether a form has this coefficient of var and depends on var in no other way. */
+static bool moves_by(const struct schedule *s, struct kaffine a, uint32_t var, int64_t coefficient)
+{
+    return !form_may_derive_from(s->kernel, a, var) && kaffine_coefficient(a, var) == coefficient;
+}
+
+/** Returns whether the kernel multiplies matrices: those read by register tiles, which have loads of their own. */
+static bool is_contraction(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_REDUCE && k->exprs[i].reduce == KR_DOT)
+            return true;
+    return false;
+}
+
+uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_t var)
+{
+    const int64_t stride = kaffine_coefficient(load->index, var);
+
+    if (stride < 2 || stride > s->facts->loop.strided_most || !moves_by(s, load->index, var, stride) ||
+        is_contraction(s->kernel))
+        return 0;
+    for (uint32_t g = 0; g < load->guard_count; g++)
+        if (!moves_by(s, load->guards[g].form, var, 0) && !moves_by(s, load->guards[g].form, var, stride))
+            return 0;
+    return (uint32_t)stride;
+}
+
+void strides_choose(struct schedule *s, const struct isa *isa)
+{
+    const struct kernel *k = s->kernel;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (x->op != K_LOAD || s->lanes == 1 || s->tiled || s->transpose.var != KEXPR_NONE)
+            continue;
+        /* Masks that are no instructions would be a branch for each element. */
+        if (!x->guard_count || isa->masks || (isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= 4))
+            s->exprs[i].stride = load_stride(s, x, s->vector_var);
+    }
+}
