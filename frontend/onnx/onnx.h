@@ -87,6 +87,7 @@ struct onnx_value {
     /* Only constants have sizes of 0.  Each is below 2^31, and so is the product of those that are not 0. */
     int64_t dims[ONNX_RANK_MAX];
     WNNOperand operand; /* NULL until it is made; ask onnx_operand */
+    WNNOperand sums;    /* of an int32 contraction of bytes: the same numbers as float32 (onnx_output_sums); else NULL */
     /*
      * These are the elements of a constant in C order.  data is NULL if it is computed at run time, or if it is constant but
      * not computed yet, which onnx_constant does.

@@ -244,6 +244,8 @@ static bool cast_to(struct onnx_node *n, enum onnx_type type)
         return onnx_refuse(n, "it makes %s, which WebNN does not have", onnx_type_name(type));
     if (!to || !from || !onnx_elements(v))
         return cast_on_host(n, type);
+    if (v->sums && !v->is_static && onnx_type_is_float(type))
+        return onnx_output_as(n, 0, onnx_cast(n, v->sums, to), type);
     x = onnx_operand(n, 0);
     if (type == ONNX_BOOL)
         x = wnnGraphBuilderNotEqual(n->builder, x, onnx_scalar_like(n, x, 0), n->options);

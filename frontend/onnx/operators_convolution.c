@@ -174,8 +174,7 @@ static bool import_conv_integer(struct onnx_node *n)
         return false;
     pictures = onnx_dequantize_input(n, 0, 2, 1);
     filters = onnx_dequantize_input(n, 1, 3, 0);
-    return onnx_output(
-        n, 0, onnx_integer_contraction(n, pictures, filters, onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c));
+    return onnx_output_sums(n, pictures, filters, onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c);
 }
 
 static bool import_qlinear_conv(struct onnx_node *n)
@@ -241,7 +240,8 @@ static const struct onnx_operator rows[] = {
     {"ConvTranspose", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv_transpose,
      "1-D as a 2-D convolution of height 1; 3-D refused; results larger than all contributions are padded", NULL},
     {"ConvInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_conv_integer,
-     "dequantizeLinear with scale 1, conv2d, cast; exact: split by bits where float32 sums would round", NULL},
+     "dequantizeLinear with scale 1, conv2d, cast; exact: split by bits where float32 sums would round, unless cast to floats",
+     NULL},
     {"QLinearConv", 10, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", NULL},
     {"CausalConvWithState", 27, 0, 2, 4, 2, ONNX_HEAVY, import_causal_conv_with_state, "concat or pad, conv2d, slice", NULL},
 };

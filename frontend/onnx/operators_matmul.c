@@ -108,7 +108,7 @@ static bool import_matmul_integer(struct onnx_node *n)
         return onnx_refuse(n, "an operand is a scalar");
     x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
     y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
-    return onnx_output(n, 0, onnx_integer_contraction(n, x, y, dims.at[dims.rank - 1], multiply_pieces, NULL));
+    return onnx_output_sums(n, x, y, dims.at[dims.rank - 1], multiply_pieces, NULL);
 }
 
 static bool import_qlinear_matmul(struct onnx_node *n)
@@ -127,7 +127,8 @@ static const struct onnx_operator rows[] = {
     {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm, "integers: mul and reduceSum", NULL},
     {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul, "vectors reshaped to matrices; integers: mul and reduceSum", NULL},
     {"MatMulInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_matmul_integer,
-     "dequantizeLinear with scale 1, matmul, cast; exact: split by bits where float32 sums would round", NULL},
+     "dequantizeLinear with scale 1, matmul, cast; exact: split by bits where float32 sums would round, unless cast to floats",
+     NULL},
     {"QLinearMatMul", 10, 0, 8, 8, 1, ONNX_HEAVY, import_qlinear_matmul, "dequantizeLinear, matmul, quantizeLinear", NULL},
 };
 

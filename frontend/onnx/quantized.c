@@ -3,6 +3,7 @@
 #include "frontend/onnx/quantized.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Returns a scale or zero point in x's rank: single, along the axis, per block (repeated where blocks do not divide evenly). */
 static WNNOperand fit_scale(struct onnx_node *n, WNNOperand x, WNNOperand scale, uint32_t axis)
@@ -64,31 +65,37 @@ WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WN
 
 /* ---- exact contractions of integers ---- */
 
+struct range {
+    int32_t low, high;
+};
+
+/* Returns the least and the greatest element of bytes, or those of their type where the elements are not at hand. */
+static struct range range_of(const struct onnx_value *x)
+{
+    const bool is_signed = x->type == ONNX_INT8;
+    const unsigned char *at = x->data ? x->data : x->file; /* a large tensor stays in its file */
+    const unsigned char flip = is_signed ? 128 : 0;        /* so that the order is that of unsigned bytes */
+    const int64_t count = onnx_elements(x);
+    unsigned char low = 255, high = 0;
+
+    if (!at || !count)
+        return is_signed ? (struct range){-128, 127} : (struct range){0, 255};
+    for (int64_t i = 0; i < count; i++) {
+        const unsigned char byte = at[i] ^ flip;
+
+        low = byte < low ? byte : low;
+        high = byte > high ? byte : high;
+    }
+    return (struct range){low - flip, high - flip};
+}
+
 /* Returns how far x - zero can be from 0, by what is known of both. */
 static double largest_of(struct onnx_node *n, size_t input, size_t zero)
 {
-    const struct onnx_value *x = onnx_input(n, input), *z = onnx_input(n, zero);
-    bool is_signed = x->type == ONNX_INT8;
-    double low = is_signed ? -128 : 0, high = is_signed ? 127 : 255, zero_low = 0, zero_high = 0;
+    const struct onnx_value *z = onnx_input(n, zero);
+    const struct range x = range_of(onnx_input(n, input)), around = z ? range_of(z) : (struct range){0, 0};
 
-    if (onnx_is_constant(n, input) && onnx_elements(x) > 0) {
-        low = high = onnx_element(x, 0);
-        for (size_t i = 1; i < (size_t)onnx_elements(x); i++) {
-            low = fmin(low, onnx_element(x, i));
-            high = fmax(high, onnx_element(x, i));
-        }
-    }
-    if (z && onnx_is_constant(n, zero) && onnx_elements(z) > 0) {
-        zero_low = zero_high = onnx_element(z, 0);
-        for (size_t i = 1; i < (size_t)onnx_elements(z); i++) {
-            zero_low = fmin(zero_low, onnx_element(z, i));
-            zero_high = fmax(zero_high, onnx_element(z, i));
-        }
-    } else if (z) {
-        zero_low = is_signed ? -128 : 0;
-        zero_high = is_signed ? 127 : 255;
-    }
-    return fmax(fabs(low - zero_high), fabs(high - zero_low));
+    return fmax(abs(x.low - around.high), abs(x.high - around.low));
 }
 
 /* Integer operands are bytes: wider ones could not be split into parts that float32 multiplies exactly. */
@@ -116,8 +123,9 @@ struct onnx_integer_operand onnx_dequantize_input(struct onnx_node *n, size_t in
     return f;
 }
 
-WNNOperand onnx_integer_contraction(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b,
-                                    uint32_t terms, onnx_multiply multiply, const void *context)
+/* Returns the sums as int32 numbers, exact. */
+static WNNOperand contract(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
+                           onnx_multiply multiply, const void *context)
 {
     const double limit = 0x1p24;
     struct onnx_integer_operand high, low;
@@ -137,15 +145,25 @@ WNNOperand onnx_integer_contraction(struct onnx_node *n, struct onnx_integer_ope
         step = onnx_floor(n, onnx_linear(n, b.operand, 1 / unit, 0));
         high = (struct onnx_integer_operand){step, ceil(b.largest / unit)};
         low = (struct onnx_integer_operand){onnx_sub(n, b.operand, onnx_linear(n, step, unit, 0)), unit - 1};
-        parts[0] = onnx_integer_contraction(n, a, high, terms, multiply, context);
-        parts[1] = onnx_integer_contraction(n, a, low, terms, multiply, context);
+        parts[0] = contract(n, a, high, terms, multiply, context);
+        parts[1] = contract(n, a, low, terms, multiply, context);
     } else {
         unit = exp2(ceil(log2(a.largest + 1) / 2));
         step = onnx_floor(n, onnx_linear(n, a.operand, 1 / unit, 0));
         high = (struct onnx_integer_operand){step, ceil(a.largest / unit)};
         low = (struct onnx_integer_operand){onnx_sub(n, a.operand, onnx_linear(n, step, unit, 0)), unit - 1};
-        parts[0] = onnx_integer_contraction(n, high, b, terms, multiply, context);
-        parts[1] = onnx_integer_contraction(n, low, b, terms, multiply, context);
+        parts[0] = contract(n, high, b, terms, multiply, context);
+        parts[1] = contract(n, low, b, terms, multiply, context);
     }
     return onnx_add(n, onnx_mul(n, parts[0], onnx_scalar(n, WNNOperandDataType_Int32, unit)), parts[1]);
+}
+
+bool onnx_output_sums(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
+                      onnx_multiply multiply, const void *context)
+{
+    if (n->refused || !onnx_output(n, 0, contract(n, a, b, terms, multiply, context)))
+        return false;
+    if (n->outputs[0])
+        n->outputs[0]->sums = multiply(n, a.operand, b.operand, context);
+    return !n->refused;
 }

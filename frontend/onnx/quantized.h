@@ -28,11 +28,12 @@ struct onnx_integer_operand onnx_dequantize_input(struct onnx_node *n, size_t in
 
 typedef WNNOperand (*onnx_multiply)(struct onnx_node *n, WNNOperand a, WNNOperand b, const void *context);
 /**
- * Returns an int32 matmul or convolution of integers (`multiply` makes it of float32 operands), each of its sums having that
- * many terms.  It is computed in float32, which is exact up to 2^24; where that is not enough, an operand is split by bits, and
- * the contractions of its parts are added in int32.
+ * Makes output 0 an int32 matmul or convolution of integers (`multiply` makes it of float32 operands), each of its sums having
+ * that many terms.  It is computed in float32, which is exact up to 2^24; where that is not enough, an operand is split by
+ * bits, and the contractions of its parts are added in int32.  A Cast to floating point, which is all that most models do with
+ * the sums, reads one float32 contraction that is not split: passes recognise it as one of integers (docs/operators.md).
  */
-WNNOperand onnx_integer_contraction(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b,
-                                    uint32_t terms, onnx_multiply multiply, const void *context);
+bool onnx_output_sums(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
+                      onnx_multiply multiply, const void *context);
 
 #endif

@@ -281,6 +281,65 @@ static void integer_convolutions_are_exact_beyond_float32(void **unused)
     free(t);
 }
 
+/*
+ * What tools that quantise dynamically write: the range of the activations while the model runs, sums of integers, a cast, and
+ * the scales.  The sums are read as integers, too, and pass 2^24.
+ */
+static void dynamically_quantized_matmuls_are_exact(void **unused)
+{
+    enum { M = 3, K = 1500, N = 16 };
+    static float x[M * K], y[M * N];
+    static uint8_t q[M * K];
+    static int8_t w[K * N];
+    int32_t sums[M * N];
+    float scale, weight_scale = 0.25f, bias[N];
+    uint8_t zero;
+    void *inputs[1] = {x}, *outputs[5] = {y, sums, q, &scale, &zero};
+    size_t bytes[5] = {sizeof y, sizeof sums, sizeof q, sizeof scale, sizeof zero};
+    struct net *t = malloc(sizeof *t);
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < M * K; i++)
+        x[i] = 3 + (float)next(200) / 64;
+    x[7] = -0.75f;
+    for (size_t i = 0; i < K * N; i++)
+        w[i] = (int8_t)(127 - (int)next(3));
+    for (size_t i = 0; i < N; i++)
+        bias[i] = (float)i - 4;
+    input(t, "x", F32, "3 1500");
+    initializer(t, tensor(t, "w", I8, 2, (int64_t[]){K, N}, w, sizeof w));
+    initializer(t, tensor(t, "ws", F32, 0, NULL, &weight_scale, sizeof weight_scale));
+    initializer(t, tensor(t, "b", F32, 1, (int64_t[]){N}, bias, sizeof bias));
+    node(t, "DynamicQuantizeLinear", "x", "q s z");
+    node(t, "MatMulInteger", "q w z", "i");
+    attribute_int(t, node(t, "Cast", "i", "f"), "to", F32);
+    node(t, "Mul", "s ws", "m");
+    node(t, "Mul", "f m", "p");
+    node(t, "Add", "p b", "y");
+    output(t, "y");
+    output(t, "i");
+    output(t, "q");
+    output(t, "s");
+    output(t, "z");
+    run(t, inputs, outputs, bytes);
+    assert_true(zero > 0);
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            int32_t want = 0;
+            for (size_t k = 0; k < K; k++)
+                want += (q[m * K + k] - zero) * w[k * N + n];
+            assert_true(want > 1 << 24);
+            assert_int_equal(sums[m * N + n], want);
+            const double exact = (double)want * scale * weight_scale + bias[n];
+            /* All terms have one sign, so that float32 sums may be off by a rounding each; where they are integers, by four. */
+            assert_true(fabs(y[m * N + n] - exact) <= (K + 3) * 0x1p-24 * exact);
+        }
+    free_net(t);
+    free(t);
+}
+
 /* ---- recurrent operators ---- */
 
 /* With a clip that never clips the operator is composed step by step, without it is one of WebNN's: the same numbers. */
@@ -607,6 +666,7 @@ int main(void)
         cmocka_unit_test(top_k_orders_and_breaks_ties_by_index),
         cmocka_unit_test(integer_matmuls_are_exact_beyond_float32),
         cmocka_unit_test(integer_convolutions_are_exact_beyond_float32),
+        cmocka_unit_test(dynamically_quantized_matmuls_are_exact),
         cmocka_unit_test(recurrent_steps_equal_the_operator),
         cmocka_unit_test(max_pool_tells_indices),
         cmocka_unit_test(grid_sample_equals_loops),
