@@ -63,6 +63,8 @@ struct dnn_problem {
     int32_t src_type, weights_type, dst_type; /* dnnl_data_type_t; bias and operands of post-ops are float32; the destination of
                                                * a contraction in bfloat16 may be that */
     int32_t src_zero;                         /* of a contraction of integers: the source's zero point */
+    int32_t src_zero_type;                    /* dnnl_data_type_t of the byte that has it at run time; 0 if it is src_zero */
+    int32_t unused;                           /* problems are compared as whole words of 64 bits */
     int64_t scale_mask;                       /* of one too: the destination's dimensions that the output scales go along */
     int32_t precision, parts;    /* what is allowed (WNNPrecision), and how many bfloat16 numbers an operand is split into, or 0
                                   * if it stays float32; layouts, types and weights below are those of the float32 operands all
@@ -95,6 +97,7 @@ struct dnn_cluster {
     struct dnn_problem problem;
     struct dnn_quantization quantization; /* weight_scale is NULL if the contraction is one of floats */
     struct dnn_operand src, weights, bias, posts[DNN_POSTS_MAX];
+    const struct value *src_zero; /* of a contraction of integers: the source's zero point if it is known at run time only */
     /*
      * This is a gemm's c that is one number per row, which no post-op adds fast: the destination is filled with it and summed
      * to.
@@ -117,6 +120,8 @@ bool dnn_add_post(struct dnn_cluster *c, struct dnn_post post, struct dnn_operan
 bool dnn_add_eltwise(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, double alpha, double beta);
 /** Adds a binary post-op with a number. */
 bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float number);
+/** Returns a dense layout of which all dimensions are 1 but `dim`, or all if that is -1. */
+struct dnn_layout dnn_single_layout(int rank, int dim, int64_t size);
 /** Returns the library's dimension of output channels in the destination. */
 int dnn_channel(const struct dnn_problem *p);
 

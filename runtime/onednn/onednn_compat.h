@@ -200,20 +200,20 @@ static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
 
 /**
  * Makes a contraction of integers give scales[..] * (sum of (src - src_zero) * weights + bias), where `mask` says which
- * dimensions of the destination the scales go along.  3.x scales every operand by itself and not the bias, so integers are for
- * 2.x only.
+ * dimensions of the destination the scales go along.  With `late` the zero point is an argument of the call, one int32 number.
+ * 3.x scales every operand by itself and not the bias, so integers are for 2.x only.
  */
 static inline dnnl_status_t dnn_set_quantization(dnnl_primitive_attr_t attributes, int64_t count, int mask, const float *scales,
-                                                 int32_t src_zero)
+                                                 int32_t src_zero, bool late)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero;
+    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero, (void)late;
     return dnnl_unimplemented;
 #else
+    const int32_t zero = late ? DNNL_RUNTIME_S32_VAL : src_zero;
     dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, count, mask, scales);
 
-    return status == dnnl_success && src_zero ? dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &src_zero)
-                                              : status;
+    return status == dnnl_success && zero ? dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &zero) : status;
 #endif
 }
 

@@ -62,8 +62,7 @@ static void layout_add(struct dnn_layout *l, int64_t dim, int64_t stride)
     l->strides[l->rank++] = stride;
 }
 
-/** Returns a dense layout of which all dimensions are 1 but `dim`, or all if that is -1. */
-static struct dnn_layout layout_single(int rank, int dim, int64_t size)
+struct dnn_layout dnn_single_layout(int rank, int dim, int64_t size)
 {
     struct dnn_layout l = {0};
 
@@ -237,10 +236,10 @@ static bool describe_convolution(const struct node *n, struct dnn_cluster *c)
     if (bias && begins_with_addend(c)) {
         struct dnn_post add = {.kind = DNN_POST_BINARY, .algorithm = dnnl_binary_add};
 
-        add.operand = layout_single(p->dst.rank, 1, p->dst.dims[1]);
+        add.operand = dnn_single_layout(p->dst.rank, 1, p->dst.dims[1]);
         dnn_add_post(c, add, (struct dnn_operand){bias, 1, 1});
     } else if (bias) {
-        p->bias = layout_single(1, 0, p->dst.dims[1]);
+        p->bias = dnn_single_layout(1, 0, p->dst.dims[1]);
         c->bias = (struct dnn_operand){bias, 1, 1};
     }
     p->given_late = n->inputs[1].value->kind != VALUE_CONSTANT;
@@ -370,7 +369,7 @@ bool dnn_add_number(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, float numb
 {
     struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm};
 
-    post.operand = layout_single(c->problem.dst.rank, -1, 1);
+    post.operand = dnn_single_layout(c->problem.dst.rank, -1, 1);
     return dnn_add_post(c, post, (struct dnn_operand){NULL, number, 1});
 }
 
@@ -409,7 +408,7 @@ static struct dnn_layout layout_of_span(const struct dnn_problem *p, enum span s
 
     if (s == SPAN_FULL)
         return p->dst;
-    return layout_single(p->dst.rank, s == SPAN_CHANNEL ? channel : -1, p->dst.dims[channel]);
+    return dnn_single_layout(p->dst.rank, s == SPAN_CHANNEL ? channel : -1, p->dst.dims[channel]);
 }
 
 static uint32_t graph_channel(const struct node *anchor)
@@ -444,7 +443,7 @@ static bool add_addend(struct dnn_cluster *c, struct dnn_operand x, enum span s)
     /* In integers a bias of the primitive would be divided by the output scale first; an operator of its own is exact. */
     if (!integers && !last && !p->post_count && !p->bias.rank &&
         (s == SPAN_CHANNEL || (s == SPAN_NUMBER && p->dst.dims[channel] == 1))) {
-        p->bias = p->kind == DNN_MATMUL ? layout_of_span(p, SPAN_CHANNEL) : layout_single(1, 0, p->dst.dims[channel]);
+        p->bias = p->kind == DNN_MATMUL ? layout_of_span(p, SPAN_CHANNEL) : dnn_single_layout(1, 0, p->dst.dims[channel]);
         c->bias = x;
         return true;
     }

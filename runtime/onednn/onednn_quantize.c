@@ -73,6 +73,13 @@ static bool uniform_scale(const struct value *scale, const struct value *zero)
            float_at(scale, 0) > 0;
 }
 
+/** Returns whether a float32 scale and a zero point of 8 bits are one number each for a whole tensor, known at run time. */
+static bool single_scale(const struct value *scale, const struct value *zero)
+{
+    return scale->type.type == WNNOperandDataType_Float32 && is_byte(zero->type.type) && type_elements(&scale->type) == 1 &&
+           type_elements(&zero->type) == 1;
+}
+
 /** Returns whether a constant has one element for every block of indices along axis. */
 static bool is_per_channel(const struct value *v, uint32_t axis)
 {
@@ -254,6 +261,65 @@ static bool weights_are_shared(const struct dnn_problem *p)
     return true;
 }
 
+/** Adds a binary post-op with one number, or one for each output channel. */
+static bool add_operand(struct dnn_cluster *c, dnnl_alg_kind_t algorithm, struct dnn_operand x, bool per_channel)
+{
+    struct dnn_post post = {.kind = DNN_POST_BINARY, .algorithm = (int32_t)algorithm};
+    const int channel = dnn_channel(&c->problem);
+
+    post.operand = dnn_single_layout(c->problem.dst.rank, per_channel ? channel : -1, c->problem.dst.dims[channel]);
+    return dnn_add_post(c, post, x);
+}
+
+/** Lets the contraction of integers be multiplied by a scale that is known at run time, before anything else is done to it. */
+static bool scale_late(struct dnn_cluster *c, const struct value *scale)
+{
+    struct dnn_problem *p = &c->problem;
+    const int32_t behind = p->post_count;
+    const struct dnn_operand bias = c->bias;
+
+    if (c->fill.value)
+        return false;
+    p->bias = (struct dnn_layout){0};
+    c->bias = (struct dnn_operand){0};
+    if (!add_operand(c, dnnl_binary_mul, (struct dnn_operand){scale, 1, 1}, false) ||
+        (bias.value && !add_operand(c, dnnl_binary_add, bias, true)))
+        return false;
+    for (int32_t n = p->post_count - behind; behind && n-- > 0;) { /* what was there comes last */
+        const struct dnn_post post = p->posts[p->post_count - 1];
+        const struct dnn_operand operand = c->posts[p->post_count - 1];
+
+        memmove(p->posts + 1, p->posts, (size_t)(p->post_count - 1) * sizeof *p->posts);
+        memmove(c->posts + 1, c->posts, (size_t)(p->post_count - 1) * sizeof *c->posts);
+        p->posts[0] = post;
+        c->posts[0] = operand;
+    }
+    return true;
+}
+
+/** Describes scale and zero point of the first operand, which are constants or single numbers known at run time. */
+static bool describe_source(const struct node *src, struct dnn_cluster *c)
+{
+    const struct value *scale = src->inputs[1].value, *zero = src->inputs[2].value;
+    struct dnn_problem *p = &c->problem;
+    const bool fixed_scale = is_constant(scale), fixed_zero = is_constant(zero);
+
+    if (!(fixed_scale && fixed_zero ? uniform_scale(scale, zero) : single_scale(scale, zero)))
+        return false;
+    if (!(fixed_scale && fixed_zero) && !c->machine->prepares_operands)
+        return false;
+    c->quantization.src_scale = fixed_scale ? float_at(scale, 0) : 1;
+    if (!(c->quantization.src_scale > 0) || !isfinite(c->quantization.src_scale))
+        return false;
+    if (fixed_zero) {
+        p->src_zero = integer_at(zero, 0);
+    } else {
+        p->src_zero_type = zero->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
+        c->src_zero = zero;
+    }
+    return fixed_scale || scale_late(c, scale);
+}
+
 bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct dnn_cluster *c)
 {
     struct dnn_problem *p = &c->problem;
@@ -266,13 +332,11 @@ bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct
         return false;
     x = src->inputs[0].value;
     w = weights->inputs[0].value;
-    if (!is_byte(x->type.type) || !is_byte(w->type.type) || !is_constant(w) ||
-        !uniform_scale(src->inputs[1].value, src->inputs[2].value))
+    if (!is_byte(x->type.type) || !is_byte(w->type.type) || !is_constant(w))
         return false;
     q->weight_scale = weights->inputs[1].value;
     q->weight_zero = weights->inputs[2].value;
     q->channel_axis = channel_axis(c->anchor);
-    q->src_scale = float_at(src->inputs[1].value, 0);
     q->dst_scale = 1;
     if (q->weight_scale->type.type != WNNOperandDataType_Float32 || !is_per_channel(q->weight_scale, q->channel_axis) ||
         !is_per_channel(q->weight_zero, q->channel_axis) || (c->bias.value && !is_constant(c->bias.value)))
@@ -281,7 +345,8 @@ bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct
     c->weights.value = w;
     p->src_type = x->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
     p->weights_type = dnnl_s8;
-    p->src_zero = integer_at(src->inputs[2].value, 0);
+    if (!describe_source(src, c))
+        return false;
     p->scale_mask = is_uniform(q->weight_scale) ? 0 : (int64_t)1 << dnn_channel(p);
     p->weights.free = 1;
     return weights_are_shared(p) && term_count(p) >= TERMS_MIN && term_count(p) <= TERMS_MAX && scales_are_normal(c) &&

@@ -84,6 +84,8 @@ static const char *types_flaw(const struct dnn_problem *p)
                                         (p->given_low_precision & ~(1 << DNN_SOURCE | (p->given_late ? 1 << DNN_WEIGHTS : 0)))))
         return "what of it is bfloat16";
     bool integers = is_type(p->src_type, false) && p->weights_type == dnnl_s8 && is_type(p->dst_type, true);
+    if (p->src_zero_type && (!integers || !is_type(p->src_zero_type, false) || p->src_zero))
+        return "its zero point";
     return floats || integers ? NULL : "its types";
 }
 
@@ -142,7 +144,8 @@ static void save_layout(const struct dnn_layout *l, struct stream_writer *o)
 static void save_problem(const struct dnn_problem *p, struct stream_writer *o)
 {
     const int32_t words[] = {p->kind,         p->src_type,   p->weights_type, p->dst_type,   p->src_zero,
-                             p->by_gemm != 0, p->post_count, p->precision,    p->given_late, p->given_low_precision};
+                             p->by_gemm != 0, p->post_count, p->precision,    p->given_late, p->given_low_precision,
+                             p->src_zero_type};
 
     out_bytes(o, words, sizeof words);
     out_i64(o, p->scale_mask);
@@ -285,6 +288,8 @@ bool library_step_save(const struct library_step *s, bool unpacked, struct strea
     for (int32_t i = 0; i < p->post_count; i++)
         if (p->posts[i].kind == DNN_POST_BINARY)
             save_operand(s, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, o);
+    if (s->late_zero.type)
+        out_u32(o, s->late_zero.input);
     save_scaling(s, o);
     return true;
 }
@@ -337,7 +342,7 @@ static bool load_posts(struct loader *x, struct dnn_problem *p)
 
 static bool load_types(struct loader *x, struct dnn_problem *p)
 {
-    int32_t words[10];
+    int32_t words[11];
 
     in_bytes(x->in, words, sizeof words);
     p->kind = words[0];
@@ -350,6 +355,7 @@ static bool load_types(struct loader *x, struct dnn_problem *p)
     p->precision = words[7];
     p->given_late = words[8] != 0;
     p->given_low_precision = words[9];
+    p->src_zero_type = words[10];
     p->scale_mask = in_i64(x->in);
     return (p->post_count >= 0 && p->post_count <= DNN_POSTS_MAX) || damaged(x, "its kind");
 }
@@ -539,6 +545,19 @@ static bool load_posts_operands(struct loader *x)
     return true;
 }
 
+static bool load_late_zero(struct loader *x)
+{
+    const int32_t type = x->s->problem.src_zero_type;
+    uint32_t input;
+
+    if (!type)
+        return true;
+    if (!x->l->machine.prepares_operands)
+        return damaged(x, "a zero point");
+    return load_input(x, dnn_type_size(type), type, &input) &&
+           (dnn_add_late_zero(x->s, &x->s->calls[1], input) || error_out_of_memory(x->e));
+}
+
 static bool load_output(struct loader *x)
 {
     const struct dnn_layout *d = &x->s->problem.dst;
@@ -562,7 +581,7 @@ static bool load_arguments(struct loader *x, const_dnnl_primitive_desc_t pd)
     return load_operand(x, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE)) &&
            (dnn_low_precision_argument(s, &s->calls[1].args[0], DNN_SOURCE) || error_out_of_memory(x->e)) &&
            load_weights(x, pd) && (!p->bias.rank || load_operand(x, DNNL_ARG_BIAS, &p->bias, dnnl_f32)) &&
-           load_posts_operands(x) && load_output(x) && load_scaling(x) &&
+           load_posts_operands(x) && load_late_zero(x) && load_output(x) && load_scaling(x) &&
            (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
            (dnn_create_primitive(x->l, &s->calls[1], pd) || damaged(x, "oneDNN does not make the primitive"));
 }

@@ -120,6 +120,19 @@ static bool add_plain_argument(struct library_step *s, struct primitive_call *c,
     return a && argument_from_operand(s, a, x);
 }
 
+bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, uint32_t input)
+{
+    const int64_t one = 1;
+    struct argument *a = dnn_add_argument(c, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnn_md_create(1, &one, &one, dnnl_s32));
+
+    if (!a)
+        return false;
+    a->source = FROM_SCRATCH;
+    a->offset = dnn_reserve_scratch(s, sizeof(int32_t));
+    s->late_zero = (struct late_zero){s->problem.src_zero_type, input, a->offset};
+    return true;
+}
+
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd)
 {
     dnn_const_md md = dnn_pd_md(pd, dnnl_query_scratchpad_md, 0);
@@ -258,9 +271,9 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
     struct primitive_call *contraction = &s->calls[1]; /* the first is for the reorder */
 
     if (!add_plain_argument(s, contraction, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE), &c->src) ||
-        !dnn_low_precision_argument(s, &contraction->args[0], DNN_SOURCE) ||
-        !dnn_add_weights(l, s, contraction, pd, c) ||
-        (p->bias.rank && !add_bias(s, contraction, c)))
+        !dnn_low_precision_argument(s, &contraction->args[0], DNN_SOURCE) || !dnn_add_weights(l, s, contraction, pd, c) ||
+        (p->bias.rank && !add_bias(s, contraction, c)) ||
+        (c->src_zero && !dnn_add_late_zero(s, contraction, dnn_input_index(s, c->src_zero))))
         return false;
     for (int32_t i = 0; i < p->post_count; i++)
         if (p->posts[i].kind == DNN_POST_BINARY && !add_post_operand(s, contraction, c, i))
@@ -337,8 +350,7 @@ static bool straighten_constants(struct node *const *nodes, uint32_t count, stru
             struct constant *moved;
 
             if (!v || v->kind != VALUE_CONSTANT || dtype_size(v->type.type) < sizeof(float) ||
-                dnn_is_aligned(v->constant->data) ||
-                (op_infos[nodes[i]->op].flags & OPF_LIBRARY && k == 1))
+                dnn_is_aligned(v->constant->data) || (op_infos[nodes[i]->op].flags & OPF_LIBRARY && k == 1))
                 continue;
             moved = constant_create(v->constant->data, v->constant->bytes);
             if (!moved)

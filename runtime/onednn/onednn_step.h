@@ -8,7 +8,7 @@
 
 #include "runtime/onednn/onednn.h"
 
-enum { ARGS_MAX = 5 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 4 + DNN_POSTS_MAX };
+enum { ARGS_MAX = 6 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 5 + DNN_POSTS_MAX };
 
 enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
 
@@ -47,6 +47,13 @@ struct low_precision_operand {
     int64_t offset;
 };
 
+/** Widens the zero point of a contraction of integers, a byte that is known at run time only, to the library's int32. */
+struct late_zero {
+    int32_t type; /* dnnl_data_type_t; 0 if there is nothing to do */
+    uint32_t input;
+    int64_t offset; /* where to write in the scratch */
+};
+
 /** Holds the weights of a step, from the graph's to those that the primitive reads. */
 struct step_weights {
     struct constant *packed;  /* owned */
@@ -64,6 +71,7 @@ struct library_step {
     struct primitive_call calls[CALLS_MAX];
     struct scaling scaling;
     struct low_precision_operand low_precision_operands[2]; /* by enum dnn_side; constant weights are not among them */
+    struct late_zero late_zero;
     uint32_t input_count;
     const struct value *inputs[INPUTS_MAX];
     const struct value *output;
@@ -87,6 +95,9 @@ struct library_step {
 void dnn_scale(const struct scaling *x, const float *in, float *out);
 /** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
+/** Adds the zero point that the problem has at run time only, if it has one; it is input `input`.  Returns false if memory runs
+ * out. */
+bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, uint32_t input);
 /** Adds the scratchpad that a primitive wants, if it wants one.  Returns false if memory runs out. */
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
 /** Reserves scratch bytes; returns their offset. */

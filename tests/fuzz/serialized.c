@@ -24,6 +24,9 @@ static const char *const bodies[] = {
     "vz: u8[1, 1] @scalar(128); } nodes { vd = dequantizeLinear(v, ms, vz); md = dequantizeLinear(m, ms, mz); p = matmul(vd, "
     "md); } "
     "outputs { p; }",
+    "inputs { v: u8[3, 16]; s: f32[1, 1]; z: u8[1, 1]; } consts { m: i8[16, 8] @weights(\"m\"); ms: f32[1, 1] @scalar(0.02); "
+    "mz: i8[1, 1] @scalar(0); } nodes { vd = dequantizeLinear(v, s, z); md = dequantizeLinear(m, ms, mz); "
+    "p = matmul(vd, md); } outputs { p; }",
     "inputs { x: f32[5, 1, 4]; } consts { w: f32[1, 9, 4] @weights(\"w\"); r: f32[1, 9, 3] @weights(\"r\"); } "
     "nodes { [a, s] = gru(x, w, r, 5, 3, returnSequence=true); } outputs { a; s; }",
     "inputs { x: i64[4]; n: i32[3]; } consts { c: f32[2] @values([1, 2]); } nodes { y = cast(x, \"float32\"); } outputs { y; "

@@ -30,14 +30,14 @@ static bool takes_matmul(void *user, const struct node *n)
     return fake_takes_node(user, n) && n->op == OP_MATMUL;
 }
 
-/** Integers are multiplied with a relu or clamp and a quantization behind them. */
+/** Integers are multiplied with a relu, a clamp or a product and a quantization behind them. */
 static bool takes_quantized(void *user, struct node *const *nodes, uint32_t count)
 {
     (void)user;
     for (uint32_t i = 0; i < count; i++) {
         const enum op op = nodes[i]->op;
 
-        if (op != OP_DEQUANTIZE_LINEAR && op != OP_QUANTIZE_LINEAR && op != OP_RELU && op != OP_CLAMP &&
+        if (op != OP_DEQUANTIZE_LINEAR && op != OP_QUANTIZE_LINEAR && op != OP_RELU && op != OP_CLAMP && op != OP_MUL &&
             !(op_infos[op].flags & OPF_LIBRARY))
             return false;
     }

@@ -280,14 +280,15 @@ static void add_value(struct generator *r, struct value *v)
         r->values[r->count++] = v;
 }
 
-struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range)
+/* Makes a leaf of that content. */
+static struct value *make_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range,
+                               bool constant)
 {
     struct graph *g = r->s->g;
     void *data = draw_data(r, t, content, range);
-    uint32_t constants = content >= CONTENT_WEIGHTS ? 95 : content == CONTENT_ANY || content == CONTENT_BYTES ? 30 : 70;
     struct value *v;
 
-    if (chance(r, constants)) {
+    if (constant) {
         struct constant *c = constant_create(data, (size_t)type_bytes(t));
         v = c ? graph_add_constant(g, t, c) : NULL;
     } else {
@@ -300,6 +301,19 @@ struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum c
     sample_set_data(r->s, v, data, NULL);
     add_value(r, v);
     return v;
+}
+
+struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range)
+{
+    uint32_t constants = content >= CONTENT_WEIGHTS ? 95 : content == CONTENT_ANY || content == CONTENT_BYTES ? 30 : 70;
+    const bool constant = chance(r, constants);
+
+    return make_leaf(r, t, content, range, constant);
+}
+
+struct value *draw_input(struct generator *r, const struct tensor_type *t, enum content content)
+{
+    return make_leaf(r, t, content, 0, false);
 }
 
 static bool fits(const struct value *v, dtype_set types, uint32_t rank_min, uint32_t rank_max)

@@ -51,13 +51,15 @@ enum content {
     CONTENT_INDEX,    /* indices into a dimension of `range`, some beyond it */
     CONTENT_BYTES,    /* all integers of the type: quantized tensors */
     CONTENT_WEIGHTS,  /* the same, constant almost always; so are scales and zero points of quantized contractions */
-    CONTENT_NIBBLES, /* likewise, within a range of 16 */
+    CONTENT_NIBBLES,  /* likewise, within a range of 16 */
     CONTENT_SCALE,
     CONTENT_ZERO_POINT
 };
 
 /** Returns a new input or constant. */
 struct value *draw_leaf(struct generator *r, const struct tensor_type *t, enum content content, uint32_t range);
+/** Returns an input of that type. */
+struct value *draw_input(struct generator *r, const struct tensor_type *t, enum content content);
 /** Some value of those types and ranks: an existing one, one made to fit by a cast or a reshape, or a new leaf. */
 struct value *draw_operand(struct generator *r, dtype_set types, uint32_t rank_min, uint32_t rank_max);
 /** Returns a value of exactly that type: likewise. */

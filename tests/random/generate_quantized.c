@@ -2,7 +2,8 @@
 /*
  * Drawing quantized contractions as converters of networks leave them: a convolution or matmul of two dequantized tensors
  * of bytes, a bias, an activation, and quantizeLinear at the end.  Most are what the library multiplies as integers (scales and
- * zero points constant, one for all or one per channel); the others miss that by one condition.
+ * zero points constant, one for all or one per channel), or quantized dynamically: the first operand's scale and zero point
+ * are known at run time only.  The others miss what the library takes by one condition.
  */
 #include "drawing.h"
 
@@ -29,6 +30,41 @@ static struct value *draw_dequantized(struct generator *r, enum content content,
 
     memcpy(t.dims, dims, rank * sizeof *dims);
     return draw_scaled(r, OP_DEQUANTIZE_LINEAR, draw_leaf(r, &t, content, 0), t.type, axis);
+}
+
+/*
+ * Returns a tensor of floats that is quantized while the graph runs, and dequantized: by the same scale, or by another one, as
+ * sums of integers that are scaled behind the contraction have it.
+ */
+static struct value *draw_dynamic(struct generator *r, uint32_t rank, const uint32_t *dims)
+{
+    struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = rank}, one = {.rank = rank};
+    struct value *inputs[3];
+    struct node *n;
+
+    memcpy(t.dims, dims, rank * sizeof *dims);
+    for (uint32_t i = 0; i < rank; i++)
+        one.dims[i] = 1;
+    one.type = WNNOperandDataType_Float32;
+    inputs[0] = draw_leaf(r, &t, CONTENT_SMALL, 0);
+    inputs[1] = draw_input(r, &one, CONTENT_SCALE);
+    one.type = chance(r, 70) ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
+    inputs[2] = draw_input(r, &one, CONTENT_ZERO_POINT);
+    n = append(r, OP_QUANTIZE_LINEAR, 3, inputs, NULL, NULL);
+    if (!n)
+        return NULL;
+    inputs[0] = n->results[0];
+    one.type = WNNOperandDataType_Float32;
+    if (chance(r, 50))
+        inputs[1] = draw_leaf(r, &one, CONTENT_SCALE, 0);
+    n = append(r, OP_DEQUANTIZE_LINEAR, 3, inputs, NULL, NULL);
+    return n ? n->results[0] : NULL;
+}
+
+/* Returns the first operand of a contraction. */
+static struct value *draw_source(struct generator *r, uint32_t rank, const uint32_t *dims)
+{
+    return chance(r, 30) ? draw_dynamic(r, rank, dims) : draw_dequantized(r, CONTENT_BYTES, rank, dims, rank);
 }
 
 static bool draw_conv(struct drawing *d)
@@ -58,7 +94,7 @@ static bool draw_conv(struct drawing *d)
     bool ohwi = chance(r, 30);
     d->o.conv.filterLayout = ohwi ? WNNConv2dFilterOperandLayout_Ohwi : WNNConv2dFilterOperandLayout_Oihw;
     uint32_t filter[4] = {out, ohwi ? size : in, size, ohwi ? in : size};
-    d->inputs[0] = draw_dequantized(r, CONTENT_BYTES, 4, nhwc ? y : x, 4);
+    d->inputs[0] = draw_source(r, 4, nhwc ? y : x);
     d->inputs[1] = draw_dequantized(r, CONTENT_WEIGHTS, 4, filter, chance(r, 60) ? 0 : 4);
     if (chance(r, 50) && d->inputs[0])
         d->inputs[2] = draw_like(d, 1, &out, CONTENT_SMALL);
@@ -81,7 +117,7 @@ static bool draw_matrices(struct drawing *d)
         b[0] = n;
         b[1] = k;
     }
-    d->inputs[0] = draw_dequantized(r, CONTENT_BYTES, 3 - skip, a + skip, 3);
+    d->inputs[0] = draw_source(r, 3 - skip, a + skip);
     d->inputs[1] = draw_dequantized(r, CONTENT_WEIGHTS, 2, b, chance(r, 50) ? (gemm && d->o.gemm.bTranspose ? 0 : 1) : 2);
     if (gemm && chance(r, 50) && d->inputs[0])
         d->inputs[2] = draw_like(d, 1, &n, CONTENT_SMALL);

@@ -118,12 +118,22 @@ static dnnl_status_t run_calls(void *user)
     return dnnl_stream_wait(r->b->stream);
 }
 
+/** Writes the zero point of a contraction of integers where the primitive reads it. */
+static void widen_zero(const struct late_zero *z, const void *const *inputs, void *scratch)
+{
+    const void *byte = inputs[z->input];
+
+    *(int32_t *)((char *)scratch + z->offset) = z->type == dnnl_u8 ? *(const uint8_t *)byte : *(const int8_t *)byte;
+}
+
 bool library_step_run(const struct library_step *s, struct library_bindings *b, const void *const *inputs, void *output,
                       void *scratch)
 {
     if (s->scaling.repeat)
         dnn_scale(&s->scaling, s->scaling.constant ? s->scaling.constant : inputs[s->scaling.input],
                   s->scaling.offset < 0 ? output : (float *)((char *)scratch + s->scaling.offset));
+    if (s->late_zero.type)
+        widen_zero(&s->late_zero, inputs, scratch);
     for (int i = 0; i < 2; i++) {
         const struct low_precision_operand *n = &s->low_precision_operands[i];
 

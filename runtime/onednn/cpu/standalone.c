@@ -73,11 +73,14 @@ static bool alone_bind(struct alone *a, bool cold)
 static bool alone_prepare(struct alone *a, const struct library_step *s, const struct dnn_problem *p,
                           const_dnnl_primitive_desc_t pd, bool cold)
 {
+    const int64_t one = 1;
     bool ok = add_chosen(a, DNNL_ARG_SRC, pd, dnnl_query_src_md) &&
               add_chosen(a, DNNL_ARG_WEIGHTS, pd, dnnl_query_weights_md) && add_chosen(a, DNNL_ARG_DST, pd, dnnl_query_dst_md);
 
     if (ok && p->bias.rank)
         ok = add_zeros(a, DNNL_ARG_BIAS, dnn_md_create(p->bias.rank, p->bias.dims, p->bias.strides, dnnl_f32));
+    if (ok && p->src_zero_type)
+        ok = add_zeros(a, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnn_md_create(1, &one, &one, dnnl_s32));
     for (int32_t i = 0; ok && i < p->post_count; i++) {
         const struct dnn_layout *l = &p->posts[i].operand;
 

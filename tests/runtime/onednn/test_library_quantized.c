@@ -10,6 +10,12 @@
 #include "runtime/onednn/library_support.h"
 #include "passes/passes.h"
 
+/*
+ * The library's convolution by gemm, which it has where channels are no multiple of what its others want, gets products with
+ * numbers known at run time wrong, and zero points in groups with padding.
+ */
+static bool has_late_scale, has_zero;
+static uint32_t by_gemm_declined;
 static uint64_t elements_all, elements_loose, elements_different, cases_whole;
 
 /** Returns an operand of any type: numbers between low and high (integers both included). */
@@ -61,19 +67,25 @@ static struct value *bytes(struct subject *s, bool constant, bool is_signed, uin
     return typed(s, constant, is_signed ? WNNOperandDataType_Int8 : WNNOperandDataType_Uint8, low, high, rank, dims);
 }
 
-static struct value *zero_point(struct subject *s, bool is_signed, int zero, uint32_t rank)
+static struct value *zero_point(struct subject *s, bool constant, bool is_signed, int zero, uint32_t rank)
 {
-    return typed(s, true, is_signed ? WNNOperandDataType_Int8 : WNNOperandDataType_Uint8, zero, zero, rank, ones);
+    return typed(s, constant, is_signed ? WNNOperandDataType_Int8 : WNNOperandDataType_Uint8, zero, zero, rank, ones);
 }
 
+/** The first operand.  Scale and zero point are constants, or computed while the graph runs, as dynamic quantisation has them.
+ */
 static struct value *source(struct subject *s, uint32_t rank, const uint32_t *dims)
 {
     bool is_signed = random_chance(50);
     struct value *x = bytes(s, false, is_signed, rank, dims);
-    struct value *scale = typed(s, true, WNNOperandDataType_Float32, 0.001, 0.01, rank, ones);
+    const bool late = random_chance(40);
+    struct value *scale = typed(s, !late, WNNOperandDataType_Float32, 0.001, 0.01, rank, ones);
     int low = is_signed ? -128 : 0, zero = random_chance(40) ? 0 : low + (int)random_between(0, 255);
 
-    return apply(s, OP_DEQUANTIZE_LINEAR, NULL, x, scale, zero_point(s, is_signed, zero, rank));
+    has_late_scale = late;
+    const bool late_zero = random_chance(40);
+    has_zero = late_zero || zero != 0;
+    return apply(s, OP_DEQUANTIZE_LINEAR, NULL, x, scale, zero_point(s, !late_zero, is_signed, zero, rank));
 }
 
 /** Weights with one scale, or one for each or every two indices along axis; a zero point that all weights can do without. */
@@ -108,6 +120,11 @@ static void epilogue(struct subject *s, struct value *y)
     bool is_signed = random_chance(50);
     int zero = random_chance(40) ? 0 : (is_signed ? -128 : 0) + (int)random_between(0, 255);
 
+    if (random_chance(20)) /* the product of scales, in one number or one for each channel */
+        y = apply(s, OP_MUL, NULL, y,
+                  typed(s, random_chance(30), WNNOperandDataType_Float32, 0.5, 2, 1,
+                        random_chance(50) ? ones : &t->dims[t->rank - 1]),
+                  NULL);
     if (random_chance(20))
         y = apply(s, OP_ADD, NULL, y,
                   typed(s, random_chance(50), WNNOperandDataType_Float32, -20, 20, 1, &t->dims[t->rank - 1]), NULL);
@@ -125,7 +142,7 @@ static void epilogue(struct subject *s, struct value *y)
     if (random_chance(20))
         return;
     out_scale = typed(s, true, WNNOperandDataType_Float32, 0.2, 2, t->rank, ones);
-    apply(s, OP_QUANTIZE_LINEAR, NULL, y, out_scale, zero_point(s, is_signed, zero, t->rank));
+    apply(s, OP_QUANTIZE_LINEAR, NULL, y, out_scale, zero_point(s, true, is_signed, zero, t->rank));
 }
 
 static bool has_nan_or_far(double got, double want, double bound)
@@ -289,6 +306,7 @@ static bool conv_case(WNNConv2dFilterOperandLayout layout, int kind)
     bias = random_chance(60) ? typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &total) : NULL;
     epilogue(&s, apply(&s, OP_CONV2D, &o, x, w, bias));
     taken = check(&s);
+    by_gemm_declined += !taken && (has_late_scale || (kind && has_zero));
     if (!taken && getenv("VERBOSE"))
         graph_print(s.g, stderr, &(struct print_options){0});
     subject_end(&s);
@@ -304,8 +322,10 @@ static void report(const char *what, uint32_t taken, uint32_t all)
         assert_int_equal(taken, 0);
         return;
     }
-    assert_int_equal(taken, all);
-    assert_true(cases_whole * 4 >= all * 3);
+    assert_int_equal(taken + by_gemm_declined, all);
+    assert_true(by_gemm_declined * 4 <= all);
+    by_gemm_declined = 0;
+    assert_true(cases_whole * 4 >= taken * 3);
     cases_whole = 0;
     assert_true(elements_loose * 100 <= elements_all);
 }
@@ -341,18 +361,18 @@ static void ties_round_alike_everywhere(void **state)
 
         subject_begin(&s);
         x = typed(&s, false, WNNOperandDataType_Int8, -4, 5, 2, a);
-        x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 1, 1, 2, ones),
-                  zero_point(&s, true, 1, 2));
+        x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, i % 4 < 2, WNNOperandDataType_Float32, 1, 1, 2, ones),
+                  zero_point(&s, i < 6, true, 1, 2));
         w = typed(&s, true, WNNOperandDataType_Int8, -3, 3, 2, b);
         w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w, typed(&s, true, WNNOperandDataType_Float32, 1, 1, 2, ones),
-                  zero_point(&s, true, 0, 2));
+                  zero_point(&s, true, true, 0, 2));
         y = apply(&s, OP_MATMUL, NULL, x, w, NULL);
         if (i % 3 == 1)
             y = apply(&s, OP_RELU, NULL, y, NULL, NULL);
         if (i % 3 == 2)
             y = apply(&s, OP_ADD, NULL, y, typed(&s, true, WNNOperandDataType_Float32, 3, 3, 1, &b[1]), NULL);
         apply(&s, OP_QUANTIZE_LINEAR, NULL, y, typed(&s, true, WNNOperandDataType_Float32, 2, 2, 2, ones),
-              zero_point(&s, true, zero, 2));
+              zero_point(&s, true, true, zero, 2));
         assert_true(check(&s));
         assert_int_equal(s.nodes[s.count - 1]->op, OP_QUANTIZE_LINEAR);
         assert_int_equal(elements_different, before);
@@ -373,8 +393,8 @@ static void what_is_not_exact_is_declined(void **state)
         RUN_TIME_WEIGHTS,
         RUN_TIME_WEIGHT_SCALE,
         RUN_TIME_WEIGHT_ZERO,
-        RUN_TIME_SCALE,
-        RUN_TIME_ZERO,
+        RUN_TIME_ROWS_OF_SCALES,
+        RUN_TIME_ROWS_OF_ZEROS,
         ROWS_OF_SCALES,
         WEIGHTS_BY_BATCH,
         KINDS
@@ -385,16 +405,16 @@ static void what_is_not_exact_is_declined(void **state)
         const uint32_t terms = kind == FEW_TERMS ? 7 : kind == MANY_TERMS ? 65536 : 64, rank = kind == WEIGHTS_BY_BATCH ? 3 : 2;
         const uint32_t left[] = {2, 4, terms}, right[] = {2, terms, 8}, vector[] = {1, terms, 1}, rows[] = {1, 4, 1};
         const uint32_t *one = ones, *scales = kind == SCALE_ALONG_TERMS ? vector + 1 : one;
-        const uint32_t *row = kind == ROWS_OF_SCALES ? rows + 1 : one;
+        const bool late_scales = kind == RUN_TIME_ROWS_OF_SCALES, late_zeros = kind == RUN_TIME_ROWS_OF_ZEROS;
+        const uint32_t *row = kind == ROWS_OF_SCALES || late_scales || late_zeros ? rows + 1 : one;
         int zero = kind == WEIGHTS_TOO_WIDE;
         struct subject s;
         struct value *x, *w;
 
         subject_begin(&s);
         x = bytes(&s, false, true, rank, left + 3 - rank);
-        x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x,
-                  typed(&s, kind != RUN_TIME_SCALE, WNNOperandDataType_Float32, 0.1, 0.2, rank, row),
-                  typed(&s, kind != RUN_TIME_ZERO, WNNOperandDataType_Int8, 3, 3, rank, row));
+        x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, !late_scales, WNNOperandDataType_Float32, 0.1, 0.2, rank, row),
+                  typed(&s, !late_zeros, WNNOperandDataType_Int8, 3, 3, rank, row));
         w = typed(&s, kind != RUN_TIME_WEIGHTS, WNNOperandDataType_Int8, -128, -128, rank, right + 3 - rank);
         w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w,
                   typed(&s, kind != RUN_TIME_WEIGHT_SCALE, WNNOperandDataType_Float32, kind == ZERO_SCALE ? 0 : 0.1,
