@@ -30,7 +30,7 @@ static const char usage_text[] =
     "  --engine E       cpu, auto, gpu or gpu:DEVICE, a number or a part of a name (webnn-run --list-devices)\n"
     "  --threads N      threads of a computation (default: 1)\n"
     "  --budget OPS[,BYTES]  what reading and building a model may take (default: by the sizes of its files and inputs)\n"
-    "  --precision P    float32, bf16x2 or bf16: how exact convolutions and matmuls have to be (default: float32)\n"
+    "  --precision P    float32, bf16x2, bf16 or int8: how exact convolutions and matmuls have to be (default: float32)\n"
     "  --deterministic  compute the same bits with any number of threads\n"
     "  --seconds S      time for measuring each case (default: 1)\n"
     "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"

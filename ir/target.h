@@ -19,6 +19,7 @@ struct isa {
     bool fma;              /* llvm.fma is one instruction */
     bool f16;              /* conversions between half and float are instructions */
     bool bf16;             /* rounding vectors of 8 and 16 floats to bfloat16 is an instruction (AVX512_BF16) */
+    bool byte_products;    /* adding four products of bytes to a lane of 32 bits is an instruction (AVX512_VNNI, AVX-VNNI) */
     bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
@@ -114,6 +115,8 @@ struct operation_facts {
  * splits less often.
  */
 enum { SUM_STEPS = 64, TILE_SUM_STEPS = 512, GPU_TILE_SUM_STEPS = 256 };
+/** A sum of so many products of a signed byte and a number of 4 bits is exact as a float32 number, too. */
+enum { BYTE_SUM_STEPS = 8192 };
 
 /** Describes generated loops: the schedules of all kernels choose by these facts. */
 struct loop_facts {
@@ -291,6 +294,9 @@ struct target {
     /** Says that kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay as they are. */
     bool unpacks_weights;
     bool unpacks_small_weights; /* small ones, too, for tests */
+    /** Says that the other operand of a matmul with such weights of 4 bits may be rounded to 8 bits, block by block, and that
+     * the processor multiplies bytes. */
+    bool rounds_operands;
     /** Says that kernels of stages are slower than register tiles on this device, so that no convolution is transformed
      * (Winograd). */
     bool direct_convolutions;

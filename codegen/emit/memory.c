@@ -173,6 +173,25 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     return value;
 }
 
+V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    T element = storage_type(m, e->k->tensors[x->tensor].type);
+    V address = operand_address(e, cx, expr, element);
+
+    if (!address) {
+        V tensor = tensor_pointer(e, x->tensor);
+        struct form_value p = form_evaluate(e, cx, e->info.expr_form[expr]);
+        frame_at(&e->frame, e->info.expr_level[expr]);
+        address = offset_pointer(e, element, tensor, p.base);
+    }
+    frame_at(&e->frame, e->info.expr_level[expr]);
+    V value = LLVMBuildLoad2(m->b, type_int(m, 32), offset_pointer(e, type_int(m, 8), address, const_int(m, 64, bytes)), "");
+    LLVMSetAlignment(value, 1);
+    return value;
+}
+
 /* ---- stores ---- */
 
 static void store_scatter(struct emitter *e, const struct context *cx, V value, V base, T element, const struct form_value *p,

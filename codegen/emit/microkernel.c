@@ -19,6 +19,7 @@
  */
 #include "codegen/emit/microkernel.h"
 
+#include "codegen/emit/byte_products.h"
 #include "codegen/emit/expression.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/loop.h"
@@ -63,25 +64,44 @@ struct sums {
     uint32_t reduce;       /* the REDUCE that they are of */
     V partial[COPIES_MAX]; /* what is being added up */
     V total[COPIES_MAX];   /* of a sum that is split: what earlier blocks added up to */
+    uint32_t correction_count;
+    V corrections[COPIES_MAX]; /* of products of bytes (byte_products.h) */
 };
+
+static bool has_bytes(const struct emitter *e)
+{
+    return e->s->tile.blocks.bytes.a != KEXPR_NONE;
+}
 
 static T sum_type(const struct emitter *e, const struct context *cx)
 {
     return type_lanes(type_f32(&e->m), cx->lanes);
 }
 
-static void clear_sums(struct emitter *e, const struct context *cx, V *slots)
+/* Returns the type of what is being added up. */
+static T partial_type(const struct emitter *e, const struct context *cx)
+{
+    return has_bytes(e) ? type_lanes(type_int(&e->m, 32), cx->lanes) : sum_type(e, cx);
+}
+
+static void clear(struct emitter *e, T type, const V *slots, uint32_t count)
 {
     frame_here(&e->frame);
-    for (uint32_t c = 0; c < cx->copies; c++)
-        LLVMBuildStore(e->m.b, LLVMConstNull(sum_type(e, cx)), slots[c]);
+    for (uint32_t i = 0; i < count; i++)
+        LLVMBuildStore(e->m.b, LLVMConstNull(type), slots[i]);
+}
+
+static void clear_partial_sums(struct emitter *e, const struct context *cx, const struct sums *t)
+{
+    clear(e, partial_type(e, cx), t->partial, cx->copies);
+    clear(e, partial_type(e, cx), t->corrections, t->correction_count);
 }
 
 /* Emits one step of K. */
 static void step(struct emitter *e, const struct context *cx, struct sums *t)
 {
     const struct kexpr *x = &e->k->exprs[t->reduce];
-    const uint32_t b_expr = e->s->tile.factor != KEXPR_NONE ? e->s->tile.unscaled : x->args[1];
+    const uint32_t b_expr = e->s->tile.blocks.factor != KEXPR_NONE ? e->s->tile.blocks.unscaled : x->args[1];
     const struct build *m = &e->m;
 
     operand_prefetch(e,
@@ -95,12 +115,23 @@ static void step(struct emitter *e, const struct context *cx, struct sums *t)
     }
 }
 
-/* Returns what the sum of a block is multiplied by in that copy. */
+/* Returns what the sum of a block is multiplied by in that copy, or NULL for nothing. */
 static V factor_value(struct emitter *e, const struct context *cx, uint32_t copy)
 {
     const struct context of = context_of_copy(cx, copy);
 
-    return expr_value_lanes(e, &of, e->s->tile.factor, cx->lanes);
+    if (has_bytes(e))
+        return byte_products_factor(e, cx, copy);
+    return e->s->tile.blocks.factor != KEXPR_NONE ? expr_value_lanes(e, &of, e->s->tile.blocks.factor, cx->lanes) : NULL;
+}
+
+/* Returns the sum of a block in that copy as a float, before it is multiplied. */
+static V partial_value(struct emitter *e, const struct context *cx, const struct sums *t, uint32_t copy)
+{
+    if (has_bytes(e))
+        return byte_products_value(e, cx, copy, t->partial[copy], t->corrections);
+    frame_here(&e->frame);
+    return LLVMBuildLoad2(e->m.b, sum_type(e, cx), t->partial[copy], "");
 }
 
 /* Ends a block of a sum that is split. */
@@ -109,14 +140,13 @@ static void add_partial_sums(struct emitter *e, const struct context *cx, struct
     const struct build *m = &e->m;
 
     for (uint32_t c = 0; c < cx->copies; c++) {
-        V factor = e->s->tile.factor != KEXPR_NONE ? factor_value(e, cx, c) : NULL;
+        V factor = factor_value(e, cx, c), sum = partial_value(e, cx, t, c);
         frame_here(&e->frame);
         V total = LLVMBuildLoad2(m->b, sum_type(e, cx), t->total[c], "");
-        V sum = LLVMBuildLoad2(m->b, sum_type(e, cx), t->partial[c], "");
         total = factor ? op_mad(m, sum, factor, total) : LLVMBuildFAdd(m->b, total, sum, "");
         LLVMBuildStore(m->b, total, t->total[c]);
     }
-    clear_sums(e, cx, t->partial);
+    clear_partial_sums(e, cx, t);
 }
 
 /* ---- guards ---- */
@@ -295,6 +325,10 @@ static void split_loop(struct emitter *e, const struct context *cx, struct nest_
 
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
+    if (has_bytes(e) && r == e->k->reduced_count - 2) {
+        byte_products_step(e, cx, t->partial, t->corrections);
+        return;
+    }
     if (r == e->k->reduced_count) {
         step(e, cx, t);
         return;
@@ -332,25 +366,29 @@ static struct sums make_sums(struct emitter *e, const struct context *cx)
         if (e->k->exprs[i].op == K_REDUCE)
             t.reduce = i;
     for (uint32_t c = 0; c < cx->copies; c++) {
-        t.partial[c] = alloca_entry(&e->m, sum_type(e, cx), "sum");
+        t.partial[c] = alloca_entry(&e->m, partial_type(e, cx), "sum");
         if (e->s->tile.split != KEXPR_NONE)
             t.total[c] = alloca_entry(&e->m, sum_type(e, cx), "total");
     }
-    clear_sums(e, cx, t.partial);
+    t.correction_count = has_bytes(e) ? byte_products_corrections(e, cx) : 0;
+    for (uint32_t i = 0; i < t.correction_count; i++)
+        t.corrections[i] = alloca_entry(&e->m, partial_type(e, cx), "correction");
+    clear_partial_sums(e, cx, &t);
     if (e->s->tile.split != KEXPR_NONE)
-        clear_sums(e, cx, t.total);
+        clear(e, sum_type(e, cx), t.total, cx->copies);
     return t;
 }
 
 /* Makes the sums the values of the REDUCE. */
 static void finish_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
-    const bool split = e->s->tile.split != KEXPR_NONE, scaled = !split && e->s->tile.factor != KEXPR_NONE;
+    const bool split = e->s->tile.split != KEXPR_NONE;
 
     for (uint32_t c = 0; c < cx->copies; c++) {
-        V factor = scaled ? factor_value(e, cx, c) : NULL;
+        V factor = split ? NULL : factor_value(e, cx, c), value = split ? NULL : partial_value(e, cx, t, c);
         frame_here(&e->frame);
-        V value = LLVMBuildLoad2(e->m.b, sum_type(e, cx), split ? t->total[c] : t->partial[c], "");
+        if (split)
+            value = LLVMBuildLoad2(e->m.b, sum_type(e, cx), t->total[c], "");
         if (factor)
             value = LLVMBuildFMul(e->m.b, value, factor, "");
         e->cache.exprs[t->reduce * COPIES_MAX + c] = (struct cached){value, e->frame.levels[e->info.point_level].serial};

@@ -72,6 +72,7 @@ static struct isa isa_of_features(const struct target *t, uint32_t vector_bits)
         .fma = !x86 || has_feature(f, "fma"), /* the other targets that matter have both from the start */
         .f16 = !x86 || has_feature(f, "f16c"),
         .bf16 = scaling && has_feature(f, "avx512bf16"),
+        .byte_products = (scaling && has_feature(f, "avx512vnni")) || (x86 && has_feature(f, "avxvnni")),
         .rounding = !x86 || has_feature(f, "f16c"),
         .masks = x86 && has_feature(f, "avx512bw") && has_feature(f, "avx512vl"),
         .masks32 = x86 && has_feature(f, "avx2"),

@@ -11,8 +11,8 @@
 /** Converts the options that are no part of MLContextOptions, by name. */
 static bool convert_own_options(struct call *c, napi_value value, WNNContextOptions *out)
 {
-    static const char *const engines[] = {"auto", "cpu", "gpu", NULL};           /* as WNNEngine */
-    static const char *const precisions[] = {"float32", "bf16x2", "bf16", NULL}; /* as WNNPrecision */
+    static const char *const engines[] = {"auto", "cpu", "gpu", NULL};                   /* as WNNEngine */
+    static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL}; /* as WNNPrecision */
     napi_value member;
     size_t index;
     bool present;

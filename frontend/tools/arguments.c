@@ -316,7 +316,11 @@ bool argument_budget(const char *text, WNNBudget *budget)
 bool argument_precision(const char *text, WNNPrecision *precision)
 {
     static const char *const names[] = {
-        [WNNPrecision_Float32] = "float32", [WNNPrecision_Bf16x2] = "bf16x2", [WNNPrecision_Bf16] = "bf16"};
+        [WNNPrecision_Float32] = "float32",
+        [WNNPrecision_Bf16x2] = "bf16x2",
+        [WNNPrecision_Bf16] = "bf16",
+        [WNNPrecision_Int8] = "int8",
+    };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], text)) {

@@ -55,7 +55,9 @@ bool argument_real(const char *text, double *number);
 /** Reads how much work, and with a comma how much memory, a model may take until it is built. */
 bool argument_budget(const char *text, WNNBudget *budget);
 /** Says in messages what argument_precision takes. */
-#define ARGUMENT_PRECISIONS "float32, bf16x2 or bf16"
+#define ARGUMENT_PRECISIONS "float32, bf16x2, bf16 or int8"
+/** Says so of objects, whose processor is not known when they are compiled. */
+#define ARGUMENT_PRECISIONS_AHEAD "float32, bf16x2 or bf16"
 /** Reads a precision by its name. */
 bool argument_precision(const char *text, WNNPrecision *precision);
 /** Says in messages what argument_engine takes. */

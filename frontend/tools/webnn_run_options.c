@@ -53,7 +53,7 @@ static const char usage_text[] =
     "  --engine E            cpu, auto (default), gpu or gpu:DEVICE, which is a number or a part of a name of\n"
     "  --list-devices        the devices that gpu may name, and what they lack\n"
     "  --threads N           threads of the computation (default: all processors)\n"
-    "  --precision P         float32 (default), bf16x2 or bf16: how exactly convolutions and matmuls are computed\n"
+    "  --precision P         float32 (default), bf16x2, bf16 or int8: how exactly convolutions and matmuls are computed\n"
     "  --deterministic       compute the same bits with any number of threads, which may take longer\n"
     "  --budget OPS[,BYTES]  what reading and building may take (default: by the sizes of the model's files and inputs)\n"
     "  --profile             print a table of times per kernel, on stderr\n"

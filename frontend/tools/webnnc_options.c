@@ -357,7 +357,8 @@ static bool take(struct options *o, int option, const char *value, bool *done)
                    "cpu: it writes objects for processors; a graph for a GPU is compiled when it is built, by a context with "
                    "that engine (webnn-run --engine gpu)");
     case OPTION_PRECISION:
-        return argument_precision(value, &o->precision) || bad_value("precision", value, ARGUMENT_PRECISIONS);
+        return (argument_precision(value, &o->precision) && o->precision != WNNPrecision_Int8) ||
+               bad_value("precision", value, ARGUMENT_PRECISIONS_AHEAD);
     case OPTION_DETERMINISTIC:
         o->deterministic = true;
         return true;

@@ -15,4 +15,11 @@
  */
 bool value_is_unpacked(const struct value *v);
 
+/**
+ * Returns whether v makes floats of bytes that are computed while the graph runs, for a contraction with compact weights alone:
+ * a cast of uint8, perhaps less a zero point, perhaps times a scale for each row of the last dimension, perhaps reshaped.  The
+ * contraction's kernel does so in registers.
+ */
+bool value_is_rounded(const struct value *v);
+
 #endif

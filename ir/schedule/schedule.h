@@ -44,6 +44,29 @@ struct schedule_expr {
 };
 
 /**
+ * Says that a contraction multiplies bytes: A is a_factor times unsigned bytes less 128, B is b_factor times unsigned numbers
+ * of 4 bits less a zero point, and factors and zero point change only from block to block of K.  The sum of a block is one of
+ * integers, which is exact.  The two innermost REDUCED variables, of 2 and 4 values, run over the eight numbers of a word: bits
+ * 4 * (2 j + i) of it belong to step (i, j).  A code generator adds the products of a word by one instruction for i and all j.
+ *
+ * Such an instruction multiplies unsigned by signed bytes, so that one operand's zero point is taken off before and the other's
+ * behind the sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.
+ */
+struct byte_products {
+    uint32_t a;     /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
+    uint32_t words; /* the K_LOAD of B's words */
+    uint32_t a_factor, b_factor;
+    uint32_t zero; /* KEXPR_NONE: there is none */
+    bool columns;  /* the zero point, a constant, is taken off B, and columns are summed; else A becomes signed */
+};
+
+/** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */
+struct block_products {
+    uint32_t factor, unscaled; /* B is `unscaled` times `factor`, which is the same for a block; KEXPR_NONE: it is not */
+    struct byte_products bytes;
+};
+
+/**
  * Describes a register tile: an MR x NR micro-kernel that computes a contraction, a sum of products of A and B.  M is the m_var
  * variable, N the vector variable, K are the REDUCED variables.  A is the operand that is loaded element by element, one for
  * each row of the tile; B is loaded by vectors, which all rows share.
@@ -60,9 +83,7 @@ struct register_tile {
     uint32_t unroll_from;              /* REDUCED variables from here on are unrolled */
     uint32_t split; /* REDUCED variable at which accumulation is split into blocks of split_steps; KEXPR_NONE: nowhere */
     int64_t split_steps;
-    /* B is `unscaled` times `factor`, which is the same for a whole block of K: the sum of a block is multiplied by it, not B
-     * in every step.  KEXPR_NONE: B is what it is. */
-    uint32_t factor, unscaled;
+    struct block_products blocks;
     bool unpacked;         /* B is not what is loaded, but computed from it in registers */
     bool guarded;          /* an operand has guards (padding) */
     bool ranged;           /* one test decides the guards for a whole tile */

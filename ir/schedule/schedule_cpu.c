@@ -278,8 +278,9 @@ static double add_cost(const struct schedule *s, uint32_t expr, uint32_t phase, 
     return sum;
 }
 
-/** Returns how many vectors along a REDUCED variable a phase takes at a time: the more, the less an iteration does. */
-static uint32_t phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
+/** Returns how many vectors along a REDUCED variable a phase takes at a time, unless rows are short: the more, the less an
+ * iteration does. */
+static uint32_t long_phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
 {
     const struct kernel *k = s->kernel;
     const double exponential = cost_of_exponential(s);
@@ -295,6 +296,17 @@ static uint32_t phase_vectors(const struct schedule *s, uint32_t phase, bool *co
     if (s->lanes == 1 || k->rare)
         return s->lanes > 1;
     return sum >= s->facts->loop.heaviest_exponentials * exponential ? 1 : sum >= exponential ? 2 : s->facts->loop.sum_vectors;
+}
+
+/** Returns how many vectors a phase takes at a time: no more than a row has, so that a short one is no tail alone. */
+static uint32_t phase_vectors(const struct schedule *s, uint32_t phase, bool *counted)
+{
+    const bool rows = s->vector_var != KEXPR_NONE && s->kernel->vars[s->vector_var].kind == KVAR_REDUCED;
+    uint32_t vectors = long_phase_vectors(s, phase, counted);
+
+    while (rows && vectors > 1 && (int64_t)s->lanes * vectors > s->kernel->vars[s->vector_var].size)
+        vectors /= 2;
+    return vectors;
 }
 
 /** Returns the lanes of a full vector: as many as of the widest type in use, but float32's where types mix. */
@@ -460,7 +472,8 @@ struct schedule *schedule_cpu(const struct kernel *k, const struct target *t)
         return NULL;
     s->kernel = k;
     s->vector_var = s->transpose.var = KEXPR_NONE;
-    s->tile.m_var = s->tile.split = s->tile.factor = s->tile.unscaled = s->tile.prefetch_var = KEXPR_NONE;
+    s->tile.m_var = s->tile.split = s->tile.prefetch_var = KEXPR_NONE;
+    s->tile.blocks.factor = s->tile.blocks.unscaled = s->tile.blocks.bytes.a = KEXPR_NONE;
     s->facts = target_facts(t);
     s->vector_block = s->facts->loop.vector_block;
     if (k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) {

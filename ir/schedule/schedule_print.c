@@ -85,8 +85,12 @@ static void print_tile(const struct schedule *s, FILE *out)
         fprintf(out, " %u", t->m_tails[i]);
     fprintf(out, " rest %u masked %u scalars %u unroll %u split %d %" PRId64, t->n_tail, t->masked, t->scalars, t->unroll_from,
             (int)t->split, t->split_steps);
-    if (t->factor != KEXPR_NONE)
-        fprintf(out, " times e%u", t->factor);
+    if (t->blocks.factor != KEXPR_NONE)
+        fprintf(out, " times e%u", t->blocks.factor);
+    if (t->blocks.bytes.a != KEXPR_NONE)
+        fprintf(out, " bytes e%u e%u times e%u e%u less e%d%s", t->blocks.bytes.a, t->blocks.bytes.words,
+                t->blocks.bytes.a_factor, t->blocks.bytes.b_factor, (int)t->blocks.bytes.zero,
+                t->blocks.bytes.columns ? " columns" : "");
     fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u prefetch %d block %" PRId64, t->guarded, t->ranged,
             t->branch, t->zeros, t->b_outer, t->m_outer, (int)t->prefetch_var, t->m_block);
     if (t->strided)

@@ -192,6 +192,8 @@ static bool is_free(const struct node *n)
     const struct value *v = n->results[0];
     uint32_t looked_through = 0;
 
+    if (n->result_count == 1 && value_is_rounded(v))
+        return true; /* its contraction's kernel computes it */
     if (!node_is_view(n))
         return concat_is_contiguous(n);
     if (!v->output_uses)
@@ -300,6 +302,33 @@ static void join_parts(struct fuse *f, struct node *n)
     }
 }
 
+/* Joins a contraction with what makes floats of its rounded operand, which is no work of its own there. */
+static void join_rounded(struct fuse *f, const struct node *n)
+{
+    struct group *members[2 + VIEWS_MAX] = {f->group_of[n->index]};
+    uint32_t member_count = 1, streams;
+    struct candidate c = {.count = 0};
+
+    for (const struct value *v = n->inputs[0].value; value_is_rounded(v) && member_count < 2 + VIEWS_MAX;
+         v = v->producer->inputs[0].value)
+        members[member_count++] = f->group_of[v->producer->index];
+    if (member_count == 1)
+        return;
+    for (uint32_t i = 0; i < member_count / 2; i++) { /* the first one first */
+        struct group *swap = members[i];
+        members[i] = members[member_count - 1 - i];
+        members[member_count - 1 - i] = swap;
+    }
+    for (uint32_t i = 0; i < member_count; i++)
+        if (members[i]->kind == GROUP_LIBRARY || !candidate_add_group(&c, members[i]))
+            return;
+    candidate_sort(f, &c);
+    if (!lower_can_join(f->o->target, c.nodes, c.count) || !join(f, members, member_count, &c))
+        return;
+    members[0]->bytes = fuse_weigh(f, c.nodes, c.count, &streams);
+    members[0]->uniform = members[0]->unasked = false;
+}
+
 static bool visit(struct fuse *f, struct node *n)
 {
     struct group *g = group_create(f, 1);
@@ -319,6 +348,8 @@ static bool visit(struct fuse *f, struct node *n)
     g->bytes = fuse_weigh(f, g->nodes, 1, &streams);
     if (n->op == OP_CONCAT)
         join_parts(f, n);
+    if (op_infos[n->op].flags & OPF_LIBRARY && n->input_count > 1 && value_is_unpacked(n->inputs[1].value))
+        join_rounded(f, n);
     join_producers(f, n);
     join_siblings(f, n);
     return !f->g->error.status;

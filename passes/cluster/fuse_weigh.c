@@ -110,7 +110,7 @@ double fuse_repeated_work(struct fuse *f, const struct candidate *c)
         for (uint32_t k = 0; k < n->result_count; k++)
             if (f->value_bytes[n->results[k]->index] > times)
                 times = f->value_bytes[n->results[k]->index];
-        if (times > 1 && !(n->result_count == 1 && value_is_unpacked(n->results[0]))) {
+        if (times > 1 && !(n->result_count == 1 && (value_is_unpacked(n->results[0]) || value_is_rounded(n->results[0])))) {
             if (cost_is_high(n))
                 return -1;
             operations += (times - 1) * cost_operations(f->o->target, n);

@@ -608,8 +608,8 @@ static bool repeats_little(const struct lowering *l, const struct fusion_facts *
             elements += (double)type_elements(&n->results[r]->type);
         if (op_infos[n->op].flags & OPF_MOVEMENT && n->op != OP_CONCAT)
             continue; /* maps only */
-        if (n->result_count == 1 && value_is_unpacked(n->results[0]))
-            continue; /* a register tile unpacks once for all its rows */
+        if (n->result_count == 1 && (value_is_unpacked(n->results[0]) || value_is_rounded(n->results[0])))
+            continue; /* a register tile unpacks once for all its rows or columns */
         if (!dear && elements == 1)
             continue; /* computed once per point at most */
         if (l->evaluated[p] > elements * (dear ? facts->repeat_dear : facts->repeat_cheap))

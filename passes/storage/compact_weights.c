@@ -9,6 +9,8 @@
  *
  *   4 bits   uint4 [N / P, blocks, K / blocks / 8, P, 8]: a word holds 8 neighbours along K of one output channel, so that a
  *            vector of words has the same bits of as many channels, and shifting it serves eight steps of the sum
+ *            or, for kernels that multiply bytes, uint4 [N / P, blocks, K / blocks / 8, P, 4, 2]: the word's even bits of 4
+ *            are four neighbours, the odd ones the next four
  *   8 bits   [N / P, blocks, K / blocks, P]
  *   16 bits  [N / P, K, P]
  *
@@ -91,6 +93,7 @@ bool library_computes(const struct node *n, const struct target *t)
 struct packing {
     int64_t n, k, panel, blocks, inner; /* inner: steps of K in a block */
     int64_t n_stride, k_stride;         /* of B */
+    bool paired;                        /* words as kernels want them that multiply bytes */
 };
 
 /* Walks the elements of constants like scales, which have one number for several elements of B. */
@@ -149,7 +152,8 @@ static struct value *add_constant(struct graph *g, dtype type, uint32_t rank, co
  * for each block and output channel, with a dimension for each of B's. */
 static struct value *pack_small(struct graph *g, const struct small *s, const struct packing *p, float shift, uint32_t rank)
 {
-    const uint32_t dims[5] = {(uint32_t)(p->n / p->panel), (uint32_t)p->blocks, 1, (uint32_t)p->panel, 1};
+    const int64_t blocks = s->k_block < p->k ? p->blocks : 1;
+    const uint32_t dims[6] = {(uint32_t)(p->n / p->panel), (uint32_t)blocks, 1, (uint32_t)p->panel, 1, 1};
     const float first = small_at(s, 0, 0);
     bool same = true;
     struct value *v;
@@ -166,7 +170,7 @@ static struct value *pack_small(struct graph *g, const struct small *s, const st
     if (same)
         *to = first - shift;
     for (int64_t panel = 0; panel < p->n && !same; panel += p->panel)
-        for (int64_t b = 0; b < p->blocks; b++)
+        for (int64_t b = 0; b < blocks; b++)
             for (int64_t i = 0; i < p->panel; i++)
                 *to++ = small_at(s, panel + i, b * p->inner) - shift;
     return v;
@@ -190,28 +194,34 @@ static void find_range(const struct value *q, int *low, int *high)
 }
 
 /* Eight numbers from neighbours along K, less the smallest, in a word. */
-static uint32_t word_of(const uint8_t *q, int64_t stride, uint8_t low)
+static uint32_t word_of(const uint8_t *q, int64_t stride, uint8_t low, bool paired)
 {
     uint32_t word = 0;
 
-    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++)
-        word |= (uint32_t)(uint8_t)(q[i * stride] - low) << 4 * i;
+    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++) {
+        const uint32_t place = paired ? i % 4 * 2 + i / 4 : i;
+        word |= (uint32_t)(uint8_t)(q[i * stride] - low) << 4 * place;
+    }
     return word;
 }
 
 static struct value *pack_nibbles(struct graph *g, const struct value *q, const struct packing *p, int low)
 {
-    const uint32_t dims[] = {(uint32_t)(p->n / p->panel), (uint32_t)p->blocks, (uint32_t)(p->inner / DTYPE_UINT4_PER_WORD),
-                             (uint32_t)p->panel, DTYPE_UINT4_PER_WORD};
+    const uint32_t dims[] = {(uint32_t)(p->n / p->panel),
+                             (uint32_t)p->blocks,
+                             (uint32_t)(p->inner / DTYPE_UINT4_PER_WORD),
+                             (uint32_t)p->panel,
+                             p->paired ? 4 : DTYPE_UINT4_PER_WORD,
+                             2};
     const uint8_t *from = q->constant->data;
     void *data;
-    struct value *v = add_constant(g, DTYPE_UINT4, 5, dims, &data);
+    struct value *v = add_constant(g, DTYPE_UINT4, p->paired ? 6 : 5, dims, &data);
     uint32_t *to = data;
 
     for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
         for (int64_t k = 0; k < p->k; k += DTYPE_UINT4_PER_WORD)
             for (int64_t i = 0; i < p->panel; i++)
-                *to++ = word_of(from + (panel + i) * p->n_stride + k * p->k_stride, p->k_stride, (uint8_t)low);
+                *to++ = word_of(from + (panel + i) * p->n_stride + k * p->k_stride, p->k_stride, (uint8_t)low, p->paired);
     return v;
 }
 
@@ -267,10 +277,11 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
     int low, high;
 
     find_range(q, &low, &high);
+    p->paired = p->paired && high - low < 16;
     if (high - low < 16 && p->inner % DTYPE_UINT4_PER_WORD == 0) {
+        rank = p->paired ? 6 : 5;
         v = pack_nibbles(g, q, p, low);
-        zero = pack_small(g, &zeros, p, (float)low, 5);
-        rank = 5;
+        zero = pack_small(g, &zeros, p, (float)low, rank);
         if (!v || !zero)
             return NULL;
     } else if (is_everywhere(&zeros, p, is_signed ? 0 : 128)) { /* what is meant are signed bytes */
@@ -286,16 +297,28 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
     return make_binary(g, n, OP_MUL, v, pack_small(g, &scales, p, 0, rank));
 }
 
-struct value *compact_weights_pack(struct graph *g, struct node *n, const struct node *unpacking, uint32_t results,
-                                   int64_t panel)
+/* Cuts K into blocks whose products of bytes have one scale of either operand, if that can be. */
+static void pair(struct packing *p)
 {
-    static const uint32_t k_first[2][5] = {{1, 2, 0, 3}, {1, 2, 4, 0, 3}}, n_first[2][5] = {{0, 3, 1, 2}, {0, 3, 1, 2, 4}};
+    if (p->blocks == 1 && p->inner % ROUNDED_BLOCK == 0) {
+        p->blocks = p->inner / ROUNDED_BLOCK;
+        p->inner = ROUNDED_BLOCK;
+    }
+    p->paired = p->inner % DTYPE_UINT4_PER_WORD == 0;
+}
+
+struct value *compact_weights_pack(struct graph *g, struct node *n, const struct node *unpacking, uint32_t results,
+                                   int64_t panel, bool rounds, int64_t *rounded_block)
+{
+    /* by rank: 4, 5, 6 */
+    static const uint32_t k_first[3][6] = {{1, 2, 0, 3}, {1, 2, 4, 0, 3}, {1, 2, 5, 4, 0, 3}};
+    static const uint32_t n_first[3][6] = {{0, 3, 1, 2}, {0, 3, 1, 2, 4}, {0, 3, 1, 2, 5, 4}};
     const struct value *q = unpacking->inputs[0].value;
     const struct tensor_type *t = &n->inputs[1].value->type;
     const bool quantized = unpacking->op == OP_DEQUANTIZE_LINEAR;
     struct packing p = {.n = t->dims[results], .k = t->dims[1 - results], .panel = panel, .blocks = 1};
     struct value *v;
-    bool words;
+    uint32_t form;
 
     p.n_stride = results ? 1 : p.k;
     p.k_stride = results ? p.n : 1;
@@ -305,6 +328,8 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, const struct
             p.blocks = small->dims[1 - results];
     }
     p.inner = p.k / p.blocks;
+    if (quantized && rounds)
+        pair(&p);
     if (quantized) {
         v = pack_quantized(g, n, unpacking, &p, results);
     } else {
@@ -313,7 +338,8 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, const struct
     }
     if (!v)
         return NULL;
-    words = v->type.rank == 5;
-    v = make_transpose(g, n, n, v, results ? k_first[words] : n_first[words]);
+    form = v->type.rank - 4;
+    *rounded_block = p.paired ? p.inner : 0;
+    v = make_transpose(g, n, n, v, results ? k_first[form] : n_first[form]);
     return v ? make_reshape(g, n, n, v, 2, t->dims) : NULL;
 }

@@ -15,12 +15,15 @@ bool node_is_compact_weight(const struct node *n, const struct target *t);
 bool library_computes(const struct node *n, const struct target *t);
 /** Returns the node that unpacks operand B of the contraction n, or NULL if B is not compact. */
 struct node *compact_weights_of(const struct node *n, const struct target *t);
+/** Operand A is rounded in blocks of so many neighbours along K where B's scales ask for no others. */
+enum { ROUNDED_BLOCK = 32 };
 /**
  * Returns operand B of the contraction n as it was, unpacked from constants in panels of so many output channels, by nodes
- * before n, which read these constants.  `results` is the dimension of B with the output channels.  Returns NULL after an error
- * in g->error.
+ * before n, which read these constants.  `results` is the dimension of B with the output channels.  With `rounds` words of
+ * 4 bits are in the order for kernels that multiply bytes; *rounded_block becomes the length of the blocks along K that
+ * operand A is to be rounded in then, else 0.  Returns NULL after an error in g->error.
  */
 struct value *compact_weights_pack(struct graph *g, struct node *n, const struct node *unpacking, uint32_t results,
-                                   int64_t panel);
+                                   int64_t panel, bool rounds, int64_t *rounded_block);
 
 #endif

@@ -16,6 +16,7 @@
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
 #include "passes/storage/compact_weights.h"
+#include "passes/storage/round_operand.h"
 
 /* Says where the dimensions of a contraction's B are: that of output channels (N), and the others (K), slowest first. */
 struct weight_order {
@@ -89,7 +90,7 @@ static bool find_order(const struct contraction_facts *facts, const struct node 
     return false;
 }
 
-enum { COMPACT_NODES_MAX = 8 }; /* a contraction and what unpacks its B */
+enum { COMPACT_NODES_MAX = 12 }; /* a contraction, what unpacks its B, and what makes floats of its rounded A */
 
 static bool is_identity(const uint32_t *permutation, uint32_t count)
 {
@@ -213,29 +214,55 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
     return true;
 }
 
+/* Returns whether one kernel may compute n and the nodes before it back to `mark`. */
+static bool is_one_kernel(struct node *n, const struct node *mark, const struct target *t)
+{
+    struct node *nodes[COMPACT_NODES_MAX];
+    uint32_t count = 1;
+
+    for (const struct node *m = n->prev; m != mark; m = m->prev)
+        count++;
+    for (struct node *m = n, **at = nodes + count; m != mark; m = m->prev)
+        *--at = m;
+    return lower_can_join(t, nodes, count);
+}
+
+/* Returns whether operand A may be rounded: it lies row by row. */
+static bool may_round(const struct node *n, const struct target *t)
+{
+    return t->rounds_operands && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose);
+}
+
+/* Rounds operand A of n.  Returns false after an error in g->error. */
+static bool round_a(struct graph *g, struct node *n, int64_t block, struct rounded_operands *kept)
+{
+    struct value *v = round_operand(g, n, block, kept);
+
+    if (!v)
+        return false;
+    node_set_input(n, 0, v);
+    return true;
+}
+
 /* Packs a compact B, or makes floats of it and packs those where no kernel can unpack it.  Returns false if nothing was
  * changed, or after an error in g->error. */
-static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking, const struct target *t)
+static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking, const struct target *t,
+                         struct rounded_operands *kept)
 {
     const struct node *mark = n->prev;
     struct weight_order order;
-    struct node *nodes[COMPACT_NODES_MAX];
     struct value *v, *original = n->inputs[1].value;
-    uint32_t count = 0;
+    int64_t block;
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    v = compact_weights_pack(g, n, unpacking, order.results, panel_of(t, n, &order));
+    v = compact_weights_pack(g, n, unpacking, order.results, panel_of(t, n, &order), may_round(n, t), &block);
     if (!v)
         return false;
     node_set_input(n, 1, v);
-    for (struct node *m = n->prev; m != mark; m = m->prev)
-        count++;
-    for (struct node *m = n, **at = nodes + count; m != mark; m = m->prev)
-        *at-- = m;
-    if (lower_can_join(t, nodes, count + 1)) {
+    if (is_one_kernel(n, mark, t)) {
         drop_unread(unpacking);
-        return true;
+        return !block || round_a(g, n, block, kept);
     }
     node_set_input(n, 1, original);
     undo(n, mark);
@@ -244,6 +271,7 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
 
 bool pass_pack_weights(struct graph *g, const struct pass_options *o)
 {
+    struct rounded_operands kept = {0};
     bool changed = false;
 
     if (!o->target)
@@ -252,7 +280,7 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
         struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target);
 
         if (unpacking)
-            changed |= pack_compact(g, n, unpacking, o->target);
+            changed |= pack_compact(g, n, unpacking, o->target, &kept);
         else if (is_candidate(n, o->target))
             changed |= pack_floats(g, n, o->target);
         if (g->error.status)

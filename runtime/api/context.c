@@ -52,7 +52,7 @@ static bool options_check(const WNNContextOptions *o, struct error *e)
         return error_set(e, WNNStatus_TypeError,
                          "createContext: powerPreference is %d, which is none of the enumeration's values",
                          (int)o->powerPreference);
-    if (o->precision != WNNPrecision_Float32 && o->precision != WNNPrecision_Bf16x2 && o->precision != WNNPrecision_Bf16)
+    if (o->precision < WNNPrecision_Float32 || o->precision > WNNPrecision_Int8)
         return error_set(e, WNNStatus_TypeError, "createContext: precision is %d, which is none of the enumeration's values",
                          (int)o->precision);
     if (o->threadCount > THREAD_COUNT_MAX)

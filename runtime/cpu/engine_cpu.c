@@ -55,7 +55,8 @@ static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
     cpu_fit_threads(cpu);
     cpu->library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
     if (cpu->library)
-        library_allow(cpu->library, cpu->base.precision, cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
+        library_allow(cpu->library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
+                      cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
     if (cpu->library && cpu->base.keep_weights)
         library_keep_weights(cpu->library);
     if (cpu->library && cpu->base.deterministic)
@@ -71,6 +72,7 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
         cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
     if (!cpu->codegen)
         return false;
+    cpu->target.rounds_operands = cpu->base.precision == WNNPrecision_Int8 && cpu->target.isa.byte_products;
     if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
         if (!cpu_start_library(cpu, e))
             return false;

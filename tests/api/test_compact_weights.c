@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Matmuls of weights in 4, 8 and 16 bits, with every form of scale and zero point, few rows and many, held against a
- * computation in double.  The bound is that of a float32 sum of as many products, each of which may be rounded twice.
+ * computation in double.  The bound is that of a float32 sum of as many products, each of which may be rounded twice.  Where
+ * the precision allows it, the other operand may be rounded to 8 bits first, as docs/compact-weights.md says.
  */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -16,7 +18,7 @@
 
 enum { K = 256, N = 144, ROWS_MAX = 37 };
 
-static WNNContext context;
+static WNNContext context, rounding;
 static uint64_t random_state = 88172645463325252u;
 
 static uint32_t draw(uint32_t count)
@@ -43,12 +45,13 @@ struct form {
 enum { ANY = 1000 };
 
 static const struct form forms[] = {
-    {WNNOperandDataType_Uint8, 0, 16, 8, N, 8},     {WNNOperandDataType_Uint8, 0, 16, 8, N, ANY},
-    {WNNOperandDataType_Int8, -8, 16, 32, N, 0},    {WNNOperandDataType_Int8, -120, 5, 1, N, ANY},
-    {WNNOperandDataType_Uint8, 100, 16, 1, 1, 107}, {WNNOperandDataType_Uint8, 0, 16, 64, N, 8},
-    {WNNOperandDataType_Uint8, 0, 256, 8, N, 128},  {WNNOperandDataType_Uint8, 0, 256, 4, N / 4, ANY},
-    {WNNOperandDataType_Int8, -128, 256, 1, N, 0},  {WNNOperandDataType_Int8, -128, 256, 2, 1, ANY},
-    {WNNOperandDataType_Float16, 0, 0, 0, 0, 0},
+    {WNNOperandDataType_Uint8, 0, 16, 8, N, 8},       {WNNOperandDataType_Uint8, 0, 16, 8, N, ANY},
+    {WNNOperandDataType_Int8, -8, 16, 32, N, 0},      {WNNOperandDataType_Int8, -120, 5, 1, N, ANY},
+    {WNNOperandDataType_Uint8, 100, 16, 1, 1, 107},   {WNNOperandDataType_Uint8, 0, 16, 64, N, 8},
+    {WNNOperandDataType_Uint8, 0, 256, 8, N, 128},    {WNNOperandDataType_Uint8, 0, 256, 4, N / 4, ANY},
+    {WNNOperandDataType_Int8, -128, 256, 1, N, 0},    {WNNOperandDataType_Int8, -128, 256, 2, 1, ANY},
+    {WNNOperandDataType_Uint8, 0, 16, 1, N, 8},       {WNNOperandDataType_Uint8, 0, 16, 2, 1, 0},
+    {WNNOperandDataType_Int8, -3, 9, 16, N / 2, ANY}, {WNNOperandDataType_Float16, 0, 0, 0, 0, 0},
 };
 
 /* The weights as [K][N], as stored, and what they mean. */
@@ -137,9 +140,10 @@ static WNNOperand multiply(WNNGraphBuilder b, WNNOperand x, const struct form *f
     return transposed ? wnnGraphBuilderGemm(b, x, w, &o) : wnnGraphBuilderMatmul(b, x, w, NULL);
 }
 
-static void check(const struct form *f, uint32_t rows, bool transposed)
+static float x[ROWS_MAX * K], y[ROWS_MAX * N];
+
+static void compute(WNNContext in, const struct form *f, uint32_t rows, bool transposed)
 {
-    static float x[ROWS_MAX * K], y[ROWS_MAX * N];
     const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 2, (uint32_t[]){rows, K}};
     WNNGraphBuilder b;
     WNNGraph graph;
@@ -147,27 +151,75 @@ static void check(const struct form *f, uint32_t rows, bool transposed)
 
     for (uint32_t i = 0; i < rows * K; i++)
         x[i] = draw_float();
-    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    assert_int_equal(wnnContextCreateGraphBuilder(in, &b), WNNStatus_Success);
     out = multiply(b, wnnGraphBuilderInput(b, WNN_STR("x"), &d), f, transposed);
     if (wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), out}, &graph))
         fail_msg("%s", wnnGetLastErrorMessage().data);
     if (wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), x, rows * K * sizeof *x}, 1,
                         &(WNNNamedBuffer){WNN_STR("y"), y, rows * N * sizeof *y}))
         fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+}
+
+/* Returns how many results are not what x times the weights is, and says where the last one was. */
+static uint32_t count_wrong(const float *of, uint32_t rows, char *where, size_t size)
+{
+    uint32_t wrong = 0;
+
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t n = 0; n < N; n++) {
             double sum = 0, magnitude = 0;
             for (uint32_t k = 0; k < K; k++) {
-                const double product = x[r * K + k] * weights[k * N + n];
+                const double product = of[r * K + k] * weights[k * N + n];
                 sum += product;
                 magnitude += fabs(product);
             }
-            if (fabs(y[r * N + n] - sum) > magnitude * (K + 2) * 0x1p-24)
-                fail_msg("form %d, %u rows%s: y[%u][%u] is %.9g, not %.9g", (int)(f - forms), rows,
-                         transposed ? ", transposed" : "", r, n, y[r * N + n], sum);
+            if (fabs(y[r * N + n] - sum) > magnitude * (K + 2) * 0x1p-24) {
+                wrong++;
+                snprintf(where, size, "y[%u][%u] is %.9g, not %.9g", r, n, y[r * N + n], sum);
+            }
         }
-    wnnGraphRelease(graph);
-    wnnGraphBuilderRelease(b);
+    return wrong;
+}
+
+static void check(const struct form *f, uint32_t rows, bool transposed)
+{
+    char where[80];
+
+    compute(context, f, rows, transposed);
+    if (count_wrong(x, rows, where, sizeof where))
+        fail_msg("form %d, %u rows%s: %s", (int)(f - forms), rows, transposed ? ", transposed" : "", where);
+}
+
+/* Rounds x to 8 bits in blocks, as the library does, but in double from there on. */
+static void round_x(float *to, uint32_t rows, uint32_t block)
+{
+    for (uint32_t first = 0; first < rows * K; first += block) {
+        float most = 0;
+
+        for (uint32_t i = first; i < first + block; i++)
+            most = fmaxf(most, fabsf(x[i]));
+        for (uint32_t i = first; i < first + block; i++)
+            to[i] = rintf(x[i] * (127 / fmaxf(most, 1e-36f))) * (most * (float)(1 / 127.0));
+    }
+}
+
+/* Results are those of x, or all of them those of x rounded: whether it is depends on the processor. */
+static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
+{
+    static float rounded[ROWS_MAX * K];
+    const bool words = f->range && f->range <= 16 && K / f->k_blocks % 8 == 0;
+    char where[80], other[80];
+
+    compute(rounding, f, rows, transposed);
+    if (!count_wrong(x, rows, where, sizeof where))
+        return;
+    if (words)
+        round_x(rounded, rows, f->k_blocks == 1 ? 32 : K / f->k_blocks);
+    if (!words || count_wrong(rounded, rows, other, sizeof other))
+        fail_msg("form %d, %u rows%s: %s, nor if x is rounded, %s", (int)(f - forms), rows, transposed ? ", transposed" : "",
+                 where, words ? other : "which it must not be");
 }
 
 static void every_form_is_computed(void **state)
@@ -181,22 +233,38 @@ static void every_form_is_computed(void **state)
                 check(&forms[f], rows[r], transposed);
 }
 
+static void the_other_operand_may_be_rounded(void **state)
+{
+    static const uint32_t rows[] = {1, 2, 7, 16, ROWS_MAX};
+
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+            for (int transposed = 0; transposed < 2; transposed++)
+                check_rounded(&forms[f], rows[r], transposed);
+}
+
 static int create(void **state)
 {
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+
     (void)state;
-    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
+    o.precision = WNNPrecision_Int8;
+    return wnnCreateContext(NULL, &context) != WNNStatus_Success || wnnCreateContext(&o, &rounding) != WNNStatus_Success;
 }
 
 static int destroy(void **state)
 {
     (void)state;
     wnnContextRelease(context);
+    wnnContextRelease(rounding);
     return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_computed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_computed),
+                                       cmocka_unit_test(the_other_operand_may_be_rounded)};
 
     return cmocka_run_group_tests(tests, create, destroy);
 }

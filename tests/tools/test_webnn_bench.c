@@ -87,7 +87,7 @@ static void wrong_options_are_named(void **state)
         {"--seconds -1", "webnn-bench: --seconds takes a number above 0, not '-1'\n"},
         {"--seconds", "webnn-bench: --seconds needs a value: a number above 0\n"},
         {"--engine abacus", "webnn-bench: --engine takes cpu, auto, gpu or gpu:DEVICE, not 'abacus'\n"},
-        {"--precision half", "webnn-bench: --precision takes float32, bf16x2 or bf16, not 'half'\n"},
+        {"--precision half", "webnn-bench: --precision takes float32, bf16x2, bf16 or int8, not 'half'\n"},
         {"--dim batch", "webnn-bench: --dim takes NAME=N, 64 times at most, not 'batch'\n"},
         {"--shape x=0", "webnn-bench: --shape takes NAME=1x3x224x224, 64 times at most, not 'x=0'\n"},
         {"--check matmul.webnn", "webnn-bench: --check is for the built-in cases, not 'matmul.webnn'\n"},

@@ -96,7 +96,7 @@ static void wrong_usage_is_told(void **state)
         {"sum.webnn --budget 0", "--budget takes OPERATIONS or OPERATIONS,BYTES, whole numbers from 1, not '0'"},
         {"sum.webnn --engine abacus", "--engine takes cpu, auto, gpu or gpu:DEVICE, not 'abacus'"},
         {"sum.webnn --engine gpu:", "--engine takes cpu, auto, gpu or gpu:DEVICE, not 'gpu:'"},
-        {"sum.webnn --precision half", "--precision takes float32, bf16x2 or bf16, not 'half'"},
+        {"sum.webnn --precision half", "--precision takes float32, bf16x2, bf16 or int8, not 'half'"},
         {"sum.webnn --budget 0", "--budget takes"},
         {"sum.webnn --budget 10,", "--budget takes"},
         {"sum.webnn --budget -1", "--budget takes"},

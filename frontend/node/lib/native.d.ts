@@ -8,7 +8,7 @@ export interface NativeContextOptions extends MLContextOptions {
   device?: string;
   engine?: 'auto' | 'cpu' | 'gpu';
   /** Says how exactly convolutions and matmuls of float32 operands are computed. */
-  precision?: 'float32' | 'bf16x2' | 'bf16';
+  precision?: 'float32' | 'bf16x2' | 'bf16' | 'int8';
   /** Says how many threads one computation has; 0 stands for all processors. */
   threadCount?: number;
 }

@@ -363,13 +363,13 @@ static void structures_are_equal_when_only_sizes_differ(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct kernel *k1 = softmax_kernel(3, 20), *k2 = softmax_kernel(7, 33), *k3 = softmax_kernel(3, 5);
-    struct kernel *k4 = softmax_kernel(33, 33);
-    struct kernel *kernels[4] = {k1, k2, k3, k4};
-    char *text[4];
+    struct kernel *k1 = softmax_kernel(3, 200), *k2 = softmax_kernel(7, 333), *k3 = softmax_kernel(3, 5);
+    struct kernel *k4 = softmax_kernel(333, 333), *k5 = softmax_kernel(3, 33);
+    struct kernel *kernels[5] = {k1, k2, k3, k4, k5};
+    char *text[5];
     struct knumbers n;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct schedule *s = schedule_of(kernels[i], NULL);
 
         text[i] = schedule_structure(s, &a);
@@ -379,16 +379,18 @@ static void structures_are_equal_when_only_sizes_differ(void **state)
     assert_string_equal(text[0], text[1]);
     assert_string_not_equal(text[0], text[2]); /* five is unrolled */
     assert_string_equal(text[0], text[3]);     /* equal sizes by chance */
+    assert_string_not_equal(text[0], text[4]); /* a row has fewer vectors than are taken at a time */
     assert_true(kernel_numbers(k2, KEXPR_NONE, &a, &n));
     assert_int_equal(n.param_count, 3);
     assert_int_equal(n.params[0], 7);
-    assert_int_equal(n.params[1], 33); /* the row's length, */
-    assert_int_equal(n.params[2], 33); /* and its stride, that of the load and the store */
+    assert_int_equal(n.params[1], 333); /* the row's length, */
+    assert_int_equal(n.params[2], 333); /* and its stride, that of the load and the store */
     arena_free(&a);
     kernel_free(k1);
     kernel_free(k2);
     kernel_free(k3);
     kernel_free(k4);
+    kernel_free(k5);
 }
 
 static void loaded_indices_are_clamped(void **state)

@@ -154,6 +154,54 @@ static void other_weights_are_folded(void **state)
     graph_free(g);
 }
 
+/* Operand A becomes bytes where the precision allows it, once for all matmuls that read it, and their kernels multiply bytes.
+ */
+static void the_other_operand_is_rounded_to_bytes(void **state)
+{
+    static const char body[] =
+        "inputs { x: f32[4, 256]; } consts { q: u8[256, 128] @scalar(1); s: f32[8, 128] @scalar(1); z: u8[8, 128] @scalar(1); "
+        "p: i8[256, 192] @scalar(1); t: f32[1, 192] @scalar(1); o: i8[1, 192] @scalar(0); } "
+        "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); v = dequantizeLinear(p, t, o); m = matmul(x, v); r = "
+        "relu(m); "
+        "} outputs { y; r; }";
+    struct target t;
+    struct pass_options o = unpacking(&t);
+    struct graph *g = parse_random(body, 0, 16);
+    uint32_t multiply = 0, round = 0, bytes_made = 0;
+    struct error e = {0};
+
+    (void)state;
+    t.isa.byte_products = t.rounds_operands = true;
+    check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
+    assert_true(pass_pack_weights(g, &o)); /* which changes what is computed: tests of the whole library bound by how much */
+    assert_prints(g, "u4[2, 8, 4, 64, 4, 2]");
+    assert_prints(g, "u4[3, 8, 4, 64, 4, 2]"); /* one scale for all of K: A has blocks of 32 */
+    graph_for_each (g, n)
+        bytes_made += n->op == OP_CAST && n->results[0]->type.type == WNNOperandDataType_Uint8;
+    assert_int_equal(bytes_made, 1);
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct kernel_list list;
+
+        if (c->kind != CLUSTER_KERNEL)
+            continue;
+        assert_true(lower_cluster(g, c, &t, &list, &e));
+        for (uint32_t i = 0; i < list.count; i++) {
+            struct schedule *s = schedule_cpu(list.kernels[i], &t);
+            assert_non_null(s);
+            multiply += s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE;
+            round += !s->tiled;
+            schedule_free(s);
+        }
+        kernel_list_free(&list);
+    }
+    assert_int_equal(multiply, 2);
+    assert_int_equal(round, 1);
+    graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +210,7 @@ int main(void)
         cmocka_unit_test(scales_and_zero_points_lie_like_the_weights),
         cmocka_unit_test(transposed_weights_and_halves_are_packed),
         cmocka_unit_test(other_weights_are_folded),
+        cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
