@@ -64,7 +64,7 @@ struct dnn_problem {
                                                * a contraction in bfloat16 may be that */
     int32_t src_zero;                         /* of a contraction of integers: the source's zero point */
     int32_t src_zero_type;                    /* dnnl_data_type_t of the byte that has it at run time; 0 if it is src_zero */
-    int32_t unused;                           /* problems are compared as whole words of 64 bits */
+    int32_t weights_zero;                     /* of a matmul of integers: the weights' zero point */
     int64_t scale_mask;                       /* of one too: the destination's dimensions that the output scales go along */
     int32_t precision, parts;    /* what is allowed (WNNPrecision), and how many bfloat16 numbers an operand is split into, or 0
                                   * if it stays float32; layouts, types and weights below are those of the float32 operands all
@@ -137,7 +137,8 @@ bool dnn_describe_quantize(const struct node *n, struct dnn_cluster *c);
 float *dnn_output_scales(const struct dnn_cluster *c);
 /** Returns the bias divided by the scale of the integers' products, one number for each output channel. */
 float *dnn_scaled_bias(const struct dnn_cluster *c);
-/** Returns the weights minus their zero point, dense in the order of problem.weights' dimensions. */
+/** Returns the weights minus their zero point, or what of it the problem does not have, dense in the order of problem.weights'
+ * dimensions. */
 int8_t *dnn_integer_weights(const struct dnn_cluster *c);
 /** Returns how many output scales there are: one, or one for each output channel. */
 int64_t dnn_scale_count(const struct dnn_problem *p);

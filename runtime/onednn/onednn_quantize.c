@@ -17,7 +17,9 @@
  * at ties, seen in float32.  Other post-ops between the contraction and quantizeLinear get the float's own units and the final
  * division as it is.  The zero point is added after rounding: if it were added first, float32 would lose bits of the fraction.
  *
- * The zero point of weights must vanish: w - zw has to fit into the library's s8, for every element; then it is what is packed.
+ * The zero point of weights should vanish: where w - zw fits into the library's s8, for every element, that is what is packed.
+ * Elsewhere a matmul of weights with one zero point for all packs them as s8, and the library takes the zero point off, which
+ * costs it the sums of the source's rows.
  */
 #include "ir/graph/conv.h"
 #include "runtime/onednn/onednn.h"
@@ -25,8 +27,9 @@
 #include <math.h>
 
 enum {
-    TERMS_MIN = 8,     /* see above */
-    TERMS_MAX = 65535, /* times 255 * 128 is below 2^31 */
+    TERMS_MIN = 8,          /* see above */
+    TERMS_MAX = 65535,      /* times 255 * 128 is below 2^31 */
+    WIDE_TERMS_MAX = 33024, /* times 255 * 255, where weights keep their zero point */
 };
 
 /* ---- scales and zero points ---- */
@@ -165,7 +168,16 @@ static bool walk_on(const struct dnn_problem *p, struct weights_walk *w)
     return i >= 0;
 }
 
-/** Writes the weights without their zero point, dense; out may be NULL.  Returns false if one does not fit. */
+/** Returns what is to be taken off bytes to make them s8. */
+static int32_t byte_offset(const struct value *bytes)
+{
+    return bytes->type.type == WNNOperandDataType_Uint8 ? 128 : 0;
+}
+
+/**
+ * Writes the weights without their zero point (or what of it is not weights_zero), dense; out may be NULL.  Returns false if
+ * one does not fit.
+ */
 static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
 {
     const struct dnn_quantization *q = &c->quantization;
@@ -174,7 +186,7 @@ static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
 
     do {
         int32_t zero = integer_at(q->weight_zero, channel_element(q->weight_zero, q->channel_axis, w.channel, channels));
-        int32_t x = integer_at(c->weights.value, w.offset) - zero;
+        int32_t x = integer_at(c->weights.value, w.offset) - (zero - c->problem.weights_zero);
 
         if (x < INT8_MIN || x > INT8_MAX)
             return false;
@@ -184,14 +196,19 @@ static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
     return true;
 }
 
-/** Returns whether they fit.  The usual ones are known to. */
-static bool weights_fit(const struct dnn_cluster *c)
+/** Returns whether they fit, or do when the library takes their zero point off.  The usual ones are known to. */
+static bool weights_fit(struct dnn_cluster *c, int64_t terms)
 {
     const struct value *zero = c->quantization.weight_zero;
 
-    if (is_uniform(zero) && integer_at(zero, 0) == (zero->type.type == WNNOperandDataType_Uint8 ? 128 : 0))
+    if (is_uniform(zero) && integer_at(zero, 0) == byte_offset(zero))
         return true;
-    return integer_weights(c, NULL);
+    if (integer_weights(c, NULL))
+        return true;
+    if (c->problem.kind != DNN_MATMUL || !is_uniform(zero) || terms > WIDE_TERMS_MAX)
+        return false;
+    c->problem.weights_zero = integer_at(zero, 0) - byte_offset(zero);
+    return true;
 }
 
 int8_t *dnn_integer_weights(const struct dnn_cluster *c)
@@ -350,7 +367,7 @@ bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct
     p->scale_mask = is_uniform(q->weight_scale) ? 0 : (int64_t)1 << dnn_channel(p);
     p->weights.free = 1;
     return weights_are_shared(p) && term_count(p) >= TERMS_MIN && term_count(p) <= TERMS_MAX && scales_are_normal(c) &&
-           weights_fit(c);
+           weights_fit(c, term_count(p));
 }
 
 /* ---- the result ---- */

@@ -86,6 +86,8 @@ static const char *types_flaw(const struct dnn_problem *p)
     bool integers = is_type(p->src_type, false) && p->weights_type == dnnl_s8 && is_type(p->dst_type, true);
     if (p->src_zero_type && (!integers || !is_type(p->src_zero_type, false) || p->src_zero))
         return "its zero point";
+    if (p->weights_zero && (!integers || p->kind != DNN_MATMUL || p->weights_zero < INT8_MIN || p->weights_zero > INT8_MAX))
+        return "the zero point of its weights";
     return floats || integers ? NULL : "its types";
 }
 
@@ -143,9 +145,9 @@ static void save_layout(const struct dnn_layout *l, struct stream_writer *o)
 
 static void save_problem(const struct dnn_problem *p, struct stream_writer *o)
 {
-    const int32_t words[] = {p->kind,         p->src_type,   p->weights_type, p->dst_type,   p->src_zero,
-                             p->by_gemm != 0, p->post_count, p->precision,    p->given_late, p->given_low_precision,
-                             p->src_zero_type};
+    const int32_t words[] = {p->kind,          p->src_type,    p->weights_type, p->dst_type,   p->src_zero,
+                             p->by_gemm != 0,  p->post_count,  p->precision,    p->given_late, p->given_low_precision,
+                             p->src_zero_type, p->weights_zero};
 
     out_bytes(o, words, sizeof words);
     out_i64(o, p->scale_mask);
@@ -342,7 +344,7 @@ static bool load_posts(struct loader *x, struct dnn_problem *p)
 
 static bool load_types(struct loader *x, struct dnn_problem *p)
 {
-    int32_t words[11];
+    int32_t words[12];
 
     in_bytes(x->in, words, sizeof words);
     p->kind = words[0];
@@ -356,6 +358,7 @@ static bool load_types(struct loader *x, struct dnn_problem *p)
     p->given_late = words[8] != 0;
     p->given_low_precision = words[9];
     p->src_zero_type = words[10];
+    p->weights_zero = words[11];
     p->scale_mask = in_i64(x->in);
     return (p->post_count >= 0 && p->post_count <= DNN_POSTS_MAX) || damaged(x, "its kind");
 }

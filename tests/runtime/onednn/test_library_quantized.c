@@ -92,11 +92,14 @@ static struct value *source(struct subject *s, uint32_t rank, const uint32_t *di
 static struct value *weights(struct subject *s, uint32_t rank, const uint32_t *dims, uint32_t axis)
 {
     uint32_t scales[RANK_MAX];
-    bool is_signed = random_chance(70), narrow = random_chance(20);
+    bool is_signed = random_chance(70), narrow = random_chance(20), wide = rank == 2 && random_chance(25);
     double low = is_signed ? 0 : 128, high = low;
     struct value *x, *scale, *zero;
 
-    if (narrow) {
+    if (wide) { /* matrices with one zero point for all */
+        x = bytes(s, true, is_signed, rank, dims);
+        low = high += (double)random_between(0, 255) - 128;
+    } else if (narrow) {
         x = typed(s, true, is_signed ? WNNOperandDataType_Int8 : WNNOperandDataType_Uint8, low - 100, low + 99, rank, dims);
         low -= 28;
         high += 28;
@@ -386,6 +389,7 @@ static void what_is_not_exact_is_declined(void **state)
     enum {
         FINE,
         WEIGHTS_TOO_WIDE,
+        WIDE_WEIGHTS_AND_MANY_TERMS,
         SCALE_ALONG_TERMS,
         FEW_TERMS,
         MANY_TERMS,
@@ -402,12 +406,19 @@ static void what_is_not_exact_is_declined(void **state)
 
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
-        const uint32_t terms = kind == FEW_TERMS ? 7 : kind == MANY_TERMS ? 65536 : 64, rank = kind == WEIGHTS_BY_BATCH ? 3 : 2;
+        const uint32_t terms = kind == FEW_TERMS                     ? 7
+                               : kind == MANY_TERMS                  ? 65536
+                               : kind == WIDE_WEIGHTS_AND_MANY_TERMS ? 33025
+                                                                     : 64,
+                       rank = kind == WEIGHTS_BY_BATCH ? 3 : 2;
         const uint32_t left[] = {2, 4, terms}, right[] = {2, terms, 8}, vector[] = {1, terms, 1}, rows[] = {1, 4, 1};
-        const uint32_t *one = ones, *scales = kind == SCALE_ALONG_TERMS ? vector + 1 : one;
+        const uint32_t columns[] = {1, 1, 8};
+        const uint32_t *one = ones, *scales = kind == SCALE_ALONG_TERMS  ? vector + 1
+                                              : kind == WEIGHTS_TOO_WIDE ? columns + 1
+                                                                         : one;
         const bool late_scales = kind == RUN_TIME_ROWS_OF_SCALES, late_zeros = kind == RUN_TIME_ROWS_OF_ZEROS;
         const uint32_t *row = kind == ROWS_OF_SCALES || late_scales || late_zeros ? rows + 1 : one;
-        int zero = kind == WEIGHTS_TOO_WIDE;
+        const double zero = kind == WEIGHTS_TOO_WIDE || kind == WIDE_WEIGHTS_AND_MANY_TERMS;
         struct subject s;
         struct value *x, *w;
 
@@ -419,7 +430,8 @@ static void what_is_not_exact_is_declined(void **state)
         w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w,
                   typed(&s, kind != RUN_TIME_WEIGHT_SCALE, WNNOperandDataType_Float32, kind == ZERO_SCALE ? 0 : 0.1,
                         kind == ZERO_SCALE ? 0 : 0.2, rank, scales),
-                  typed(&s, kind != RUN_TIME_WEIGHT_ZERO, WNNOperandDataType_Int8, zero, zero, rank, scales));
+                  typed(&s, kind != RUN_TIME_WEIGHT_ZERO, WNNOperandDataType_Int8, zero, kind == WEIGHTS_TOO_WIDE ? 100 : zero,
+                        rank, scales));
         apply(&s, OP_MATMUL, NULL, x, w, NULL);
         if (library_takes_quantized(library, s.nodes, 3) != (kind == FINE && library_has_exact_integers(library)))
             fail_msg("kind %d", kind);
