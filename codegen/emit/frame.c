@@ -20,6 +20,14 @@ void frame_at(const struct frame *f, uint32_t level)
     frame_here(f);
 }
 
+bool frame_is_here(const struct frame *f, uint32_t level)
+{
+    for (; level <= f->inner_level; level++)
+        if (f->levels[level].child)
+            return false;
+    return true;
+}
+
 void frame_continue(struct frame *f, LLVMBasicBlockRef block)
 {
     f->tail = block;

@@ -31,6 +31,8 @@ struct frame {
 void frame_here(const struct frame *f);
 /** Moves the position to the end of a level's straight-line code. */
 void frame_at(const struct frame *f, uint32_t level);
+/** Returns whether code of a level goes to the end of the innermost code, so that it may have blocks of its own. */
+bool frame_is_here(const struct frame *f, uint32_t level);
 /** Lets the innermost code go on in a new basic block, where the position moves to. */
 void frame_continue(struct frame *f, LLVMBasicBlockRef block);
 /** Opens a level for a new iteration. */

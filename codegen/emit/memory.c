@@ -101,6 +101,34 @@ static V load_gather(struct emitter *e, const struct context *cx, T element, V p
     return call_intrinsic(m, "llvm.masked.gather", types, 2, args, 4);
 }
 
+/* Returns the elements at address + lanes: those that follow each other are loaded as a vector, all others gathered. */
+static V load_runs(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
+                   V mask, uint32_t align)
+{
+    const struct build *m = &e->m;
+    T vector = type_lanes(element, cx->lanes);
+    LLVMBasicBlockRef run = block_append(m, "run"), scattered = block_append(m, "scattered"), after = block_append(m, "loaded");
+    V first = LLVMBuildExtractElement(m->b, p->lanes, const_int(m, 64, 0), "");
+    V expected = LLVMBuildAdd(m->b, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes), "");
+    V differs = op_any(m, LLVMBuildICmp(m->b, LLVMIntNE, p->lanes, expected, ""));
+    V values[2];
+
+    if (mask && lanes_of(mask) == 1) /* guards that are the same for all lanes */
+        mask = splat(m, mask, cx->lanes);
+    LLVMBuildCondBr(m->b, differs, scattered, run);
+    frame_continue(&e->frame, run);
+    first = LLVMBuildSExt(m->b, first, type_int(m, 64), "");
+    values[0] = op_load(m, vector, offset_pointer(e, element, address, first), mask, align);
+    LLVMBuildBr(m->b, after);
+    frame_continue(&e->frame, scattered);
+    values[1] = load_gather(e, cx, element, pointer, address, p, mask, align);
+    LLVMBuildBr(m->b, after);
+    frame_continue(&e->frame, after);
+    V result = LLVMBuildPhi(m->b, vector, "");
+    LLVMAddIncoming(result, values, (LLVMBasicBlockRef[2]){run, scattered}, 2);
+    return result;
+}
+
 /* Asks for the next row.  Several loops over a row come back to it while it is in the first cache, so the second one asks for
  * the next row, which would otherwise have to be waited for at its start. */
 static void prefetch_next_row(struct emitter *e, const struct context *cx, const struct kexpr *x, T element, V address)
@@ -151,8 +179,9 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
         V index = read ? LLVMBuildSelect(m->b, read, p.base, const_int(m, 64, 0), "") : p.base;
         value = LLVMBuildLoad2(m->b, element, offset_pointer(e, element, pointer, index), "");
     } else if (p.kind == FORM_LANES) {
-        value = load_gather(e, cx, element, pointer, form_pointer(e, element, pointer, row, &p), &p,
-                            guard_and(e, guard, exists), align);
+        const bool runs = e->s->exprs[expr].runs && frame_is_here(&e->frame, level);
+        address = form_pointer(e, element, pointer, row, &p);
+        value = (runs ? load_runs : load_gather)(e, cx, element, pointer, address, &p, guard_and(e, guard, exists), align);
     } else {
         V mask = guard_and(e, lanes, exists);
         address = form_pointer(e, element, pointer, row, &p);

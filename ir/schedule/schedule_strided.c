@@ -2,7 +2,8 @@
 /*
  * Chooses loads of every second, third or fourth element that are taken out of whole vectors by shuffles instead of being
  * gathered: windows that move by two elements, slices with a stride.  From a kernel and its vector variable it finds the stride
- * of each such load.
+ * of each such load.  It also finds gathers whose elements lie side by side but near edges: padding by reflection or by the
+ * edge itself.
  */
 #include "ir/schedule/schedule_internal.h"
 
@@ -34,6 +35,47 @@ uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_
     return (uint32_t)stride;
 }
 
+/** Returns whether an index moves by one element with var at most: it is made of such indices by operations that keep that. */
+static bool moves_by_one(const struct schedule *s, uint32_t expr, uint32_t var)
+{
+    const struct kexpr *x = &s->kernel->exprs[expr];
+
+    switch (x->op) {
+    case K_CONST:
+        return true;
+    case K_INDEX:
+        return moves_by(s, x->index, var, 1) || moves_by(s, x->index, var, -1) || moves_by(s, x->index, var, 0);
+    case K_ABS:
+    case K_NEG:
+    case K_CAST:
+        return moves_by_one(s, x->args[0], var);
+    case K_ADD:
+    case K_SUB:
+    case K_MIN:
+    case K_MAX:
+        return moves_by_one(s, x->args[0], var) && moves_by_one(s, x->args[1], var);
+    default:
+        return false;
+    }
+}
+
+/** Returns whether the lanes of a load come from one index that moves so. */
+static bool has_runs(const struct schedule *s, const struct kexpr *load)
+{
+    const struct kernel *k = s->kernel;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < load->index.count; i++) {
+        const struct kterm *t = &load->index.terms[i];
+        if (t->var != s->vector_var && !s->var_lanes[t->var])
+            continue;
+        if (t->coefficient != 1 || k->vars[t->var].kind != KVAR_LOADED || !moves_by_one(s, k->vars[t->var].expr, s->vector_var))
+            return false;
+        count++;
+    }
+    return count == 1;
+}
+
 void strides_choose(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
@@ -43,7 +85,9 @@ void strides_choose(struct schedule *s, const struct isa *isa)
         if (x->op != K_LOAD || s->lanes == 1 || s->tiled || s->transpose.var != KEXPR_NONE)
             continue;
         /* Masks that are no instructions would be a branch for each element. */
-        if (!x->guard_count || isa->masks || (isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= 4))
-            s->exprs[i].stride = load_stride(s, x, s->vector_var);
+        if (x->guard_count && !isa->masks && !(isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= 4))
+            continue;
+        s->exprs[i].stride = load_stride(s, x, s->vector_var);
+        s->exprs[i].runs = has_runs(s, x);
     }
 }

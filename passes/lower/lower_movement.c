@@ -41,15 +41,20 @@ static uint32_t lower_concat(struct lowering *l, const struct node *n, const str
 static struct kaffine padded_form(struct lowering *l, WNNPaddingMode mode, struct kaffine at, int64_t size)
 {
     struct kernel *k = l->k;
-    const uint32_t last = kernel_const(k, KT_I64, (union scalar){.i64 = size - 1});
-    uint32_t i = kernel_index(k, at);
     int64_t low, high;
 
     kaffine_range(k, at, &low, &high);
     if (low >= 0 && high < size)
         return at;
+    /* A vector has twice as many lanes of 32 bits as of 64. */
+    const bool narrow = low > INT32_MIN / 2 && high < INT32_MAX / 2;
+    const enum ktype type = narrow ? KT_I32 : KT_I64;
+    const union scalar end = narrow ? (union scalar){.i32 = (int32_t)size - 1} : (union scalar){.i64 = size - 1};
+    const uint32_t last = kernel_const(k, type, end);
+    uint32_t i = kernel_cast(k, type, kernel_index(k, at));
+
     if (mode == WNNPaddingMode_Edge) {
-        i = kernel_op2(k, K_MAX, i, kernel_const(k, KT_I64, (union scalar){.i64 = 0}));
+        i = kernel_op2(k, K_MAX, i, kernel_const(k, type, (union scalar){.u64 = 0}));
         i = kernel_op2(k, K_MIN, i, last);
     } else { /* the edge itself is not repeated; padding is smaller than the size */
         i = kernel_op1(k, K_ABS, i);

@@ -127,11 +127,56 @@ static void strided_loads_read_nothing_else(void **state)
                 run_slice(counts[c], stride, outside, types[(c + stride) % 3], (c + outside) % 2);
 }
 
+static uint32_t int32(struct kernel *k, int32_t value)
+{
+    return kernel_const(k, KT_I32, (union scalar){.i32 = value});
+}
+
+/* Rows that go on beyond their edges by reflection or with the last element, as data; a guard on rows beside. */
+static void run_padding(int64_t count, int64_t beyond, bool reflected, dtype type, bool guarded, bool at_end)
+{
+    const int64_t padded = count + 2 * beyond;
+    struct kernel *k = kernel_create();
+    struct fenced in = fenced_create((size_t)(3 * count) * dtype_size(type), at_end);
+    void *tensors[2] = {in.data, buffer_create((size_t)(3 * padded) * dtype_size(type))};
+
+    fill_plain(type, in.data, 3 * count);
+    kernel_tensor(k, type, 3 * count, false, NULL);
+    kernel_tensor(k, type, 3 * padded, true, NULL);
+    uint32_t b = kernel_var(k, KVAR_PARALLEL, 3), x = kernel_var(k, KVAR_PARALLEL, padded);
+    uint32_t i = kernel_cast(k, KT_I32, kernel_index(k, strided(k, x, 1, -beyond))), last = int32(k, (int32_t)count - 1);
+    if (reflected)
+        i = kernel_op2(k, K_SUB, last, kernel_op1(k, K_ABS, kernel_op2(k, K_SUB, last, kernel_op1(k, K_ABS, i))));
+    else
+        i = kernel_op2(k, K_MIN, kernel_op2(k, K_MAX, i, int32(k, 0)), last);
+    struct kaffine row = strided(k, b, 1, guarded ? -1 : 0),
+                   at = kaffine_add(k, kaffine_scale(k, row, count), kernel_loaded_var(k, i, count));
+    struct kguard guard = {row, 2};
+    uint32_t v = kernel_load(k, 0, at, guarded, &guard, (union scalar){.u64 = 1});
+    kernel_store(k, 1, kaffine_add(k, strided(k, b, padded, 0), kaffine_var(k, x)), v, 0, NULL);
+    check_kernel(k, tensors, exact);
+    buffer_free(tensors[1]);
+    assert_int_equal(munmap(in.map, in.size), 0);
+}
+
+static void padding_repeats_what_is_inside(void **state)
+{
+    (void)state;
+    static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, WNNOperandDataType_Int64};
+    static const int64_t counts[] = {5, 16, 31, 64, 131};
+
+    for (int c = 0; c < 5; c++)
+        for (int64_t beyond = 1; beyond <= 4; beyond += 3)
+            for (int way = 0; way < 4; way++)
+                run_padding(counts[c], beyond, way & 1, types[(c + way) % 3], way & 2, (c + beyond) % 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_computed_inside_and_at_every_edge),
         cmocka_unit_test(strided_loads_read_nothing_else),
+        cmocka_unit_test(padding_repeats_what_is_inside),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
