@@ -35,6 +35,7 @@
      .strided_most = 4,                                                                                                        \
      .unroll_points = 16,                                                                                                      \
      .window_slack = 16,                                                                                                       \
+     .window_separate = 2,                                                                                                     \
      .single_points = 4,                                                                                                       \
      .heavy_exponentials = 2,                                                                                                  \
      .heaviest_exponentials = 3,                                                                                               \

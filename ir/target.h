@@ -120,16 +120,17 @@ enum { BYTE_SUM_STEPS = 8192 };
 
 /** Describes generated loops: the schedules of all kernels choose by these facts. */
 struct loop_facts {
-    int64_t vector_block;   /* elements of the vector variable that a unit of work covers at most; a power of two */
-    int64_t run_least;      /* consecutive elements that are worth a vector, or a panel of packed B */
-    uint32_t assumed_lanes; /* lanes of a vector, where one vector variable is weighed against another */
-    uint32_t row_lanes;     /* lanes of a row buffer's elements where vectors run along a PARALLEL variable */
-    uint32_t sum_vectors;   /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
-    uint32_t few_rows;      /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
-    int64_t strided_most;   /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
-    uint32_t unroll_points; /* points of REDUCED variables that are unrolled, at most */
-    uint32_t window_slack;  /* elements of a window that may lie in the padding without its loop being clipped */
-    int64_t single_points;  /* more unrolled points than this fill the processor's window: one vector at a time */
+    int64_t vector_block;    /* elements of the vector variable that a unit of work covers at most; a power of two */
+    int64_t run_least;       /* consecutive elements that are worth a vector, or a panel of packed B */
+    uint32_t assumed_lanes;  /* lanes of a vector, where one vector variable is weighed against another */
+    uint32_t row_lanes;      /* lanes of a row buffer's elements where vectors run along a PARALLEL variable */
+    uint32_t sum_vectors;    /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
+    uint32_t few_rows;       /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
+    int64_t strided_most;    /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
+    uint32_t unroll_points;  /* points of REDUCED variables that are unrolled, at most */
+    uint32_t window_slack;   /* elements of a window that may lie in the padding without its loop being clipped */
+    int64_t window_separate; /* steps of a window for each element that writing and reading what its columns have takes */
+    int64_t single_points;   /* more unrolled points than this fill the processor's window: one vector at a time */
     /* These are costs of one vector, in exponentials, whose chain of dependent instructions fills the window on its own. */
     double heavy_exponentials;    /* from here on an iteration has fewer vectors, or interleaves two */
     double heaviest_exponentials; /* from here on it has one vector, or interleaves four */

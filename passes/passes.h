@@ -58,6 +58,7 @@ bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);  /* in
 bool pass_expand_recurrent(struct graph *g, const struct pass_options *o); /* required: gru, lstm, their cells */
 bool pass_legalize(struct graph *g, const struct pass_options *o);         /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
+bool pass_separate_windows(struct graph *g, const struct pass_options *o); /* maxPool2d by columns and rows */
 bool pass_fuse_quantized(struct graph *g, const struct pass_options *o); /* library clusters of integers */
 bool pass_winograd(struct graph *g, const struct pass_options *o);       /* 3x3 convolutions by F(2x2, 3x3) */
 bool pass_low_precision_inputs(struct graph *g, const struct pass_options *o);

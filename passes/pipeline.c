@@ -6,6 +6,7 @@
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
+ *   windows     separate-windows: poolings as they are computed
  *   clusters    separate-outputs, fuse-quantized, winograd, low-precision-inputs, fuse-epilogues, pack-weights, fuse-kernels,
  *               finish-clusters
  *
@@ -37,6 +38,7 @@ const struct pass pass_pipeline[] = {
     {"fold-constants",   pass_fold_constants,   false, "likewise"},
     {"merge-common",     pass_merge_common,     false, "likewise"},
     {"drop-dead",        pass_drop_dead,        false, "likewise"},
+    {"separate-windows", pass_separate_windows, false, "a pooling of rows and columns as one of each, where that is less"},
     {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
     {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
     {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that Winograd F(2x2, 3x3) computes faster"},

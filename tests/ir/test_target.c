@@ -61,6 +61,7 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, loop.strided_most, 1, 8),
     RANGE(UINT32, uint32_t, loop.unroll_points, 1, 256),
     RANGE(UINT32, uint32_t, loop.window_slack, 1, 1024),
+    RANGE(INT64, int64_t, loop.window_separate, 1, 64),
     RANGE(INT64, int64_t, loop.single_points, 1, 64),
     RANGE(DOUBLE, double, loop.heavy_exponentials, 1, 10),
     RANGE(DOUBLE, double, loop.heaviest_exponentials, 1, 10),
