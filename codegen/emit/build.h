@@ -24,6 +24,7 @@ struct build {
     const struct isa *isa;
     bool sanitize;
     const struct target *target; /* attributes of every function */
+    const char *suffix;          /* of names of functions that kernels share, where a module has several targets; else NULL */
     LLVMValueRef function;
 };
 

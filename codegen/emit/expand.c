@@ -86,14 +86,14 @@ static V call_function(const struct build *m, const struct expansion *x, const V
 {
     T type = type_like(type_of(m, x->steps[x->result].type), args[0]), types[EXPANSION_ARGUMENTS_MAX];
     V all[EXPANSION_ARGUMENTS_MAX];
-    char name[32];
+    char name[48];
 
     for (uint32_t i = 0; i < x->argument_count; i++) {
         all[i] = args[i];
         types[i] = LLVMTypeOf(args[i]);
     }
     T signature = LLVMFunctionType(type, types, x->argument_count, false);
-    snprintf(name, sizeof name, "%s.v%u", kop_name(x->op), lanes_of(args[0]));
+    snprintf(name, sizeof name, "%s.v%u%s", kop_name(x->op), lanes_of(args[0]), m->suffix ? m->suffix : "");
     V function = LLVMGetNamedFunction(m->module, name);
     if (!function)
         function = function_of(m, x, signature, name);

@@ -49,10 +49,10 @@ V int_divide(const struct build *m, V a, V b, bool is_signed)
  * has exponent bits left. */
 static V power_function(const struct build *m, T type)
 {
-    char name[48];
+    char name[64];
     T element = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
     uint32_t lanes = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
-    snprintf(name, sizeof name, "power.v%ui%u", lanes, LLVMGetIntTypeWidth(element));
+    snprintf(name, sizeof name, "power.v%ui%u%s", lanes, LLVMGetIntTypeWidth(element), m->suffix ? m->suffix : "");
     V function = LLVMGetNamedFunction(m->module, name);
     if (function)
         return function;

@@ -2,7 +2,8 @@
 /*
  * Makes the module of an object out of these parts, then runs the passes and writes it.
  *
- *   kernels      each distinct structure once (as in the JIT), internal functions
+ *   kernels      each distinct structure once (as in the JIT) for each level, internal functions
+ *   level        object_level.c, if there are several: which of them this processor runs
  *   numbers      a constant array per step
  *   functions    object_run.c (the program as code) or object_describe.c (calls of libwebnn_rt)
  *   description  object_describe.c
@@ -144,46 +145,66 @@ static V params_of(struct object_module *o, const struct schedule *s, struct are
     return g;
 }
 
-/* Emits a kernel if no kernel with its structure has been.  A hash would save nothing here: an object has tens of structures,
- * seldom hundreds. */
-static bool emit_kernel_once(struct object_module *o, uint32_t kernel, struct structure *known, uint32_t *count,
+/* Knows the kernels' structures: those of the level at hand begin at `first`. */
+struct structures {
+    struct structure *known;
+    uint32_t first, count;
+};
+
+/* Emits a kernel if no kernel of its level with its structure has been.  A hash would save nothing here: an object has tens of
+ * structures, seldom hundreds. */
+static bool emit_kernel_once(struct object_module *o, const struct schedule *s, uint32_t index, struct structures *all,
                              struct arena *a, struct error *e)
 {
-    const struct schedule *s = o->p->kernels[kernel];
     char *text = schedule_structure(s, a), symbol[96];
 
-    o->params[kernel] = text ? params_of(o, s, a) : NULL;
-    if (!o->params[kernel])
+    o->params[index] = text ? params_of(o, s, a) : NULL;
+    if (!o->params[index])
         return error_out_of_memory(e);
-    for (uint32_t i = 0; i < *count && !o->kernels[kernel]; i++)
-        if (!strcmp(known[i].text, text))
-            o->kernels[kernel] = known[i].function;
-    if (o->kernels[kernel])
+    for (uint32_t i = all->first; i < all->count && !o->kernels[index]; i++)
+        if (!strcmp(all->known[i].text, text))
+            o->kernels[index] = all->known[i].function;
+    if (o->kernels[index])
         return true;
-    kernel_symbol(symbol, sizeof symbol, *count, s->kernel->name);
+    kernel_symbol(symbol, sizeof symbol, all->count, s->kernel->name);
     if (!emit_kernel(&o->m, s, symbol, e))
         return false;
-    o->kernels[kernel] = LLVMGetNamedFunction(o->m.module, symbol);
-    LLVMSetLinkage(o->kernels[kernel], LLVMInternalLinkage);
-    known[(*count)++] = (struct structure){text, o->kernels[kernel]};
+    o->kernels[index] = LLVMGetNamedFunction(o->m.module, symbol);
+    LLVMSetLinkage(o->kernels[index], LLVMInternalLinkage);
+    all->known[all->count++] = (struct structure){text, o->kernels[index]};
     return true;
+}
+
+/* Says which processor the functions are for that are emitted next. */
+static void set_target(struct object_module *o, const struct target *t)
+{
+    o->m.isa = &t->isa;
+    o->m.target = t;
 }
 
 static bool emit_kernels(struct object_module *o, const struct object_options *options, struct error *e)
 {
     struct arena a = {0};
     const struct object_program *p = o->p;
-    struct structure *known = arena_array(&a, p->kernel_count + 1, sizeof *known);
-    uint32_t count = 0;
-    bool ok = known || error_out_of_memory(e);
+    const uint32_t total = p->level_count * p->kernel_count;
+    struct structures all = {.known = arena_array(&a, total + 1, sizeof *all.known)};
+    bool ok = all.known || error_out_of_memory(e);
 
-    for (uint32_t i = 0; ok && i < p->kernel_count; i++) {
-        ok = emit_kernel_once(o, i, known, &count, &a, e);
+    for (uint32_t i = 0; ok && i < total; i++) {
+        const uint32_t kernel = i % p->kernel_count;
+        const struct object_level *level = &p->levels[i / p->kernel_count];
+        if (kernel == 0) {
+            all.first = all.count;
+            set_target(o, level->target);
+            o->m.suffix = p->level_count > 1 ? level->target->cpu : NULL;
+        }
+        ok = emit_kernel_once(o, level->kernels[kernel], i, &all, &a, e);
         if (options->progress)
-            options->progress(options->user, i + 1, p->kernel_count);
+            options->progress(options->user, i + 1, total);
     }
-    o->machine->times.kernels = p->kernel_count;
-    o->machine->times.structures = count;
+    o->machine->times.kernels = total;
+    o->machine->times.structures = all.count;
+    set_target(o, o->machine->target); /* whatever calls kernels runs everywhere */
     arena_free(&a);
     return ok;
 }
@@ -206,8 +227,9 @@ int64_t object_scratch_bytes(const struct object_program *p)
 {
     int64_t most = 0;
 
-    for (uint32_t i = 0; p->program && i < p->kernel_count; i++)
-        most = p->kernels[i]->scratch_bytes > most ? p->kernels[i]->scratch_bytes : most;
+    for (uint32_t l = 0; p->program && l < p->level_count; l++)
+        for (uint32_t i = 0; i < p->kernel_count; i++)
+            most = p->levels[l].kernels[i]->scratch_bytes > most ? p->levels[l].kernels[i]->scratch_bytes : most;
     return most;
 }
 
@@ -217,9 +239,11 @@ static bool check_sizes(const struct object_module *o, struct error *e)
 {
     const struct object_program *p = o->p;
     const int64_t reach = INT64_C(0x7C000000);
-    int64_t constants = (int64_t)p->serialized.length + (p->weights_path ? 0 : (int64_t)p->constants.length);
+    int64_t constants = p->weights_path ? 0 : (int64_t)p->constants.length;
     int64_t workspace = object_workspace_bytes(p), scratch = object_scratch_bytes(p);
 
+    for (uint32_t l = 0; l < p->level_count; l++)
+        constants += (int64_t)p->levels[l].serialized.length;
     if (constants > reach)
         return error_set(e, WNNStatus_NotSupportedError, "%lld bytes of constants do not fit an object: give them a file",
                          (long long)constants);
@@ -232,18 +256,22 @@ static bool check_sizes(const struct object_module *o, struct error *e)
 static bool emit_all(struct object_module *o, const struct object_options *options, struct error *e)
 {
     const struct object_program *p = o->p;
+    const bool is_model = p->levels[0].serialized.bytes != NULL;
+    const size_t kernels = (size_t)p->level_count * p->kernel_count;
 
-    o->kernels = calloc(p->kernel_count + 1u, sizeof(V));
-    o->params = calloc(p->kernel_count + 1u, sizeof(V));
+    o->kernels = calloc(kernels + 1, sizeof(V));
+    o->params = calloc(kernels + 1, sizeof(V));
     if (!o->kernels || !o->params)
         return error_out_of_memory(e);
     if (!emit_kernels(o, options, e))
         return false;
     if (p->constants.length && !p->weights_path)
         o->constants = object_bytes(o, "constants", p->constants.bytes, p->constants.length, TARGET_ALIGNMENT);
-    if (p->weights_path && !p->serialized.bytes)
+    if (p->level_count > 1)
+        object_emit_level(o);
+    if (p->weights_path && !is_model)
         object_emit_weights(o);
-    if (!(p->serialized.bytes ? object_emit_library(o) : object_emit_run(o)) || !object_emit_description(o))
+    if (!(is_model ? object_emit_library(o) : object_emit_run(o)) || !object_emit_description(o))
         return error_out_of_memory(e);
     return true;
 }
@@ -289,8 +317,7 @@ static bool make_module(struct writing *w)
     m->module = machine_module(machine, m->context, o->p->prefix, w->e);
     LLVMContextSetDiscardValueNames(m->context, false); /* globals need theirs in every kind of output */
     m->b = LLVMCreateBuilderInContext(m->context);
-    m->isa = &machine->target->isa;
-    m->target = machine->target;
+    set_target(o, machine->target);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->tm);
     o->size = LLVMIntPtrTypeInContext(m->context, layout);
     LLVMDisposeTargetData(layout);
@@ -312,8 +339,8 @@ static bool make_protected(void *user)
     return make_module(user);
 }
 
-bool object_create(const struct target *t, const struct debug_options *d, const struct object_program *p,
-                   const struct object_options *options, void **bytes, size_t *length, struct error *e)
+bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *options,
+                   void **bytes, size_t *length, struct error *e)
 {
     struct machine machine;
     struct writing w = {.o = {.p = p, .machine = &machine}, .options = options, .e = e};
@@ -322,7 +349,7 @@ bool object_create(const struct target *t, const struct debug_options *d, const 
     *bytes = NULL;
     *length = 0;
     unsanitized.flags &= ~(uint32_t)DEBUG_SANITIZE; /* objects go into programs that have no sanitizer */
-    if (!machine_create_ahead(&machine, t, &unsanitized, e))
+    if (!machine_create_ahead(&machine, p->levels[0].target, &unsanitized, e))
         return false;
     bool ok = machine_protect(LLVM_COMPILE, &machine.abandoned, make_protected, &w, e);
     if (ok) {

@@ -28,6 +28,17 @@ struct object_data {
     size_t length;
 };
 
+/** Says how an object's kernels are computed on one kind of processor. */
+struct object_level {
+    const struct target *target;
+    struct schedule *const *kernels; /* standalone: of the program's kernel steps, in their order; with a serialized program: in
+                                        the order of its table of functions */
+    struct object_data serialized;   /* with a run-time library: the program with these schedules' numbers; else NULL */
+};
+
+/** An object holds code for so many kinds of processors at most. */
+enum { OBJECT_LEVELS_MAX = 4 };
+
 /** Says what an object is made of.  Everything stays the caller's. */
 struct object_program {
     const char *prefix, *producer; /* a C identifier; "webnnc 0.1.0" */
@@ -35,18 +46,17 @@ struct object_program {
     const struct object_tensor *inputs, *outputs;
     bool shared; /* for a shared object: exports the description under its fixed name, too */
 
-    uint32_t kernel_count;
-    struct schedule *const *kernels; /* standalone: of the program's kernel steps, in their order; with a serialized program: in
-                                        the order of its table of functions */
+    uint32_t kernel_count; /* of each level */
+    uint32_t level_count;  /* at least 1; several ones as object_levels names them, the lowest first */
+    const struct object_level *levels;
     const struct program *program;   /* standalone: its steps become code; with a serialized program: NULL */
     const int64_t *constant_offsets; /* standalone: where each of the program's constants begins in `constants` */
 
-    struct object_data constants; /* all of them, each at a multiple of 64 */
+    struct object_data constants; /* standalone: all of them, each at a multiple of 64; with serialized programs: their data, if
+                                     they are written without it */
     const char *weights_path;     /* constants are in this file instead (behind OBJECT_WEIGHTS_HEADER bytes); NULL: in the
                                     object, or there are none */
     uint64_t weights_checksum;
-
-    struct object_data serialized; /* with a run-time library; else NULL */
 };
 
 /** A file of weights begins with struct object_weights, and zeros follow up to this offset. */
@@ -77,6 +87,13 @@ struct object_options {
  */
 bool object_target(struct target *t, const char *triple, const char *cpu, const char *features, struct arena *a,
                    struct error *e);
+/**
+ * Finds out for which processors an object is to hold code, and stores what object_target takes as their cpu: the levels of
+ * x86-64 in a list like "x86-64,x86-64-v3", the default ones for an x86-64 triple without cpu and features, else cpu itself.
+ * Returns how many there are, or 0 after an error in *e.
+ */
+uint32_t object_levels(const char *triple, const char *cpu, const char *features, const char *names[OBJECT_LEVELS_MAX],
+                       struct error *e);
 /** Returns whether objects for t link with libraries of this machine. */
 bool object_target_is_native(const struct target *t);
 
@@ -92,7 +109,7 @@ int64_t object_workspace_bytes(const struct object_program *p);
 int64_t object_scratch_bytes(const struct object_program *p);
 
 /** Makes an object and stores its bytes, which the caller frees with free().  Returns false after an error in *e. */
-bool object_create(const struct target *t, const struct debug_options *d, const struct object_program *p,
-                   const struct object_options *o, void **bytes, size_t *length, struct error *e);
+bool object_create(const struct debug_options *d, const struct object_program *p, const struct object_options *o, void **bytes,
+                   size_t *length, struct error *e);
 
 #endif

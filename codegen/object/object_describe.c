@@ -24,20 +24,33 @@ static V constant_struct(const struct object_module *o, V *members, uint32_t cou
 
 /* ---- calls of libwebnn_rt ---- */
 
-/* Adds the program of webnn_rt.h: kernels, serialized program, constants. */
-static V emit_rt_program(struct object_module *o)
+/* Makes a level's program of webnn_rt.h: kernels, serialized program, constants. */
+static V make_rt_program(struct object_module *o, uint32_t level)
 {
     const struct object_program *p = o->p;
-    V kernels = object_global(o, "kernels", LLVMConstArray2(o->ptr, o->kernels, p->kernel_count), 0, false);
-    V serialized = object_bytes(o, "serialized", p->serialized.bytes, p->serialized.length, TARGET_ALIGNMENT);
+    const struct object_data *image = &p->levels[level].serialized;
+    V *functions = o->kernels + (size_t)level * p->kernel_count;
+    V kernels = object_global(o, "kernels", LLVMConstArray2(o->ptr, functions, p->kernel_count), 0, false);
+    V serialized = object_bytes(o, "serialized", image->bytes, image->length, TARGET_ALIGNMENT);
     V members[] = {object_number(o, WEBNN_RT_VERSION),
                    object_number(o, p->kernel_count),
                    kernels,
                    serialized,
-                   object_size(o, p->serialized.length),
+                   object_size(o, image->length),
                    null_if_absent(o, o->constants),
                    object_size(o, o->constants ? p->constants.length : 0)};
-    return object_global(o, "program", constant_struct(o, members, sizeof members / sizeof *members), 0, false);
+    return constant_struct(o, members, sizeof members / sizeof *members);
+}
+
+/* Adds the programs of all levels: one struct, or an array of them. */
+static V emit_rt_programs(struct object_module *o)
+{
+    V programs[OBJECT_LEVELS_MAX];
+
+    for (uint32_t l = 0; l < o->p->level_count; l++)
+        programs[l] = make_rt_program(o, l);
+    V all = o->level ? LLVMConstArray2(LLVMTypeOf(programs[0]), programs, o->p->level_count) : programs[0];
+    return object_global(o, "program", all, 0, false);
 }
 
 /* Emits the checks of options that are given: their size is 0 (zeros are meant) or at least that of the first version, which is
@@ -68,7 +81,7 @@ static void emit_check_options(struct object_module *o, V given, LLVMBasicBlockR
 
 /* Writes int PREFIX_create(const struct webnn_object_options *options, PREFIX_model **model), which passes the options on as
  * webnn_rt_options, with the object's default path. */
-static void emit_create(struct object_module *o, V program)
+static void emit_create(struct object_module *o, V programs)
 {
     LLVMBuilderRef b = o->m.b;
     T params[2] = {o->ptr, o->ptr}, rt_params[3] = {o->ptr, o->ptr, o->ptr};
@@ -103,7 +116,7 @@ static void emit_create(struct object_module *o, V program)
         LLVMBuildStore(b, LLVMBuildSelect(b, LLVMBuildIsNull(b, other, ""), path, other, ""), path_at);
     LLVMBuildBr(b, go);
     LLVMPositionBuilderAtEnd(b, go);
-    V args[3] = {program, options, model};
+    V args[3] = {o->level ? object_row(o, programs) : programs, options, model};
     LLVMBuildRet(b, object_call(o, object_external(o, "webnn_rt_create", o->i32, rt_params, 3, false), args, 3));
 }
 
@@ -145,7 +158,7 @@ static bool emit_model_run(struct object_module *o)
 
 bool object_emit_library(struct object_module *o)
 {
-    emit_create(o, emit_rt_program(o));
+    emit_create(o, emit_rt_programs(o));
     emit_destroy(o);
     return emit_model_run(o);
 }
@@ -190,7 +203,7 @@ static char *target_text(const struct target *t)
 bool object_emit_description(struct object_module *o)
 {
     const struct object_program *p = o->p;
-    bool model = p->serialized.bytes != NULL, apart = p->weights_path != NULL;
+    bool model = p->levels[0].serialized.bytes != NULL, apart = p->weights_path != NULL;
     V inputs = emit_tensors(o, p->inputs, p->input_count), outputs = emit_tensors(o, p->outputs, p->output_count);
     char *target = target_text(o->machine->target), symbol[320];
 

@@ -16,9 +16,10 @@ struct object_module {
     struct machine *machine;
     struct build m;            /* position, while a function is being written */
     T ptr, i8, i32, i64, size; /* size: size_t */
-    V *kernels;                /* function of each of p->kernels */
+    V *kernels;                /* function of each kernel of each level: [level * p->kernel_count + kernel] */
     V *params;                 /* its numbers */
     V constants;               /* bytes in the object, or NULL */
+    V level;                   /* uint32_t level(void), which picks one, or NULL if there is only one */
 
     /* These are what the object exports; they are NULL where it does not. */
     V run, create, destroy, workspace_size, run_with, set_weights, load_weights;
@@ -52,6 +53,13 @@ V object_pointers(struct object_module *o, V function, uint32_t first, uint32_t 
 /** Returns the types of a run's parameters: first the given ones, then a pointer for each input and output.  The caller frees
  * the array.  Returns NULL if memory runs out. */
 T *object_run_params(struct object_module *o, uint32_t before, const T *types);
+
+/* ---- object_level.c: which kernels run ---- */
+
+/** Writes the function o->level. */
+void object_emit_level(struct object_module *o);
+/** Emits and returns the address of the element of a table that the level at hand has.  table is a global with an array. */
+V object_row(struct object_module *o, V table);
 
 /* ---- object_run.c: the program as code ---- */
 

@@ -29,6 +29,8 @@ struct runner {
     V *bindings; /* inputs, then outputs */
     V iteration; /* of the loop that is being written */
     int64_t scratch_stride;
+    V row;           /* what the processor's level has for the steps: [kernel] of entry */
+    T entry;         /* kernel, numbers, units, parts */
     uint32_t kernel; /* the next step's, if it is a kernel: steps are written in their order */
     uint32_t move;   /* the first move of the step that is being written, or of a later one */
 };
@@ -229,6 +231,56 @@ static V step_pointer(const struct runner *r, uint32_t step, uint32_t location)
     return location_pointer(r, at);
 }
 
+enum { ENTRY_KERNEL, ENTRY_NUMBERS, ENTRY_UNITS, ENTRY_PARTS, ENTRY_MEMBERS };
+
+/* Makes the constants that the step of a kernel passes to dispatch. */
+static void make_entry(const struct runner *r, uint32_t level, uint32_t kernel, V members[ENTRY_MEMBERS])
+{
+    struct object_module *o = r->o;
+    const struct schedule *s = o->p->levels[level].kernels[kernel];
+    const uint32_t index = level * o->p->kernel_count + kernel;
+
+    members[ENTRY_KERNEL] = o->kernels[index];
+    members[ENTRY_NUMBERS] = o->params[index];
+    members[ENTRY_UNITS] = const_int(&o->m, 64, s->units);
+    members[ENTRY_PARTS] = object_number(o, program_kernel_parts(s->cost.operations, s->cost.bytes, s->units, THREADS_MAX));
+}
+
+/* Emits the loads of the same from the row of the processor's level. */
+static void load_entry(const struct runner *r, V members[ENTRY_MEMBERS])
+{
+    const struct object_module *o = r->o;
+    T types[ENTRY_MEMBERS] = {o->ptr, o->ptr, o->i64, o->i32};
+    V index = const_int(&o->m, 64, r->kernel);
+    V entry = LLVMBuildInBoundsGEP2(o->m.b, r->entry, r->row, &index, 1, "");
+
+    for (uint32_t i = 0; i < ENTRY_MEMBERS; i++)
+        members[i] = load_field(o, r->entry, entry, i, types[i]);
+}
+
+/* Adds the table of all levels' entries, and emits which row the processor has.  Returns false if memory runs out. */
+static bool emit_row(struct runner *r)
+{
+    struct object_module *o = r->o;
+    const uint32_t levels = o->p->level_count, kernels = o->p->kernel_count;
+    T types[ENTRY_MEMBERS] = {o->ptr, o->ptr, o->i64, o->i32};
+    V *entries = calloc(kernels + 1u, sizeof *entries), rows[OBJECT_LEVELS_MAX], members[ENTRY_MEMBERS];
+
+    if (!entries)
+        return false;
+    r->entry = struct_type(o, types, ENTRY_MEMBERS);
+    for (uint32_t l = 0; l < levels; l++) {
+        for (uint32_t k = 0; k < kernels; k++) {
+            make_entry(r, l, k, members);
+            entries[k] = LLVMConstStructInContext(o->m.context, members, ENTRY_MEMBERS, false);
+        }
+        rows[l] = LLVMConstArray2(r->entry, entries, kernels);
+    }
+    free(entries);
+    r->row = object_row(o, object_global(o, "levels", LLVMConstArray2(LLVMTypeOf(rows[0]), rows, levels), 8, false));
+    return true;
+}
+
 static void emit_step(struct runner *r, uint32_t step)
 {
     struct object_module *o = r->o;
@@ -246,15 +298,13 @@ static void emit_step(struct runner *r, uint32_t step)
         V pointer = step_pointer(r, step, i), index = const_int(&o->m, 64, i);
         LLVMBuildStore(o->m.b, pointer, LLVMBuildInBoundsGEP2(o->m.b, o->ptr, r->tensors, &index, 1, ""));
     }
-    const int64_t units = s->schedule->units;
-    V args[7] = {
-        o->kernels[r->kernel],
-        r->tensors,
-        o->params[r->kernel],
-        r->scratch,
-        const_int(&o->m, 64, units),
-        object_number(o, program_kernel_parts(s->schedule->cost.operations, s->schedule->cost.bytes, units, THREADS_MAX)),
-        r->parallel};
+    V members[ENTRY_MEMBERS];
+    if (r->row)
+        load_entry(r, members);
+    else
+        make_entry(r, 0, r->kernel, members);
+    V args[7] = {members[ENTRY_KERNEL], r->tensors, members[ENTRY_NUMBERS], r->scratch, members[ENTRY_UNITS],
+                 members[ENTRY_PARTS],  r->parallel};
     object_call(o, r->dispatch, args, 7);
     r->kernel++;
 }
@@ -308,6 +358,10 @@ static bool emit_compute(struct runner *r)
         return false;
     r->compute = object_internal(o, "compute", o->i32, params, 3);
     object_begin(o, r->compute);
+    if (o->level && !emit_row(r)) {
+        free(r->bindings);
+        return false;
+    }
     for (uint32_t i = 0; i < p->program->step_count; i++)
         locations = p->program->steps[i].location_count > locations ? p->program->steps[i].location_count : locations;
     r->tensors = LLVMBuildAlloca(b, LLVMArrayType2(o->ptr, locations), "tensors");
@@ -409,8 +463,7 @@ static bool emit_run(struct object_module *o)
 bool object_emit_run(struct object_module *o)
 {
     T job_members[5] = {o->ptr, o->ptr, o->ptr, o->ptr, o->i64};
-    struct runner r = {
-        .o = o, .job = struct_type(o, job_members, 5), .scratch_stride = object_workspace(o->p).per_thread};
+    struct runner r = {.o = o, .job = struct_type(o, job_members, 5), .scratch_stride = object_workspace(o->p).per_thread};
 
     emit_part(&r);
     emit_dispatch(&r);

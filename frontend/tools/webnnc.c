@@ -69,17 +69,37 @@ static bool create_context(struct compilation *c)
 
 /* ---- the target ---- */
 
+/* Makes the target of one level out of what all of them have and what its code is for. */
+static void set_level(const struct compilation *c, struct target *level, const struct target *all, const struct target *code)
+{
+    *level = *all;
+    level->triple = code->triple;
+    level->cpu = code->cpu;
+    level->features = code->features;
+    level->isa = code->isa;
+    if (!level->cache_bytes) /* nobody can be asked about the target's caches */
+        level->cache_bytes = target_facts(level)->cache.l2_bytes;
+    if (c->options->verbose)
+        fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code->triple, code->cpu, code->features,
+                code->isa.vector_bits, c->with_library ? "onednn" : "none");
+}
+
 static bool choose_target(struct compilation *c)
 {
     const struct options *o = c->options;
+    const char *names[OBJECT_LEVELS_MAX];
     struct error e = {0};
-    struct target code = {0};
+    struct target codes[OBJECT_LEVELS_MAX] = {{0}}, all;
 
-    if (!object_target(&code, o->triple, o->cpu, o->features, &c->arena, &e))
+    c->level_count = object_levels(o->triple, o->cpu, o->features, names, &e);
+    for (uint32_t i = 0; i < c->level_count; i++)
+        if (!object_target(&codes[i], o->triple, names[i], o->features, &c->arena, &e))
+            return complain("%s", e.message);
+    if (!c->level_count)
         return complain("%s", e.message);
-    bool native = object_target_is_native(&code);
+    bool native = object_target_is_native(&codes[0]);
     if (o->library == LIBRARY_ONEDNN && !native)
-        return complain("--library onednn: oneDNN is on this machine only, not on %s", code.triple);
+        return complain("--library onednn: oneDNN is on this machine only, not on %s", codes[0].triple);
     c->with_library = o->library == LIBRARY_ONEDNN || (o->library == LIBRARY_DEFAULT && native);
     if (!c->with_library && o->precision != WNNPrecision_Float32)
         return complain("--precision: code without oneDNN computes in float32 only");
@@ -88,19 +108,12 @@ static bool choose_target(struct compilation *c)
         const struct target *t = c->context->engine->functions->target(c->context->engine, &e);
         if (!t)
             return complain("%s", e.message);
-        c->target = *t;
+        all = *t;
     } else {
-        c->target = (struct target){.thread_count = 1, .prefers_nhwc = true, .unpacks_weights = true};
+        all = (struct target){.thread_count = 1, .prefers_nhwc = true, .unpacks_weights = true};
     }
-    c->target.triple = code.triple;
-    c->target.cpu = code.cpu;
-    c->target.features = code.features;
-    c->target.isa = code.isa;
-    if (!c->target.cache_bytes) /* nobody can be asked about the target's caches */
-        c->target.cache_bytes = target_facts(&c->target)->cache.l2_bytes;
-    if (o->verbose)
-        fprintf(stderr, "webnnc: for %s %s %s, vectors of %u bits, library %s\n", code.triple, code.cpu, code.features,
-                code.isa.vector_bits, c->with_library ? "onednn" : "none");
+    for (uint32_t i = 0; i < c->level_count; i++)
+        set_level(c, &c->levels[i], &all, &codes[i]);
     return true;
 }
 

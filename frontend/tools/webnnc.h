@@ -82,7 +82,8 @@ struct compilation {
     WNNContext context;
     struct model model;
     struct graph *graph;
-    struct target target;
+    uint32_t level_count; /* processors that an object has kernels for, the lowest first */
+    struct target levels[OBJECT_LEVELS_MAX];
     bool with_library;
     char *prefix;
     char **input_names, **output_names; /* C identifiers of graph inputs and outputs */
@@ -114,6 +115,8 @@ bool header_create(const struct compilation *c, char **text, size_t *length);
 
 /* ---- webnnc_object.c ---- */
 
+/** Returns the highest of the processors: passes decide for it, and packed weights are in its order for all of them. */
+const struct target *compilation_target(const struct compilation *c);
 /** Compiles c->graph to c->program.  Returns false after saying why. */
 bool compile_program(struct compilation *c);
 /**

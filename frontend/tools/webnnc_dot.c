@@ -119,7 +119,7 @@ static void print_graph(FILE *out, const struct compilation *c)
 
 bool dot_create(struct compilation *c, char **text, size_t *length)
 {
-    struct pass_options options = {.target = &c->target, .debug = c->context->engine->debug};
+    struct pass_options options = {.target = compilation_target(c), .debug = c->context->engine->debug};
 
     if (!passes_run(c->graph, &options))
         return complain("%s", c->graph->error.message);

@@ -182,8 +182,8 @@ static bool link_to(const struct compilation *c, bool shared, const void *object
 
 struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length)
 {
-    if (!c->options->cc && !object_target_is_native(&c->target)) {
-        complain("--emit %s for %s: --cc must name a C compiler for it", shared ? "so" : "exe", c->target.triple);
+    if (!c->options->cc && !object_target_is_native(compilation_target(c))) {
+        complain("--emit %s for %s: --cc must name a C compiler for it", shared ? "so" : "exe", c->levels[0].triple);
         return NULL;
     }
     struct output *f = output_begin(c->options->output, true);

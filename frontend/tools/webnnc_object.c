@@ -21,6 +21,11 @@ static bool tick(void *user)
     return false;
 }
 
+const struct target *compilation_target(const struct compilation *c)
+{
+    return &c->levels[c->level_count - 1];
+}
+
 bool compile_program(struct compilation *c)
 {
     const struct options *o = c->options;
@@ -29,7 +34,7 @@ bool compile_program(struct compilation *c)
     struct error e = {0};
     double start = clock_ms();
 
-    if (!compile_for_target(en, &c->target, c->graph, tick, (void *)o, &c->program, &times, &e)) {
+    if (!compile_for_target(en, compilation_target(c), c->graph, tick, (void *)o, &c->program, &times, &e)) {
         progress_show(o, NULL, 0, 0);
         return complain("%s", e.message);
     }
@@ -39,6 +44,46 @@ bool compile_program(struct compilation *c)
                 times.passes, times.lower, times.storage, times.library, clock_ms() - start);
     if (en->debug->flags & DEBUG_DUMP_PROGRAM)
         program_print(&c->program, stderr);
+    return true;
+}
+
+/* ---- schedules of the levels ---- */
+
+/* The kernels of one level of an object, and what is freed with them. */
+struct level_kernels {
+    uint32_t count;
+    struct schedule **schedules; /* in the order of the program's kernel steps */
+    bool borrowed;               /* they are the program's own */
+};
+
+static void levels_free(const struct compilation *c, struct level_kernels *levels)
+{
+    for (uint32_t l = 0; l < c->level_count; l++)
+        for (uint32_t i = 0; i < levels[l].count && !levels[l].borrowed; i++)
+            schedule_free(levels[l].schedules[i]);
+}
+
+/* Takes the program's schedules for the highest level, and makes those of the lower ones for the same kernels.  The caller
+ * calls levels_free, whatever is returned.  Returns false if memory runs out. */
+static bool levels_create(struct compilation *c, struct level_kernels levels[OBJECT_LEVELS_MAX])
+{
+    for (uint32_t l = 0; l < c->level_count; l++) {
+        struct level_kernels *level = &levels[l];
+
+        *level = (struct level_kernels){.borrowed = l + 1 == c->level_count};
+        level->schedules = arena_array(&c->arena, c->program.step_count + 1u, sizeof *level->schedules);
+        for (uint32_t i = 0; level->schedules && i < c->program.step_count; i++) {
+            const struct program_step *s = &c->program.steps[i];
+            if (s->kind != STEP_KERNEL)
+                continue;
+            struct schedule *made = level->borrowed ? s->schedule : schedule_cpu(s->kernel, &c->levels[l]);
+            if (!made)
+                return false;
+            level->schedules[level->count++] = made;
+        }
+        if (!level->schedules)
+            return false;
+    }
     return true;
 }
 
@@ -70,18 +115,6 @@ static bool gather_constants(struct standalone *s)
     s->p.constants = (struct object_data){s->blob, (size_t)total};
     s->p.constant_offsets = offsets;
     return true;
-}
-
-/* Returns the schedules of the program's kernels, in the order of their steps. */
-static struct schedule **program_kernels(struct compilation *c, uint32_t *count)
-{
-    struct schedule **kernels = arena_array(&c->arena, c->program.step_count + 1u, sizeof *kernels);
-
-    *count = 0;
-    for (uint32_t i = 0; kernels && i < c->program.step_count; i++)
-        if (c->program.steps[i].kind == STEP_KERNEL)
-            kernels[(*count)++] = c->program.steps[i].schedule;
-    return kernels;
 }
 
 /* ---- what both kinds have ---- */
@@ -124,7 +157,7 @@ static bool write_object(struct compilation *c, const struct object_program *p, 
     struct codegen_times times;
     struct object_options options = {.kind = kind, .progress = show_kernels, .user = (void *)c->options, .times = &times};
     struct error e = {0};
-    bool ok = object_create(&c->target, c->context->engine->debug, p, &options, bytes, length, &e);
+    bool ok = object_create(c->context->engine->debug, p, &options, bytes, length, &e);
 
     progress_show(c->options, NULL, 0, 0);
     if (!ok)
@@ -132,10 +165,12 @@ static bool write_object(struct compilation *c, const struct object_program *p, 
     if (c->options->verbose || c->context->engine->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "webnnc: %u kernels of %u structures: emit %.1f ms, LLVM passes %.1f ms, LLVM code %.1f ms\n",
                 times.kernels, times.structures, times.emit_ms, times.passes_ms, times.codegen_ms);
+    size_t constants = p->weights_path ? 0 : p->constants.length;
+    for (uint32_t l = 0; l < p->level_count; l++)
+        constants += p->levels[l].serialized.length;
     if (c->options->verbose)
         fprintf(stderr, "webnnc: %zu bytes, of which %zu of constants; workspace %lld bytes and %lld per thread\n", *length,
-                p->weights_path ? 0 : p->constants.length + p->serialized.length, (long long)object_workspace_bytes(p),
-                (long long)object_scratch_bytes(p));
+                constants, (long long)object_workspace_bytes(p), (long long)object_scratch_bytes(p));
     return true;
 }
 
@@ -159,8 +194,15 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
                               void **weights, size_t *weights_length)
 {
     struct standalone s = {.c = c, .p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared}};
-    bool ok = describe_ports(c, &s.p) && gather_constants(&s) && (s.p.kernels = program_kernels(c, &s.p.kernel_count)) != NULL;
+    struct level_kernels kernels[OBJECT_LEVELS_MAX] = {{0}};
+    struct object_level levels[OBJECT_LEVELS_MAX] = {{0}};
+    bool ok = describe_ports(c, &s.p) && gather_constants(&s) && levels_create(c, kernels);
 
+    for (uint32_t l = 0; ok && l < c->level_count; l++)
+        levels[l] = (struct object_level){.target = &c->levels[l], .kernels = kernels[l].schedules};
+    s.p.kernel_count = kernels[0].count;
+    s.p.level_count = ok ? c->level_count : 0;
+    s.p.levels = levels;
     s.p.program = &c->program;
 
     if (ok && c->options->weights && s.p.constants.length) { /* else there is nothing to put into a file */
@@ -171,6 +213,7 @@ static bool standalone_create(struct compilation *c, enum object_kind kind, bool
     c->workspace = object_workspace(&s.p);
     c->weights_bytes = *weights ? *weights_length : 0;
     ok = ok ? write_object(c, &s.p, kind, bytes, length) : complain("out of memory");
+    levels_free(c, kernels);
     free(s.blob);
     return ok;
 }
@@ -207,25 +250,8 @@ static struct graph_binding binding_of(const struct object_tensor *t, uint32_t s
     return (struct graph_binding){.name = t->name, .name_length = name_length, .type = t->type, .slot = slot};
 }
 
-/* Lists the kernels that the serialized program's table of functions has, in its order. */
-static bool serialized_kernels(struct compilation *c, const struct serialized_program *serialized, struct object_program *p)
-{
-    uint32_t count = serialized_kernel_count(serialized), all;
-    const uint32_t *users = serialized_kernel_steps(serialized);
-    struct schedule **of_steps = program_kernels(c, &all);
-    struct schedule **kernels = arena_array(&c->arena, count + 1u, sizeof *kernels);
-
-    if (!of_steps || !kernels)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        kernels[i] = of_steps[users[i]];
-    p->kernel_count = count;
-    p->kernels = kernels;
-    return true;
-}
-
 static bool write_serialized(struct compilation *c, const struct serialized_program *serialized, const struct object_program *p,
-                             bool apart, struct bytes *out, struct error *e)
+                             const struct target *t, bool apart, struct bytes *out, struct error *e)
 {
     const struct graph *g = c->graph;
     struct graph_binding *inputs = arena_array(&c->arena, p->input_count + 1u, sizeof *inputs);
@@ -237,8 +263,8 @@ static bool write_serialized(struct compilation *c, const struct serialized_prog
         inputs[i] = binding_of(&p->inputs[i], i, g->inputs[i]->name_length);
     for (uint32_t i = 0; i < p->output_count; i++)
         outputs[i] = binding_of(&p->outputs[i], i, g->outputs[i].name_length);
-    struct serialized_facts facts = {.triple = c->target.triple,
-                                     .features = c->target.features,
+    struct serialized_facts facts = {.triple = t->triple,
+                                     .features = t->features,
                                      .input_count = p->input_count,
                                      .output_count = p->output_count,
                                      .inputs = inputs,
@@ -246,38 +272,102 @@ static bool write_serialized(struct compilation *c, const struct serialized_prog
     return serialized_write(serialized, &facts, NULL, apart, append, out, e) || error_out_of_memory(e);
 }
 
-static bool library_create_object(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
-                                  void **weights, size_t *weights_length)
+/* What the object of a program for libwebnn_rt is made of, by level. */
+struct library_object {
+    struct object_program p;
+    const void **functions; /* by kernel step */
+    struct level_kernels kernels[OBJECT_LEVELS_MAX];
+    struct object_level levels[OBJECT_LEVELS_MAX];
+    struct bytes images[OBJECT_LEVELS_MAX], data;
+};
+
+/* Serializes the program with other schedules than its own.  Returns NULL after an error in *e. */
+static struct serialized_program *serialize_level(const struct compilation *c, const struct library_object *l, uint32_t level,
+                                                  struct error *e)
 {
-    struct object_program p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared};
-    const void **functions = arena_array(&c->arena, c->program.step_count + 1u, sizeof *functions);
-    struct bytes program = {0}, data = {0};
-    struct error e = {0};
-    bool ok = functions && describe_ports(c, &p);
+    struct program copy = c->program; /* borrows everything but what is in its own arena */
     struct serialized_program *serialized = NULL;
 
-    for (uint32_t i = 0, kernel = 0; ok && i < c->program.step_count; i++)
-        if (c->program.steps[i].kind == STEP_KERNEL)
-            functions[kernel++] = c->program.steps[i].kernel; /* one entry each; their code is shared all the same */
-    if (!ok)
-        error_out_of_memory(&e);
+    copy.arena = (struct arena){0};
+    copy.steps = arena_array(&copy.arena, copy.step_count + 1u, sizeof *copy.steps);
+    if (!copy.steps) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    for (uint32_t i = 0, kernel = 0; i < copy.step_count; i++) {
+        copy.steps[i] = c->program.steps[i];
+        if (copy.steps[i].kind == STEP_KERNEL) {
+            copy.steps[i].schedule = l->kernels[level].schedules[kernel++];
+            copy.steps[i].run = (struct step_run){0};
+        }
+    }
     /*
      * Weights stay as the graph has them, so that the object runs on other processors and with other numbers of threads than
      * this one's.
      */
-    ok = ok && (serialized = serialized_create(&c->program, functions, true, &e));
-    bool apart = ok && c->options->weights && serialized_data_size(serialized);
-    ok = ok && (serialized_kernels(c, serialized, &p) || error_out_of_memory(&e)) &&
-         write_serialized(c, serialized, &p, apart, &program, &e);
-    ok = ok && (!apart || serialized_write_data(serialized, append, &data) || error_out_of_memory(&e));
+    serialized = serialized_create(&copy, l->functions, true, e);
+    arena_free(&copy.arena);
+    return serialized;
+}
+
+/* Lists the kernels that the serialized program's table of functions has, in its order. */
+static bool table_of_level(struct compilation *c, struct library_object *l, uint32_t level,
+                           const struct serialized_program *serialized)
+{
+    const uint32_t count = serialized_kernel_count(serialized), *users = serialized_kernel_steps(serialized);
+    struct schedule **kernels = arena_array(&c->arena, count + 1u, sizeof *kernels);
+
+    for (uint32_t i = 0; kernels && i < count; i++)
+        kernels[i] = l->kernels[level].schedules[users[i]];
+    l->p.kernel_count = count;
+    l->levels[level] = (struct object_level){.target = &c->levels[level], .kernels = kernels};
+    return kernels != NULL;
+}
+
+/* Makes a level's serialized program.  The data of all of them are the same: they lie by themselves, once, where there are
+ * several levels or a file takes them. */
+static bool add_level(struct compilation *c, struct library_object *l, uint32_t level, struct error *e)
+{
+    struct serialized_program *serialized = serialize_level(c, l, level, e);
+    const bool apart = serialized && (c->options->weights || c->level_count > 1) && serialized_data_size(serialized);
+    bool ok = serialized && (table_of_level(c, l, level, serialized) || error_out_of_memory(e)) &&
+              write_serialized(c, serialized, &l->p, &c->levels[level], apart, &l->images[level], e);
+
+    if (ok && apart && level == 0)
+        ok = serialized_write_data(serialized, append, &l->data) || error_out_of_memory(e);
     serialized_free(serialized);
-    if (apart)
-        p.weights_path = c->options->weights;
-    p.serialized = (struct object_data){program.data, program.length};
-    ok = ok ? write_object(c, &p, kind, bytes, length) : complain("%s", e.message);
-    free(program.data);
-    *weights = data.data;
-    *weights_length = data.length;
+    l->levels[level].serialized = (struct object_data){l->images[level].data, l->images[level].length};
+    return ok;
+}
+
+static bool library_create_object(struct compilation *c, enum object_kind kind, bool shared, void **bytes, size_t *length,
+                                  void **weights, size_t *weights_length)
+{
+    struct library_object l = {.p = {.prefix = c->prefix, .producer = "webnnc " WEBNN_VERSION, .shared = shared}};
+    struct error e = {0};
+
+    l.functions = arena_array(&c->arena, c->program.step_count + 1u, sizeof *l.functions);
+    l.p.level_count = c->level_count;
+    l.p.levels = l.levels;
+    bool ok = (l.functions && describe_ports(c, &l.p) && levels_create(c, l.kernels)) || error_out_of_memory(&e);
+    for (uint32_t i = 0, kernel = 0; ok && i < c->program.step_count; i++)
+        if (c->program.steps[i].kind == STEP_KERNEL)
+            l.functions[kernel++] = c->program.steps[i].kernel; /* one entry each; their code is shared all the same */
+    for (uint32_t i = 0; ok && i < c->level_count; i++)
+        ok = add_level(c, &l, i, &e);
+    if (c->options->weights && l.data.length) {
+        l.p.weights_path = c->options->weights;
+        *weights = l.data.data;
+        *weights_length = l.data.length;
+    } else {
+        l.p.constants = (struct object_data){l.data.data, l.data.length};
+    }
+    ok = ok ? write_object(c, &l.p, kind, bytes, length) : complain("%s", e.message);
+    if (!*weights)
+        free(l.data.data);
+    for (uint32_t i = 0; i < c->level_count; i++)
+        free(l.images[i].data);
+    levels_free(c, l.kernels);
     return ok;
 }
 

@@ -25,7 +25,7 @@ done
 old_hash=$(sha256sum <"$old") new_hash=$(sha256sum <"$new")
 old=$(realpath "$old") new=$(realpath "$new")
 
-declare -A targets=([baseline]="" [x86-64-v3]="--cpu x86-64-v3" [x86-64-v4]="--cpu x86-64-v4"
+declare -A targets=([baseline]="--cpu x86-64" [x86-64-v3]="--cpu x86-64-v3" [x86-64-v4]="--cpu x86-64-v4"
     [aarch64]="--target aarch64-linux-gnu")
 
 # The name of a model's folder in OUT: models of equal base names, and a model with other options, have folders of their own.

@@ -6,6 +6,7 @@
 #   kinds       every kind of output
 #   standalone  --library none: nothing but the C library, right results, with weights in the object and in a file
 #   library     --library onednn likewise
+#   levels      objects with code for several levels of x86-64 take the one that the processor has
 #   shared      shared objects through dlopen
 #   installed   all of it from an installed tree
 #   aarch64, riscv64, wasm   cross-compiled objects run
@@ -111,6 +112,14 @@ check_options() {
         "$webnnc" tiny.webnn -o tiny.o --target arm
     "$webnnc" tiny.webnn -o tiny.o --target arm --cpu cortex-m4 || fail "--target arm --cpu cortex-m4"
     refuses 1 "--print-supported-cpus lists those" "$webnnc" tiny.webnn -o tiny.o --cpu 'no;such processor'
+    refuses 1 '"x86-64-v5" is no level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v5
+    refuses 1 '"" is no level of x86-64' "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,
+    refuses 1 '"x86-64-v2" does not come behind a lower level' \
+        "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64-v3,x86-64-v2
+    refuses 1 'does not go with the features "+xop"; name one processor' \
+        "$webnnc" tiny.webnn -o tiny.o --target x86_64-linux-gnu --cpu x86-64,x86-64-v3 --features +xop
+    refuses 1 'not those for "aarch64-linux-gnu"; name one processor' \
+        "$webnnc" tiny.webnn -o tiny.o --target aarch64-linux-gnu --cpu x86-64,x86-64-v3
     refuses 1 "cannot write /dev/full: No space left" "$webnnc" tiny.webnn -o /dev/full --emit obj
     refuses 1 "'+magic' is not a recognized feature" "$webnnc" tiny.webnn -o tiny.o --features +magic
     refuses 1 "of the budget of 3 are spent" "$webnnc" tiny.webnn -o tiny.o --budget 1000000,3
@@ -312,6 +321,73 @@ check_library() {
     mv mobilenet.bin moved.bin
     refuses 1 "weights is missing or not this model's" ./apart
     run_model mobilenetv2 1 ./apart --weights moved.bin
+}
+
+# levels_here: how many of the levels baseline, v3 and v4 this processor has, by what Linux says.
+levels_here() {
+    local flags level=1
+    flags=" $(grep -m 1 '^flags' /proc/cpuinfo) "
+    has() {
+        local flag
+        for flag in "$@"; do
+            [[ $flags == *" $flag "* ]] || return 1
+        done
+    }
+    has pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm fma movbe avx f16c bmi1 avx2 bmi2 abm && level=2
+    [ $level -eq 2 ] && has avx512f avx512dq avx512cd avx512bw avx512vl && level=3
+    echo $level
+}
+
+# emulated CPU COUNT: on that processor of QEMU's the program of tests/webnnc/levels.c finds COUNT levels and runs all of them.
+emulated() {
+    passes qemu-x86_64 -cpu "$1" ./levels "$lenet/case_0_input.npy" "$lenet/case_0_expected_probabilities.npy" "$2"
+}
+
+check_levels() {
+    local level feature model library
+    [ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
+    need objcopy
+    # The variable that keeps the answer is made visible to a program that writes to it: it runs every level that there is.
+    passes "$webnnc" "$lenet" -o lenet.o --header lenet.h --library none
+    [ "$(undefined lenet.o)" = "free malloc " ] || fail "an object with several levels needs $(undefined lenet.o)"
+    passes objcopy --globalize-symbol=levels_found lenet.o visible.o
+    passes cc -O2 -I. -I"$source/include" "$source/tests/webnnc/levels.c" visible.o -o levels
+    passes ./levels "$lenet/case_0_input.npy" "$lenet/case_0_expected_probabilities.npy" "$(levels_here)"
+    mv out.txt all.txt
+    # The highest one computes what an object for it alone does, and baseline, which has no fused multiply-add, other bits.
+    level=$(sed -n '$s/ .*//p' all.txt)
+    if [ "$level" -eq 3 ]; then
+        passes "$webnnc" "$lenet" -o alone.o --name lenet --library none --cpu x86-64-v4
+        passes cc -O2 -DALONE -I. -I"$source/include" "$source/tests/webnnc/levels.c" alone.o -o alone
+        passes ./alone "$lenet/case_0_input.npy" "$lenet/case_0_expected_probabilities.npy" 1
+        [ "$(cut -d ' ' -f 2- out.txt)" = "$(sed -n '$s/^[0-9] //p' all.txt)" ] || fail "level 3 is not x86-64-v4: $(cat all.txt)"
+    fi
+    [ "$level" -eq 1 ] || [ "$(sed -n '1s/^[0-9] //p' all.txt)" != "$(sed -n '2s/^[0-9] //p' all.txt)" ] ||
+        fail "levels 1 and 2 compute the same bits: $(cat all.txt)"
+    # The code of one level alone, and of the lower two.
+    for level in x86-64 x86-64,x86-64-v2 x86-64-v2,x86-64-v3; do
+        [ "$level" = x86-64 ] || [ "$(levels_here)" -ge 2 ] || continue
+        passes "$webnnc" "$lenet" -o some --library none --cpu $level
+        run_model lenet 1 ./some
+    done
+    need qemu-x86_64
+    emulated Haswell 2
+    emulated qemu64 1
+    # A level needs all of its features, and a system that saves its registers (xsave).
+    for feature in avx avx2 bmi1 bmi2 f16c fma abm movbe popcnt sse4.1 sse4.2 ssse3 cx16 lahf_lm xsave; do
+        emulated Haswell,-$feature 1
+    done
+    # Kernels whose weights are in the order of AVX-512, on processors without it.
+    for library in none onednn; do
+        for model in rnnoise mnist-8 silero-vad-16k; do
+            [ "$cc" = cc ] || [ $library = none ] || continue # QEMU runs no program with a sanitizer
+            # oneDNN computes nonsense for this one where QEMU emulates AVX2; on a processor with AVX2 it does not.
+            [ $library-$model != onednn-rnnoise ] || continue
+            compile $model -o emulated --library $library --name m
+            run_model $model 1 env OMP_NUM_THREADS=1 qemu-x86_64 -cpu Haswell ./emulated
+            run_model $model 1 env OMP_NUM_THREADS=1 qemu-x86_64 -cpu qemu64 ./emulated
+        done
+    done
 }
 
 # A shared object as a program finds it that knows nothing of the model: dlopen, the description, its functions.

@@ -21,7 +21,7 @@ enum { TRIES = 200 };
 static const struct test_target {
     const char *triple, *cpu, *features;
 } tests[] = {
-    {"x86_64-linux-gnu", NULL, NULL},
+    {"x86_64-linux-gnu", NULL, NULL}, /* x86-64, x86-64-v3 and x86-64-v4 in one object */
     {"x86_64-linux-gnu", "x86-64-v2", NULL},
     {"x86_64-linux-gnu", "x86-64-v3", NULL},
     {"x86_64-linux-gnu", "x86-64-v4", NULL},
@@ -33,7 +33,7 @@ static const struct test_target {
 };
 enum { TARGETS = sizeof tests / sizeof *tests };
 
-static struct target targets[TARGETS];
+static struct compilation targets[TARGETS]; /* of which only the levels are set */
 static uint32_t failures, objects, pairs;
 
 /* webnnc_object.c shows progress and says what goes wrong through these. */
@@ -158,12 +158,16 @@ static const char *wasm_needs(const char *bytes, size_t length, char *buf, size_
 static bool make_object(WNNContext context, struct graph *g, uint32_t t, const char *what)
 {
     static const struct options options = {.quiet = true};
-    struct compilation c = {.options = &options, .context = context, .target = targets[t], .prefix = "test", .graph = g};
+    struct compilation c = targets[t];
     void *bytes = NULL, *weights = NULL;
     size_t length, weights_length;
     char name[256];
     const char *needs;
 
+    c.options = &options;
+    c.context = context;
+    c.prefix = "test";
+    c.graph = g;
     objects++;
     if (!compile_program(&c) || !object_bytes_create(&c, OBJECT_CODE, false, &bytes, &length, &weights, &weights_length)) {
         needs = "what failed";
@@ -172,8 +176,8 @@ static bool make_object(WNNContext context, struct graph *g, uint32_t t, const c
                                             : elf_needs(bytes, length, name, sizeof name);
     }
     if (needs) {
-        fprintf(stderr, "FAIL %s, for %s %s %s: needs %s\n", what, targets[t].triple, targets[t].cpu, targets[t].features,
-                needs);
+        const struct target *highest = compilation_target(&c);
+        fprintf(stderr, "FAIL %s, for %s %s %s: needs %s\n", what, highest->triple, highest->cpu, highest->features, needs);
         failures++;
     }
     free(bytes);
@@ -252,6 +256,23 @@ static bool has_type(const struct sample *s, enum op op, bool result, dtype type
     return false;
 }
 
+static void set_target(uint32_t t, struct arena *a)
+{
+    const char *names[OBJECT_LEVELS_MAX];
+    struct error e = {0};
+    uint32_t count = object_levels(tests[t].triple, tests[t].cpu, tests[t].features, names, &e);
+
+    for (uint32_t l = 0; l < count; l++) {
+        struct target *level = &targets[t].levels[l];
+        *level = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true, .unpacks_weights = true};
+        if (!object_target(level, tests[t].triple, names[l], tests[t].features, a, &e))
+            count = 0;
+    }
+    if (!count)
+        random_die(e.message);
+    targets[t].level_count = count;
+}
+
 static void check_pair(WNNContext context, enum op op, bool result, dtype type, uint32_t first, uint32_t step)
 {
     pairs++;
@@ -275,16 +296,12 @@ int main(int argc, char **argv)
 {
     uint32_t step = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
     struct arena arena = {0};
-    struct error e = {0};
     WNNContext context;
 
     if (!step || wnnCreateContext(NULL, &context) != WNNStatus_Success)
         random_die("no context");
-    for (uint32_t t = 0; t < TARGETS; t++) {
-        targets[t] = (struct target){.thread_count = 1, .cache_bytes = 1 << 20, .prefers_nhwc = true, .unpacks_weights = true};
-        if (!object_target(&targets[t], tests[t].triple, tests[t].cpu, tests[t].features, &arena, &e))
-            random_die(e.message);
-    }
+    for (uint32_t t = 0; t < TARGETS; t++)
+        set_target(t, &arena);
     for (enum op op = 0; op < OP_COUNT; op++)
         for (int result = 0; result < 2; result++) {
             const struct operand_info *slot = result ? &op_infos[op].outs[0] : &op_infos[op].ins[0];
