@@ -106,6 +106,8 @@ struct kaffine form_divmod(struct lowering *l, struct kaffine form, int64_t divi
 
 /** Returns the expression of v's element at m.  Returns KEXPR_NONE if l->unfusable is set, or after an error. */
 uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m);
+/** Returns an element of a value that is computed elsewhere, read from memory even if it is one constant number. */
+uint32_t lower_element(struct lowering *l, const struct value *v, const struct map *m);
 /** Says what v's element at m is, instead of evaluating its node. */
 void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** Returns the expression of v's element at m where `count` further guards hold, and of `fill` where one of them fails. */

@@ -287,6 +287,17 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
     }
 }
 
+/**
+ * Returns whether a number is to be read from memory instead of being a part of the code.  The factor of a single number behind
+ * a reduction costs nothing there, and reductions that differ in nothing else, as the ranges of dynamically quantised
+ * activations times the scales of weights do, share code.
+ */
+static bool is_parameter(const struct lowering *l, const struct node *n, const struct value *v)
+{
+    return n->op == OP_MUL && l->reduced_points > 1 && type_elements(&n->results[0]->type) == 1 && v->kind == VALUE_CONSTANT &&
+           v->type.type == WNNOperandDataType_Float32;
+}
+
 uint32_t lower_elementwise(struct lowering *l, const struct node *n, const struct map *m)
 {
     uint32_t x[3] = {KEXPR_NONE, KEXPR_NONE, KEXPR_NONE};
@@ -296,7 +307,7 @@ uint32_t lower_elementwise(struct lowering *l, const struct node *n, const struc
     for (uint32_t i = 0; i < n->input_count && i < 3; i++) {
         const struct value *v = n->inputs[i].value;
         const struct map at = map_broadcast(l, m, &n->results[0]->type, &v->type);
-        x[i] = lower_value(l, v, &at);
+        x[i] = is_parameter(l, n, v) ? lower_element(l, v, &at) : lower_value(l, v, &at);
         if (x[i] == KEXPR_NONE)
             return KEXPR_NONE;
     }

@@ -91,19 +91,23 @@ static uint32_t load_nibble(struct lowering *l, uint32_t tensor, struct kaffine 
     return kernel_op2(k, K_AND, kernel_op2(k, K_SHR, word, shift), kernel_const(k, KT_U32, (union scalar){.u32 = 15}));
 }
 
-static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
+uint32_t lower_element(struct lowering *l, const struct value *v, const struct map *m)
 {
-    uint32_t tensor;
+    const uint32_t tensor = lower_tensor(l, v, false);
 
-    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->type.type != DTYPE_UINT4 && v->constant &&
-        v->constant->data)
-        return load_scalar_constant(l, v);
-    tensor = lower_tensor(l, v, false);
     if (tensor == UINT32_MAX)
         return KEXPR_NONE;
     if (v->type.type == DTYPE_UINT4)
         return load_nibble(l, tensor, map_linear(l, m, &v->type), m);
     return kernel_load(l->k, tensor, map_linear(l, m, &v->type), m->guard_count, m->guards, (union scalar){.u64 = 0});
+}
+
+static uint32_t load(struct lowering *l, const struct value *v, const struct map *m)
+{
+    if (v->kind == VALUE_CONSTANT && type_elements(&v->type) == 1 && v->type.type != DTYPE_UINT4 && v->constant &&
+        v->constant->data)
+        return load_scalar_constant(l, v);
+    return lower_element(l, v, m);
 }
 
 static uint32_t lower_node(struct lowering *l, const struct node *n, uint32_t result, const struct map *m)

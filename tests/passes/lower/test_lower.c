@@ -468,12 +468,53 @@ static void elementwise_chains_are_flat(void **state)
     graph_free(g);
 }
 
+/** Returns how many numbers are part of the code of a reduction behind which single numbers are computed. */
+static uint32_t count_numbers(const char *body, uint32_t *tensors)
+{
+    struct graph *g = parse_body(body);
+    struct kernel_list list;
+    struct error e = {0};
+    uint32_t count = 0;
+
+    kernels_cluster_nodes(g, true);
+    assert_true(lower_cluster(g, g->first_cluster, NULL, &list, &e));
+    assert_int_equal(list.count, 1);
+    for (uint32_t i = 0; i < list.kernels[0]->expr_count; i++)
+        count += list.kernels[0]->exprs[i].op == K_CONST;
+    *tensors = list.kernels[0]->tensor_count;
+    kernel_list_free(&list);
+    graph_free(g);
+    return count;
+}
+
+/** Reductions that differ in a factor share code, and elements of large tensors are multiplied by numbers in the code. */
+static void factors_behind_reductions_are_no_code(void **state)
+{
+    uint32_t tensors;
+
+    (void)state;
+    assert_int_equal(count_numbers("inputs { x: f32[64]; } consts { c: f32[1] @scalar(0.3); } nodes { a = reduceMax(x); "
+                                   "y = mul(a, c); } outputs { y; }",
+                                   &tensors),
+                     0);
+    assert_int_equal(tensors, 3);
+    assert_int_equal(count_numbers("inputs { x: f32[64]; } consts { c: f32[1] @scalar(0.3); } nodes { a = neg(x); "
+                                   "y = mul(a, c); } outputs { y; }",
+                                   &tensors),
+                     1);
+    assert_int_equal(tensors, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_are_lowered_alone),    cmocka_unit_test(no_operator_is_missing),
-        cmocka_unit_test(clusters_become_one_kernel),     cmocka_unit_test(phases_are_as_few_as_possible),
-        cmocka_unit_test(refuses_what_is_not_one_kernel), cmocka_unit_test(elementwise_chains_are_flat),
+        cmocka_unit_test(operators_are_lowered_alone),
+        cmocka_unit_test(no_operator_is_missing),
+        cmocka_unit_test(clusters_become_one_kernel),
+        cmocka_unit_test(phases_are_as_few_as_possible),
+        cmocka_unit_test(refuses_what_is_not_one_kernel),
+        cmocka_unit_test(elementwise_chains_are_flat),
+        cmocka_unit_test(factors_behind_reductions_are_no_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
