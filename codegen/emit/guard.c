@@ -20,9 +20,13 @@ V guard_and(struct emitter *e, V a, V b)
 V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
 {
     const struct build *m = &e->m;
+    V first = LLVMBuildTrunc(m->b, base, type_int(m, 32), "");
+    if (!e->s->far_guards)
+        return LLVMBuildICmp(m->b, LLVMIntULT, LLVMBuildAdd(m->b, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes), ""),
+                             bound, "guard");
     V near = LLVMBuildAdd(m->b, base, const_int(m, 64, cx->lanes), "");
     near = LLVMBuildICmp(m->b, LLVMIntULT, near, const_int(m, 64, (INT64_C(1) << 31) + cx->lanes), "near");
-    V first = LLVMBuildSelect(m->b, near, LLVMBuildTrunc(m->b, base, type_int(m, 32), ""), const_int(m, 32, INT32_MIN), "");
+    first = LLVMBuildSelect(m->b, near, first, const_int(m, 32, INT32_MIN), "");
     V lane = LLVMBuildAdd(m->b, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes), "");
     return LLVMBuildICmp(m->b, LLVMIntULT, lane, bound, "guard");
 }

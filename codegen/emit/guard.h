@@ -12,7 +12,7 @@ V guard_and(struct emitter *e, V a, V b);
 /**
  * Returns a mask of the lanes for which 0 <= base + lane < bound.  The bound is a vector of 32 bits, which it fits into, being
  * a size of a tensor.  As unsigned numbers what is below 0 is above every bound, and so is the number that stands for a base
- * too far away to be said.
+ * too far away to be said, if the schedule says that there are such.
  */
 V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound);
 /** Returns whether a guard whose form has this value is known to hold where code is emitted for. */

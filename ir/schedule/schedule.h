@@ -131,6 +131,7 @@ struct schedule {
     uint8_t *phase_vectors; /* by phase: per iteration of a loop over a REDUCED vector variable */
     uint32_t unroll_from;   /* REDUCED variables from here on are unrolled */
     bool fixed_size;        /* the size of the vector variable is part of the code: the lowering chose it */
+    bool far_guards;        /* some guard's form may leave the numbers of 32 bits */
     bool masked_tail;       /* the rest of a row is a masked vector, else it is computed one by one */
     bool *var_lanes;        /* by variable: its value differs from lane to lane */
     struct schedule_expr *exprs;
