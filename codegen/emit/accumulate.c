@@ -36,7 +36,7 @@ static void parts_of(const struct emitter *e, const struct context *cx, uint32_t
     } else if (e->info.vector_reduced) {
         for (uint32_t p = 0; p < e->s->phase_vectors[cx->phase]; p++)
             used[p] = true;
-        used[PART_SCALAR] = !e->s->masked_tail;
+        used[PART_SCALAR] = !e->s->edges.masked_tail;
     } else if (expr_is_vector(e, cx, id)) {
         for (uint32_t p = 0; p < cx->copies; p++)
             used[p] = true;
@@ -414,7 +414,7 @@ static V arg_result(struct emitter *e, const struct context *cx, uint32_t id)
         index = half_of(m, index, 0, n);
         take_better(e, x, &value, &index, other, other_index);
     }
-    if (!e->s->masked_tail) {
+    if (!e->s->edges.masked_tail) {
         V other = slot_load(e, a->value, PART_SCALAR, element), other_index = slot_load(e, a->index, PART_SCALAR, i32);
         take_better(e, x, &value, &index, other, other_index);
     }
@@ -437,7 +437,7 @@ static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id,
         return arg_result(e, cx, id);
     bool sums = in_blocks && is_long_sum(x);
     V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, x, a, element));
-    if (!e->s->masked_tail)
+    if (!e->s->edges.masked_tail)
         v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
     return v;
 }

@@ -21,7 +21,7 @@ V guard_contiguous(struct emitter *e, const struct context *cx, V base, V bound)
 {
     const struct build *m = &e->m;
     V first = LLVMBuildTrunc(m->b, base, type_int(m, 32), "");
-    if (!e->s->far_guards)
+    if (!e->s->edges.far_guards)
         return LLVMBuildICmp(m->b, LLVMIntULT, LLVMBuildAdd(m->b, splat(m, first, cx->lanes), const_iota(m, 32, cx->lanes), ""),
                              bound, "guard");
     V near = LLVMBuildAdd(m->b, base, const_int(m, 64, cx->lanes), "");

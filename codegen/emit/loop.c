@@ -110,7 +110,7 @@ void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, ui
         loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);
         return;
     }
-    if (e->k->rare && e->s->masked_tail) { /* one code for all, whatever the mask costs */
+    if (e->k->rare && e->s->edges.masked_tail) { /* one code for all, whatever the mask costs */
         loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true}, body, user);
         return;
     }
@@ -119,11 +119,11 @@ void loop_vectors(struct emitter *e, const struct context *cx, V low, V high, ui
     else if (copies > 1 && fixed >= copies * width)
         low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = copies}, body, user);
     bool several = copies > 1 || e->s->wide_vectors > 1;
-    if ((!several || !e->s->masked_tail) && fixed >= width)
+    if ((!several || !e->s->edges.masked_tail) && fixed >= width)
         low = loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1}, body, user);
     if (!several && fixed != INT64_MAX && fixed % width == 0)
         return; /* nothing is left */
-    if (e->s->masked_tail)
+    if (e->s->edges.masked_tail)
         loop_strip(e, cx, low, high, (struct strip){.lanes = width, .copies = 1, .masked = true, .once = !several}, body, user);
     else
         loop_strip(e, cx, low, high, (struct strip){.lanes = 1, .copies = 1}, body, user);

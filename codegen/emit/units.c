@@ -38,16 +38,16 @@ static void emit_transposed_tiles(struct emitter *e, const struct context *cx, s
 
     frame_here(&e->frame);
     V full = LLVMBuildICmp(m->b, LLVMIntEQ, rows, const_int(m, 64, most), "full"), rest = low;
-    if (!e->s->masked_tail || e->s->transpose.partial_code || interleave)
+    if (!e->s->edges.masked_tail || e->s->transpose.partial_code || interleave)
         rest = loop_strip(e, cx, low, LLVMBuildSelect(m->b, full, high, low, ""), strip, emit_point, u->store_values);
-    if (e->s->masked_tail && !interleave) { /* part of a tile; a few rows alone are better gathered and scattered */
+    if (e->s->edges.masked_tail && !interleave) { /* part of a tile; a few rows alone are better gathered and scattered */
         strip.masked = true;
         frame_here(&e->frame);
         V few = LLVMBuildICmp(m->b, LLVMIntSLE, rows, const_int(m, 64, e->s->transpose.few_rows), "few");
         tile.rows = rows;
         rest = loop_strip(e, cx, rest, LLVMBuildSelect(m->b, few, rest, high, ""), strip, emit_point, u->store_values);
     }
-    struct strip line = {.lanes = e->s->masked_tail ? width : 1, .copies = 1, .masked = e->s->masked_tail};
+    struct strip line = {.lanes = e->s->edges.masked_tail ? width : 1, .copies = 1, .masked = e->s->edges.masked_tail};
     frame_here(&e->frame);
     LLVMBasicBlockRef before = e->frame.tail, loop = block_append(m, "row");
     V end = LLVMBuildAdd(m->b, first, rows, "");

@@ -111,6 +111,12 @@ struct register_transpose {
     bool partial_code;   /* tiles that are not full have code of their own */
 };
 
+/** Describes what happens at the ends of rows and tensors. */
+struct edges {
+    bool masked_tail; /* the rest of a row is a masked vector, else it is computed one by one */
+    bool far_guards;  /* some guard's form may leave the numbers of 32 bits */
+};
+
 /** Estimates what all of a kernel takes. */
 struct kernel_cost {
     double operations; /* additions, or what takes as long; 0: it only copies */
@@ -131,9 +137,8 @@ struct schedule {
     uint8_t *phase_vectors; /* by phase: per iteration of a loop over a REDUCED vector variable */
     uint32_t unroll_from;   /* REDUCED variables from here on are unrolled */
     bool fixed_size;        /* the size of the vector variable is part of the code: the lowering chose it */
-    bool far_guards;        /* some guard's form may leave the numbers of 32 bits */
-    bool masked_tail;       /* the rest of a row is a masked vector, else it is computed one by one */
-    bool *var_lanes;        /* by variable: its value differs from lane to lane */
+    struct edges edges;
+    bool *var_lanes; /* by variable: its value differs from lane to lane */
     struct schedule_expr *exprs;
 
     struct row_buffers row_buffers;

@@ -362,7 +362,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     bool heavy = inside >= exponential || cost >= s->facts->loop.heavy_exponentials * exponential;
     s->transpose.partial_code = cost < s->facts->loop.copied_cost;
     s->lanes = choose_lanes(s, isa, facts.gathers);
-    s->masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && wide));
+    s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && wide));
     /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
     s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;
 
@@ -386,7 +386,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
         s->vectors = 1;
 
     strides_choose(s, isa);
-    s->far_guards = has_far_guards(k);
+    s->edges.far_guards = has_far_guards(k);
     bool *counted = arena_array(&s->arena, k->expr_count + 1, sizeof *counted);
     s->phase_vectors = arena_array(&s->arena, k->phase_count + 1, sizeof *s->phase_vectors);
     if (!counted || !s->phase_vectors)

@@ -120,9 +120,9 @@ static void print_code(const struct schedule *s, FILE *out)
     const struct kernel *k = s->kernel;
 
     fprintf(out, "  vectors along %d: %u lanes, %u vectors, wide %u, unroll %u%s%s, phases", (int)s->vector_var, s->lanes,
-            s->vectors, s->wide_vectors, s->unroll_from, s->masked_tail ? ", masked tail" : "",
+            s->vectors, s->wide_vectors, s->unroll_from, s->edges.masked_tail ? ", masked tail" : "",
             s->transpose.partial_code ? ", partial" : "");
-    if (s->far_guards)
+    if (s->edges.far_guards)
         fputs(" far guards", out);
     for (uint32_t i = 0; i < k->phase_count; i++)
         fprintf(out, " %u", s->phase_vectors[i]);
