@@ -557,6 +557,37 @@ static const char *input_names(const struct document *d, const char *wrong, char
     return text;
 }
 
+/** Writes "; there are 'a', 'b'" into text for a message about a dimension that is not there, after the nearest name. */
+static const char *dimension_names(const struct document *d, const char *wrong, char *text, size_t size)
+{
+    enum { SHOWN = 12 };
+    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
+    const char *shown[SHOWN];
+    char list[400] = "", name[128];
+    size_t count = 0, n = 0;
+
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        for (size_t i = 0; i < t->type.rank; i++) {
+            const struct document_text *own = &t->type.dims[i].name;
+            bool skip = !own->text || count == SHOWN || n >= sizeof list;
+
+            if (own->text)
+                suggestion_offer(&meant, own->text);
+            for (size_t k = 0; !skip && k < count; k++)
+                skip = same_name(shown[k], own);
+            if (skip)
+                continue;
+            shown[count] = own->text;
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s '%s'", count++ ? "," : "", document_escape(name, *own));
+        }
+    snprintf(text, size, "%s%s%s", suggestion_text(&meant),
+             !count        ? "; none has a name"
+             : *meant.best ? "  There are"
+                           : "; there are",
+             list);
+    return text;
+}
+
 /** Checks that an option's name is that of an input. */
 static bool check_input_name(struct build *b, const char *name)
 {
@@ -575,12 +606,13 @@ static bool check_options(struct build *b)
     const char *name;
 
     for (size_t i = 0; i < b->options->dim_count; i++) {
-        char buf[128];
+        char buf[128], names[600];
 
         name = b->options->dims[i].name;
         if (!has_dimension(b->d, name))
-            return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'",
-                                  escape_text(buf, sizeof buf, name, strlen(name)));
+            return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'%s",
+                                  escape_text(buf, sizeof buf, name, strlen(name)),
+                                  dimension_names(b->d, name, names, sizeof names));
     }
     for (size_t i = 0; i < b->options->shape_count; i++)
         if (!check_input_name(b, b->options->shapes[i].name))

@@ -211,6 +211,7 @@ static void dimensions_are_bound_by_shapes(void **state)
     refused(&t, &options, "dimension \"n\" is 5 here and 6 elsewhere");
     dim = (struct model_dim){"m", 6};
     refused(&t, &options, "no dimension of an input is called \"m\": \"n\"");
+    assert_null(strstr(t.message, "did you mean"));
     shape.name = "q";
     options.dim_count = 0;
     refused(&t, &options, "a shape is given for \"q\", which is no input");
@@ -223,6 +224,13 @@ static void dimensions_are_bound_by_shapes(void **state)
     output(&t, "y");
     options = (struct model_options){.dim_count = 1, .dims = &dim};
     refused(&t, &options, "no dimension of an input is called \"m\" (none has a name)");
+    free_net(&t);
+    start(&t, 17);
+    input(&t, "x", F32, "batch sequence");
+    node(&t, "Relu", "x", "y");
+    output(&t, "y");
+    dim = (struct model_dim){"sequense", 6};
+    refused(&t, &options, "no dimension of an input is called \"sequense\": \"batch\", \"sequence\"; did you mean 'sequence'?");
     free_net(&t);
 }
 

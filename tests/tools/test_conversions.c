@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Values that webnn-run converts to what a model takes: arrays of other types, and numbers on the command line. */
+#include <zip.h>
+
 #include "tools/tool_support.h"
 
 static const float six[6] = {1, -2, 3, 0.25f, 1e-3f, 100};
@@ -47,6 +49,27 @@ static void other_types_are_converted(void **state)
     assert_printed("input 'n': small.npy is of type int32, the model takes uint8: element 1 is -2, which uint8 cannot hold");
 }
 
+/** An array of float64 in an archive is told like one in a file of its own. */
+static void float64_in_an_archive_is_told(void **state)
+{
+    static const double rows[6] = {1, 2, 3, 4, 5, 6};
+    char bytes[128 + sizeof rows];
+    int code;
+    zip_t *archive = zip_open("wide.npz", ZIP_CREATE, &code);
+
+    (void)state;
+    assert_non_null(archive);
+    memcpy(bytes, "\x93NUMPY\x01\0\x76\0", 10);
+    snprintf(bytes + 10, 119, "%-118s", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }");
+    memcpy(bytes + 128, rows, sizeof rows);
+    assert_true(zip_file_add(archive, "x.npy", zip_source_buffer(archive, bytes, sizeof bytes, 0), 0) >= 0);
+    assert_int_equal(zip_close(archive), 0);
+    if (run("%s sum.webnn --input x=wide.npz", WEBNN_RUN))
+        fail_msg("%s", printed);
+    assert_printed("note: input 'x': wide.npz is of type float64, converted to float32");
+    assert_printed("  2 4 6 8 10 12\n");
+}
+
 static void numbers_are_constants_without_a_file(void **state)
 {
     (void)state;
@@ -63,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_types_are_converted),
+        cmocka_unit_test(float64_in_an_archive_is_told),
         cmocka_unit_test(numbers_are_constants_without_a_file),
     };
 

@@ -125,6 +125,8 @@ static void mistakes_are_told(void **state)
         {2, "n.webnn --print-after a,b", "--print-after takes one name, not 'a,b'"},
         {1, "absent.webnn", "absent.webnn: No such file"},
         {1, "n.webnn --passes magic", "no pass is called 'magic', there are drop-dead, canonicalize, "},
+        {1, "n.webnn --passes canonicalize,winogrd",
+         "no pass is called 'winogrd'; did you mean 'winograd'?  There are drop-dead, "},
         {1, "n.webnn --passes canonicalize,,drop-dead", "no pass is called ''"},
         {1, "n.webnn --print-after magic", "no pass is called \"magic\""},
         {1, "n.webnn --isa pentium9", "allowed are baseline|avx2|avx512|native"},

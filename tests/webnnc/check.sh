@@ -75,7 +75,8 @@ check_options() {
     refuses 2 "--name 3x: expected" "$webnnc" model --name 3x
     refuses 2 "--name int: expected" "$webnnc" model --name int
     refuses 2 "--dim batch: expected" "$webnnc" model --dim batch
-    refuses 2 "--dim batch=-1: expected" "$webnnc" model --dim batch=-1
+    refuses 2 "--dim batch=-1: expected NAME=N with a whole number N" "$webnnc" model --dim batch=-1
+    refuses 2 "expected one NAME=N at a time (--dim batch=2 --dim seq=10)" "$webnnc" model --dim batch=2,seq=10
     refuses 2 "--shape x=3y4: expected" "$webnnc" model --shape x=3y4
     refuses 2 "--constant x: expected" "$webnnc" model --constant x
     refuses 2 "absent.npy" "$webnnc" model --constant x=absent.npy
@@ -98,6 +99,9 @@ check_options() {
     printf 'nothing that anybody reads\n' >garbage.onnx
     refuses 1 "garbage.onnx" "$webnnc" garbage.onnx -o garbage.o
     printf 'webnn_graph "g" v1 { inputs { x: f32[4]; } nodes { y = tanh(x); } outputs { y; } }\n' >tiny.webnn
+    refuses 1 "no dimension of an input is called 'n'; none has a name" "$webnnc" tiny.webnn -o tiny.o --dim n=1
+    printf 'webnn_graph "g" v2 { inputs { x: f32[dyn("batch", 8), dyn("seq", 8)]; } nodes { y = tanh(x); } outputs { y; } }\n' >free.webnn
+    refuses 1 "'bach'; did you mean 'batch'?  There are 'batch', 'seq'" "$webnnc" free.webnn -o free.o --dim bach=1
     refuses 1 "cannot write" "$webnnc" tiny.webnn -o no/such/folder/tiny.o
     mkdir isafolder.o
     refuses 1 "cannot write" "$webnnc" tiny.webnn -o isafolder.o
