@@ -565,11 +565,12 @@ static const char *dimension_names(const struct document *d, const char *wrong, 
     const char *shown[SHOWN];
     char list[400] = "", name[128];
     size_t count = 0, n = 0;
+    bool more = false;
 
     for (const struct document_tensor *t = d->first_input; t; t = t->next)
         for (size_t i = 0; i < t->type.rank; i++) {
             const struct document_text *own = &t->type.dims[i].name;
-            bool skip = !own->text || count == SHOWN || n >= sizeof list;
+            bool skip = !own->text;
 
             if (own->text)
                 suggestion_offer(&meant, own->text);
@@ -577,14 +578,18 @@ static const char *dimension_names(const struct document *d, const char *wrong, 
                 skip = same_name(shown[k], own);
             if (skip)
                 continue;
+            if (count == SHOWN || n > sizeof list / 2) { /* another name fits into the other half */
+                more = true;
+                continue;
+            }
             shown[count] = own->text;
             n += (size_t)snprintf(list + n, sizeof list - n, "%s '%s'", count++ ? "," : "", document_escape(name, *own));
         }
-    snprintf(text, size, "%s%s%s", suggestion_text(&meant),
+    snprintf(text, size, "%s%s%s%s", suggestion_text(&meant),
              !count        ? "; none has a name"
              : *meant.best ? "  There are"
                            : "; there are",
-             list);
+             list, more ? ", ..." : "");
     return text;
 }
 
