@@ -25,10 +25,10 @@ static void context_options_are_checked(void **state)
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
     MESSAGE_HAS("threadCount", "5000", "1024");
     o = WNN_CONTEXT_OPTIONS_INIT;
-    o.precision = (WNNPrecision)3;
+    o.precision = (WNNPrecision)4;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
     assert_null(c);
-    MESSAGE_HAS("precision", "3");
+    MESSAGE_HAS("precision", "4");
     o = WNN_CONTEXT_OPTIONS_INIT;
     o.debug = WNN_STR("no-such-switch");
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_TypeError);
