@@ -8,12 +8,12 @@
 
 /* To add a file of operators, put its table in operators.h and here. */
 static const struct onnx_operator_table *const tables[] = {
-    &onnx_elementwise_operators, &onnx_activation_operators, &onnx_constant_operators, &onnx_shape_operators,
-    &onnx_pad_operators,         &onnx_gather_operators,     &onnx_reduce_operators,   &onnx_control_operators,
-    &onnx_convolution_operators, &onnx_pool_operators,       &onnx_matmul_operators,   &onnx_quantize_operators,
-    &onnx_normalize_operators,   &onnx_resize_operators,     &onnx_einsum_operators,   &onnx_select_operators,
-    &onnx_recurrent_operators,   &onnx_attention_operators,  &onnx_signal_operators,   &onnx_microsoft_operators,
-    &onnx_language_operators,    &onnx_refused_operators, /* the last */
+    &onnx_elementwise_operators, &onnx_activation_operators,  &onnx_constant_operators, &onnx_shape_operators,
+    &onnx_pad_operators,         &onnx_gather_operators,      &onnx_reduce_operators,   &onnx_control_operators,
+    &onnx_convolution_operators, &onnx_pool_operators,        &onnx_matmul_operators,   &onnx_quantize_operators,
+    &onnx_normalize_operators,   &onnx_resize_operators,      &onnx_einsum_operators,   &onnx_select_operators,
+    &onnx_recurrent_operators,   &onnx_attention_operators,   &onnx_signal_operators,   &onnx_microsoft_operators,
+    &onnx_language_operators,    &onnx_transformer_operators, &onnx_refused_operators, /* the last */
 };
 
 const struct onnx_operator_table *const *onnx_operator_tables(size_t *count)

@@ -34,6 +34,7 @@ extern const struct onnx_operator_table onnx_recurrent_operators; /* LSTM, GRU, 
 extern const struct onnx_operator_table onnx_attention_operators; /* Attention, RotaryEmbedding, TensorScatter */
 extern const struct onnx_operator_table onnx_select_operators;    /* TopK, GridSample */
 extern const struct onnx_operator_table onnx_language_operators;  /* of ONNX Runtime: MatMulNBits, GroupQueryAttention, ... */
-extern const struct onnx_operator_table onnx_microsoft_operators; /* of ONNX Runtime: QLinearAdd, FusedMatMul, ... */
+extern const struct onnx_operator_table onnx_transformer_operators; /* of ONNX Runtime: MultiHeadAttention, ... */
+extern const struct onnx_operator_table onnx_microsoft_operators;   /* of ONNX Runtime: QLinearAdd, FusedMatMul, ... */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports the operators of the domain com.microsoft that language models are written in: MatMulNBits and GatherBlockQuantized,
- * whose weights have 4 or 8 bits and a scale for every block, GroupQueryAttention with its cache, RotaryEmbedding.
+ * whose weights have 4 or 8 bits and a scale for every block, GroupQueryAttention with its cache.
  *
  * WebNN has no data type of 4 bits: such weights become bytes here, and the compiler packs them again
  * (docs/compact-weights.md).
