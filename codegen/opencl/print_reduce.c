@@ -111,8 +111,8 @@ static void put_integer_sum(struct printer *p, const char *s, uint32_t expr, con
         const struct type_text v = opencl_lane_type(type, lanes);
         char cast[24];
         snprintf(cast, sizeof cast, "as_%s%" PRIu32, u, lanes);
-        put_line(p, "%s = as_%s(%s(%s) %s %s(%s)%s%s%s%s);", s, v.text, cast, s, e->reduce == KR_PRODUCT ? "*" : "+", cast, x,
-                 y ? " * " : "", y ? cast : "", y ? "(" : "", y ? y : "");
+        put_line(p, "%s = as_%s(%s(%s) %s %s(%s)%s%s%s%s%s);", s, v.text, cast, s, e->reduce == KR_PRODUCT ? "*" : "+", cast, x,
+                 y ? " * " : "", y ? cast : "", y ? "(" : "", y ? y : "", y ? ")" : "");
         return;
     }
     put_line(p, "%s = (%s)((ulong)%s %s (ulong)%s%s%s);", s, t, s, e->reduce == KR_PRODUCT ? "*" : "+", x,

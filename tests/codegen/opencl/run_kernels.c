@@ -100,6 +100,13 @@ static const struct shape_case cases[] = {
      GPU_POINTS,
      {{.lanes = 16}, {.lanes = 4}},
      true},
+    {"vectors of integers along rows",
+     "inputs { x: u32[5, 77]; y: i32[5, 77]; z: i32[5, 8]; } nodes { a = reduceSumSquare(x, axes=[1]); b = reduceSum(y, "
+     "axes=[1]); "
+     "c = reduceProduct(z, axes=[1]); } outputs { a; b; c; }",
+     GPU_POINTS,
+     {{.lanes = 16}, {.lanes = 4}},
+     true},
     {"rows that groups share",
      "inputs { x: f32[5, 77]; } nodes { a = softmax(x, 1); b = reduceMax(a, axes=[1]); } outputs { a; b; }",
      GPU_ROWS,
