@@ -122,7 +122,15 @@ struct storage {
     int64_t offset;           /* bytes, from the start of buffer or arena; views included */
 };
 
+/** Says that an output is computed in the arena and copied to its buffer when all else is done. */
+struct storage_copy {
+    const struct value *value;
+    uint32_t output;
+};
+
 struct storage_assignment {
+    uint32_t copy_count;
+    struct storage_copy *copies;
     uint32_t count;            /* graph->value_count */
     struct storage *values;    /* by value->index */
     int64_t arena_bytes;       /* values only; scratch is the engine's */

@@ -4,6 +4,7 @@
  * (frontend/builder/builder.h).
  */
 #include "frontend/builder/builder.h"
+#include "frontend/builder/states.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,19 @@ WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder b, WNNBuildProgressCallback
         error_set(&e, WNNStatus_TypeError, "setProgress: builder is NULL");
     else if (builder_can_build(b, "setProgress", &e))
         b->graph->progress = progress;
+    return e.status ? error_publish(&e) : WNNStatus_Success;
+}
+
+WNNStatus wnnGraphBuilderSetStates(WNNGraphBuilder b, size_t count, WNNNamedState const *states)
+{
+    struct error e = {0};
+
+    if (!b)
+        error_set(&e, WNNStatus_TypeError, "setStates: builder is NULL");
+    else if (count && !states)
+        error_set(&e, WNNStatus_TypeError, "setStates: %zu states are NULL", count);
+    else if (builder_can_build(b, "setStates", &e) && !builder_set_states(b, count, states))
+        error_out_of_memory(&e);
     return e.status ? error_publish(&e) : WNNStatus_Success;
 }
 
@@ -563,8 +577,10 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
         marks = mark_reachable(b->graph, count, outputs);
         if (!marks)
             error_out_of_memory(e);
-        else if (check_constant_tensors(b, marks, e) && add_outputs(b->graph, count, outputs, e)) {
+        else if (check_constant_tensors(b, marks, e) && builder_check_states(b, marks, count, outputs, e) &&
+                 add_outputs(b->graph, count, outputs, e)) {
             g = b->graph;
+            builder_add_states(b, g);
             drop_unreachable(g, marks);
             b->graph = NULL;
             b->has_built = true;

@@ -43,6 +43,8 @@ struct WNNGraphBuilderImpl {
     struct arena arena; /* operands, names of inputs */
     struct name_set input_names;
     struct constant_tensor *constant_tensors;
+    size_t state_count;
+    WNNNamedState *states; /* in the arena */
     struct WNNOperandImpl error_operand;
     struct error first_error;
     WNNStatus last_status; /* of the newest failed call */

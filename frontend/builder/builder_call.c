@@ -36,8 +36,7 @@ _Static_assert(sizeof(WNNConvTranspose2dOptions) <= sizeof(((struct method *)0)-
 static bool call_options(struct method *m, WNNGraphBuilder b, const void *options)
 {
     const struct op_info *info = &op_infos[m->call.op];
-    const struct known_struct known = {info->options_size, info->options_first_size, info->options_default,
-                                       info->options_init};
+    const struct known_struct known = {info->options_size, info->options_first_size, info->options_default, info->options_init};
     const char *wrong = NULL;
     WNNStringView label;
     char text[300];

@@ -25,6 +25,7 @@ struct run {
     struct npy_array *inputs; /* in the graph's order */
     WNNNamedBuffer *input_buffers, *output_buffers;
     struct result *results;
+    struct run_states states;
 };
 
 static bool last_error(const char *what)
@@ -177,6 +178,10 @@ static bool run(struct run *r)
         return false;
     if (!compiled)
         read = clock_ms();
+    if (!states_find(o, &r->model, &r->states))
+        return false;
+    if (!compiled && wnnGraphBuilderSetStates(r->model.builder, r->states.count, r->states.items))
+        return last_error("--state");
     if (!compiled)
         progress_begin(o, "building the graph");
     ok = compiled || model_build(&r->model, &r->graph, &message) == WNNStatus_Success;
@@ -194,7 +199,10 @@ static bool run(struct run *r)
                read - start, compiled ? "loaded" : "built", built - read);
     if (o->save && wnnGraphSave(r->graph, o->save))
         return last_error("--save");
-    if (!bind_inputs(r) || !bind_outputs(r) || !compute(r))
+    if (!bind_inputs(r) || !bind_outputs(r))
+        return false;
+    states_bind(&r->states, r->input_buffers, r->input_count, r->output_buffers, r->result_count);
+    if (!compute(r))
         return false;
     labels_check(o, &r->labels, r->result_count, r->results);
     for (size_t i = 0; i < r->result_count; i++)
@@ -232,6 +240,7 @@ static bool run_close(struct run *r)
     free(r->output_buffers);
     sources_free(&r->sources);
     labels_free(&r->labels);
+    free(r->states.items);
     run_options_free(&r->options);
     return ok;
 }

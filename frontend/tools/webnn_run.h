@@ -22,7 +22,7 @@ struct run_pairs {
 
 struct run_options {
     const char *model, *weights, *labels, *trace, *debug, *save, *device;
-    struct run_pairs inputs, outputs, compares, constants;
+    struct run_pairs inputs, outputs, compares, constants, states;
     size_t dim_count, shape_count;
     struct model_dim *dims;
     struct model_shape *shapes;
@@ -40,6 +40,17 @@ struct run_options {
     WNNEngine engine;
     WNNBudget budget;
 };
+
+/** Holds the states that the options name; names are those of the model's ports. */
+struct run_states {
+    size_t count;
+    WNNNamedState *items; /* from malloc */
+};
+/** Finds the states of --state in a model and appends them.  Returns false after a message. */
+bool states_find(const struct run_options *o, const struct model *m, struct run_states *s);
+/** Lets inputs that are states lie in the memory of their outputs, which get the inputs' data. */
+void states_bind(const struct run_states *s, WNNNamedBuffer *inputs, size_t input_count, WNNNamedBuffer *outputs,
+                 size_t output_count);
 
 /** Reads the command line.  Returns false if the program is to exit with *status, which is 0 after --help. */
 bool run_options_parse(int argc, char **argv, struct run_options *o, int *status);

@@ -50,6 +50,8 @@ static const char usage_text[] =
     "running\n"
     "  --save FILE           write the compiled graph, which the next run takes as its MODEL without compiling\n"
     "  --repeat N            compute N times and print median and smallest time\n"
+    "  --state INPUT=OUTPUT  the output becomes the input of the next time, in the same memory; * stands for the same\n"
+    "                        text in several names: 'past.*=present.*'\n"
     "  --engine E            cpu, auto (default), gpu or gpu:DEVICE, which is a number or a part of a name of\n"
     "  --list-devices        the devices that gpu may name, and what they lack\n"
     "  --threads N           threads of the computation (default: all processors)\n"
@@ -109,6 +111,11 @@ static bool take_compare(struct run_options *o, const char *value)
 static bool take_constant(struct run_options *o, const char *value)
 {
     return add_named_pair(&o->constants, value);
+}
+
+static bool take_state(struct run_options *o, const char *value)
+{
+    return add_named_pair(&o->states, value);
 }
 
 static bool take_dim(struct run_options *o, const char *value)
@@ -303,6 +310,7 @@ static const struct {
     {"--dim", true, take_dim, "NAME=N"},
     {"--shape", true, take_shape, "NAME=1x3x224x224"},
     {"--constant", true, take_constant, "NAME=VALUE, or NAME=FILE.npy"},
+    {"--state", true, take_state, "INPUT=OUTPUT"},
     {"--weights", true, take_weights, "a file"},
     {"--scale", true, take_scale, "a number other than 0"},
     {"--mean", true, take_mean, "one number or three"},
@@ -431,6 +439,7 @@ void run_options_free(struct run_options *o)
     free_pairs(&o->inputs);
     free_pairs(&o->outputs);
     free_pairs(&o->compares);
+    free_pairs(&o->states);
     free_pairs(&o->constants);
     for (size_t i = 0; i < o->dim_count; i++)
         free((char *)o->dims[i].name);

@@ -400,6 +400,18 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder builder, 
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder builder, WNNBuildProgressCallbackInfo progress);
 
 /**
+ * Says which inputs and outputs of the graph are states: what the output is after a computation, the input is before the next
+ * one.  A dispatch may then give one tensor for both (wnnGraphCompute one buffer), which the computation changes in place; a
+ * scatterND or scatterElements that makes the output of the input writes its updates alone.  With two tensors everything is as
+ * without the call.  The list
+ * replaces earlier ones, is copied, and is checked by build: names must be those of an input and an output of the graph, of one
+ * shape and data type, each in one state.  Fails with TypeError for a list that is NULL though stateCount is not 0, and with
+ * InvalidStateError if the builder has built.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetStates(WNNGraphBuilder builder, size_t stateCount,
+                                                           WNNNamedState const *WNN_NULLABLE states);
+
+/**
  * Makes an input: input(name, descriptor).  Fails with TypeError for an empty name, one that another input has, or a bad
  * descriptor.
  */

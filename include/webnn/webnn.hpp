@@ -369,6 +369,14 @@ class GraphBuilder : public Operators
     {
         check(wnnGraphBuilderSetProgress(get(), progress));
     }
+    /** Says which inputs, by name, become which outputs: a dispatch may give one tensor for both. */
+    void setStates(std::vector<std::pair<std::string, std::string>> const &states) const
+    {
+        std::vector<WNNNamedState> native;
+        for (auto const &state : states)
+            native.push_back({detail::view(state.first), detail::view(state.second)});
+        check(wnnGraphBuilderSetStates(get(), native.size(), native.data()));
+    }
     /** Compiles the graph up to the outputs.  A builder builds once. */
     Graph build(std::vector<NamedOperand> const &outputs) const
     {

@@ -367,6 +367,12 @@ typedef struct WNNNamedOperandDescriptor {
     WNNOperandDescriptor descriptor;
 } WNNNamedOperandDescriptor;
 
+/** Names an input and the output that it becomes, such as a cache (wnnGraphBuilderSetStates). */
+typedef struct WNNNamedState {
+    WNNStringView input;
+    WNNStringView output;
+} WNNNamedState;
+
 /* ------------------------------------------------------------------------------------------------ asynchrony */
 
 /** Names one pending completion of a context.  id 0 is never pending. */

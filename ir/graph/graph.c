@@ -124,7 +124,7 @@ bool graph_add_output(struct graph *g, const char *name, size_t name_length, str
     }
     if (!copy)
         return error_out_of_memory(&g->error);
-    g->outputs[g->output_count++] = (struct graph_output){copy, name_length, v};
+    g->outputs[g->output_count++] = (struct graph_output){copy, name_length, v, NULL};
     v->output_uses++;
     return true;
 }

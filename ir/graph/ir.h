@@ -162,6 +162,7 @@ struct graph_output {
     const char *name; /* as the user gave it; may hold NUL bytes, ends with one */
     size_t name_length;
     struct value *value;
+    const struct value *state; /* an input in whose memory the output may lie, because it is what the input becomes; or NULL */
 };
 
 /** A cluster becomes one piece of executable code. */

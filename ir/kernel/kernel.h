@@ -309,6 +309,8 @@ union scalar kernel_scalar(enum kop op, enum ktype type, enum ktype from, const 
  */
 bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output);
 
+/** Returns whether a finished kernel copies all of tensor 0 to tensor 1, and does nothing else. */
+bool kernel_copies(const struct kernel *k);
 /** Returns the type of a load of t: float16 gives KT_F32. */
 enum ktype ktype_of(dtype t);
 /** Returns the operation that rounds to t, a 16-bit float type. */

@@ -494,3 +494,27 @@ bool kernel_may_share(const struct kernel *k, uint32_t input, uint32_t output)
     }
     return true;
 }
+
+/* ---- copies ---- */
+
+static bool runs_over_all(const struct kernel *k, const struct kaffine *a, int64_t elements)
+{
+    if (a->offset || k->tensors[0].elements != k->tensors[1].elements)
+        return false;
+    return k->parallel_count
+               ? k->vars[0].size == elements && a->count == 1 && a->terms[0].var == 0 && a->terms[0].coefficient == 1
+               : elements == 1;
+}
+
+bool kernel_copies(const struct kernel *k)
+{
+    const struct kstore *s = k->stores;
+    const struct kexpr *load;
+
+    if (k->stage_count || k->tensor_count != 2 || k->store_count != 1 || k->parallel_count > 1 || k->reduced_count ||
+        s->guard_count || s->tensor != 1 || k->tensors[0].type != k->tensors[1].type)
+        return false;
+    load = &k->exprs[s->expr];
+    return load->op == K_LOAD && load->tensor == 0 && !load->guard_count &&
+           runs_over_all(k, &load->index, k->tensors[0].elements) && runs_over_all(k, &s->index, k->tensors[1].elements);
+}

@@ -11,6 +11,9 @@
  *      cluster's code may write where it reads (may_share): the two become one block with the lifetimes joined.
  *   3. It assigns offsets (passes/storage/assign_offsets.c): blocks whose lifetimes overlap may not overlap in memory.
  *
+ * A graph output that is a state (struct graph_output) may lie in the memory of an input.  Where that is still read when the
+ * output is written, the output is computed in the arena and copied at the end.
+ *
  * Inputs and constants are never written, and an output's buffer only by the value that it is for, by views of that value, and
  * by the inputs of a concat that it is.
  */
@@ -182,6 +185,58 @@ static void give_block(struct assigner *p, const struct cluster *c, const struct
     p->blocks[w->block] = (struct storage_block){.bytes = bytes, .first = w->first, .last = w->last};
 }
 
+/* Returns whether cluster c, the last that reads `input` and the first that writes `output`, may do so in the same memory. */
+static bool may_change_in_place(struct assigner *p, const struct cluster *c, const struct value *input,
+                                const struct value *output)
+{
+    const struct cluster_nodes *nodes = &p->clusters[c->index];
+
+    for (uint32_t i = 0; i < nodes->input_count; i++) {
+        const struct value *v = nodes->inputs[i];
+        int64_t offset;
+        if (owner_of(p, v, &offset) != input)
+            continue;
+        if (offset || type_bytes(&v->type) != type_bytes(&output->type) || !p->may_share ||
+            !p->may_share(p->user, c, v, output))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether nothing reads the input any more once the owner, which may lie in its memory, is written. */
+static bool state_is_in_place(struct assigner *p, const struct value *input, const struct value *owner)
+{
+    const struct value_bytes *in = &p->values[input->index], *out = &p->values[owner->index];
+
+    if (in->last != out->first)
+        return in->last < out->first;
+    for (const struct cluster *c = p->g->first_cluster; c; c = c->next)
+        if (c->index == out->first)
+            return may_change_in_place(p, c, input, owner);
+    return false;
+}
+
+static bool resolve_states(struct assigner *p, struct storage_assignment *out)
+{
+    struct graph *g = p->g;
+
+    out->copies = arena_array(&g->arena, g->output_count, sizeof *out->copies);
+    if (!out->copies)
+        return error_out_of_memory(&g->error);
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        int64_t offset;
+        const struct value *owner = owner_of(p, g->outputs[i].value, &offset);
+        struct value_bytes *w = &p->values[owner->index];
+
+        if (!g->outputs[i].state || state_is_in_place(p, g->outputs[i].state, owner))
+            continue;
+        w->output = NONE;
+        w->last = g->cluster_count;
+        out->copies[out->copy_count++] = (struct storage_copy){owner, i};
+    }
+    return true;
+}
+
 static bool make_blocks(struct assigner *p)
 {
     size_t most = 0;
@@ -249,7 +304,7 @@ static bool assign(struct assigner *p, struct storage_assignment *out)
         int64_t offset;
         p->values[owner_of(p, g->outputs[i].value, &offset)->index].output = i;
     }
-    if (!find_lifetimes(p) || !make_blocks(p))
+    if (!find_lifetimes(p) || !resolve_states(p, out) || !make_blocks(p))
         return false;
     if (!assign_offsets(p->blocks, p->block_count, &out->arena_bytes, &out->arena_lower_bound))
         return error_out_of_memory(&g->error);

@@ -5,6 +5,7 @@
  * Names with tensors or buffers become bindings by slot for the engine, after every check of the specification's steps.
  */
 #include "runtime/api/context.h"
+#include "runtime/api/buffers.h"
 #include "ir/support/clock.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/memory_limit.h"
@@ -211,9 +212,32 @@ static void dispatch_release(struct context_task *base)
     free(t->failure);
 }
 
-/* Checks that each tensor comes once, belongs to this context and is not destroyed.  The lock is held. */
+/* Says which tensors of a dispatch have been seen: those of inputs have one mark, those of outputs the next. */
+struct tensor_marks {
+    WNNGraph graph;
+    size_t input_count;
+    WNNNamedTensor const *inputs;
+    uint64_t input_mark, mark; /* `mark` is given to tensors now */
+};
+
+/* Returns whether the tensor of an input may be that of this output, too: they are a state. */
+static bool is_state(const struct tensor_marks *m, WNNNamedTensor const *output)
+{
+    WNNGraph g = m->graph;
+    const uint32_t o = graph_find_binding(g->outputs, g->outputs_by_name, g->output_count, output->name, 0);
+
+    for (size_t i = 0; o < g->output_count && g->outputs[o].state && i < m->input_count; i++) {
+        if (m->inputs[i].tensor != output->tensor)
+            continue;
+        const uint32_t k = graph_find_binding(g->inputs, g->inputs_by_name, g->input_count, m->inputs[i].name, (uint32_t)i);
+        return k < g->input_count && g->inputs[k].slot + 1 == g->outputs[o].state;
+    }
+    return false;
+}
+
+/* Checks that each tensor comes once, but for states, belongs to this context and is not destroyed.  The lock is held. */
 static bool dispatch_check_tensors(WNNContext context, const char *what, size_t count, WNNNamedTensor const *items,
-                                   uint64_t mark, struct error *e)
+                                   const struct tensor_marks *m, struct error *e)
 {
     char name[160];
 
@@ -226,10 +250,10 @@ static bool dispatch_check_tensors(WNNContext context, const char *what, size_t 
         if (t->context != context)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" belongs to another context", what,
                              quote(name, sizeof name, items[i].name));
-        if (t->mark == mark)
+        if (t->mark == m->mark || (t->mark == m->input_mark && !is_state(m, &items[i])))
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is given more than once", what,
                              quote(name, sizeof name, items[i].name));
-        t->mark = mark;
+        t->mark = m->mark;
         if (t->destroyed)
             return error_set(e, WNNStatus_TypeError, "dispatch: the tensor for %s \"%s\" is destroyed", what,
                              quote(name, sizeof name, items[i].name));
@@ -264,16 +288,20 @@ static bool dispatch_check(WNNContext context, WNNGraph graph, size_t input_coun
                            size_t output_count, WNNNamedTensor const *outputs, uint32_t *slots, struct error *e)
 {
     const struct matching in = match_inputs(graph, slots), out = match_outputs(graph, slots);
-    uint64_t mark = ++context->next_mark;
+    const size_t input_most = input_count < graph->input_count ? input_count : graph->input_count;
+    struct tensor_marks marks = {graph, input_most, inputs, context->next_mark + 1, context->next_mark + 1};
+
+    context->next_mark += 2;
 
     if (graph->destroyed)
         return error_set(e, WNNStatus_InvalidStateError, "dispatch: %s",
                          atomic_load(&context->lost) ? "the context is lost" : "the graph is destroyed");
     /* Of lists that are too long nothing is read that there cannot be: the names' check refuses them. */
-    return dispatch_check_tensors(context, "input", input_count < graph->input_count ? input_count : graph->input_count, inputs,
-                                  mark, e) &&
-           dispatch_check_tensors(context, "output", output_count < graph->output_count ? output_count : graph->output_count,
-                                  outputs, mark, e) &&
+    if (!dispatch_check_tensors(context, "input", input_most, inputs, &marks, e))
+        return false;
+    marks.mark++;
+    return dispatch_check_tensors(context, "output", output_count < graph->output_count ? output_count : graph->output_count,
+                                  outputs, &marks, e) &&
            dispatch_check_descriptors(&in, input_count, inputs, e) &&
            dispatch_check_descriptors(&out, output_count, outputs, e);
 }
@@ -398,95 +426,6 @@ static bool compute_check_buffers(const struct matching *m, WNNNamedBuffer const
     return true;
 }
 
-/* Says where the memory of a buffer lies. */
-struct span {
-    uintptr_t start, end;
-    const WNNNamedBuffer *item;
-    bool is_output;
-};
-
-static struct span span_of(const WNNNamedBuffer *item, bool is_output)
-{
-    uintptr_t start = (uintptr_t)item->data;
-
-    return (struct span){start, start + item->byteLength, item, is_output};
-}
-
-static int compare_starts(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Returns whether two spans overlap, and then says so in *e.  a may be an input; b is not. */
-static bool spans_overlap(const struct span *a, const struct span *b, struct error *e)
-{
-    char first[160], second[160];
-
-    if (a->start >= b->end || b->start >= a->end)
-        return false;
-    error_set(e, WNNStatus_TypeError,
-              a->is_output ? "compute: the buffers for outputs \"%s\" and \"%s\" overlap"
-                           : "compute: the buffers for input \"%s\" and output \"%s\" overlap",
-              quote(first, sizeof first, a->item->name), quote(second, sizeof second, b->item->name));
-    return true;
-}
-
-/* Compares every pair of buffers, which is best if there are few. */
-static bool pairs_overlap(const struct span *inputs, size_t input_count, const struct span *outputs, size_t output_count,
-                          struct error *e)
-{
-    for (size_t o = 0; o < output_count; o++) {
-        for (size_t i = 0; i < input_count; i++)
-            if (spans_overlap(&inputs[i], &outputs[o], e))
-                return true;
-        for (size_t i = 0; i < o; i++)
-            if (spans_overlap(&outputs[i], &outputs[o], e))
-                return true;
-    }
-    return false;
-}
-
-/* Compares many buffers in the order of their starts: one meets one of those before it, if it meets the one that ends last. */
-static bool sorted_spans_overlap(struct span *spans, size_t count, struct error *e)
-{
-    const struct span *last[2] = {NULL, NULL}; /* of the inputs, of the outputs */
-
-    qsort(spans, count, sizeof *spans, compare_starts);
-    for (size_t i = 0; i < count; i++) {
-        const struct span *s = &spans[i], **mine = &last[s->is_output];
-
-        if ((last[1] && (s->is_output ? spans_overlap(last[1], s, e) : spans_overlap(s, last[1], e))) ||
-            (last[0] && s->is_output && spans_overlap(last[0], s, e)))
-            return true;
-        if (!*mine || s->end > (*mine)->end)
-            *mine = s;
-    }
-    return false;
-}
-
-static bool compute_check_overlap(size_t input_count, WNNNamedBuffer const *inputs, size_t output_count,
-                                  WNNNamedBuffer const *outputs, struct error *e)
-{
-    struct span few[BINDINGS_INLINE], *spans = few;
-    size_t count = input_count + output_count;
-    bool overlap;
-
-    if (count > BINDINGS_INLINE) {
-        spans = malloc(count * sizeof *spans);
-        if (!spans)
-            return error_out_of_memory(e);
-    }
-    for (size_t i = 0; i < count; i++)
-        spans[i] = i < input_count ? span_of(&inputs[i], false) : span_of(&outputs[i - input_count], true);
-    overlap = spans == few ? pairs_overlap(spans, input_count, spans + input_count, output_count, e)
-                           : sorted_spans_overlap(spans, count, e);
-    if (spans != few)
-        free(spans);
-    return !overlap;
-}
-
 static bool compute_check(WNNGraph graph, size_t input_count, WNNNamedBuffer const *inputs, size_t output_count,
                           WNNNamedBuffer const *outputs, uint32_t *slots, struct error *e)
 {
@@ -494,7 +433,8 @@ static bool compute_check(WNNGraph graph, size_t input_count, WNNNamedBuffer con
 
     return names_match("compute", &in, input_count, buffer_name_at, inputs, e) &&
            names_match("compute", &out, output_count, buffer_name_at, outputs, e) && compute_check_buffers(&in, inputs, e) &&
-           compute_check_buffers(&out, outputs, e) && compute_check_overlap(input_count, inputs, output_count, outputs, e);
+           compute_check_buffers(&out, outputs, e) &&
+           buffers_are_apart(graph, input_count, inputs, output_count, outputs, slots, e);
 }
 
 /* Describes a computation that has to wait for its turn.  Its caller waits, so everything lies with the caller. */

@@ -92,6 +92,10 @@ static bool graph_describe(WNNGraph graph, const struct graph *g, struct arena *
     for (uint32_t i = 0; ok && i < g->output_count; i++)
         ok = binding_set(&graph->arena, &graph->outputs[i], g->outputs[i].name, g->outputs[i].name_length,
                          &g->outputs[i].value->type, i);
+    for (uint32_t i = 0; ok && i < g->output_count; i++)
+        for (uint32_t k = 0; k < g->input_count && g->outputs[i].state; k++)
+            if (g->inputs[k] == g->outputs[i].state)
+                graph->outputs[i].state = k + 1;
     return ok && graph_sort_names(graph);
 }
 
@@ -133,6 +137,8 @@ static bool bindings_copy(struct arena *a, uint32_t count, const struct graph_bi
     for (uint32_t i = 0; *to && i < count; i++)
         if (!binding_set(a, &(*to)[i], from[i].name, from[i].name_length, &from[i].type, from[i].slot))
             return false;
+        else
+            (*to)[i].state = from[i].state;
     return *to != NULL;
 }
 

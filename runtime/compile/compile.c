@@ -366,11 +366,26 @@ static void name_step(struct program_step *s, const char *name, const char *labe
         snprintf(s->name, sizeof s->name, "%s", name);
 }
 
+/* Returns whether a kernel, as what a scatter begins with, copies a state from its input to its output: it does nothing where
+ * both are one. */
+static bool copies_state(const struct compiler *k, const struct kernel *kernel)
+{
+    const struct storage *from, *to;
+
+    if (!kernel_copies(kernel))
+        return false;
+    from = &k->storage.values[((const struct value *)kernel->tensors[0].user)->index];
+    to = &k->storage.values[((const struct value *)kernel->tensors[1].user)->index];
+    return from->kind == STORAGE_INPUT && to->kind == STORAGE_OUTPUT && !from->offset && !to->offset &&
+           k->g->outputs[to->slot].state == from->base;
+}
+
 static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
 {
     for (uint32_t i = 0; i < cc->kernels.count; i++) {
         struct kernel *kernel = cc->kernels.kernels[i];
-        struct program_step *s = add_step(k, STEP_KERNEL, kernel->tensor_count);
+        const bool copies = copies_state(k, kernel);
+        struct program_step *s = add_step(k, copies ? STEP_COPY : STEP_KERNEL, kernel->tensor_count);
 
         if (!s)
             return false;
@@ -378,6 +393,8 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
         for (uint32_t t = 0; t < kernel->tensor_count; t++)
             if (!locate_value(k, kernel->tensors[t].user, &s->locations[t]))
                 return false;
+        if (copies)
+            continue;
         s->kernel = kernel;
         cc->kernels.kernels[i] = NULL; /* the program's from here on */
         if (k->en->functions->schedule && !k->en->functions->schedule(k->en, k->target, s, k->e))
@@ -437,10 +454,25 @@ static bool add_cluster_steps(struct compiler *k, struct compiled_cluster *cc, i
     return true;
 }
 
+/* Copies the states that could not be computed in place to their outputs. */
+static bool add_state_copies(struct compiler *k)
+{
+    for (uint32_t i = 0; i < k->storage.copy_count; i++) {
+        const struct storage_copy *c = &k->storage.copies[i];
+        struct program_step *s = add_step(k, STEP_COPY, 2);
+
+        if (!s || !locate_value(k, c->value, &s->locations[0]))
+            return false;
+        snprintf(s->name, sizeof s->name, "state");
+        s->locations[1] = (struct location){.kind = LOCATION_OUTPUT, .slot = c->output, .bytes = type_bytes(&c->value->type)};
+    }
+    return true;
+}
+
 static bool add_steps(struct compiler *k)
 {
     struct program *p = k->out;
-    size_t steps = 0, loops = 0, moves = 0, constants = k->g->value_count;
+    size_t steps = k->storage.copy_count, loops = 0, moves = 0, constants = k->g->value_count;
     int64_t loop_base = target_align(p->arena_bytes), loop_bytes = 0;
 
     for (uint32_t i = 0; i < k->cluster_count; i++) {
@@ -470,7 +502,7 @@ static bool add_steps(struct compiler *k)
     for (uint32_t i = 0; i < k->cluster_count; i++)
         if (!add_cluster_steps(k, &k->clusters[i], loop_base))
             return false;
-    return true;
+    return add_state_copies(k);
 }
 
 /* ---- the whole ---- */

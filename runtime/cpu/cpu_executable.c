@@ -217,6 +217,8 @@ static bool run_copy(struct invocation *i, uint32_t step)
     const struct executable_step *s = &i->executable->steps[step];
     const engine_address *a = i->addresses + s->first;
 
+    if (a[0] == a[1]) /* a state that stays where it is */
+        return true;
     poison_around(i, step);
     memmove(cpu_pointer(a[1]), cpu_pointer(a[0]), s->copy_bytes); /* of a serialized program they may overlap */
     return true;

@@ -91,6 +91,9 @@ static bool run_copy(struct invocation *i, uint32_t step)
     cl_mem from = opencl_resolve(o, i->addresses[s->first], &from_offset);
     cl_mem to = opencl_resolve(o, i->addresses[s->first + 1], &to_offset);
     cl_event event = NULL;
+
+    if (from == to && from_offset == to_offset) /* a state that stays where it is */
+        return true;
     const cl_int code = o->api->EnqueueCopyBuffer(o->queue, from, to, from_offset, to_offset, s->copy_bytes, 0, NULL,
                                                   opencl_times_steps(i->executable) ? &event : NULL);
 

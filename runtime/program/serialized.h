@@ -23,7 +23,7 @@
  * These belong to the form itself, hence they are the same on every machine: the version, and at which bytes data and sections
  * begin.
  */
-enum { SERIALIZED_VERSION = 5, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
+enum { SERIALIZED_VERSION = 6, SERIALIZED_ALIGN = 64, SERIALIZED_PAGE = 4096 };
 _Static_assert((int)SERIALIZED_ALIGN % (int)TARGET_ALIGNMENT == 0, "packed weights are used where they lie");
 
 /** Describes an input or output of the graph. */
@@ -31,7 +31,8 @@ struct graph_binding {
     const char *name; /* ends with a NUL, may hold others */
     size_t name_length;
     struct tensor_type type;
-    uint32_t slot; /* of the program; inputs that nothing reads may be left out */
+    uint32_t slot;  /* of the program; inputs that nothing reads may be left out */
+    uint32_t state; /* of an output: 1 + the slot of the input that it may lie in the memory of; 0: none */
 };
 
 /** Holds what is not in the program. */

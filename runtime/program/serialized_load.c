@@ -236,6 +236,7 @@ static bool read_binding(struct reader *r, struct graph_binding *b)
         return damaged(r, "a rank");
     in_bytes(&r->in, b->type.dims, b->type.rank * sizeof *b->type.dims);
     b->slot = in_u32(&r->in);
+    b->state = in_u32(&r->in);
 
     struct error e = {.status = WNNStatus_Success};
     if (r->in.failed || !dtype_is_public(b->type.type) || !type_check(&b->type, "", &e))
@@ -282,12 +283,31 @@ static bool read_code(struct reader *r)
     return true;
 }
 
+/* States are outputs, of inputs of the same type. */
+static bool check_states(struct reader *r)
+{
+    const struct serialized_facts *f = &r->view->facts;
+
+    for (uint32_t i = 0; i < f->input_count; i++)
+        if (f->inputs[i].state)
+            return damaged(r, "a state");
+    for (uint32_t o = 0; o < f->output_count; o++) {
+        bool found = !f->outputs[o].state;
+        for (uint32_t i = 0; i < f->input_count && !found; i++)
+            found = f->inputs[i].slot == f->outputs[o].state - 1 && type_equal(&f->inputs[i].type, &f->outputs[o].type);
+        if (!found)
+            return damaged(r, "a state");
+    }
+    return true;
+}
+
 static bool read_facts(struct reader *r)
 {
     struct serialized_facts *f = &r->view->facts;
 
     return read_string(r, &f->triple, NULL) && read_string(r, &f->features, NULL) &&
-           read_bindings(r, &f->input_count, &f->inputs) && read_bindings(r, &f->output_count, &f->outputs) && read_code(r);
+           read_bindings(r, &f->input_count, &f->inputs) && read_bindings(r, &f->output_count, &f->outputs) &&
+           check_states(r) && read_code(r);
 }
 
 /* ---- locations ---- */
