@@ -208,7 +208,7 @@ static void saved_graphs_keep_their_states(void **state)
     assert_true(file >= 0);
     close(file);
     for (size_t i = 0; i < sizeof makings / sizeof *makings; i++) {
-        WNNGraph graph = build(makings[i], true), loaded;
+        WNNGraph graph = build(makings[i], true), loaded = NULL;
 
         run_thrice(graph, false, y[0], z[0]);
         if (wnnGraphSave(graph, path) || wnnContextLoadGraph(context, path, &loaded))
