@@ -17,6 +17,7 @@
 struct isa {
     uint32_t vector_bits;  /* preferred width */
     bool fma;              /* llvm.fma is one instruction */
+    bool relaxed_fma;      /* there is an instruction for multiply-adds which may round once or twice (relaxed SIMD) */
     bool f16;              /* conversions between half and float are instructions */
     bool bf16;             /* rounding vectors of 8 and 16 floats to bfloat16 is an instruction (AVX512_BF16) */
     bool byte_products;    /* adding four products of bytes to a lane of 32 bits is an instruction (AVX512_VNNI, AVX-VNNI) */

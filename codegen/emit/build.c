@@ -124,10 +124,13 @@ V op_intrinsic2(const struct build *m, const char *name, V a, V b)
 
 V op_mad(const struct build *m, V a, V b, V c)
 {
-    if (!m->isa->fma)
-        return LLVMBuildFAdd(m->b, LLVMBuildFMul(m->b, a, b, ""), c, "");
     T t = LLVMTypeOf(a);
     V args[3] = {a, b, c};
+
+    if (m->isa->relaxed_fma && t == LLVMVectorType(type_f32(m), 4)) /* there are no others */
+        return call_intrinsic(m, "llvm.wasm.relaxed.madd", &t, 1, args, 3);
+    if (!m->isa->fma)
+        return LLVMBuildFAdd(m->b, LLVMBuildFMul(m->b, a, b, ""), c, "");
     return call_intrinsic(m, "llvm.fma", &t, 1, args, 3);
 }
 

@@ -96,6 +96,7 @@ static void describe(const struct probe *p, struct isa *isa)
 
     *isa = (struct isa){
         .fma = !says(p, CALLS_FMA, "fmaf"),
+        .relaxed_fma = wasm && says(p, ADD, "\"relaxed-simd\"") && says(p, ADD, "f32x4"), /* it lists its features */
         .f16 = !says(p, CALLS_HALF, "hfsf2") && !says(p, CALLS_HALF, "h2f"),
         .rounding = !says(p, CALLS_ROUND, "roundeven"),
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,

@@ -77,7 +77,8 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
     const struct contraction_facts *facts = &target_facts(target)->contraction;
     const int64_t lanes = target_lanes(target), vector_block = target_facts(target)->loop.vector_block;
     const bool masked = isa->vector_bits > 32 && (isa->masks || (isa->masks32 && b->wide_elements));
-    const uint32_t spare = isa->fma ? 1 : 2; /* an element of A; without fused multiply-adds a product, too */
+    /* An element of A; without fused multiply-adds a product, too. */
+    const uint32_t spare = isa->fma || isa->relaxed_fma ? 1 : 2;
     const uint32_t most = b->own_operands ? facts->chains : facts->tile.accumulators;
     struct register_tile best = *t;
     double least = 0;

@@ -29,6 +29,7 @@ static const struct test_target {
     {"riscv64-linux-gnu", NULL, NULL},
     {"riscv64-linux-gnu", NULL, "+v,+zvl128b"},
     {"wasm32", NULL, NULL},
+    {"wasm32", NULL, "+relaxed-simd"},
     {"wasm32", "mvp", NULL},
 };
 enum { TARGETS = sizeof tests / sizeof *tests };
