@@ -153,30 +153,37 @@ static bool write_dot(struct compilation *c)
     return ok;
 }
 
+/* Returns the output of code as OUT wants it: linked, or as it is.  NULL after saying why. */
+static struct output *write_linked(const struct compilation *c, const void *bytes, size_t length)
+{
+    const enum emit_kind kind = c->options->emit;
+
+    if (kind == EMIT_WASM)
+        return link_module(c, bytes, length);
+    return kind == EMIT_SO || kind == EMIT_EXE ? link_output(c, kind == EMIT_SO, bytes, length)
+                                               : output_prepare(c->options->output, bytes, length, false);
+}
+
 static bool write_code(struct compilation *c)
 {
     static const enum object_kind kinds[] = {
-        [EMIT_OBJ] = OBJECT_CODE,   [EMIT_ASM] = OBJECT_ASSEMBLY, [EMIT_LLVM_IR] = OBJECT_LLVM_IR,
-        [EMIT_BC] = OBJECT_BITCODE, [EMIT_SO] = OBJECT_CODE,      [EMIT_EXE] = OBJECT_CODE};
+        [EMIT_OBJ] = OBJECT_CODE, [EMIT_ASM] = OBJECT_ASSEMBLY, [EMIT_LLVM_IR] = OBJECT_LLVM_IR, [EMIT_BC] = OBJECT_BITCODE,
+        [EMIT_SO] = OBJECT_CODE,  [EMIT_EXE] = OBJECT_CODE,     [EMIT_WASM] = OBJECT_CODE};
     const struct options *o = c->options;
     void *bytes = NULL, *weights = NULL;
-    size_t length, weights_length, header_length;
-    struct output *outputs[3] = {NULL};
-    char *header = NULL;
-    bool links = o->emit == EMIT_SO || o->emit == EMIT_EXE;
+    size_t length, weights_length, header_length, script_length;
+    struct output *outputs[4] = {NULL};
+    char *header = NULL, *script = NULL;
 
     bool ok = names_create(c) && compile_program(c) &&
               object_bytes_create(c, kinds[o->emit], o->emit == EMIT_SO, &bytes, &length, &weights, &weights_length) &&
-              header_create(c, &header, &header_length);
+              header_create(c, &header, &header_length) && (!o->script || script_create(c, &script, &script_length));
     /* All of them are written or none: the linker may fail, a disk may be full. */
-    if (ok) {
-        outputs[0] =
-            links ? link_output(c, o->emit == EMIT_SO, bytes, length) : output_prepare(o->output, bytes, length, false);
-        ok = outputs[0] != NULL;
-    }
+    ok = ok && (outputs[0] = write_linked(c, bytes, length));
     ok = ok && (!o->header || (outputs[1] = output_prepare(o->header, header, header_length, false)));
     ok = ok && (!weights || (outputs[2] = output_prepare(o->weights, weights, weights_length, false)));
-    for (int i = 0; i < 3; i++)
+    ok = ok && (!script || (outputs[3] = output_prepare(o->script, script, script_length, false)));
+    for (int i = 0; i < 4; i++)
         if (!ok)
             output_abandon(outputs[i]);
         else if (outputs[i])
@@ -184,6 +191,7 @@ static bool write_code(struct compilation *c)
     free(bytes);
     free(weights);
     free(header);
+    free(script);
     return ok;
 }
 

@@ -8,7 +8,8 @@
  *   webnnc_object.c    makes bytes of a struct program by codegen/object/object.h
  *   webnnc_header.c    makes names that are C identifiers, and the C header
  *   webnnc_dot.c       writes Graphviz
- *   webnnc_link.c      makes shared objects and programs by the system's C compiler
+ *   webnnc_link.c      makes shared objects and programs by the system's C compiler, and WebAssembly modules by wasm-ld
+ *   webnnc_script.c    makes the JavaScript module that loads one of these
  *   webnnc_output.c    writes files that are there whole or not at all
  *
  * webnnc links the compiler's static libraries, since it needs their insides.
@@ -36,6 +37,7 @@ enum emit_kind {
     EMIT_BC,
     EMIT_SO,
     EMIT_EXE,
+    EMIT_WASM,
     EMIT_IR,
     EMIT_WEBNN,
     EMIT_JSON,
@@ -52,6 +54,7 @@ struct options {
     const char *weights;          /* where constants go */
     const char *model_weights;    /* where the model's come from */
     const char *cc;               /* NULL for cc */
+    const char *wasm_ld;          /* NULL for LLVM's */
     enum text_weights weights_as; /* of a .webnn text or JSON */
     bool legal_names;
     uint32_t threads; /* 0 for the default */
@@ -61,6 +64,7 @@ struct options {
     bool verbose, quiet;
     char *debug;          /* switches for the context */
     char *default_output; /* what output points to if it was not given */
+    char *script;         /* the JavaScript module beside a WebAssembly module */
     struct model_options model;
     struct model_dim *dims;
     struct model_shape *shapes;
@@ -137,6 +141,16 @@ struct output;
 
 /** Links object code to what becomes OUT: a shared object, or a program that runs the model.  Returns NULL after saying why. */
 struct output *link_output(const struct compilation *c, bool shared, const void *object, size_t length);
+/** Links object code to what becomes OUT: a WebAssembly module.  Returns NULL after saying why. */
+struct output *link_module(const struct compilation *c, const void *object, size_t length);
+
+/* ---- webnnc_script.c ---- */
+
+/** Returns the path of the JavaScript module that belongs to a WebAssembly module, which the caller frees; NULL if memory runs
+ * out. */
+char *script_path(const char *output);
+/** Makes its text, which the caller frees.  Returns false after saying why. */
+bool script_create(const struct compilation *c, char **text, size_t *length);
 
 /* ---- webnnc_output.c ---- */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Links shared objects and programs: the object and, for a program, the runner (frontend/tools/runner/runner.c, carried as
- * text) go into a folder of their own, and the system's C compiler driver makes OUT of them.  Whatever the driver prints is the
- * user's to see; if it cannot be started, that is said here.
+ * text) go into a folder of their own, and the system's C compiler driver makes OUT of them.  WebAssembly modules are made of
+ * the object alone, by LLVM's linker.  Whatever these tools print is the user's to see; if they cannot be started, that is said
+ * here.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -41,21 +42,22 @@ static void add_words(struct command *c, char *text)
         add(c, word);
 }
 
-static bool run(const struct command *c)
+/* Runs a tool: "C compiler", which the option --cc names.  Returns false after saying why. */
+static bool run(const struct command *c, const char *tool, const char *option)
 {
     pid_t child;
     int status, error = posix_spawnp(&child, c->words[0], NULL, NULL, c->words, environ);
     char text[200];
 
     if (error)
-        return complain("cannot run the C compiler %s: %s; --cc names another",
-                        escape_text(text, sizeof text, c->words[0], strlen(c->words[0])), strerror(error));
+        return complain("cannot run the %s %s: %s; --%s names another", tool,
+                        escape_text(text, sizeof text, c->words[0], strlen(c->words[0])), strerror(error), option);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return complain("the C compiler got lost: %s", strerror(errno));
+            return complain("the %s got lost: %s", tool, strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    return complain("the C compiler %s failed", escape_text(text, sizeof text, c->words[0], strlen(c->words[0])));
+    return complain("the %s %s failed", tool, escape_text(text, sizeof text, c->words[0], strlen(c->words[0])));
 }
 
 /* Finds where libwebnn_rt lies: beside this program, in the build tree or installed.  Returns false if it is not there. */
@@ -174,7 +176,7 @@ static bool link_to(const struct compilation *c, bool shared, const void *object
     add(&command, "-o");
     add(&command, out);
     progress_show(c->options, "linking", 0, 0);
-    ok = ok && run(&command);
+    ok = ok && run(&command, "C compiler", "cc");
     progress_show(c->options, NULL, 0, 0);
     free(cc);
     return ok;
@@ -190,6 +192,73 @@ struct output *link_output(const struct compilation *c, bool shared, const void 
     if (!f)
         return NULL;
     bool ok = link_to(c, shared, object, length, output_temporary(f));
+    folder_remove();
+    if (ok)
+        return f;
+    output_abandon(f);
+    return NULL;
+}
+
+/* ---- WebAssembly ---- */
+
+/* Returns whether a program of that name is where programs are looked for. */
+static bool is_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_BYTES];
+
+    for (const char *p = path; p && *p; p += strcspn(p, ":"), p += *p == ':') {
+        snprintf(file, sizeof file, "%.*s/%s", (int)strcspn(p, ":"), p, name);
+        if (!access(file, X_OK))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The stack lies below everything else, so that a run which needs more of it traps instead of writing over constants.  Kernels
+ * need a small part of this size.
+ */
+#define STACK_OPTIONS "--stack-first -z stack-size=262144"
+
+static bool link_module_to(const struct compilation *c, const void *object, size_t length, const char *out)
+{
+    static const char *const functions[] = {"run_with", "workspace_size", "set_weights"};
+    const uint32_t count = c->weights_bytes ? 3 : 2;
+    char newest[32], options[] = STACK_OPTIONS, exports[3][128];
+    struct command command = {.count = 0};
+
+    /* Debian has the linker under a name with LLVM's version. */
+    snprintf(newest, sizeof newest, "wasm-ld-%d", atoi(WEBNN_LLVM_VERSION));
+    char *tool = strdup(c->options->wasm_ld ? c->options->wasm_ld : is_program(newest) ? newest : "wasm-ld");
+    if (!tool)
+        return complain("out of memory");
+    add_words(&command, tool);
+    bool ok = command.count > 0 || complain("--wasm-ld names no command");
+    add(&command, "--no-entry");
+    add_words(&command, options);
+    add(&command, "--export=__heap_base");
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(exports[i], sizeof exports[i], "--export=%s_%s", c->prefix, functions[i]);
+        add(&command, exports[i]);
+    }
+    ok = ok && write_parts(c, true, object, length, &command, NULL);
+    add(&command, "-o");
+    add(&command, out);
+    progress_show(c->options, "linking", 0, 0);
+    ok = ok && run(&command, "linker", "wasm-ld");
+    progress_show(c->options, NULL, 0, 0);
+    free(tool);
+    return ok;
+}
+
+struct output *link_module(const struct compilation *c, const void *object, size_t length)
+{
+    struct output *f = output_begin(c->options->output, false);
+
+    if (!f)
+        return NULL;
+    bool ok = link_module_to(c, object, length, output_temporary(f));
     folder_remove();
     if (ok)
         return f;

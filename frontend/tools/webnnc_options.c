@@ -21,8 +21,9 @@ static const char usage_text[] =
     "\n"
     "output\n"
     "  -o, --output FILE     where to; \"-\" is standard output (default: the model's name with the kind's ending)\n"
-    "  --emit KIND           obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot (default: by the ending of OUT: .o .s .ll\n"
-    "                        .bc .so .ir .webnn .json .dot; none or .exe: exe)\n"
+    "  --emit KIND           obj, asm, llvm-ir, bc, so, exe, wasm (with the JavaScript module that loads it), ir, webnn, json\n"
+    "                        or dot (default: by the ending of OUT: .o .s .ll .bc .so .wasm .ir .webnn .json .dot; none or\n"
+    "                        .exe: exe)\n"
     "  --header FILE         write the C header of the object\n"
     "  --name PREFIX         of the functions' names (default: from OUT's name)\n"
     "  --weights FILE        write the constants there instead of into the object, which maps the file\n"
@@ -39,7 +40,8 @@ static const char usage_text[] =
     "  --model-weights FILE  the weights of a .webnn text or JSON\n"
     "\n"
     "target\n"
-    "  --target TRIPLE       x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32, ... (default: this machine's)\n"
+    "  --target TRIPLE       x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu, wasm32, ... (default: this machine's;\n"
+    "                        of wasm: wasm32)\n"
     "  --cpu NAME[,NAME...]  a processor, x86-64-v2 to -v4, or native; several levels of x86-64: code for each, and the\n"
     "                        object picks when it runs (default: x86-64,x86-64-v3,x86-64-v4, elsewhere what every machine "
     "has)\n"
@@ -53,6 +55,7 @@ static const char usage_text[] =
     "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
     "caller's)\n"
     "  --cc COMMAND          the C compiler that links so and exe (default: cc)\n"
+    "  --wasm-ld COMMAND     the linker that links wasm (default: LLVM's wasm-ld)\n"
     "\n"
     "looking inside\n"
     "  --print-after PASS    print the graph after a pass, on stderr (may be repeated)\n"
@@ -96,6 +99,7 @@ enum {
     OPTION_BUDGET,
     OPTION_THREADS,
     OPTION_CC,
+    OPTION_WASM_LD,
     OPTION_PRINT_AFTER,
     OPTION_PRINT_AFTER_ALL,
     OPTION_SKIP,
@@ -127,6 +131,7 @@ static const struct option long_options[] = {
     {"budget", required_argument, NULL, OPTION_BUDGET},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"cc", required_argument, NULL, OPTION_CC},
+    {"wasm-ld", required_argument, NULL, OPTION_WASM_LD},
     {"print-after", required_argument, NULL, OPTION_PRINT_AFTER},
     {"print-after-all", no_argument, NULL, OPTION_PRINT_AFTER_ALL},
     {"skip", required_argument, NULL, OPTION_SKIP},
@@ -144,9 +149,9 @@ static const struct kind {
     const char *name, *ending;
     enum emit_kind kind;
 } kinds[] = {
-    {"obj", ".o", EMIT_OBJ},      {"asm", ".s", EMIT_ASM},   {"llvm-ir", ".ll", EMIT_LLVM_IR}, {"bc", ".bc", EMIT_BC},
-    {"so", ".so", EMIT_SO},       {"exe", ".exe", EMIT_EXE}, {"ir", ".ir", EMIT_IR},           {"webnn", ".webnn", EMIT_WEBNN},
-    {"json", ".json", EMIT_JSON}, {"dot", ".dot", EMIT_DOT},
+    {"obj", ".o", EMIT_OBJ},         {"asm", ".s", EMIT_ASM},      {"llvm-ir", ".ll", EMIT_LLVM_IR}, {"bc", ".bc", EMIT_BC},
+    {"so", ".so", EMIT_SO},          {"exe", ".exe", EMIT_EXE},    {"wasm", ".wasm", EMIT_WASM},     {"ir", ".ir", EMIT_IR},
+    {"webnn", ".webnn", EMIT_WEBNN}, {"json", ".json", EMIT_JSON}, {"dot", ".dot", EMIT_DOT},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -267,7 +272,8 @@ static bool set_emit(struct options *o, const char *value)
             o->emit = kinds[i].kind;
         suggestion_offer(&meant, kinds[i].name);
     }
-    snprintf(expected, sizeof expected, "obj, asm, llvm-ir, bc, so, exe, ir, webnn, json or dot%s", suggestion_text(&meant));
+    snprintf(expected, sizeof expected, "obj, asm, llvm-ir, bc, so, exe, wasm, ir, webnn, json or dot%s",
+             suggestion_text(&meant));
     return o->emit || bad_value("emit", value, expected);
 }
 
@@ -370,6 +376,8 @@ static bool take(struct options *o, int option, const char *value, bool *done)
         return set_threads(o, value);
     case OPTION_CC:
         return take_text(&o->cc, "cc", value);
+    case OPTION_WASM_LD:
+        return take_text(&o->wasm_ld, "wasm-ld", value);
     case OPTION_PRINT_AFTER:
         return add_pass(o, "print-after", value, false);
     case OPTION_PRINT_AFTER_ALL:
@@ -425,7 +433,23 @@ static bool kind_from_output(struct options *o)
 
 static bool makes_code(enum emit_kind kind)
 {
-    return kind >= EMIT_OBJ && kind <= EMIT_EXE;
+    return kind >= EMIT_OBJ && kind <= EMIT_WASM;
+}
+
+static bool is_linked(enum emit_kind kind)
+{
+    return kind == EMIT_SO || kind == EMIT_EXE || kind == EMIT_WASM;
+}
+
+/* JavaScript passes addresses of wasm32 as numbers. */
+static bool check_module(struct options *o)
+{
+    char text[200];
+
+    if (!o->triple)
+        o->triple = "wasm32";
+    return !strncmp(o->triple, "wasm32", 6) || complain("--emit wasm makes modules for wasm32, not for %s",
+                                                        escape_text(text, sizeof text, o->triple, strlen(o->triple)));
 }
 
 static bool check(struct options *o)
@@ -436,8 +460,10 @@ static bool check(struct options *o)
         o->emit = EMIT_OBJ;
     if (!o->emit && !kind_from_output(o))
         return false;
-    if (o->output && !strcmp(o->output, "-") && (o->emit == EMIT_SO || o->emit == EMIT_EXE))
-        return complain("shared objects and programs are not written to standard output");
+    if (o->output && !strcmp(o->output, "-") && is_linked(o->emit))
+        return complain("shared objects, programs and modules are not written to standard output");
+    if (o->emit == EMIT_WASM && !check_module(o))
+        return false;
     if (!makes_code(o->emit) && (o->header || o->weights))
         return complain("--%s goes with code, not with --emit %s", o->header ? "header" : "weights", kinds[o->emit - 1].name);
     if (o->library == LIBRARY_ONEDNN && o->triple && !makes_code(o->emit) && o->emit != EMIT_DOT)
@@ -451,20 +477,27 @@ static bool check(struct options *o)
     return true;
 }
 
-/* Names the output after the input, in the current folder: NAME.o or so. */
+static bool name_script(struct options *o)
+{
+    if (o->emit == EMIT_WASM)
+        o->script = script_path(o->output);
+    return o->emit != EMIT_WASM || o->script || no_memory();
+}
+
+/* Names the output after the input, in the current folder: NAME.o or so; and what belongs to it. */
 static bool default_output(struct options *o)
 {
     char *name = o->output ? NULL : name_from_path(o->input), *path;
     size_t size = name ? strlen(name) + 8 : 0;
 
     if (o->output)
-        return true;
+        return name_script(o);
     path = name ? malloc(size) : NULL;
     if (path)
         snprintf(path, size, "%s%s", name, o->emit == EMIT_EXE ? "" : kinds[o->emit - 1].ending);
     free(name);
     o->output = o->default_output = path;
-    return path || no_memory();
+    return path ? name_script(o) : no_memory();
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -480,10 +513,14 @@ static bool check_files(const struct options *o)
 {
     const struct {
         const char *path, *what;
-    } files[] = {{o->input, "the model"}, {o->output, "--output"}, {o->header, "--header"}, {o->weights, "--weights"}};
+    } files[] = {{o->input, "the model"},
+                 {o->output, "--output"},
+                 {o->header, "--header"},
+                 {o->weights, "--weights"},
+                 {o->script, "the JavaScript module"}};
     char text[300];
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         for (int j = makes_code(o->emit) ? 0 : 1; j < i; j++)
             if (files[i].path && files[j].path && is_same_file(files[i].path, files[j].path))
                 return complain("%s and %s are the same file: %s", files[j].what, files[i].what,
@@ -532,4 +569,5 @@ void options_free(struct options *o)
     free(o->arrays);
     free(o->debug);
     free(o->default_output);
+    free(o->script);
 }

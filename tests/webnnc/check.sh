@@ -95,6 +95,11 @@ check_options() {
     refuses 2 "--weights-as zip: expected" "$webnnc" model --weights-as zip
     refuses 2 "goes with code" "$webnnc" model -o model.dot --header model.h
     refuses 2 "not written to standard output" "$webnnc" model --emit so -o -
+    refuses 2 "not written to standard output" "$webnnc" model --emit wasm -o -
+    refuses 2 "--emit wasm makes modules for wasm32, not for wasm64" "$webnnc" model --emit wasm --target wasm64
+    refuses 2 "--header and the JavaScript module are the same file: model.mjs" \
+        "$webnnc" model -o model.wasm --header model.mjs
+    refuses 2 "--wasm-ld : expected" "$webnnc" model -o model.wasm --wasm-ld ""
     refuses 1 "absent" "$webnnc" absent.onnx -o absent.o
     printf 'nothing that anybody reads\n' >garbage.onnx
     refuses 1 "garbage.onnx" "$webnnc" garbage.onnx -o garbage.o
@@ -458,31 +463,64 @@ check_riscv64() {
     done
 }
 
+# run_wasm MODEL MODULE.mjs [NODE'S OPTION]: what the module computes is what is expected
+run_wasm() {
+    local script=$folder/$2 inputs outputs
+    case $1 in
+    lenet) inputs=case_0_input.npy outputs="case_0_expected_logits.npy case_0_expected_probabilities.npy" ;;
+    mobilenetv2) inputs=input.npy outputs="expected_logits.npy expected_probabilities.npy" ;;
+    rnnoise)
+        inputs="case_0_input.npy case_0_vad_h0.npy case_0_noise_h0.npy case_0_denoise_h0.npy"
+        outputs="case_0_expected_gains.npy case_0_expected_vad_gru_h.npy case_0_expected_noise_gru_h.npy case_0_expected_denoise_gru_h.npy"
+        ;;
+    esac
+    # shellcheck disable=SC2086
+    (cd "$models/$1" && node ${3:-} "$source/tests/webnnc/wasm.mjs" "$script" $inputs -- $outputs) || fail "$1 in WebAssembly"
+}
+
 check_wasm() {
     need wasm-ld-19
     need node
-    local model inputs outputs
+    local model relaxed=--experimental-wasm-relaxed-simd
     for model in lenet mobilenetv2 rnnoise; do
-        passes "$webnnc" "$models/$model" -o model.o --target wasm32 --name model
-        passes wasm-ld-19 --no-entry --export=model_run_with --export=model_workspace_size --export=__heap_base model.o -o model.wasm
-        cd "$models/$model" || exit 1
-        case $model in
-        lenet) inputs=case_0_input.npy outputs="case_0_expected_logits.npy case_0_expected_probabilities.npy" ;;
-        mobilenetv2) inputs=input.npy outputs="expected_logits.npy expected_probabilities.npy" ;;
-        rnnoise)
-            inputs="case_0_input.npy case_0_vad_h0.npy case_0_noise_h0.npy case_0_denoise_h0.npy"
-            outputs="case_0_expected_gains.npy case_0_expected_vad_gru_h.npy case_0_expected_noise_gru_h.npy case_0_expected_denoise_gru_h.npy"
-            ;;
-        esac
-        # shellcheck disable=SC2086
-        node "$source/tests/webnnc/wasm.mjs" "$folder/model.wasm" model $inputs -- $outputs || fail "$model in WebAssembly"
-        cd "$folder" || exit 1
+        passes "$webnnc" "$models/$model" -o $model.wasm
+        run_wasm $model $model.mjs
     done
-    # Without vectors, too.
-    passes "$webnnc" "$lenet" -o model.o --target wasm32 --cpu mvp --name model
-    passes wasm-ld-19 --no-entry --export=model_run_with --export=model_workspace_size --export=__heap_base model.o -o model.wasm
-    passes node "$source/tests/webnnc/wasm.mjs" model.wasm model "$lenet/case_0_input.npy" -- "$lenet/case_0_expected_logits.npy" \
-        "$lenet/case_0_expected_probabilities.npy"
+    # Without vectors; with multiply-adds that may be fused, for which this version of Node.js may want an option or be too old.
+    passes "$webnnc" "$lenet" -o scalar.wasm --cpu mvp
+    run_wasm lenet scalar.mjs
+    passes "$webnnc" "$lenet" -o relaxed.wasm --features +relaxed-simd
+    "$webnnc" "$lenet" -o - --emit asm --target wasm32 --features +relaxed-simd | grep -q f32x4.relaxed_madd ||
+        fail "no relaxed SIMD with +relaxed-simd"
+    "$webnnc" "$lenet" -o - --emit asm --target wasm32 | grep -q f32x4.relaxed_madd && fail "relaxed SIMD without +relaxed-simd"
+    node --v8-options | grep -qF -- "  $relaxed " || relaxed=
+    if node $relaxed -e 'new WebAssembly.Module(require("fs").readFileSync("relaxed.wasm"))' 2>err.txt; then
+        run_wasm lenet relaxed.mjs $relaxed
+    else
+        echo "relaxed SIMD is compiled, not run: $(node --version) does not take it"
+    fi
+
+    printf 'webnn_graph "g" v1 { inputs { %s "__proto__": u8[2, 3]; "*/ \\"odd\\"\\n": f32[]; } nodes { %s } outputs { %s } }\n' \
+        "f: f32[2, 3]; h: f16[2, 3]; i: i32[2, 3]; u: u32[2, 3]; l: i64[2, 3]; m: u64[2, 3]; b: i8[2, 3];" \
+        "f2 = identity(f); h2 = identity(h); i2 = identity(i); u2 = identity(u); l2 = identity(l); m2 = identity(m);
+         b2 = identity(b); p2 = identity(\"__proto__\"); o2 = identity(\"*/ \\\"odd\\\"\\n\");" \
+        "f2; h2; i2; u2; l2; m2; b2; p2; o2;" >types.webnn
+    passes "$webnnc" types.webnn -o types.wasm
+    printf 'webnn_graph "g" v1 { inputs { x: f32[2]; } consts { c: f32[2] @bytes([0, 0, 128, 63, 0, 0, 0, 64]); } nodes { y = add(x, c); } outputs { y; } }\n' >weights.webnn
+    passes "$webnnc" weights.webnn -o weights.wasm --weights weights.bin
+    passes node "$source/tests/webnnc/wasm_types.mjs"
+    [ -s err.txt ] && cat err.txt
+    # A name of a file that means something in a URL, and the linker of somebody's own.
+    printf '#!/bin/sh\nexec wasm-ld-19 "$@"\n' >linker
+    chmod +x linker
+    passes "$webnnc" "$lenet" -o 'odd#%20name?.wasm' --wasm-ld "$folder/linker --strip-all"
+    run_wasm lenet 'odd#%20name?.mjs'
+    # Both files are written, or none.
+    refuses 1 "cannot run the linker no-such-linker: No such file or directory; --wasm-ld names another" \
+        "$webnnc" weights.webnn -o new.wasm --weights new.bin --wasm-ld no-such-linker
+    refuses 1 "the linker false failed" "$webnnc" weights.webnn -o new.wasm --weights new.bin --wasm-ld false
+    mkdir isafolder.mjs
+    refuses 1 "cannot write" "$webnnc" weights.webnn -o isafolder.wasm --weights new.bin
 }
 
 if [ "$part" != options ] && [ "$part" != kinds ] && [ ! -d "$lenet" ]; then

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a compiled network in a WebAssembly module and compares its outputs.
+// Runs a compiled network in WebAssembly through the JavaScript module that webnnc wrote, and compares its outputs.
 //
-//   node wasm.mjs MODULE PREFIX INPUT.npy ... -- EXPECTED.npy ...
+//   node wasm.mjs MODULE.mjs INPUT.npy ... -- EXPECTED.npy ...
 //
-// The module exports PREFIX_run_with, PREFIX_workspace_size, its memory and __heap_base; nothing is imported.  An output passes
-// when no element is further off than 1e-4 of the largest absolute value expected.
+// Files are in the order of the network's inputs and outputs.  An output passes when no element is further off than 1e-4 of the
+// largest absolute value expected.
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const [path, prefix, ...files] = process.argv.slice(2);
+const [path, ...files] = process.argv.slice(2);
 const split = files.indexOf('--');
 
 function readNpy(file) {
@@ -20,41 +23,38 @@ function readNpy(file) {
     return new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength));
 }
 
-const inputs = files.slice(0, split).map(readNpy);
-const expected = files.slice(split + 1).map(readNpy);
-const module = await WebAssembly.compile(readFileSync(path));
-if (WebAssembly.Module.imports(module).length)
-    throw new Error(`the module imports ${JSON.stringify(WebAssembly.Module.imports(module))}`);
-const { exports } = await WebAssembly.instantiate(module, {});
-const memory = exports.memory;
+const { load, inputs, outputs } = await import(pathToFileURL(resolve(path)));
+const given = files.slice(0, split).map(readNpy), expected = files.slice(split + 1).map(readNpy);
+const network = await load();
+assert.deepEqual(WebAssembly.Module.imports(network.module), []);
+assert.deepEqual([inputs.length, outputs.length], [given.length, expected.length]);
 
-let end = exports.__heap_base.value;
-function allocate(bytes) {
-    const start = (end + 63) & ~63;
-    end = start + bytes;
-    const missing = end - memory.buffer.byteLength;
-    if (missing > 0)
-        memory.grow(Math.ceil(missing / 65536));
-    return start;
-}
+const values = Object.fromEntries(inputs.map((x, i) => [x.name, given[i]]));
+const first = inputs[0].name;
+assert.throws(() => network.run({ nobody: given[0] }), /no input is called "nobody"; there are: "/);
+assert.throws(() => network.run({ [first]: given[0].subarray(1) }), /: expected a Float32Array of \d+ elements, got a Float32Array of/);
+assert.throws(() => network.run({ [first]: new Int32Array(given[0].length) }), /got a Int32Array of/);
+assert.throws(() => network.run({ [first]: [...given[0]] }), /got an array/);
 
-const workspace = allocate(exports[`${prefix}_workspace_size`](1));
-const from = inputs.map((x) => allocate(x.byteLength));
-const to = expected.map((x) => allocate(x.byteLength));
-inputs.forEach((x, i) => new Float32Array(memory.buffer, from[i], x.length).set(x));
-const run = exports[`${prefix}_run_with`];
-if (run(workspace, 0, 0, ...to) !== 5)
-    throw new Error('a NULL input is not refused');
+// An instance of its own, of the module that is compiled: what one computes leaves the other alone.
+const other = await load({ module: network.module });
 const start = performance.now();
-const status = run(workspace, 0, ...from, ...to);
-if (status !== 0)
-    throw new Error(`run_with returned ${status}`);
-console.log(`${prefix}: ${(performance.now() - start).toFixed(1)} ms`);
+const results = network.run(values);
+console.log(`${path}: ${(performance.now() - start).toFixed(1)} ms`);
+assert.equal(results, network.outputs);
+for (const x of outputs)
+    assert.ok(other.outputs[x.name].every((y) => y === 0));
+// Inputs stay from one run to the next.
+const copies = outputs.map((x) => results[x.name].slice());
+outputs.forEach((x) => results[x.name].fill(0));
+network.run();
+outputs.forEach((x, i) => assert.deepEqual(results[x.name], copies[i]));
 
 let failed = false;
 expected.forEach((want, i) => {
-    const got = new Float32Array(memory.buffer, to[i], want.length);
+    const got = results[outputs[i].name];
     let largest = 0, scale = 0;
+    assert.equal(outputs[i].shape.reduce((a, b) => a * b, 1), want.length);
     want.forEach((x, k) => {
         const difference = Math.abs(got[k] - x);
         scale = Math.max(scale, Math.abs(x));

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes the JavaScript module that loads a WebAssembly module: what this network's inputs, outputs and files are, and behind it
+ * the loader, which is the same for all (frontend/tools/wasm/loader.mjs, carried as text).
+ *
+ * Tensors have the model's own names, which may be any text: they are printed as strings of JSON, and in a comment without what
+ * would end it.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tools/arguments.h"
+#include "frontend/tools/webnnc.h"
+#include "ir/graph/ir.h"
+#include "ir/support/json.h"
+
+extern const char webnnc_loader[];
+
+static const char *array_type(dtype t)
+{
+    switch (t) {
+    case WNNOperandDataType_Float16:
+        return "Uint16Array"; /* few engines have an array of float16: the bits */
+    case WNNOperandDataType_Int32:
+        return "Int32Array";
+    case WNNOperandDataType_Uint32:
+        return "Uint32Array";
+    case WNNOperandDataType_Int64:
+        return "BigInt64Array";
+    case WNNOperandDataType_Uint64:
+        return "BigUint64Array";
+    case WNNOperandDataType_Int8:
+        return "Int8Array";
+    case WNNOperandDataType_Uint8:
+        return "Uint8Array";
+    default:
+        return "Float32Array";
+    }
+}
+
+/* One input or output, as both are printed. */
+struct port {
+    const char *name;
+    size_t length;
+    const struct tensor_type *type;
+};
+
+static struct port input_at(const struct graph *g, uint32_t i)
+{
+    return (struct port){g->inputs[i]->name, g->inputs[i]->name_length, &g->inputs[i]->type};
+}
+
+static struct port output_at(const struct graph *g, uint32_t i)
+{
+    return (struct port){g->outputs[i].name, g->outputs[i].name_length, &g->outputs[i].value->type};
+}
+
+typedef struct port (*port_at)(const struct graph *g, uint32_t i);
+
+/* Prints a name as a string that ends no comment.  In a string "\/" is "/". */
+static void print_key(FILE *out, const char *name, size_t length)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    if (f)
+        json_print_string(f, name, length, JSON_REPLACE_BYTES);
+    if (f && !fclose(f))
+        for (size_t i = 0; i < size; i++) {
+            if (text[i] == '/')
+                fputc('\\', out);
+            fputc(text[i], out);
+        }
+    free(text);
+}
+
+static void print_typedef(FILE *out, const struct graph *g, const char *name, port_at at, uint32_t count)
+{
+    fprintf(out, " * @typedef {{");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct port p = at(g, i);
+        fputs(i ? ", " : " ", out);
+        print_key(out, p.name, p.length);
+        fprintf(out, ": %s", array_type(p.type->type));
+    }
+    fprintf(out, " }} %s\n", name);
+}
+
+static void print_list(FILE *out, const struct graph *g, const char *name, port_at at, uint32_t count)
+{
+    fprintf(out, "    %s: [\n", name);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct port p = at(g, i);
+        fputs("        { name: ", out);
+        print_key(out, p.name, p.length);
+        fprintf(out, ", dataType: \"%s\", shape: [", dtype_name(p.type->type));
+        for (uint32_t d = 0; d < p.type->rank; d++)
+            fprintf(out, "%s%u", d ? ", " : "", p.type->dims[d]);
+        fputs("] },\n", out);
+    }
+    fputs("    ],\n", out);
+}
+
+/* Prints the address of a file that lies beside the script. */
+static void print_file(FILE *out, const char *key, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+
+    fprintf(out, "    %s: ", key);
+    if (name)
+        fputs("new URL('./", out);
+    for (const char *p = name; p && *p; p++)
+        fprintf(out, isalnum((unsigned char)*p) || strchr("-._", *p) ? "%c" : "%%%02X", (unsigned char)*p);
+    fputs(name ? "', import.meta.url),\n" : "null,\n", out);
+}
+
+static void print_head(FILE *out, const struct compilation *c)
+{
+    const char *slash = strrchr(c->options->output, '/'), *file = slash ? slash + 1 : c->options->output;
+    const struct graph *g = c->graph;
+    char name[300];
+
+    fprintf(out, "// Loads %s, a neural network that webnnc compiled, in Node.js and in browsers:\n//\n",
+            escape_text(name, sizeof name, file, strlen(file)));
+    fputs("//     const network = await load();\n"
+          "//     const outputs = network.run(inputs);\n//\n"
+          "// Arrays are dense and row-major; a Uint16Array of a float16 tensor has its bits.\n\n/**\n",
+          out);
+    print_typedef(out, g, "Inputs", input_at, g->input_count);
+    print_typedef(out, g, "Outputs", output_at, g->output_count);
+    fprintf(out, " */\n\nconst network = {\n    name: \"%s\",\n    file: ", c->prefix);
+    print_key(out, file, strlen(file));
+    fprintf(out, ",\n    features: \"%s\",\n", compilation_target(c)->features);
+    print_list(out, g, "inputs", input_at, g->input_count);
+    print_list(out, g, "outputs", output_at, g->output_count);
+    fputs("};\n\nconst files = {\n", out);
+    print_file(out, "module", file);
+    print_file(out, "weights", c->weights_bytes ? c->options->weights : NULL);
+    fputs("};\n\n", out);
+}
+
+char *script_path(const char *output)
+{
+    size_t length = strlen(output);
+    char *path = malloc(length + 5);
+
+    if (!path)
+        return NULL;
+    if (length > 5 && !strcmp(output + length - 5, ".wasm"))
+        length -= 5;
+    memcpy(path, output, length);
+    memcpy(path + length, ".mjs", 5);
+    return path;
+}
+
+bool script_create(const struct compilation *c, char **text, size_t *length)
+{
+    FILE *out = open_memstream(text, length);
+
+    if (!out)
+        return complain("out of memory");
+    print_head(out, c);
+    fputs(webnnc_loader, out);
+    return fclose(out) == 0 || complain("out of memory");
+}
