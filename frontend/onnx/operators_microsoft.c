@@ -163,13 +163,29 @@ static WNNOperand swap_last(struct onnx_node *n, WNNOperand x)
     return onnx_transpose(n, x, rank, permutation);
 }
 
+/* Makes [b, c, ..., a, z] of [a, b, c, ..., z]: the batches lie behind the rows in x. */
+static WNNOperand batches_first(struct onnx_node *n, WNNOperand x)
+{
+    uint32_t permutation[ONNX_RANK_MAX];
+    size_t rank = onnx_dims_of(x).rank;
+
+    if (rank < 3)
+        return x;
+    for (uint32_t i = 0; i < rank; i++)
+        permutation[i] = i + 2 < rank ? i + 1 : i;
+    permutation[rank - 2] = 0;
+    return onnx_transpose(n, x, rank, permutation);
+}
+
 static bool import_fused_matmul(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), y;
     double alpha = onnx_float(n, "alpha", 1);
 
-    if (onnx_int(n, "transBatchA", 0) || onnx_int(n, "transBatchB", 0))
-        return onnx_refuse(n, "transBatchA or transBatchB is 1");
+    if (onnx_int(n, "transBatchA", 0))
+        a = batches_first(n, a);
+    if (onnx_int(n, "transBatchB", 0))
+        b = batches_first(n, b);
     if (onnx_int(n, "transA", 0))
         a = swap_last(n, a);
     if (onnx_int(n, "transB", 0))
@@ -203,7 +219,7 @@ static bool import_quick_gelu(struct onnx_node *n)
     return onnx_output(n, 0, onnx_mul(n, x, onnx_sigmoid(n, onnx_linear(n, x, onnx_float(n, "alpha", 1.702), 0))));
 }
 
-/* ---- normalisations behind a sum ---- */
+/* ---- normalisations of sums ---- */
 
 /* Normalizes over the last axis; `mean` says whether it is subtracted. */
 static WNNOperand normalize_last(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias, bool mean,
@@ -245,6 +261,55 @@ static bool import_skip_normalization(struct onnx_node *n)
                                       onnx_float(n, "epsilon", 1e-12)));
 }
 
+/* Returns rows of the table that is input `table`: those that input `indices` [batch or 1, length] names. */
+static WNNOperand embed(struct onnx_node *n, size_t table, size_t indices)
+{
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+
+    o.label = n->label;
+    return wnnGraphBuilderGather(n->builder, onnx_operand(n, table), onnx_operand(n, indices), &o);
+}
+
+/* Returns how many elements of each row of a mask are 1, or zeros without a mask. */
+static WNNOperand count_ones(struct onnx_node *n, size_t i, uint32_t rows)
+{
+    const struct onnx_dims each = {1, {rows}};
+    WNNOperand mask = onnx_operand_optional(n, i), ones;
+
+    if (!mask)
+        return onnx_expand(n, onnx_scalar(n, WNNOperandDataType_Int32, 0), each);
+    ones = onnx_cast(n, onnx_equal(n, mask, onnx_scalar_like(n, mask, 1)), WNNOperandDataType_Int32);
+    return onnx_reshape_to(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, ones, 1), each);
+}
+
+static bool import_embed_layer_normalization(struct onnx_node *n)
+{
+    enum { IDS, SEGMENTS, WORD_TABLE, POSITION_TABLE, SEGMENT_TABLE, GAMMA, BETA, MASK, POSITIONS };
+    const struct onnx_dims dims = onnx_dims_of(onnx_operand(n, IDS)), table = onnx_dims_of(onnx_operand(n, POSITION_TABLE));
+    WNNOperand sum, positions;
+
+    onnx_ignore(n, "mask_index_type"); /* it is about the shape of an output that is computed in any case */
+    if (n->refused)
+        return false;
+    if (dims.rank != 2 || table.rank != 2)
+        return onnx_refuse(n, "input_ids has rank %zu, position_embedding %zu; both are matrices", dims.rank, table.rank);
+    if (!onnx_input(n, SEGMENTS) != !onnx_input(n, SEGMENT_TABLE))
+        return onnx_refuse(n, "segment_ids and segment_embedding are not both given");
+    if (!onnx_input(n, POSITIONS) && dims.at[1] > table.at[0])
+        return onnx_refuse(n, "sequences of %u tokens have embeddings for %u positions", dims.at[1], table.at[0]);
+    positions = onnx_input(n, POSITIONS) ? embed(n, POSITION_TABLE, POSITIONS)
+                                         : onnx_slice_axis(n, onnx_operand(n, POSITION_TABLE), 0, 0, dims.at[1]);
+    sum = onnx_add(n, embed(n, WORD_TABLE, IDS), positions);
+    if (onnx_input(n, SEGMENTS))
+        sum = onnx_add(n, sum, embed(n, SEGMENT_TABLE, SEGMENTS));
+    if (onnx_wants(n, 1))
+        onnx_output(n, 1, count_ones(n, MASK, dims.at[0]));
+    if (onnx_wants(n, 2))
+        onnx_output(n, 2, sum);
+    return onnx_output(
+        n, 0, normalize_last(n, sum, onnx_operand(n, GAMMA), onnx_operand(n, BETA), true, onnx_float(n, "epsilon", 1e-12)));
+}
+
 static bool import_simplified_layer_normalization(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0);
@@ -273,12 +338,13 @@ static const struct onnx_operator rows[] = {
     {"QGemm", 1, 0, 6, 9, 1, ONNX_HEAVY, import_qgemm, "dequantizeLinear, gemm, quantizeLinear", MICROSOFT},
     {"MatMulIntegerToFloat", 1, 0, 4, 7, 1, ONNX_HEAVY, import_matmul_integer_to_float, "dequantizeLinear, matmul, add",
      MICROSOFT},
-    {"FusedMatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_fused_matmul,
-     "transpose, matmul, linear; transBatchA, transBatchB refused", MICROSOFT},
+    {"FusedMatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_fused_matmul, "transpose, matmul, linear", MICROSOFT},
     {"Gelu", 1, 0, 1, 1, 1, 0, import_gelu, "", MICROSOFT},
     {"BiasGelu", 1, 0, 2, 2, 1, 0, import_gelu, "add, gelu", MICROSOFT},
     {"FastGelu", 1, 0, 1, 2, 1, 0, import_fast_gelu, "composed of tanh and mul", MICROSOFT},
     {"QuickGelu", 1, 0, 1, 1, 1, 0, import_quick_gelu, "x * sigmoid(alpha * x)", MICROSOFT},
+    {"EmbedLayerNormalization", 1, 0, 1, 9, 3, 0, import_embed_layer_normalization, "gather, add, layerNormalization",
+     MICROSOFT},
     {"SkipLayerNormalization", 1, 0, 3, 5, 4, 0, import_skip_normalization, "add, layerNormalization", MICROSOFT},
     {"SkipSimplifiedLayerNormalization", 1, 0, 3, 4, 4, 0, import_skip_normalization, "add, mul, reduceMean, sqrt, div, mul",
      MICROSOFT},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports operators of the domain com.microsoft that the tools for transformers fuse: MultiHeadAttention and RotaryEmbedding.
+ * Imports operators of the domain com.microsoft that the tools for transformers fuse: Attention, MultiHeadAttention and
+ * RotaryEmbedding.
  */
 #include <math.h>
 
@@ -9,16 +10,112 @@
 
 static const uint32_t swap_heads[] = {0, 2, 1, 3};
 
-/* ---- MultiHeadAttention ---- */
+/* ---- what Attention and MultiHeadAttention share ---- */
 
-enum { QUERY, KEY, VALUE, BIAS, PADDING, SCORE_BIAS, PAST_KEY, PAST_VALUE, PAST_LENGTH, BEAMS };
-
-/** Holds what MultiHeadAttention computes with. */
+/** Holds what attention of several heads computes with. */
 struct multi_head {
     uint32_t batch, length, heads, width; /* width: of all heads of the queries */
     uint32_t past, total;                 /* positions before the first key that is an input, and of all keys */
     WNNOperand parts[3];                  /* queries, keys, values: [batch, heads, length, size of a head] */
+    size_t mask, score_bias;              /* the inputs with what is masked, and with what is added to the scores */
 };
+
+/* Puts the past (either operand may be NULL) in front of keys and values, and checks their sizes. */
+static bool prepend_past(struct onnx_node *n, struct multi_head *m, const WNNOperand past[2])
+{
+    const uint32_t size = m->width / m->heads;
+    struct onnx_dims dims[2];
+
+    m->past = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (past[i]) {
+            m->past = onnx_dims_of(past[i]).at[2];
+            m->parts[1 + i] = onnx_concat(n, 2, (WNNOperand[]){past[i], m->parts[1 + i]}, 2);
+        }
+        dims[i] = onnx_dims_of(m->parts[1 + i]);
+    }
+    if (n->refused)
+        return false;
+    m->total = dims[0].at[2];
+    if (dims[0].at[0] != m->batch || dims[0].at[1] != m->heads || dims[0].at[3] != size || dims[1].at[0] != m->batch ||
+        dims[1].at[1] != m->heads || dims[1].at[2] != m->total)
+        return onnx_refuse(n, "keys [%u, %u, %u, %u] and values [%u, %u, %u, %u] do not fit a batch of %u with %u heads of %u",
+                           dims[0].at[0], dims[0].at[1], dims[0].at[2], dims[0].at[3], dims[1].at[0], dims[1].at[1],
+                           dims[1].at[2], dims[1].at[3], m->batch, m->heads, size);
+    return true;
+}
+
+/* Returns where keys count whose positions are below the numbers `ends` [batch], and not below `starts`, which may be NULL. */
+static WNNOperand within_bounds(struct onnx_node *n, const struct multi_head *m, WNNOperand ends, WNNOperand starts)
+{
+    const WNNOperand keys = onnx_iota(n, wnnOperandGetDataType(ends), 4, 3, m->total);
+    const uint32_t each[] = {m->batch, 1, 1, 1};
+    const WNNOperand below = onnx_greater(n, onnx_reshape(n, ends, 4, each), keys);
+
+    return starts ? onnx_and(n, below, onnx_not(n, onnx_greater(n, onnx_reshape(n, starts, 4, each), keys))) : below;
+}
+
+/*
+ * Returns where scores count, as flags that broadcast to [batch, heads, length, total].  The mask has the keys' end in each
+ * sequence, flags of keys, or flags of pairs; Attention's may also have the ends and then the beginnings, or flags of pairs
+ * from the first position on, [batch, 1, most, most].
+ */
+static WNNOperand read_mask(struct onnx_node *n, const struct multi_head *m, bool is_attention)
+{
+    WNNOperand mask = onnx_operand(n, m->mask);
+    const struct onnx_dims d = onnx_dims_of(mask);
+    const uint32_t first = d.at[0];
+
+    if (n->refused)
+        return mask;
+    if (d.rank == 1 && first == m->batch)
+        return within_bounds(n, m, mask, NULL);
+    if (is_attention && d.rank == 1 && first / 2 == m->batch && first % 2 == 0)
+        return within_bounds(n, m, onnx_slice_axis(n, mask, 0, 0, m->batch), onnx_slice_axis(n, mask, 0, m->batch, m->batch));
+    if (d.rank == 2 && first == m->batch && d.at[1] == m->total) {
+        mask = onnx_reshape(n, mask, 4, (uint32_t[]){m->batch, 1, 1, m->total});
+    } else if (d.rank == 3 && first == m->batch && d.at[1] == m->length && d.at[2] == m->total) {
+        mask = onnx_reshape(n, mask, 4, (uint32_t[]){m->batch, 1, m->length, m->total});
+    } else if (is_attention && d.rank == 4 && first == m->batch && d.at[1] == 1 && d.at[2] >= m->total && d.at[3] >= m->total) {
+        mask = onnx_slice_axis(n, onnx_slice_axis(n, mask, 2, m->past, m->length), 3, 0, m->total);
+    } else {
+        onnx_refuse(n, "its mask has rank %zu and sizes %u, %u, %u, for a batch of %u, %u queries and %u keys", d.rank, d.at[0],
+                    d.at[1], d.at[2], m->batch, m->length, m->total);
+        return mask;
+    }
+    return onnx_greater(n, mask, onnx_scalar_like(n, mask, 0));
+}
+
+/* Returns the result of attention, [batch, length, heads * size of a value's head].  Reads all attributes but num_heads. */
+static WNNOperand attend(struct onnx_node *n, const struct multi_head *m, bool is_attention)
+{
+    static const uint32_t swap_last[] = {0, 1, 3, 2};
+    const double filter = onnx_float(n, "mask_filter_value", -10000), scale = onnx_float(n, "scale", 0);
+    const double by = scale == 0 ? 1 / sqrt(m->width / m->heads) : scale;
+    WNNOperand scores, seen, y;
+
+    scores = onnx_matmul(n, onnx_linear(n, m->parts[0], by, 0), onnx_transpose(n, m->parts[1], 4, swap_last));
+    if (onnx_input(n, m->score_bias))
+        scores = onnx_add(n, scores, onnx_operand(n, m->score_bias));
+    if (onnx_input(n, m->mask)) {
+        seen = read_mask(n, m, is_attention);
+        y = onnx_where(n, seen, onnx_scalar_like(n, scores, 0), onnx_scalar_like(n, scores, filter));
+        scores = onnx_add(n, scores, y);
+    }
+    if (onnx_int(n, "unidirectional", 0)) {
+        const WNNOperand queries = onnx_iota(n, WNNOperandDataType_Int32, 4, 2, m->length);
+        const WNNOperand last = onnx_add(n, queries, onnx_scalar(n, WNNOperandDataType_Int32, m->past));
+        const WNNOperand later = onnx_greater(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 3, m->total), last);
+        scores = onnx_where(n, later, onnx_scalar_like(n, scores, -(double)INFINITY), scores);
+    }
+    y = onnx_matmul(n, wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options), m->parts[2]);
+    y = onnx_transpose(n, y, 4, swap_heads);
+    return onnx_reshape(n, y, 3, (uint32_t[]){m->batch, m->length, m->heads * onnx_dims_of(m->parts[2]).at[3]});
+}
+
+/* ---- MultiHeadAttention ---- */
+
+enum { QUERY, KEY, VALUE, BIAS, PADDING, SCORE_BIAS, PAST_KEY, PAST_VALUE, PAST_LENGTH, BEAMS };
 
 /* Returns input i, [batch, length, heads * size], plus its part of the bias from `from` on, as [batch, heads, length, size]. */
 static WNNOperand split_heads(struct onnx_node *n, const struct multi_head *m, size_t i, uint32_t from)
@@ -69,90 +166,130 @@ static bool read_parts(struct onnx_node *n, struct multi_head *m)
     return !n->refused;
 }
 
-/* Puts the past in front of keys and values, and checks their sizes. */
-static bool read_past(struct onnx_node *n, struct multi_head *m)
-{
-    const uint32_t size = m->width / m->heads;
-    struct onnx_dims dims[2];
-
-    m->past = 0;
-    if (!onnx_input(n, PAST_KEY) != !onnx_input(n, PAST_VALUE))
-        return onnx_refuse(n, "past_key and past_value are not both given");
-    for (size_t i = 0; i < 2; i++) {
-        if (onnx_input(n, PAST_KEY + i)) {
-            const WNNOperand past = onnx_operand(n, PAST_KEY + i);
-            m->past = onnx_dims_of(past).at[2];
-            m->parts[1 + i] = onnx_concat(n, 2, (WNNOperand[]){past, m->parts[1 + i]}, 2);
-        }
-        dims[i] = onnx_dims_of(m->parts[1 + i]);
-        if (onnx_wants(n, 1 + i))
-            onnx_output(n, 1 + i, m->parts[1 + i]);
-    }
-    if (n->refused)
-        return false;
-    m->total = dims[0].at[2];
-    if (dims[0].at[0] != m->batch || dims[0].at[1] != m->heads || dims[0].at[3] != size || dims[1].at[0] != m->batch ||
-        dims[1].at[1] != m->heads || dims[1].at[2] != m->total)
-        return onnx_refuse(n, "keys [%u, %u, %u, %u] and values [%u, %u, %u, %u] do not fit a batch of %u with %u heads of %u",
-                           dims[0].at[0], dims[0].at[1], dims[0].at[2], dims[0].at[3], dims[1].at[0], dims[1].at[1],
-                           dims[1].at[2], dims[1].at[3], m->batch, m->heads, size);
-    return true;
-}
-
-/* Adds `filter` to the scores of keys that key_padding_mask leaves out: lengths [batch], or flags of keys, or of pairs. */
-static WNNOperand add_padding(struct onnx_node *n, const struct multi_head *m, WNNOperand scores, double filter)
-{
-    WNNOperand mask = onnx_operand(n, PADDING), zero = onnx_scalar_like(n, scores, 0), seen;
-    const struct onnx_dims dims = onnx_dims_of(mask);
-    const bool pairs = dims.rank == 3;
-
-    if (n->refused)
-        return scores;
-    if (dims.rank < 1 || dims.rank > 3 || dims.at[0] != m->batch || (dims.rank > 1 && dims.at[dims.rank - 1] != m->total) ||
-        (pairs && dims.at[1] != m->length)) {
-        onnx_refuse(n, "key_padding_mask has rank %zu and sizes %u, %u, %u, for a batch of %u, %u queries and %u keys",
-                    dims.rank, dims.at[0], dims.at[1], dims.at[2], m->batch, m->length, m->total);
-        return scores;
-    }
-    if (dims.rank == 1)
-        seen = onnx_greater(n, onnx_reshape(n, mask, 4, (uint32_t[]){m->batch, 1, 1, 1}),
-                            onnx_iota(n, wnnOperandGetDataType(mask), 4, 3, m->total));
-    else
-        seen = onnx_greater(n, onnx_reshape(n, mask, 4, (uint32_t[]){m->batch, 1, pairs ? m->length : 1, m->total}),
-                            onnx_scalar_like(n, mask, 0));
-    return onnx_add(n, scores, onnx_where(n, seen, zero, onnx_scalar_like(n, scores, filter)));
-}
-
 static bool import_multi_head_attention(struct onnx_node *n)
 {
-    static const uint32_t swap_last[] = {0, 1, 3, 2};
-    const double filter = onnx_float(n, "mask_filter_value", -10000);
-    const bool causal = onnx_int(n, "unidirectional", 0) != 0;
-    double scale = onnx_float(n, "scale", 0);
-    struct multi_head m;
-    WNNOperand scores, y;
+    struct multi_head m = {.mask = PADDING, .score_bias = SCORE_BIAS};
+    WNNOperand past[2];
 
     if (onnx_input(n, PAST_LENGTH) || onnx_input(n, BEAMS))
         return onnx_refuse(n, "past_sequence_length and cache_indirection are not read; past and present are separate tensors");
     if (onnx_wants(n, 3))
         return onnx_refuse(n, "its output qk is not computed");
-    if (!read_parts(n, &m) || !read_past(n, &m))
+    if (!onnx_input(n, PAST_KEY) != !onnx_input(n, PAST_VALUE))
+        return onnx_refuse(n, "past_key and past_value are not both given");
+    if (!read_parts(n, &m))
         return false;
-    scale = scale == 0 ? 1 / sqrt(m.width / m.heads) : scale;
-    scores = onnx_matmul(n, onnx_linear(n, m.parts[0], scale, 0), onnx_transpose(n, m.parts[1], 4, swap_last));
-    if (onnx_input(n, SCORE_BIAS))
-        scores = onnx_add(n, scores, onnx_operand(n, SCORE_BIAS));
-    if (onnx_input(n, PADDING))
-        scores = add_padding(n, &m, scores, filter);
-    if (causal) {
-        const WNNOperand queries = onnx_iota(n, WNNOperandDataType_Int32, 4, 2, m.length);
-        const WNNOperand last = onnx_add(n, queries, onnx_scalar(n, WNNOperandDataType_Int32, m.past));
-        const WNNOperand later = onnx_greater(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 3, m.total), last);
-        scores = onnx_where(n, later, onnx_scalar_like(n, scores, -(double)INFINITY), scores);
+    for (size_t i = 0; i < 2; i++)
+        past[i] = onnx_operand_optional(n, PAST_KEY + i);
+    if (!prepend_past(n, &m, past))
+        return false;
+    for (size_t i = 1; i < 3; i++)
+        if (onnx_wants(n, i))
+            onnx_output(n, i, m.parts[i]);
+    return onnx_output(n, 0, attend(n, &m, false));
+}
+
+/* ---- Attention ---- */
+
+enum { X, WEIGHTS, WEIGHTS_BIAS, MASK, PAST, ATTENTION_BIAS, ATTENTION_PAST_LENGTH };
+
+/* Reads the widths of queries, keys and values: thirds of the columns of the weights, unless an attribute says otherwise. */
+static bool read_widths(struct onnx_node *n, uint32_t columns, uint32_t widths[3])
+{
+    const int64_t heads = onnx_int(n, "num_heads", 0);
+    size_t count;
+    const int64_t *given = onnx_ints(n, "qkv_hidden_sizes", &count);
+    uint64_t sum = 0;
+
+    if (n->refused)
+        return false;
+    if (given && count != 3)
+        return onnx_refuse(n, "qkv_hidden_sizes has %zu numbers; it takes 3", count);
+    for (size_t i = 0; i < 3; i++) {
+        const int64_t width = given ? given[i] : columns / 3;
+        if (heads < 1 || width < heads || width > columns || width % heads)
+            return onnx_refuse(n, "num_heads is %lld for queries, keys or values of %lld numbers", (long long)heads,
+                               (long long)width);
+        widths[i] = (uint32_t)width;
+        sum += widths[i];
     }
-    y = onnx_matmul(n, wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options), m.parts[2]);
-    y = onnx_transpose(n, y, 4, swap_heads);
-    return onnx_output(n, 0, onnx_reshape(n, y, 3, (uint32_t[]){m.batch, m.length, m.heads * onnx_dims_of(m.parts[2]).at[3]}));
+    if (sum != columns || widths[0] != widths[1])
+        return onnx_refuse(n, "queries, keys and values of %u, %u and %u numbers do not fit weights of %u columns", widths[0],
+                           widths[1], widths[2], columns);
+    return true;
+}
+
+/* Multiplies the input by the weights, and splits the product into heads of queries, keys and values. */
+static bool project(struct onnx_node *n, struct multi_head *m)
+{
+    const struct onnx_dims dims = onnx_dims_of(onnx_operand(n, X)), weights = onnx_dims_of(onnx_operand(n, WEIGHTS));
+    uint32_t widths[3], from = 0;
+    WNNOperand all, part;
+
+    if (n->refused)
+        return false;
+    if (dims.rank != 3 || weights.rank != 2)
+        return onnx_refuse(n, "its input has rank %zu and its weights %zu; 3 and 2 are read", dims.rank, weights.rank);
+    if (!read_widths(n, weights.at[1], widths))
+        return false;
+    m->batch = dims.at[0];
+    m->length = dims.at[1];
+    m->width = widths[0];
+    m->heads = (uint32_t)onnx_int(n, "num_heads", 1);
+    all = onnx_matmul(n, onnx_operand(n, X), onnx_operand(n, WEIGHTS));
+    all = onnx_scale_bias(n, all, NULL, onnx_operand_optional(n, WEIGHTS_BIAS));
+    for (size_t i = 0; i < 3; i++) {
+        part = onnx_slice_axis(n, all, 2, from, widths[i]);
+        part = onnx_reshape(n, part, 4, (uint32_t[]){m->batch, m->length, m->heads, widths[i] / m->heads});
+        m->parts[i] = onnx_transpose(n, part, 4, swap_heads);
+        from += widths[i];
+    }
+    return !n->refused;
+}
+
+/* Splits the past [2, batch, heads, length, size] into that of keys and that of values. */
+static bool split_past(struct onnx_node *n, WNNOperand past[2])
+{
+    const struct onnx_dims d = onnx_dims_of(onnx_operand(n, PAST));
+
+    if (n->refused)
+        return false;
+    if (d.rank != 5 || d.at[0] != 2)
+        return onnx_refuse(n, "past has rank %zu and %u parts; keys and values, [2, batch, heads, length, size], are read",
+                           d.rank, d.at[0]);
+    for (uint32_t i = 0; i < 2; i++)
+        past[i] = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, PAST), 0, i, 1), 4, d.at + 1);
+    return !n->refused;
+}
+
+/* Makes output 1 of keys and values, one after the other as the past has them. */
+static bool output_present(struct onnx_node *n, const struct multi_head *m)
+{
+    WNNOperand both[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct onnx_dims d = onnx_dims_of(m->parts[1 + i]);
+        both[i] = onnx_reshape(n, m->parts[1 + i], 5, (uint32_t[]){1, d.at[0], d.at[1], d.at[2], d.at[3]});
+    }
+    return onnx_output(n, 1, onnx_concat(n, 2, both, 0));
+}
+
+static bool import_attention(struct onnx_node *n)
+{
+    struct multi_head m = {.mask = MASK, .score_bias = ATTENTION_BIAS};
+    WNNOperand past[2] = {NULL, NULL};
+
+    if (onnx_input(n, ATTENTION_PAST_LENGTH) || onnx_int(n, "past_present_share_buffer", 0))
+        return onnx_refuse(n, "past_sequence_length and past_present_share_buffer are not read; past and present are separate "
+                              "tensors");
+    if (onnx_int(n, "do_rotary", 0))
+        return onnx_refuse(n, "do_rotary is 1; RotaryEmbedding and MultiHeadAttention are read in its place");
+    onnx_ignore(n, "rotary_embedding_dim");
+    if (!project(n, &m) || (onnx_input(n, PAST) && !split_past(n, past)) || !prepend_past(n, &m, past))
+        return false;
+    if (onnx_wants(n, 1))
+        output_present(n, &m);
+    return onnx_output(n, 0, attend(n, &m, true));
 }
 
 /* ---- RotaryEmbedding ---- */
@@ -217,6 +354,9 @@ static bool import_rotary_embedding(struct onnx_node *n)
 #define MICROSOFT "com.microsoft"
 
 static const struct onnx_operator rows[] = {
+    {"Attention", 1, 0, 2, 7, 2, ONNX_HEAVY, import_attention,
+     "matmul, slice, concat with the past, matmul, where, softmax; do_rotary, a shared past, cumulated lengths refused",
+     MICROSOFT},
     {"MultiHeadAttention", 1, 0, 3, 10, 4, ONNX_HEAVY, import_multi_head_attention,
      "concat with the past, matmul, where, softmax; packed heads, past_sequence_length, qk refused", MICROSOFT},
     {"RotaryEmbedding", 1, 0, 4, 4, 1, 0, import_rotary_embedding,

@@ -603,9 +603,9 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
 {
     enum { ROWS = 3, SIZE = 8 };
     float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
-        p[ROWS * ROWS];
-    void *inputs[2] = {x, skip}, *outputs[4] = {y, sum, z, p};
-    size_t bytes[4] = {sizeof y, sizeof sum, sizeof z, sizeof p};
+        p[ROWS * ROWS], again[ROWS * SIZE];
+    void *inputs[2] = {x, skip}, *outputs[5] = {y, sum, z, p, again};
+    size_t bytes[5] = {sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again};
     struct net *t = malloc(sizeof *t);
     Onnx__NodeProto *n;
     (void)unused;
@@ -622,6 +622,8 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
     initializer(t, tensor(t, "beta", F32, 1, (int64_t[]){SIZE}, beta, sizeof beta));
     attribute_float(t, microsoft(t, "SkipLayerNormalization", "x skip gamma beta", "y - - sum"), "epsilon", 0.5f);
     attribute_float(t, microsoft(t, "SkipSimplifiedLayerNormalization", "x skip gamma", "z"), "epsilon", 0.5f);
+    /* ONNX has it from version 17 on, ONNX Runtime writes it into older files. */
+    attribute_float(t, node(t, "LayerNormalization", "sum gamma beta", "again"), "epsilon", 0.5f);
     n = microsoft(t, "FusedMatMul", "x skip", "p");
     attribute_int(t, n, "transB", 1);
     attribute_float(t, n, "alpha", 3);
@@ -629,6 +631,7 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
     output(t, "sum");
     output(t, "z");
     output(t, "p");
+    output(t, "again");
     run(t, inputs, outputs, bytes);
     for (size_t r = 0; r < ROWS; r++) {
         double mean = 0, variance = 0, square = 0;
@@ -641,6 +644,7 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
         for (size_t i = 0; i < SIZE; i++) {
             double s = (double)sum[r * SIZE + i];
             assert_float_equal(y[r * SIZE + i], (s - mean) / sqrt(variance + 0.5) * (double)gamma[i] + (double)beta[i], 1e-5);
+            assert_float_equal(again[r * SIZE + i], y[r * SIZE + i], 1e-6);
             assert_float_equal(z[r * SIZE + i], s / sqrt(square + 0.5) * (double)gamma[i], 1e-5);
         }
         for (size_t c = 0; c < ROWS; c++) {
