@@ -47,8 +47,9 @@
 
 /* ---- what differs ---- */
 
-/* preferred, rows and rows_second say what 32 registers of 512 bits allow, and what fewer or narrower ones do. */
-#define CONTRACTION_FACTS(preferred, rows, rows_second)                                                                        \
+/* preferred, rows and rows_second say what 32 registers of 512 bits allow, and what fewer or narrower ones do; unrolled is
+ * unrolled_steps. */
+#define CONTRACTION_FACTS(preferred, rows, rows_second, unrolled)                                                              \
     {.tile = {.accumulators = 32,                                                                                              \
               .vectors_most = 8,                                                                                               \
               .vectors_most_tall = 4,                                                                                          \
@@ -63,7 +64,7 @@
                .vectors_most = 8,                                                                                              \
                .piece_least = 16},                                                                                             \
      .chains = 8,                                                                                                              \
-     .unrolled_steps = 288,                                                                                                    \
+     .unrolled_steps = (unrolled),                                                                                             \
      .row_pointers = 8,                                                                                                        \
      .few_rows = 6,                                                                                                            \
      .recurrent_rows = 1,                                                                                                      \
@@ -143,7 +144,7 @@
           .long_filter_channels = 8},                                                                                          \
      .winograd = WINOGRAD_FACTS}
 
-enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, ROW_COUNT };
+enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, WEBASSEMBLY, ROW_COUNT };
 
 static const struct target_facts rows[ROW_COUNT] = {
     /* This begins two multiply-adds of 512 bits in a cycle: Intel's server processors, Zen 5. */
@@ -155,7 +156,7 @@ static const struct target_facts rows[ROW_COUNT] = {
          .operation = OPERATION_FACTS,
          .loop = LOOP_FACTS,
          .fusion = FUSION_FACTS,
-         .contraction = CONTRACTION_FACTS(3, 8, 7),
+         .contraction = CONTRACTION_FACTS(3, 8, 7, 288),
          .multiplication =
              {.library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
               .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
@@ -168,16 +169,19 @@ static const struct target_facts rows[ROW_COUNT] = {
               .convolutions = true,
               .dense_batches = true},
          .winograd = WINOGRAD_FACTS},
-    [HALF_RATE] = HALF_RATE_ROW("avx512-half-rate", 1, CONTRACTION_FACTS(3, 8, 7)),
-    [AVX2] = HALF_RATE_ROW("avx2", 0.5, CONTRACTION_FACTS(2, 4, 0)),
+    [HALF_RATE] = HALF_RATE_ROW("avx512-half-rate", 1, CONTRACTION_FACTS(3, 8, 7, 288)),
+    [AVX2] = HALF_RATE_ROW("avx2", 0.5, CONTRACTION_FACTS(2, 4, 0, 288)),
     /* This has vectors of 128 bits: the first x86-64, and other architectures. */
-    [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0)),
+    [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0, 288)),
+    /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
+    [WEBASSEMBLY] = HALF_RATE_ROW("webassembly", 0.25, CONTRACTION_FACTS(2, 4, 0, 8)),
 };
 
 const struct target_facts *target_facts(const struct target *t)
 {
     return !t                          ? &rows[BASELINE]
            : t->facts                  ? t->facts
+           : t->isa.loads_first        ? &rows[WEBASSEMBLY]
            : t->isa.vector_bits >= 512 ? &rows[t->full_rate ? FULL_RATE : HALF_RATE]
            : t->isa.vector_bits >= 256 ? &rows[AVX2]
                                        : &rows[BASELINE];

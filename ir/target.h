@@ -25,7 +25,9 @@ struct isa {
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
     uint32_t registers;    /* vector registers */
+    bool loads_first;      /* all loads of a block of code come before its arithmetic, as engines of WebAssembly place them */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
+    bool select_extremes;  /* choosing the smaller or larger is an instruction, keeping NaN takes several (WebAssembly) */
     bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };

@@ -19,8 +19,41 @@ static V float_sign(const struct build *m, V a)
     return LLVMBuildSelect(m->b, more, const_f_like(m, a, 1), a, "");
 }
 
+/* Returns whether all lanes are one number, which is stored. */
+static bool is_number(V v, double *number)
+{
+    V lane = LLVMIsConstant(v) ? LLVMGetAggregateElement(v, 0) : NULL;
+    LLVMBool loses;
+
+    if (!lane || !LLVMIsAConstantFP(lane) || const_splat(lane, lanes_of(v)) != v)
+        return false;
+    *number = LLVMConstRealGetDouble(lane, &loses);
+    return !isnan(*number);
+}
+
+/*
+ * Returns the extreme of a vector and a number other than NaN by a comparison and a selection.  A NaN in the vector compares
+ * false and stays.  So does a zero of either sign beside a zero, which is right if the number is the zero that never wins, and
+ * for a maximum adding +0 makes +0 of it.  Returns NULL for a minimum with -0.
+ */
+static V compared_extreme(const struct build *m, bool largest, V a, V number_lanes, double number)
+{
+    if (!largest && number == 0 && signbit(number))
+        return NULL;
+    V other = LLVMBuildFCmp(m->b, largest ? LLVMRealOLT : LLVMRealOGT, a, number_lanes, "");
+    V one = LLVMBuildSelect(m->b, other, number_lanes, a, "");
+    return largest && number == 0 && !signbit(number) ? LLVMBuildFAdd(m->b, one, number_lanes, "") : one;
+}
+
 static V float_extreme(const struct build *m, bool largest, V a, V b)
 {
+    double number;
+
+    if (m->isa->select_extremes && (is_number(a, &number) || is_number(b, &number))) {
+        V one = is_number(b, &number) ? compared_extreme(m, largest, a, b, number) : compared_extreme(m, largest, b, a, number);
+        if (one)
+            return one;
+    }
     if (avx512_has_extreme(m, a) && !LLVMIsConstant(a) && !LLVMIsConstant(b))
         return avx512_extreme(m, largest, a, b);
     return op_intrinsic2(m, largest ? "llvm.maximum" : "llvm.minimum", a, b);

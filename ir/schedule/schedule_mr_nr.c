@@ -77,8 +77,7 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
     const struct contraction_facts *facts = &target_facts(target)->contraction;
     const int64_t lanes = target_lanes(target), vector_block = target_facts(target)->loop.vector_block;
     const bool masked = isa->vector_bits > 32 && (isa->masks || (isa->masks32 && b->wide_elements));
-    /* An element of A; without fused multiply-adds a product, too. */
-    const uint32_t spare = isa->fma || isa->relaxed_fma ? 1 : 2;
+    const uint32_t product = isa->fma || isa->relaxed_fma ? 0 : 1;
     const uint32_t most = b->own_operands ? facts->chains : facts->tile.accumulators;
     struct register_tile best = *t;
     double least = 0;
@@ -87,9 +86,10 @@ void mr_nr_choose(const struct target *target, const struct tile_bounds *b, stru
     for (t->vectors = 1; t->vectors <= (lanes > 1 ? facts->tile.vectors_most : 1); t->vectors++) {
         for (t->mr = 1; t->mr <= b->m && t->mr * t->vectors <= most; t->mr++) {
             const uint32_t b_registers = b->unpacked ? 2 * t->vectors + 1 : t->vectors;
+            const uint32_t a_registers = isa->loads_first ? t->mr : 1;
             double cost;
 
-            if (t->mr * t->vectors + b_registers + spare > isa->registers && t->mr > 1)
+            if (t->mr * t->vectors + b_registers + a_registers + product > isa->registers && t->mr > 1)
                 break;
             if (b->n > vector_block && vector_block % (t->vectors * lanes))
                 continue;

@@ -86,7 +86,7 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.panel.vectors_most, 1, 32),
     RANGE(UINT32, uint32_t, contraction.panel.piece_least, 4, 256),
     RANGE(UINT32, uint32_t, contraction.chains, 2, 64),
-    RANGE(UINT32, uint32_t, contraction.unrolled_steps, 32, 4096),
+    RANGE(UINT32, uint32_t, contraction.unrolled_steps, 1, 4096),
     RANGE(UINT32, uint32_t, contraction.row_pointers, 2, 32),
     RANGE(UINT32, uint32_t, contraction.few_rows, 1, 64),
     RANGE(UINT32, uint32_t, contraction.recurrent_rows, 1, 64),
@@ -250,6 +250,9 @@ static void targets_find_their_rows(void **state)
     assert_string_equal(target_facts(&t)->name, "avx2");
     t.isa.vector_bits = 128;
     assert_string_equal(target_facts(&t)->name, "baseline");
+    t.isa.loads_first = true;
+    assert_string_equal(target_facts(&t)->name, "webassembly");
+    t.isa.loads_first = false;
     t.isa.vector_bits = 32;
     assert_string_equal(target_facts(&t)->name, "baseline");
     assert_int_equal(target_lanes(&t), 1);
@@ -258,10 +261,12 @@ static void targets_find_their_rows(void **state)
     t.cache_bytes = 0;
     assert_ptr_equal(target_facts(&t), &own);
     assert_true(target_l2_bytes(&t) == 123);
-    /* wider vectors multiply faster */
-    for (uint32_t i = 1; target_facts_at(i); i++)
-        assert_true(target_facts_at(i)->multiplication.packed.operations <
-                    target_facts_at(i - 1)->multiplication.packed.operations);
+    /* wider vectors multiply faster; WebAssembly has those of the baseline */
+    for (uint32_t i = 1; target_facts_at(i); i++) {
+        const struct target_facts *f = target_facts_at(i), *before = target_facts_at(i - 1);
+        const double speed = f->multiplication.packed.operations, other = before->multiplication.packed.operations;
+        assert_true(strcmp(f->name, "webassembly") ? speed < other : speed == other);
+    }
 }
 
 int main(void)

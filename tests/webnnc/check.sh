@@ -508,6 +508,12 @@ check_wasm() {
     passes "$webnnc" types.webnn -o types.wasm
     printf 'webnn_graph "g" v1 { inputs { x: f32[2]; } consts { c: f32[2] @bytes([0, 0, 128, 63, 0, 0, 0, 64]); } nodes { y = add(x, c); } outputs { y; } }\n' >weights.webnn
     passes "$webnnc" weights.webnn -o weights.wasm --weights weights.bin
+    printf 'webnn_graph "g" v1 { inputs { x: f32[8]; } consts { p: f32[8] @scalar(0); n: f32[8] @scalar(-0.0); c: f32[8] @scalar(2.5); m: f32[8] @bytes([%s]); } nodes { %s } outputs { %s } }\n' \
+        "$(printf '0,0,128,63,0,0,0,128,%.0s' 1 2 3 4 | sed 's/,$//; s/,/, /g')" \
+        "relu = relu(x); relu6 = clamp(x, minValue=0, maxValue=6); max_p = max(x, p); max_n = max(n, x); max_c = max(x, c);
+         min_p = min(x, p); min_n = min(x, n); min_c = min(c, x); max_m = max(x, m); min_m = min(x, m); max_x = max(x, x);" \
+        "relu; relu6; max_p; max_n; max_c; min_p; min_n; min_c; max_m; min_m; max_x;" >extremes.webnn
+    passes "$webnnc" extremes.webnn -o extremes.wasm
     passes node "$source/tests/webnnc/wasm_types.mjs"
     [ -s err.txt ] && cat err.txt
     # A name of a file that means something in a URL, and the linker of somebody's own.

@@ -2,7 +2,7 @@
 // Holds the JavaScript modules of webnnc against what check.sh compiled: every data type, names that mean something to
 // JavaScript, files from elsewhere and from a server, and files that are wrong.
 //
-//   node wasm_types.mjs     in a folder with types.wasm, and weights.wasm with weights.bin
+//   node wasm_types.mjs     in a folder with types.wasm, extremes.wasm, and weights.wasm with weights.bin
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -62,3 +62,16 @@ assert.deepEqual([...(await load({ weights })).run({ x: Float32Array.of(5, 6) })
 weights[8] ^= 1;
 await assert.rejects(load({ weights }), /weights_set_weights returned \d+/);
 await assert.rejects(load({ weights: weights.subarray(1) }), /weights_set_weights returned \d+/);
+
+// Minimum and maximum keep NaN, and -0 is less than +0, whatever instructions they are; as in JavaScript.
+const extremes = await import(here('extremes.mjs'));
+const x = Float32Array.of(NaN, -0, 0, 7, -1, Infinity, -Infinity, 2.5);
+const mixed = [1, -0, 1, -0, 1, -0, 1, -0], { max, min } = Math;
+const wanted = {
+    relu: (v) => max(v, 0), relu6: (v) => min(max(v, 0), 6), max_p: (v) => max(v, 0), max_n: (v) => max(v, -0),
+    max_c: (v) => max(v, 2.5), min_p: (v) => min(v, 0), min_n: (v) => min(v, -0), min_c: (v) => min(v, 2.5),
+    max_m: (v, i) => max(v, mixed[i]), min_m: (v, i) => min(v, mixed[i]), max_x: (v) => v,
+};
+const got = (await extremes.load()).run({ x });
+for (const [name, function_] of Object.entries(wanted))
+    assert.deepEqual([...got[name]], [...x].map(function_), name);

@@ -132,6 +132,42 @@ static void contractions_are_register_tiled(void **state)
                            "4 lanes along v1, tiles of 7 rows x 2 vectors, 1 units, scratch 0 bytes"}); /* what is left over */
 }
 
+/* y[i][j] = sum over r and s of x[r][i + s] * w[r][s][j]: a convolution with a small window */
+static struct kernel *create_window(void)
+{
+    enum { M = 96, N = 32, R = 3, S = 3 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, M), j = kernel_var(k, KVAR_PARALLEL, N);
+    const uint32_t r = kernel_var(k, KVAR_REDUCED, R), s = kernel_var(k, KVAR_REDUCED, S);
+    const struct kaffine pixel = kaffine_add(k, at(k, r, M + S - 1, s), kaffine_var(k, i));
+
+    kernel_tensor(k, WNNOperandDataType_Float32, R * (M + S - 1), false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, R * S * N, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, M * N, true, NULL);
+    const uint32_t w = load(k, 1, kaffine_add(k, kaffine_scale(k, at(k, r, S, s), N), kaffine_var(k, j)));
+    kernel_store(k, 2, at(k, i, N, j), kernel_dot(k, load(k, 0, pixel), w), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/* Where all loads of a block come first, unrolled steps would keep their operands on the stack. */
+static void unrolled_steps_fit_into_registers(void **state)
+{
+    static const struct isa webassembly = {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true};
+    const struct isa *const isas[] = {&baseline, &webassembly};
+    struct kernel *k = create_window();
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct schedule *s = schedule_of(k, isas[i]);
+
+        assert_true(s->tiled);
+        assert_int_equal(s->tile.unroll_from, i ? k->reduced_count : 0);
+        schedule_free(s);
+    }
+    kernel_free(k);
+}
+
 static void transposes_are_in_registers(void **state)
 {
     enum { ROWS = 64, WIDTH = 48 };
@@ -154,6 +190,7 @@ int main(void)
         cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
         cmocka_unit_test(rows_that_are_used_twice_are_kept),
         cmocka_unit_test(contractions_are_register_tiled),
+        cmocka_unit_test(unrolled_steps_fit_into_registers),
         cmocka_unit_test(transposes_are_in_registers),
     };
 

@@ -165,6 +165,8 @@ static const struct isa isa_levels[] = {
     {.vector_bits = 256, .fma = true, .f16 = true, .rounding = true, .masks32 = true, .registers = 16},
     {.vector_bits = 128, .registers = 16},                                             /* x86-64 */
     {.vector_bits = 128, .fma = true, .f16 = true, .rounding = true, .registers = 32}, /* aarch64 */
+    {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true},      /* WebAssembly */
+    {.vector_bits = 128, .rounding = true, .registers = 15, .loads_first = true, .relaxed_fma = true},
 };
 
 /* Returns the schedule of the contraction that reads a packed constant, which *panel tells the width of. */
@@ -225,11 +227,15 @@ static void check_agreement(const struct isa *isa, int64_t m, int64_t k, int64_t
         assert_int_equal(panel % nr, 0);
     /* the next step of the sum reads the next row of the panel */
     assert_int_equal(kaffine_coefficient(b->index, s->kernel->parallel_count), panel);
-    /* MR x NR fits into registers, with a row of B and an element of A, and hides latency where there are rows for it */
-    assert_true(tile->mr * tile->vectors + tile->vectors + (isa->fma ? 1 : 2) <= isa->registers);
+    /* MR x NR fits into registers, with a row of B, elements of A and a product, and hides latency where there are rows for
+     * it */
+    const uint32_t product = isa->fma || isa->relaxed_fma ? 0 : 1;
+    const uint32_t fixed = tile->vectors + product + (isa->loads_first ? 0 : 1), by_row = tile->vectors + isa->loads_first;
+    assert_true(tile->mr * by_row + fixed <= isa->registers || tile->mr == 1);
     assert_true(tile->mr <= m);
     if (m >= target_facts(&t)->contraction.tall_rows && panel >= 2 * s->lanes)
-        assert_true(tile->mr * tile->vectors >= target_facts(&t)->contraction.chains);
+        assert_true(tile->mr * tile->vectors >= target_facts(&t)->contraction.chains ||
+                    (tile->mr + 1) * by_row + fixed > isa->registers); /* or one row more does not fit */
     schedule_free(s);
     kernel_list_free(&list);
     graph_free(g);
