@@ -44,6 +44,59 @@ static void classify_says_lesser_panda(void **state)
     assert_int_equal(run("%s/classify", EXAMPLES), 2);
 }
 
+/* Reads the line of JSON that ends with the index-th line end and checks path and class; expected is -1 for an error. */
+static void assert_line(int index, const char *path, int expected)
+{
+    const char *line = printed, *end = NULL;
+    const cJSON *top;
+    cJSON *j;
+
+    for (; index > 0 && line; index--)
+        line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    j = line ? cJSON_ParseWithOpts(line, &end, false) : NULL;
+    if (!j || *end != '\n')
+        fail_msg("no line of JSON for %s in: %s", path, printed);
+    top = cJSON_GetArrayItem(cJSON_GetObjectItem(j, "top"), 0);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(j, "input")), path);
+    assert_int_equal(cJSON_GetObjectItem(j, "error") != NULL, expected < 0);
+    if (expected >= 0) {
+        assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(j, "ms")) > 0);
+        assert_int_equal((int)cJSON_GetNumberValue(cJSON_GetObjectItem(top, "class")), expected);
+        assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(top, "label")), "lesser panda");
+        assert_in_range((int)(1e4 * cJSON_GetNumberValue(cJSON_GetObjectItem(top, "probability"))), 9900, 10000);
+    }
+    cJSON_Delete(j);
+}
+
+static void classify_takes_folders_and_lists(void **state)
+{
+    const char *m = shared_model("mobilenetv2");
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(run("mkdir -p many/sub && cp %s/test.jpg many/c.jpg && cp %s/test_224.png many/sub/d.png", m, m), 0);
+    assert_int_equal(run("%s/classify %s many", EXAMPLES, m), 0);
+    assert_line(0, "many/c.jpg", 387);
+    assert_line(1, "many/sub/d.png", 387);
+    write_text("many/b.jpg", "this is no picture");
+    assert_int_equal(run("%s/classify %s many 2>/dev/null", EXAMPLES, m), 1);
+    assert_line(0, "many/b.jpg", -1);
+    assert_line(1, "many/c.jpg", 387);
+    assert_line(2, "many/sub/d.png", 387);
+    write_text("list", "many/sub/d.png\nmany/absent.png\n");
+    assert_int_equal(run("%s/classify %s many/c.jpg --list list", EXAMPLES, m), 1);
+    assert_line(0, "many/c.jpg", 387);
+    assert_line(1, "many/sub/d.png", 387);
+    assert_line(2, "many/absent.png", -1);
+    assert_printed("classify: 1 of 3 inputs failed; their lines say why\n");
+    assert_int_equal(run("%s/classify %s - --list list </dev/null", EXAMPLES, m), 2);
+    assert_int_equal(run("%s/classify %s --list - </dev/null", EXAMPLES, m), 1);
+    assert_printed("there are no pictures");
+    assert_int_equal(run("%s/classify %s --list absent", EXAMPLES, m), 1);
+    assert_printed("absent: No such file or directory");
+}
+
 /* Reads "score 0.9999  box 0.1 0.2 0.3 0.4" lines.  Returns how many. */
 static int read_faces(double faces[16][5])
 {
@@ -199,9 +252,8 @@ static void upscale_has_no_seams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classify_says_lesser_panda),
-        cmocka_unit_test(find_faces_draws_five_boxes),
-        cmocka_unit_test(stylise_paints_the_reference),
+        cmocka_unit_test(classify_says_lesser_panda),  cmocka_unit_test(classify_takes_folders_and_lists),
+        cmocka_unit_test(find_faces_draws_five_boxes), cmocka_unit_test(stylise_paints_the_reference),
         cmocka_unit_test(upscale_has_no_seams),
     };
 
