@@ -205,6 +205,15 @@ static void add_extreme(struct emitter *e, const struct kexpr *x, struct accumul
     slot_store(e, a->nan, part, LLVMBuildOr(m->b, nan, is_nan, ""));
 }
 
+/* Returns the condition if a value is 1 where one holds and 0 elsewhere, else NULL. */
+static V counted_condition(V value)
+{
+    while (LLVMIsAZExtInst(value))
+        value = LLVMGetOperand(value, 0);
+    return LLVMGetTypeKind(element_type(value)) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element_type(value)) == 1 ? value
+                                                                                                                        : NULL;
+}
+
 void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V value, V other)
 {
     const struct kexpr *x = &e->k->exprs[id];
@@ -214,7 +223,7 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     T element = value_type(e, x);
     V mask = e->info.vector_reduced && lanes > 1 ? cx->mask : NULL;
 
-    V old = slot_load(e, a->value, part, element), new;
+    V old = slot_load(e, a->value, part, element), counted, new;
     if (is_arg(x)) {
         frame_here(&e->frame);
         V index = arg_index(e, cx, lanes);
@@ -233,7 +242,10 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     }
     if (is_in_double(x))
         value = LLVMBuildFPExt(m->b, value, LLVMTypeOf(old), "");
-    if (x->reduce != KR_DOT)
+    counted = x->reduce == KR_SUM && avx512_has_count(m, old) ? counted_condition(value) : NULL;
+    if (counted)
+        new = avx512_count(m, old, counted);
+    else if (x->reduce != KR_DOT)
         new = combine(e, x, old, value);
     else if (ktype_is_float(x->type))
         new = op_mad(m, value, other, old);

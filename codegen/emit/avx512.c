@@ -71,6 +71,22 @@ V avx512_extreme(const struct build *m, bool largest, V a, V b)
     return LLVMBuildSelect(m->b, is_nan, LLVMBuildFAdd(m->b, a, b, ""), one, "");
 }
 
+bool avx512_has_count(const struct build *m, V like)
+{
+    return m->isa->scaling && has_lanes(like) && element_type(like) == type_int(m, 32);
+}
+
+/* LLVM makes a vector of the condition's mask and adds that: a third instruction.  It does not where it cannot know that what
+ * is added is 1. */
+V avx512_count(const struct build *m, V count, V condition)
+{
+    T type = LLVMTypeOf(count);
+    V one = LLVMConstBitCast(const_splat(const_int(m, 32, 1), lanes_of(count)), type_like(type_f32(m), count));
+
+    one = LLVMBuildBitCast(m->b, op_intrinsic1(m, "llvm.arithmetic.fence", one), type, "");
+    return LLVMBuildSelect(m->b, condition, LLVMBuildAdd(m->b, count, one, ""), count, "");
+}
+
 bool avx512_has_scale(const struct build *m, V like)
 {
     return m->isa->scaling && has_lanes(like);

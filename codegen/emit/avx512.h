@@ -13,6 +13,9 @@ bool avx512_has_extreme(const struct build *m, V like);
 V avx512_extreme(const struct build *m, bool largest, V a, V b);
 /** Returns the same of numbers, in one instruction.  Of a NaN and a number it is the number. */
 V avx512_extreme_number(const struct build *m, bool largest, V a, V b);
+/** Returns count + 1 where a condition holds and count elsewhere, of 32-bit integers. */
+bool avx512_has_count(const struct build *m, V like);
+V avx512_count(const struct build *m, V count, V condition);
 /** Returns x * 2^n, rounded once; n is a whole number, as float. */
 bool avx512_has_scale(const struct build *m, V like);
 V avx512_scale(const struct build *m, V x, V n);
