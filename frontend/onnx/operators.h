@@ -32,7 +32,8 @@ extern const struct onnx_operator_table onnx_einsum_operators;    /* Einsum */
 extern const struct onnx_operator_table onnx_resize_operators;    /* Resize, Upsample */
 extern const struct onnx_operator_table onnx_recurrent_operators; /* LSTM, GRU, RNN */
 extern const struct onnx_operator_table onnx_attention_operators; /* Attention, RotaryEmbedding, TensorScatter */
-extern const struct onnx_operator_table onnx_select_operators;    /* TopK, GridSample */
+extern const struct onnx_operator_table onnx_select_operators;    /* GridSample */
+extern const struct onnx_operator_table onnx_top_k_operators;     /* TopK */
 extern const struct onnx_operator_table onnx_language_operators;  /* of ONNX Runtime: MatMulNBits, GroupQueryAttention, ... */
 extern const struct onnx_operator_table onnx_transformer_operators; /* of ONNX Runtime: MultiHeadAttention, ... */
 extern const struct onnx_operator_table onnx_microsoft_operators;   /* of ONNX Runtime: QLinearAdd, FusedMatMul, ... */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ONNX operators and forms of them that the ONNX node tests do not have, on models made here, against plain loops: Einsum,
- * TopK, GridSample, indices of MaxPool, matmuls of integers beyond what float32 holds, recurrent operators composed step by
+ * GridSample, indices of MaxPool, matmuls of integers beyond what float32 holds, recurrent operators composed step by
  * step.
  */
 #include <math.h>
@@ -151,64 +151,6 @@ static void einsum_equals_loops_for_any_equation(void **unused)
         free_net(t);
         free(t);
     }
-}
-
-/* ---- TopK ---- */
-
-static void check_top_k(uint32_t count, int64_t k, bool largest)
-{
-    enum { ROWS = 2 };
-    float *x = malloc(ROWS * count * sizeof *x), y[ROWS * 64];
-    int64_t indices[ROWS * 64];
-    void *inputs[1] = {x}, *outputs[2] = {y, indices};
-    size_t bytes[2] = {ROWS * (size_t)k * sizeof *y, ROWS * (size_t)k * sizeof *indices};
-    struct net *t = malloc(sizeof *t);
-    Onnx__NodeProto *n;
-    char dims[32];
-
-    assert_true(x && t && k <= 64);
-    start(t, 13);
-    snprintf(dims, sizeof dims, "%u %d", count, ROWS); /* along the first axis */
-    input(t, "x", F32, dims);
-    integers(t, "k", 1, &k);
-    n = node(t, "TopK", "x k", "y i");
-    attribute_int(t, n, "axis", 0);
-    attribute_int(t, n, "largest", largest);
-    output(t, "y");
-    output(t, "i");
-    for (size_t i = 0; i < ROWS * count; i++) /* many equal ones, and infinities that must not be mistaken for those taken */
-        x[i] = i % ROWS ? (i < ROWS ? 1.0f : (largest ? -INFINITY : INFINITY)) : (float)next(5);
-    run(t, inputs, outputs, bytes);
-    for (uint32_t r = 0; r < ROWS; r++) {
-        bool *taken = calloc(count, 1);
-        assert_non_null(taken);
-        for (int64_t i = 0; i < k; i++) {
-            size_t best = SIZE_MAX;
-            for (size_t j = 0; j < count; j++)
-                if (!taken[j] && (best == SIZE_MAX ||
-                                  (largest ? x[j * ROWS + r] > x[best * ROWS + r] : x[j * ROWS + r] < x[best * ROWS + r])))
-                    best = j;
-            taken[best] = true;
-            assert_int_equal(indices[i * ROWS + r], best);
-            assert_true(y[i * ROWS + r] == x[best * ROWS + r]);
-        }
-        free(taken);
-    }
-    free_net(t);
-    free(t);
-    free(x);
-}
-
-static void top_k_orders_and_breaks_ties_by_index(void **unused)
-{
-    (void)unused;
-    check_top_k(7, 7, true);
-    check_top_k(7, 3, false);
-    check_top_k(100, 60, true);
-    check_top_k(1000, 5, true); /* picked one by one */
-    check_top_k(1000, 5, false);
-    check_top_k(5000, 9, true);
-    check_top_k(5000, 9, false);
 }
 
 /* ---- matmuls of integers ---- */
@@ -675,7 +617,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(einsum_equals_loops_for_any_equation),
-        cmocka_unit_test(top_k_orders_and_breaks_ties_by_index),
         cmocka_unit_test(integer_matmuls_are_exact_beyond_float32),
         cmocka_unit_test(integer_convolutions_are_exact_beyond_float32),
         cmocka_unit_test(dynamically_quantized_matmuls_are_exact),

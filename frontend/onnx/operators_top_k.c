@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports TopK: rows are cut into blocks, and only the blocks with the k largest maxima are looked at.
+ *
+ * An element among the k first of its row lies in one of the k blocks that come first by their maxima, those with equal maxima
+ * in their order in the row: each of the others has an element that comes before it.  The elements of these blocks, in their
+ * order, are the next row, until few are left, which are sorted by counting what comes before each.  What "first" means is
+ * largest or smallest; comments speak of the largest.
+ */
+#include "frontend/onnx/compose.h"
+#include "frontend/onnx/operators.h"
+
+/**
+ * Describes candidates, in the order of their row.  Rows lie side by side, so that vectors compare elements of many rows where
+ * there are many; only the operand itself may have one behind the other.
+ */
+struct candidates {
+    WNNOperand values; /* [count, rows], or [rows, count] if by_rows */
+    WNNOperand places; /* their indices in the row, int32 [count, rows]; NULL if they are 0, 1, ... */
+    uint32_t rows, count, k;
+    bool by_rows, largest;
+};
+
+/* ---- how rows are cut ---- */
+
+enum { CUTS_MAX = 3 }; /* a fourth cut is more kernels than comparisons saved, for any size */
+
+/* These are what things cost, in comparisons of the maxima of a row. */
+#define SORTED_COMPARISON 3.3  /* ties are broken by the index, too */
+#define CUT_COST 30e3          /* starting about nine kernels, once for all rows */
+#define ROW_COST 2e3           /* what they do for each row, however short it is */
+#define BLOCK_COST 100         /* what is done for each block besides comparing it */
+#define ELEMENT_COST 8         /* finding maxima */
+#define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
+#define CANDIDATE_COST 60      /* gathering an element and its index */
+#define COMPARISONS_MAX 0x1p27 /* in a row; more are refused */
+
+/*
+ * Returns what it costs to find the first ones of a row with at most `cuts` cuts, and in *block the size of the blocks of the
+ * first cut, or 0 if sorting at once costs least.
+ */
+static double plan_cuts(uint32_t rows, uint32_t count, uint32_t k, unsigned cuts, uint32_t *block)
+{
+    double best = SORTED_COMPARISON * (double)count * count;
+    uint32_t ignored;
+
+    *block = 0;
+    for (uint32_t power = 2; cuts && power < count / k; power *= 2)
+        for (uint32_t size = power; size < 2 * power && size < count / k; size += power / 2) {
+            const uint32_t blocks = count / size, left = k * size + count % size;
+            double cost =
+                (double)blocks * blocks + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks + CANDIDATE_COST * (double)left;
+            cost += (count % size ? REST_COST : ELEMENT_COST) * (double)count;
+            if (left < count && cost < best)
+                cost += plan_cuts(rows, left, k, cuts - 1, &ignored);
+            if (left < count && cost < best) {
+                best = cost;
+                *block = size;
+            }
+        }
+    return best;
+}
+
+/* ---- comparisons ---- */
+
+static WNNOperand comes_before(struct onnx_node *n, const struct candidates *c, WNNOperand x, WNNOperand y)
+{
+    return c->largest ? onnx_greater(n, x, y) : onnx_lesser(n, x, y);
+}
+
+/* Returns how many flags are set along axis 1 of [count, count, rows], as [count, rows]. */
+static WNNOperand count_set(struct onnx_node *n, WNNOperand flags)
+{
+    const struct onnx_dims dims = onnx_dims_of(flags);
+
+    flags = onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, WNNOperandDataType_Int32), 1);
+    return onnx_reshape(n, flags, 2, (uint32_t[]){dims.at[0], dims.at[2]});
+}
+
+/* Returns the number of set flags before each element of a row. */
+static WNNOperand count_before(struct onnx_node *n, WNNOperand flags)
+{
+    WNNCumulativeSumOptions o = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
+
+    o.label = n->label;
+    o.exclusive = true;
+    return wnnGraphBuilderCumulativeSum(n->builder, onnx_cast(n, flags, WNNOperandDataType_Int32), 0, &o);
+}
+
+/* Returns x [count, rows] and the same once more, such that comparing them compares all elements of a row with each other. */
+static WNNOperand each_and_other(struct onnx_node *n, WNNOperand x, WNNOperand *other)
+{
+    const struct onnx_dims dims = onnx_dims_of(x);
+
+    *other = onnx_reshape(n, x, 3, (uint32_t[]){1, dims.at[0], dims.at[1]});
+    return onnx_reshape(n, x, 3, (uint32_t[]){dims.at[0], 1, dims.at[1]});
+}
+
+/* Returns the k first of the numbers 0, 1, ... ordered by their places in each row, int32 [count, rows]; as [k, rows]. */
+static WNNOperand invert(struct onnx_node *n, const struct candidates *c, WNNOperand places)
+{
+    const struct onnx_dims dims = onnx_dims_of(places);
+    const WNNOperand each = onnx_expand(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, dims.at[0]), dims);
+    WNNScatterOptions o = WNN_SCATTER_OPTIONS_INIT;
+
+    o.label = n->label;
+    return onnx_slice_axis(n, wnnGraphBuilderScatterElements(n->builder, each, places, each, &o), 0, 0, c->k);
+}
+
+/* ---- cuts ---- */
+
+/*
+ * Returns the indices of the k first numbers of each row of x, [blocks, rows], in the order of the row, as int32 [k, rows].
+ * Comparing all with each other tells the k-th number; of those that equal it the first ones are taken.
+ */
+static WNNOperand choose_blocks(struct onnx_node *n, const struct candidates *c, WNNOperand x)
+{
+    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k);
+    const onnx_reduction first = c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin;
+    const onnx_reduction last = c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax;
+    const uint32_t count = onnx_dims_of(x).at[0];
+    WNNOperand each, other, bound, above, equal, taken, order, others;
+
+    each = each_and_other(n, x, &other);
+    bound = onnx_lesser(n, count_set(n, comes_before(n, c, other, each)), k);
+    bound = onnx_where(n, bound, x, onnx_reduce_axis(n, first, x, 0)); /* the first one is among them in any case */
+    bound = onnx_reduce_axis(n, last, bound, 0);
+    above = comes_before(n, c, x, bound);
+    equal = onnx_equal(n, x, bound);
+    taken = onnx_cast(n, above, WNNOperandDataType_Int32);
+    taken = onnx_add(n, count_before(n, equal), onnx_reduce_axis(n, wnnGraphBuilderReduceSum, taken, 0));
+    taken = onnx_or(n, above, onnx_and(n, equal, onnx_lesser(n, taken, k)));
+    /* Those taken go to the front, the others behind them. */
+    order = count_before(n, taken);
+    others = onnx_add(n, onnx_sub(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, count), order), k);
+    return invert(n, c, onnx_where(n, taken, order, others));
+}
+
+/*
+ * Returns the first element of each block, [blocks, rows].  Of two to four neighbours each at a time: vectors hold whole ones
+ * of those (docs/elementwise.md).
+ */
+static WNNOperand find_maxima(struct onnx_node *n, const struct candidates *c, uint32_t size)
+{
+    static const uint32_t swap[] = {1, 0};
+    const onnx_reduction first = c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin;
+    const uint32_t whole = c->count / size * size;
+    WNNOperand x = c->values;
+
+    if (!c->by_rows && c->rows > 1) {
+        x = onnx_reshape(n, onnx_slice_axis(n, x, 0, 0, whole), 3, (uint32_t[]){whole / size, size, c->rows});
+        return onnx_reshape(n, onnx_reduce_axis(n, first, x, 1), 2, (uint32_t[]){whole / size, c->rows});
+    }
+    x = onnx_slice_axis(n, onnx_reshape(n, x, 2, (uint32_t[]){c->rows, c->count}), 1, 0, whole);
+    for (uint32_t part, left = whole; size > 1; size /= part) {
+        part = size % 4 == 0 ? 4 : size % 3 == 0 ? 3 : 2;
+        left /= part;
+        x = onnx_reduce_axis(n, first, onnx_reshape(n, x, 3, (uint32_t[]){c->rows, left, part}), 2);
+        x = onnx_reshape(n, x, 2, (uint32_t[]){c->rows, left});
+    }
+    return onnx_transpose(n, x, 2, swap);
+}
+
+/* Returns the elements at these places of rows, int32 [count, rows], as [count, rows]. */
+static WNNOperand gather_places(struct onnx_node *n, const struct candidates *c, WNNOperand x, bool by_rows, WNNOperand places)
+{
+    const WNNOperand rows = onnx_iota(n, WNNOperandDataType_Int32, 2, 1, c->rows);
+    const WNNOperand stride = onnx_scalar(n, WNNOperandDataType_Int32, by_rows ? c->count : c->rows);
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+
+    o.label = n->label;
+    places = by_rows ? onnx_add(n, places, onnx_mul(n, rows, stride)) : onnx_add(n, onnx_mul(n, places, stride), rows);
+    x = onnx_reshape(n, x, 1, (uint32_t[]){c->rows * c->count});
+    return wnnGraphBuilderGather(n->builder, x, places, &o);
+}
+
+/* Returns the indices among the candidates of the elements of blocks, int32 [k, rows], and of those that no block has. */
+static WNNOperand places_of(struct onnx_node *n, const struct candidates *c, WNNOperand blocks, uint32_t size)
+{
+    const uint32_t whole = c->count / size * size, rest = c->count % size;
+    WNNOperand parts[2];
+
+    parts[0] = onnx_mul(n, blocks, onnx_scalar(n, WNNOperandDataType_Int32, size));
+    parts[0] = onnx_add(n, onnx_reshape(n, parts[0], 3, (uint32_t[]){c->k, 1, c->rows}),
+                        onnx_iota(n, WNNOperandDataType_Int32, 3, 1, size));
+    parts[0] = onnx_reshape(n, parts[0], 2, (uint32_t[]){c->k * size, c->rows});
+    if (rest) {
+        parts[1] = onnx_scalar(n, WNNOperandDataType_Int32, whole);
+        parts[1] = onnx_add(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, rest), parts[1]);
+        parts[1] = onnx_expand(n, parts[1], (struct onnx_dims){2, {rest, c->rows}});
+    }
+    return onnx_concat(n, rest ? 2 : 1, parts, 0);
+}
+
+/* Leaves the candidates of the k blocks of that size whose maxima come first. */
+static void cut(struct onnx_node *n, struct candidates *c, uint32_t size)
+{
+    const WNNOperand places = places_of(n, c, choose_blocks(n, c, find_maxima(n, c, size)), size);
+
+    c->values = gather_places(n, c, c->values, c->by_rows, places);
+    c->places = c->places ? gather_places(n, c, c->places, false, places) : places;
+    c->by_rows = false;
+    c->count = c->k * size + c->count % size;
+}
+
+/* ---- sorting ---- */
+
+/*
+ * Returns how many elements of its row come before each element: those that are larger, and of equal ones those with a lower
+ * index.
+ */
+static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
+{
+    const WNNOperand lower = onnx_lesser(n, onnx_iota(n, WNNOperandDataType_Int32, 3, 1, c->count),
+                                         onnx_iota(n, WNNOperandDataType_Int32, 3, 0, c->count));
+    WNNOperand other, each = each_and_other(n, c->values, &other);
+
+    return count_set(n, onnx_or(n, comes_before(n, c, other, each), onnx_and(n, onnx_equal(n, other, each), lower)));
+}
+
+/* Leaves the k first candidates, in order. */
+static void select_first(struct onnx_node *n, struct candidates *c)
+{
+    static const uint32_t swap[] = {1, 0};
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    WNNOperand at;
+    uint32_t block;
+
+    o.label = n->label;
+    for (unsigned cuts = CUTS_MAX; plan_cuts(c->rows, c->count, c->k, cuts, &block), block; cuts--)
+        cut(n, c, block);
+    if (c->by_rows)
+        c->values = onnx_transpose(n, c->values, 2, swap);
+    at = invert(n, c, rank_elements(n, c));
+    c->values = wnnGraphBuilderGatherElements(n->builder, c->values, at, &o);
+    c->places = c->places ? wnnGraphBuilderGatherElements(n->builder, c->places, at, &o) : at;
+    c->by_rows = false;
+    c->count = c->k;
+}
+
+/* ---- the operator ---- */
+
+/* Reads k, and checks that it fits the rows and that they are not too long to be compared. */
+static bool read_k(struct onnx_node *n, uint32_t rows, uint32_t count, uint32_t *result)
+{
+    const int64_t *list;
+    size_t numbers = 0;
+    int64_t k;
+    uint32_t block;
+
+    if (n->version < 10) {
+        k = onnx_int(n, "k", 0);
+    } else {
+        list = onnx_integers(n, 1, &numbers);
+        k = list && numbers == 1 ? list[0] : 0;
+    }
+    if (n->refused)
+        return false;
+    if (k < 1 || k > count)
+        return onnx_refuse(n, "%lld elements of %u", (long long)k, count);
+    if (plan_cuts(rows, count, (uint32_t)k, CUTS_MAX, &block) > COMPARISONS_MAX)
+        return onnx_refuse(n, "%lld elements of %u are found by more than %.0f comparisons", (long long)k, count,
+                           COMPARISONS_MAX);
+    *result = (uint32_t)k;
+    return true;
+}
+
+/* Returns results [k, rows] with k along an axis; dims has the other sizes. */
+static WNNOperand unflatten(struct onnx_node *n, WNNOperand x, uint32_t k, uint32_t axis, struct onnx_dims dims)
+{
+    struct onnx_dims first = {dims.rank, {k}};
+    uint32_t permutation[ONNX_RANK_MAX];
+
+    for (uint32_t i = 0; i < dims.rank; i++) {
+        if (i)
+            first.at[i] = dims.at[i <= axis ? i - 1 : i];
+        permutation[i] = i == axis ? 0 : i < axis ? i + 1 : i;
+    }
+    return onnx_transpose(n, onnx_reshape_to(n, x, first), dims.rank, permutation);
+}
+
+static bool import_top_k(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    struct candidates c = {.largest = onnx_int(n, "largest", 1) != 0};
+    const int64_t along = onnx_int(n, "axis", -1);
+    struct onnx_dims dims = onnx_dims_of(x);
+    uint32_t permutation[ONNX_RANK_MAX], axis;
+
+    onnx_ignore(n, "sorted"); /* in order is right in any case */
+    if (n->refused || !onnx_axis(n, along, dims.rank, &axis))
+        return false;
+    /* Rows along the last axis lie one behind the other, those along any other are made to lie side by side. */
+    c.by_rows = axis + 1 == dims.rank;
+    for (uint32_t i = 0; i < dims.rank; i++)
+        permutation[i] = i == 0 ? axis : i <= axis ? i - 1 : i;
+    if (!c.by_rows)
+        x = onnx_transpose(n, x, dims.rank, permutation);
+    c.count = dims.at[axis];
+    dims.at[axis] = 1;
+    c.rows = onnx_dims_product(n, &dims, 0, dims.rank);
+    c.values = onnx_reshape(n, x, 2, c.by_rows ? (uint32_t[]){c.rows, c.count} : (uint32_t[]){c.count, c.rows});
+    if (!read_k(n, c.rows, c.count, &c.k))
+        return false;
+    select_first(n, &c);
+    onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places, WNNOperandDataType_Int64), c.k, axis, dims));
+    return onnx_output(n, 0, unflatten(n, c.values, c.k, axis, dims));
+}
+
+static const struct onnx_operator rows[] = {
+    {"TopK", 1, 9, 1, 1, 2, 0, import_top_k, "the blocks with the largest elements are sorted by counting", NULL},
+    {"TopK", 10, 0, 2, 2, 2, 0, import_top_k, "k must be constant; the blocks with the largest elements are sorted by counting",
+     NULL},
+};
+
+ONNX_TABLE(onnx_top_k_operators, rows);
