@@ -20,7 +20,8 @@ if [ "$what" != demo ] && [ "$what" != node ]; then
     packages+=(libcmocka-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user clang-19 lld-19
                ocl-icd-opencl-dev pocl-opencl-icd)
 fi
-[ "$what" != check ] || packages+=(libclang-rt-19-dev python3-numpy doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind)
+[ "$what" != check ] || packages+=(libclang-rt-19-dev python3-numpy doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
+                                libopenmpi-dev openmpi-bin)
 
 missing=()
 for package in "${packages[@]}"; do

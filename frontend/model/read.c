@@ -254,6 +254,15 @@ bool model_source_read(const struct model_source *source, WNNContext context, co
     return read_kind(source->kind, context, source->path, source->map, bytes, length, options, model, message);
 }
 
+bool model_is_compiled(const char *path)
+{
+    static const char saved[] = "\x89WNNIMG\n", elf[] = {0x7F, 'E', 'L', 'F'};
+    char start[8] = {0};
+
+    return file_start(path, start, sizeof start) == sizeof start &&
+           (!memcmp(start, saved, sizeof start) || !memcmp(start, elf, sizeof elf));
+}
+
 bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message)
 {
     struct model_source *source = model_source_open(path, message);

@@ -170,7 +170,7 @@ static bool run(struct run *r)
 
     if (!sources_read(o, &r->sources) || !labels_read(o->labels, &r->labels) || !create_context(r))
         return false;
-    compiled = is_compiled(o->model);
+    compiled = model_is_compiled(o->model);
     read = clock_ms();
     if (!(compiled ? load_compiled(o, &r->sources, r->context, &r->model, &r->graph)
                    : sources_read_model(o, &r->sources, r->context, &r->model)) ||

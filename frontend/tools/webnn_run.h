@@ -100,8 +100,6 @@ void sources_free(struct sources *s);
  * Finds the size of a picture when it gets to the model.  Returns false, without a message, if it is whatever the model wants.
  */
 bool picture_size(const struct run_options *o, const struct source *s, uint32_t *width, uint32_t *height);
-/** Returns whether a file holds a compiled graph (wnnGraphSave, a shared object), told by its first bytes. */
-bool is_compiled(const char *path);
 /** Loads a compiled graph, and makes a model with its ports but without a builder. */
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph);
 /** Reads the model with the shapes that the sources and options give. */

@@ -144,17 +144,6 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
 
 /* ---- compiled graphs ---- */
 
-bool is_compiled(const char *path)
-{
-    unsigned char start[8] = {0};
-    size_t length = file_start(path, start, sizeof start);
-
-    return length == sizeof start && (!memcmp(start, "\x89WNNIMG\n", 8) || !memcmp(start,
-                                                                                   "\x7F"
-                                                                                   "ELF",
-                                                                                   4));
-}
-
 /** Makes ports of the graph's inputs or outputs. */
 static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, size_t *count)
 {

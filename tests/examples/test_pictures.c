@@ -80,7 +80,7 @@ static void classify_takes_folders_and_lists(void **state)
     assert_line(0, "many/c.jpg", 387);
     assert_line(1, "many/sub/d.png", 387);
     write_text("many/b.jpg", "this is no picture");
-    assert_int_equal(run("%s/classify %s many 2>/dev/null", EXAMPLES, m), 1);
+    assert_int_equal(run("%s/classify %s many", EXAMPLES, m), 1);
     assert_line(0, "many/b.jpg", -1);
     assert_line(1, "many/c.jpg", 387);
     assert_line(2, "many/sub/d.png", 387);

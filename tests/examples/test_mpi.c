@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* mpi_classify on two ranks, against classify, on a network in $WEBNN_SHARED/models. */
+#include "tools/tool_support.h"
+
+#include <ctype.h>
+
+#ifdef MPIRUN
+
+/* Root, as containers have it, and machines with one processor are no reason to refuse two ranks. */
+#define MPIRUN_TWO MPIRUN " --allow-run-as-root --oversubscribe -n 2"
+#define TWO_RANKS MPIRUN_TWO " " EXAMPLES "/mpi_classify"
+
+/* Takes times, which differ from run to run, out of what was printed.  The caller frees it. */
+static char *without_times(const char *text)
+{
+    char *copy = strdup(text), *to = copy;
+
+    assert_non_null(copy);
+    for (const char *p = copy; *p; *to++ = *p++)
+        if (!strncmp(p, "\"ms\": ", 6))
+            for (p += 6; isdigit((unsigned char)*p) || *p == '.'; p++)
+                ;
+    *to = '\0';
+    return copy;
+}
+
+static void assert_same_lines(const char *expected)
+{
+    char *lines = without_times(printed);
+
+    assert_string_equal(lines, expected);
+    free(lines);
+}
+
+static void two_ranks_print_what_one_process_prints(void **state)
+{
+    const char *m = shared_model("mobilenetv2");
+    char *expected;
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(
+        run("mkdir many && cp %s/test.jpg many/a.jpg && cp %s/test_224.png many/b.png && cp many/a.jpg many/d.jpg && "
+            "cp many/b.png many/e.png && cp many/b.png many/f.png",
+            m, m),
+        0);
+    assert_int_equal(run("%s/classify %s many --threads 1", EXAMPLES, m), 0);
+    expected = without_times(printed);
+    assert_int_equal(run("{ %s %s many 2>notes; }", TWO_RANKS, m), 0);
+    assert_same_lines(expected);
+    /* A graph that is compiled already is taken as it is, and each rank takes every second picture of a list, too. */
+    assert_int_equal(run("%s %s --threads 1 --save mobilenet.wnn --quiet", WEBNN_RUN, m), 0);
+    assert_int_equal(run("ls many/* | %s/mpi_classify mobilenet.wnn --list - --labels %s/classes.txt", EXAMPLES, m), 0);
+    assert_same_lines(expected); /* one rank, without mpirun */
+    assert_int_equal(run("{ ls many/* | %s mobilenet.wnn --list - --labels %s/classes.txt 2>notes; }", TWO_RANKS, m), 0);
+    assert_same_lines(expected);
+    free(expected);
+}
+
+static void rank_reports_its_bad_file_and_goes_on(void **state)
+{
+    const char *m = shared_model("mobilenetv2");
+    char *expected;
+
+    (void)state;
+    if (!m)
+        skip();
+    assert_int_equal(
+        run("mkdir bad && cp %s/test.jpg bad/a.jpg && cp %s/test_224.png bad/c.png && cp bad/a.jpg bad/d.jpg", m, m), 0);
+    write_text("bad/b.png", "this is no picture");
+    assert_int_equal(run("{ %s/classify %s bad --threads 1 2>notes; }", EXAMPLES, m), 1);
+    expected = without_times(printed);
+    assert_printed("bad/b.png\", \"error\": ");
+    assert_int_equal(run("{ %s %s bad 2>notes; }", TWO_RANKS, m), 1);
+    assert_same_lines(expected);
+    free(expected);
+    assert_int_equal(run("cat notes"), 0);
+    assert_printed("mpi_classify rank 1: 1 of 2 inputs failed; their lines say why\n");
+    assert_not_printed("rank 0: ");
+}
+
+static void failures_of_rank_0_end_all_ranks(void **state)
+{
+    (void)state;
+    assert_int_equal(run("%s", TWO_RANKS), 2);
+    assert_printed("usage: mpirun -n RANKS mpi_classify MODEL");
+    write_text("no_model.onnx", "this is no model");
+    write_text("list", "picture.png\n");
+    assert_int_equal(run("%s no_model.onnx --list list", TWO_RANKS), 1);
+    assert_printed("mpi_classify rank 0: no_model.onnx");
+    assert_int_equal(run("mkdir temporary"), 0); /* mpirun itself would take another TMPDIR */
+    assert_int_equal(run("%s env TMPDIR=$PWD/temporary " EXAMPLES "/mpi_classify no_model.onnx --list list", MPIRUN_TWO), 1);
+    assert_int_equal(run("rmdir temporary"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_ranks_print_what_one_process_prints),
+        cmocka_unit_test(rank_reports_its_bad_file_and_goes_on),
+        cmocka_unit_test(failures_of_rank_0_end_all_ranks),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
+
+#else
+
+int main(void)
+{
+    puts("skipped: there is no MPI (Debian: libopenmpi-dev), so that mpi_classify was not built");
+    return 77;
+}
+
+#endif
