@@ -98,6 +98,18 @@
      .special = 1.03,                                                                                                          \
      .worth = 0.9}
 
+#define ATTENTION_FACTS(scores)                                                                                                \
+    {.vectors_most = 6,                                                                                                        \
+     .rows_least = 16,                                                                                                         \
+     .keys_least = 8,                                                                                                          \
+     .scores_least = (scores),                                                                                                 \
+     .scores_share = 0.5,                                                                                                      \
+     .block_share = 1.0,                                                                                                       \
+     .block_least = 32,                                                                                                        \
+     .tile = 0.5,                                                                                                              \
+     .guarded_keys = 40,                                                                                                       \
+     .guarded_mask = 0.25}
+
 #define CACHE_FACTS(between_calls)                                                                                             \
     {.l1_way_bytes = 4096,                                                                                                     \
      .l1_ways = 8,                                                                                                             \
@@ -121,7 +133,7 @@
 
 /* This was measured with vectors of 512 bits on processors where one such multiply-add begins in a cycle.  Narrower vectors
  * take as much longer as they have fewer lanes; width is their share of 512 bits. */
-#define HALF_RATE_ROW(kind, width, contraction_facts)                                                                          \
+#define HALF_RATE_ROW(kind, width, contraction_facts, attention_facts)                                                         \
     {.name = (kind),                                                                                                           \
      .cache = CACHE_FACTS(1.0),                                                                                                \
      .rate = RATE_FACTS(90e3, 34e3),                                                                                           \
@@ -142,7 +154,8 @@
           .worth_bfloat16 = 0.8,                                                                                               \
           .long_filter_width = 13,                                                                                             \
           .long_filter_channels = 8},                                                                                          \
-     .winograd = WINOGRAD_FACTS}
+     .winograd = WINOGRAD_FACTS,                                                                                               \
+     .attention = attention_facts}
 
 enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, WEBASSEMBLY, ROW_COUNT };
 
@@ -168,13 +181,14 @@ static const struct target_facts rows[ROW_COUNT] = {
               .long_filter_channels = 8,
               .convolutions = true,
               .dense_batches = true},
-         .winograd = WINOGRAD_FACTS},
-    [HALF_RATE] = HALF_RATE_ROW("avx512-half-rate", 1, CONTRACTION_FACTS(3, 8, 7, 288)),
-    [AVX2] = HALF_RATE_ROW("avx2", 0.5, CONTRACTION_FACTS(2, 4, 0, 288)),
+         .winograd = WINOGRAD_FACTS,
+         .attention = ATTENTION_FACTS(1)},
+    [HALF_RATE] = HALF_RATE_ROW("avx512-half-rate", 1, CONTRACTION_FACTS(3, 8, 7, 288), ATTENTION_FACTS(1)),
+    [AVX2] = HALF_RATE_ROW("avx2", 0.5, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_FACTS(16 << 20)),
     /* This has vectors of 128 bits: the first x86-64, and other architectures. */
-    [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0, 288)),
+    [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_FACTS(64 << 20)),
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
-    [WEBASSEMBLY] = HALF_RATE_ROW("webassembly", 0.25, CONTRACTION_FACTS(2, 4, 0, 8)),
+    [WEBASSEMBLY] = HALF_RATE_ROW("webassembly", 0.25, CONTRACTION_FACTS(2, 4, 0, 8), ATTENTION_FACTS(64 << 20)),
 };
 
 const struct target_facts *target_facts(const struct target *t)

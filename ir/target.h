@@ -240,6 +240,23 @@ struct winograd_facts {
     double worth;           /* share of the time that it may take: it is more code, and both weights are kept */
 };
 
+/** Decides how attention is cut into macro-tiles of rows, and when one kernel computes all of it. */
+struct attention_facts {
+    int64_t vectors_most; /* vectors of rows of a macro-tile, at most */
+    int64_t rows_least;   /* fewer leave lanes empty */
+    int64_t keys_least;   /* fewer make the stages short beside what surrounds them */
+    double scores_least;  /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
+    double scores_share;  /* share of the second-level cache that a macro-tile's scores may fill */
+    double block_share;   /* share of the first-level cache that the scores of a block of keys may fill, with which the matmul
+                             with   V multiplies all columns before it goes on */
+    int64_t block_least;  /* keys of such a block: fewer make the sums of blocks cost more than they gain */
+    /* These are in the time of a vector of rows. */
+    double tile;         /* what a macro-tile costs beside its rows, chiefly reading K and V */
+    double guarded_keys; /* what a vector costs besides, times the keys, if macro-tiles reach beyond the last row: elements are
+                            gathered and scattered then */
+    double guarded_mask; /* and what it costs besides if there is a mask */
+};
+
 /** Holds the facts and costs of one kind of machine, which were measured or come from its maker's manuals.  Only costs that do
  * not exist are 0 (tests/ir/test_target.c). */
 struct target_facts {
@@ -253,6 +270,7 @@ struct target_facts {
     struct contraction_facts contraction;
     struct multiplication_facts multiplication;
     struct winograd_facts winograd;
+    struct attention_facts attention;
 };
 
 /** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
@@ -301,9 +319,9 @@ struct target {
     /** Says that the other operand of a matmul with such weights of 4 bits may be rounded to 8 bits, block by block, and that
      * the processor multiplies bytes. */
     bool rounds_operands;
-    /** Says that kernels of stages are slower than register tiles on this device, so that no convolution is transformed
-     * (Winograd). */
-    bool direct_convolutions;
+    /** Says that kernels of stages are slower than others on this device: no convolution is transformed (Winograd), and no
+     * attention is one kernel. */
+    bool avoids_stages;
     /** Returns whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is
      * the member below. */
     bool (*takes_node)(void *user, const struct node *n);

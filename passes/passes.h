@@ -59,8 +59,9 @@ bool pass_expand_recurrent(struct graph *g, const struct pass_options *o); /* re
 bool pass_legalize(struct graph *g, const struct pass_options *o);         /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);
 bool pass_separate_windows(struct graph *g, const struct pass_options *o); /* maxPool2d by columns and rows */
-bool pass_fuse_quantized(struct graph *g, const struct pass_options *o); /* library clusters of integers */
-bool pass_winograd(struct graph *g, const struct pass_options *o);       /* 3x3 convolutions by F(2x2, 3x3) */
+bool pass_fuse_quantized(struct graph *g, const struct pass_options *o);   /* library clusters of integers */
+bool pass_fuse_attention(struct graph *g, const struct pass_options *o);   /* matmul, softmax, matmul as one kernel cluster */
+bool pass_winograd(struct graph *g, const struct pass_options *o);         /* 3x3 convolutions by F(2x2, 3x3) */
 bool pass_low_precision_inputs(struct graph *g, const struct pass_options *o);
 bool pass_fuse_epilogues(struct graph *g, const struct pass_options *o);   /* makes library clusters */
 bool pass_pack_weights(struct graph *g, const struct pass_options *o);     /* of contractions that the library does not take */
@@ -103,6 +104,8 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
 void kernel_list_free(struct kernel_list *list);
 /** Returns whether lower_cluster could make one kernel of these nodes.  pass_fuse_kernels asks it before it joins them. */
 bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count);
+/** Returns whether lower_cluster would make one kernel of stages of these nodes, which are an attention. */
+bool lower_can_be_staged(const struct target *t, struct node *const *nodes, uint32_t count);
 
 /* ---- storage ---- */
 

@@ -7,8 +7,8 @@
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
  *   windows     separate-windows: poolings as they are computed
- *   clusters    separate-outputs, fuse-quantized, winograd, low-precision-inputs, fuse-epilogues, pack-weights, fuse-kernels,
- *               finish-clusters
+ *   clusters    separate-outputs, fuse-quantized, fuse-attention, winograd, low-precision-inputs, fuse-epilogues,
+ *               pack-weights, fuse-kernels, finish-clusters
  *
  * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators of one step
  * are expanded at the head of "legalize", so that what they become is folded and fused; those of several steps become loops,
@@ -41,6 +41,7 @@ const struct pass pass_pipeline[] = {
     {"separate-windows", pass_separate_windows, false, "a pooling of rows and columns as one of each, where that is less"},
     {"separate-outputs", pass_separate_outputs, true,  "bytes of its own for each output"},
     {"fuse-quantized",   pass_fuse_quantized,   false, "library calls that multiply what was quantized as integers"},
+    {"fuse-attention",   pass_fuse_attention,   false, "two matmuls and the softmax between them into one kernel each"},
     {"winograd",         pass_winograd,         false, "weights of 3x3 convolutions that Winograd F(2x2, 3x3) computes faster"},
     {"low-precision-inputs", pass_low_precision_inputs, false, "values that the library reads as bfloat16 to memory as such"},
     {"fuse-epilogues",   pass_fuse_epilogues,   false, "library calls with what follows them element by element"},

@@ -5,6 +5,8 @@
  *   for each macro-tile
  *     stage 0 (its units of this macro-tile); if (its predicate is below the limit) stage 1; ...
  *
+ * A stage with a period runs for the first macro-tile of a call and for those whose number is a multiple of the period.
+ *
  * Each stage's struct kernel_args is made once per call, on the stack: its tensors are the kernel's or lie in scratch, its
  * parameters are a part of the kernel's.
  */
@@ -21,6 +23,7 @@ struct stages_function {
     const struct kernel *k; /* schedule->kernel */
     V tensors, params, scratch;
     V functions[KERNEL_STAGES_MAX], args[KERNEL_STAGES_MAX], units[KERNEL_STAGES_MAX]; /* units: per macro-tile */
+    V periods[KERNEL_STAGES_MAX];
     V locals[KERNEL_LOCALS_MAX];
 };
 
@@ -70,7 +73,7 @@ static V make_args(const struct stages_function *s, const struct kstage *stage, 
 static bool prepare(struct stages_function *s)
 {
     const struct kernel *k = s->k;
-    uint32_t first = k->local_count + 1 + k->stage_count;
+    uint32_t first = k->local_count + 1 + 2 * k->stage_count;
     struct arena a = {0};
     bool ok = true;
 
@@ -83,6 +86,7 @@ static bool prepare(struct stages_function *s)
     for (uint32_t i = 0; ok && i < k->stage_count; i++) {
         struct knumbers numbers;
         s->units[i] = load_param(s, k->local_count + 1 + i);
+        s->periods[i] = k->stages[i].period > 1 ? load_param(s, k->local_count + 1 + k->stage_count + i) : NULL;
         s->args[i] = make_args(s, &k->stages[i], own_scratch, first);
         ok = schedule_numbers(s->schedule->stages[i], &a, &numbers);
         if (ok)
@@ -92,21 +96,34 @@ static bool prepare(struct stages_function *s)
     return ok;
 }
 
-static void call_stage(const struct stages_function *s, uint32_t i, V macro_tile)
+/* Returns whether a stage runs for a macro-tile, or NULL if it does so for all. */
+static V condition(const struct stages_function *s, uint32_t i, V macro_tile)
 {
     const struct build *m = s->m;
     const struct kstage *stage = &s->k->stages[i];
+
+    if (s->periods[i]) {
+        V first = LLVMBuildICmp(m->b, LLVMIntEQ, macro_tile, LLVMGetParam(m->function, 1), "");
+        V rest = LLVMBuildURem(m->b, macro_tile, s->periods[i], "");
+        return LLVMBuildOr(m->b, first, LLVMBuildICmp(m->b, LLVMIntEQ, rest, const_int(m, 64, 0), ""), "");
+    }
+    if (!stage->when)
+        return NULL;
+    V value = LLVMBuildLoad2(m->b, type_f32(m), s->locals[stage->predicate], "predicate");
+    V below = LLVMBuildFCmp(m->b, LLVMRealOLT, value, LLVMConstReal(type_f32(m), (double)stage->limit), "below");
+    return stage->when == KSTAGE_BELOW ? below : LLVMBuildNot(m->b, below, "");
+}
+
+static void call_stage(const struct stages_function *s, uint32_t i, V macro_tile)
+{
+    const struct build *m = s->m;
+    V runs = condition(s, i, macro_tile);
     LLVMBasicBlockRef after = NULL;
 
-    if (stage->when) {
+    if (runs) {
         LLVMBasicBlockRef then = block_append(m, "stage");
         after = block_append(m, "staged");
-        V value = LLVMBuildLoad2(m->b, type_f32(m), s->locals[stage->predicate], "predicate");
-        V below = LLVMBuildFCmp(m->b, LLVMRealOLT, value, LLVMConstReal(type_f32(m), (double)stage->limit), "below");
-        if (stage->when == KSTAGE_BELOW)
-            LLVMBuildCondBr(m->b, below, then, after);
-        else
-            LLVMBuildCondBr(m->b, below, after, then);
+        LLVMBuildCondBr(m->b, runs, then, after);
         LLVMPositionBuilderAtEnd(m->b, then);
     }
     V begin = LLVMBuildMul(m->b, macro_tile, s->units[i], "");

@@ -34,7 +34,8 @@
  * A kernel may be an ordered list of stages instead: kernels of their own that agree on their first few PARALLEL variables, the
  * macro-tile.  A unit of work is one macro-tile: for it all stages run, one after the other, and what they hand over lies in
  * LOCAL tensors, in the thread's scratch, so that it stays in a core's cache however large the tensors are.  A stage may run
- * only for macro-tiles in which an earlier one left a number below a limit, or only for the others.
+ * only for macro-tiles in which an earlier one left a number below a limit, or only for the others.  One that depends on the
+ * slowest variables of the macro-tile alone need not run again until they change.
  *
  * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
  * at compile time replaced by a parameter slot.  Kernels with equal structure share code and differ in their parameters.
@@ -191,6 +192,8 @@ struct kstage {
     enum kstage_when when;
     uint32_t predicate; /* local */
     float limit;
+    /* kernel_finish computes this: of so many macro-tiles that follow each other the first one's results serve all. */
+    int64_t period;
 };
 
 /** Only the functions that build a kernel read this. */

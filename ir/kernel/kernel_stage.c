@@ -54,6 +54,72 @@ int64_t kernel_macro_tiles(const struct kernel *stage)
     return macro_tiles;
 }
 
+/* ---- completing ---- */
+
+static bool form_uses(const struct kaffine *a, uint32_t var)
+{
+    return kaffine_coefficient(*a, var) != 0;
+}
+
+static bool guards_use(uint32_t count, const struct kguard *guards, uint32_t var)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (form_uses(&guards[i].form, var))
+            return true;
+    return false;
+}
+
+/* Returns whether anything in a kernel depends on a variable. */
+static bool uses_var(const struct kernel *k, uint32_t var)
+{
+    for (uint32_t i = 0; i < k->var_count; i++)
+        if (k->vars[i].kind == KVAR_DIVMOD && form_uses(&k->vars[i].base, var))
+            return true;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+
+        if ((x->op == K_LOAD || x->op == K_INDEX) && form_uses(&x->index, var))
+            return true;
+        if (x->op == K_LOAD && guards_use(x->guard_count, x->guards, var))
+            return true;
+    }
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (form_uses(&k->stores[i].index, var) || guards_use(k->stores[i].guard_count, k->stores[i].guards, var))
+            return true;
+    return false;
+}
+
+/* Returns whether a stage reads no locals, and no other stage writes those that it writes. */
+static bool depends_on_variables_alone(const struct kernel *k, uint32_t stage)
+{
+    const struct kstage *s = &k->stages[stage];
+
+    for (uint32_t t = 0; t < s->kernel->tensor_count; t++) {
+        if (s->tensors[t] < KERNEL_TENSORS_MAX)
+            continue;
+        if (!s->kernel->tensors[t].written)
+            return false;
+        for (uint32_t i = 0; i < k->stage_count; i++)
+            for (uint32_t other = 0; i != stage && other < k->stages[i].kernel->tensor_count; other++)
+                if (k->stages[i].tensors[other] == s->tensors[t] && k->stages[i].kernel->tensors[other].written)
+                    return false;
+    }
+    return s->when == KSTAGE_ALWAYS;
+}
+
+/* Returns for how many macro-tiles in a row a stage leaves the same in its locals. */
+static int64_t period_of(const struct kernel *k, uint32_t stage)
+{
+    const struct kernel *own = k->stages[stage].kernel;
+    int64_t period = 1;
+
+    if (!depends_on_variables_alone(k, stage))
+        return 1;
+    for (uint32_t v = own->macro_tile_vars; v-- > 0 && !uses_var(own, v);)
+        period *= own->vars[v].size;
+    return period;
+}
+
 bool kernel_finish_stages(struct kernel *k)
 {
     int64_t offset = 0;
@@ -64,6 +130,8 @@ bool kernel_finish_stages(struct kernel *k)
         k->locals[i].offset = offset;
         offset = target_align(offset + k->locals[i].elements * (int64_t)dtype_size(k->locals[i].type));
     }
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        k->stages[i].period = period_of(k, i);
     k->finished = true;
     return true;
 }
@@ -86,6 +154,8 @@ static void describe_stage(const struct kernel *k, uint32_t i, FILE *f)
         const bool local = s->tensors[t] >= KERNEL_TENSORS_MAX;
         fprintf(f, " %s%" PRIu32, local ? "local" : "t", local ? s->tensors[t] - KERNEL_TENSORS_MAX : s->tensors[t]);
     }
+    if (s->period > 1)
+        fputs(" at intervals", f);
     if (s->when)
         fprintf(f, " if %slocal%" PRIu32 " < %a", s->when == KSTAGE_BELOW ? "" : "not ", s->predicate, (double)s->limit);
     fputc('\n', f);

@@ -35,13 +35,16 @@ static int64_t rows_of(const struct schedule *s, uint32_t var)
 
 /**
  * Decides which loop is the slowest.  All of A may exceed the second cache while all of B fits into it: then a block of A stays
- * there while panel after panel of B goes by, instead of all rows passing by for every panel.
+ * there while panel after panel of B goes by, instead of all rows passing by for every panel.  In a stage the slowest loops are
+ * those over macro-tiles.
  */
 static void choose_loop_order(struct schedule *s, const bool *loads)
 {
     const struct kernel *k = s->kernel;
     int64_t rows = 0, panels = 0;
 
+    if (k->macro_tile_vars)
+        return;
     for (uint32_t i = 0; s->tile.m_var != KEXPR_NONE && i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         const int64_t size = loads[i] ? (int64_t)dtype_size(k->tensors[x->tensor].type) : 0;

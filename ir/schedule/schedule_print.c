@@ -25,7 +25,7 @@ static bool stage_numbers(const struct schedule *s, struct arena *a, struct knum
 {
     const struct kernel *k = s->kernel;
     struct knumbers own[KERNEL_STAGES_MAX];
-    uint32_t count = k->local_count + 1 + k->stage_count, at = 0;
+    uint32_t count = k->local_count + 1 + 2 * k->stage_count, at = 0;
 
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < k->stage_count; i++) {
@@ -41,6 +41,8 @@ static bool stage_numbers(const struct schedule *s, struct arena *a, struct knum
     out->params[at++] = kernel_locals_bytes(k);
     for (uint32_t i = 0; i < k->stage_count; i++)
         out->params[at++] = s->stages[i]->units / kernel_macro_tiles(k->stages[i].kernel);
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        out->params[at++] = k->stages[i].period;
     for (uint32_t i = 0; i < k->stage_count; i++)
         for (uint32_t p = 0; p < own[i].param_count; p++)
             out->params[at++] = own[i].params[p];

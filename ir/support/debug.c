@@ -49,6 +49,8 @@ const struct debug_switch debug_switches[] = {
            "assume so many times as many bfloat16 as float32 multiplications a second (AMX: 8)"),
     FLAG("prefer-winograd", DEBUG_PREFER_WINOGRAD,
          "compute every 3x3 convolution by Winograd that can be, also where that is slower"),
+    FLAG("prefer-attention", DEBUG_PREFER_ATTENTION,
+         "compute every attention in one kernel that can be, also where that is slower"),
     FLAG("prefer-compact", DEBUG_PREFER_COMPACT,
          "keep small weights of matmuls in 4, 8 or 16 bits, too, where unpacking them beforehand is faster"),
     FLAG("sanitize", DEBUG_SANITIZE,

@@ -24,6 +24,7 @@
 
 #include "ir/graph/compact.h"
 #include "ir/graph/conv.h"
+#include "passes/cluster/attention.h"
 #include "passes/cluster/fuse_internal.h"
 
 /* ---- joining ---- */
@@ -441,12 +442,14 @@ static bool fuse(struct fuse *f)
 bool pass_fuse_kernels(struct graph *g, const struct pass_options *o)
 {
     struct fuse f = {.g = g, .o = o};
+    uint32_t kernels = 0;
     bool changed;
 
     /* Once is enough: what stayed alone was offered to every neighbour. */
     for (const struct cluster *c = g->first_cluster; c; c = c->next)
-        if (c->kind == CLUSTER_KERNEL)
-            return false;
+        kernels += c->kind == CLUSTER_KERNEL;
+    if (kernels > attention_count(g))
+        return false;
     changed = fuse(&f);
     arena_free(&f.arena);
     return changed;

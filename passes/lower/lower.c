@@ -421,21 +421,6 @@ static bool conclude(struct lowering *l, bool good, const struct node *n, struct
     return finish(list, lower_end(l, true), e);
 }
 
-/** Returns the node of a cluster whose weights are transformed, or NULL if there is none, or several. */
-static const struct node *find_transformed(const struct node_table *t)
-{
-    const struct node *found = NULL;
-
-    for (uint32_t i = 0; i < t->count; i++) {
-        if (!t->nodes[i]->transformed)
-            continue;
-        if (found)
-            return NULL;
-        found = t->nodes[i];
-    }
-    return found;
-}
-
 /** Makes one kernel per input of a concat: each writes its part of the output. */
 static bool lower_concat_parts(const struct node_table *t, const struct node *n, struct kernel_list *list, struct error *e)
 {
@@ -563,8 +548,8 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
             good = lower_scatter(&table, n, out, e);
         done[i] = concat || scatter;
     }
-    if (good && find_transformed(&table)) {
-        struct kernel *k = lower_winograd(t, &table, find_transformed(&table), nodes.output_count, nodes.outputs);
+    if (good) {
+        struct kernel *k = lower_stages(t, &table, nodes.output_count, nodes.outputs);
         good = !k || finish(out, k, e);
         for (uint32_t i = 0; k && i < nodes.output_count; i++)
             done[i] = true;
@@ -651,8 +636,8 @@ bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t 
     good = lower_begin(&l, &table) && attempt_kernel(&l, &a, &culprit);
     for (uint32_t i = 0; good && i < output_count; i++)
         good = a.stored[i];
-    if (good && find_transformed(&table)) {
-        struct kernel *k = lower_winograd(t, &table, find_transformed(&table), output_count, outputs);
+    if (good && lower_has_stages(&table)) {
+        struct kernel *k = lower_stages(t, &table, output_count, outputs);
         good = k != NULL;
         kernel_free(k);
     }
@@ -661,4 +646,17 @@ bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t 
     lower_end(&l, false);
     arena_free(&arena);
     return good;
+}
+
+bool lower_can_be_staged(const struct target *t, struct node *const *nodes, uint32_t count)
+{
+    struct arena arena = {0};
+    struct node_table table;
+    struct kernel *k = NULL;
+
+    if (count > 0 && table_create(&arena, nodes, count, &table))
+        k = lower_stages(t, &table, 1, &nodes[count - 1]->results[0]);
+    kernel_free(k);
+    arena_free(&arena);
+    return k != NULL;
 }

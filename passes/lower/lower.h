@@ -8,7 +8,7 @@
  *
  * Files: lower.c (spaces, outputs, lower_cluster, lower_can_join), lower_map.c (maps), lower_value.c (evaluation and its
  * memory), lower_elementwise.c, lower_movement.c, lower_reduce.c, lower_contraction.c, lower_gather.c (one family of operators
- * each), lower_winograd.c (one algorithm).
+ * each), lower_winograd.c and lower_attention.c (one algorithm each).
  */
 #ifndef WEBNN_PASSES_LOWER_LOWER_H_
 #define WEBNN_PASSES_LOWER_LOWER_H_
@@ -52,7 +52,8 @@ struct lowering {
     double *evaluated;            /* by node position: points at which the node is evaluated */
     uint32_t memo_mask, memo_count;
     struct lower_memo **memo;
-    bool unfusable; /* these nodes do not make one kernel */
+    bool knows_operands; /* some value from outside the cluster is known, too (lower_know) */
+    bool unfusable;      /* these nodes do not make one kernel */
 };
 
 /* ---- lower.c ---- */
@@ -69,6 +70,15 @@ void lower_forget_bases(struct lowering *l);
  * together.  Returns false if there is none. */
 bool lower_output_map(struct lowering *l, const struct value *v, struct map *m);
 
+/* ---- stages.c ---- */
+
+/** Returns whether nodes are to be a kernel of stages: a Winograd convolution or an attention is among them. */
+bool lower_has_stages(const struct node_table *t);
+/** Makes the kernel of stages of such nodes, which is not finished and the caller's.  Returns NULL if they make none, or if
+ * memory runs out. */
+struct kernel *lower_stages(const struct target *target, const struct node_table *t, uint32_t output_count,
+                            struct value *const *outputs);
+
 /* ---- lower_winograd.c ---- */
 
 /**
@@ -77,6 +87,12 @@ bool lower_output_map(struct lowering *l, const struct value *v, struct map *m);
  */
 struct kernel *lower_winograd(const struct target *target, const struct node_table *t, const struct node *n,
                               uint32_t output_count, struct value *const *outputs);
+
+/* ---- lower_attention.c ---- */
+
+/** Makes the kernel of stages likewise of the nodes of an attention (passes/cluster/attention.h) around n, a softmax. */
+struct kernel *lower_attention(const struct target *target, const struct node_table *t, const struct node *n,
+                               uint32_t output_count, struct value *const *outputs);
 
 /* ---- lower_map.c ---- */
 
@@ -108,7 +124,7 @@ struct kaffine form_divmod(struct lowering *l, struct kaffine form, int64_t divi
 uint32_t lower_value(struct lowering *l, const struct value *v, const struct map *m);
 /** Returns an element of a value that is computed elsewhere, read from memory even if it is one constant number. */
 uint32_t lower_element(struct lowering *l, const struct value *v, const struct map *m);
-/** Says what v's element at m is, instead of evaluating its node. */
+/** Says what v's element at m is, instead of evaluating its node, or loading it if that is not in the cluster. */
 void lower_know(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** Returns the expression of v's element at m where `count` further guards hold, and of `fill` where one of them fails. */
 uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct map *m, uint32_t count,

@@ -217,7 +217,7 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
 
     if (l->unfusable || l->k->error.status)
         return KEXPR_NONE;
-    if (position == UINT32_MAX)
+    if (position == UINT32_MAX && !l->knows_operands)
         return load(l, v, m);
     key = map_like(m, v->type.rank);
     key.linear = true;
@@ -225,6 +225,8 @@ uint32_t lower_value(struct lowering *l, const struct value *v, const struct map
     known = memo_find(l, v, &key);
     if (known)
         return known->expr;
+    if (position == UINT32_MAX)
+        return load(l, v, m);
     e = lower_node(l, v->producer, v->result, m);
     if (e == KEXPR_NONE)
         return KEXPR_NONE;
@@ -241,6 +243,7 @@ void lower_know(struct lowering *l, const struct value *v, const struct map *m, 
 
     if (e == KEXPR_NONE || l->k->error.status)
         return;
+    l->knows_operands |= lower_position(l, v) == UINT32_MAX;
     key.linear = true;
     key.forms[0] = map_linear(l, m, &v->type);
     memo_add(l, v, &key, e);

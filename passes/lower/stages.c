@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Builds kernels of stages (passes/lower/stages.h says how that is used).
+ * Builds kernels of stages (passes/lower/stages.h says how that is used), and tells of which nodes one is made.
  *
  * A stage is lowered like a kernel of its own, with the variables that count macro-tiles in front.  Which of its tensors are
  * locals is seen by the marks that stand in for a value there; all others are values, which stages share by identity.
  */
 #include "passes/lower/stages.h"
+
+#include "passes/cluster/attention.h"
 
 /* The marks stand for the locals where a kernel's tensor has the value it is. */
 static const char local_marks[KERNEL_LOCALS_MAX];
@@ -93,4 +95,56 @@ bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when w
     stage->predicate = st->of->predicate;
     stage->limit = st->of->limit;
     return true;
+}
+
+/* ---- which kernel ---- */
+
+static bool has_node(const struct node_table *t, const struct node *n)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->nodes[i] == n)
+            return true;
+    return false;
+}
+
+/* Returns the node whose weights are transformed, or NULL if there is none, or several. */
+static const struct node *find_transformed(const struct node_table *t)
+{
+    const struct node *found = NULL;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!t->nodes[i]->transformed)
+            continue;
+        if (found)
+            return NULL;
+        found = t->nodes[i];
+    }
+    return found;
+}
+
+/* Returns the softmax of an attention all of which is there, or NULL. */
+static const struct node *find_attention(const struct node_table *t)
+{
+    struct attention a;
+
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->nodes[i]->op == OP_SOFTMAX && attention_find(t->nodes[i], &a) && has_node(t, a.scores) && has_node(t, a.product))
+            return t->nodes[i];
+    return NULL;
+}
+
+bool lower_has_stages(const struct node_table *t)
+{
+    return find_transformed(t) || find_attention(t);
+}
+
+struct kernel *lower_stages(const struct target *target, const struct node_table *t, uint32_t output_count,
+                            struct value *const *outputs)
+{
+    const struct node *n = find_transformed(t);
+
+    if (n)
+        return lower_winograd(target, t, n, output_count, outputs);
+    n = find_attention(t);
+    return n ? lower_attention(target, t, n, output_count, outputs) : NULL;
 }

@@ -106,7 +106,7 @@ static struct target target_of_device(void)
     struct target t = {.isa = {.vector_bits = 32, .registers = 16},
                        .facts = target_facts(NULL),
                        .thread_count = 1,
-                       .direct_convolutions = true};
+                       .avoids_stages = true};
 
     t.cache_bytes = t.facts->cache.l2_bytes;
     return t;

@@ -5,71 +5,22 @@
  */
 #include <unistd.h>
 
-#include "codegen/codegen.h"
+#include "support/compiled_stages.h"
 #include "support/winograd.h"
-
-static const char *const isas[] = {"native", "avx2", "baseline"};
-enum { ISAS = sizeof isas / sizeof *isas };
-
-static struct codegen *codegen;
-static const struct isa *isa_in_use; /* that codegen compiles for */
-
-static kernel_function compile(const struct kernel *k, struct codegen_kernels **unit)
-{
-    struct schedule *s = schedule_of(k, isa_in_use);
-    struct error e = {0};
-    kernel_function f = NULL;
-
-    if (!codegen_compile(codegen, 1, &s, unit, &f, &e))
-        print_error("%s\n", e.message);
-    schedule_free(s);
-    return f;
-}
-
-static void call(const struct kernel *k, kernel_function f, void *const *tensors)
-{
-    struct knumbers numbers;
-    struct arena a = {0};
-    struct schedule *s = schedule_of(k, isa_in_use);
-    void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
-
-    memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: what nobody wrote shows */
-    assert_true(schedule_numbers(s, &a, &numbers));
-    f(&(struct kernel_args){tensors, numbers.params, scratch}, 0, s->units);
-    free(scratch);
-    schedule_free(s);
-    arena_free(&a);
-}
-
-static bool run_compiled(const struct kernel *k, void *const *tensors)
-{
-    struct codegen_kernels *unit;
-    kernel_function f = compile(k, &unit);
-
-    if (!f)
-        return false;
-    call(k, f, tensors);
-    codegen_kernels_free(unit);
-    return true;
-}
 
 static void results_are_within_bounds(void **state)
 {
     (void)state;
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
-        struct debug_options d = {0};
+        const struct debug_options d = {0};
         struct arena a = {0};
-        struct error e = {0};
 
-        assert_true(codegen_host_target(&t, isas[isa], &a, &e));
-        codegen = codegen_create(&t, &d, &e);
-        isa_in_use = &t.isa;
-        assert_non_null(codegen);
+        stages_compile_for(&t, isas[isa], &d, &a);
         for (int i = 0; i < WINOGRAD_BODIES; i++)
             for (int nasty = 0; nasty < 2; nasty++)
-                winograd_check(winograd_bodies[i], &t, nasty, true, run_compiled);
-        codegen_free(codegen);
+                winograd_check(winograd_bodies[i], &t, nasty, true, stages_run_compiled);
+        codegen_free(stages_codegen);
         arena_free(&a);
     }
 }
@@ -84,7 +35,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
                        "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }";
     struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct debug_options d = {0};
+    const struct debug_options d = {0};
     struct arena a = {0};
     struct error e = {0};
     struct winograd_shape shape;
@@ -93,10 +44,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     void *tensors[KERNEL_TENSORS_MAX];
     static float x[ALL], y[ALL], plain[ALL];
 
-    assert_true(codegen_host_target(&t, "native", &a, &e));
-    codegen = codegen_create(&t, &d, &e);
-    isa_in_use = &t.isa;
-    assert_non_null(codegen);
+    stages_compile_for(&t, "native", &d, &a);
     struct graph *g = parse_random(body);
     assert_true(pass_winograd(g, &o));
     assert_true(winograd_shape(g->first, &t, &shape));
@@ -106,7 +54,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     assert_int_equal(list.count, 1);
     const struct kernel *k = list.kernels[0];
     const float *weights = g->first->inputs[1].value->constant->data;
-    kernel_function f = compile(k, &unit);
+    kernel_function f = stages_compile(k, &unit);
     assert_non_null(f);
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         const struct value *v = k->tensors[i].user;
@@ -114,7 +62,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     }
     for (int i = 0; i < ALL; i++)
         x[i] = (float)kernels_uniform(-2, 2);
-    call(k, f, tensors);
+    stages_call(k, f, tensors);
     memcpy(plain, y, sizeof y);
     for (int at = 0; at < HEIGHT * WIDTH; at++) {
         const int row = at / WIDTH, column = at % WIDTH;
@@ -122,7 +70,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
         float *element = &x[at * CHANNELS + channel], before = *element, value = odd[kernels_random() % 5];
 
         *element = value;
-        call(k, f, tensors);
+        stages_call(k, f, tensors);
         *element = before;
         for (int i = 0; i < ALL; i++) {
             const int r = i / CHANNELS / WIDTH, c = i / CHANNELS % WIDTH;
@@ -141,7 +89,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     codegen_kernels_free(unit);
     kernel_list_free(&list);
     graph_free(g);
-    codegen_free(codegen);
+    codegen_free(stages_codegen);
     arena_free(&a);
 }
 
@@ -157,7 +105,7 @@ static void stages_are_named(void **state)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    struct debug_options d = {.flags = DEBUG_PERF};
+    const struct debug_options d = {.flags = DEBUG_PERF};
     struct arena a = {0};
     struct error e = {0};
     struct kernel_list list;
@@ -166,15 +114,12 @@ static void stages_are_named(void **state)
     char path[64], line[256];
 
     (void)state;
-    assert_true(codegen_host_target(&t, "native", &a, &e));
-    codegen = codegen_create(&t, &d, &e);
-    isa_in_use = &t.isa;
-    assert_non_null(codegen);
+    stages_compile_for(&t, "native", &d, &a);
     struct graph *g = parse_random(winograd_bodies[0]);
     assert_true(pass_winograd(g, &o));
     pass_finish_clusters(g, &o);
     assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
-    assert_non_null(compile(list.kernels[0], &unit));
+    assert_non_null(stages_compile(list.kernels[0], &unit));
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
     FILE *file = fopen(path, "r");
     assert_non_null(file);
@@ -187,7 +132,7 @@ static void stages_are_named(void **state)
     codegen_kernels_free(unit);
     kernel_list_free(&list);
     graph_free(g);
-    codegen_free(codegen);
+    codegen_free(stages_codegen);
     arena_free(&a);
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Attentions as kernels of stages, compiled: in code of every instruction set, with inputs that are not finite, too.
+ */
+#include "support/attention.h"
+#include "support/compiled_stages.h"
+
+static void results_are_within_bounds(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < ISAS; isa++) {
+        struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
+        const struct debug_options d = {0};
+        struct arena a = {0};
+
+        stages_compile_for(&t, isas[isa], &d, &a);
+        for (int i = 0; i < ATTENTION_BODIES; i++)
+            for (int nasty = 0; nasty < 2; nasty++)
+                attention_check(attention_bodies[i], &t, nasty, true, stages_run_compiled);
+        codegen_free(stages_codegen);
+        arena_free(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_within_bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

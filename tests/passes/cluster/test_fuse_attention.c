@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * fuse-attention: which nodes are an attention, when one kernel is better, and how its rows are cut.  Results are tested where
+ * kernels are made (tests/passes/lower/test_lower_attention.c).
+ */
+#include "support/attention.h"
+
+static const struct target plain_target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
+
+/* What is no attention stays, though it is wished: another axis, the softmax on the other side, a reader of the scores or of
+ * the probabilities, an output among them, another type, one row, three masks. */
+static void what_is_no_attention_stays(void **state)
+{
+    static const char *const others[] = {
+        "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
+        "nodes { s = matmul(q, k); p = softmax(s, 0); y = matmul(p, v); } outputs { y; }",
+        "inputs { q: f32[7, 4]; k: f32[4, 9]; v: f32[3, 7]; }"
+        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(v, p); } outputs { y; }",
+        "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
+        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); z = relu(s); } outputs { y; z; }",
+        "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
+        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; p; }",
+        "inputs { q: f16[9, 4]; k: f16[4, 7]; v: f16[7, 3]; }"
+        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
+        "inputs { q: f32[1, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
+        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
+        "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; l: f32[9, 7]; m: f32[9, 7]; n: f32[9, 7]; }"
+        "nodes { s = matmul(q, k); a = add(s, l); b = mul(a, m); c = sub(b, n); p = softmax(c, 1); y = matmul(p, v); }"
+        "outputs { y; }",
+        "inputs { s: f32[9, 7]; v: f32[7, 3]; } nodes { p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
+    };
+    const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct graph *g = parse_body(others[i]);
+
+        assert_false(pass_fuse_attention(g, &o));
+        graph_free(g);
+    }
+}
+
+static bool takes_all(void *user, const struct node *n)
+{
+    (void)user;
+    (void)n;
+    return true;
+}
+
+/* Returns whether the pass chooses an attention of so many rows and keys by itself. */
+static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, int keys)
+{
+    const struct debug_options d = {.flags = flags};
+    char body[256];
+    bool found;
+
+    snprintf(body, sizeof body,
+             "inputs { q: f32[%d, %d, 16]; k: f32[%d, 16, %d]; v: f32[%d, %d, 16]; }"
+             "nodes { s = matmul(q, k); p = softmax(s, 2); y = matmul(p, v); } outputs { y; }",
+             heads, rows, heads, keys, heads, keys);
+    struct graph *g = parse_body(body);
+    found = pass_fuse_attention(g, &(struct pass_options){.target = t, .debug = &d});
+    graph_free(g);
+    return found;
+}
+
+/* Few rows stay with the library.  With short vectors so do small scores, unless there is no library.  A device that is slow at
+ * stages, numbers of low precision and the switch prefer-library leave all of them. */
+static void what_is_better_is_chosen(void **state)
+{
+    struct target wide = plain_target, narrow = {.isa.vector_bits = 256, .thread_count = 1, .cache_bytes = 1 << 20}, t;
+
+    (void)state;
+    wide.takes_node = narrow.takes_node = takes_all;
+    assert_true(chosen(&wide, 0, 12, 128, 128));
+    assert_false(chosen(&wide, 0, 12, 4, 128));
+    assert_false(chosen(&wide, DEBUG_PREFER_LIBRARY, 12, 128, 128));
+    assert_false(chosen(&narrow, 0, 12, 128, 128));
+    assert_true(chosen(&narrow, 0, 12, 1024, 1024));
+    t = narrow;
+    t.takes_node = NULL;
+    assert_true(chosen(&t, 0, 12, 128, 128));
+    t = wide;
+    t.avoids_stages = true;
+    assert_false(chosen(&t, 0, 12, 1024, 1024));
+    t = wide;
+    t.takes_low_precision = takes_all;
+    assert_false(chosen(&t, 0, 12, 1024, 1024));
+}
+
+static int64_t tile_rows(const struct target *t, int64_t batches, int64_t rows, int64_t keys)
+{
+    const struct attention a = {.batches = batches, .rows = rows, .keys = keys, .depth = 64, .width = 64};
+    const int64_t tile = attention_tile_rows(&a, t), block = attention_block_keys(&a, t, tile);
+
+    assert_in_range(tile, 1, rows);
+    assert_in_range(block, 1, keys);
+    assert_int_equal(keys % block, 0);
+    return tile;
+}
+
+/* Macro-tiles have whole vectors of rows, or divide the rows, their scores stay in the second cache, and threads all have
+ * work. */
+static void rows_are_cut(void **state)
+{
+    struct target threads = plain_target;
+
+    (void)state;
+    threads.thread_count = 8;
+    assert_int_equal(tile_rows(&plain_target, 12, 1024, 1024) % 16, 0);
+    assert_int_equal(196 % tile_rows(&plain_target, 6, 196, 196), 0);
+    assert_int_equal(tile_rows(&plain_target, 12, 77, 77), 77);
+    assert_int_equal(tile_rows(&plain_target, 8, 4096, 4096), 32);
+    assert_int_equal(tile_rows(&plain_target, 1, 4096, 1 << 20), 16);
+    assert_int_equal(tile_rows(&plain_target, 1, 5, 100), 5);
+    assert_true(tile_rows(&threads, 1, 128, 512) <= 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_attention_stays),
+        cmocka_unit_test(what_is_better_is_chosen),
+        cmocka_unit_test(rows_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

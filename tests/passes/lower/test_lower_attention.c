@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Attentions, lowered: results of kernel_interpret lie within the interpreter's bounds, inputs that are not finite included,
+ * and scratch grows with the keys, not with the rows.
+ */
+#include "support/attention.h"
+
+static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
+
+static void results_are_within_bounds(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ATTENTION_BODIES; i++)
+        for (int nasty = 0; nasty < 2; nasty++)
+            attention_check(attention_bodies[i], &plain_target, nasty, true, kernel_interpret);
+}
+
+/* Returns the bytes of the local tensors of an attention. */
+static int64_t local_bytes(int rows, int keys)
+{
+    const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
+    struct kernel_list list;
+    struct error e = {0};
+    char body[256];
+    int64_t bytes;
+
+    snprintf(body, sizeof body,
+             "inputs { q: f32[%d, 16]; k: f32[16, %d]; v: f32[%d, 16]; }"
+             "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
+             rows, keys, keys);
+    struct graph *g = parse_body(body);
+    assert_true(pass_fuse_attention(g, &o));
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &plain_target, &list, &e));
+    assert_int_equal(list.count, 1);
+    bytes = kernel_locals_bytes(list.kernels[0]);
+    kernel_list_free(&list);
+    graph_free(g);
+    return bytes;
+}
+
+static void scratch_does_not_grow_with_the_rows(void **state)
+{
+    (void)state;
+    assert_true(local_bytes(4096, 4096) <= local_bytes(512, 4096));
+    assert_true(local_bytes(4096, 4096) <= 2 << 20);
+    assert_true(local_bytes(4096, 1024) < local_bytes(4096, 4096));
+}
+
+/* A mask that all heads share is transposed once for all of them: its stage has the number of heads as its period, and stages
+ * that differ from head to head have none. */
+static void shared_masks_are_transposed_once(void **state)
+{
+    static const char *const bodies[2] = {
+        "inputs { q: f32[1, 3, 34, 8]; k: f32[1, 3, 8, 20]; v: f32[1, 3, 20, 8]; m: f32[1, 1, 34, 20]; }"
+        "nodes { s = matmul(q, k); b = add(s, m); p = softmax(b, 3); y = matmul(p, v); } outputs { y; }",
+        "inputs { q: f32[1, 3, 34, 8]; k: f32[1, 3, 8, 20]; v: f32[1, 3, 20, 8]; m: f32[1, 3, 34, 20]; }"
+        "nodes { s = matmul(q, k); b = add(s, m); p = softmax(b, 3); y = matmul(p, v); } outputs { y; }",
+    };
+    const struct pass_options o = {.target = &plain_target, .debug = &prefer_attention};
+
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        struct graph *g = parse_body(bodies[own]);
+        struct kernel_list list;
+        struct error e = {0};
+
+        assert_true(pass_fuse_attention(g, &o));
+        pass_finish_clusters(g, &o);
+        assert_true(lower_cluster(g, g->first_cluster, &plain_target, &list, &e));
+        for (uint32_t i = 0; i < list.kernels[0]->stage_count; i++)
+            assert_int_equal(list.kernels[0]->stages[i].period, !own && i == 1 ? 3 : 1);
+        kernel_list_free(&list);
+        graph_free(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_within_bounds),
+        cmocka_unit_test(scratch_does_not_grow_with_the_rows),
+        cmocka_unit_test(shared_masks_are_transposed_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

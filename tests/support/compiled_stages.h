@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Kernels of stages, compiled and run, for tests of the code that computes them.
+ */
+#ifndef WEBNN_TESTS_SUPPORT_COMPILED_STAGES_H_
+#define WEBNN_TESTS_SUPPORT_COMPILED_STAGES_H_
+
+#include "codegen/codegen.h"
+#include "support/kernels.h"
+#include "support/schedules.h"
+
+static const char *const isas[] = {"native", "avx2", "baseline"};
+enum { ISAS = sizeof isas / sizeof *isas };
+
+static struct codegen *stages_codegen;
+static const struct isa *stages_isa; /* that stages_codegen compiles for */
+
+/** Makes stages_codegen for an instruction set and fills *t, whose strings lie in the arena. */
+static inline void stages_compile_for(struct target *t, const char *isa, const struct debug_options *d, struct arena *a)
+{
+    struct error e = {0};
+
+    assert_true(codegen_host_target(t, isa, a, &e));
+    stages_codegen = codegen_create(t, d, &e);
+    stages_isa = &t->isa;
+    assert_non_null(stages_codegen);
+}
+
+/** Returns the kernel's function, which *unit owns, or NULL. */
+static inline kernel_function stages_compile(const struct kernel *k, struct codegen_kernels **unit)
+{
+    struct schedule *s = schedule_of(k, stages_isa);
+    struct error e = {0};
+    kernel_function f = NULL;
+
+    if (!codegen_compile(stages_codegen, 1, &s, unit, &f, &e))
+        print_error("%s\n", e.message);
+    schedule_free(s);
+    return f;
+}
+
+/** Calls the function for all macro-tiles, in two parts, as threads do: each with scratch of its own. */
+static inline void stages_call(const struct kernel *k, kernel_function f, void *const *tensors)
+{
+    struct knumbers numbers;
+    struct arena a = {0};
+    struct schedule *s = schedule_of(k, stages_isa);
+    const int64_t middle = s->units / 2;
+
+    assert_true(schedule_numbers(s, &a, &numbers));
+    for (int part = 0; part < 2; part++) {
+        void *scratch = aligned_alloc(64, (size_t)(s->scratch_bytes + 127) / 64 * 64);
+
+        memset(scratch, 0xFF, (size_t)(s->scratch_bytes + 127) / 64 * 64); /* NaN: what nobody wrote shows */
+        f(&(struct kernel_args){tensors, numbers.params, scratch}, part ? middle : 0, part ? s->units : middle);
+        free(scratch);
+    }
+    schedule_free(s);
+    arena_free(&a);
+}
+
+/** Compiles a kernel and runs it: a kernel_runner. */
+static inline bool stages_run_compiled(const struct kernel *k, void *const *tensors)
+{
+    struct codegen_kernels *unit;
+    kernel_function f = stages_compile(k, &unit);
+
+    if (!f)
+        return false;
+    stages_call(k, f, tensors);
+    codegen_kernels_free(unit);
+    return true;
+}
+
+#endif
