@@ -29,8 +29,8 @@ enum debug_flag {
     DEBUG_KEEP_KERNELS = 1 << 16,      /* keep-kernels: their IR stays with the graph, for step_facts (runtime/engine.h) */
     DEBUG_REFERENCE_LIBRARY = 1 << 17, /* reference-library: a device takes oneDNN's reference implementations */
     DEBUG_PREFER_COMPACT = 1 << 18,    /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
-    DEBUG_HELP = 1 << 19,              /* help: the table of switches, to stderr */
-    DEBUG_PREFER_ATTENTION = 1 << 20   /* prefer-attention: every attention that can be is one kernel */
+    DEBUG_PREFER_ATTENTION = 1 << 19,  /* prefer-attention: every attention that can be is one kernel */
+    DEBUG_HELP = 1 << 20               /* help: the table of switches, to stderr */
 };
 
 /** Holds what the switches say.  One of zeros says nothing. */

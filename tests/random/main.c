@@ -188,6 +188,8 @@ static void add_all_variants(struct options *o)
                                         "prefer-winograd",
                                         "prefer-winograd,no-library,threads=2",
                                         "prefer-winograd,isa=avx2",
+                                        "prefer-attention,threads=2",
+                                        "prefer-attention,isa=avx2",
                                         "prefer-compact",
                                         "prefer-compact,no-library,isa=avx2",
                                         "engine=null"};
