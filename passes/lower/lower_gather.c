@@ -125,6 +125,8 @@ struct neighbours {
 static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, int64_t out, struct neighbours *x)
 {
     struct kernel *k = l->k;
+    /* A vector has twice as many lanes of 32 bits as of 64. */
+    const enum ktype type = in < INT32_MAX / 4 && out < INT32_MAX / 4 ? KT_I32 : KT_I64;
     /* The fraction is reduced, so that sizes in the same ratio make the same code. */
     const int64_t common = in + out ? greatest_divisor(2 * in, greatest_divisor(in + out, 2 * out)) : 1;
     const int64_t denominator = 2 * out / common;
@@ -138,12 +140,12 @@ static bool find_neighbours(struct lowering *l, struct kaffine at, int64_t in, i
         x->low = x->high = kaffine_const(0);
     if (in == out || in == 1)
         return true;
-    floor = kernel_index(k, kaffine_add_const(above, -1));
-    rest = kernel_index(k, form_divmod(l, numerator, 1, denominator));
-    zero = kernel_const(k, KT_I64, (union scalar){.i64 = 0});
-    one = kernel_const(k, KT_I64, (union scalar){.i64 = 1});
-    left =
-        kernel_index(k, kaffine_add_const(kaffine_scale(k, above, -1), in)); /* no constant: sizes are not part of the code */
+    floor = kernel_cast(k, type, kernel_index(k, kaffine_add_const(above, -1)));
+    rest = kernel_cast(k, type, kernel_index(k, form_divmod(l, numerator, 1, denominator)));
+    zero = kernel_cast(k, type, kernel_const(k, KT_I64, (union scalar){.i64 = 0}));
+    one = kernel_cast(k, type, kernel_const(k, KT_I64, (union scalar){.i64 = 1}));
+    left = kernel_index(k, kaffine_add_const(kaffine_scale(k, above, -1), in)); /* no constant: sizes shape no code */
+    left = kernel_cast(k, type, left);
     between = kernel_op2(k, K_AND, kernel_op2(k, K_LE, zero, floor), kernel_op2(k, K_LT, zero, left));
     between = kernel_op2(k, K_AND, between, kernel_op2(k, K_LT, zero, rest));
     floor = kernel_op2(k, K_MAX, floor, zero); /* at the other end the loaded variables clamp */
