@@ -96,7 +96,7 @@ enum operation_class {
     OPERATION_EXTREME,        /* minimum and maximum, which keep NaN and signed zeros */
     OPERATION_DIVISION,       /* floats: division, square root, reciprocal */
     OPERATION_WHOLE_DIVISION, /* integers: division, which vectors do not have */
-    OPERATION_ROUNDING,       /* to bfloat16 */
+    OPERATION_ROUNDING,       /* to 16 bits and back */
     OPERATION_EXPONENTIAL,    /* exp, log, tanh, erf, sigmoid and the like: a polynomial */
     OPERATION_TRIGONOMETRIC,  /* sin, cos, tan: with the reduction of large arguments */
     OPERATION_POWER,          /* pow */

@@ -272,6 +272,28 @@ static void softmax_has_three_phases_and_keeps_exponentials(void **state)
     kernel_free(k);
 }
 
+/** Rounding to float16 and back is dear enough to be done once for all phases, where the same values in float32 are not. */
+static void keeps_what_is_rounded(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        struct kernel *k = kernel_create();
+        uint32_t x = kernel_tensor(k, F32, 60, false, NULL), y = kernel_tensor(k, F32, 3, true, NULL);
+        struct kaffine i = kaffine_var(k, kernel_var(k, KVAR_PARALLEL, 3)), r = kaffine_var(k, kernel_var(k, KVAR_REDUCED, 20));
+        uint32_t a = kernel_load(k, x, kaffine_add(k, kaffine_scale(k, i, 20), r), 0, NULL, (union scalar){.u64 = 0});
+        uint32_t b = kernel_op2(k, K_MUL, a, kernel_f32(k, 3)), c;
+        b = kernel_op2(k, K_ADD, round ? kernel_op1(k, K_ROUND_F16, b) : b, a);
+        b = round ? kernel_op1(k, K_ROUND_F16, b) : b;
+        c = kernel_op2(k, K_SUB, b, kernel_reduce(k, KR_SUM, b));
+        kernel_store(k, y, i, kernel_reduce(k, KR_SUM, kernel_op2(k, K_MUL, c, c)), 0, NULL);
+        k = finished(k);
+        struct schedule *s = schedule_of(k, NULL);
+        assert_int_equal(s->row_buffers.count, round);
+        schedule_free(s);
+        kernel_free(k);
+    }
+}
+
 static void splits_variables_instead_of_dividing(void **state)
 {
     /* y = transpose of x[rows, columns], read as one row: y[l] = x[l % rows, l / rows] */
@@ -474,6 +496,7 @@ int main(void)
         cmocka_unit_test(scalars_have_bits),
         cmocka_unit_test(bits_are_for_kernels_and_parts_of_expansions_are_not),
         cmocka_unit_test(softmax_has_three_phases_and_keeps_exponentials),
+        cmocka_unit_test(keeps_what_is_rounded),
         cmocka_unit_test(splits_variables_instead_of_dividing),
         cmocka_unit_test(divmod_simplifies),
         cmocka_unit_test(guards_bound_addresses),
