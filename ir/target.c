@@ -33,6 +33,7 @@
      .sum_vectors = 4,                                                                                                         \
      .few_rows = 4,                                                                                                            \
      .strided_most = 4,                                                                                                        \
+     .repeat_most = 8,                                                                                                         \
      .unroll_points = 16,                                                                                                      \
      .window_slack = 16,                                                                                                       \
      .window_separate = 2,                                                                                                     \

@@ -130,6 +130,7 @@ struct loop_facts {
     uint32_t sum_vectors;    /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
     uint32_t few_rows;       /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
     int64_t strided_most;    /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
+    int64_t repeat_most;     /* equal lanes up to which an element is loaded once for all of them */
     uint32_t unroll_points;  /* points of REDUCED variables that are unrolled, at most */
     uint32_t window_slack;   /* elements of a window that may lie in the padding without its loop being clipped */
     int64_t window_separate; /* steps of a window for each element that writing and reading what its columns have takes */

@@ -101,6 +101,25 @@ static V load_gather(struct emitter *e, const struct context *cx, T element, V p
     return call_intrinsic(m, "llvm.masked.gather", types, 2, args, 4);
 }
 
+/* Returns the elements of which each is as many lanes as the schedule says. */
+static V load_repeated(struct emitter *e, const struct context *cx, uint32_t repeat, T element, V address,
+                       const struct form_value *p, uint32_t align)
+{
+    const struct build *m = &e->m;
+    V first = LLVMBuildSExt(m->b, LLVMBuildExtractElement(m->b, p->lanes, const_int(m, 64, 0), ""), type_int(m, 64), "");
+    V from[LANES_MAX], every[LANES_MAX], mask = cx->mask, elements;
+
+    for (uint32_t i = 0; i < cx->lanes; i++) {
+        from[i] = const_int(m, 32, i / repeat);
+        every[i] = const_int(m, 32, (int64_t)(i * repeat % cx->lanes));
+    }
+    if (mask)
+        mask =
+            LLVMBuildShuffleVector(m->b, mask, LLVMGetPoison(LLVMTypeOf(mask)), LLVMConstVector(every, cx->lanes / repeat), "");
+    elements = op_load(m, type_lanes(element, cx->lanes / repeat), offset_pointer(e, element, address, first), mask, align);
+    return LLVMBuildShuffleVector(m->b, elements, LLVMGetPoison(LLVMTypeOf(elements)), LLVMConstVector(from, cx->lanes), "");
+}
+
 /* Returns the elements at address + lanes: those that follow each other are loaded as a vector, all others gathered. */
 static V load_runs(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
                    V mask, uint32_t align)
@@ -181,7 +200,10 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     } else if (p.kind == FORM_LANES) {
         const bool runs = e->s->exprs[expr].runs && frame_is_here(&e->frame, level);
         address = form_pointer(e, element, pointer, row, &p);
-        value = (runs ? load_runs : load_gather)(e, cx, element, pointer, address, &p, guard_and(e, guard, exists), align);
+        if (e->s->exprs[expr].repeat)
+            value = load_repeated(e, cx, e->s->exprs[expr].repeat, element, address, &p, align);
+        else
+            value = (runs ? load_runs : load_gather)(e, cx, element, pointer, address, &p, guard_and(e, guard, exists), align);
     } else {
         V mask = guard_and(e, lanes, exists);
         address = form_pointer(e, element, pointer, row, &p);

@@ -41,6 +41,7 @@ struct schedule_expr {
     int32_t row_buffer; /* which row buffer keeps it for later phases; -1: none */
     bool lanes;         /* its value differs from lane to lane */
     uint32_t stride;    /* of a load that is taken out of whole vectors: elements from lane to lane, 2 or more; else 0 */
+    uint32_t repeat;    /* of a load whose lanes come in groups of so many equal ones, 2 or more; else 0 */
     bool runs;          /* of a gather: most vectors are of consecutive elements, which is tested when it runs */
 };
 

@@ -41,6 +41,8 @@ static double load_cost(const struct schedule *s, const struct kexpr *load, uint
 {
     const uint32_t stride = load_stride(s, load, var);
 
+    if (load_repeat(s, load, var)) /* a load and a shuffle */
+        return 2.0 / (double)s->facts->loop.assumed_lanes;
     /* As many loads as the stride, and a shuffle for each but the first. */
     return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, load->index, var);
 }

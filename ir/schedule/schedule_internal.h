@@ -17,6 +17,8 @@ bool form_may_derive_from(const struct kernel *k, struct kaffine a, uint32_t var
 
 /** Returns the stride of a load with vectors along var, if it can be taken out of whole vectors; else 0. */
 uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_t var);
+/** Returns of how many equal lanes the groups are that a load with vectors along var reads one element for; 0: of none. */
+uint32_t load_repeat(const struct schedule *s, const struct kexpr *load, uint32_t var);
 /** Returns whether a guard's form, or that of a vector's last lane, may leave the numbers of 32 bits. */
 bool has_far_guards(const struct kernel *k);
 /** Chooses which loads are taken out of whole vectors, once the vector variable, lanes and transposes are chosen. */

@@ -136,6 +136,9 @@ static void print_code(const struct schedule *s, FILE *out)
         if (s->exprs[i].stride)
             fprintf(out, "  e%u of whole vectors, every %u\n", i, s->exprs[i].stride);
     for (uint32_t i = 0; i < k->expr_count; i++)
+        if (s->exprs[i].repeat)
+            fprintf(out, "  e%u repeated, %u times\n", i, s->exprs[i].repeat);
+    for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].runs)
             fprintf(out, "  e%u in runs\n", i);
     if (s->tiled)

@@ -2,8 +2,8 @@
 /*
  * Chooses loads of every second, third or fourth element that are taken out of whole vectors by shuffles instead of being
  * gathered: windows that move by two elements, slices with a stride.  From a kernel and its vector variable it finds the stride
- * of each such load.  It also finds gathers whose elements lie side by side but near edges: padding by reflection or by the
- * edge itself.
+ * of each such load.  It finds loads of which each element is several lanes, as where images are enlarged.  It also finds
+ * gathers whose elements lie side by side but near edges: padding by reflection or by the edge itself.
  */
 #include "ir/schedule/schedule_internal.h"
 
@@ -33,6 +33,43 @@ uint32_t load_stride(const struct schedule *s, const struct kexpr *load, uint32_
         if (!moves_by(s, load->guards[g].form, var, 0) && !moves_by(s, load->guards[g].form, var, stride))
             return 0;
     return (uint32_t)stride;
+}
+
+/** Returns n if a variable is (var + a multiple of n) / n, else 0. */
+static uint32_t divides_by(const struct schedule *s, const struct kvar *d, uint32_t var)
+{
+    const int64_t most = s->facts->loop.repeat_most;
+
+    if (d->kind != KVAR_DIVMOD || d->modulo || d->divide < 2 || d->divide > most || d->divide & (d->divide - 1) ||
+        d->base.offset % d->divide || !moves_by(s, d->base, var, 1))
+        return 0;
+    for (uint32_t i = 0; i < d->base.count; i++)
+        if (d->base.terms[i].var != var && d->base.terms[i].coefficient % d->divide)
+            return 0;
+    return (uint32_t)d->divide;
+}
+
+uint32_t load_repeat(const struct schedule *s, const struct kexpr *load, uint32_t var)
+{
+    const struct kernel *k = s->kernel;
+    uint32_t repeat = 0;
+
+    if (load->guard_count || k->vars[var].kind != KVAR_PARALLEL || kaffine_coefficient(load->index, var) || is_contraction(k))
+        return 0;
+    for (uint32_t i = 0; i < load->index.count; i++) {
+        const struct kterm *t = &load->index.terms[i];
+        const struct kvar *d = &k->vars[t->var];
+        if (d->kind == KVAR_LOADED)
+            return 0;
+        if (d->kind != KVAR_DIVMOD || (!kaffine_coefficient(d->base, var) && !form_may_derive_from(k, d->base, var)))
+            continue;
+        if (repeat || t->coefficient != 1)
+            return 0;
+        repeat = divides_by(s, d, var);
+        if (!repeat || k->vars[var].size % repeat)
+            return 0;
+    }
+    return repeat;
 }
 
 /** Returns whether an index moves by one element with var at most: it is made of such indices by operations that keep that. */
@@ -107,6 +144,9 @@ void strides_choose(struct schedule *s, const struct isa *isa)
         const struct kexpr *x = &k->exprs[i];
         if (x->op != K_LOAD || s->lanes == 1 || s->tiled || s->transpose.var != KEXPR_NONE)
             continue;
+        s->exprs[i].repeat = load_repeat(s, x, s->vector_var);
+        if (s->exprs[i].repeat >= s->lanes)
+            s->exprs[i].repeat = 0;
         /* Masks that are no instructions would be a branch for each element. */
         if (x->guard_count && !isa->masks && !(isa->masks32 && dtype_size(k->tensors[x->tensor].type) >= 4))
             continue;

@@ -54,6 +54,32 @@ static void strides_are_followed(void **state)
     }
 }
 
+/* Rows of which each element is several, from one of these or between two of them on. */
+static void elements_are_repeated(void **state)
+{
+    static const int64_t times[] = {2, 3, 4, 8}, sizes[] = {1, 2, 5, 8, 13, 32, 33};
+    enum { ROWS = 3, MORE = 2 };
+    (void)state;
+    for (int i = 0; i < DTYPES * 4 * 7 * 3; i++) {
+        const dtype type = dtypes[i / 84];
+        const int64_t n = times[i / 21 % 4], columns = n * sizes[i / 3 % 7], row = sizes[i / 3 % 7] + MORE,
+                      offset = i % 3 * n / 2;
+        struct kernel *k = kernel_create();
+        void *tensors[2] = {buffer_create((size_t)(ROWS * row) * dtype_size(type)),
+                            buffer_create((size_t)(ROWS * columns) * dtype_size(type))};
+        fill_plain(type, tensors[0], ROWS * row);
+        kernel_tensor(k, type, ROWS * row, false, NULL);
+        kernel_tensor(k, type, ROWS * columns, true, NULL);
+        const uint32_t r = kernel_var(k, KVAR_PARALLEL, ROWS), c = kernel_var(k, KVAR_PARALLEL, columns);
+        const struct kaffine from = kernel_divmod(k, strided(k, c, 1, offset), n, 0);
+        const struct kaffine to = kaffine_add(k, strided(k, r, columns, 0), kaffine_var(k, c));
+        kernel_store(k, 1, to, load(k, 0, kaffine_add(k, strided(k, r, row, 0), from)), 0, NULL);
+        check_kernel(k, tensors, exact);
+        buffer_free(tensors[0]);
+        buffer_free(tensors[1]);
+    }
+}
+
 /* A window slid over an input with padding: guards on either variable, on loads. */
 static void guarded_loads_fill_what_lies_outside(void **state)
 {
@@ -314,10 +340,15 @@ static void many_dimensions_are_walked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides_are_followed),       cmocka_unit_test(guarded_loads_fill_what_lies_outside),
-        cmocka_unit_test(guards_hold_far_away),       cmocka_unit_test(guarded_stores_leave_the_rest),
-        cmocka_unit_test(divisions_index_reshapes),   cmocka_unit_test(gathers_clamp_indices),
-        cmocka_unit_test(scatters_store_in_order),    cmocka_unit_test(indices_are_values),
+        cmocka_unit_test(strides_are_followed),
+        cmocka_unit_test(elements_are_repeated),
+        cmocka_unit_test(guarded_loads_fill_what_lies_outside),
+        cmocka_unit_test(guards_hold_far_away),
+        cmocka_unit_test(guarded_stores_leave_the_rest),
+        cmocka_unit_test(divisions_index_reshapes),
+        cmocka_unit_test(gathers_clamp_indices),
+        cmocka_unit_test(scatters_store_in_order),
+        cmocka_unit_test(indices_are_values),
         cmocka_unit_test(many_dimensions_are_walked),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

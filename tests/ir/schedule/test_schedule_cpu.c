@@ -184,6 +184,40 @@ static void transposes_are_in_registers(void **state)
                                  "4 lanes along v1, transposed along v0, 64 units, scratch 0 bytes"});
 }
 
+/* Returns how often vectors repeat what a kernel loads that makes each element `times` elements, from element `offset` on. */
+static uint32_t repeat_of(int64_t width, int64_t times, int64_t offset, const struct isa *isa)
+{
+    enum { ROWS = 3 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_PARALLEL, width);
+    const struct kaffine column = kernel_divmod(k, kaffine_add_const(kaffine_var(k, j), offset), times, 0);
+    uint32_t repeat = 0;
+
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * (width + offset), false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * width, true, NULL);
+    kernel_store(k, 1, at(k, i, width, j),
+                 load(k, 0, kaffine_add(k, kaffine_scale(k, kaffine_var(k, i), width + offset), column)), 0, NULL);
+    assert_true(kernel_finish(k));
+    struct schedule *s = schedule_of(k, isa);
+    for (uint32_t e = 0; e < k->expr_count; e++)
+        repeat += s->exprs[e].repeat;
+    schedule_free(s);
+    kernel_free(k);
+    return repeat;
+}
+
+static void enlarged_rows_are_loaded_once(void **state)
+{
+    (void)state;
+    assert_int_equal(repeat_of(64, 2, 0, &isa_of_tests), 2);
+    assert_int_equal(repeat_of(64, 4, 8, &isa_of_tests), 4);
+    assert_int_equal(repeat_of(64, 2, 0, &baseline), 2);
+    assert_int_equal(repeat_of(64, 4, 0, &baseline), 0); /* all lanes are one element */
+    assert_int_equal(repeat_of(64, 4, 2, &isa_of_tests), 0);
+    assert_int_equal(repeat_of(63, 2, 0, &isa_of_tests), 0);
+    assert_int_equal(repeat_of(66, 3, 0, &isa_of_tests), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +226,7 @@ int main(void)
         cmocka_unit_test(contractions_are_register_tiled),
         cmocka_unit_test(unrolled_steps_fit_into_registers),
         cmocka_unit_test(transposes_are_in_registers),
+        cmocka_unit_test(enlarged_rows_are_loaded_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
