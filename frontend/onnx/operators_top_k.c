@@ -10,20 +10,24 @@
 #include "frontend/onnx/compose.h"
 #include "frontend/onnx/operators.h"
 
+enum {
+    CUTS_MAX = 3,     /* a fourth cut is more kernels than comparisons saved, for any size */
+    BLOCK_AT_ONCE = 8 /* blocks from this size on are loaded by vectors, where that is possible */
+};
+
 /**
  * Describes candidates, in the order of their row.  Rows lie side by side, so that vectors compare elements of many rows where
  * there are many; only the operand itself may have one behind the other.
  */
 struct candidates {
-    WNNOperand values; /* [count, rows], or [rows, count] if by_rows */
-    WNNOperand places; /* their indices in the row, int32 [count, rows]; NULL if they are 0, 1, ... */
+    WNNOperand values;           /* [count, rows], or [rows, count] if by_rows */
+    WNNOperand places[CUTS_MAX]; /* of each cut, the indices in what was cut of what is left, int32 [count, rows] */
+    unsigned cuts;
     uint32_t rows, count, k;
     bool by_rows, largest;
 };
 
 /* ---- how rows are cut ---- */
-
-enum { CUTS_MAX = 3 }; /* a fourth cut is more kernels than comparisons saved, for any size */
 
 /* These are what things cost, in comparisons of the maxima of a row. */
 #define SORTED_COMPARISON 3.3  /* ties are broken by the index, too */
@@ -32,7 +36,7 @@ enum { CUTS_MAX = 3 }; /* a fourth cut is more kernels than comparisons saved, f
 #define BLOCK_COST 100         /* what is done for each block besides comparing it */
 #define ELEMENT_COST 8         /* finding maxima */
 #define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
-#define CANDIDATE_COST 60      /* gathering an element and its index */
+#define CANDIDATE_COST 40      /* gathering an element */
 #define COMPARISONS_MAX 0x1p27 /* in a row; more are refused */
 
 /*
@@ -174,6 +178,17 @@ static WNNOperand gather_places(struct onnx_node *n, const struct candidates *c,
     return wnnGraphBuilderGather(n->builder, x, places, &o);
 }
 
+/* Returns blocks, int32 [k, 1], of a single row that is all blocks, as [k * size, 1]. */
+static WNNOperand gather_blocks(struct onnx_node *n, const struct candidates *c, WNNOperand x, WNNOperand blocks, uint32_t size)
+{
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+
+    o.label = n->label;
+    x = onnx_reshape(n, x, 2, (uint32_t[]){c->count / size, size});
+    x = wnnGraphBuilderGather(n->builder, x, onnx_reshape(n, blocks, 1, (uint32_t[]){c->k}), &o);
+    return onnx_reshape(n, x, 2, (uint32_t[]){c->k * size, 1});
+}
+
 /* Returns the indices among the candidates of the elements of blocks, int32 [k, rows], and of those that no block has. */
 static WNNOperand places_of(struct onnx_node *n, const struct candidates *c, WNNOperand blocks, uint32_t size)
 {
@@ -195,10 +210,11 @@ static WNNOperand places_of(struct onnx_node *n, const struct candidates *c, WNN
 /* Leaves the candidates of the k blocks of that size whose maxima come first. */
 static void cut(struct onnx_node *n, struct candidates *c, uint32_t size)
 {
-    const WNNOperand places = places_of(n, c, choose_blocks(n, c, find_maxima(n, c, size)), size);
+    const WNNOperand blocks = choose_blocks(n, c, find_maxima(n, c, size)), places = places_of(n, c, blocks, size);
+    const bool at_once = c->rows == 1 && c->count % size == 0 && size >= BLOCK_AT_ONCE;
 
-    c->values = gather_places(n, c, c->values, c->by_rows, places);
-    c->places = c->places ? gather_places(n, c, c->places, false, places) : places;
+    c->values = at_once ? gather_blocks(n, c, c->values, blocks, size) : gather_places(n, c, c->values, c->by_rows, places);
+    c->places[c->cuts++] = places;
     c->by_rows = false;
     c->count = c->k * size + c->count % size;
 }
@@ -227,13 +243,16 @@ static void select_first(struct onnx_node *n, struct candidates *c)
     uint32_t block;
 
     o.label = n->label;
-    for (unsigned cuts = CUTS_MAX; plan_cuts(c->rows, c->count, c->k, cuts, &block), block; cuts--)
+    while (plan_cuts(c->rows, c->count, c->k, CUTS_MAX - c->cuts, &block), block)
         cut(n, c, block);
     if (c->by_rows)
         c->values = onnx_transpose(n, c->values, 2, swap);
     at = invert(n, c, rank_elements(n, c));
     c->values = wnnGraphBuilderGatherElements(n->builder, c->values, at, &o);
-    c->places = c->places ? wnnGraphBuilderGatherElements(n->builder, c->places, at, &o) : at;
+    /* What is found says where it was before the last cut, that says where it was before the one before it, and so on. */
+    while (c->cuts)
+        at = wnnGraphBuilderGatherElements(n->builder, c->places[--c->cuts], at, &o);
+    c->places[0] = at;
     c->by_rows = false;
     c->count = c->k;
 }
@@ -303,7 +322,7 @@ static bool import_top_k(struct onnx_node *n)
     if (!read_k(n, c.rows, c.count, &c.k))
         return false;
     select_first(n, &c);
-    onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places, WNNOperandDataType_Int64), c.k, axis, dims));
+    onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places[0], WNNOperandDataType_Int64), c.k, axis, dims));
     return onnx_output(n, 0, unflatten(n, c.values, c.k, axis, dims));
 }
 
