@@ -248,8 +248,8 @@ struct attention_facts {
     int64_t keys_least;   /* fewer make the stages short beside what surrounds them */
     double scores_least;  /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
     double scores_share;  /* share of the second-level cache that a macro-tile's scores may fill */
-    double block_share;   /* share of the first-level cache that the scores of a block of keys may fill, with which the matmul
-                             with   V multiplies all columns before it goes on */
+    double block_share;   /* share of the first-level cache that the scores of a block of keys may fill: the matmul with V
+                             multiplies all columns by it before it goes on */
     int64_t block_least;  /* keys of such a block: fewer make the sums of blocks cost more than they gain */
     /* These are in the time of a vector of rows. */
     double tile;         /* what a macro-tile costs beside its rows, chiefly reading K and V */

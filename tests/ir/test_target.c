@@ -59,6 +59,7 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, loop.sum_vectors, 1, SCHEDULE_SUM_VECTORS_MAX),
     RANGE(UINT32, uint32_t, loop.few_rows, 1, SCHEDULE_INTERLEAVE_MAX),
     RANGE(INT64, int64_t, loop.strided_most, 1, 8),
+    RANGE(INT64, int64_t, loop.repeat_most, 1, 64),
     RANGE(UINT32, uint32_t, loop.unroll_points, 1, 256),
     RANGE(UINT32, uint32_t, loop.window_slack, 1, 1024),
     RANGE(INT64, int64_t, loop.window_separate, 1, 64),
@@ -122,6 +123,16 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, winograd.scratch_share, 0.05, 1),
     RANGE(DOUBLE, double, winograd.special, 1, 2),
     RANGE(DOUBLE, double, winograd.worth, 0.5, 1),
+    RANGE(INT64, int64_t, attention.vectors_most, 1, 64),
+    RANGE(INT64, int64_t, attention.rows_least, 1, 64),
+    RANGE(INT64, int64_t, attention.keys_least, 1, 4096),
+    RANGE(DOUBLE, double, attention.scores_least, 1, 1 << 30),
+    RANGE(DOUBLE, double, attention.scores_share, 0.05, 1),
+    RANGE(DOUBLE, double, attention.block_share, 0.05, 1),
+    RANGE(INT64, int64_t, attention.block_least, 1, 4096),
+    RANGE(DOUBLE, double, attention.tile, 0.1, 1e3),
+    RANGE(DOUBLE, double, attention.guarded_keys, 1e-4, 1e3),
+    RANGE(DOUBLE, double, attention.guarded_mask, 1e-4, 1e3),
 };
 enum { RANGE_COUNT = sizeof ranges / sizeof *ranges };
 
@@ -164,7 +175,7 @@ static void every_fact_has_a_range(void **state)
         size_t offset, size;
     } parts[] = {
 #define PART(member) {offsetof(struct target_facts, member), sizeof(((struct target_facts *)NULL)->member)}
-        PART(cache), PART(rate), PART(call), PART(loop), PART(fusion), PART(contraction), PART(winograd),
+        PART(cache), PART(rate), PART(call), PART(loop), PART(fusion), PART(contraction), PART(winograd), PART(attention),
     };
 
     (void)state;
