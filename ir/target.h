@@ -317,6 +317,8 @@ struct target {
     /** Says that kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay as they are. */
     bool unpacks_weights;
     bool unpacks_small_weights; /* small ones, too, for tests */
+    /** Says that kernels read lent constants where they lie, whether or not they are aligned to their elements. */
+    bool reads_unaligned;
     /** Says that the other operand of a matmul with such weights of 4 bits may be rounded to 8 bits, block by block, and that
      * the processor multiplies bytes. */
     bool rounds_operands;

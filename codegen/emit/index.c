@@ -22,6 +22,13 @@ V number_value(struct emitter *e, uint32_t number)
     return e->args.params[n->slot];
 }
 
+uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor)
+{
+    const struct ktensor *t = &e->k->tensors[tensor];
+
+    return t->unaligned ? 1 : (uint32_t)dtype_size(t->type);
+}
+
 V tensor_pointer(struct emitter *e, uint32_t tensor)
 {
     if (!e->args.tensors[tensor]) {

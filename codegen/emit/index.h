@@ -12,6 +12,8 @@
 
 /** Returns a number of the kernel: a constant, or a parameter that is loaded at the function's entry. */
 V number_value(struct emitter *e, uint32_t number);
+/** Returns the alignment of the addresses of a tensor's elements, in bytes. */
+uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor);
 /** Returns where a tensor begins; the address is loaded at the function's entry. */
 V tensor_pointer(struct emitter *e, uint32_t tensor);
 /** Returns the value of a variable that is the same for all lanes, as i64. */

@@ -75,12 +75,26 @@ static V load_contiguous(struct emitter *e, const struct context *cx, T element,
     return reversed ? reverse(m, x) : x;
 }
 
+/* Returns whether processors have instructions that gather such elements: those of 32 bits and more. */
+static bool is_gathered(T element)
+{
+    switch (LLVMGetTypeKind(element)) {
+    case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(element) >= 32;
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* Returns the elements at base + lanes. */
 static V load_gather(struct emitter *e, const struct context *cx, T element, V pointer, V address, const struct form_value *p,
                      V mask, uint32_t align)
 {
     const struct build *m = &e->m;
-    bool native = align >= 4 && (m->isa->masks || m->isa->masks32);
+    bool native = is_gathered(element) && (m->isa->masks || m->isa->masks32);
     T vector = type_lanes(element, cx->lanes), pointers = type_lanes(type_ptr(m), cx->lanes);
     T types[2] = {vector, pointers};
     V index = p->lanes, base = pointer;
@@ -171,7 +185,7 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
     const struct build *m = &e->m;
     dtype dtype = e->k->tensors[x->tensor].type;
     T element = storage_type(&e->m, dtype);
-    uint32_t align = (uint32_t)dtype_size(dtype), level = e->info.expr_level[expr];
+    uint32_t align = tensor_alignment(e, x->tensor), level = e->info.expr_level[expr];
     V scalar, lanes, value;
     bool filled = false;
 
@@ -197,6 +211,8 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
         V read = lanes ? op_any(m, guard_and(e, guard, exists)) : scalar;
         V index = read ? LLVMBuildSelect(m->b, read, p.base, const_int(m, 64, 0), "") : p.base;
         value = LLVMBuildLoad2(m->b, element, offset_pointer(e, element, pointer, index), "");
+        if (e->k->tensors[x->tensor].unaligned)
+            LLVMSetAlignment(value, 1);
     } else if (p.kind == FORM_LANES) {
         const bool runs = e->s->exprs[expr].runs && frame_is_here(&e->frame, level);
         address = form_pointer(e, element, pointer, row, &p);

@@ -114,7 +114,7 @@ V emit_strided_load(struct emitter *e, const struct context *cx, uint32_t expr)
         index = const_int(m, 64, part.first);
         address = LLVMBuildGEP2(m->b, element, address, &index, 1, "");
         V elements = op_load_or(m, vector, address, mask, x->guard_count ? guard_fill(e, x, cx->lanes) : NULL,
-                                (uint32_t)dtype_size(type));
+                                tensor_alignment(e, x->tensor));
         result = take_lanes(e, cx, &part, result, elements);
     }
     return widen_float(m, result, type);

@@ -224,7 +224,7 @@ void emit_transposed_load(struct emitter *e, const struct context *cx, uint32_t 
 {
     dtype type = e->k->tensors[e->k->exprs[expr].tensor].type;
     T element = storage_type(&e->m, type), vector = type_lanes(element, cx->lanes);
-    uint32_t form = e->info.expr_form[expr], align = (uint32_t)dtype_size(type);
+    uint32_t form = e->info.expr_form[expr], align = tensor_alignment(e, e->k->exprs[expr].tensor);
     V pointer = tensor_pointer(e, e->k->exprs[expr].tensor);
     struct lines lines;
 
@@ -237,7 +237,7 @@ void emit_transposed_load(struct emitter *e, const struct context *cx, uint32_t 
         find_lines(e, cx, form, pointer, element, &lines);
         for (uint32_t j = 0; j < cx->lanes; j++)
             values[j] = op_load(&e->m, vector, lines.address[j], lines.mask, align);
-        transpose(&e->m, values, cx->lanes, align);
+        transpose(&e->m, values, cx->lanes, (uint32_t)dtype_size(type));
     }
     for (uint32_t c = 0; c < cx->copies; c++)
         values[c] = widen_float(&e->m, values[c], type);

@@ -329,6 +329,7 @@ static void describe(struct writer *w, const struct kernel *k)
         put(w, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
         if (!w->numbers)
             put(w, "[%" PRId64 "]", k->tensors[i].elements);
+        put(w, k->tensors[i].unaligned ? " unaligned" : "");
         put(w, k->tensors[i].written ? " written\n" : "\n");
     }
     for (uint32_t i = 0; i < k->expr_count; i++)

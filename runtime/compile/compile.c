@@ -304,8 +304,29 @@ static struct program_step *add_step(struct compiler *k, enum step_kind kind, ui
     return s;
 }
 
+/* Returns whether only kernels read v's bytes, perhaps through views: those of loops are compiled without knowing where the
+ * loop's operands lie, and the library wants whole elements. */
+static bool only_kernels_read(const struct value *v)
+{
+    if (v->output_uses)
+        return false;
+    value_for_each_use (v, u) {
+        const struct cluster *c = u->node->cluster;
+
+        if (!c || (c->kind == CLUSTER_VIEW ? !only_kernels_read(u->node->results[0]) : c->kind != CLUSTER_KERNEL))
+            return false;
+    }
+    return true;
+}
+
+static bool is_aligned(const struct constant *c, dtype type)
+{
+    return (uintptr_t)c->data % dtype_size(type) == 0;
+}
+
 /*
- * Finds the slot of a constant that is read while computing.  Lent bytes may lie at any address: kernels want whole elements.
+ * Finds the slot of a constant that is read while computing.  Lent bytes may lie at any address: what only kernels read,
+ * which are told, stays there, since weights of a mapped file would otherwise be in memory twice.
  */
 static bool constant_slot(struct compiler *k, const struct value *v, uint32_t *slot)
 {
@@ -315,7 +336,9 @@ static bool constant_slot(struct compiler *k, const struct value *v, uint32_t *s
         struct constant *c = v->constant;
         if (!c)
             return error_set(k->e, WNNStatus_OperationError, "internal error: a constant was released too early");
-        c = (uintptr_t)c->data % dtype_size(v->type.type) == 0 ? constant_retain(c) : constant_create(c->data, c->bytes);
+        c = is_aligned(c, v->type.type) || (k->target->reads_unaligned && only_kernels_read(v))
+                ? constant_retain(c)
+                : constant_create(c->data, c->bytes);
         if (!c)
             return error_out_of_memory(k->e);
         p->constants[p->constant_count++] = c;
@@ -380,6 +403,18 @@ static bool copies_state(const struct compiler *k, const struct kernel *kernel)
            k->g->outputs[to->slot].state == from->base;
 }
 
+/* Tells a kernel which of its constants are not aligned. */
+static void tell_alignment(const struct compiler *k, struct kernel *kernel, const struct program_step *s)
+{
+    for (uint32_t t = 0; t < s->location_count; t++) {
+        const struct location *l = &s->locations[t];
+        const dtype type = kernel->tensors[t].type;
+
+        if (l->kind == LOCATION_CONSTANT && dtype_size(type) > 1)
+            kernel->tensors[t].unaligned = !is_aligned(k->out->constants[l->slot], type);
+    }
+}
+
 static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
 {
     for (uint32_t i = 0; i < cc->kernels.count; i++) {
@@ -395,6 +430,7 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
                 return false;
         if (copies)
             continue;
+        tell_alignment(k, kernel, s);
         s->kernel = kernel;
         cc->kernels.kernels[i] = NULL; /* the program's from here on */
         if (k->en->functions->schedule && !k->en->functions->schedule(k->en, k->target, s, k->e))

@@ -232,6 +232,7 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
     cpu->target.thread_count = thread_count;
     cpu->target.prefers_nhwc = true;
     cpu->target.unpacks_weights = true;
+    cpu->target.reads_unaligned = true;
     cpu->target.unpacks_small_weights = debug->flags & DEBUG_PREFER_COMPACT;
     return &cpu->base;
 }

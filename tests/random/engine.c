@@ -210,6 +210,29 @@ static bool same_type(WNNOperand operand, const struct tensor_type *t)
            (!t->rank || !memcmp(wnnOperandGetShape(operand), t->dims, t->rank * sizeof t->dims[0]));
 }
 
+static void free_lent(void const *data, size_t bytes, void *block, void *unused)
+{
+    (void)data;
+    (void)bytes;
+    (void)unused;
+    free(block);
+}
+
+/* Makes a constant of a value's data.  Every other one is lent at an odd address, as the weights of mapped files are. */
+static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, const void *data)
+{
+    const WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
+    const size_t bytes = (size_t)type_bytes(&v->type);
+    char *block;
+
+    if (v->index % 2 == 0)
+        return wnnGraphBuilderConstant(builder, &descriptor, data, bytes);
+    block = random_alloc(bytes + 1, 1);
+    memcpy(block + 1, data, bytes);
+    return wnnGraphBuilderConstantLent(builder, &descriptor, block + 1, bytes,
+                                       (WNNBufferReleaseCallbackInfo){free_lent, block, NULL});
+}
+
 static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *operands, WNNGraph *graph, struct error *e)
 {
     const struct graph *g = s->g;
@@ -219,10 +242,8 @@ static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *o
         WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
         operands[v->index] = wnnGraphBuilderInput(builder, WNN_STR(v->name), &descriptor);
     }
-    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
-        WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
-        operands[v->index] = wnnGraphBuilderConstant(builder, &descriptor, s->data[v->index], (size_t)type_bytes(&v->type));
-    }
+    for (const struct value *v = g->first_constant; v; v = v->next_constant)
+        operands[v->index] = make_constant(builder, v, s->data[v->index]);
     graph_for_each (g, n) {
         if (!call_node(builder, n, operands, e))
             return false;

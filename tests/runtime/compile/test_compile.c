@@ -11,6 +11,7 @@
 #include "runtime/compile/compile.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
+#include "runtime/program/executable.h"
 #include "support/graphs.h"
 
 void GOMP_parallel(void (*body)(void *data), void *data, unsigned count, unsigned flags);
@@ -331,6 +332,8 @@ static void lent_constants_are_read_or_given_back(void **state)
     assert_true(graph_add_output(g, "y", 1, sum->results[0]));
     WNNGraph graph;
     assert_int_equal(runtime_build(c, g, &graph, &e), WNNStatus_Success);
+    assert_int_equal(released, 0); /* the kernel reads the lender's bytes, there is no copy */
+    assert_ptr_equal(graph->executable->constants[0]->data, bytes + 1);
     assert_int_equal(
         wnnGraphCompute(graph, 1, &(WNNNamedBuffer){WNN_STR("x"), in, 16}, 1, &(WNNNamedBuffer){WNN_STR("y"), out, 16}),
         WNNStatus_Success);
