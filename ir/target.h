@@ -319,6 +319,10 @@ struct target {
     bool unpacks_small_weights; /* small ones, too, for tests */
     /** Says that kernels read lent constants where they lie, whether or not they are aligned to their elements. */
     bool reads_unaligned;
+    /** Knows the packed weights of all graphs of a context, so that graphs with equal ones share them.  NULL: nothing is
+     * shared.
+     */
+    struct constant_pool *pool;
     /** Says that the other operand of a matmul with such weights of 4 bits may be rounded to 8 bits, block by block, and that
      * the processor multiplies bytes. */
     bool rounds_operands;

@@ -6,7 +6,7 @@
  * (docs/contractions.md).
  */
 #define _GNU_SOURCE
-#include "ir/graph/ir.h"
+#include "ir/graph/constant_pool.h"
 #include "ir/target.h"
 
 #include <stdlib.h>
@@ -34,6 +34,7 @@ static struct constant *create_in_huge_pages(const void *data, size_t bytes)
 {
     size_t size = bytes + HUGE_PAGE_BYTES, used = bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
     char *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *aligned;
+    struct constant *c;
 
     if (start == MAP_FAILED)
         return NULL;
@@ -41,7 +42,10 @@ static struct constant *create_in_huge_pages(const void *data, size_t bytes)
     (void)madvise(aligned, used, MADV_HUGEPAGE); /* advice: the answer does not matter */
     if (data)
         memcpy(aligned, data, bytes);
-    return constant_lend(aligned, bytes, (WNNBufferReleaseCallbackInfo){unmap, start, (void *)(uintptr_t)size});
+    c = constant_lend(aligned, bytes, (WNNBufferReleaseCallbackInfo){unmap, start, (void *)(uintptr_t)size});
+    if (c)
+        c->ours = true;
+    return c;
 }
 
 #else
@@ -74,6 +78,7 @@ struct constant *constant_create(const void *data, size_t bytes)
     struct constant *c = (struct constant *)block;
     memset(c, 0, sizeof *c);
     atomic_init(&c->references, 1);
+    c->ours = true;
     c->bytes = bytes;
     c->data = block + CONSTANT_ALIGN;
     if (data && bytes)
@@ -107,6 +112,8 @@ void constant_release(struct constant *c)
 {
     if (!c || atomic_fetch_sub_explicit(&c->references, 1, memory_order_acq_rel) != 1)
         return;
+    if (c->entry)
+        constant_pool_forget(c->entry);
     if (c->release.callback)
         c->release.callback(c->data, c->bytes, c->release.userdata1, c->release.userdata2);
     free(c);

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "ir/graph/constant_pool.h"
 #include "ir/graph/conv.h"
 #include "ir/schedule/schedule.h"
 #include "passes/storage/compact_weights.h"
@@ -156,11 +157,24 @@ static void undo(struct node *n, const struct node *mark)
         node_remove(n->prev);
 }
 
-static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o)
+static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o, int64_t rows)
 {
     return schedule_panel(
-        t,
-        &(struct contraction){.m = o->rows, .n = n->inputs[1].value->type.dims[o->results], .k = o->inner, .group = o->group});
+        t, &(struct contraction){.m = rows, .n = n->inputs[1].value->type.dims[o->results], .k = o->inner, .group = o->group});
+}
+
+/*
+ * Returns the panel of a compact B.  It does not depend on the rows, so that graphs for a prompt and for one token share their
+ * weights.  The panel for one row serves many rows as well, but for floats where registers hold tiles of three vectors: those
+ * are as fast for one row, and faster for many.
+ */
+static int64_t compact_panel_of(const struct target *t, const struct node *n, const struct weight_order *o, bool rounds)
+{
+    const struct contraction_facts *facts = &target_facts(t)->contraction;
+    const bool tall = !rounds && facts->panel.vectors_preferred > facts->panel.vectors &&
+                      o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_preferred) == 0;
+
+    return panel_of(t, n, o, tall ? facts->tall_rows : 1);
 }
 
 /* Removes a node that nothing reads any more, and lets go of its constants. */
@@ -190,7 +204,7 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    v = pack(g, n, &order, panel_of(t, n, &order));
+    v = pack(g, n, &order, panel_of(t, n, &order, order.rows));
     if (!v)
         return false;
     node_set_input(n, 1, v);
@@ -252,11 +266,12 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     const struct node *mark = n->prev;
     struct weight_order order;
     struct value *v, *original = n->inputs[1].value;
+    const bool rounds = may_round(n, t);
     int64_t block;
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    v = compact_weights_pack(g, n, unpacking, order.results, panel_of(t, n, &order), may_round(n, t), &block);
+    v = compact_weights_pack(g, n, unpacking, order.results, compact_panel_of(t, n, &order, rounds), rounds, &block);
     if (!v)
         return false;
     node_set_input(n, 1, v);
@@ -269,6 +284,24 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     return node_fold(g, unpacking) && (pack_floats(g, n, t) || !g->error.status);
 }
 
+static void share(struct value *v, struct constant_pool *pool)
+{
+    if (v && v->kind == VALUE_CONSTANT && v->constant)
+        v->constant = constant_pool_share(pool, v->constant);
+}
+
+/* Shares the constants that n's B is made of with other graphs: each matrix as soon as it is packed, so that not all of a
+ * graph's weights are there twice for a while. */
+static void share_weights(const struct node *n, struct constant_pool *pool)
+{
+    struct value *v = n->inputs[1].value;
+
+    for (; v->producer; v = v->producer->inputs[0].value)
+        for (uint32_t i = 1; i < v->producer->input_count; i++)
+            share(v->producer->inputs[i].value, pool);
+    share(v, pool);
+}
+
 bool pass_pack_weights(struct graph *g, const struct pass_options *o)
 {
     struct rounded_operands kept = {0};
@@ -278,11 +311,15 @@ bool pass_pack_weights(struct graph *g, const struct pass_options *o)
         return false;
     graph_for_each_safe (g, n) {
         struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target);
+        bool packed = false;
 
         if (unpacking)
-            changed |= pack_compact(g, n, unpacking, o->target, &kept);
+            packed = pack_compact(g, n, unpacking, o->target, &kept);
         else if (is_candidate(n, o->target))
-            changed |= pack_floats(g, n, o->target);
+            packed = pack_floats(g, n, o->target);
+        if (packed)
+            share_weights(n, o->target->pool);
+        changed |= packed;
         if (g->error.status)
             return changed;
     }

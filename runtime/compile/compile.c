@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/graph/constant_pool.h"
 #include "ir/support/clock.h"
 #include "passes/passes.h"
 #include "runtime/compile/compile_loop.h"
@@ -341,6 +342,7 @@ static bool constant_slot(struct compiler *k, const struct value *v, uint32_t *s
                 : constant_create(c->data, c->bytes);
         if (!c)
             return error_out_of_memory(k->e);
+        c = constant_pool_share(k->target->pool, c);
         p->constants[p->constant_count++] = c;
         k->constant_slots[v->index] = p->constant_count;
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ir/graph/constant_pool.h"
 #include "runtime/host/threads.h"
 
 /* ---- lifetime ---- */
@@ -22,6 +23,7 @@ static void cpu_free(struct engine *en)
         codegen_free(cpu->codegen);
     if (cpu->library)
         library_free(cpu->library);
+    constant_pool_release(cpu->target.pool);
     pthread_mutex_destroy(&cpu->lock);
     arena_free(&cpu->arena);
     free(cpu);
@@ -57,6 +59,8 @@ static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
     if (cpu->library)
         library_allow(cpu->library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
                       cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
+    if (cpu->library)
+        library_share_weights(cpu->library, cpu->target.pool);
     if (cpu->library && cpu->base.keep_weights)
         library_keep_weights(cpu->library);
     if (cpu->library && cpu->base.deterministic)
@@ -233,6 +237,7 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
     cpu->target.prefers_nhwc = true;
     cpu->target.unpacks_weights = true;
     cpu->target.reads_unaligned = true;
+    cpu->target.pool = constant_pool_create(); /* without memory for one nothing is shared */
     cpu->target.unpacks_small_weights = debug->flags & DEBUG_PREFER_COMPACT;
     return &cpu->base;
 }

@@ -130,6 +130,8 @@ bool library_step_is_packed(const struct library_step *s);
 struct library_step *library_step_load(struct library *l, struct stream_reader *in, uint32_t location_count,
                                        const struct location *locations, struct error *e);
 
+/** Makes steps that are created from then on share packed weights through a pool, which must live longer than the library. */
+void library_share_weights(struct library *l, struct constant_pool *pool);
 /**
  * Makes steps that are created from then on keep their weights also as the graph has them, for library_step_save's unpacked
  * form.

@@ -190,9 +190,10 @@ struct library {
     bool exact;                       /* whether int8 contractions are: no sum of two products is saturated to 16 bits */
     bool integers_only;               /* whether contractions of floats are refused: library_take_integers_only */
     WNNPrecision precision;
-    bool prefer_bfloat16; /* whether it is used also where it is slower */
-    double bfloat16;      /* dnn_bfloat16_rate */
-    bool keep_weights;    /* whether steps keep weights unpacked, so that they can be saved for other machines */
+    bool prefer_bfloat16;       /* whether it is used also where it is slower */
+    double bfloat16;            /* dnn_bfloat16_rate */
+    struct constant_pool *pool; /* of packed weights that steps of all graphs share; may be NULL */
+    bool keep_weights;          /* whether steps keep weights unpacked, so that they can be saved for other machines */
     pthread_mutex_t mutex;
     uint32_t answer_count, answer_capacity; /* the capacity is a power of two, or 0 */
     struct dnn_answer **answers;            /* by hash of the problem, open addressing */

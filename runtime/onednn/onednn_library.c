@@ -125,6 +125,11 @@ bool library_has_exact_integers(const struct library *l)
     return l->exact && !l->refuses;
 }
 
+void library_share_weights(struct library *l, struct constant_pool *pool)
+{
+    l->pool = pool;
+}
+
 void library_keep_weights(struct library *l)
 {
     l->keep_weights = true;

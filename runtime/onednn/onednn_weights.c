@@ -8,6 +8,7 @@
  */
 #include "runtime/onednn/onednn_step.h"
 
+#include "ir/graph/constant_pool.h"
 #include "runtime/host/threads.h"
 #include "runtime/onednn/cpu/library_cpu.h"
 
@@ -191,6 +192,7 @@ bool library_step_finish(struct library_step *s, struct error *e)
             continue;
         if (!(s->weights.pending_layout ? pack_pending(s, a->md) : copy_pending(s)))
             return error_out_of_memory(e);
+        s->weights.packed = constant_pool_share(s->library->pool, s->weights.packed);
         a->data = s->weights.packed->data;
         constant_release(s->weights.pending);
         s->weights.pending = NULL;
@@ -229,6 +231,7 @@ bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct 
     }
     if (!(s->problem.parts ? pack_parts : pack_constant)(l, s, given, wanted, data))
         return false;
+    s->weights.packed = constant_pool_share(l->pool, s->weights.packed);
     a->data = s->weights.packed->data;
     a->bytes = dnnl_memory_desc_get_size(wanted);
     s->weights.in_layout = true;
@@ -292,6 +295,7 @@ static bool add_integer_weights(struct library *l, struct library_step *s, struc
     bool done = integers && a && given && pack_constant(l, s, given, wanted, integers);
 
     if (done) {
+        s->weights.packed = constant_pool_share(l->pool, s->weights.packed);
         a->source = FROM_CONSTANT;
         a->data = s->weights.packed->data;
         a->bytes = dnnl_memory_desc_get_size(wanted);

@@ -89,9 +89,27 @@ static void values_within_16_are_packed_into_words(void **state)
     check(MATMUL("1", "i8", "8, 128"), -9, 16, "u4[2, 8, 4, 64, 8]");
     check(MATMUL("3", "u8", "8, 128"), 0, 16, "u4[2, 8, 4, 64, 8]");
     check(MATMUL("1", "u8", "1, 128"), 240, 16, "u4[2, 1, 32, 64, 8]");
-    check(MATMUL("16", "u8", "32, 128"), 3, 9, "u4[4, 32, 1, 32, 8]");
-    check(MATMUL("1", "u8", "2, 4"), 3, 9, "u4[2, 2, 16, 64, 8]"); /* blocks along both dimensions */
+    check(MATMUL("16", "u8", "32, 128"), 3, 9, "u4[2, 32, 1, 64, 8]"); /* whatever the rows are */
+    check(MATMUL("1", "u8", "2, 4"), 3, 9, "u4[2, 2, 16, 64, 8]");     /* blocks along both dimensions */
     check(MATMUL("1", "u8", "1, 1"), 3, 9, "u4[2, 1, 32, 64, 8]");
+}
+
+/* Panels of three vectors, where they fit, whatever the rows are. */
+static void panels_do_not_depend_on_rows(void **state)
+{
+    static const char *const rows[] = {"1", "3", "16", "128"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char body[512];
+
+        snprintf(body, sizeof body,
+                 "inputs { x: f32[%s, 256]; } "
+                 "consts { q: u8[256, 192] @scalar(1); s: f32[8, 192] @scalar(1); z: u8[8, 192] @scalar(1); } "
+                 "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
+                 rows[i]);
+        check(body, 0, 16, "u4[4, 8, 4, 48, 8]");
+    }
 }
 
 static void other_values_stay_bytes(void **state)
@@ -206,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_within_16_are_packed_into_words),
+        cmocka_unit_test(panels_do_not_depend_on_rows),
         cmocka_unit_test(other_values_stay_bytes),
         cmocka_unit_test(scales_and_zero_points_lie_like_the_weights),
         cmocka_unit_test(transposed_weights_and_halves_are_packed),

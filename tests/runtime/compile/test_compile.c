@@ -358,6 +358,49 @@ static void lent_constants_are_read_or_given_back(void **state)
     wnnContextRelease(c);
 }
 
+/* Returns how many constants of two graphs are the same, and how many large ones the first has. */
+static uint32_t count_shared(WNNGraph a, WNNGraph b, uint32_t *large)
+{
+    uint32_t shared = 0;
+
+    *large = 0;
+    for (uint32_t i = 0; i < a->executable->constant_count; i++) {
+        const struct constant *c = a->executable->constants[i];
+
+        *large += c->bytes >= 4096;
+        for (uint32_t k = 0; k < b->executable->constant_count; k++)
+            if (c->bytes >= 4096 && c == b->executable->constants[k]) {
+                shared++;
+                break;
+            }
+    }
+    return shared;
+}
+
+/* Weights of 4 bits for one row and for many are packed alike, and lie in memory once. */
+static void graphs_share_packed_weights(void **state)
+{
+    static const char body[] = "inputs { x: f32[%d, 512]; }"
+                               "consts { q: u8[512, 512] @scalar(3); s: f32[16, 512] @scalar(2); z: u8[16, 512] @scalar(1); }"
+                               "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }";
+    char text[2][sizeof body + 16];
+    WNNGraph graphs[2];
+    uint32_t large;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        snprintf(text[i], sizeof text[i], body, i ? 40 : 1);
+    WNNContext c = new_context("", 1);
+    for (int i = 0; i < 2; i++)
+        graphs[i] = build(c, text[i]);
+    assert_true(count_shared(graphs[0], graphs[1], &large) > 0);
+    assert_int_equal(count_shared(graphs[0], graphs[1], &large), large);
+    wnnGraphRelease(graphs[0]); /* what it shares stays */
+    check(graphs[1], text[1], 1);
+    wnnGraphRelease(graphs[1]);
+    wnnContextRelease(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_callers_parallel_region_may_compute),
         cmocka_unit_test(many_threads_share_one_graph),
         cmocka_unit_test(lent_constants_are_read_or_given_back),
+        cmocka_unit_test(graphs_share_packed_weights),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

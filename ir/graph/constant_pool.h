@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Shares the bytes of constants between graphs: a language model's graph for a prompt and its graph for one token are made of
+ * the same weights, which are packed alike.
+ */
+#ifndef WEBNN_IR_GRAPH_CONSTANT_POOL_H_
+#define WEBNN_IR_GRAPH_CONSTANT_POOL_H_
+
+#include "ir/graph/ir.h"
+
+/** Knows constants by their bytes, as long as somebody has a reference to them: the pool itself has none. */
+struct constant_pool;
+
+/** Constants with fewer bytes than this are not worth looking for. */
+enum { CONSTANT_POOL_BYTES_LEAST = 1 << 12 };
+
+/** Creates an empty pool.  Returns NULL if memory runs out. */
+struct constant_pool *constant_pool_create(void);
+/** Gives the pool back.  It lives on until the last constant that it knows is gone.  NULL does nothing. */
+void constant_pool_release(struct constant_pool *p);
+/**
+ * Takes over the caller's reference to c, whose bytes are complete, and returns one to a constant with the same bytes: one that
+ * the pool knows, or c, which the pool knows from then on.  Lent constants and small ones are returned as they are; so is c if
+ * memory runs out or p is NULL.  Several threads may call this.
+ */
+struct constant *constant_pool_share(struct constant_pool *p, struct constant *c);
+/** Is called by the last reference to a constant that a pool knows. */
+void constant_pool_forget(struct constant_entry *e);
+
+#endif

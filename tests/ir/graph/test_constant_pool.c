@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Constants with the same bytes become one, as long as somebody holds it, whatever goes first: pool or constants. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/graph/constant_pool.h"
+
+enum { BYTES = CONSTANT_POOL_BYTES_LEAST };
+
+/* Returns a constant of bytes that depend on `number`, the last one on `last`. */
+static struct constant *make(size_t bytes, unsigned number, unsigned char last)
+{
+    struct constant *c = constant_create(NULL, bytes);
+    unsigned char *data;
+
+    assert_non_null(c);
+    data = (unsigned char *)(uintptr_t)c->data;
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = (unsigned char)(number >> i % 4 * 8);
+    data[bytes - 1] = last;
+    return c;
+}
+
+static void equal_bytes_are_shared(void **state)
+{
+    struct constant_pool *p = constant_pool_create();
+    struct constant *a = make(BYTES, 1, 0), *b = make(BYTES, 1, 0), *other = make(BYTES, 1, 1), *longer = make(BYTES + 4, 1, 0);
+
+    (void)state;
+    assert_ptr_equal(constant_pool_share(p, a), a);
+    assert_ptr_equal(constant_pool_share(p, a), a);
+    assert_ptr_equal(constant_pool_share(p, b), a); /* b is gone */
+    assert_int_equal(a->references, 2);
+    assert_ptr_equal(constant_pool_share(p, other), other);
+    assert_ptr_equal(constant_pool_share(p, longer), longer);
+    constant_release(a);
+    constant_release(a);
+    /* Nobody holds the bytes any more: the next one is the first again. */
+    b = make(BYTES, 1, 0);
+    assert_ptr_equal(constant_pool_share(p, b), b);
+    assert_int_equal(b->references, 1);
+    constant_pool_release(p); /* lives on for its constants */
+    constant_release(other);
+    constant_release(b);
+    constant_release(longer);
+}
+
+static void release_nothing(void const *data, size_t bytes, void *user1, void *user2)
+{
+    (void)data;
+    (void)bytes;
+    (void)user1;
+    (void)user2;
+}
+
+static void small_and_lent_ones_are_left_alone(void **state)
+{
+    static const char bytes[BYTES];
+    const WNNBufferReleaseCallbackInfo info = {release_nothing, NULL, NULL};
+    struct constant_pool *p = constant_pool_create();
+    struct constant *small[2] = {make(BYTES - 1, 1, 0), make(BYTES - 1, 1, 0)};
+    struct constant *lent[2] = {constant_lend(bytes, BYTES, info), constant_lend(bytes, BYTES, info)};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_ptr_equal(constant_pool_share(p, small[i]), small[i]);
+        assert_ptr_equal(constant_pool_share(p, lent[i]), lent[i]);
+        assert_ptr_equal(constant_pool_share(NULL, small[i]), small[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        constant_release(small[i]);
+        constant_release(lent[i]);
+    }
+    constant_pool_release(p);
+    constant_pool_release(NULL);
+}
+
+static void many_are_found_again(void **state)
+{
+    enum { COUNT = 500 }; /* the table grows */
+    struct constant_pool *p = constant_pool_create();
+    struct constant *all[COUNT];
+
+    (void)state;
+    for (unsigned i = 0; i < COUNT; i++) {
+        all[i] = make(BYTES, i, 0);
+        assert_ptr_equal(constant_pool_share(p, all[i]), all[i]);
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_ptr_equal(constant_pool_share(p, make(BYTES, i, 0)), all[i]);
+        assert_int_equal(all[i]->references, 2);
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        constant_release(all[i]);
+        constant_release(all[i]);
+    }
+    constant_pool_release(p);
+}
+
+/* Shares and drops the same few constants over and over, so that some threads find what others are letting go of. */
+static void *share_and_drop(void *pool)
+{
+    for (unsigned i = 0; i < 2000; i++) {
+        struct constant *c = constant_pool_share(pool, make(BYTES, i % 3, 0));
+
+        if (((const unsigned char *)c->data)[0] != i % 3)
+            return pool;
+        constant_release(c);
+    }
+    return NULL;
+}
+
+static void threads_share(void **state)
+{
+    struct constant_pool *p = constant_pool_create();
+    pthread_t threads[4];
+    void *failed;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, share_and_drop, p), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    constant_pool_release(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_bytes_are_shared),
+        cmocka_unit_test(small_and_lent_ones_are_left_alone),
+        cmocka_unit_test(many_are_found_again),
+        cmocka_unit_test(threads_share),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
