@@ -55,6 +55,7 @@ bool pass_canonicalize(struct graph *g, const struct pass_options *o);
 bool pass_fold_constants(struct graph *g, const struct pass_options *o);
 bool pass_merge_common(struct graph *g, const struct pass_options *o);
 bool pass_fold_batch_norm(struct graph *g, const struct pass_options *o);  /* into the weights of the convolution before it */
+bool pass_quantize_weights(struct graph *g, const struct pass_options *o); /* if the program has asked for it */
 bool pass_expand_recurrent(struct graph *g, const struct pass_options *o); /* required: gru, lstm, their cells */
 bool pass_legalize(struct graph *g, const struct pass_options *o);         /* required: float16 library nodes via casts, ... */
 bool pass_propagate_layout(struct graph *g, const struct pass_options *o);

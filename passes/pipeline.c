@@ -4,6 +4,7 @@
  * rewrites a graph from the builder or the parser until every node is in a cluster, and the clusters are in execution order.
  *
  *   simplify    drop-dead, canonicalize, fold-constants, merge-common, fold-batch-norm: the graph as small as it gets
+ *   round       quantize-weights, if the program has asked for it: the one pass that changes what is computed
  *   legalize    expand-recurrent, legalize: what no library and no kernel can do as it stands, said with what they can do
  *   layout      convolutions to the layout that the target prefers; then the simplifying passes again, for the transposes
  *   windows     separate-windows: poolings as they are computed
@@ -31,6 +32,7 @@ const struct pass pass_pipeline[] = {
     {"fold-constants",   pass_fold_constants,   false, "compute what depends on constants only"},
     {"merge-common",     pass_merge_common,     false, "compute equal things once"},
     {"fold-batch-norm",  pass_fold_batch_norm,  false, "what is affine per channel into the convolution before it"},
+    {"quantize-weights", pass_quantize_weights, false, "weights of matmuls into 8 or 4 bits, if the program has asked for it"},
     {"expand-recurrent", pass_expand_recurrent, true,  "gru, lstm and their cells: one step as nodes, several left to a loop"},
     {"legalize",         pass_legalize,         true,  "what the library cannot take as it is, said so that it can"},
     {"propagate-layout", pass_propagate_layout, false, "the layout that convolutions prefer, with the fewest bytes transposed"},

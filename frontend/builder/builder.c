@@ -152,6 +152,20 @@ WNNStatus wnnGraphBuilderSetStates(WNNGraphBuilder b, size_t count, WNNNamedStat
     return e.status ? error_publish(&e) : WNNStatus_Success;
 }
 
+WNNStatus wnnGraphBuilderQuantizeWeights(WNNGraphBuilder b, WNNWeightFormat format)
+{
+    struct error e = {0};
+
+    if (!b)
+        error_set(&e, WNNStatus_TypeError, "quantizeWeights: builder is NULL");
+    else if (format != WNNWeightFormat_None && format != WNNWeightFormat_Int8 && format != WNNWeightFormat_Int4)
+        error_set(&e, WNNStatus_TypeError, "quantizeWeights: %d is no weight format; give WNNWeightFormat_Int8 or _Int4",
+                  (int)format);
+    else if (builder_can_build(b, "quantizeWeights", &e))
+        b->graph->quantized.format = format;
+    return e.status ? error_publish(&e) : WNNStatus_Success;
+}
+
 WNNStatus wnnGraphBuilderSpend(WNNGraphBuilder b, WNNStringView what, uint64_t operations, uint64_t bytes)
 {
     struct error e = {0};

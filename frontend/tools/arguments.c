@@ -330,6 +330,14 @@ bool argument_precision(const char *text, WNNPrecision *precision)
     return false;
 }
 
+bool argument_weight_format(const char *text, WNNWeightFormat *format)
+{
+    *format = !strcmp(text, "int8")   ? WNNWeightFormat_Int8
+              : !strcmp(text, "int4") ? WNNWeightFormat_Int4
+                                      : WNNWeightFormat_None;
+    return *format != WNNWeightFormat_None;
+}
+
 bool argument_engine(const char *text, WNNEngine *engine, const char **device)
 {
     *device = "";

@@ -60,6 +60,10 @@ bool argument_budget(const char *text, WNNBudget *budget);
 #define ARGUMENT_PRECISIONS_AHEAD "float32, bf16x2 or bf16"
 /** Reads a precision by its name. */
 bool argument_precision(const char *text, WNNPrecision *precision);
+/** Says in messages what argument_weight_format takes. */
+#define ARGUMENT_WEIGHT_FORMATS "int8 or int4"
+/** Reads in how many bits weights are to be stored. */
+bool argument_weight_format(const char *text, WNNWeightFormat *format);
 /** Says in messages what argument_engine takes. */
 #define ARGUMENT_ENGINES "cpu, auto, gpu or gpu:DEVICE"
 /** Reads an engine by its name, and the number or the part of a name that says which device; *device points into text. */

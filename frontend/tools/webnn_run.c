@@ -26,6 +26,7 @@ struct run {
     WNNNamedBuffer *input_buffers, *output_buffers;
     struct result *results;
     struct run_states states;
+    struct reference reference; /* of --quantize-weights */
 };
 
 static bool last_error(const char *what)
@@ -178,10 +179,13 @@ static bool run(struct run *r)
         return false;
     if (!compiled)
         read = clock_ms();
+    print_notes("webnn-run", r->model.notes);
     if (!states_find(o, &r->model, &r->states))
         return false;
     if (!compiled && wnnGraphBuilderSetStates(r->model.builder, r->states.count, r->states.items))
         return last_error("--state");
+    if (!compiled && wnnGraphBuilderQuantizeWeights(r->model.builder, o->quantize))
+        return last_error("--quantize-weights");
     if (!compiled)
         progress_begin(o, "building the graph");
     ok = compiled || model_build(&r->model, &r->graph, &message) == WNNStatus_Success;
@@ -201,9 +205,17 @@ static bool run(struct run *r)
         return last_error("--save");
     if (!bind_inputs(r) || !bind_outputs(r))
         return false;
+    if (o->quantize && !reference_compute(o, &r->sources, r->context, r->input_count, r->input_buffers, &r->reference))
+        return false;
     states_bind(&r->states, r->input_buffers, r->input_count, r->output_buffers, r->result_count);
     if (!compute(r))
         return false;
+    if (o->quantize) {
+        WNNQuantizedWeights weights;
+
+        wnnGraphGetQuantizedWeights(r->graph, &weights);
+        results_print_errors(&weights, &r->reference, r->result_count, r->results);
+    }
     labels_check(o, &r->labels, r->result_count, r->results);
     for (size_t i = 0; i < r->result_count; i++)
         result_print(o, &r->labels, &r->results[i]);
@@ -241,6 +253,7 @@ static bool run_close(struct run *r)
     sources_free(&r->sources);
     labels_free(&r->labels);
     free(r->states.items);
+    reference_free(&r->reference);
     run_options_free(&r->options);
     return ok;
 }

@@ -37,6 +37,7 @@ struct run_options {
     bool random, profile, quiet, deterministic;
     uint32_t threads;
     WNNPrecision precision;
+    WNNWeightFormat quantize;
     WNNEngine engine;
     WNNBudget budget;
 };
@@ -113,6 +114,23 @@ bool sources_take(const struct run_options *o, struct sources *s, const struct m
 /** Checks that every source was for an input of the model. */
 bool sources_all_used(const struct sources *s, const struct model *model);
 
+/* ---- quantized weights (webnn_run_quantize.c) ---- */
+
+/** Holds what the model computes with its weights as they are. */
+struct reference {
+    size_t count;
+    WNNNamedBuffer *outputs; /* in the order of the graph's outputs */
+};
+
+/**
+ * Reads the model once more, builds it with its weights as they are, and computes once on these inputs, which stay as they are.
+ * Returns false after a message.
+ */
+bool reference_compute(const struct run_options *o, struct sources *s, WNNContext context, size_t input_count,
+                       const WNNNamedBuffer *inputs, struct reference *r);
+/** Frees what the reference holds. */
+void reference_free(struct reference *r);
+
 /* ---- outputs (webnn_run_output.c, webnn_run_compare.c) ---- */
 
 /** Holds a computed output; its data is array.data. */
@@ -137,6 +155,9 @@ void labels_check(const struct run_options *o, struct labels *l, size_t count, c
 
 /** Prints a result as the options say. */
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r);
+/** Prints what --quantize-weights came to, and how far each result is from the reference's. */
+void results_print_errors(const WNNQuantizedWeights *weights, const struct reference *r, size_t count,
+                          const struct result *results);
 /** Writes the file of every --output option. */
 bool results_save(const struct run_options *o, size_t count, const struct result *results);
 /** Checks every --compare option.  Returns false, after a message, if one does not hold or cannot be read. */

@@ -131,8 +131,6 @@ bool sources_read_model(const struct run_options *o, struct sources *s, WNNConte
         progress_end();
         if (!ok)
             run_error("%s", message ? message : first_message ? first_message : "out of memory");
-        if (ok)
-            print_notes("webnn-run", model->notes);
         ok = ok && name_source(s, model);
     }
     free(first_message);
@@ -167,11 +165,11 @@ static bool add_ports(WNNGraph graph, bool input, struct model_port **ports, siz
 bool load_compiled(const struct run_options *o, struct sources *s, WNNContext context, struct model *model, WNNGraph *graph)
 {
     if (o->dim_count || o->shape_count || o->constants.count || o->weights || o->precision != WNNPrecision_Float32 ||
-        o->deterministic || o->budget.operations || o->budget.bytes)
-        return run_error(
-            "%s is compiled: --dim, --shape, --constant, --weights, --precision, --deterministic and --budget come "
-            "too late, give them to the run that saves it",
-            PATH_SHOWN(o->model));
+        o->quantize || o->deterministic || o->budget.operations || o->budget.bytes)
+        return run_error("%s is compiled: --dim, --shape, --constant, --weights, --precision, --quantize-weights, "
+                         "--deterministic and --budget come "
+                         "too late, give them to the run that saves it",
+                         PATH_SHOWN(o->model));
     if (wnnContextLoadGraph(context, o->model, graph))
         return run_error("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     model->name = strdup("");

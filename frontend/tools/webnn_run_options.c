@@ -55,6 +55,8 @@ static const char usage_text[] =
     "  --engine E            cpu, auto (default), gpu or gpu:DEVICE, which is a number or a part of a name of\n"
     "  --list-devices        the devices that gpu may name, and what they lack\n"
     "  --threads N           threads of the computation (default: all processors)\n"
+    "  --quantize-weights F  int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32,\n"
+    "                        and print how far the outputs are from those of the model as it is\n"
     "  --precision P         float32 (default), bf16x2, bf16 or int8: how exactly convolutions and matmuls are computed\n"
     "  --deterministic       compute the same bits with any number of threads, which may take longer\n"
     "  --budget OPS[,BYTES]  what reading and building may take (default: by the sizes of the model's files and inputs)\n"
@@ -248,6 +250,11 @@ static bool take_precision(struct run_options *o, const char *value)
     return argument_precision(value, &o->precision);
 }
 
+static bool take_quantize(struct run_options *o, const char *value)
+{
+    return argument_weight_format(value, &o->quantize);
+}
+
 static bool take_engine(struct run_options *o, const char *value)
 {
     return argument_engine(value, &o->engine, &o->device);
@@ -332,6 +339,7 @@ static const struct {
     {"--threads", true, take_threads, "a number from 1 to 1024"},
     {"--engine", true, take_engine, ARGUMENT_ENGINES},
     {"--precision", true, take_precision, ARGUMENT_PRECISIONS},
+    {"--quantize-weights", true, take_quantize, ARGUMENT_WEIGHT_FORMATS},
     {"--deterministic", false, take_deterministic, NULL},
     {"--budget", true, take_budget, ARGUMENT_BUDGET},
     {"--profile", false, take_profile, NULL},

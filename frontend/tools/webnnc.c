@@ -203,6 +203,8 @@ static bool run(struct compilation *c)
     case EMIT_WEBNN:
     case EMIT_JSON:
     case EMIT_IR:
+        if (c->options->quantize)
+            return complain("--quantize-weights: texts have the model's weights as they are; give it when you compile code");
         return take_graph(c) && write_text(c);
     case EMIT_DOT:
         return choose_target(c) && take_graph(c) && write_dot(c);

@@ -59,6 +59,7 @@ struct options {
     bool legal_names;
     uint32_t threads; /* 0 for the default */
     WNNPrecision precision;
+    WNNWeightFormat quantize;
     bool deterministic;
     WNNBudget budget;
     bool verbose, quiet;

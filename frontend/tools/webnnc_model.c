@@ -37,6 +37,10 @@ bool take_graph(struct compilation *c)
         return complain("out of memory");
     for (size_t i = 0; i < c->model.output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(c->model.outputs[i].name), c->model.outputs[i].operand};
+    if (wnnGraphBuilderQuantizeWeights(c->model.builder, c->options->quantize)) {
+        free(outputs);
+        return complain("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+    }
     c->graph = builder_take_graph(c->model.builder, c->model.output_count, outputs, &e);
     free(outputs);
     if (!c->graph)

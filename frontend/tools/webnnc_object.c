@@ -39,6 +39,12 @@ bool compile_program(struct compilation *c)
         return complain("%s", e.message);
     }
     progress_show(o, NULL, 0, 0);
+    if (o->quantize) {
+        const WNNQuantizedWeights *q = &c->graph->quantized.counts;
+
+        fprintf(stderr, "webnnc: quantized %llu matrices, %.2f MB, to %.2f MB\n", (unsigned long long)q->matrices,
+                (double)q->bytesBefore / 1e6, (double)q->bytesAfter / 1e6);
+    }
     if (o->verbose || en->debug->flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "webnnc: passes %.1f ms, lowering %.1f ms, storage %.1f ms, library %.1f ms, together %.1f ms\n",
                 times.passes, times.lower, times.storage, times.library, clock_ms() - start);

@@ -50,6 +50,8 @@ static const char usage_text[] =
     "code\n"
     "                        of the object's own, which then needs nothing but the C library\n"
     "  --engine cpu          objects are for processors: graphs for a GPU are compiled when they are built\n"
+    "  --quantize-weights F  int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32\n"
+    "                        (webnn-run's option prints the error that this makes)\n"
     "  --precision P         float32 (default), bf16x2 or bf16: how exactly oneDNN computes convolutions and matmuls\n"
     "  --deterministic       compute the same bits with any number of threads (without oneDNN that is always so)\n"
     "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
@@ -94,6 +96,7 @@ enum {
     OPTION_FEATURES,
     OPTION_LIBRARY,
     OPTION_PRECISION,
+    OPTION_QUANTIZE_WEIGHTS,
     OPTION_ENGINE,
     OPTION_DETERMINISTIC,
     OPTION_BUDGET,
@@ -127,6 +130,7 @@ static const struct option long_options[] = {
     {"library", required_argument, NULL, OPTION_LIBRARY},
     {"engine", required_argument, NULL, OPTION_ENGINE},
     {"precision", required_argument, NULL, OPTION_PRECISION},
+    {"quantize-weights", required_argument, NULL, OPTION_QUANTIZE_WEIGHTS},
     {"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
     {"budget", required_argument, NULL, OPTION_BUDGET},
     {"threads", required_argument, NULL, OPTION_THREADS},
@@ -367,6 +371,8 @@ static bool take(struct options *o, int option, const char *value, bool *done)
     case OPTION_PRECISION:
         return (argument_precision(value, &o->precision) && o->precision != WNNPrecision_Int8) ||
                bad_value("precision", value, ARGUMENT_PRECISIONS_AHEAD);
+    case OPTION_QUANTIZE_WEIGHTS:
+        return argument_weight_format(value, &o->quantize) || bad_value("quantize-weights", value, ARGUMENT_WEIGHT_FORMATS);
     case OPTION_DETERMINISTIC:
         o->deterministic = true;
         return true;

@@ -314,6 +314,8 @@ WNN_EXPORT size_t wnnGraphGetOutputCount(WNNGraph graph);
 WNN_EXPORT WNNStatus wnnGraphGetInput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *input);
 /** Describes an output in the same way. */
 WNN_EXPORT WNNStatus wnnGraphGetOutput(WNNGraph graph, size_t index, WNNNamedOperandDescriptor *output);
+/** Says how many matrices the build has quantized (wnnGraphBuilderQuantizeWeights); a graph from a file says none. */
+WNN_EXPORT void wnnGraphGetQuantizedWeights(WNNGraph graph, WNNQuantizedWeights *weights);
 /**
  * Writes the compiled graph to a file: its steps, machine code and packed weights, versioned and checksummed, for
  * wnnContextLoadGraph on this machine or one like it (docs/compiled-graphs.md).  The file is complete or not there at all; an
@@ -410,6 +412,19 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetProgress(WNNGraphBuilder bui
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderSetStates(WNNGraphBuilder builder, size_t stateCount,
                                                            WNNNamedState const *WNN_NULLABLE states);
+
+/**
+ * Lets build quantize the weights of matmuls: not in the specification, and not exact.  Operand B of a matmul or gemm of
+ * float32 or float16 becomes int8 numbers, of 8 or 4 bits, times a scale for each block of 32 along K (16 or 8 where these
+ * divide K and 32 does not), if it has two dimensions and is a constant, or computed from constants by transposes, reshapes,
+ * casts and the like.  Float16 matmuls are then computed in float32 and rounded once.  Left alone are matrices of fewer bytes
+ * than keeping them compact pays for (128 KiB as float32), those of one column, those with NaN or an infinity, and everything
+ * that no matmul multiplies by, such as the table of a gather.  wnnGraphGetQuantizedWeights says what it came to, and
+ * docs/compact-weights.md what the error is; the default is WNNWeightFormat_None.  As with every function of a builder, one
+ * thread at a time may call it.  Fails with TypeError for a value that is no format, and with InvalidStateError if the builder
+ * has built.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderQuantizeWeights(WNNGraphBuilder builder, WNNWeightFormat format);
 
 /**
  * Makes an input: input(name, descriptor).  Fails with TypeError for an empty name, one that another input has, or a bad

@@ -177,6 +177,13 @@ class Graph : public Handle<WNNGraph, wnnGraphAddRef, wnnGraphRelease>
     {
         return describe(wnnGraphGetOutputCount(get()), wnnGraphGetOutput);
     }
+    /** What GraphBuilder::quantizeWeights came to. */
+    WNNQuantizedWeights quantizedWeights() const
+    {
+        WNNQuantizedWeights weights;
+        wnnGraphGetQuantizedWeights(get(), &weights);
+        return weights;
+    }
     /** Computes on memory of the program, and returns when the outputs are written. */
     void compute(std::vector<NamedInput> const &inputs, std::vector<NamedOutput> const &outputs) const
     {
@@ -376,6 +383,11 @@ class GraphBuilder : public Operators
         for (auto const &state : states)
             native.push_back({detail::view(state.first), detail::view(state.second)});
         check(wnnGraphBuilderSetStates(get(), native.size(), native.data()));
+    }
+    /** Lets build quantize the weights of matmuls, which is not exact. */
+    void quantizeWeights(WNNWeightFormat format) const
+    {
+        check(wnnGraphBuilderQuantizeWeights(get(), format));
     }
     /** Compiles the graph up to the outputs.  A builder builds once. */
     Graph build(std::vector<NamedOperand> const &outputs) const

@@ -196,6 +196,22 @@ typedef enum WNNPrecision {
     WNNPrecision_Force32 = 0x7FFFFFFF
 } WNNPrecision;
 
+/** Says in how many bits a build stores the weights of matmuls that the graph has as floats (wnnGraphBuilderQuantizeWeights).
+ */
+typedef enum WNNWeightFormat {
+    WNNWeightFormat_None = 0, /**< as they are */
+    WNNWeightFormat_Int8 = 1, /**< 8 bits and a scale for each block */
+    WNNWeightFormat_Int4 = 2, /**< 4 bits and a scale for each block */
+    WNNWeightFormat_Force32 = 0x7FFFFFFF
+} WNNWeightFormat;
+
+/** Says what wnnGraphBuilderQuantizeWeights came to in a build.  The library writes all of it, so the struct stays as it is. */
+typedef struct WNNQuantizedWeights {
+    uint64_t matrices;    /**< how many matrices have been quantized */
+    uint64_t bytesBefore; /**< of them, as the graph had them */
+    uint64_t bytesAfter;  /**< of them, scales included */
+} WNNQuantizedWeights;
+
 /** Says what kind of machine computes. */
 typedef enum WNNEngine {
     WNNEngine_Auto = 0, /**< what the variable WEBNN_ENGINE says, else the processor: no device has been measured yet, so that

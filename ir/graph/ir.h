@@ -199,7 +199,11 @@ struct graph {
     struct budget budget;                  /* of a builder's graph */
     struct budget *account;                /* what is computed for this graph is charged to it; NULL: no limits */
     WNNBuildProgressCallbackInfo progress; /* of a builder's graph: is told while it is built */
-    struct error error;                    /* sticky: allocation failures and internal errors */
+    struct {
+        WNNWeightFormat format;     /* what the program asked for */
+        WNNQuantizedWeights counts; /* what pass quantize-weights has done */
+    } quantized;
+    struct error error; /* sticky: allocation failures and internal errors */
 };
 
 /** Makes an empty graph.  Returns NULL if memory runs out. */

@@ -43,7 +43,7 @@ static bool code_cancelled(void *user, uint32_t done, uint32_t total)
 }
 
 /* Returns the executable of g, which is freed as soon as possible: with it go the constants that were folded or packed. */
-static struct executable *build_executable(WNNContext context, struct graph *g, struct error *e)
+static struct executable *build_executable(WNNContext context, struct graph *g, WNNQuantizedWeights *quantized, struct error *e)
 {
     struct engine *en = context->engine;
     struct compile_times times;
@@ -52,6 +52,7 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     struct watch watch = {context, g->progress, 0, false};
     bool ok = compile_graph(en, g, graph_cancelled, &watch, &program, &times, e);
 
+    *quantized = g->quantized.counts;
     graph_free(g);
     if (!ok)
         return NULL;
@@ -100,7 +101,7 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
     else if (!(graph = graph_create_object(context, g, e)))
         graph_free(g);
     else
-        graph->executable = build_executable(context, g, e);
+        graph->executable = build_executable(context, g, &graph->quantized, e);
     if (graph && graph->executable && graph_publish(graph))
         return graph;
     wnnGraphRelease(graph);

@@ -250,6 +250,7 @@ struct WNNGraphImpl {
     uint32_t input_count, output_count;
     struct graph_binding *inputs, *outputs;                         /* as the user sees them; slot is the executable's */
     const struct graph_binding **inputs_by_name, **outputs_by_name; /* sorted */
+    WNNQuantizedWeights quantized;
     struct arena arena;
     struct WNNGraphImpl *next, *previous;
 };

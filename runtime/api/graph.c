@@ -283,6 +283,11 @@ size_t wnnGraphGetInputCount(WNNGraph graph)
     return graph ? graph->input_count : 0;
 }
 
+void wnnGraphGetQuantizedWeights(WNNGraph graph, WNNQuantizedWeights *weights)
+{
+    *weights = graph->quantized;
+}
+
 size_t wnnGraphGetOutputCount(WNNGraph graph)
 {
     return graph ? graph->output_count : 0;

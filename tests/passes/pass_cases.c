@@ -52,6 +52,7 @@ struct settings {
     struct target target;
     enum results { RESULTS_EXACT, RESULTS_WITHIN_BOUNDS, RESULTS_ROUNDED } results;
     bool random_constants;
+    WNNWeightFormat weights;
 };
 
 static bool complain(const char *format, ...) PRINTF_LIKE(1, 2);
@@ -133,6 +134,11 @@ static bool set(struct settings *s, const char *key, char *value)
         s->random_constants = !strcmp(value, "random");
         return s->random_constants || !strcmp(value, "as written") ||
                complain("constants: 'random' or 'as written', not '%s'", value);
+    }
+    if (!strcmp(key, "weights")) {
+        s->weights = !strcmp(value, "int8") ? WNNWeightFormat_Int8 : WNNWeightFormat_Int4;
+        return s->weights == WNNWeightFormat_Int8 || !strcmp(value, "int4") ||
+               complain("weights: 'int8' or 'int4', not '%s'", value);
     }
     return complain("there is no setting '%s'", key);
 }
@@ -222,6 +228,7 @@ static char *run_case(const struct settings *s, const char *text, size_t length,
     }
     if (s->random_constants)
         randomise_constants(g);
+    g->quantized.format = s->weights;
     *before = print_case(g, false);
     for (int k = 0; k < ROUNDS; k++) {
         inputs[k] = calloc(g->input_count + 1, sizeof *inputs[k]);

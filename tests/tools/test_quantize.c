@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* --quantize-weights: webnn-run prints the error that it makes, and webnnc's object computes the same. */
+#include "tools/tool_support.h"
+
+/* A chain of two matmuls with weights of 256 x 256; */
+static void write_model(void)
+{
+    write_text("dense.webnn", "webnn_graph \"dense\" v1 { inputs { x: f32[1, 256]; } "
+                              "consts { w: f32[256, 256] @scalar(0.013); b: f32[256] @scalar(0.5); } "
+                              "nodes { h = matmul(x, w); s = add(h, b); t = tanh(s); y = matmul(t, w); } outputs { y; } }");
+}
+
+static void errors_are_printed(void **state)
+{
+    (void)state;
+    write_model();
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int8", WEBNN_RUN), 0);
+    assert_printed("quantized 1 matrices, 0.26 MB, to 0.07 MB");
+    assert_printed("y with quantized weights: largest error ");
+    assert_printed("root mean square error ");
+    assert_printed("largest element the same in ");
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --quiet", WEBNN_RUN), 0);
+    assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
+    write_text("small.webnn", "webnn_graph \"small\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 4] @scalar(1); } "
+                              "nodes { y = matmul(x, w); } outputs { y; } }");
+    assert_int_equal(run("%s small.webnn --quantize-weights int4", WEBNN_RUN), 0);
+    assert_printed("no weights were quantized: no matmul has constant ones that are large enough");
+}
+
+static void wrong_formats_are_refused(void **state)
+{
+    (void)state;
+    write_model();
+    assert_int_equal(run("%s dense.webnn --quantize-weights int2", WEBNN_RUN), 2);
+    assert_printed("--quantize-weights takes int8 or int4, not 'int2'");
+    assert_int_equal(run("%s dense.webnn -o dense.o --quantize-weights int2", WEBNNC), 2);
+    assert_printed("--quantize-weights int2: expected int8 or int4");
+    assert_int_equal(run("%s dense.webnn -o dense.json --quantize-weights int8", WEBNNC), 1);
+    assert_printed("--quantize-weights: texts have the model's weights as they are");
+}
+
+/* The object, loaded as a graph, gives what webnn-run computes itself. */
+static void objects_have_quantized_weights(void **state)
+{
+    static const char *const libraries[] = {"onednn", "none"};
+
+    (void)state;
+    write_model();
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --output y=want.npy --quiet", WEBNN_RUN), 0);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        assert_int_equal(run("%s dense.webnn -o dense.so --library %s --quantize-weights int4", WEBNNC, libraries[i]), 0);
+        assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
+        assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
+    }
+    assert_int_equal(run("%s ./dense.so --quantize-weights int4", WEBNN_RUN), 1);
+    assert_printed("--quantize-weights");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_are_printed),
+        cmocka_unit_test(wrong_formats_are_refused),
+        cmocka_unit_test(objects_have_quantized_weights),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
