@@ -23,26 +23,25 @@ enum { BLOCK_MOST = 32, BLOCK_LEAST = 8 }; /* pack-weights makes words of 8 numb
 
 /* ---- one block ---- */
 
-/* Rounds to an integer, ties to even: a number of this size has no bits for fractions. */
-static float round_small(float x)
-{
-    const volatile float large = 12582912.0f; /* 1.5 * 2^23 */
-    const float l = large;
-
-    return (x + l) - l;
-}
-
-/* Rounds x / scale to least .. most.  Returns the sum of squared errors. */
+/* Rounds x / scale to least .. most.  Returns the sum of squared errors.  The loops are such that compilers make vectors of
+ * them: adding and subtracting 1.5 * 2^23 rounds small numbers to integers, ties to even, and there are eight sums. */
 static float round_block(const float *x, int64_t count, float scale, float least, float most, float *rounded)
 {
-    const float inverse = 1 / scale;
-    float sum = 0;
+    const float inverse = 1 / scale, large = 12582912.0f;
+    float sums[BLOCK_LEAST] = {0}, sum = 0;
 
-    for (int64_t i = 0; i < count; i++) {
-        const float q = fminf(fmaxf(round_small(x[i] * inverse), least), most), error = x[i] - q * scale;
-        rounded[i] = q;
-        sum += error * error;
-    }
+    for (int64_t i = 0; i < count; i += BLOCK_LEAST)
+        for (int64_t k = i; k < i + BLOCK_LEAST; k++) {
+            float q = (x[k] * inverse + large) - large, error;
+
+            q = q < least ? least : q;
+            q = q > most ? most : q;
+            error = x[k] - q * scale;
+            rounded[k] = q;
+            sums[k - i] += error * error;
+        }
+    for (int i = 0; i < BLOCK_LEAST; i++)
+        sum += sums[i];
     return sum;
 }
 
