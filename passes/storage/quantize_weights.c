@@ -225,22 +225,15 @@ static bool widen(struct graph *g, struct node *n, struct value *weights)
  * false after an error in g->error. */
 static bool quantize_node(struct graph *g, struct node *n, const struct matrix *m, struct value **kept)
 {
-    struct value *old = n->inputs[1].value, *weights = kept[old->index];
+    struct value *old = n->inputs[1].value, **weights = &kept[2 * (size_t)old->index + m->k_axis];
 
-    if (weights && weights->producer->scratch != (void *)(uintptr_t)(m->k_axis + 1))
-        weights = NULL; /* another gemm multiplies by the transposed matrix */
-    if (!weights) {
-        weights = make_quantized(g, n, m);
-        if (!weights)
-            return false;
-        weights->producer->scratch = (void *)(uintptr_t)(m->k_axis + 1);
-        kept[old->index] = weights;
-    }
+    if (!*weights && !(*weights = make_quantized(g, n, m)))
+        return false;
     if (old->type.type == WNNOperandDataType_Float16) {
-        if (!widen(g, n, weights))
+        if (!widen(g, n, *weights))
             return false;
     } else {
-        node_set_input(n, 1, weights);
+        node_set_input(n, 1, *weights);
     }
     value_drop_constant(old);
     return true;
@@ -250,12 +243,12 @@ bool pass_quantize_weights(struct graph *g, const struct pass_options *o)
 {
     const uint32_t count = g->value_count;
     struct arena a = {0};
-    struct value **kept; /* what stands for a matrix, by the index of its value */
+    struct value **kept; /* what stands for a matrix, by the index of its value and the dimension that is K */
     bool changed = false;
 
     if (g->quantized.format == WNNWeightFormat_None)
         return false;
-    kept = arena_array(&a, count, sizeof *kept);
+    kept = arena_array(&a, 2 * (size_t)count, sizeof *kept);
     if (!kept)
         error_out_of_memory(&g->error);
     graph_for_each_safe (g, n) {
