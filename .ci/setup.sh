@@ -10,7 +10,8 @@ what=test
 case "${1:-}" in demo | node | test | check) what=$1; shift ;; esac
 
 packages=(build-essential cmake ninja-build pkg-config git ca-certificates llvm-19-dev libdnnl-dev libffi-dev
-          libcjson-dev libpng-dev libjpeg-dev libzip-dev libsndfile1-dev libkissfft-dev libprotobuf-c-dev protobuf-c-compiler "$@")
+          libcjson-dev libpng-dev libjpeg-dev libzip-dev libsndfile1-dev libkissfft-dev libprotobuf-c-dev protobuf-c-compiler
+          libpcre2-dev libutf8proc-dev "$@")
 if [ "$what" != demo ]; then
     packages+=(nodejs)
     # The headers of Node-API: some packages of nodejs have them, Debian's own has them in libnode-dev.

@@ -1,410 +1,453 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Tells a story, token by token.
+ * Goes on with a text, token by token, by a language model in ONNX with a tokenizer.json beside it.
  *
- *   generate_text MODEL [--length N] [--tokens ID,ID,...] [--save FILE.npy] [--threads N]
+ *   generate_text MODEL --prompt TEXT [OPTION ...]
  *
- * MODEL is a language model of the Llama kind in ONNX (stories260k), or its folder.  The graph in the file looks at 64 tokens
- * at once and forgets everything afterwards; here its weights go into a graph that takes one token and remembers: what every
- * layer has computed for earlier tokens (keys and values) comes in as tensors and goes out, with the new token's in its row, as
- * tensors that the next step takes.  The likeliest next token is found in the graph, and it and its position are tensors, too.
- * So each step is a dispatch whose inputs are the outputs of the one before; nothing is copied through the host, which reads
- * the 4 bytes of each token only to print it.
- *
- * --tokens gives the first tokens of the text behind token 1, which begins every text; the vocabulary (vocab_partial.json
- * beside the model) turns tokens into text.  --save writes all tokens.
+ * MODEL is an ONNX file or a folder with one, as exporters write them for ONNX Runtime and for browsers: Optimum,
+ * transformers.js and ONNX Runtime's model builder.  What it says goes to the standard output, the figures to the standard
+ * error.  The head of examples/text/decoder.c says which files are understood, that of tokenizer.h which tokenizers.
  */
-#include <math.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include <cjson/cJSON.h>
 
-#include "examples/support/example.h"
-#include "examples/support/onnx_weights.h"
+#include "examples/text/decoder.h"
+#include "examples/text/sampler.h"
+#include "examples/text/tokenizer.h"
 #include "frontend/io/file.h"
 
-enum { LAYERS_MAX = 64, LENGTH_MAX = 4096, BEGIN_OF_TEXT = 1 };
+static const char usage[] =
+    "usage: generate_text MODEL (--prompt TEXT | --prompt-file FILE | --tokens ID,ID,...) [OPTION ...]\n"
+    "\n"
+    "MODEL is an ONNX file, or a folder with one; tokenizer.json, generation_config.json and config.json lie beside it or one\n"
+    "folder above.  With --tokens no tokenizer is needed, and numbers are printed without one.\n"
+    "\n"
+    "  --max-tokens N        how many tokens are generated at most (64)\n"
+    "  --context N           how many tokens the cache has room for (the prompt and --max-tokens)\n"
+    "  --prompt-block N      how many tokens of the prompt are computed at once (128)\n"
+    "  --precision P         float32, bf16x2, bf16, or int8: activations rounded to 8 bits (float32)\n"
+    "  --quantize-weights F  int8 or int4: weights that the file has as floats, in blocks with a scale\n"
+    "  --threads N           how many threads compute (as many as there are processors)\n"
+    "  --temperature T       0 always takes the likeliest token (0); above, tokens are drawn\n"
+    "  --top-k N, --top-p P  of how many of the likeliest, and of how much probability, tokens are drawn (40, 0.95)\n"
+    "  --seed N              of the random numbers (1)\n"
+    "  --stop ID,ID,...      tokens that end the text, instead of those that the model's files name\n"
+    "  --tokenizer FILE      a tokenizer.json that lies elsewhere\n";
 
-/* Holds what the weights say about the network. */
-struct sizes {
-    uint32_t vocabulary, width, layers, heads, shared_heads, head, length;
+enum { STOPS_MAX = 16, FILES_MAX = 64 };
+
+enum option {
+    O_PROMPT,
+    O_PROMPT_FILE,
+    O_TOKENS,
+    O_MAX_TOKENS,
+    O_CONTEXT,
+    O_BLOCK,
+    O_PRECISION,
+    O_WEIGHTS,
+    O_THREADS,
+    O_TEMPERATURE,
+    O_TOP_K,
+    O_TOP_P,
+    O_SEED,
+    O_STOP,
+    O_TOKENIZER,
+    O_COUNT
 };
 
-struct llama {
-    struct example e;
-    struct onnx_weights *weights;
-    WNNGraphBuilder b;
-    struct sizes s;
-    /* Every layer uses these operands, which are NULL until they are made. */
-    WNNOperand cosine, sine, is_now, hidden, epsilon;
-    /* state[i][t] is the i-th value that goes from step to step; odd steps write t = 0. */
-    size_t state_count;
-    char names[2 + 2 * LAYERS_MAX][2][32]; /* as input, as output */
-    WNNTensor state[2 + 2 * LAYERS_MAX][2];
+static const char *const option_names[O_COUNT] = {"--prompt",  "--prompt-file",  "--tokens",    "--max-tokens",
+                                                  "--context", "--prompt-block", "--precision", "--quantize-weights",
+                                                  "--threads", "--temperature",  "--top-k",     "--top-p",
+                                                  "--seed",    "--stop",         "--tokenizer"};
+
+struct program {
+    const char *model, *values[O_COUNT];
+    char *path, *folder; /* of the ONNX file, and where it lies */
+    struct tokenizer *tokenizer;
+    struct decoder_options options;
+    struct decoder decoder;
+    struct sampler sampler;
+    int32_t *prompt, stops[STOPS_MAX];
+    size_t prompt_count, stop_count;
+    unsigned long max_tokens;
 };
 
-enum { STATE_TOKEN, STATE_POSITION, STATE_CACHE };
-
-/* ---- the graph of one step; a failed call makes all that follow fail, and build says why ---- */
-
-static WNNOperand constant(struct llama *m, size_t rank, const uint32_t *shape, const void *data, WNNOperandDataType type)
+static bool fail(const char *format, const char *text)
 {
-    WNNOperandDescriptor d = {type, rank, shape};
-
-    return wnnGraphBuilderConstant(m->b, &d, data, example_byte_length(&d));
+    fprintf(stderr, "generate_text: ");
+    fprintf(stderr, format, text);
+    fputc('\n', stderr);
+    return false;
 }
 
-static WNNOperand number(struct llama *m, double value)
+static double now_ms(void)
 {
-    return wnnGraphBuilderConstantScalar(m->b, WNNOperandDataType_Float32, wnnNumber(value));
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Returns a weight of the file; one that is missing has no descriptor, which the builder refuses. */
-static WNNOperand weight(struct llama *m, const char *format, uint32_t layer)
+/* ---- options ---- */
+
+static bool parse_arguments(struct program *p, int argc, char **argv)
 {
-    struct npy_array array = {0};
-    char name[64];
+    for (int i = 1; i < argc; i++) {
+        int known = 0;
 
-    snprintf(name, sizeof name, format, layer);
-    if (!onnx_weights_find(m->weights, name, &array))
-        example_error(&m->e, "the model has no weight %s", name);
-    return constant(m, array.rank, array.shape, array.data, array.dataType);
-}
-
-static WNNOperand reshape(struct llama *m, WNNOperand x, size_t rank, const uint32_t *shape)
-{
-    return wnnGraphBuilderReshape(m->b, x, rank, shape, NULL);
-}
-
-/* Returns x / sqrt(mean(x^2) + epsilon) * weight. */
-static WNNOperand normalise(struct llama *m, WNNOperand x, WNNOperand w)
-{
-    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
-    WNNOperand mean;
-
-    o.axesCount = 1;
-    o.axes = (uint32_t[]){1};
-    o.keepDimensions = true;
-    mean = wnnGraphBuilderReduceMean(m->b, wnnGraphBuilderMul(m->b, x, x, NULL), &o);
-    x = wnnGraphBuilderDiv(m->b, x, wnnGraphBuilderSqrt(m->b, wnnGraphBuilderAdd(m->b, mean, m->epsilon, NULL), NULL), NULL);
-    return wnnGraphBuilderMul(m->b, x, w, NULL);
-}
-
-/* Turns neighbouring elements, as points in a plane, by an angle that grows with the position. */
-static WNNOperand rotate(struct llama *m, WNNOperand x, uint32_t heads)
-{
-    WNNSplitOptions by_last = WNN_SPLIT_OPTIONS_INIT;
-    WNNOperand part[2], turned[2];
-
-    by_last.axis = 2;
-    x = reshape(m, x, 3, (uint32_t[]){heads, m->s.head / 2, 2});
-    if (wnnGraphBuilderSplitEqual(m->b, x, 2, &by_last, part))
-        return x; /* the builder has the error */
-    turned[0] = wnnGraphBuilderSub(m->b, wnnGraphBuilderMul(m->b, part[0], m->cosine, NULL),
-                                   wnnGraphBuilderMul(m->b, part[1], m->sine, NULL), NULL);
-    turned[1] = wnnGraphBuilderAdd(m->b, wnnGraphBuilderMul(m->b, part[0], m->sine, NULL),
-                                   wnnGraphBuilderMul(m->b, part[1], m->cosine, NULL), NULL);
-    return wnnGraphBuilderConcat(m->b, 2, turned, 2, NULL);
-}
-
-/* Returns the cache with the new token's row in its place.  The result is an output: the next step's cache. */
-static WNNOperand remember(struct llama *m, size_t state, WNNOperand row, WNNNamedOperand *outputs)
-{
-    const uint32_t shape[3] = {m->s.shared_heads, m->s.length, m->s.head};
-    WNNOperandDescriptor d = {WNNOperandDataType_Float32, 3, shape};
-    WNNOperand before = wnnGraphBuilderInput(m->b, WNN_STR(m->names[state][0]), &d), after;
-
-    row = reshape(m, row, 3, (uint32_t[]){m->s.shared_heads, 1, m->s.head});
-    after = wnnGraphBuilderWhere(m->b, m->is_now, row, before, NULL);
-    outputs[state] = (WNNNamedOperand){WNN_STR(m->names[state][1]), after};
-    return after;
-}
-
-/* Every head compares its query with the keys of all tokens so far and mixes their values; several heads share keys and values.
- */
-static WNNOperand attend(struct llama *m, uint32_t layer, WNNOperand x, WNNNamedOperand *outputs)
-{
-    const struct sizes *s = &m->s;
-    WNNTransposeOptions swap = WNN_TRANSPOSE_OPTIONS_INIT;
-    WNNOperand q = rotate(m, wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.wq", layer), NULL), s->heads);
-    WNNOperand k = rotate(m, wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.wk", layer), NULL), s->shared_heads);
-    WNNOperand v = wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.wv", layer), NULL), scores;
-
-    k = remember(m, STATE_CACHE + 2 * layer, k, outputs);
-    v = remember(m, STATE_CACHE + 2 * layer + 1, v, outputs);
-    q = reshape(m, q, 3, (uint32_t[]){s->shared_heads, s->heads / s->shared_heads, s->head});
-    swap.permutationCount = 3;
-    swap.permutation = (uint32_t[]){0, 2, 1};
-    scores = wnnGraphBuilderMatmul(m->b, q, wnnGraphBuilderTranspose(m->b, k, &swap), NULL);
-    scores = wnnGraphBuilderMul(m->b, scores, number(m, 1 / sqrt(s->head)), NULL);
-    scores = wnnGraphBuilderSoftmax(m->b, wnnGraphBuilderAdd(m->b, scores, m->hidden, NULL), 2, NULL);
-    x = reshape(m, wnnGraphBuilderMatmul(m->b, scores, v, NULL), 2, (uint32_t[]){1, s->width});
-    return wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.wo", layer), NULL);
-}
-
-/* Returns (silu(x w1) * x w3) w2. */
-static WNNOperand think(struct llama *m, uint32_t layer, WNNOperand x)
-{
-    WNNOperand gate = wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.w1", layer), NULL);
-    WNNOperand up = wnnGraphBuilderMatmul(m->b, x, weight(m, "layers.%u.w3", layer), NULL);
-
-    gate = wnnGraphBuilderMul(m->b, gate, wnnGraphBuilderSigmoid(m->b, gate, NULL), NULL);
-    return wnnGraphBuilderMatmul(m->b, wnnGraphBuilderMul(m->b, gate, up, NULL), weight(m, "layers.%u.w2", layer), NULL);
-}
-
-/*
- * Makes the angles of all positions, of which the step takes its own, and finds which rows of the cache are now, and which
- * still to come.
- */
-static bool make_position(struct llama *m, WNNOperand position)
-{
-    const struct sizes *s = &m->s;
-    const uint32_t half = s->head / 2, table[2] = {s->length, half}, rows[3] = {1, s->length, 1},
-                   columns[3] = {1, 1, s->length};
-    float *cosines = malloc(sizeof *cosines * s->length * half), *sines = malloc(sizeof *sines * s->length * half);
-    int32_t *numbers = malloc(sizeof *numbers * s->length);
-    bool ok = cosines && sines && numbers;
-
-    for (uint32_t p = 0; p < s->length && ok; p++) {
-        numbers[p] = (int32_t)p;
-        for (uint32_t i = 0; i < half; i++) {
-            double angle = p * pow(10000, -2.0 * i / s->head);
-
-            cosines[p * half + i] = (float)cos(angle);
-            sines[p * half + i] = (float)sin(angle);
+        if (strncmp(argv[i], "--", 2) != 0) {
+            if (p->model)
+                return fail("'%s' is a second model", argv[i]);
+            p->model = argv[i];
+            continue;
         }
+        while (known < O_COUNT && strcmp(option_names[known], argv[i]) != 0)
+            known++;
+        if (known == O_COUNT)
+            return fail("there is no option %s", argv[i]);
+        if (i + 1 == argc)
+            return fail("%s needs a value", argv[i]);
+        p->values[known] = argv[++i];
     }
-    if (ok) {
-        WNNOperand c = constant(m, 2, table, cosines, WNNOperandDataType_Float32);
-        WNNOperand n = constant(m, 2, table, sines, WNNOperandDataType_Float32);
-        WNNOperand later;
-
-        m->cosine = reshape(m, wnnGraphBuilderGather(m->b, c, position, NULL), 3, (uint32_t[]){1, half, 1});
-        m->sine = reshape(m, wnnGraphBuilderGather(m->b, n, position, NULL), 3, (uint32_t[]){1, half, 1});
-        m->is_now = wnnGraphBuilderEqual(m->b, constant(m, 3, rows, numbers, WNNOperandDataType_Int32), position, NULL);
-        later = wnnGraphBuilderGreater(m->b, constant(m, 3, columns, numbers, WNNOperandDataType_Int32), position, NULL);
-        m->hidden = wnnGraphBuilderWhere(m->b, later, number(m, -INFINITY), number(m, 0), NULL);
-    }
-    free(cosines);
-    free(sines);
-    free(numbers);
-    return ok || example_error(&m->e, "out of memory");
+    if (!p->model)
+        return fail("%s", "no model is given");
+    if (!p->values[O_PROMPT] + !p->values[O_PROMPT_FILE] + !p->values[O_TOKENS] != 2)
+        return fail("%s", "one of --prompt, --prompt-file and --tokens is needed");
+    return true;
 }
 
-static bool build_step(struct llama *m)
+static bool parse_number(const struct program *p, enum option o, double least, double most, double missing, double *number)
 {
-    const WNNOperandDescriptor one = {WNNOperandDataType_Int32, 1, (uint32_t[]){1}};
-    WNNNamedOperand outputs[2 + 2 * LAYERS_MAX];
-    WNNOperand token, position, embeddings, x, logits;
-    WNNTransposeOptions reversed = WNN_TRANSPOSE_OPTIONS_INIT;
-    struct npy_array epsilon;
-    int32_t step = 1;
+    const char *text = p->values[o];
+    char *end;
 
-    if (!example_ok(&m->e, wnnContextCreateGraphBuilder(m->e.context, &m->b), "builder"))
+    *number = missing;
+    if (!text)
+        return true;
+    *number = strtod(text, &end);
+    if (end != text && !*end && *number >= least && *number <= most)
+        return true;
+    fprintf(stderr, "generate_text: %s takes a number from %g to %g, not '%s'\n", option_names[o], least, most, text);
+    return false;
+}
+
+static bool parse_word(const struct program *p, enum option o, const char *const *words, int *value)
+{
+    *value = 0;
+    while (p->values[o] && words[*value] && strcmp(words[*value], p->values[o]) != 0)
+        ++*value;
+    if (!p->values[o] || words[*value])
+        return true;
+    fprintf(stderr, "generate_text: %s does not take '%s'; --help lists what it takes\n", option_names[o], p->values[o]);
+    return false;
+}
+
+static bool parse_options(struct program *p)
+{
+    static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL};
+    static const char *const formats[] = {"none", "int8", "int4", NULL};
+    double most = 1 << 20, max_tokens, context, block, threads, top_k, seed;
+    int precision, format;
+
+    if (!parse_number(p, O_MAX_TOKENS, 0, most, 64, &max_tokens) || !parse_number(p, O_CONTEXT, 1, most, 0, &context) ||
+        !parse_number(p, O_BLOCK, 1, 4096, 128, &block) || !parse_number(p, O_THREADS, 0, 1024, 0, &threads) ||
+        !parse_number(p, O_TEMPERATURE, 0, 100, 0, &p->sampler.temperature) ||
+        !parse_number(p, O_TOP_K, 1, SAMPLER_TOP_MAX, 40, &top_k) ||
+        !parse_number(p, O_TOP_P, 1e-6, 1, 0.95, &p->sampler.top_p) || !parse_number(p, O_SEED, 0, 9e15, 1, &seed) ||
+        !parse_word(p, O_PRECISION, precisions, &precision) || !parse_word(p, O_WEIGHTS, formats, &format))
         return false;
-    token = wnnGraphBuilderInput(m->b, WNN_STR(m->names[STATE_TOKEN][0]), &one);
-    position = wnnGraphBuilderInput(m->b, WNN_STR(m->names[STATE_POSITION][0]), &one);
-    if (!make_position(m, position))
-        return false;
-    m->epsilon = number(m, onnx_weights_find(m->weights, "eps", &epsilon) ? (double)*(const float *)epsilon.data : 1e-5);
-    embeddings = weight(m, "tok_embeddings", 0);
-    x = wnnGraphBuilderGather(m->b, embeddings, token, NULL);
-    for (uint32_t i = 0; i < m->s.layers; i++) {
-        x = wnnGraphBuilderAdd(m->b, x, attend(m, i, normalise(m, x, weight(m, "layers.%u.attention_norm", i)), outputs), NULL);
-        x = wnnGraphBuilderAdd(m->b, x, think(m, i, normalise(m, x, weight(m, "layers.%u.ffn_norm", i))), NULL);
-    }
-    logits = wnnGraphBuilderMatmul(m->b, normalise(m, x, weight(m, "norm", 0)),
-                                   wnnGraphBuilderTranspose(m->b, embeddings, &reversed), NULL);
-    outputs[STATE_TOKEN] = (WNNNamedOperand){WNN_STR(m->names[STATE_TOKEN][1]), wnnGraphBuilderArgMax(m->b, logits, 1, NULL)};
-    outputs[STATE_POSITION] =
-        (WNNNamedOperand){WNN_STR(m->names[STATE_POSITION][1]),
-                          wnnGraphBuilderAdd(m->b, position, constant(m, 1, one.shape, &step, WNNOperandDataType_Int32), NULL)};
-    return example_ok(&m->e, wnnGraphBuilderBuild(m->b, m->state_count, outputs, &m->e.graph), "build");
+    p->max_tokens = (unsigned long)max_tokens;
+    p->sampler.top_k = (uint32_t)top_k;
+    p->sampler.state = (uint64_t)seed;
+    p->options = (struct decoder_options){.context = (uint32_t)context,
+                                          .block = (uint32_t)block,
+                                          .threads = (uint32_t)threads,
+                                          .precision = (WNNPrecision)precision,
+                                          .weights = (WNNWeightFormat)format};
+    return true;
 }
 
-/* ---- sizes and tensors ---- */
-
-static bool find_sizes(struct llama *m, uint32_t length)
+/* Reads "1,2,3" into at most `capacity` numbers. */
+static bool parse_ids(enum option o, const char *text, int32_t *ids, size_t capacity, size_t *count)
 {
-    struct npy_array embeddings, cosines, keys;
-    struct sizes *s = &m->s;
-    char name[64];
+    *count = 0;
+    while (*text) {
+        char *end;
+        long id = strtol(text, &end, 10);
 
-    if (!onnx_weights_find(m->weights, "tok_embeddings", &embeddings) || embeddings.rank != 2 ||
-        !onnx_weights_find(m->weights, "rope_cos", &cosines) || cosines.rank < 2 ||
-        !onnx_weights_find(m->weights, "layers.0.wk", &keys) || keys.rank != 2)
-        return example_error(&m->e, "this is not the language model that the program is for");
-    s->vocabulary = embeddings.shape[0];
-    s->width = embeddings.shape[1];
-    s->head = 2 * cosines.shape[cosines.rank - 2]; /* an angle for each pair */
-    s->heads = s->width / s->head;
-    s->shared_heads = keys.shape[1] / s->head;
-    s->length = length;
-    for (s->layers = 0; s->layers < LAYERS_MAX; s->layers++) {
-        snprintf(name, sizeof name, "layers.%u.wq", s->layers);
-        if (!onnx_weights_find(m->weights, name, &keys))
-            break;
-    }
-    m->state_count = STATE_CACHE + 2 * s->layers;
-    for (size_t i = 0; i < m->state_count; i++) {
-        const char *what = i == STATE_TOKEN ? "token" : i == STATE_POSITION ? "position" : i % 2 ? "values" : "keys";
-
-        snprintf(m->names[i][0], sizeof m->names[i][0], "%s%zu", what, i / 2);
-        snprintf(m->names[i][1], sizeof m->names[i][1], "next%.6s%zu", what, i / 2);
-    }
-    return (s->heads && s->shared_heads && s->heads % s->shared_heads == 0 && s->layers) ||
-           example_error(&m->e, "the sizes of the model's weights do not fit together");
-}
-
-static bool make_tensors(struct llama *m)
-{
-    const uint32_t cache[3] = {m->s.shared_heads, m->s.length, m->s.head}, one[1] = {1};
-    int32_t first = BEGIN_OF_TEXT;
-
-    for (size_t i = 0; i < m->state_count; i++)
-        for (int t = 0; t < 2; t++) {
-            WNNTensorDescriptor d = {
-                .dataType = WNNOperandDataType_Int32, .rank = 1, .shape = one, .readable = true, .writable = true};
-
-            if (i >= STATE_CACHE)
-                d = (WNNTensorDescriptor){.dataType = WNNOperandDataType_Float32,
-                                          .rank = 3,
-                                          .shape = cache,
-                                          .readable = false,
-                                          .writable = false}; /* the host never writes them */
-            if (!example_ok(&m->e, wnnContextCreateTensor(m->e.context, &d, &m->state[i][t]), "tensor"))
-                return false;
+        if (end == text || id < 0 || id >= INT32_MAX || (*end && *end != ',') || *count == capacity) {
+            fprintf(stderr, "generate_text: %s takes up to %zu numbers of tokens with commas between them, not '%s'\n",
+                    option_names[o], capacity, text);
+            return false;
         }
-    return example_ok(&m->e, wnnContextWriteTensor(m->e.context, m->state[STATE_TOKEN][0], &first, sizeof first), "write");
+        ids[(*count)++] = (int32_t)id;
+        text = *end ? end + 1 : end;
+    }
+    return true;
 }
 
-/* ---- text ---- */
+/* ---- files ---- */
 
-/* Reads the pieces of text that tokens stand for.  Returns NULL without the file. */
-static cJSON *read_vocabulary(const char *model)
+static bool is_folder(const char *path)
 {
-    char *path = file_join(model, "vocab_partial.json"), *text = NULL;
+    struct stat s;
+
+    return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
+/* Adds the ONNX files of a folder, as paths of their own. */
+static void list_models(const char *folder, char *paths[FILES_MAX], size_t *count)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+
+    while (dir && *count < FILES_MAX && (entry = readdir(dir))) {
+        const size_t length = strlen(entry->d_name);
+
+        if (length > 5 && !strcmp(entry->d_name + length - 5, ".onnx") && (paths[*count] = file_join(folder, entry->d_name)))
+            ++*count;
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static bool find_model(struct program *p)
+{
+    char *inner = file_join(p->model, "onnx"), *paths[FILES_MAX], *slash;
+    size_t count = 0;
+
+    if (is_folder(p->model)) {
+        list_models(p->model, paths, &count);
+        if (inner)
+            list_models(inner, paths, &count);
+        if (count == 1)
+            p->path = paths[0];
+        else
+            fail(count ? "%s has several models; give one of them:" : "%s has no file that ends with .onnx", p->model);
+        for (size_t i = 0; i < count && count > 1; i++) {
+            fprintf(stderr, "  %s\n", paths[i]);
+            free(paths[i]);
+        }
+    } else {
+        p->path = strdup(p->model);
+    }
+    free(inner);
+    if (!p->path)
+        return false;
+    slash = strrchr(p->path, '/');
+    p->folder = slash ? strndup(p->path, (size_t)(slash - p->path) + 1) : strdup("./");
+    return p->folder != NULL;
+}
+
+/* Returns the path of a file beside the model or one folder above, or NULL if there is none. */
+static char *find_beside(const struct program *p, const char *name)
+{
+    static const char *const places[] = {"", "../"};
+
+    for (int i = 0; i < 2; i++) {
+        char *place = file_join(p->folder, places[i]), *path = place ? file_join(place, name) : NULL;
+        struct stat s;
+
+        free(place);
+        if (path && !stat(path, &s))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+static cJSON *read_json(const struct program *p, const char *name)
+{
+    char *path = find_beside(p, name), *text = NULL;
+    cJSON *root = NULL;
     size_t length;
-    cJSON *root = path && file_read(path, &text, &length, NULL, 0) ? cJSON_ParseWithLength(text, length) : NULL;
 
+    if (path && file_read(path, &text, &length, NULL, 0))
+        root = cJSON_ParseWithLength(text, length);
     free(path);
     free(text);
     return root;
 }
 
-static void print_token(const cJSON *vocabulary, int32_t token)
+static void add_stop(struct program *p, const cJSON *id)
 {
-    char key[16];
-    const cJSON *piece;
-
-    snprintf(key, sizeof key, "%d", (int)token);
-    piece = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(vocabulary, "pieces"), key);
-    if (cJSON_IsString(piece))
-        fputs(piece->valuestring, stdout);
-    else
-        printf("<%d>", (int)token);
-    fflush(stdout);
+    if (cJSON_IsNumber(id) && id->valueint >= 0 && p->stop_count < STOPS_MAX)
+        p->stops[p->stop_count++] = id->valueint;
 }
 
-/* Takes one step after the other.  tokens[0] is there; tokens[1 to given] are what the text must begin with. */
-static bool generate(struct llama *m, size_t given, int64_t *tokens, const cJSON *vocabulary, double *ms)
+/* Finds the tokens that end a text: the first file that names some counts. */
+static bool find_stops(struct program *p)
 {
-    for (uint32_t i = 0; i + 1 < m->s.length; i++) {
-        WNNNamedTensor in[2 + 2 * LAYERS_MAX], out[2 + 2 * LAYERS_MAX];
-        WNNContext c = m->e.context;
-        int from = (int)(i % 2), to = !from;
-        double start = example_now_ms();
-        int32_t token;
+    static const char *const names[] = {"generation_config.json", "genai_config.json", "config.json"};
 
-        for (size_t k = 0; k < m->state_count; k++) {
-            in[k] = (WNNNamedTensor){WNN_STR(m->names[k][0]), m->state[k][from]};
-            out[k] = (WNNNamedTensor){WNN_STR(m->names[k][1]), m->state[k][to]};
-        }
-        if (!example_ok(&m->e, wnnContextDispatch(c, m->e.graph, m->state_count, in, m->state_count, out), "dispatch"))
-            return false;
-        if (i < given) {
-            token = (int32_t)tokens[i + 1];
-            if (!example_ok(&m->e, wnnContextWriteTensor(c, m->state[STATE_TOKEN][to], &token, sizeof token), "write"))
-                return false;
-        } else if (!example_ok(&m->e, wnnContextReadTensor(c, m->state[STATE_TOKEN][to], &token, sizeof token), "read")) {
-            return false;
-        }
-        *ms += example_now_ms() - start;
-        tokens[i + 1] = token;
-        if (token == BEGIN_OF_TEXT) /* another text begins */
-            m->s.length = i + 1;
-        else
-            print_token(vocabulary, token);
+    if (p->values[O_STOP])
+        return parse_ids(O_STOP, p->values[O_STOP], p->stops, STOPS_MAX, &p->stop_count);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !p->stop_count; i++) {
+        cJSON *root = read_json(p, names[i]);
+        const cJSON *model = cJSON_GetObjectItemCaseSensitive(root, "model"), *id;
+        const cJSON *end = cJSON_GetObjectItemCaseSensitive(cJSON_IsObject(model) ? model : root, "eos_token_id");
+
+        add_stop(p, end);
+        if (cJSON_IsArray(end))
+            cJSON_ArrayForEach(id, end) add_stop(p, id);
+        cJSON_Delete(root);
     }
-    printf("\n");
     return true;
 }
 
-/* Reads "403,407", the tokens behind the first.  Returns -1 if the text is not that. */
-static int parse_tokens(const char *text, int64_t *tokens, uint32_t vocabulary, uint32_t length)
+static bool find_tokenizer(struct program *p)
 {
-    int count = 0;
+    char *path = p->values[O_TOKENIZER] ? strdup(p->values[O_TOKENIZER]) : find_beside(p, "tokenizer.json"), message[512];
+    bool ok = path && tokenizer_read(path, &p->tokenizer, message, sizeof message);
 
-    while (text && *text) {
-        char *end;
-        long token = strtol(text, &end, 10);
+    if (path && !ok)
+        fail("%s", message);
+    if (!path && !p->values[O_TOKENS])
+        fail("there is no tokenizer.json beside %s or one folder above; --tokenizer names one", p->path);
+    free(path);
+    return ok || (!path && p->values[O_TOKENS]);
+}
 
-        if (end == text || token < 0 || token >= (long)vocabulary || (uint32_t)count + 1 >= length || (*end && *end != ','))
-            return -1;
-        tokens[++count] = token;
-        text = *end ? end + 1 : end;
+static bool find_prompt(struct program *p)
+{
+    const char *given = p->values[O_PROMPT];
+    char *text = NULL, message[512];
+    size_t length = given ? strlen(given) : 0;
+    bool ok;
+
+    if (p->values[O_TOKENS]) {
+        const size_t capacity = strlen(p->values[O_TOKENS]) / 2 + 1;
+
+        p->prompt = calloc(capacity, sizeof *p->prompt);
+        ok = p->prompt && parse_ids(O_TOKENS, p->values[O_TOKENS], p->prompt, capacity, &p->prompt_count);
+        return ok && (p->prompt_count || fail("%s", "--tokens needs one token at least"));
     }
-    return count;
+    ok = given || file_read(p->values[O_PROMPT_FILE], &text, &length, message, sizeof message);
+    ok = ok &&
+         tokenizer_encode(p->tokenizer, given ? given : text, length, &p->prompt, &p->prompt_count, message, sizeof message);
+    free(text);
+    if (!ok)
+        return fail("%s", message);
+    return p->prompt_count || fail("%s", "the prompt has no token");
+}
+
+/* ---- text ---- */
+
+static bool is_stop(const struct program *p, int32_t token)
+{
+    for (size_t i = 0; i < p->stop_count; i++)
+        if (p->stops[i] == token)
+            return true;
+    return false;
+}
+
+/* Prints what a token adds to the text; of a character that is not whole yet, the bytes wait in `text`. */
+static void print_token(const struct program *p, int32_t token, struct text *text)
+{
+    size_t whole;
+
+    if (!p->tokenizer) {
+        printf("%d ", (int)token);
+    } else {
+        tokenizer_decode(p->tokenizer, token, false, text);
+        whole = text_whole_characters(text->data, text->length);
+        if (whole) {
+            fwrite(text->data, 1, whole, stdout);
+            memmove(text->data, text->data + whole, text->length - whole);
+            text->length -= whole;
+        }
+    }
+    fflush(stdout);
+}
+
+static void print_rate(const char *what, size_t tokens, double ms)
+{
+    fprintf(stderr, "%s: %zu tokens in %.1f ms (%.1f tokens/s)\n", what, tokens, ms, ms > 0 ? (double)tokens * 1e3 / ms : 0.0);
+}
+
+static bool generate(struct program *p)
+{
+    struct decoder *d = &p->decoder;
+    struct text text = {0};
+    double start = now_ms(), prompt_ms;
+    size_t count = 0, steps = 0;
+    bool ok = decoder_feed(d, p->prompt, p->prompt_count);
+
+    prompt_ms = now_ms() - start;
+    start = now_ms();
+    while (ok && count < p->max_tokens) {
+        const int32_t token = sampler_choose(&p->sampler, d->logits, d->vocabulary);
+
+        if (is_stop(p, token))
+            break;
+        print_token(p, token, &text);
+        count++;
+        if (count == p->max_tokens || d->filled == d->capacity)
+            break;
+        ok = decoder_feed(d, &token, 1);
+        steps++;
+    }
+    if (text.length)
+        fwrite(text.data, 1, text.length, stdout);
+    text_free(&text);
+    printf("\n");
+    fflush(stdout);
+    if (!ok)
+        return fail("%s", d->message);
+    print_rate("prompt", p->prompt_count, prompt_ms);
+    /* The first token comes of the prompt's logits, so that the steps are one fewer than the tokens. */
+    print_rate("generated behind the first", steps, now_ms() - start);
+    return true;
+}
+
+static bool run(struct program *p)
+{
+    const double start = now_ms();
+
+    if (!find_model(p) || !find_tokenizer(p) || !find_stops(p) || !find_prompt(p))
+        return false;
+    p->options.path = p->path;
+    if (!p->options.context)
+        p->options.context = (uint32_t)(p->prompt_count + p->max_tokens);
+    /* A prompt that is shorter than a block is a block of its own. */
+    if (p->prompt_count < p->options.block)
+        p->options.block = (uint32_t)p->prompt_count;
+    if (!decoder_open(&p->decoder, &p->options))
+        return fail("%s", p->decoder.message);
+    fprintf(stderr, "read and built in %.2f s: a cache of %u tokens, blocks of %u\n", (now_ms() - start) / 1e3,
+            p->decoder.capacity, p->options.block);
+    return generate(p);
 }
 
 int main(int argc, char **argv)
 {
-    const char *const names[] = {"--length", "--tokens", "--save", NULL};
-    const char *words[1], *values[3] = {"256", NULL, NULL};
-    struct llama *m = calloc(1, sizeof *m);
-    WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
-    int64_t tokens[LENGTH_MAX] = {BEGIN_OF_TEXT};
-    double start = example_now_ms(), built, ms = 0;
-    cJSON *vocabulary = NULL;
-    unsigned long length;
-    char message[512];
-    int given = 0;
-    bool ok;
+    struct program *p = calloc(1, sizeof *p);
+    int status = 1;
 
-    options.threadCount = 1; /* the network is too small for more */
-    if (!m || example_arguments(argc, argv, words, 1, &options.threadCount, names, values) != 1 ||
-        (length = strtoul(values[0], NULL, 10)) < 2 || length > LENGTH_MAX) {
-        fprintf(stderr, "usage: generate_text MODEL [--length N] [--tokens ID,ID,...] [--save FILE.npy] [--threads N]\n");
-        free(m);
-        return 2;
+    if (argc == 2 && !strcmp(argv[1], "--help")) {
+        fputs(usage, stdout);
+        free(p);
+        return 0;
     }
-    m->e.program = "generate_text";
-    ok = (onnx_weights_open(words[0], &m->weights, message, sizeof message) || example_error(&m->e, "%s", message)) &&
-         find_sizes(m, (uint32_t)length);
-    given = ok ? parse_tokens(values[1], tokens, m->s.vocabulary, m->s.length) : 0;
-    ok = ok && (given >= 0 || example_error(&m->e, "--tokens takes numbers below %u, fewer than --length", m->s.vocabulary)) &&
-         example_ok(&m->e, wnnCreateContext(&options, &m->e.context), "context") && build_step(m) && make_tensors(m);
-    built = example_now_ms();
-    if (ok) {
-        vocabulary = read_vocabulary(words[0]);
-        ok = generate(m, (size_t)given, tokens, vocabulary, &ms);
-        cJSON_Delete(vocabulary);
+    if (!p || !parse_arguments(p, argc, argv) || !parse_options(p)) {
+        fprintf(stderr, "generate_text --help lists the options.\n");
+        status = 2;
+    } else {
+        status = !run(p);
     }
-    if (ok) {
-        printf("built in %.1f ms; %u tokens, %.3f ms each\n", built - start, m->s.length - 1, ms / (m->s.length - 1));
-        struct npy_array array = {WNNOperandDataType_Int64, 1, {m->s.length}, m->s.length * sizeof *tokens, tokens, false};
-
-        ok = !values[2] || npy_write(values[2], &array, message, sizeof message) || example_error(&m->e, "%s", message);
+    if (p) {
+        decoder_close(&p->decoder);
+        tokenizer_free(p->tokenizer);
+        free(p->prompt);
+        free(p->path);
+        free(p->folder);
     }
-    for (size_t i = 0; i < m->state_count; i++) {
-        wnnTensorRelease(m->state[i][0]);
-        wnnTensorRelease(m->state[i][1]);
-    }
-    wnnGraphBuilderRelease(m->b);
-    example_close(&m->e);
-    onnx_weights_close(m->weights);
-    free(m);
-    return !ok;
+    free(p);
+    return status;
 }

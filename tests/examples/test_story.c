@@ -27,7 +27,7 @@ static void the_story_is_the_published_one(void **state)
     (void)state;
     if (!m)
         skip();
-    assert_int_equal(run("%s/generate_text %s --length 256 --save tokens.npy", EXAMPLES, m), 0);
+    assert_int_equal(run("%s/tell_story %s --length 256 --save tokens.npy", EXAMPLES, m), 0);
     tokens = read_tokens("tokens.npy", &count);
     snprintf(path, sizeof path, "%s/greedy_tokens.npy", m);
     expected = read_tokens(path, &expected_count);
@@ -43,14 +43,14 @@ static void the_story_is_the_published_one(void **state)
     cJSON_Delete(root);
     free(text);
     /* A given beginning: the same story from there, whatever the cache's size. */
-    assert_int_equal(run("%s/generate_text %s --length 20 --tokens 403,407,261,378 --save tokens.npy", EXAMPLES, m), 0);
+    assert_int_equal(run("%s/tell_story %s --length 20 --tokens 403,407,261,378 --save tokens.npy", EXAMPLES, m), 0);
     tokens = read_tokens("tokens.npy", &count);
     assert_int_equal(count, 20);
     assert_memory_equal(tokens, expected, count * sizeof *tokens);
     free(tokens);
     free(expected);
     /* Another beginning is another story, so the given tokens are what the network sees. */
-    assert_int_equal(run("%s/generate_text %s --length 8 --tokens 317 --save tokens.npy", EXAMPLES, m), 0);
+    assert_int_equal(run("%s/tell_story %s --length 8 --tokens 317 --save tokens.npy", EXAMPLES, m), 0);
     assert_printed(" Lily");
 }
 
@@ -61,14 +61,14 @@ static void wrong_calls_are_refused(void **state)
     (void)state;
     if (!m)
         skip();
-    assert_int_equal(run("%s/generate_text", EXAMPLES), 2);
-    assert_int_equal(run("%s/generate_text %s --length 1", EXAMPLES, m), 2);
-    assert_int_equal(run("%s/generate_text %s --tokens 512", EXAMPLES, m), 1);
+    assert_int_equal(run("%s/tell_story", EXAMPLES), 2);
+    assert_int_equal(run("%s/tell_story %s --length 1", EXAMPLES, m), 2);
+    assert_int_equal(run("%s/tell_story %s --tokens 512", EXAMPLES, m), 1);
     assert_printed("--tokens takes numbers below 512");
-    assert_int_equal(run("%s/generate_text %s --tokens 1,x", EXAMPLES, m), 1);
+    assert_int_equal(run("%s/tell_story %s --tokens 1,x", EXAMPLES, m), 1);
     m = shared_model("mnist-8");
     if (m) {
-        assert_int_equal(run("%s/generate_text %s", EXAMPLES, m), 1);
+        assert_int_equal(run("%s/tell_story %s", EXAMPLES, m), 1);
         assert_printed("not the language model");
     }
 }
