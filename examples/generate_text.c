@@ -30,7 +30,7 @@ static const char usage[] =
     "\n"
     "  --max-tokens N        how many tokens are generated at most (64)\n"
     "  --context N           how many tokens the cache has room for (the prompt and --max-tokens)\n"
-    "  --prompt-block N      how many tokens of the prompt are computed at once (128)\n"
+    "  --prompt-block N      how many tokens of the prompt are computed at once, at most (128)\n"
     "  --precision P         float32, bf16x2, bf16, or int8: activations rounded to 8 bits (float32)\n"
     "  --quantize-weights F  int8 or int4: weights that the file has as floats, in blocks with a scale\n"
     "  --threads N           how many threads compute (as many as there are processors)\n"
@@ -409,15 +409,16 @@ static bool generate(struct program *p)
 static bool run(struct program *p)
 {
     const double start = now_ms();
+    uint32_t blocks;
 
     if (!find_model(p) || !find_tokenizer(p) || !find_stops(p) || !find_prompt(p))
         return false;
     p->options.path = p->path;
     if (!p->options.context)
         p->options.context = (uint32_t)(p->prompt_count + p->max_tokens);
-    /* A prompt that is shorter than a block is a block of its own. */
-    if (p->prompt_count < p->options.block)
-        p->options.block = (uint32_t)p->prompt_count;
+    /* Blocks of one size that end where the prompt does, or a few tokens behind. */
+    blocks = (uint32_t)((p->prompt_count + p->options.block - 1) / p->options.block);
+    p->options.block = (uint32_t)((p->prompt_count + blocks - 1) / blocks);
     if (!decoder_open(&p->decoder, &p->options))
         return fail("%s", p->decoder.message);
     fprintf(stderr, "read and built in %.2f s: a cache of %u tokens, blocks of %u\n", (now_ms() - start) / 1e3,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Canonicalises operators that move elements.  All rules are exact because no element is computed: each says only that the same
- * elements are in the same places.  Exceptions say so (casts, padding into a convolution).
+ * elements are in the same places.  Exceptions say so (casts, padding into a convolution, rows of products).
  */
 #include <math.h>
 #include <string.h>
@@ -357,6 +357,48 @@ static struct value *merge_padding(struct graph *g, struct node *n)
     return v;
 }
 
+/* ---- rows of products ---- */
+
+/*
+ * Takes rows of operand A instead of rows of a matmul's result, so that rows which nobody reads are not computed: a language
+ * model's logits are wanted of a prompt's last token alone.  The products that stay have the same factors; a kernel for fewer
+ * rows may add them in another order.  With more than half of the rows little is saved.
+ */
+static struct value *slice_rows(struct graph *g, struct node *n)
+{
+    const struct node *matmul = producer_of(in0(n), OP_MATMUL);
+    const struct tensor_type *whole = &in0(n)->type, *part = &n->results[0]->type, *a;
+    uint32_t starts[RANK_MAX] = {0}, sizes[RANK_MAX], strides[RANK_MAX], row;
+    WNNSliceOptions o = *NODE_OPTIONS(n, WNNSliceOptions);
+    union op_args args = {0};
+    struct value *inputs[2];
+
+    if (!matmul || !value_only_use(in0(n)) || !is_all(o.strides, o.stridesCount, 1))
+        return NULL;
+    row = whole->rank - 2;
+    for (uint32_t i = 0; i < whole->rank; i++)
+        if (i != row && part->dims[i] != whole->dims[i])
+            return NULL;
+    if (part->dims[row] > whole->dims[row] / 2)
+        return NULL;
+    inputs[0] = in0(matmul);
+    inputs[1] = matmul->inputs[1].value;
+    a = &inputs[0]->type;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        sizes[i] = (uint32_t)a->dims[i];
+        strides[i] = 1;
+    }
+    starts[a->rank - 2] = n->args.slice.starts[row];
+    sizes[a->rank - 2] = (uint32_t)part->dims[row];
+    args.slice.starts = starts;
+    args.slice.sizes = sizes;
+    args.slice.startsCount = args.slice.sizesCount = a->rank;
+    o.strides = strides;
+    o.stridesCount = a->rank;
+    inputs[0] = make_node(g, n, OP_SLICE, n, 1, inputs, &o, &args);
+    return inputs[0] ? make_node(g, n, OP_MATMUL, matmul, 2, inputs, matmul->options, &matmul->args) : NULL;
+}
+
 /* ---- operands ---- */
 
 /* Returns a constant of equal elements as a scalar: broadcasting gives the same elements, and a kernel needs no memory for
@@ -419,8 +461,10 @@ struct value *canonicalize_movement(struct graph *g, struct node *n)
     }
     case OP_EXPAND:
         return expanded_parameter(g, n);
-    case OP_SLICE:
-        return merge_slices(g, n);
+    case OP_SLICE: {
+        struct value *v = merge_slices(g, n);
+        return v || g->error.status ? v : slice_rows(g, n);
+    }
     case OP_CAST:
         return merge_casts(g, n);
     case OP_CONCAT: {
