@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <cjson/cJSON.h>
 
+#include "examples/support/example.h"
 #include "examples/text/decoder.h"
 #include "examples/text/sampler.h"
 #include "examples/text/tokenizer.h"
@@ -84,14 +84,6 @@ static bool fail(const char *format, const char *text)
     fprintf(stderr, format, text);
     fputc('\n', stderr);
     return false;
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 /* ---- options ---- */
@@ -375,12 +367,12 @@ static bool generate(struct program *p)
 {
     struct decoder *d = &p->decoder;
     struct text text = {0};
-    double start = now_ms(), prompt_ms;
+    double start = example_now_ms(), prompt_ms;
     size_t count = 0, steps = 0;
     bool ok = decoder_feed(d, p->prompt, p->prompt_count);
 
-    prompt_ms = now_ms() - start;
-    start = now_ms();
+    prompt_ms = example_now_ms() - start;
+    start = example_now_ms();
     while (ok && count < p->max_tokens) {
         const int32_t token = sampler_choose(&p->sampler, d->logits, d->vocabulary);
 
@@ -402,13 +394,13 @@ static bool generate(struct program *p)
         return fail("%s", d->message);
     print_rate("prompt", p->prompt_count, prompt_ms);
     /* The first token comes of the prompt's logits, so that the steps are one fewer than the tokens. */
-    print_rate("generated behind the first", steps, now_ms() - start);
+    print_rate("generated behind the first", steps, example_now_ms() - start);
     return true;
 }
 
 static bool run(struct program *p)
 {
-    const double start = now_ms();
+    const double start = example_now_ms();
     uint32_t blocks;
 
     if (!find_model(p) || !find_tokenizer(p) || !find_stops(p) || !find_prompt(p))
@@ -421,7 +413,7 @@ static bool run(struct program *p)
     p->options.block = (uint32_t)((p->prompt_count + blocks - 1) / blocks);
     if (!decoder_open(&p->decoder, &p->options))
         return fail("%s", p->decoder.message);
-    fprintf(stderr, "read and built in %.2f s: a cache of %u tokens, blocks of %u\n", (now_ms() - start) / 1e3,
+    fprintf(stderr, "read and built in %.2f s: a cache of %u tokens, blocks of %u\n", (example_now_ms() - start) / 1e3,
             p->decoder.capacity, p->options.block);
     return generate(p);
 }

@@ -21,7 +21,7 @@ static const char past_prefix[] = "past_key_values.", present_prefix[] = "presen
 struct binding {
     WNNModelShape shapes[INPUTS_MAX];
     uint32_t sizes[INPUTS_MAX][RANK_MAX];
-    WNNModelConstant constants[2];
+    WNNModelConstant constants[INPUTS_MAX];
     WNNModelOptions options;
 };
 
@@ -73,13 +73,23 @@ static void bind(struct binding *b, const WNNModelDeclaration *input, size_t ran
     b->shapes[k] = (WNNModelShape){input->name, rank, b->sizes[k]};
 }
 
+/* Makes an input the constant 1: a switch that is on, or a count. */
+static void bind_one(struct binding *b, const WNNModelDeclaration *input, WNNOperandDataType type)
+{
+    static const int64_t one = 1; /* its first byte is 1, too, on the machines that there are */
+    static const uint32_t shape[RANK_MAX] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+    b->constants[b->options.constantCount++] = (WNNModelConstant){
+        input->name, {type, input->rank < RANK_MAX ? input->rank : RANK_MAX, shape}, &one, wnnOperandDataTypeGetByteSize(type)};
+}
+
 static bool bind_input(struct decoder *d, struct binding *b, const WNNModelDeclaration *input, uint32_t length, uint32_t total)
 {
-    static const int64_t one = 1;
-    static const uint8_t yes = 1;
     const uint32_t cache[4] = {1, 0, d->capacity, 0};
     char name[160];
 
+    if (b->options.shapeCount + b->options.constantCount == INPUTS_MAX)
+        return error(d, "the model has more than %d inputs", INPUTS_MAX);
     if ((is(input->name, "input_ids") || is(input->name, "position_ids")) && input->rank == 2)
         bind(b, input, 2, (uint32_t[]){1, length});
     else if (is(input->name, "attention_mask") && input->rank == 2)
@@ -87,11 +97,9 @@ static bool bind_input(struct decoder *d, struct binding *b, const WNNModelDecla
     else if (begins(input->name, past_prefix) && input->rank == 4)
         bind(b, input, 4, cache);
     else if (is(input->name, "num_logits_to_keep") || is(input->name, "logits_to_keep"))
-        b->constants[b->options.constantCount++] =
-            (WNNModelConstant){input->name, {WNNOperandDataType_Int64, 0, NULL}, &one, sizeof one};
+        bind_one(b, input, WNNOperandDataType_Int64);
     else if (is(input->name, "use_cache_branch"))
-        b->constants[b->options.constantCount++] =
-            (WNNModelConstant){input->name, {WNNOperandDataType_Uint8, 1, (uint32_t[]){1}}, &yes, sizeof yes};
+        bind_one(b, input, WNNOperandDataType_Uint8);
     else
         return error(d,
                      "the model has the input '%s', which this program does not know; it takes input_ids, attention_mask, "

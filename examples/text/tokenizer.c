@@ -9,6 +9,7 @@
 
 #include "examples/text/tokenizer_internal.h"
 #include "frontend/io/file.h"
+#include "webnn/webnn_model.h"
 
 bool tokenizer_error(char *message, size_t size, const char *format, ...)
 {
@@ -20,14 +21,22 @@ bool tokenizer_error(char *message, size_t size, const char *format, ...)
     return false;
 }
 
-const char *json_text(const cJSON *j, const char *name)
+bool tokenizer_refuse(char *message, size_t size, const char *what, const char *type)
+{
+    char escaped[64];
+
+    return tokenizer_error(message, size, "its %s '%s' is none that this program has", what,
+                           wnnModelEscape(WNN_STR(type), escaped, sizeof escaped));
+}
+
+const char *member_text(const cJSON *j, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(j, name);
 
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-bool json_is(const cJSON *j, const char *name, bool missing)
+bool member_is(const cJSON *j, const char *name, bool missing)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(j, name);
 
@@ -35,14 +44,6 @@ bool json_is(const cJSON *j, const char *name, bool missing)
 }
 
 /* ---- reading ---- */
-
-static int order_text(const void *a, const void *b)
-{
-    const struct token *x = a, *y = b;
-    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
-
-    return order ? order : (x->length > y->length) - (x->length < y->length);
-}
 
 static bool is_id(const cJSON *j)
 {
@@ -65,7 +66,7 @@ static bool read_vocabulary(struct tokenizer *t, const cJSON *model, char *messa
             return tokenizer_error(message, size, "a token of its vocabulary has no number");
         t->tokens[t->token_count++] = (struct token){item->string, strlen(item->string), item->valueint};
     }
-    qsort(t->tokens, t->token_count, sizeof *t->tokens, order_text);
+    qsort(t->tokens, t->token_count, sizeof *t->tokens, token_order);
     return true;
 }
 
@@ -83,17 +84,6 @@ static bool find_pair(const struct tokenizer *t, const cJSON *j, const struct to
         pair[1] = tokenizer_token(t, right->valuestring, strlen(right->valuestring));
     }
     return pair[0] && pair[1];
-}
-
-static int order_merge(const void *a, const void *b)
-{
-    const struct merge *x = a, *y = b;
-
-    if (x->left != y->left)
-        return x->left < y->left ? -1 : 1;
-    if (x->right != y->right)
-        return x->right < y->right ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 static bool read_merges(struct tokenizer *t, const cJSON *model, char *message, size_t size)
@@ -123,28 +113,28 @@ static bool read_merges(struct tokenizer *t, const cJSON *model, char *message, 
         t->merge_count++;
     }
     text_free(&joined);
-    qsort(t->merges, t->merge_count, sizeof *t->merges, order_merge);
+    qsort(t->merges, t->merge_count, sizeof *t->merges, merge_order);
     return true;
 }
 
 static bool read_model(struct tokenizer *t, const cJSON *model, char *message, size_t size)
 {
-    const char *type = json_text(model, "type"), *unknown = json_text(model, "unk_token");
+    const char *type = member_text(model, "type"), *unknown = member_text(model, "unk_token");
     const struct token *found;
 
     /* Files of older versions do not say the type; what has merges is byte pair encoding. */
     if (strcmp(type, "BPE") != 0 && (*type || !cJSON_HasObjectItem(model, "merges")))
-        return tokenizer_error(message, size, "its model is '%.32s'; this program has byte pair encoding (BPE) only", type);
-    if (*json_text(model, "continuing_subword_prefix") || *json_text(model, "end_of_word_suffix"))
+        return tokenizer_refuse(message, size, "model", type);
+    if (*member_text(model, "continuing_subword_prefix") || *member_text(model, "end_of_word_suffix"))
         return tokenizer_error(message, size,
                                "its tokens have marks for the middle or the end of words, which this program has not");
     if (!read_vocabulary(t, model, message, size) || !read_merges(t, model, message, size))
         return false;
     found = *unknown ? tokenizer_token(t, unknown, strlen(unknown)) : NULL;
     t->unknown = found ? found->id : -1;
-    t->byte_fallback = json_is(model, "byte_fallback", false);
-    t->fuse_unknown = json_is(model, "fuse_unk", false);
-    t->ignore_merges = json_is(model, "ignore_merges", false);
+    t->byte_fallback = member_is(model, "byte_fallback", false);
+    t->fuse_unknown = member_is(model, "fuse_unk", false);
+    t->ignore_merges = member_is(model, "ignore_merges", false);
     for (int byte = 0; byte < 256; byte++) {
         char name[8];
 
@@ -171,16 +161,16 @@ static bool read_added(struct tokenizer *t, const cJSON *list, char *message, si
         return tokenizer_error(message, size, "out of memory");
     cJSON_ArrayForEach(item, list)
     {
-        const char *text = json_text(item, "content");
+        const char *text = member_text(item, "content");
         const cJSON *id = cJSON_GetObjectItemCaseSensitive(item, "id");
 
         if (!*text || !is_id(id))
             return tokenizer_error(message, size, "an added token of it has no text or no number");
         t->added[t->added_count++] = (struct added_token){{text, strlen(text), id->valueint},
-                                                          json_is(item, "special", false),
-                                                          json_is(item, "lstrip", false),
-                                                          json_is(item, "rstrip", false),
-                                                          json_is(item, "single_word", false)};
+                                                          member_is(item, "special", false),
+                                                          member_is(item, "lstrip", false),
+                                                          member_is(item, "rstrip", false),
+                                                          member_is(item, "single_word", false)};
     }
     qsort(t->added, t->added_count, sizeof *t->added, order_longest);
     return true;
@@ -208,7 +198,7 @@ static bool index_ids(struct tokenizer *t, char *message, size_t size)
 static bool read_around(struct tokenizer *t, const cJSON *j, char *message, size_t size)
 {
     const cJSON *item, *id, *special = cJSON_GetObjectItemCaseSensitive(j, "special_tokens");
-    const char *type = json_text(j, "type");
+    const char *type = member_text(j, "type");
     bool behind = false;
 
     if (!j || cJSON_IsNull(j) || !strcmp(type, "ByteLevel"))
@@ -222,10 +212,10 @@ static bool read_around(struct tokenizer *t, const cJSON *j, char *message, size
         return true;
     }
     if (strcmp(type, "TemplateProcessing") != 0)
-        return tokenizer_error(message, size, "its post_processor '%.32s' is none that this program has", type);
+        return tokenizer_refuse(message, size, "post_processor", type);
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(j, "single"))
     {
-        const char *name = json_text(cJSON_GetObjectItemCaseSensitive(item, "SpecialToken"), "id");
+        const char *name = member_text(cJSON_GetObjectItemCaseSensitive(item, "SpecialToken"), "id");
 
         behind = behind || cJSON_HasObjectItem(item, "Sequence");
         if (!*name)
@@ -244,7 +234,7 @@ static bool read_around(struct tokenizer *t, const cJSON *j, char *message, size
 
 static bool read_decoder(struct tokenizer *t, const cJSON *j, char *message, size_t size)
 {
-    const char *type = json_text(j, "type");
+    const char *type = member_text(j, "type");
     const cJSON *item;
 
     if (!j || cJSON_IsNull(j) || !strcmp(type, "Fuse"))
@@ -261,15 +251,15 @@ static bool read_decoder(struct tokenizer *t, const cJSON *j, char *message, siz
         t->decodes_fallback = true;
     } else if (!strcmp(type, "Metaspace")) {
         t->decodes_spaces = true;
-        t->strips_first = *json_text(j, "prepend_scheme") ? strcmp(json_text(j, "prepend_scheme"), "never") != 0
-                                                          : json_is(j, "add_prefix_space", true);
-    } else if (!strcmp(type, "Strip") && !strcmp(json_text(j, "content"), " ")) {
+        t->strips_first = *member_text(j, "prepend_scheme") ? strcmp(member_text(j, "prepend_scheme"), "never") != 0
+                                                            : member_is(j, "add_prefix_space", true);
+    } else if (!strcmp(type, "Strip") && !strcmp(member_text(j, "content"), " ")) {
         t->strips_first = true;
     } else if (!strcmp(type, "Replace") &&
-               !strcmp(json_text(cJSON_GetObjectItemCaseSensitive(j, "pattern"), "String"), SPACE_SIGN)) {
+               !strcmp(member_text(cJSON_GetObjectItemCaseSensitive(j, "pattern"), "String"), SPACE_SIGN)) {
         t->decodes_spaces = true;
     } else {
-        return tokenizer_error(message, size, "its decoder '%.32s' is none that this program has", type);
+        return tokenizer_refuse(message, size, "decoder", type);
     }
     return true;
 }

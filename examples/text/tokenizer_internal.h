@@ -114,9 +114,14 @@ bool steps_read_normalizer(struct tokenizer *t, const cJSON *j, char *message, s
 bool steps_read_splitter(struct tokenizer *t, const cJSON *j, char *message, size_t size);
 
 /** Returns a member that is text, or "". */
-const char *json_text(const cJSON *j, const char *name);
+const char *member_text(const cJSON *j, const char *name);
 /** Returns a member that is true or false, or what it is when it is missing. */
-bool json_is(const cJSON *j, const char *name, bool missing);
+bool member_is(const cJSON *j, const char *name, bool missing);
+/** Orders tokens by their bytes, and merges by left and right: for sorting and for finding. */
+int token_order(const void *a, const void *b);
+int merge_order(const void *a, const void *b);
+/** Says that the file wants a kind of something that this program does not have.  Returns false. */
+bool tokenizer_refuse(char *message, size_t size, const char *what, const char *type);
 /** Writes a message.  Returns false. */
 bool tokenizer_error(char *message, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -47,26 +47,26 @@ void ids_add(struct ids *ids, int32_t id)
         ids->items[ids->count++] = id;
 }
 
-static int compare_text(const void *key, const void *token)
+int token_order(const void *a, const void *b)
 {
-    const struct token *a = key, *b = token;
-    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
+    const struct token *x = a, *y = b;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
 
-    return order ? order : (a->length > b->length) - (a->length < b->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
 const struct token *tokenizer_token(const struct tokenizer *t, const char *text, size_t length)
 {
     struct token key = {text, length, 0};
 
-    return bsearch(&key, t->tokens, t->token_count, sizeof key, compare_text);
+    return bsearch(&key, t->tokens, t->token_count, sizeof key, token_order);
 }
 
-static int compare_merge(const void *key, const void *merge)
+int merge_order(const void *a, const void *b)
 {
-    const struct merge *a = key, *b = merge;
+    const struct merge *x = a, *y = b;
 
-    return a->left != b->left ? (a->left > b->left) - (a->left < b->left) : (a->right > b->right) - (a->right < b->right);
+    return x->left != y->left ? (x->left > y->left) - (x->left < y->left) : (x->right > y->right) - (x->right < y->right);
 }
 
 static bool is_before(const struct pair *a, const struct pair *b)
@@ -109,7 +109,7 @@ static void offer(const struct tokenizer *t, struct work *w, size_t at)
     if (after == NONE)
         return;
     key = (struct merge){.left = w->symbols[at].id, .right = w->symbols[after].id};
-    m = bsearch(&key, t->merges, t->merge_count, sizeof key, compare_merge);
+    m = bsearch(&key, t->merges, t->merge_count, sizeof key, merge_order);
     if (m)
         push(w, (struct pair){m->rank, at, m->left, m->right, m->result});
 }

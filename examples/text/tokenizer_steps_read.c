@@ -41,10 +41,10 @@ static bool compile(struct step *s, const char *pattern, bool literal, char *mes
 static bool compile_json(struct step *s, const cJSON *j, char *message, size_t size)
 {
     const cJSON *pattern = cJSON_GetObjectItemCaseSensitive(j, "pattern");
-    const char *regex = json_text(pattern, "Regex"), *string = json_text(pattern, "String");
+    const char *regex = member_text(pattern, "Regex"), *string = member_text(pattern, "String");
 
     if (!*regex && !*string)
-        return tokenizer_error(message, size, "a %s of it has no pattern", json_text(j, "type"));
+        return tokenizer_error(message, size, "a step of it has no pattern");
     return compile(s, *regex ? regex : string, !*regex, message, size);
 }
 
@@ -68,7 +68,7 @@ static bool find_rule(const char *name, enum split_rule *rule, char *message, si
             *rule = (enum split_rule)i;
             return true;
         }
-    return tokenizer_error(message, size, "it splits text by the rule '%.32s', which is none", name);
+    return tokenizer_refuse(message, size, "rule of splitting", name);
 }
 
 /* Reads each member of a list by the same function. */
@@ -97,7 +97,7 @@ static bool read_form(struct tokenizer *t, const char *type, char *message, size
 
 bool steps_read_normalizer(struct tokenizer *t, const cJSON *j, char *message, size_t size)
 {
-    const char *type = json_text(j, "type");
+    const char *type = member_text(j, "type");
     struct step *s;
 
     if (!j || cJSON_IsNull(j))
@@ -111,45 +111,45 @@ bool steps_read_normalizer(struct tokenizer *t, const cJSON *j, char *message, s
     if (!strcmp(type, "Prepend")) {
         s = add_step(t, STEP_PREPEND, message, size);
         if (s)
-            s->text = json_text(j, "prepend");
+            s->text = member_text(j, "prepend");
         return s != NULL;
     }
     if (!strcmp(type, "Replace")) {
         s = add_step(t, STEP_REPLACE, message, size);
         if (s)
-            s->text = json_text(j, "content");
+            s->text = member_text(j, "content");
         return s && compile_json(s, j, message, size);
     }
     if (!strcmp(type, "Strip")) {
         s = add_step(t, STEP_STRIP, message, size);
         if (s) {
-            s->left = json_is(j, "strip_left", true);
-            s->right = json_is(j, "strip_right", true);
+            s->left = member_is(j, "strip_left", true);
+            s->right = member_is(j, "strip_right", true);
         }
         return s != NULL;
     }
-    return tokenizer_error(message, size, "its normalizer '%.32s' is none that this program has", type);
+    return tokenizer_refuse(message, size, "normalizer", type);
 }
 
 /* ---- what cuts text into pieces ---- */
 
 static bool read_byte_level(struct tokenizer *t, const cJSON *j, char *message, size_t size)
 {
-    if (json_is(j, "add_prefix_space", true)) {
+    if (member_is(j, "add_prefix_space", true)) {
         struct step *s = add_step(t, STEP_EACH, message, size);
 
         if (!s)
             return false;
         s->text = " ";
     }
-    return (!json_is(j, "use_regex", true) || add_split(t, GPT2_PATTERN, SPLIT_ISOLATED, false, message, size)) &&
+    return (!member_is(j, "use_regex", true) || add_split(t, GPT2_PATTERN, SPLIT_ISOLATED, false, message, size)) &&
            add_step(t, STEP_BYTES, message, size) != NULL;
 }
 
 static bool read_metaspace(struct tokenizer *t, const cJSON *j, char *message, size_t size)
 {
-    const char *sign = *json_text(j, "replacement") ? json_text(j, "replacement") : SPACE_SIGN;
-    const char *scheme = json_text(j, "prepend_scheme");
+    const char *sign = *member_text(j, "replacement") ? member_text(j, "replacement") : SPACE_SIGN;
+    const char *scheme = member_text(j, "prepend_scheme");
     struct step *s = add_step(t, STEP_REPLACE, message, size);
 
     if (!s)
@@ -158,14 +158,14 @@ static bool read_metaspace(struct tokenizer *t, const cJSON *j, char *message, s
     if (!compile(s, " ", true, message, size))
         return false;
     if (!*scheme)
-        scheme = json_is(j, "add_prefix_space", true) ? "always" : "never";
+        scheme = member_is(j, "add_prefix_space", true) ? "always" : "never";
     if (strcmp(scheme, "never") != 0) {
         s = add_step(t, !strcmp(scheme, "first") ? STEP_FIRST : STEP_EACH, message, size);
         if (!s)
             return false;
         s->text = sign;
     }
-    if (!json_is(j, "split", true))
+    if (!member_is(j, "split", true))
         return true;
     s = add_step(t, STEP_SPLIT, message, size);
     if (s)
@@ -175,7 +175,7 @@ static bool read_metaspace(struct tokenizer *t, const cJSON *j, char *message, s
 
 bool steps_read_splitter(struct tokenizer *t, const cJSON *j, char *message, size_t size)
 {
-    const char *type = json_text(j, "type");
+    const char *type = member_text(j, "type");
     enum split_rule rule = SPLIT_ISOLATED;
 
     if (!j || cJSON_IsNull(j))
@@ -189,21 +189,21 @@ bool steps_read_splitter(struct tokenizer *t, const cJSON *j, char *message, siz
     if (!strcmp(type, "Split")) {
         struct step *s;
 
-        if (!find_rule(json_text(j, "behavior"), &rule, message, size) || !(s = add_step(t, STEP_SPLIT, message, size)))
+        if (!find_rule(member_text(j, "behavior"), &rule, message, size) || !(s = add_step(t, STEP_SPLIT, message, size)))
             return false;
         s->rule = rule;
-        s->invert = json_is(j, "invert", false);
+        s->invert = member_is(j, "invert", false);
         return compile_json(s, j, message, size);
     }
     if (!strcmp(type, "Digits"))
-        return add_split(t, json_is(j, "individual_digits", false) ? "\\p{N}" : "\\p{N}+", SPLIT_ISOLATED, false, message,
+        return add_split(t, member_is(j, "individual_digits", false) ? "\\p{N}" : "\\p{N}+", SPLIT_ISOLATED, false, message,
                          size);
     if (!strcmp(type, "Punctuation"))
-        return (!*json_text(j, "behavior") || find_rule(json_text(j, "behavior"), &rule, message, size)) &&
+        return (!*member_text(j, "behavior") || find_rule(member_text(j, "behavior"), &rule, message, size)) &&
                add_split(t, PUNCTUATION_PATTERN, rule, false, message, size);
     if (!strcmp(type, "Whitespace"))
         return add_split(t, "\\w+|[^\\w\\s]+", SPLIT_REMOVED, true, message, size);
     if (!strcmp(type, "WhitespaceSplit"))
         return add_split(t, "\\s+", SPLIT_REMOVED, false, message, size);
-    return tokenizer_error(message, size, "its pre_tokenizer '%.32s' is none that this program has", type);
+    return tokenizer_refuse(message, size, "pre_tokenizer", type);
 }

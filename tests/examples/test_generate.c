@@ -122,6 +122,12 @@ static void growing_caches_give_the_computed_tokens(void **state)
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens %s --max-tokens 100", given), 0);
     assert_printed("a cache of 48 tokens");
     assert_printed("generated behind the first: 37 tokens");
+    /* Switches that exporters add are set. */
+    assert_int_equal(run("sed 's/inputs {/inputs { use_cache_branch: u8[1]; num_logits_to_keep: i64[];/' concat.webnn > "
+                         "more.webnn && " GENERATE_TEXT " more.webnn --tokens %s --max-tokens %d",
+                         given, GENERATED),
+                     0);
+    assert_printed(expected);
     /* A token that ends the text is not printed. */
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens %s --stop 5,%d", given, text[PROMPT]), 0);
     assert_printed("generated behind the first: 0 tokens");

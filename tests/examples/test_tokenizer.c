@@ -147,20 +147,21 @@ static void other_tokenizers_are_refused(void **state)
         const char *file, *message;
     } cases[] = {
         {"[1", "it is no JSON"},
-        {"{}", "its model is ''; this program has byte pair encoding (BPE) only"},
-        {"{\"model\": {\"type\": \"Unigram\"}}", "its model is 'Unigram'; this program has byte pair encoding (BPE) only"},
+        {"{}", "its model '' is none"},
+        {"{\"model\": {\"type\": \"Unigram\"}}", "its model 'Unigram' is none"},
         {"{\"model\": {\"type\": \"BPE\", \"vocab\": {}}}", "its model has no vocabulary"},
         {"{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": -1}}}", "a token of its vocabulary has no number"},
         {"{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": [\"a a\"]}}",
          "merge 0 of it is not of two tokens"},
         {"{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"end_of_word_suffix\": \"</w>\"}}",
          "marks for the middle or the end"},
+        {TOKENIZER(", \"normalizer\": {\"type\": \"a\\u001b[1m\"}"), "its normalizer 'a\\u{1b}[1m' is none"},
         {TOKENIZER(", \"normalizer\": {\"type\": \"Precompiled\"}"), "its normalizer 'Precompiled' is none"},
         {TOKENIZER(", \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}"), "its pre_tokenizer 'BertPreTokenizer' is none"},
         {TOKENIZER(", \"pre_tokenizer\": {\"type\": \"Split\", \"behavior\": \"Isolated\", \"pattern\": {\"Regex\": \"(\"}}"),
          "a pattern of it is refused at character 1"},
         {TOKENIZER(", \"pre_tokenizer\": {\"type\": \"Split\", \"behavior\": \"Twice\"}"),
-         "it splits text by the rule 'Twice'"},
+         "its rule of splitting 'Twice' is none"},
         {TOKENIZER(", \"post_processor\": {\"type\": \"BertProcessing\"}"), "its post_processor 'BertProcessing' is none"},
         {TOKENIZER(", \"decoder\": {\"type\": \"WordPiece\"}"), "its decoder 'WordPiece' is none"},
         {TOKENIZER(", \"added_tokens\": [{\"content\": \"x\"}]"), "an added token of it has no text or no number"},
@@ -180,6 +181,77 @@ static void other_tokenizers_are_refused(void **state)
     t = open_tokenizer("good.json");
     CHECK(t, "abb", "abb", 2, 1);
     tokenizer_free(t);
+}
+
+/* Steps and the pieces that they leave: every piece is a token, so that one too many or too few is not found. */
+static void steps_are_those_of_the_format(void **state)
+{
+#define SPLIT(rule) "\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"" rule "\"}"
+#define COUNTDOWN "the-final--countdown"
+    static const struct {
+        const char *step, *text, *pieces[8];
+    } cases[] = {
+        /* The examples in the format's own documentation. */
+        {SPLIT("Removed"), COUNTDOWN, {"the", "final", "countdown"}},
+        {SPLIT("Isolated"), COUNTDOWN, {"the", "-", "final", "-", "-", "countdown"}},
+        {SPLIT("MergedWithPrevious"), COUNTDOWN, {"the-", "final-", "-", "countdown"}},
+        {SPLIT("MergedWithNext"), COUNTDOWN, {"the", "-final", "-", "-countdown"}},
+        {SPLIT("Contiguous"), COUNTDOWN, {"the", "-", "final", "--", "countdown"}},
+        {"\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"[a-z]+\"}, \"behavior\": \"Removed\", "
+         "\"invert\": true}",
+         COUNTDOWN,
+         {"the", "final", "countdown"}},
+        {"\"pre_tokenizer\": {\"type\": \"Digits\", \"individual_digits\": true}", "a12ab", {"a", "1", "2", "ab"}},
+        {"\"pre_tokenizer\": {\"type\": \"Digits\"}", "a12ab", {"a", "12", "ab"}},
+        {"\"pre_tokenizer\": {\"type\": \"Punctuation\"}", "ab.!a", {"ab", ".", "!", "a"}},
+        {"\"pre_tokenizer\": {\"type\": \"Whitespace\"}", "a.. b1a", {"a", "..", "b1a"}},
+        {"\"pre_tokenizer\": {\"type\": \"WhitespaceSplit\"}", "ab.  b1a", {"ab.", "b1a"}},
+        {"\"pre_tokenizer\": {\"type\": \"Metaspace\"}",
+         "a  ba",
+         {"\xe2\x96\x81"
+          "a",
+          "\xe2\x96\x81",
+          "\xe2\x96\x81"
+          "ba"}},
+        {"\"pre_tokenizer\": {\"type\": \"Metaspace\", \"prepend_scheme\": \"never\", \"split\": false}",
+         "aa ba",
+         {"aa\xe2\x96\x81"
+          "ba"}},
+        {"\"normalizer\": {\"type\": \"Lowercase\"}", "AbB", {"abb"}},
+        {"\"normalizer\": {\"type\": \"Strip\", \"strip_right\": false}", "  ab ", {"ab "}},
+        {"\"normalizer\": {\"type\": \"NFD\"}", "\xc3\xa9", {"e\xcc\x81"}},
+        {"\"normalizer\": {\"type\": \"NFC\"}", "e\xcc\x81", {"\xc3\xa9"}},
+        {"\"normalizer\": {\"type\": \"NFKC\"}", "\xef\xac\x81", {"fi"}},
+        {"\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"[0-9]\"}, \"content\": \"x\"}", "a12b", {"axxb"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[1024] = "{\"model\": {\"ignore_merges\": true, \"merges\": [], \"vocab\": {", message[512];
+        const char *const *pieces = cases[i].pieces;
+        struct tokenizer *t;
+        size_t count, wanted = 0;
+        int32_t *ids;
+
+        for (; pieces[wanted]; wanted++) {
+            bool twice = false;
+
+            for (size_t k = 0; k < wanted; k++)
+                twice = twice || !strcmp(pieces[k], pieces[wanted]);
+            if (!twice)
+                sprintf(file + strlen(file), "%s\"%s\": %zu", wanted ? ", " : "", pieces[wanted], wanted);
+        }
+        sprintf(file + strlen(file), "}}, %s}", cases[i].step);
+        assert_true(file_write("step.json", file, strlen(file), message, sizeof message));
+        t = open_tokenizer("step.json");
+        assert_true(tokenizer_encode(t, cases[i].text, strlen(cases[i].text), &ids, &count, message, sizeof message));
+        if (count != wanted)
+            fail_msg("%s: %zu pieces, not %zu", cases[i].step, count, wanted);
+        for (size_t k = 0; k < count; k++)
+            assert_int_equal(ids[k], tokenizer_find(t, pieces[k], strlen(pieces[k])));
+        free(ids);
+        tokenizer_free(t);
+    }
 }
 
 /* Whatever a changed file holds, it is refused or used, and nothing breaks (the sanitizers watch). */
@@ -271,6 +343,7 @@ int main(void)
         cmocka_unit_test(long_pieces_are_merged_quickly),
         cmocka_unit_test(text_that_is_not_utf8_is_refused),
         cmocka_unit_test(other_tokenizers_are_refused),
+        cmocka_unit_test(steps_are_those_of_the_format),
         cmocka_unit_test(changed_files_do_no_harm),
         cmocka_unit_test(characters_are_not_printed_by_halves),
         cmocka_unit_test(tokens_are_drawn_as_probable_as_they_are),
