@@ -6,12 +6,15 @@
     bench/compare.py --draw FILE [--markdown] [--chart FILE] [--best]
 
 --ort FOLDER     where the Node.js package onnxruntime-node is installed
---networks G     bench: the benchmark networks, models: trained ones with inputs of their own, all: both (default)
---models FOLDER  has NAME.onnx of the benchmark networks, written by the make_models.py beside the script; both engines read the
-                 same file.  Needed for that group
+--networks G     bench: the benchmark networks, forms: some of them in 8 bits or float16, attention: networks of long sequences,
+                 models: trained ones with inputs of their own, all: all of them (default)
+--models FOLDER  has NAME.onnx of the first three groups, as far as they are to be measured: make_models.py beside the script
+                 writes the first, quantize.py NAME.FORM.onnx of those (dynamic, qdq, float16), make_attention_nets.py the third.
+                 Both engines read the same file
 --cases FOLDER   has folders of trained networks, each with an ONNX file and a manifest.json, whose first case both engines run
                  (default: models in $WEBNN_SHARED, or in ../shared beside the repository)
---script FILE    ort_bench.mjs for the benchmark networks (default: the one in $WEBNN_SHARED/bench; trained ones: ort_case.mjs)
+--script FILE    ort_bench.mjs for the benchmark networks (default: the one in $WEBNN_SHARED/bench; trained ones: ort_case.mjs;
+                 others: operators.mjs)
 --rounds N       how often each engine has its turn (default 3); --seconds S per turn (default 2); --threads "1 2"
 --steps N        of each network the N steps that take most of the time, with their share of the machine's limit (default 5;
                  0: no profile is taken).  --json has all of them.
@@ -43,9 +46,15 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ORT_CASE = os.path.join(HERE, "ort_case.mjs")
-GROUPS = {"bench": "benchmark networks, random weights", "models": "trained networks"}
-WORDS = {"bert_encoder": "4 layers, 128 tokens", "elementwise_chain": "14 operators, 4 Mi elements", "qdq_resblock": "8 bits",
+GROUPS = {"bench": "benchmark networks, random weights", "forms": "the same in 8 bits and float16",
+          "attention": "attention over long sequences", "models": "trained networks"}
+# The networks of these groups are files of no other list.
+FILES = {"forms": [f"{name}.{form}" for form, names in (
+             ("dynamic", ("bert_encoder", "resnet50", "mobilenetv2")), ("qdq", ("bert_encoder", "resnet50", "mobilenetv2")),
+             ("float16", ("mlp_batch1", "row_norms"))) for name in names],
+         "attention": ["attention_1024", "whisper_tiny_encoder", "diffusion_block"]}
+WORDS = {"attention_1024": "12 heads", "whisper_tiny_encoder": "1500 positions", "diffusion_block": "4096 positions",
+         "bert_encoder": "4 layers, 128 tokens", "elementwise_chain": "14 operators, 4 Mi elements", "qdq_resblock": "8 bits",
          "cct-2": "classifies pictures", "magika-v3": "types of files", "mnist-8": "digits", "silero-vad-16k": "speech, a frame",
          "stories260k": "language, 64 tokens", "super-resolution": "224x224", "ultraface-rfb-320": "finds faces"}
 PEAKS = {"float32": "gflops", "bfloat16": "bfloat16_gflops", "int8": "int8_gops"}
@@ -64,18 +73,23 @@ def run_json(command, folder=None):
     return json.loads(run_process(command, folder).stdout)
 
 
+def is_built_in(a, network):
+    return a.built_in and network[0] == "bench"
+
+
 def webnn_command(a, network, threads, seconds, debug):
     group, name = network
     if group == "models":
         what = [os.path.join(a.cases, name)]
     else:
-        what = ["--level", "model", "--case", name, "--no-peaks"] if a.built_in else [os.path.join(a.models, name + ".onnx")]
+        what = ["--level", "model", "--case", name, "--no-peaks"] if is_built_in(a, network) else \
+               [os.path.join(a.models, name + ".onnx")]
     return [a.bench, *what, "--json", "--threads", str(threads), "--seconds", str(seconds)] + (["--debug", debug] if debug else [])
 
 
 def time_webnn(a, network, threads):
     found = run_json(webnn_command(a, network, threads, a.seconds, a.debug))
-    if network[0] == "models" or not a.built_in:
+    if not is_built_in(a, network):
         return {"median": found["median_ms"], "min": found["min_ms"], "build": found["read_ms"] + found["build_ms"],
                 "rss": found["rss_mb"], "gflops": found["gflops"], "gbs": found["gbs"]}
     case = next(c for c in found["cases"] if c["name"] == network[1])
@@ -87,8 +101,8 @@ def time_webnn(a, network, threads):
 
 def time_ort(a, network, threads):
     group, name = network
-    script, model = (ORT_CASE, os.path.join(a.cases, name)) if group == "models" else \
-                    (a.script, os.path.join(a.models, name + ".onnx"))
+    script = {"bench": a.script, "models": os.path.join(HERE, "ort_case.mjs")}.get(group, os.path.join(HERE, "operators.mjs"))
+    model = os.path.join(a.cases, name) if group == "models" else os.path.join(a.models, name + ".onnx")
     found = run_json(["node", script, model, str(threads), str(a.seconds)], a.ort)
     return {"median": found["median_ms"], "min": found["min_ms"], "build": found["load_ms"], "rss": found["rss_mb"],
             "engine": found["engine"]}
@@ -171,6 +185,10 @@ def benchmark_networks(a):
     return [("bench", n) for n in known if os.path.exists(os.path.join(a.models, n + ".onnx"))]
 
 
+def networks_of_files(a, group):
+    return [(group, n) for n in FILES[group] if os.path.exists(os.path.join(a.models, n + ".onnx"))]
+
+
 def trained_networks(a):
     """Returns the folders whose manifest is of an ONNX file; others describe a network by layers, which only we read."""
     found = []
@@ -192,8 +210,10 @@ def commit():
 
 
 def measure(a):
-    networks = benchmark_networks(a) if a.networks != "models" else []
-    networks += trained_networks(a) if a.networks != "bench" else []
+    networks = benchmark_networks(a) if a.networks in ("bench", "all") else []
+    for group in FILES:
+        networks += networks_of_files(a, group) if a.networks in (group, "all") else []
+    networks += trained_networks(a) if a.networks in ("models", "all") else []
     networks = [n for n in networks if not a.names or n[1] in a.names]
     found = {"seconds": a.seconds, "rounds": a.rounds, "commit": commit(), "machine": [], "networks": [], "failed": []}
     for threads in a.threads:
@@ -208,7 +228,7 @@ def measure(a):
                 row = compare_network(a, network, threads)
                 measure_peaks(a, threads, peaks)
             except (RuntimeError, OSError, KeyError, json.JSONDecodeError) as e:
-                print(f"{network[1]:18} {threads:2} {e}")
+                print(f"{network[1]:20} {threads:2} {e}")
                 found["failed"].append({"network": network[1], "threads": threads, "error": str(e)})
                 continue
             found["networks"].append(row)
@@ -233,13 +253,13 @@ def print_machine(m):
 
 
 def print_header():
-    print(f"{'network':18} {'T':>2} | {'webnn ms':>9} {'best':>9} | {'ort ms':>9} {'best':>9} | {'ort/webnn':>9} {'of bests':>8}"
+    print(f"{'network':20} {'T':>2} | {'webnn ms':>9} {'best':>9} | {'ort ms':>9} {'best':>9} | {'ort/webnn':>9} {'of bests':>8}"
           f" | {'build ms':>8} {'ort':>6} {'ratio':>6} | {'MiB':>4} {'ort':>4}")
 
 
 def print_row(r):
     w, o = r["webnn"], r["onnxruntime"]
-    print(f"{r['network']:18} {r['threads']:2} | {w['median_ms']:9.3f} {w['min_ms']:9.3f} | {o['median_ms']:9.3f}"
+    print(f"{r['network']:20} {r['threads']:2} | {w['median_ms']:9.3f} {w['min_ms']:9.3f} | {o['median_ms']:9.3f}"
           f" {o['min_ms']:9.3f} | {r['ratio']:9.2f} {r['ratio_of_bests']:8.2f} | {w['build_ms']:8.1f} {o['build_ms']:6.1f}"
           f" {w['build_ms'] / o['build_ms']:6.2f} | {w['rss_mib']:4.0f} {o['rss_mib']:4.0f}", flush=True)
 
@@ -337,7 +357,7 @@ def draw_chart(found, best):
              for r in found["networks"]}
     low = min(0, math.floor(math.log2(min(ratio.values()))))
     high = max(1, math.ceil(math.log2(max(ratio.values()))))
-    left, right, top, bar, gap, heading = 150, 60, 84, 12, 14, 24 if len(groups) > 1 else 0
+    left, right, top, bar, gap, heading = 164, 60, 84, 12, 14, 24 if len(groups) > 1 else 0
     width, row = 760, len(threads) * bar + gap
     bottom = top + len(networks) * row + len(groups) * heading
 
@@ -382,7 +402,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("--bench", "--ort", "--models", "--debug", "--json", "--chart", "--draw", "--machine"):
         p.add_argument(name)
-    p.add_argument("--networks", choices=("bench", "models", "all"), default="all")
+    p.add_argument("--networks", choices=(*GROUPS, "all"), default="all")
     p.add_argument("--cases", default=os.path.join(shared, "models"))
     p.add_argument("--script", default=os.path.join(shared, "bench", "ort_bench.mjs"))
     p.add_argument("--rounds", type=int, default=3)
@@ -395,7 +415,7 @@ def arguments():
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
     if not a.draw and not (a.bench and a.ort and (a.models or a.networks == "models")):
-        p.error("--bench and --ort are needed, and --models for the benchmark networks")
+        p.error("--bench and --ort are needed, and --models for all but the trained networks")
     for name in ("bench", "script", "models", "cases"):
         if getattr(a, name):
             setattr(a, name, os.path.abspath(getattr(a, name)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests what compare.py, precision.py and operators.py compute from measurements: limits, ratios, the table, the chart.  Tests
-under which Python they run."""
+"""Tests what compare.py, precision.py, operators.py and language_models.py compute from measurements: limits, ratios, tables, the
+chart.  Tests under which Python they run."""
 import argparse
 import contextlib
 import io
@@ -15,6 +15,7 @@ from unittest import mock
 
 import compare
 import interpreter
+import language_models
 import operators
 import precision
 
@@ -83,7 +84,7 @@ class Figures(unittest.TestCase):
 
     def test_the_chart_has_both_groups(self):
         chart = compare.draw_chart(self.found, True)
-        for text in (*compare.GROUPS.values(), "resnet50", "mnist-8", ">4.00<"):
+        for text in (compare.GROUPS["bench"], compare.GROUPS["models"], "resnet50", "mnist-8", ">4.00<"):
             self.assertIn(text, chart)
         self.found["networks"] = self.found["networks"][::2]
         self.assertNotIn(compare.GROUPS["models"], compare.draw_chart(self.found, True))
@@ -118,6 +119,77 @@ class Operators(unittest.TestCase):
         found = self.measure({operators.CALL: [1, 1], "relu": [None], "exp": [2, 2]}, {operators.CALL: [1, 1], "exp": [3, 3]})
         self.assertEqual([f["case"] for f in found["failed"]], ["relu"])
         self.assertAlmostEqual(found["cases"][1]["ratio"], 1)
+
+
+class Groups(unittest.TestCase):
+    def measured(self, group):
+        """Returns which networks a run of a group measures where only some files are, and the scripts of ONNX Runtime's turns."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("resnet50", "resnet50.qdq", "attention_1024"):
+                open(os.path.join(folder, name + ".onnx"), "wb").close()
+            a = argparse.Namespace(models=folder, cases=folder, networks=group, names=[], threads=[1], rounds=1, seconds=1, steps=0,
+                                   bench="b", script="ort_bench.mjs", ort=None, debug=None, built_in=False)
+            webnn = {"median_ms": 1, "min_ms": 1, "read_ms": 1, "build_ms": 1, "rss_mb": 1, "gflops": 1, "gbs": 1}
+            ort = {"median_ms": 2, "min_ms": 2, "load_ms": 1, "rss_mb": 1, "engine": "onnxruntime 1"}
+            scripts = []
+
+            def run_json(command, folder=None):
+                if command[0] == "node":
+                    scripts.append(os.path.basename(command[1]))
+                return ort if command[0] == "node" else webnn
+
+            with mock.patch.object(compare, "run_json", run_json), mock.patch.object(compare, "measure_peaks"), \
+                    mock.patch.object(compare, "print_machine"), contextlib.redirect_stdout(io.StringIO()), \
+                    mock.patch.object(compare, "benchmark_networks", lambda a: [("bench", "resnet50")]):
+                found = compare.measure(a)
+        self.assertEqual(found["failed"], [])
+        return [r["network"] for r in found["networks"]], scripts
+
+    def test_files_that_exist_are_measured(self):
+        self.assertEqual(self.measured("forms"), (["resnet50.qdq"], ["operators.mjs"]))
+        self.assertEqual(self.measured("attention"), (["attention_1024"], ["operators.mjs"]))
+        self.assertEqual(self.measured("bench"), (["resnet50"], ["ort_bench.mjs"]))
+        self.assertEqual(self.measured("all")[0], ["resnet50", "resnet50.qdq", "attention_1024"])
+
+
+class LanguageModels(unittest.TestCase):
+    def test_arrays_are_npy_files(self):
+        with tempfile.NamedTemporaryFile() as f:
+            language_models.write_npy(f.name, [1, -2, 2**40])
+            data = f.read()
+        length = int.from_bytes(data[8:10], "little")
+        self.assertEqual((data[:8], (10 + length) % 64), (b"\x93NUMPY\x01\x00", 0))
+        self.assertIn(b"'descr': '<i8', 'fortran_order': False, 'shape': (1, 3)", data[10:10 + length])
+        self.assertEqual([int.from_bytes(data[i:i + 8], "little", signed=True) for i in range(10 + length, len(data), 8)],
+                         [1, -2, 2**40])
+
+    def measure(self, peers):
+        """Returns what one round finds where every engine takes a millisecond more than the one before, and prints."""
+        a = argparse.Namespace(ort=peers, llama=peers, models="m", rounds=1)
+        times = iter(range(1, 9))
+
+        def turn(*_):
+            ms = next(times)
+            return {"median": 2 * ms, "min": ms, "rss": 10 * ms}
+        with mock.patch.object(language_models, "turn_of_webnn", turn), mock.patch.object(language_models, "turn_of_ort", turn), \
+                mock.patch.object(language_models, "turns_of_llama", lambda *_: {w: turn() for w in language_models.WORK}), \
+                mock.patch.object(language_models, "weight_bytes", lambda path: 10_000_000), \
+                mock.patch.object(os.path, "exists", lambda path: True), contextlib.redirect_stdout(io.StringIO()) as out:
+            rows = language_models.measure_network(a, "decoder_135m_q4", 1)
+            language_models.print_table({"machine": [{**PEAKS, "threads": 1}], "commit": "abc", "rows": rows}, True)
+        return out.getvalue().splitlines()
+
+    def test_the_table_has_each_engine_and_the_share_of_the_limit(self):
+        lines = self.measure("folder")
+        self.assertIn("webnn 1 (abc) against ONNX Runtime and llama.cpp: best runs", lines[0])
+        self.assertEqual(len({line.count("|") for line in lines[3:]}), 1)
+        self.assertEqual(lines[5], "| decoder_135m_q4 | token | 1 | 1.00 | 2.00 | 3.00 | 7.00 | 1.00 | 100% | 50% | 10 / 30 / 70 |")
+        self.assertEqual(lines[6], "| decoder_135m_q4 | prompt | 1 | 4.00 | 5.00 | 6.00 | 8.00 |  |  |  | 40 / 60 / 80 |")
+
+    def test_without_peers_there_are_no_columns_of_theirs(self):
+        lines = self.measure(None)
+        self.assertIn("against no other engine", lines[0])
+        self.assertTrue(lines[3].startswith("| network | work | threads | webnn | webnn int8 | limit by bytes |"))
 
 
 class Interpreters(unittest.TestCase):
