@@ -29,7 +29,7 @@ static const char usage[] =
     "folder above.  With --tokens no tokenizer is needed, and numbers are printed without one.\n"
     "\n"
     "  --max-tokens N        how many tokens are generated at most (64)\n"
-    "  --context N           how many tokens the cache has room for (the prompt and --max-tokens)\n"
+    "  --context N           how many tokens the cache has room for (the prompt and --max-tokens, rounded up)\n"
     "  --prompt-block N      how many tokens of the prompt are computed at once, at most (128)\n"
     "  --precision P         float32, bf16x2, bf16, or int8: activations rounded to 8 bits (float32)\n"
     "  --quantize-weights F  int8 or int4: weights that the file has as floats, in blocks with a scale\n"
@@ -40,7 +40,11 @@ static const char usage[] =
     "  --stop ID,ID,...      tokens that end the text, instead of those that the model's files name\n"
     "  --tokenizer FILE      a tokenizer.json that lies elsewhere\n";
 
-enum { STOPS_MAX = 16, FILES_MAX = 64 };
+enum {
+    STOPS_MAX = 16,
+    FILES_MAX = 64,
+    CACHE_STEP = 64 /* attention leaves out what the cache does not hold yet by blocks that divide its length */
+};
 
 enum option {
     O_PROMPT,
@@ -407,7 +411,7 @@ static bool run(struct program *p)
         return false;
     p->options.path = p->path;
     if (!p->options.context)
-        p->options.context = (uint32_t)(p->prompt_count + p->max_tokens);
+        p->options.context = (uint32_t)((p->prompt_count + p->max_tokens + CACHE_STEP - 1) / CACHE_STEP * CACHE_STEP);
     /* Blocks of one size that end where the prompt does, or a few tokens behind. */
     blocks = (uint32_t)((p->prompt_count + p->options.block - 1) / p->options.block);
     p->options.block = (uint32_t)((p->prompt_count + blocks - 1) / blocks);

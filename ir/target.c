@@ -102,11 +102,15 @@
 #define ATTENTION_FACTS(scores)                                                                                                \
     {.vectors_most = 6,                                                                                                        \
      .rows_least = 16,                                                                                                         \
+     .few_rows = 15,                                                                                                           \
+     .few_rows_best = 2,                                                                                                       \
+     .bounded_rows = 8,                                                                                                        \
      .keys_least = 8,                                                                                                          \
      .scores_least = (scores),                                                                                                 \
      .scores_share = 0.5,                                                                                                      \
      .block_share = 1.0,                                                                                                       \
      .block_least = 32,                                                                                                        \
+     .bounded_keys = 64,                                                                                                       \
      .tile = 0.5,                                                                                                              \
      .guarded_keys = 40,                                                                                                       \
      .guarded_mask = 0.25}

@@ -243,14 +243,18 @@ struct winograd_facts {
 
 /** Decides how attention is cut into macro-tiles of rows, and when one kernel computes all of it. */
 struct attention_facts {
-    int64_t vectors_most; /* vectors of rows of a macro-tile, at most */
-    int64_t rows_least;   /* fewer leave lanes empty */
-    int64_t keys_least;   /* fewer make the stages short beside what surrounds them */
-    double scores_least;  /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
-    double scores_share;  /* share of the second-level cache that a macro-tile's scores may fill */
-    double block_share;   /* share of the first-level cache that the scores of a block of keys may fill: the matmul with V
-                             multiplies all columns by it before it goes on */
-    int64_t block_least;  /* keys of such a block: fewer make the sums of blocks cost more than they gain */
+    int64_t vectors_most;  /* vectors of rows of a macro-tile, at most */
+    int64_t rows_least;    /* fewer leave lanes empty, */
+    int64_t few_rows;      /* but so many or fewer have vectors along keys and columns: */
+    int64_t few_rows_best; /* so many or fewer of these read K and V no faster in matmuls of the library, */
+    int64_t bounded_rows;  /* and so many or fewer if only some of the keys count */
+    int64_t keys_least;    /* fewer make the stages short beside what surrounds them */
+    double scores_least;   /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
+    double scores_share;   /* share of the second-level cache that a macro-tile's scores may fill */
+    double block_share;    /* share of the first-level cache that the scores of a block of keys may fill: the matmul with V
+                              multiplies all columns by it before it goes on */
+    int64_t block_least;   /* keys of such a block: fewer make the sums of blocks cost more than they gain */
+    int64_t bounded_keys;  /* keys of a block, at most, where it is known when the graph runs how many keys count */
     /* These are in the time of a vector of rows. */
     double tile;         /* what a macro-tile costs beside its rows, chiefly reading K and V */
     double guarded_keys; /* what a vector costs besides, times the keys, if macro-tiles reach beyond the last row: elements are

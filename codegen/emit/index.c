@@ -40,6 +40,19 @@ V tensor_pointer(struct emitter *e, uint32_t tensor)
     return e->args.tensors[tensor];
 }
 
+V var_count(struct emitter *e, uint32_t var)
+{
+    if (!e->k->vars[var].bounded)
+        return number_value(e, e->info.var_number[var]);
+    if (!e->args.bound) {
+        V address = tensor_pointer(e, e->k->bound);
+        frame_at(&e->frame, LEVEL_ENTRY);
+        V count = LLVMBuildLoad2(e->m.b, type_int(&e->m, 32), address, "bound");
+        e->args.bound = LLVMBuildSExt(e->m.b, count, type_int(&e->m, 64), "");
+    }
+    return e->args.bound;
+}
+
 /* ---- variables ---- */
 
 static V divide_modulo(struct emitter *e, uint32_t var, V base)

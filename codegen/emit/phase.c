@@ -171,7 +171,7 @@ static void emit_nest(struct emitter *e, const struct context *cx, struct nest *
         }
         return;
     }
-    V size = number_value(e, e->info.var_number[var]);
+    V size = var_count(e, var);
     frame_enter(&e->frame, level - 1, "reduce");
     if (r == n->split_at)
         loop_in_blocks(e, cx, n, r, size);
@@ -186,8 +186,11 @@ static uint32_t find_split(const struct emitter *e, const struct context *cx)
     int64_t terms = 1;
     bool small = true, any = false;
     for (uint32_t r = 0; r < e->k->reduced_count; r++) {
-        const struct knumber *size = &e->info.numbers.items[e->info.var_number[e->k->parallel_count + r]];
-        small = small && size->slot < 0 && (terms *= size->value) <= SUM_STEPS;
+        const uint32_t var = e->k->parallel_count + r;
+        const struct knumber *size = &e->info.numbers.items[e->info.var_number[var]];
+        const int64_t lanes = var == e->s->vector_var ? e->s->lanes : 1; /* each of which is a sum of its own */
+
+        small = small && size->slot < 0 && (terms *= (size->value + lanes - 1) / lanes) <= SUM_STEPS;
     }
     for (uint32_t i = 0; i < e->k->expr_count; i++)
         any |= is_reduce_of(e, cx, i) && is_long_sum(&e->k->exprs[i]);

@@ -55,6 +55,20 @@ uint32_t kernel_var(struct kernel *k, enum kvar_kind kind, int64_t size)
     return kernel_append_var(k, &(struct kvar){.kind = kind, .size = size, .expr = KEXPR_NONE});
 }
 
+uint32_t kernel_bounded_var(struct kernel *k, enum kvar_kind kind, int64_t size, uint32_t bound)
+{
+    k->bound = bound;
+    return kernel_append_var(k, &(struct kvar){.kind = kind, .size = size, .expr = KEXPR_NONE, .bounded = true});
+}
+
+uint32_t kernel_find_bounded(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->parallel_count + k->reduced_count; i++)
+        if (k->vars[i].bounded)
+            return i;
+    return KEXPR_NONE;
+}
+
 /* ---- types ---- */
 
 enum kop kop_round(dtype t)

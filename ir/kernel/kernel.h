@@ -35,7 +35,9 @@
  * macro-tile.  A unit of work is one macro-tile: for it all stages run, one after the other, and what they hand over lies in
  * LOCAL tensors, in the thread's scratch, so that it stays in a core's cache however large the tensors are.  A stage may run
  * only for macro-tiles in which an earlier one left a number below a limit, or only for the others.  One that depends on the
- * slowest variables of the macro-tile alone need not run again until they change.
+ * slowest variables of the macro-tile alone need not run again until they change.  A variable of a stage may be BOUNDED: then
+ * an earlier stage left in a local how many of its values count, from 0 on.  Points at others need not be computed: nothing may
+ * depend on whether they are.
  *
  * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
  * at compile time replaced by a parameter slot.  Kernels with equal structure share code and differ in their parameters.
@@ -48,7 +50,7 @@
 enum {
     KERNEL_VARS_MAX = 48,    /* all variables of a kernel */
     KERNEL_TENSORS_MAX = 64, /* tensor arguments */
-    KERNEL_STAGES_MAX = 8,   /* stages of a kernel */
+    KERNEL_STAGES_MAX = 10,  /* stages of a kernel */
     KERNEL_LOCALS_MAX = 8,   /* local tensors */
     KERNEL_IMMEDIATE_MAX = 8 /* sizes of REDUCED variables up to this are part of a kernel's structure, not parameters */
 };
@@ -83,6 +85,7 @@ struct kvar {
     struct kaffine base; /* DIVMOD: (base / divide) % modulo, base >= 0; modulo 0: no modulo */
     int64_t divide, modulo;
     uint32_t expr; /* LOADED: integer expression; negative values count from the end after clamping to [-size, size-1] */
+    bool bounded;  /* PARALLEL, REDUCED: only so many values count as the kernel's bound says, the others may be left out */
 };
 
 /* ---- expressions ---- */
@@ -220,6 +223,7 @@ struct kernel {
     uint32_t m_multiple; /* of a contraction: its lowering pads M to a multiple of this, so that tiles of as many rows leave no
                             rest; 0: it does not */
     bool rare;           /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
+    uint32_t bound;      /* of a stage with a bounded variable: the int32 tensor whose first element, 1 .. size, bounds it */
     /* A kernel of stages has these, and no variables, expressions and stores itself: */
     uint32_t stage_count, local_count;
     struct kstage *stages;
@@ -244,6 +248,11 @@ uint32_t kernel_tensor(struct kernel *k, dtype type, int64_t elements, bool writ
 /** Adds a variable, PARALLEL ones outermost first, then REDUCED ones, and returns its number.  Returns 0 after an error in
  * k->error if there are too many. */
 uint32_t kernel_var(struct kernel *k, enum kvar_kind kind, int64_t size);
+/** Adds a bounded variable to a stage, as kernel_var does.  It is the first behind the macro-tile's, or the first REDUCED one,
+ * and the only one that is bounded; the tensor is a local. */
+uint32_t kernel_bounded_var(struct kernel *k, enum kvar_kind kind, int64_t size, uint32_t bound);
+/** Returns the bounded variable of a finished kernel, or KEXPR_NONE if it has none. */
+uint32_t kernel_find_bounded(const struct kernel *k);
 /** Returns (base / divide) % modulo as an affine form: simplified where it divides evenly, else a new DERIVED variable. */
 struct kaffine kernel_divmod(struct kernel *k, struct kaffine base, int64_t divide, int64_t modulo);
 /** Makes a variable whose value is that of an integer expression, clamped. */
@@ -372,8 +381,8 @@ struct knumbers {
     uint32_t param_count;
     int64_t *params; /* values by slot: what kernel_args.params points at */
 };
-/** Fills *out, in the arena.  immediate_var is a PARALLEL variable whose size is part of the code, or KEXPR_NONE.  Returns
- * false if memory runs out. */
+/** Fills *out, in the arena.  immediate_var is a PARALLEL or REDUCED variable whose size is part of the code, or KEXPR_NONE.
+ * Returns false if memory runs out. */
 bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena *a, struct knumbers *out);
 /** Returns the structure of a kernel without stages as text in the arena, with parameters for numbers, or NULL if memory runs
  * out. */

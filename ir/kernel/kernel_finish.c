@@ -192,6 +192,12 @@ static bool keeps_variable(const struct kernel *k, uint32_t i)
     return i < k->macro_tile_vars || kernel_sizes_are_chosen(k);
 }
 
+/** Adds a loop variable like an old one, and returns it as a form. */
+static struct kaffine add_same(struct kernel *k, const struct kvar *v)
+{
+    return kaffine_var(k, v->bounded ? kernel_bounded_var(k, v->kind, v->size, k->bound) : kernel_var(k, v->kind, v->size));
+}
+
 /** Adds loop variables like the old ones, PARALLEL first, without those of size 1. */
 static bool rebuild_same(struct kernel *k)
 {
@@ -203,8 +209,7 @@ static bool rebuild_same(struct kernel *k)
         for (uint32_t i = 0; i < r.var_count; i++) {
             if ((int)r.vars[i].kind != kind)
                 continue;
-            r.to[i] = r.vars[i].size == 1 && !keeps_variable(k, i) ? kaffine_const(0)
-                                                                   : kaffine_var(k, kernel_var(k, kind, r.vars[i].size));
+            r.to[i] = r.vars[i].size == 1 && !keeps_variable(k, i) ? kaffine_const(0) : add_same(k, &r.vars[i]);
             r.known[i] = true;
         }
     }
@@ -243,8 +248,8 @@ static bool find_split(const struct kernel *k, uint32_t *var, int64_t *factor)
         for (uint32_t b = 0; b < 2; b++) {
             for (uint32_t t = 0; t < d->base.count; t++) {
                 const int64_t c = d->base.terms[t].coefficient, size = k->vars[d->base.terms[t].var].size;
-                if (!is_loop(&k->vars[d->base.terms[t].var]) || d->base.terms[t].var < k->macro_tile_vars || c <= 0 ||
-                    c >= boundaries[b] || boundaries[b] % c)
+                if (!is_loop(&k->vars[d->base.terms[t].var]) || k->vars[d->base.terms[t].var].bounded ||
+                    d->base.terms[t].var < k->macro_tile_vars || c <= 0 || c >= boundaries[b] || boundaries[b] % c)
                     continue;
                 *factor = boundaries[b] / c;
                 *var = d->base.terms[t].var;
@@ -267,7 +272,7 @@ static bool split_variable(struct kernel *k, uint32_t var, int64_t factor)
             uint32_t high = kernel_var(k, r.vars[i].kind, r.vars[i].size / factor), low = kernel_var(k, r.vars[i].kind, factor);
             r.to[i] = kaffine_add(k, kaffine_scale(k, kaffine_var(k, high), factor), kaffine_var(k, low));
         } else {
-            r.to[i] = kaffine_var(k, kernel_var(k, r.vars[i].kind, r.vars[i].size));
+            r.to[i] = add_same(k, &r.vars[i]);
         }
         r.known[i] = true;
     }
@@ -323,7 +328,8 @@ static bool merge_variables(struct kernel *k)
 
     for (uint32_t i = 0; i + 1 < k->var_count && is_loop(&k->vars[i + 1]); i++) {
         struct merge_question q = {.outer = i, .inner_size = k->vars[i + 1].size};
-        with_next[i] = i >= k->macro_tile_vars && k->vars[i].kind == k->vars[i + 1].kind && for_each_form(k, treats_as_one, &q);
+        with_next[i] = i >= k->macro_tile_vars && k->vars[i].kind == k->vars[i + 1].kind && !k->vars[i].bounded &&
+                       !k->vars[i + 1].bounded && for_each_form(k, treats_as_one, &q);
         any |= with_next[i];
     }
     if (!any)
@@ -336,7 +342,7 @@ static bool merge_variables(struct kernel *k)
         r.to[i] = kaffine_const(0);
         r.known[i] = true;
         if (!with_next[i]) {
-            r.to[i] = kaffine_var(k, kernel_var(k, r.vars[i].kind, size));
+            r.to[i] = r.vars[i].bounded ? add_same(k, &r.vars[i]) : kaffine_var(k, kernel_var(k, r.vars[i].kind, size));
             size = 1;
         }
     }

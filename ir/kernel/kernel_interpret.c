@@ -232,11 +232,20 @@ static void reduce_step(struct run *r, uint32_t id)
     }
 }
 
+/** Returns how many values of a variable count. */
+static int64_t count_values(const struct run *r, uint32_t var)
+{
+    const struct kvar *v = &r->k->vars[var];
+    const int64_t bound = v->bounded ? *(const int32_t *)r->tensors[r->k->bound] : v->size;
+
+    return bound < 1 ? 1 : bound < v->size ? bound : v->size;
+}
+
 /** Steps the variables first .. first+count-1 like an odometer; returns false once all combinations are through. */
 static bool advance(struct run *r, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first + count; i-- > first;) {
-        if (++r->vars[i] < r->k->vars[i].size)
+        if (++r->vars[i] < count_values(r, i))
             return true;
         r->vars[i] = 0;
     }

@@ -127,7 +127,8 @@ bool kernel_numbers(const struct kernel *k, uint32_t immediate_var, struct arena
             number(&n, KIND_LOADED, v->size, false);
             break;
         case KVAR_REDUCED:
-            number(&n, KIND_SIZE + i, v->size, v->size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k));
+            number(&n, KIND_SIZE + i, v->size,
+                   i == immediate_var || (v->size <= KERNEL_IMMEDIATE_MAX && !kernel_sizes_are_chosen(k)));
             break;
         case KVAR_DIVMOD:
             number_form(&n, v->base, 0);
@@ -277,6 +278,8 @@ static void describe_var(struct writer *w, const struct kernel *k, uint32_t i)
             put(w, " = e%u", v->expr);
         put(w, " < ");
         put_number(w, v->size);
+        if (v->bounded)
+            put(w, " bounded by t%u", k->bound);
     }
     put(w, "\n");
 }

@@ -238,6 +238,17 @@ static int var_class(const struct kvar *x)
     return x->kind == KVAR_PARALLEL ? 0 : x->kind == KVAR_REDUCED ? 1 : 2;
 }
 
+static void check_bounded(struct verifier *v, uint32_t i)
+{
+    const struct kernel *k = v->k;
+
+    if (!k->macro_tile_vars || (i != k->macro_tile_vars && i != k->parallel_count) || kernel_find_bounded(k) != i)
+        complain(v, "variable %u: is bounded, and is not a stage's first", i);
+    else if (k->bound >= k->tensor_count || k->tensors[k->bound].type != WNNOperandDataType_Int32 ||
+             k->tensors[k->bound].written)
+        complain(v, "variable %u: its bound is no int32 tensor that is read", i);
+}
+
 static void check_var(struct verifier *v, uint32_t i)
 {
     const struct kvar *x = &v->k->vars[i];
@@ -245,6 +256,8 @@ static void check_var(struct verifier *v, uint32_t i)
 
     if (x->size < 1)
         complain(v, "variable %u: size %" PRId64, i, x->size);
+    if (x->bounded && v->k->finished)
+        check_bounded(v, i);
     if (v->k->finished && i && var_class(x) < var_class(x - 1))
         complain(v, "variable %u: out of order", i);
     if (x->kind == KVAR_DIVMOD) {

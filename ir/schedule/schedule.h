@@ -32,6 +32,7 @@
 enum {
     SCHEDULE_VECTORS_MAX = 32,    /* vectors per iteration: the accumulators of a register tile */
     SCHEDULE_SUM_VECTORS_MAX = 4, /* those of a loop of sums */
+    SCHEDULE_FIXED_SUM_MAX = 256, /* elements of a sum along vectors whose number is part of the code */
     SCHEDULE_INTERLEAVE_MAX = 4   /* rows that are interleaved */
 };
 

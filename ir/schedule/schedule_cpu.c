@@ -88,6 +88,8 @@ static void choose_vector_var(struct schedule *s)
     s->vector_var = KEXPR_NONE;
     /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
+        if (k->vars[i].bounded)
+            continue;
         double cost = vector_cost(s, i);
         if (s->vector_var == KEXPR_NONE || cost < best) {
             best = cost;
@@ -96,7 +98,7 @@ static void choose_vector_var(struct schedule *s)
     }
     if (k->reduced_count && !ordered) {
         const uint32_t last = k->parallel_count + k->reduced_count - 1;
-        if (s->vector_var == KEXPR_NONE || vector_cost(s, last) < best)
+        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, last) < best))
             s->vector_var = last;
     }
 }
@@ -378,7 +380,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     while (s->unroll_from > 0) {
         const uint32_t var = k->parallel_count + s->unroll_from - 1;
         const int64_t size = k->vars[var].size;
-        if (size > KERNEL_IMMEDIATE_MAX || kernel_sizes_are_chosen(k) || var == s->vector_var ||
+        if (size > KERNEL_IMMEDIATE_MAX || kernel_sizes_are_chosen(k) || var == s->vector_var || k->vars[var].bounded ||
             points * size > s->facts->loop.unroll_points)
             break;
         points *= size;
@@ -403,13 +405,16 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
 static void choose_units(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
+    const uint32_t bounded = kernel_find_bounded(k);
+    /* A macro-tile's units follow each other, and the first of them are those that count if a variable is bounded. */
+    const uint32_t fixed = k->macro_tile_vars + (bounded < k->parallel_count);
 
-    while (s->unit_var_count < k->macro_tile_vars) { /* a macro-tile's units follow each other */
+    while (s->unit_var_count < fixed) {
         s->unit_vars[s->unit_var_count] = s->unit_var_count;
         s->unit_var_count++;
     }
     for (int pass = 0; pass < 2; pass++) /* first, hence slowest: what a B that exceeds the cache depends on */
-        for (uint32_t i = k->macro_tile_vars; i < k->parallel_count; i++)
+        for (uint32_t i = fixed; i < k->parallel_count; i++)
             if (i != s->vector_var && i != s->transpose.var && !(s->tiled && i == s->tile.m_var) &&
                 pass == !(s->tile.b_outer && tile_is_b_var(s, i)))
                 s->unit_vars[s->unit_var_count++] = i;

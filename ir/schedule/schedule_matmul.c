@@ -73,7 +73,7 @@ bool tile_find(struct schedule *s)
         s->row_buffers.count)
         return true;
     for (uint32_t i = 0; i < k->var_count; i++) {
-        if (k->vars[i].kind == KVAR_LOADED)
+        if (k->vars[i].kind == KVAR_LOADED || (k->vars[i].kind == KVAR_REDUCED && k->vars[i].bounded))
             return true;
     }
     for (uint32_t i = 0; i < k->expr_count; i++) {
@@ -105,7 +105,7 @@ bool tile_find(struct schedule *s)
         for (uint32_t i = 0; i < k->expr_count; i++)
             shared |= loads[i] && kaffine_coefficient(k->exprs[i].index, s->vector_var) == 1 &&
                       !kaffine_coefficient(k->exprs[i].index, u);
-        if (s->tiled && u != s->vector_var && shared && !derived && k->vars[u].size > 1 &&
+        if (s->tiled && u != s->vector_var && shared && !derived && !k->vars[u].bounded && k->vars[u].size > 1 &&
             (s->tile.m_var == KEXPR_NONE || rows_of(s, u) > rows_of(s, s->tile.m_var)))
             s->tile.m_var = u;
     }

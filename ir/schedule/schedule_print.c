@@ -13,10 +13,13 @@
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
-/* Returns a PARALLEL variable whose size is part of the code. */
+/* Returns a variable whose size is part of the code. */
 static uint32_t immediate_var(const struct schedule *s)
 {
-    return s->fixed_size ? s->vector_var : KEXPR_NONE;
+    const struct kvar *v = s->vector_var == KEXPR_NONE ? NULL : &s->kernel->vars[s->vector_var];
+
+    /* Sums of few vectors need no loop, or a short one. */
+    return s->fixed_size && v && (v->kind == KVAR_PARALLEL || v->size <= SCHEDULE_FIXED_SUM_MAX) ? s->vector_var : KEXPR_NONE;
 }
 
 /* ---- numbers ---- */

@@ -39,7 +39,7 @@ static uint32_t choose(const struct schedule *s, int64_t least, int64_t greatest
         return KEXPR_NONE;
     for (uint32_t u = k->macro_tile_vars; u < k->parallel_count; u++) {
         uint32_t count = 0;
-        if (u == s->vector_var || k->vars[u].size < least || k->vars[u].size > greatest)
+        if (u == s->vector_var || k->vars[u].bounded || k->vars[u].size < least || k->vars[u].size > greatest)
             continue;
         for (uint32_t i = 0; i < k->expr_count; i++)
             count += k->exprs[i].op == K_LOAD && !k->exprs[i].guard_count && passes(s, &k->exprs[i].index, u);

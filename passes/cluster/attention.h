@@ -9,33 +9,62 @@
 #include "passes/passes.h"
 
 enum {
-    ATTENTION_CHAIN_MAX = 8, /* element-wise nodes between the scores and the softmax */
-    ATTENTION_BATCH_MAX = 3, /* dimensions of a batch that are not 1 */
+    ATTENTION_CHAIN_MAX = 8,      /* element-wise nodes between the scores and the softmax */
+    ATTENTION_CONDITIONS_MAX = 4, /* nodes that say which keys count, in front of those */
+    ATTENTION_BATCH_MAX = 3,      /* dimensions of a batch that are not 1 */
     ATTENTION_MASKS_MAX = 2
 };
 
-/** Names the nodes of softmax(chain(Q K^T)) V: batches of matrices Q [rows][depth], K^T [depth][keys] and V [keys][width]. */
+/**
+ * Says up to which key the scores of a row count: in each row `last` (or `end`, which is one more) is a number that is known
+ * when the graph runs.  The scores of all keys beyond are replaced by one so small that its exponential is 0.
+ */
+struct attention_bound {
+    const struct value *last; /* int32 or int64, broadcast to the softmax's operand with one key; NULL: all keys count */
+    bool is_end;              /* it is the number of keys that count, else that of the last one */
+    /* The condition's nodes, the first of which compares keys with `last`; the last one is the where's first operand. */
+    uint32_t node_count;
+    const struct node *nodes[ATTENTION_CONDITIONS_MAX];
+};
+
+/**
+ * Names the nodes of softmax(chain(Q K^T)) V: batches of matrices Q [rows][depth], K^T [depth][keys] and V [keys][width].
+ *
+ * Where several heads of Q share a head of K and V, their rows may lie below each other in one matrix of the matmuls: then the
+ * scores, [..., heads, group * rows, keys], are reshaped to [..., heads * group, rows, keys] for the chain and the softmax, and
+ * back.
+ */
 struct attention {
     const struct node *scores;  /* the matmul of Q and K^T */
     const struct node *softmax; /* along the keys */
     const struct node *product; /* the matmul of the softmax and V */
+    const struct node *ungroup; /* the reshape of the scores, NULL if there is none */
+    const struct node *regroup; /* the reshape back */
     uint32_t chain_count;
     const struct node *chain[ATTENTION_CHAIN_MAX]; /* from the softmax's operand back to the scores */
     uint32_t mask_count;
     const struct value *masks[ATTENTION_MASKS_MAX]; /* operands of the chain that differ from row to row and from key to key */
+    struct attention_bound bound;
     uint32_t batch_count;
     uint32_t batch[ATTENTION_BATCH_MAX]; /* the dimensions of the product that are batches and not 1 */
-    int64_t batches, rows, keys, depth, width;
+    int64_t batches, group, rows, keys, depth, width;
 };
 
 /**
- * Finds the attention around a softmax.  Between its nodes nothing has other readers, and all of it is float32.  Returns false
- * if there is none.
+ * Finds the attention around a softmax.  Between its nodes nothing has other readers, but for those of the bound, and all of it
+ * is float32.  Returns false if there is none.
  */
 bool attention_find(const struct node *softmax, struct attention *a);
-/** Returns how many rows a macro-tile has: whole vectors, whose scores stay in the second-level cache. */
+/**
+ * Returns whether there are so few rows that vectors run along keys and columns: K is transposed then, block by block.  With
+ * more they run along rows, and nothing is transposed but those of Q.
+ */
+bool attention_has_few_rows(const struct attention *a, const struct target *t);
+/** Returns how many rows a macro-tile has: all of them if they are few, else whole vectors, whose scores stay in the
+ * second-level cache. */
 int64_t attention_tile_rows(const struct attention *a, const struct target *t);
-/** Returns how many keys the matmul with V takes at a time: a divisor of all of them. */
+/** Returns how many keys the matmul with V takes at a time, and how many are left out at a time if there is a bound: a divisor
+ * of all of them. */
 int64_t attention_block_keys(const struct attention *a, const struct target *t, int64_t tile_rows);
 /** Returns how many kernel clusters of a graph are attentions. */
 uint32_t attention_count(const struct graph *g);

@@ -7,7 +7,8 @@
  * come from.
  *
  * Nothing leaves such a cluster but the result of its last node, because a node joins only if its one reader is in the cluster.
- * So no cycle among clusters can come about (fuse_epilogues.c says why).
+ * So no cycle among clusters can come about (fuse_epilogues.c says why).  The nodes that say which keys count are the same in
+ * all layers of a network: each attention gets its own copy of them.
  */
 #include "passes/cluster/attention.h"
 
@@ -18,171 +19,10 @@
 
 enum {
     MOVEMENTS_MAX = 4, /* movements of data in a row that join */
-    NODES_MAX = 3 + ATTENTION_CHAIN_MAX + 4 * MOVEMENTS_MAX
+    NODES_MAX = 5 + ATTENTION_CHAIN_MAX + ATTENTION_CONDITIONS_MAX + 4 * MOVEMENTS_MAX
 };
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static bool is_float32(const struct value *v)
-{
-    return v->type.type == WNNOperandDataType_Float32;
-}
-
-/* ---- which nodes ---- */
-
-static bool same_dims(const struct value *a, const struct value *b)
-{
-    return a->type.rank == b->type.rank && type_elements(&a->type) == type_elements(&b->type) &&
-           !memcmp(a->type.dims, b->type.dims, a->type.rank * sizeof a->type.dims[0]);
-}
-
-/* Finds the matmul that v's elements come from, one by one, through nodes whose results nothing else reads. */
-static bool find_scores(const struct value *v, struct attention *a)
-{
-    const struct node *n = v->producer;
-
-    if (!n || !value_only_use(v) || !is_float32(v))
-        return false;
-    if (n->op == OP_MATMUL) {
-        a->scores = n;
-        return true;
-    }
-    if (!(op_infos[n->op].flags & OPF_ELEMENTWISE) || n->op == OP_BATCH_NORMALIZATION || a->chain_count == ATTENTION_CHAIN_MAX)
-        return false;
-    a->chain[a->chain_count++] = n;
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct value *operand = n->inputs[i].value;
-
-        if (operand && same_dims(operand, v) && find_scores(operand, a))
-            return true;
-    }
-    a->chain_count--;
-    return false;
-}
-
-/* Reads the sizes off the matmuls.  Returns false if they are not attention's. */
-static bool read_sizes(struct attention *a)
-{
-    const struct tensor_type *q = &a->scores->inputs[0].value->type, *v = &a->product->inputs[1].value->type,
-                             *result = &a->product->results[0]->type;
-    const uint32_t rank = result->rank;
-
-    if (rank < 2 || a->scores->results[0]->type.rank != rank || !is_float32(a->scores->inputs[0].value) ||
-        !is_float32(a->scores->inputs[1].value) || !is_float32(a->product->inputs[1].value))
-        return false;
-    a->rows = result->dims[rank - 2];
-    a->width = result->dims[rank - 1];
-    a->depth = q->dims[q->rank - 1];
-    a->keys = v->dims[v->rank - 2];
-    a->batches = 1;
-    for (uint32_t d = 0; d + 2 < rank; d++) {
-        if (a->scores->results[0]->type.dims[d] != result->dims[d]) /* V is a batch, and the scores are not */
-            return false;
-        a->batches *= result->dims[d];
-        if (result->dims[d] == 1)
-            continue;
-        if (a->batch_count == ATTENTION_BATCH_MAX)
-            return false;
-        a->batch[a->batch_count++] = d;
-    }
-    return a->rows > 1 && a->keys > 1 && a->depth > 1 && a->width > 1;
-}
-
-/* Returns whether a value that is broadcast to the scores differs from row to row and from key to key. */
-static bool is_mask(const struct value *v)
-{
-    const struct tensor_type *t = &v->type;
-
-    return t->rank >= 2 && t->dims[t->rank - 2] > 1 && t->dims[t->rank - 1] > 1;
-}
-
-/* Finds the masks.  Returns false if there are too many. */
-static bool find_masks(struct attention *a)
-{
-    for (uint32_t i = 0; i < a->chain_count; i++) {
-        const struct node *n = a->chain[i];
-        const struct value *carried = i + 1 < a->chain_count ? a->chain[i + 1]->results[0] : a->scores->results[0];
-
-        for (uint32_t j = 0; j < n->input_count; j++) {
-            const struct value *v = n->inputs[j].value;
-
-            if (!v || v == carried || !is_mask(v) || (a->mask_count && a->masks[0] == v))
-                continue;
-            if (a->mask_count == ATTENTION_MASKS_MAX)
-                return false;
-            a->masks[a->mask_count++] = v;
-        }
-    }
-    return true;
-}
-
-bool attention_find(const struct node *softmax, struct attention *a)
-{
-    const struct value *weights = softmax->results[0];
-    const struct use *use = value_only_use(weights);
-
-    *a = (struct attention){.softmax = softmax};
-    if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float32(weights) || !use ||
-        use->node->op != OP_MATMUL || use->slot != 0)
-        return false;
-    a->product = use->node;
-    return find_scores(softmax->inputs[0].value, a) && read_sizes(a) && find_masks(a);
-}
-
-uint32_t attention_count(const struct graph *g)
-{
-    struct attention a;
-    uint32_t count = 0;
-
-    graph_for_each (g, n)
-        count += n->op == OP_SOFTMAX && n->cluster && n->cluster->kind == CLUSTER_KERNEL && attention_find(n, &a) &&
-                 a.scores->cluster == n->cluster && a.product->cluster == n->cluster;
-    return count;
-}
-
-/* ---- how large, and whether ---- */
-
-/* Returns the time that macro-tiles of so many rows take, in vectors of rows of one thread. */
-static double tile_cost(const struct attention *a, const struct target *t, int64_t rows)
-{
-    const struct attention_facts *facts = &target_facts(t)->attention;
-    const int64_t threads = t->thread_count ? t->thread_count : 1;
-    const int64_t tiles = a->batches * divide_up(a->rows, rows);
-    const double vectors = (double)divide_up(rows, target_lanes(t));
-    const double guarded =
-        a->rows % rows ? facts->guarded_keys / (double)a->keys + (a->mask_count ? facts->guarded_mask : 0) : 0;
-
-    return (double)divide_up(tiles, threads) * (vectors * (1 + guarded) + facts->tile);
-}
-
-int64_t attention_tile_rows(const struct attention *a, const struct target *t)
-{
-    const struct attention_facts *facts = &target_facts(t)->attention;
-    const int64_t lanes = target_lanes(t), most = facts->vectors_most * lanes;
-    int64_t best = a->rows < lanes ? a->rows : lanes;
-
-    for (int64_t rows = best + 1; rows <= most && rows <= divide_up(a->rows, lanes) * lanes; rows++) {
-        if ((double)(rows * a->keys) * sizeof(float) > facts->scores_share * target_l2_bytes(t))
-            break;
-        if (tile_cost(a, t, rows) < tile_cost(a, t, best))
-            best = rows;
-    }
-    return best;
-}
-
-int64_t attention_block_keys(const struct attention *a, const struct target *t, int64_t tile_rows)
-{
-    const struct target_facts *facts = target_facts(t);
-    const double cache = facts->attention.block_share * (double)(facts->cache.l1_way_bytes * facts->cache.l1_ways);
-    int64_t keys = (int64_t)(cache / (double)(tile_rows * (int64_t)sizeof(float)));
-
-    while (keys >= facts->attention.block_least && a->keys % keys)
-        keys--;
-    return keys >= facts->attention.block_least && keys < a->keys ? keys : a->keys;
-}
+/* ---- whether ---- */
 
 /* Returns whether one kernel is better than two matmuls with the scores in memory between them. */
 static bool is_better(const struct attention *a, const struct target *t)
@@ -190,6 +30,8 @@ static bool is_better(const struct attention *a, const struct target *t)
     const struct attention_facts *facts = &target_facts(t)->attention;
     const double scores = (double)a->batches * (double)a->rows * (double)a->keys * sizeof(float);
 
+    if (attention_has_few_rows(a, t))
+        return !t->takes_node || a->group * a->rows <= (a->bound.last ? facts->bounded_rows : facts->few_rows_best);
     return a->rows >= facts->rows_least && a->keys >= facts->keys_least && (!t->takes_node || scores >= facts->scores_least);
 }
 
@@ -245,8 +87,14 @@ static void list_members(const struct graph *g, const struct attention *a, struc
     join(&found, a->scores);
     join(&found, a->softmax);
     join(&found, a->product);
+    if (a->ungroup) {
+        join(&found, a->ungroup);
+        join(&found, a->regroup);
+    }
     for (uint32_t i = 0; i < a->chain_count; i++)
         join(&found, a->chain[i]);
+    for (uint32_t i = 0; i < a->bound.node_count; i++)
+        join(&found, a->bound.nodes[i]);
     join_operand(&found, a->scores->inputs[0].value);
     join_operand(&found, a->scores->inputs[1].value);
     join_operand(&found, a->product->inputs[1].value);
@@ -266,10 +114,41 @@ static bool is_free(const struct attention *a, const struct target *t)
     for (uint32_t i = 0; i < a->chain_count; i++)
         if (a->chain[i]->cluster)
             return false;
+    if (a->ungroup && (a->ungroup->cluster || a->regroup->cluster))
+        return false;
     for (uint32_t i = 0; i < 2; i++)
         if (matmuls[i]->cluster || (t->takes_low_precision && t->takes_low_precision(t->user, matmuls[i])))
             return false;
     return !a->softmax->cluster;
+}
+
+/* Gives the attention nodes of its own for its bound, where other readers have them, too.  Returns false if memory ran out. */
+static bool own_bound(struct graph *g, struct attention *a)
+{
+    const struct attention_bound *b = &a->bound;
+    struct node *where = (struct node *)(uintptr_t)a->chain[0];
+    struct value *last = NULL;
+    bool shared = false;
+
+    for (uint32_t i = 0; i < b->node_count; i++)
+        shared |= b->nodes[i]->cluster || !value_only_use(b->nodes[i]->results[0]);
+    if (!shared)
+        return true;
+    for (uint32_t i = 0; i < b->node_count; i++) {
+        const struct node *n = b->nodes[i];
+        struct value *inputs[2] = {n->inputs[0].value, n->input_count > 1 ? n->inputs[1].value : NULL};
+
+        if (last)
+            inputs[0] = last;
+        last = make_node(g, where, n->op, n, n->input_count, inputs, n->options, &n->args);
+        if (!last)
+            return false;
+    }
+    node_set_input(where, 0, last);
+    for (uint32_t i = b->node_count; i-- > 0;)
+        if (!b->nodes[i]->results[0]->uses && !b->nodes[i]->results[0]->output_uses)
+            node_remove((struct node *)(uintptr_t)b->nodes[i]);
+    return attention_find(a->softmax, a);
 }
 
 bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
@@ -289,6 +168,8 @@ bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
             continue;
         if (!(flags & DEBUG_PREFER_ATTENTION) && (t->avoids_stages || !is_better(&a, t)))
             continue;
+        if (!own_bound(g, &a))
+            return changed;
         list_members(g, &a, &m);
         if (!lower_can_be_staged(t, m.nodes, m.count))
             continue;

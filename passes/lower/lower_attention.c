@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes a kernel of stages of an attention, softmax(chain(Q K^T)) V, which pass fuse-attention has put into a cluster.
- * docs/attention.md explains the method.  A macro-tile is some rows of one matrix of the batch; vectors run along its rows
- * everywhere.
+ * docs/attention.md explains the method.  A macro-tile is some rows of one matrix of the batch.  With many rows vectors run
+ * along them everywhere, with few rows along keys and columns:
  *
- *   query      Q^T of the rows, [depth][row]
- *   mask       operands of the chain that differ from row to row and from key to key, [key][row]
- *   scores     chain(K Q^T) by micro-kernels, [key][row]
- *   softmax    exp(score - largest score of the row) in place, and 1 / their sum, [row]
- *   product    V^T times those by micro-kernels, block of keys by block of keys, [block][width][row]
- *   combine    the blocks' sum divided by the sum of the exponentials, [width][row]
+ *              with many rows, all locals [...][row]                  with few rows, all locals [row][...]
+ *   bound      how many blocks of keys count, if the graph says it    likewise
+ *   query      Q^T of the rows, [depth]                               -
+ *   mask       operands of the chain that differ from row to row and  -
+ *              from key to key, [key]
+ *   keys       -                                                      K^T, [block of keys][depth][key]
+ *   scores     chain(K Q^T) by micro-kernels, [key]                   chain(Q K^T)
+ *   softmax    exp(score - largest score of the row) in place, and 1 / their sum
+ *   product    V^T times those by micro-kernels, block of keys by     those times V
+ *              block of keys, [block][width]
+ *   combine    the blocks' sum divided by the sum of the exponentials, [width]
  *   output     on these all that follows
  */
 #include "passes/cluster/attention.h"
 #include "passes/lower/stages.h"
+
+enum { ROWS_AT_ONCE_MAX = 7 }; /* times four vectors of sums are less than 32 registers */
 
 enum { LOCAL_QUERY, LOCAL_SCORES, LOCAL_INVERSE, LOCAL_BLOCKS, LOCAL_PRODUCT, LOCAL_MASK };
 
@@ -21,9 +28,13 @@ struct builder {
     struct attention a;
     uint32_t output_count;
     struct value *const *outputs;
+    bool few; /* rows: LOCAL_QUERY is K^T, not Q^T */
     int64_t tile_rows, block_keys;
-    /* Variables of the macro-tile: the dimensions of the batch and the block of rows, in whose place there is no dimension. */
-    uint32_t batch_var[ATTENTION_BATCH_MAX], block_var;
+    int64_t blocks; /* of keys, in the matmul with V */
+    bool bounded;   /* LOCAL_MASK + mask_count says how many of them count */
+    /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
+     * there are no dimensions.  With few rows those of a group are rows. */
+    uint32_t batch_var[ATTENTION_BATCH_MAX], group_var, block_var;
     struct stages stages;
 };
 
@@ -35,28 +46,60 @@ struct part {
     struct builder *b;
 };
 
+/* This is a row of a macro-tile: as its locals, as the matmuls and as the softmax number it. */
+struct row {
+    struct kaffine lane;    /* in the macro-tile */
+    struct kaffine of_all;  /* of the matmuls' matrix */
+    struct kaffine head;    /* the head of the group, */
+    struct kaffine of_head; /* and the row among its rows */
+};
+
 static bool part_begin(struct part *st, struct builder *b)
 {
     st->b = b;
     return stage_begin(&st->stage, &b->stages);
 }
 
-/* Returns the row of the matrix that a row of the macro-tile is.  What is always 0 stays out, as it does where a reshape takes
- * the row apart and puts it together again. */
-static struct kaffine row_of(struct part *st, struct kaffine lane)
+/* Returns the row that a row of the macro-tile is.  What is always 0 stays out, as it does where a reshape takes the row apart
+ * and puts it together again. */
+static struct row row_of(struct part *st, struct kaffine lane)
 {
-    const uint32_t block = st->b->block_var;
+    const struct builder *b = st->b;
     struct kernel *k = st->stage.l.k;
+    struct row r = {.lane = lane, .head = kaffine_const(0), .of_head = lane};
 
-    if (st->b->stages.macro_tiles[block] == 1)
-        return lane;
-    return kaffine_add(k, kaffine_scale(k, st->stage.macro_tile[block], st->b->tile_rows), lane);
+    if (b->few && b->a.group > 1)
+        return (struct row){lane, lane, lane, kaffine_const(0)};
+    if (b->stages.macro_tiles[b->block_var] > 1)
+        r.of_head = kaffine_add(k, kaffine_scale(k, st->stage.macro_tile[b->block_var], b->tile_rows), lane);
+    r.of_all = r.of_head;
+    if (b->a.group > 1) {
+        r.head = st->stage.macro_tile[b->group_var];
+        r.of_all = kaffine_add(k, kaffine_scale(k, r.head, b->a.rows), r.of_head);
+    }
+    return r;
 }
 
-/* Returns an address in a local tensor of rows as long as the macro-tile has rows. */
-static struct kaffine local_at(struct part *st, struct kaffine line, struct kaffine lane)
+/* Adds the variables of lines of a local and of rows, in an order in which the one that vectors run along is innermost. */
+static struct row add_vars(struct part *st, int64_t lines, struct kaffine *line)
 {
-    return kaffine_add(st->stage.l.k, kaffine_scale(st->stage.l.k, line, st->b->tile_rows), lane);
+    struct kaffine lane;
+
+    if (!st->b->few)
+        *line = stage_var(&st->stage, KVAR_PARALLEL, lines);
+    lane = stage_var(&st->stage, KVAR_PARALLEL, st->b->tile_rows);
+    if (st->b->few)
+        *line = stage_var(&st->stage, KVAR_PARALLEL, lines);
+    return row_of(st, lane);
+}
+
+/* Returns an address in a local tensor that has so many lines for each row. */
+static struct kaffine local_at(struct part *st, struct kaffine line, int64_t lines, struct kaffine lane)
+{
+    struct kernel *k = st->stage.l.k;
+
+    return st->b->few ? kaffine_add(k, kaffine_scale(k, lane, lines), line)
+                      : kaffine_add(k, kaffine_scale(k, line, st->b->tile_rows), lane);
 }
 
 static uint32_t load_local(struct part *st, uint32_t local, struct kaffine at)
@@ -69,8 +112,23 @@ static void store_local(struct part *st, uint32_t local, struct kaffine at, uint
     kernel_store(st->stage.l.k, stage_local(&st->stage, local, true), at, e, 0, NULL);
 }
 
-/* Returns the map of the element (row, column) of the macro-tile's matrix in a value that is broadcast to the matmuls'
- * batches. */
+/* Adds the variable of blocks of keys.  It comes before all others of its kind. */
+static struct kaffine add_blocks(struct part *st, enum kvar_kind kind)
+{
+    struct builder *b = st->b;
+
+    return b->bounded ? stage_bounded_var(&st->stage, kind, b->blocks, LOCAL_MASK + b->a.mask_count)
+                      : stage_var(&st->stage, kind, b->blocks);
+}
+
+/* Returns the key that a key of a block is. */
+static struct kaffine key_of(struct part *st, struct kaffine block, struct kaffine key)
+{
+    return kaffine_add(st->stage.l.k, kaffine_scale(st->stage.l.k, block, st->b->block_keys), key);
+}
+
+/* Returns the map of the element (row, column) of the macro-tile's matrix in a value that is broadcast to the matmuls' batches.
+ * A last dimension of size 1 is read wherever the column is. */
 static struct map matrix_map(const struct part *st, const struct value *v, struct kaffine row, struct kaffine column)
 {
     const struct attention *a = &st->b->a;
@@ -84,15 +142,88 @@ static struct map matrix_map(const struct part *st, const struct value *v, struc
         if (d >= missing && t->dims[d - missing] > 1)
             m.forms[d - missing] = st->stage.macro_tile[st->b->batch_var[i]];
     }
-    m.forms[t->rank - 2] = row;
-    m.forms[t->rank - 1] = column;
+    if (t->rank > 1)
+        m.forms[t->rank - 2] = row;
+    if (t->rank > 0)
+        m.forms[t->rank - 1] = column;
+    return m;
+}
+
+/* Returns the same of a value that is broadcast to the softmax, whose batches are all heads. */
+static struct map softmax_map(struct part *st, const struct value *v, const struct row *row, struct kaffine key)
+{
+    const struct attention *a = &st->b->a;
+    const uint32_t rank = a->product->results[0]->type.rank;
+    const struct tensor_type *t = &v->type;
+    struct map m = matrix_map(st, v, row->of_head, key);
+    struct kernel *k = st->stage.l.k;
+
+    if (a->group > 1 && t->rank > 2) {
+        const int64_t heads = a->product->results[0]->type.dims[rank - 3];
+        struct kaffine shared = kaffine_const(0);
+
+        for (uint32_t i = 0; i < a->batch_count && heads > 1; i++)
+            if (a->batch[i] == rank - 3)
+                shared = kaffine_scale(k, st->stage.macro_tile[st->b->batch_var[i]], a->group);
+        m.forms[t->rank - 3] = t->dims[t->rank - 3] > 1 ? kaffine_add(k, shared, row->head) : kaffine_const(0);
+    }
+    return m;
+}
+
+/* Returns the map of a value that has one key, of which a row may be missing. */
+static struct map row_map(struct part *st, const struct value *v, const struct row *row)
+{
+    struct map m = softmax_map(st, v, row, kaffine_const(0));
+
+    if (v->type.rank > 1 && v->type.dims[v->type.rank - 2] == 1)
+        m.forms[v->type.rank - 2] = kaffine_const(0);
     return m;
 }
 
 /* Adds the guard that keeps the last macro-tile inside the matrix. */
-static bool guard_row(struct part *st, struct map *m, struct kaffine row)
+static bool guard_row(struct part *st, struct map *m, const struct row *row)
 {
-    return map_guard(&st->stage.l, m, 1, &(struct kguard){row, st->b->a.rows});
+    return map_guard(&st->stage.l, m, 1, &(struct kguard){row->of_head, st->b->a.rows});
+}
+
+static union scalar whole_number(enum ktype type, int64_t value)
+{
+    return type == KT_I64 ? (union scalar){.i64 = value} : (union scalar){.i32 = (int32_t)value};
+}
+
+/*
+ * Counts the blocks of keys that count for some row of the macro-tile.  A row without any has the same weight for all keys, so
+ * that all of them count.
+ */
+static bool make_bound(struct builder *b)
+{
+    const struct value *last = b->a.bound.last;
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        const enum ktype type = ktype_of(last->type.type);
+        struct row row = row_of(&st, stage_var(&st.stage, KVAR_REDUCED, b->tile_rows));
+        struct map m = row_map(&st, last, &row);
+        const struct kguard guard = {row.of_head, b->a.rows};
+        const int64_t first = b->a.bound.is_end; /* of the numbers with which some key counts */
+        uint32_t e = lower_guarded(&st.stage.l, last, &m, 1, &guard, whole_number(type, first)), count;
+
+        good = e != KEXPR_NONE;
+        if (good) {
+            const uint32_t all = kernel_const(k, type, whole_number(type, b->blocks));
+            const uint32_t least = kernel_const(k, type, whole_number(type, first));
+
+            count = kernel_op2(k, K_MIN, kernel_reduce(k, KR_MAX, e), kernel_const(k, type, whole_number(type, b->a.keys)));
+            count = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, count, least),
+                               kernel_const(k, type, whole_number(type, b->block_keys)));
+            count = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, count, kernel_const(k, type, whole_number(type, 1))), all);
+            count = kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, kernel_reduce(k, KR_MIN, e), least), all, count);
+            store_local(&st, LOCAL_MASK + b->a.mask_count, kaffine_const(0), kernel_cast(k, KT_I32, count));
+        }
+    }
+    return stage_end(&st.stage, good, "bound", KSTAGE_ALWAYS);
 }
 
 static bool make_query(struct builder *b)
@@ -102,12 +233,12 @@ static bool make_query(struct builder *b)
     bool good = part_begin(&st, b);
 
     if (good) {
-        struct kaffine depth = stage_var(&st.stage, KVAR_PARALLEL, b->a.depth);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows), row = row_of(&st, lane);
-        struct map m = matrix_map(&st, q, row, depth);
-        const struct kguard guard = {row, b->a.rows};
+        struct kaffine depth;
+        struct row row = add_vars(&st, b->a.depth, &depth);
+        struct map m = matrix_map(&st, q, row.of_all, depth);
+        const struct kguard guard = {row.of_head, b->a.rows};
 
-        store_local(&st, LOCAL_QUERY, local_at(&st, depth, lane),
+        store_local(&st, LOCAL_QUERY, local_at(&st, depth, b->a.depth, row.lane),
                     lower_guarded(&st.stage.l, q, &m, 1, &guard, (union scalar){.u64 = 0}));
     }
     return stage_end(&st.stage, good, "query", KSTAGE_ALWAYS);
@@ -119,12 +250,12 @@ static bool make_mask(struct builder *b, uint32_t mask)
     bool good = part_begin(&st, b);
 
     if (good) {
-        struct kaffine key = stage_var(&st.stage, KVAR_PARALLEL, b->a.keys);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows), row = row_of(&st, lane);
-        struct map m = matrix_map(&st, b->a.masks[mask], row, key);
-        const struct kguard guard = {row, b->a.rows};
+        struct kaffine key;
+        struct row row = add_vars(&st, b->a.keys, &key);
+        struct map m = softmax_map(&st, b->a.masks[mask], &row, key);
+        const struct kguard guard = {row.of_head, b->a.rows};
 
-        store_local(&st, LOCAL_MASK + mask, local_at(&st, key, lane),
+        store_local(&st, LOCAL_MASK + mask, local_at(&st, key, b->a.keys, row.lane),
                     lower_guarded(&st.stage.l, b->a.masks[mask], &m, 1, &guard, (union scalar){.u64 = 0}));
     }
     return stage_end(&st.stage, good, "mask", KSTAGE_ALWAYS);
@@ -140,36 +271,113 @@ static uint32_t count_sums(const struct kernel *k)
     return count;
 }
 
+/* Returns the expression of a score behind the chain, where the matmul's result is `score`. */
+static uint32_t chain_of(struct part *st, const struct row *row, struct kaffine key, uint32_t score)
+{
+    const struct builder *b = st->b;
+    const struct value *chained = b->a.softmax->inputs[0].value, *scores = b->a.scores->results[0];
+    struct map of_scores = matrix_map(st, scores, row->of_all, key), m = softmax_map(st, chained, row, key);
+    struct lowering *l = &st->stage.l;
+
+    if (!guard_row(st, &m, row) || !guard_row(st, &of_scores, row))
+        return KEXPR_NONE;
+    lower_know(l, scores, &of_scores, score);
+    for (uint32_t i = 0; !b->few && i < b->a.mask_count; i++) {
+        struct map at = softmax_map(st, b->a.masks[i], row, key);
+
+        if (!guard_row(st, &at, row))
+            return KEXPR_NONE;
+        lower_know(l, b->a.masks[i], &at, load_local(st, LOCAL_MASK + i, local_at(st, key, b->a.keys, row->lane)));
+    }
+    return lower_value(l, chained, &m);
+}
+
 static bool make_scores(struct builder *b)
 {
-    const struct value *k_value = b->a.scores->inputs[1].value, *chained = b->a.softmax->inputs[0].value;
+    const struct value *k_value = b->a.scores->inputs[1].value;
     struct part st;
     bool good = part_begin(&st, b);
 
     if (good) {
         struct lowering *l = &st.stage.l;
-        struct kaffine key = stage_var(&st.stage, KVAR_PARALLEL, b->a.keys);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows), row = row_of(&st, lane);
-        struct kaffine depth = stage_var(&st.stage, KVAR_REDUCED, b->a.depth);
-        struct map operand = matrix_map(&st, k_value, depth, key), m = matrix_map(&st, chained, row, key);
+        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0), of_block;
+        struct row row = add_vars(&st, b->bounded ? b->block_keys : b->a.keys, &of_block);
+        struct kaffine depth = stage_var(&st.stage, KVAR_REDUCED, b->a.depth), key = key_of(&st, block, of_block);
+        struct map operand = matrix_map(&st, k_value, depth, key);
         uint32_t e = lower_value(l, k_value, &operand);
 
-        good = e != KEXPR_NONE && guard_row(&st, &m, row);
+        good = e != KEXPR_NONE;
         if (good)
-            lower_know(l, b->a.scores->results[0], &m,
-                       kernel_dot(l->k, e, load_local(&st, LOCAL_QUERY, local_at(&st, depth, lane))));
-        for (uint32_t i = 0; good && i < b->a.mask_count; i++) {
-            struct map at = matrix_map(&st, b->a.masks[i], row, key);
-
-            good = guard_row(&st, &at, row);
-            lower_know(l, b->a.masks[i], &at, load_local(&st, LOCAL_MASK + i, local_at(&st, key, lane)));
-        }
-        e = good ? lower_value(l, chained, &m) : KEXPR_NONE;
+            e = kernel_dot(l->k, e, load_local(&st, LOCAL_QUERY, local_at(&st, depth, b->a.depth, row.lane)));
+        e = good ? chain_of(&st, &row, key, e) : KEXPR_NONE;
         good = e != KEXPR_NONE && count_sums(l->k) == 1;
         if (good)
-            store_local(&st, LOCAL_SCORES, local_at(&st, key, lane), e);
+            store_local(&st, LOCAL_SCORES, local_at(&st, key, b->a.keys, row.lane), e);
     }
     return stage_end(&st.stage, good, "scores", KSTAGE_ALWAYS);
+}
+
+/* Returns how many of few rows are computed at once, so that their sums fit into registers: a divisor of all. */
+static int64_t rows_at_once(int64_t rows)
+{
+    int64_t at_once = rows < ROWS_AT_ONCE_MAX ? rows : ROWS_AT_ONCE_MAX;
+
+    while (rows % at_once)
+        at_once--;
+    return at_once;
+}
+
+/* Computes the scores of few rows.  Vectors run along the sums, and what they load of K serves several rows. */
+static bool make_sums(struct builder *b)
+{
+    const struct value *q = b->a.scores->inputs[0].value, *k_value = b->a.scores->inputs[1].value;
+    const int64_t at_once = rows_at_once(b->tile_rows);
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct lowering *l = &st.stage.l;
+        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0);
+        struct kaffine key = key_of(&st, block, stage_var(&st.stage, KVAR_PARALLEL, b->bounded ? b->block_keys : b->a.keys));
+        struct kaffine rows = kaffine_const(0);
+        struct kaffine depth;
+        struct map of_k;
+        uint32_t y;
+
+        if (at_once < b->tile_rows)
+            rows = kaffine_scale(l->k, stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows / at_once), at_once);
+        depth = stage_var(&st.stage, KVAR_REDUCED, b->a.depth);
+        of_k = matrix_map(&st, k_value, depth, key);
+        y = lower_value(l, k_value, &of_k);
+        for (int64_t i = 0; good && i < at_once; i++) {
+            struct row row = row_of(&st, kaffine_add_const(rows, i));
+            struct map of_q = matrix_map(&st, q, row.of_all, depth);
+            uint32_t x = lower_value(l, q, &of_q);
+
+            good = x != KEXPR_NONE && y != KEXPR_NONE;
+            if (good)
+                store_local(&st, LOCAL_SCORES, local_at(&st, key, b->a.keys, row.lane), kernel_dot(l->k, x, y));
+        }
+    }
+    return stage_end(&st.stage, good, "scores", KSTAGE_ALWAYS);
+}
+
+static bool make_chain(struct builder *b)
+{
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0), of_block;
+        struct row row = add_vars(&st, b->bounded ? b->block_keys : b->a.keys, &of_block);
+        struct kaffine key = key_of(&st, block, of_block), at = local_at(&st, key, b->a.keys, row.lane);
+        uint32_t e = chain_of(&st, &row, key, load_local(&st, LOCAL_SCORES, at));
+
+        good = e != KEXPR_NONE && count_sums(st.stage.l.k) == 0;
+        if (good)
+            store_local(&st, LOCAL_SCORES, at, e);
+    }
+    return stage_end(&st.stage, good, "chain", KSTAGE_ALWAYS);
 }
 
 static bool make_softmax(struct builder *b)
@@ -180,7 +388,9 @@ static bool make_softmax(struct builder *b)
     if (good) {
         struct kernel *k = st.stage.l.k;
         struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows);
-        struct kaffine key = stage_var(&st.stage, KVAR_REDUCED, b->a.keys), at = local_at(&st, key, lane);
+        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_REDUCED) : kaffine_const(0);
+        struct kaffine key = key_of(&st, block, stage_var(&st.stage, KVAR_REDUCED, b->bounded ? b->block_keys : b->a.keys));
+        struct kaffine at = local_at(&st, key, b->a.keys, lane);
         uint32_t score = load_local(&st, LOCAL_SCORES, at);
         uint32_t e = kernel_op1(k, K_EXP, kernel_op2(k, K_SUB, score, kernel_reduce(k, KR_MAX, score)));
 
@@ -198,19 +408,18 @@ static bool make_product(struct builder *b)
 
     if (good) {
         struct kernel *k = st.stage.l.k;
-        struct kaffine block = stage_var(&st.stage, KVAR_PARALLEL, b->a.keys / b->block_keys);
-        struct kaffine column = stage_var(&st.stage, KVAR_PARALLEL, b->a.width);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows);
-        struct kaffine key =
-            kaffine_add(k, kaffine_scale(k, block, b->block_keys), stage_var(&st.stage, KVAR_REDUCED, b->block_keys));
+        struct kaffine block = add_blocks(&st, KVAR_PARALLEL), column;
+        struct row row = add_vars(&st, b->a.width, &column);
+        struct kaffine key = key_of(&st, block, stage_var(&st.stage, KVAR_REDUCED, b->block_keys));
         struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
         struct map operand = matrix_map(&st, v, key, column);
         uint32_t e = lower_value(&st.stage.l, v, &operand);
+        uint32_t weight = load_local(&st, LOCAL_SCORES, local_at(&st, key, b->a.keys, row.lane));
 
         good = e != KEXPR_NONE;
         if (good)
-            store_local(&st, LOCAL_BLOCKS, local_at(&st, line, lane),
-                        kernel_dot(k, e, load_local(&st, LOCAL_SCORES, local_at(&st, key, lane))));
+            store_local(&st, LOCAL_BLOCKS, local_at(&st, line, b->blocks * b->a.width, row.lane),
+                        b->few ? kernel_dot(k, weight, e) : kernel_dot(k, e, weight));
     }
     return stage_end(&st.stage, good, "product", KSTAGE_ALWAYS);
 }
@@ -222,14 +431,15 @@ static bool make_combine(struct builder *b)
 
     if (good) {
         struct kernel *k = st.stage.l.k;
-        struct kaffine column = stage_var(&st.stage, KVAR_PARALLEL, b->a.width);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows);
-        struct kaffine block = stage_var(&st.stage, KVAR_REDUCED, b->a.keys / b->block_keys);
+        struct kaffine column;
+        struct row row = add_vars(&st, b->a.width, &column);
+        struct kaffine block = add_blocks(&st, KVAR_REDUCED);
         struct kaffine line = kaffine_add(k, kaffine_scale(k, block, b->a.width), column);
-        uint32_t sum = kernel_reduce(k, KR_SUM, load_local(&st, LOCAL_BLOCKS, local_at(&st, line, lane)));
+        uint32_t sum =
+            kernel_reduce(k, KR_SUM, load_local(&st, LOCAL_BLOCKS, local_at(&st, line, b->blocks * b->a.width, row.lane)));
 
-        store_local(&st, LOCAL_PRODUCT, local_at(&st, column, lane),
-                    kernel_op2(k, K_MUL, sum, load_local(&st, LOCAL_INVERSE, lane)));
+        store_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane),
+                    kernel_op2(k, K_MUL, sum, load_local(&st, LOCAL_INVERSE, row.lane)));
     }
     return stage_end(&st.stage, good, "combine", KSTAGE_ALWAYS);
 }
@@ -264,13 +474,13 @@ static bool make_output(struct builder *b)
     bool good = part_begin(&st, b);
 
     if (good) {
-        struct kaffine column = stage_var(&st.stage, KVAR_PARALLEL, b->a.width);
-        struct kaffine lane = stage_var(&st.stage, KVAR_PARALLEL, b->tile_rows), row = row_of(&st, lane);
-        struct map m = matrix_map(&st, result, row, column);
+        struct kaffine column;
+        struct row row = add_vars(&st, b->a.width, &column);
+        struct map m = matrix_map(&st, result, row.of_all, column);
 
-        good = guard_row(&st, &m, row);
+        good = guard_row(&st, &m, &row);
         if (good)
-            lower_know(&st.stage.l, result, &m, load_local(&st, LOCAL_PRODUCT, local_at(&st, column, lane)));
+            lower_know(&st.stage.l, result, &m, load_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane)));
         good = good && store_outputs(&st, &m);
     }
     return stage_end(&st.stage, good, "output", KSTAGE_ALWAYS);
@@ -278,7 +488,7 @@ static bool make_output(struct builder *b)
 
 /* ---- the kernel ---- */
 
-/* Returns whether a mask differs along a dimension of the product. */
+/* Returns whether a mask differs along a dimension of the softmax. */
 static bool masks_vary(const struct builder *b, uint32_t d)
 {
     const uint32_t rank = b->a.product->results[0]->type.rank;
@@ -293,41 +503,51 @@ static bool masks_vary(const struct builder *b, uint32_t d)
     return false;
 }
 
+static uint32_t add_macro_tiles(struct builder *b, int64_t count)
+{
+    b->stages.macro_tiles[b->stages.macro_tile_vars] = count;
+    return b->stages.macro_tile_vars++;
+}
+
 /*
  * Chooses the variables of the macro-tile, slowest first.  Behind the block of rows come the dimensions along which no mask
  * differs, so that a mask that all heads share is transposed once for all of them.  Without a mask that is the block of rows,
- * for which K and V stay in the cache.
+ * for which K and V stay in the cache, and before it the heads of a group.
  */
 static void choose_macro_tiles(struct builder *b)
 {
     const struct attention *a = &b->a;
-    uint32_t count = 0, shared = a->batch_count;
+    const uint32_t rank = a->product->results[0]->type.rank;
+    const bool groups = a->group > 1 && !b->few;
+    uint32_t shared = a->batch_count;
+    /* A group's heads are a part of their dimension. */
+    const bool group_shared = groups && a->mask_count && !masks_vary(b, rank - 3);
 
-    while (b->a.mask_count && shared > 0 && !masks_vary(b, a->batch[shared - 1]))
+    while (a->mask_count && shared > 0 && !masks_vary(b, a->batch[shared - 1]))
         shared--;
-    b->stages.macro_tile_vars = a->batch_count + 1;
-    for (uint32_t i = 0; i <= a->batch_count; i++) {
-        if (i == shared) {
-            b->block_var = count;
-            b->stages.macro_tiles[count++] = (a->rows + b->tile_rows - 1) / b->tile_rows;
-        }
-        if (i == a->batch_count)
-            break;
-        b->batch_var[i] = count;
-        b->stages.macro_tiles[count++] = a->product->results[0]->type.dims[a->batch[i]];
-    }
+    for (uint32_t i = 0; i < shared; i++)
+        b->batch_var[i] = add_macro_tiles(b, a->product->results[0]->type.dims[a->batch[i]]);
+    if (groups && !group_shared)
+        b->group_var = add_macro_tiles(b, a->group);
+    b->block_var = add_macro_tiles(b, b->few ? 1 : (a->rows + b->tile_rows - 1) / b->tile_rows);
+    for (uint32_t i = shared; i < a->batch_count; i++)
+        b->batch_var[i] = add_macro_tiles(b, a->product->results[0]->type.dims[a->batch[i]]);
+    if (group_shared)
+        b->group_var = add_macro_tiles(b, a->group);
 }
 
 /* Adds the locals in the order of the enumeration. */
 static void add_locals(struct builder *b)
 {
-    stages_local(&b->stages, b->a.depth * b->tile_rows);
+    stages_local(&b->stages, b->few ? 1 : b->a.depth * b->tile_rows);
     stages_local(&b->stages, b->a.keys * b->tile_rows);
     stages_local(&b->stages, b->tile_rows);
-    stages_local(&b->stages, b->a.keys / b->block_keys * b->a.width * b->tile_rows);
+    stages_local(&b->stages, b->blocks * b->a.width * b->tile_rows);
     stages_local(&b->stages, b->a.width * b->tile_rows);
     for (uint32_t i = 0; i < b->a.mask_count; i++)
-        kernel_local(b->stages.kernel, b->a.masks[i]->type.type, b->a.keys * b->tile_rows);
+        kernel_local(b->stages.kernel, b->a.masks[i]->type.type, b->few ? 1 : b->a.keys * b->tile_rows);
+    if (b->bounded)
+        kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 1);
 }
 
 struct kernel *lower_attention(const struct target *target, const struct node_table *t, const struct node *n,
@@ -338,16 +558,21 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
 
     if (!target || !attention_find(n, &b.a))
         return NULL;
+    b.few = attention_has_few_rows(&b.a, target);
     b.tile_rows = attention_tile_rows(&b.a, target);
     b.block_keys = attention_block_keys(&b.a, target, b.tile_rows);
+    b.blocks = b.a.keys / b.block_keys;
+    b.bounded = b.a.bound.last && b.blocks > 1;
     b.stages = (struct stages){.table = t, .anchor = n};
     choose_macro_tiles(&b);
     if (!stages_begin(&b.stages, "attention"))
         return NULL;
     add_locals(&b);
-    good = make_query(&b);
-    for (uint32_t i = 0; good && i < b.a.mask_count; i++)
+    if (b.bounded)
+        good = make_bound(&b);
+    good = good && (b.few || make_query(&b));
+    for (uint32_t i = 0; good && !b.few && i < b.a.mask_count; i++)
         good = make_mask(&b, i);
-    return stages_end(&b.stages,
-                      good && make_scores(&b) && make_softmax(&b) && make_product(&b) && make_combine(&b) && make_output(&b));
+    return stages_end(&b.stages, good && (b.few ? make_sums(&b) && make_chain(&b) : make_scores(&b)) && make_softmax(&b) &&
+                                     make_product(&b) && make_combine(&b) && make_output(&b));
 }

@@ -54,6 +54,11 @@ struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size)
     return kaffine_var(st->l.k, kernel_var(st->l.k, kind, size));
 }
 
+struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound)
+{
+    return kaffine_var(st->l.k, kernel_bounded_var(st->l.k, kind, size, stage_local(st, bound, false)));
+}
+
 uint32_t stage_local(struct stage *st, uint32_t local, bool written)
 {
     const struct klocal *l = &st->of->kernel->locals[local];

@@ -10,7 +10,7 @@
 
 #include "passes/lower/lower.h"
 
-enum { MACRO_TILE_VARS_MAX = 4 };
+enum { MACRO_TILE_VARS_MAX = 5 };
 
 /** This is a kernel of stages that is being made. */
 struct stages {
@@ -42,6 +42,9 @@ struct kernel *stages_end(struct stages *s, bool good);
 bool stage_begin(struct stage *st, struct stages *of);
 /** Adds a variable to the stage and returns it as a form. */
 struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size);
+/** Adds a variable of which only so many values count as the first element of an int32 local says, as kernel_bounded_var does.
+ */
+struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound);
 /** Returns the stage's tensor for a local. */
 uint32_t stage_local(struct stage *st, uint32_t local, bool written);
 /** Ends a stage and appends it to the kernel if it is good.  Returns false if it is not, or if memory runs out. */

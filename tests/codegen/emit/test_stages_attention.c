@@ -14,9 +14,7 @@ static void results_are_within_bounds(void **state)
         struct arena a = {0};
 
         stages_compile_for(&t, isas[isa], &d, &a);
-        for (int i = 0; i < ATTENTION_BODIES; i++)
-            for (int nasty = 0; nasty < 2; nasty++)
-                attention_check(attention_bodies[i], &t, nasty, true, stages_run_compiled);
+        attention_check_all(&t, stages_run_compiled);
         codegen_free(stages_codegen);
         arena_free(&a);
     }

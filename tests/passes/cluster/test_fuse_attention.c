@@ -8,7 +8,7 @@
 static const struct target plain_target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
 
 /* What is no attention stays, though it is wished: another axis, the softmax on the other side, a reader of the scores or of
- * the probabilities, an output among them, another type, one row, three masks. */
+ * the probabilities, an output among them, another type, three masks, heads that lie below each other in another order. */
 static void what_is_no_attention_stays(void **state)
 {
     static const char *const others[] = {
@@ -22,8 +22,12 @@ static void what_is_no_attention_stays(void **state)
         "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; p; }",
         "inputs { q: f16[9, 4]; k: f16[4, 7]; v: f16[7, 3]; }"
         "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
-        "inputs { q: f32[1, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
-        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
+        "inputs { q: f32[2, 6, 4]; k: f32[2, 4, 7]; v: f32[6, 2, 7, 3]; }"
+        "nodes { s = matmul(q, k); r = reshape(s, [6, 2, 7]); p = softmax(r, 2); z = reshape(p, [6, 1, 2, 7]);"
+        "  y = matmul(z, v); } outputs { y; }",
+        "inputs { q: f32[2, 6, 4]; k: f32[2, 4, 7]; v: f32[2, 7, 3]; }"
+        "nodes { s = matmul(q, k); r = reshape(s, [3, 4, 7]); p = softmax(r, 2); z = reshape(p, [2, 6, 7]);"
+        "  y = matmul(z, v); } outputs { y; }",
         "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; l: f32[9, 7]; m: f32[9, 7]; n: f32[9, 7]; }"
         "nodes { s = matmul(q, k); a = add(s, l); b = mul(a, m); c = sub(b, n); p = softmax(c, 1); y = matmul(p, v); }"
         "outputs { y; }",
@@ -64,8 +68,8 @@ static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, 
     return found;
 }
 
-/* Few rows stay with the library.  With short vectors so do small scores, unless there is no library.  A device that is slow at
- * stages, numbers of low precision and the switch prefer-library leave all of them. */
+/* Several rows that do not fill a vector stay with the library.  With short vectors so do small scores, unless there is no
+ * library.  A device that is slow at stages, numbers of low precision and the switch prefer-library leave all of them. */
 static void what_is_better_is_chosen(void **state)
 {
     struct target wide = plain_target, narrow = {.isa.vector_bits = 256, .thread_count = 1, .cache_bytes = 1 << 20}, t;
@@ -73,7 +77,9 @@ static void what_is_better_is_chosen(void **state)
     (void)state;
     wide.takes_node = narrow.takes_node = takes_all;
     assert_true(chosen(&wide, 0, 12, 128, 128));
-    assert_false(chosen(&wide, 0, 12, 4, 128));
+    assert_true(chosen(&wide, 0, 12, 1, 128));
+    assert_false(chosen(&wide, 0, 12, 5, 128));
+    assert_false(chosen(&wide, 0, 12, 15, 128));
     assert_false(chosen(&wide, DEBUG_PREFER_LIBRARY, 12, 128, 128));
     assert_false(chosen(&narrow, 0, 12, 128, 128));
     assert_true(chosen(&narrow, 0, 12, 1024, 1024));

@@ -10,9 +10,7 @@ static const struct target plain_target = {.isa.vector_bits = 256, .thread_count
 static void results_are_within_bounds(void **state)
 {
     (void)state;
-    for (int i = 0; i < ATTENTION_BODIES; i++)
-        for (int nasty = 0; nasty < 2; nasty++)
-            attention_check(attention_bodies[i], &plain_target, nasty, true, kernel_interpret);
+    attention_check_all(&plain_target, kernel_interpret);
 }
 
 /* Returns the bytes of the local tensors of an attention. */

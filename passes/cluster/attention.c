@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds attentions, softmax(chain(Q K^T)) V, and chooses the sizes of their macro-tiles (passes/cluster/attention.h).
+ */
+#include "passes/cluster/attention.h"
+
+#include <string.h>
+
+#include "passes/support.h"
+
+/* The exponential of what is so far below the largest score is 0 in float32, whatever the scores are that real networks have.
+ */
+static const double nothing_below = -1e30;
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static bool is_float32(const struct value *v)
+{
+    return v->type.type == WNNOperandDataType_Float32;
+}
+
+static bool same_dims(const struct value *a, const struct value *b)
+{
+    return a->type.rank == b->type.rank && type_elements(&a->type) == type_elements(&b->type) &&
+           !memcmp(a->type.dims, b->type.dims, a->type.rank * sizeof a->type.dims[0]);
+}
+
+/* ---- heads that share a head of K and V ---- */
+
+/* Returns how many heads lie below each other in a matrix of `grouped`, if `heads` has them as batches, else 0. */
+static int64_t group_of(const struct tensor_type *grouped, const struct tensor_type *heads)
+{
+    const uint32_t rank = grouped->rank;
+    int64_t group;
+
+    if (rank < 3 || heads->rank != rank || grouped->dims[rank - 1] != heads->dims[rank - 1] || !heads->dims[rank - 2] ||
+        memcmp(grouped->dims, heads->dims, (rank - 3) * sizeof grouped->dims[0]) != 0)
+        return 0;
+    group = grouped->dims[rank - 2] / heads->dims[rank - 2];
+    return group * heads->dims[rank - 2] == grouped->dims[rank - 2] && group * grouped->dims[rank - 3] == heads->dims[rank - 3]
+               ? group
+               : 0;
+}
+
+/* ---- the chain ---- */
+
+/* Finds the matmul that v's elements come from, one by one, through nodes whose results nothing else reads. */
+static bool find_scores(const struct value *v, struct attention *a)
+{
+    const struct node *n = v->producer;
+
+    if (!n || !value_only_use(v) || !is_float32(v))
+        return false;
+    if (n->op == OP_MATMUL) {
+        a->scores = n;
+        return true;
+    }
+    if (n->op == OP_RESHAPE && !a->ungroup && n->inputs[0].value->producer && n->inputs[0].value->producer->op == OP_MATMUL &&
+        group_of(&n->inputs[0].value->type, &v->type)) {
+        a->ungroup = n;
+        return find_scores(n->inputs[0].value, a);
+    }
+    if (!(op_infos[n->op].flags & OPF_ELEMENTWISE) || n->op == OP_BATCH_NORMALIZATION || a->chain_count == ATTENTION_CHAIN_MAX)
+        return false;
+    a->chain[a->chain_count++] = n;
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *operand = n->inputs[i].value;
+
+        if (operand && same_dims(operand, v) && find_scores(operand, a))
+            return true;
+    }
+    a->chain_count--;
+    return false;
+}
+
+/* Returns whether a node is the matmul that reads v, or the reshape between them. */
+static bool find_product(const struct value *v, struct attention *a)
+{
+    const struct use *use = value_only_use(v);
+
+    if (use && use->node->op == OP_RESHAPE && group_of(&use->node->results[0]->type, &v->type)) {
+        a->regroup = use->node;
+        use = value_only_use(use->node->results[0]);
+    }
+    if (!use || use->node->op != OP_MATMUL || use->slot != 0)
+        return false;
+    a->product = use->node;
+    return true;
+}
+
+/* Reads the sizes off the matmuls.  Returns false if they are not attention's. */
+static bool read_sizes(struct attention *a)
+{
+    const struct tensor_type *q = &a->scores->inputs[0].value->type, *v = &a->product->inputs[1].value->type,
+                             *result = &a->product->results[0]->type, *weights = &a->softmax->results[0]->type,
+                             *scores = &a->scores->results[0]->type;
+    const uint32_t rank = result->rank;
+
+    if (rank < 2 || scores->rank != rank || !is_float32(a->scores->inputs[0].value) ||
+        !is_float32(a->scores->inputs[1].value) || !is_float32(a->product->inputs[1].value) || !a->ungroup != !a->regroup)
+        return false;
+    a->group = a->ungroup ? group_of(scores, weights) : 1;
+    if (a->regroup && !same_dims(a->regroup->results[0], a->scores->results[0]))
+        return false;
+    a->rows = weights->dims[rank - 2];
+    a->width = result->dims[rank - 1];
+    a->depth = q->dims[q->rank - 1];
+    a->keys = v->dims[v->rank - 2];
+    a->batches = a->group;
+    for (uint32_t d = 0; d + 2 < rank; d++) {
+        if (scores->dims[d] != result->dims[d]) /* V is a batch, and the scores are not */
+            return false;
+        a->batches *= result->dims[d];
+        if (result->dims[d] == 1)
+            continue;
+        if (a->batch_count == ATTENTION_BATCH_MAX)
+            return false;
+        a->batch[a->batch_count++] = d;
+    }
+    return a->group >= 1 && a->keys > 1 && a->depth > 1 && a->width > 1;
+}
+
+/* ---- masks ---- */
+
+/* Returns whether a value that is broadcast to the scores differs from row to row and from key to key. */
+static bool is_mask(const struct value *v)
+{
+    const struct tensor_type *t = &v->type;
+
+    return t->rank >= 2 && t->dims[t->rank - 2] > 1 && t->dims[t->rank - 1] > 1;
+}
+
+/* Returns the value that node i of the chain makes its result of, element by element. */
+static const struct value *carried_by(const struct attention *a, uint32_t i)
+{
+    return i + 1 < a->chain_count ? a->chain[i + 1]->results[0] : (a->ungroup ? a->ungroup : a->scores)->results[0];
+}
+
+/* Finds the masks.  Returns false if there are too many. */
+static bool find_masks(struct attention *a)
+{
+    const struct attention_bound *b = &a->bound;
+    const struct value *condition = b->node_count ? b->nodes[b->node_count - 1]->results[0] : NULL;
+
+    for (uint32_t i = 0; i < a->chain_count; i++) {
+        const struct node *n = a->chain[i];
+
+        for (uint32_t j = 0; j < n->input_count; j++) {
+            const struct value *v = n->inputs[j].value;
+
+            if (!v || v == carried_by(a, i) || v == condition || !is_mask(v) || (a->mask_count && a->masks[0] == v))
+                continue;
+            if (a->mask_count == ATTENTION_MASKS_MAX)
+                return false;
+            a->masks[a->mask_count++] = v;
+        }
+    }
+    return true;
+}
+
+/* ---- which keys count ---- */
+
+/* Returns the number of element i of a constant of whole numbers. */
+static int64_t constant_integer(const struct value *v, int64_t i)
+{
+    const char *at = (const char *)v->constant->data + i * (int64_t)dtype_size(v->type.type); /* lent bytes lie anywhere */
+    int64_t wide;
+    int32_t narrow;
+
+    if (v->type.type == WNNOperandDataType_Int64) {
+        memcpy(&wide, at, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    return narrow;
+}
+
+static bool is_integer(const struct value *v)
+{
+    return v->type.type == WNNOperandDataType_Int32 || v->type.type == WNNOperandDataType_Int64;
+}
+
+/* Returns whether a value is the constant 0, 1, 2 ... along the keys. */
+static bool counts_keys(const struct value *v, int64_t keys)
+{
+    if (v->kind != VALUE_CONSTANT || !v->constant || !v->constant->data || !is_integer(v) || !v->type.rank ||
+        v->type.dims[v->type.rank - 1] != keys || type_elements(&v->type) != keys)
+        return false;
+    for (int64_t i = 0; i < keys; i++)
+        if (constant_integer(v, i) != i)
+            return false;
+    return true;
+}
+
+/* Finds what keys are compared with, if the comparison (or, with `negated`, its contrary) holds up to one of them. */
+static bool find_comparison(const struct node *n, bool negated, int64_t keys, struct attention_bound *b)
+{
+    enum op op = n->op;
+    const struct value *key = n->inputs[0].value, *other = n->inputs[1].value;
+
+    if (op != OP_GREATER && op != OP_GREATER_OR_EQUAL && op != OP_LESSER && op != OP_LESSER_OR_EQUAL)
+        return false;
+    if (!counts_keys(key, keys)) { /* last >= key is key <= last */
+        const struct value *first = key;
+
+        key = other;
+        other = first;
+        op = op == OP_GREATER            ? OP_LESSER
+             : op == OP_LESSER           ? OP_GREATER
+             : op == OP_GREATER_OR_EQUAL ? OP_LESSER_OR_EQUAL
+                                         : OP_GREATER_OR_EQUAL;
+    }
+    if (negated)
+        op = op == OP_GREATER            ? OP_LESSER_OR_EQUAL
+             : op == OP_GREATER_OR_EQUAL ? OP_LESSER
+             : op == OP_LESSER           ? OP_GREATER_OR_EQUAL
+                                         : OP_GREATER;
+    if ((op != OP_LESSER && op != OP_LESSER_OR_EQUAL) || !counts_keys(key, keys) || !is_integer(other) ||
+        (other->type.rank && other->type.dims[other->type.rank - 1] != 1) || other->kind == VALUE_CONSTANT)
+        return false;
+    b->last = other;
+    b->is_end = op == OP_LESSER;
+    return true;
+}
+
+/* Finds the bound in the condition of node i of the chain, where(condition, scores, very small). */
+static bool find_bound(struct attention *a, uint32_t i)
+{
+    const struct node *n = a->chain[i], *reversed[ATTENTION_CONDITIONS_MAX];
+    struct attention_bound b = {0};
+    bool negated = false;
+    double otherwise;
+
+    if (n->op != OP_WHERE || n->inputs[1].value != carried_by(a, i) || !value_splat_number(n->inputs[2].value, &otherwise) ||
+        !(otherwise <= nothing_below))
+        return false;
+    for (const struct node *c = n->inputs[0].value->producer; c && b.node_count < ATTENTION_CONDITIONS_MAX;
+         c = c->inputs[0].value->producer) {
+        reversed[b.node_count++] = c;
+        if (c->op != OP_LOGICAL_NOT) {
+            if (!find_comparison(c, negated, a->keys, &b))
+                return false;
+            for (uint32_t k = 0; k < b.node_count; k++)
+                b.nodes[k] = reversed[b.node_count - 1 - k];
+            a->bound = b;
+            return true;
+        }
+        negated = !negated;
+    }
+    return false;
+}
+
+/* A bound counts only where scores do not grow again behind it, so it is the last node of the chain. */
+static void find_bounds(struct attention *a)
+{
+    if (a->chain_count)
+        find_bound(a, 0);
+}
+
+bool attention_find(const struct node *softmax, struct attention *a)
+{
+    const struct value *weights = softmax->results[0];
+
+    *a = (struct attention){.softmax = softmax};
+    if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float32(weights) ||
+        !find_product(weights, a) || !find_scores(softmax->inputs[0].value, a) || !read_sizes(a))
+        return false;
+    find_bounds(a);
+    return find_masks(a);
+}
+
+uint32_t attention_count(const struct graph *g)
+{
+    struct attention a;
+    uint32_t count = 0;
+
+    graph_for_each (g, n)
+        count += n->op == OP_SOFTMAX && n->cluster && n->cluster->kind == CLUSTER_KERNEL && attention_find(n, &a) &&
+                 a.scores->cluster == n->cluster && a.product->cluster == n->cluster;
+    return count;
+}
+
+/* ---- macro-tiles ---- */
+
+bool attention_has_few_rows(const struct attention *a, const struct target *t)
+{
+    /* Rows of one head, or one row of each that share K and V: both count in one variable. */
+    return (a->group == 1 || a->rows == 1) && a->group * a->rows <= target_facts(t)->attention.few_rows;
+}
+
+/* Returns the time that macro-tiles of so many rows take, in vectors of rows of one thread. */
+static double tile_cost(const struct attention *a, const struct target *t, int64_t rows)
+{
+    const struct attention_facts *facts = &target_facts(t)->attention;
+    const int64_t threads = t->thread_count ? t->thread_count : 1;
+    const int64_t tiles = a->batches * divide_up(a->rows, rows);
+    const double vectors = (double)divide_up(rows, target_lanes(t));
+    const double guarded =
+        a->rows % rows ? facts->guarded_keys / (double)a->keys + (a->mask_count ? facts->guarded_mask : 0) : 0;
+
+    return (double)divide_up(tiles, threads) * (vectors * (1 + guarded) + facts->tile);
+}
+
+int64_t attention_tile_rows(const struct attention *a, const struct target *t)
+{
+    const struct attention_facts *facts = &target_facts(t)->attention;
+    const int64_t lanes = target_lanes(t), most = facts->vectors_most * lanes;
+    int64_t best = a->rows < lanes ? a->rows : lanes;
+
+    if (attention_has_few_rows(a, t))
+        return a->group * a->rows;
+    for (int64_t rows = best + 1; rows <= most && rows <= divide_up(a->rows, lanes) * lanes; rows++) {
+        if ((double)(rows * a->keys) * sizeof(float) > facts->scores_share * target_l2_bytes(t))
+            break;
+        if (tile_cost(a, t, rows) < tile_cost(a, t, best))
+            best = rows;
+    }
+    return best;
+}
+
+int64_t attention_block_keys(const struct attention *a, const struct target *t, int64_t tile_rows)
+{
+    const struct target_facts *facts = target_facts(t);
+    const double cache = facts->attention.block_share * (double)(facts->cache.l1_way_bytes * facts->cache.l1_ways);
+    int64_t keys = (int64_t)(cache / (double)(tile_rows * (int64_t)sizeof(float)));
+
+    if (a->bound.last && keys > facts->attention.bounded_keys)
+        keys = facts->attention.bounded_keys;
+    while (keys >= facts->attention.block_least && a->keys % keys)
+        keys--;
+    return keys >= facts->attention.block_least && keys < a->keys ? keys : a->keys;
+}
