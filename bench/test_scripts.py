@@ -173,7 +173,7 @@ class LanguageModels(unittest.TestCase):
             return {"median": 2 * ms, "min": ms, "rss": 10 * ms}
         with mock.patch.object(language_models, "turn_of_webnn", turn), mock.patch.object(language_models, "turn_of_ort", turn), \
                 mock.patch.object(language_models, "turns_of_llama", lambda *_: {w: turn() for w in language_models.WORK}), \
-                mock.patch.object(language_models, "weight_bytes", lambda path: 10_000_000), \
+                mock.patch.object(language_models, "weight_bytes_apart", lambda path: 10_000_000), \
                 mock.patch.object(os.path, "exists", lambda path: True), contextlib.redirect_stdout(io.StringIO()) as out:
             rows = language_models.measure_network(a, "decoder_135m_q4", 1)
             language_models.print_table({"machine": [{**PEAKS, "threads": 1}], "commit": "abc", "rows": rows}, True)

@@ -342,19 +342,20 @@ bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescri
 /* ---- records ---- */
 
 /** Adds an entry, or gives an older one of the same name another value. */
-static void record_set(struct record_entry *entries, size_t *count, WNNStringView name, struct object *object)
+static void record_set(struct record_entry *entries, size_t *count, struct record_entry added)
 {
     /* Property keys differ; only those with characters that UTF-8 cannot hold can become the same. */
-    for (size_t i = 0; i < *count && memmem(name.data, name.length, "\xEF\xBF\xBD", 3); i++)
-        if (entries[i].name.length == name.length && !memcmp(entries[i].name.data, name.data, name.length)) {
-            entries[i].object = object;
+    for (size_t i = 0; i < *count && memmem(added.name.data, added.name.length, "\xEF\xBF\xBD", 3); i++)
+        if (entries[i].name.length == added.name.length && !memcmp(entries[i].name.data, added.name.data, added.name.length)) {
+            entries[i] = added;
             return;
         }
-    entries[(*count)++] = (struct record_entry){name, object};
+    entries[(*count)++] = added;
 }
 
-bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
-                    size_t *count)
+/** Converts an object with a platform object, or (INTERFACE_COUNT) a string, for each key. */
+static bool convert_entries(struct call *c, napi_value value, enum interface interface, const char *what,
+                            struct record_entry **entries, size_t *count)
 {
     napi_value keys, key, item;
     uint32_t key_count;
@@ -370,8 +371,7 @@ bool convert_record(struct call *c, napi_value value, enum interface interface, 
         return false;
     for (uint32_t i = 0; i < key_count; i++) {
         napi_value pair[2], enumerable;
-        struct object *object;
-        WNNStringView name;
+        struct record_entry entry = {WNN_STRING_VIEW_INIT, NULL, WNN_STRING_VIEW_INIT};
         bool is_enumerable;
 
         if (!succeeded(c->env, napi_get_element(c->env, keys, i, &key)))
@@ -383,12 +383,23 @@ bool convert_record(struct call *c, napi_value value, enum interface interface, 
             return false;
         if (!is_enumerable)
             continue;
-        if (!convert_string(c, key, &name) || !succeeded(c->env, napi_get_property(c->env, value, key, &item)))
+        if (!convert_string(c, key, &entry.name) || !succeeded(c->env, napi_get_property(c->env, value, key, &item)))
             return false;
-        object = object_require(c, item, interface, what);
-        if (!object)
+        if (interface == INTERFACE_COUNT ? !convert_string(c, item, &entry.text)
+                                         : !(entry.object = object_require(c, item, interface, what)))
             return false;
-        record_set(*entries, count, name, object);
+        record_set(*entries, count, entry);
     }
     return true;
+}
+
+bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
+                    size_t *count)
+{
+    return convert_entries(c, value, interface, what, entries, count);
+}
+
+bool convert_record_of_strings(struct call *c, napi_value value, const char *what, struct record_entry **entries, size_t *count)
+{
+    return convert_entries(c, value, INTERFACE_COUNT, what, entries, count);
 }

@@ -63,14 +63,18 @@ bool dictionary_member(struct call *c, napi_value dictionary, const char *name, 
 bool convert_operand_descriptor(struct call *c, napi_value value, WNNOperandDescriptor *out);
 bool convert_tensor_descriptor(struct call *c, napi_value value, WNNTensorDescriptor *out);
 
-/** Holds one entry of record<USVString, interface type>. */
+/** Holds one entry of record<USVString, interface type>, or of record<USVString, USVString>. */
 struct record_entry {
     WNNStringView name;
     struct object *object;
+    WNNStringView text;
 };
 /** Converts to record<USVString, T>; of keys that become the same the last one counts. */
 bool convert_record(struct call *c, napi_value value, enum interface interface, const char *what, struct record_entry **entries,
                     size_t *count);
+/** Converts to record<USVString, USVString> likewise. */
+bool convert_record_of_strings(struct call *c, napi_value value, const char *what, struct record_entry **entries,
+                               size_t *count);
 
 /** Describes an AllowSharedBufferSource.  data is valid until JavaScript runs again. */
 struct buffer_source {

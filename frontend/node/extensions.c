@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Implements what the C API has beyond the specification: options of contexts, saved graphs. */
+/* Implements what the C API has beyond the specification: options of contexts, states and quantized weights of graphs, saved
+ * graphs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,81 @@ static napi_value extension_create_context(napi_env env, napi_callback_info info
         return NULL;
     if (convert_context_options(&c, given[0], &options) && convert_own_options(&c, given[0], &options))
         result = create_context(&c, &options);
+    return call_end(&c, result);
+}
+
+/* ---- what a builder is told before it builds ---- */
+
+static napi_value extension_set_states(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], undefined = NULL;
+    struct record_entry *entries;
+    struct object *builder;
+    WNNNamedState *states;
+    struct call c;
+    size_t count;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_requires(&c, 2) && (builder = object_require(&c, given[0], INTERFACE_BUILDER, "builder")) &&
+        convert_record_of_strings(&c, given[1], "states", &entries, &count) &&
+        (states = call_allocate(&c, count + 1, sizeof(*states)))) {
+        for (size_t i = 0; i < count; i++)
+            states[i] = (WNNNamedState){entries[i].name, entries[i].text};
+        if (throw_last(&c, wnnGraphBuilderSetStates(builder->native.builder, count, states)))
+            succeeded(env, napi_get_undefined(env, &undefined));
+    }
+    return call_end(&c, undefined);
+}
+
+static napi_value extension_quantize_weights(napi_env env, napi_callback_info info)
+{
+    static const char *const formats[] = {"none", "int8", "int4", NULL}; /* as WNNWeightFormat */
+    napi_value given[ARGUMENTS_MAX], undefined = NULL;
+    struct object *builder;
+    struct call c;
+    size_t index;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_requires(&c, 2) && (builder = object_require(&c, given[0], INTERFACE_BUILDER, "builder")) &&
+        convert_enumeration(&c, given[1], "format", formats, &index) &&
+        throw_last(&c, wnnGraphBuilderQuantizeWeights(builder->native.builder, (WNNWeightFormat)index)))
+        succeeded(env, napi_get_undefined(env, &undefined));
+    return call_end(&c, undefined);
+}
+
+/** Returns {matrices, bytesBefore, bytesAfter} as numbers, which hold integers up to 2^53. */
+static napi_value describe_weights(napi_env env, const WNNQuantizedWeights *w)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } members[] = {{"matrices", w->matrices}, {"bytesBefore", w->bytesBefore}, {"bytesAfter", w->bytesAfter}};
+    napi_value result, number;
+
+    if (!succeeded(env, napi_create_object(env, &result)))
+        return NULL;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!succeeded(env, napi_create_double(env, (double)members[i].value, &number)) ||
+            !succeeded(env, napi_set_named_property(env, result, members[i].name, number)))
+            return NULL;
+    return result;
+}
+
+static napi_value extension_get_quantized_weights(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    WNNQuantizedWeights weights;
+    struct object *graph;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_requires(&c, 1) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph"))) {
+        wnnGraphGetQuantizedWeights(graph->native.graph, &weights);
+        result = describe_weights(env, &weights);
+    }
     return call_end(&c, result);
 }
 
@@ -171,6 +247,9 @@ static napi_value extension_load_graph(napi_env env, napi_callback_info info)
 
 const struct member extension_members[] = {
     {"createContext", extension_create_context, 0, false, true, NULL},
+    {"setStates", extension_set_states, 2, false, false, NULL},
+    {"quantizeWeights", extension_quantize_weights, 2, false, false, NULL},
+    {"getQuantizedWeights", extension_get_quantized_weights, 1, false, false, NULL},
     {"saveGraph", extension_save_graph, 2, false, true, NULL},
     {"loadGraph", extension_load_graph, 2, false, true, NULL},
     {0},

@@ -456,6 +456,31 @@ bool kaffine_is_data(const struct kernel *k, struct kaffine a)
     return false;
 }
 
+/* Returns whether a form may depend on a variable. */
+static bool may_depend(const struct kernel *k, struct kaffine a, uint32_t var)
+{
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct kvar *v = &k->vars[a.terms[i].var];
+        if (a.terms[i].var == var || v->kind == KVAR_LOADED || (v->kind == KVAR_DIVMOD && may_depend(k, v->base, var)))
+            return true;
+    }
+    return false;
+}
+
+bool kernel_stores_in_order(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        if (!k->stores[i].varying)
+            continue;
+        if (kaffine_is_data(k, k->stores[i].index))
+            return true;
+        for (uint32_t r = k->parallel_count; r < k->parallel_count + k->reduced_count; r++)
+            if (k->vars[r].size > 1 && !may_depend(k, k->stores[i].index, r))
+                return true;
+    }
+    return false;
+}
+
 /* ---- all of it ---- */
 
 bool kernel_finish(struct kernel *k)

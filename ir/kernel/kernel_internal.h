@@ -56,6 +56,9 @@ bool kernel_interpret_macro_tile(const struct kernel *k, int64_t macro_tile, voi
 double kernel_points(const struct kernel *k, enum kvar_kind kind);
 /** Returns whether a form depends on data: on LOADED variables. */
 bool kaffine_is_data(const struct kernel *k, struct kaffine a);
+/** Returns whether iterations of a finished kernel's loops must store one after the other: at addresses that are data, or
+ * several times at one. */
+bool kernel_stores_in_order(const struct kernel *k);
 /** Returns the class of what one evaluation costs, as the target's table of facts knows it (kernel_op.c). */
 enum operation_class kexpr_class(const struct kexpr *e);
 

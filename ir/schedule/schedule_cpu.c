@@ -81,10 +81,8 @@ static void choose_vector_var(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     double best = 0;
-    bool ordered = false;
+    const bool ordered = kernel_stores_in_order(k);
 
-    for (uint32_t i = 0; i < k->store_count; i++)
-        ordered |= k->stores[i].varying && kaffine_is_data(k, k->stores[i].index);
     s->vector_var = KEXPR_NONE;
     /* The innermost variable comes first, so that of equals the innermost PARALLEL one wins. */
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {

@@ -2,6 +2,7 @@
 /*
  * Chooses a GPU schedule: the shape, the index space, the width of indices.
  */
+#include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_gpu_internal.h"
 
 #include <inttypes.h>
@@ -65,26 +66,12 @@ static bool needs_wide(const struct kernel *k)
 
 /* ---- the shape ---- */
 
-/* Returns whether an address depends on data. */
-static bool is_indirect(const struct kernel *k, struct kaffine a)
-{
-    for (uint32_t i = 0; i < a.count; i++) {
-        const struct kvar *v = &k->vars[a.terms[i].var];
-        if (v->kind == KVAR_LOADED || (v->kind == KVAR_DIVMOD && is_indirect(k, v->base)))
-            return true;
-    }
-    return false;
-}
-
 bool gpu_has_order(const struct kernel *k)
 {
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (k->exprs[i].op == K_SCAN)
             return true;
-    for (uint32_t i = 0; i < k->store_count; i++)
-        if (k->stores[i].varying && is_indirect(k, k->stores[i].index))
-            return true;
-    return false;
+    return kernel_stores_in_order(k);
 }
 
 /* Returns whether rows are contiguous along the REDUCED variables, or there are too few points for a device. */

@@ -9,8 +9,8 @@
  *   query      Q^T of the rows, [depth]                               -
  *   mask       operands of the chain that differ from row to row and  -
  *              from key to key, [key]
- *   keys       -                                                      K^T, [block of keys][depth][key]
- *   scores     chain(K Q^T) by micro-kernels, [key]                   chain(Q K^T)
+ *   scores     chain(K Q^T) by micro-kernels, [key]                   Q K^T, sums along vectors
+ *   chain      -                                                      chain(scores) in place
  *   softmax    exp(score - largest score of the row) in place, and 1 / their sum
  *   product    V^T times those by micro-kernels, block of keys by     those times V
  *              block of keys, [block][width]
@@ -20,7 +20,7 @@
 #include "passes/cluster/attention.h"
 #include "passes/lower/stages.h"
 
-enum { ROWS_AT_ONCE_MAX = 7 }; /* times four vectors of sums are less than 32 registers */
+enum { ROWS_AT_ONCE_MAX = 7 }; /* of few: times four vectors of sums they leave some of 32 registers */
 
 enum { LOCAL_QUERY, LOCAL_SCORES, LOCAL_INVERSE, LOCAL_BLOCKS, LOCAL_PRODUCT, LOCAL_MASK };
 
@@ -28,7 +28,7 @@ struct builder {
     struct attention a;
     uint32_t output_count;
     struct value *const *outputs;
-    bool few; /* rows: LOCAL_QUERY is K^T, not Q^T */
+    bool few; /* rows */
     int64_t tile_rows, block_keys;
     int64_t blocks; /* of keys, in the matmul with V */
     bool bounded;   /* LOCAL_MASK + mask_count says how many of them count */

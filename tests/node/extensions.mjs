@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The entry native of the package: options of contexts, saved graphs.
+// The entry native of the package: options of contexts, states, quantized weights, saved graphs.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import test from 'node:test';
 
 import { webnn, ml, f32, smallGraph, packageFolder } from './support.mjs';
 
-const { createContext, saveGraph, loadGraph } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
+const { createContext, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'webnn-node-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true }));
 
@@ -40,4 +40,65 @@ test('a graph is saved, loaded and dispatched', async () => {
   await assert.rejects(saveGraph({}, file), TypeError);
   context.destroy();
   await assert.rejects(saveGraph(graph, file), { name: 'InvalidStateError' });
+});
+
+/** A builder of present = past + x and y = 2 * past, whose operands have three elements. */
+function counter(context) {
+  const builder = new webnn.MLGraphBuilder(context);
+  const past = builder.input('past', f32(3)), x = builder.input('x', f32(3));
+  return { builder, outputs: { present: builder.add(past, x), y: builder.add(past, past) } };
+}
+
+test('a state is changed in place, and only where it was said', async () => {
+  const context = await ml.createContext();
+  const tensor = (options) => context.createTensor({ ...f32(3), ...options });
+  const x = await tensor({ writable: true }), y = await tensor({ readable: true });
+  const state = await tensor({ readable: true, writable: true });
+  context.writeTensor(x, new Float32Array([1, 2, 3]));
+  context.writeTensor(state, new Float32Array([10, 20, 30]));
+  const { builder, outputs } = counter(context);
+  assert.equal(setStates(builder, { past: 'present' }), undefined);
+  const graph = await builder.build(outputs);
+  for (let i = 0; i < 3; i++) context.dispatch(graph, { past: state, x }, { present: state, y });
+  assert.deepEqual([...new Float32Array(await context.readTensor(state))], [13, 26, 39]);
+  assert.deepEqual([...new Float32Array(await context.readTensor(y))], [24, 48, 72]);
+  const plain = counter(context);
+  const other = await plain.builder.build(plain.outputs);
+  assert.throws(() => context.dispatch(other, { past: state, x }, { present: state, y }), TypeError);
+});
+
+test('states that the graph does not have are refused by build, other arguments at once', async () => {
+  const context = await ml.createContext();
+  for (const [states, message] of [[{ absent: 'present' }, /absent/], [{ past: 'absent' }, /absent/]]) {
+    const { builder, outputs } = counter(context);
+    setStates(builder, states);
+    await assert.rejects(builder.build(outputs), (e) => e instanceof TypeError && message.test(e.message));
+  }
+  const { builder, outputs } = counter(context);
+  for (const wrong of [undefined, 5, { past: Symbol('no string') }]) assert.throws(() => setStates(builder, wrong), TypeError);
+  assert.throws(() => setStates({}, { past: 'present' }), TypeError);
+  assert.throws(() => setStates(builder), TypeError);
+  await builder.build(outputs);
+  assert.throws(() => setStates(builder, { past: 'present' }), { name: 'InvalidStateError' });
+  assert.throws(() => quantizeWeights(builder, 'int8'), { name: 'InvalidStateError' });
+});
+
+test('weights are quantized if they are asked to be', async () => {
+  const context = await ml.createContext();
+  const build = (format) => {
+    const builder = new webnn.MLGraphBuilder(context);
+    const weights = Float32Array.from({ length: 512 * 256 }, (_, i) => Math.sin(i));
+    const w = builder.constant(f32(512, 256), weights);
+    if (format) assert.equal(quantizeWeights(builder, format), undefined);
+    return builder.build({ y: builder.matmul(builder.input('x', f32(1, 512)), w) });
+  };
+  const none = { matrices: 0, bytesBefore: 0, bytesAfter: 0 };
+  assert.deepEqual(getQuantizedWeights(await build()), none);
+  assert.deepEqual(getQuantizedWeights(await build('none')), none);
+  const int8 = getQuantizedWeights(await build('int8')), int4 = getQuantizedWeights(await build('int4'));
+  assert.equal(int8.matrices, 1);
+  assert.equal(int8.bytesBefore, 512 * 256 * 4);
+  assert.ok(int8.bytesAfter < int8.bytesBefore / 3 && int4.bytesAfter < int8.bytesAfter);
+  assert.throws(() => quantizeWeights(new webnn.MLGraphBuilder(context), 'int2'), TypeError);
+  assert.throws(() => getQuantizedWeights({}), TypeError);
 });

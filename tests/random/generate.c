@@ -265,6 +265,10 @@ static void *draw_data(struct generator *r, const struct tensor_type *t, enum co
                                                    : draw_integer(r, t->type, style);
         if (style == STYLE_ZERO_POINT)
             s = (union scalar){.u64 = zero_point};
+        if (content == CONTENT_COUNTING)
+            s = (union scalar){.i64 = i};
+        if (content == CONTENT_LOWEST)
+            s = (union scalar){.f32 = -1e38f};
         if (content == CONTENT_NIBBLES) /* of int8 from -8 on */
             s = (union scalar){.u64 = (s.u64 & 15) - (dtype_is_signed(t->type) ? 8 : 0)};
         memcpy(data + (size_t)i * size, &s, size);
@@ -579,6 +583,8 @@ static void draw_pattern(struct generator *r)
     const uint8_t *steps = patterns[draw(r, sizeof patterns / sizeof *patterns)];
 
     if (chance(r, 6) && draw_quantized_contraction(r))
+        return;
+    if (chance(r, 4) && draw_attention(r))
         return;
     if (chance(r, 30))
         r->hint = NULL;

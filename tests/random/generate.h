@@ -53,7 +53,9 @@ enum content {
     CONTENT_WEIGHTS,  /* the same, constant almost always; so are scales and zero points of quantized contractions */
     CONTENT_NIBBLES,  /* likewise, within a range of 16 */
     CONTENT_SCALE,
-    CONTENT_ZERO_POINT
+    CONTENT_ZERO_POINT,
+    CONTENT_COUNTING, /* 0, 1, 2 ..., constant almost always */
+    CONTENT_LOWEST    /* so far below all others that its exponential beside them is 0, likewise */
 };
 
 /** Returns a new input or constant. */
@@ -73,6 +75,8 @@ struct node *append(struct generator *r, enum op op, uint32_t count, struct valu
 
 /** Appends a contraction of dequantized tensors and what usually follows it. */
 bool draw_quantized_contraction(struct generator *r);
+/** Appends an attention. */
+bool draw_attention(struct generator *r);
 /** Appends one random application of op; its (random) result is the hint of the next.  False: it did not work out. */
 bool draw_operator(struct generator *r, enum op op);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import type { MLContext, MLContextOptions, MLGraph } from './index.js';
+import type { MLContext, MLContextOptions, MLGraph, MLGraphBuilder } from './index.js';
 
 export interface NativeContextOptions extends MLContextOptions {
   /** Asks for the same bits with any number of threads, on processors of one kind. */
@@ -15,6 +15,24 @@ export interface NativeContextOptions extends MLContextOptions {
 
 /** Does what ml.createContext does, with more options. */
 export function createContext(options?: NativeContextOptions): Promise<MLContext>;
+/**
+ * Says which inputs and outputs of the graph that the builder builds are states: { inputName: outputName }.  What the output is
+ * after a dispatch, the input is before the next one; one tensor may be given for both, and is changed in place.
+ */
+export function setStates(builder: MLGraphBuilder, states: Record<string, string>): void;
+/** Lets the builder's build round the constant weights of matmuls to 8 or 4 bits, with a scale for each block of 32. */
+export function quantizeWeights(builder: MLGraphBuilder, format: 'none' | 'int8' | 'int4'): void;
+
+export interface QuantizedWeights {
+  /** How many matrices have been rounded. */
+  matrices: number;
+  bytesBefore: number;
+  /** Scales included. */
+  bytesAfter: number;
+}
+
+/** Says what quantizeWeights came to in the build of a graph. */
+export function getQuantizedWeights(graph: MLGraph): QuantizedWeights;
 /** Writes a compiled graph to a file, for loadGraph on this machine or one like it. */
 export function saveGraph(graph: MLGraph, path: string): Promise<undefined>;
 /** Makes a graph of a file, without compiling.  Code in a file is trusted as that of a shared library is. */

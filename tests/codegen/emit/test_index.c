@@ -238,13 +238,13 @@ static void gathers_clamp_indices(void **state)
     }
 }
 
-/* Scattered rows: stores at addresses that are data, in order, the last one wins. */
+/* Scattered rows: stores at addresses that are data, or all at one, in order: the last one wins. */
 static void scatters_store_in_order(void **state)
 {
     (void)state;
     for (int d = 0; d < DTYPES; d++) {
-        for (int64_t n = 1; n <= 40; n += 13) {
-            int64_t rows = 9, updates = 30;
+        for (int64_t i = 0; i < 8; i++) {
+            int64_t n = 1 + i / 2 * 13, rows = i % 2 ? 9 : 1, updates = 30;
             struct kernel *k = kernel_create();
             void *tensors[3] = {buffer_create((size_t)(updates * n) * dtype_size(dtypes[d])),
                                 buffer_create((size_t)updates * 4), buffer_create((size_t)(rows * n) * dtype_size(dtypes[d]))};
@@ -259,8 +259,8 @@ static void scatters_store_in_order(void **state)
             uint32_t x = load(k, 0, kaffine_add(k, strided(k, r, n, 0), kaffine_var(k, c)));
             kernel_store(k, 2, kaffine_add(k, kaffine_scale(k, row, n), kaffine_var(k, c)), x, 0, NULL);
             check_kernel(k, tensors, exact);
-            for (int i = 0; i < 3; i++)
-                buffer_free(tensors[i]);
+            for (int t = 0; t < 3; t++)
+                buffer_free(tensors[t]);
         }
     }
 }

@@ -222,6 +222,8 @@ static const struct operator_case cases[] = {
     {ALL, "inputs { x: T[3, 4]; i: i64[3, 9]; u: T[3, 9]; } nodes { y = scatterElements(x, i, u, axis=1); } outputs { y; }"},
     {ALL, "inputs { x: T[3, 4, 2]; i: i32[5, 1]; u: T[5, 4, 2]; } nodes { y = scatterND(x, i, u); } outputs { y; }"},
     {ALL, "inputs { x: T[3, 4, 2]; i: i32[2, 6, 3]; u: T[2, 6]; } nodes { y = scatterND(x, i, u); } outputs { y; }"},
+    {ALL, "inputs { x: T[1]; i: i64[9, 1]; u: T[9]; } nodes { y = scatterND(x, i, u); } outputs { y; }"},
+    {ALL, "inputs { x: T[1, 40]; i: i64[9, 1]; u: T[9, 40]; } nodes { y = scatterND(x, i, u); } outputs { y; }"},
     {"f32 f16 u8 i8", "inputs { x: T[1, 2, 4, 5]; } nodes { y = resample2d(x, sizes=[8, 10]); z = resample2d(x, sizes=[3, 7]); "
                       "} outputs { y; z; }"},
     {"f32 f16 u8 i8", "inputs { x: T[1, 2, 4, 5]; } nodes { y = resample2d(x, sizes=[8, 10], mode=linear); z = resample2d(x, "
