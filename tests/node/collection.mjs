@@ -15,15 +15,16 @@ async function collect() {
 
 test('tensors that are forgotten are collected in time, as the collector knows their size', { skip: sanitized }, async () => {
   const context = await ml.createContext();
-  const data = new Float32Array(1 << 20);
+  const data = new Float32Array(1 << 20), count = 500;
   const before = process.memoryUsage().rss;
   let most = 0;
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < count; i++) {
     const tensor = await context.createTensor({ ...f32(1 << 20), writable: true });
     context.writeTensor(tensor, data);
     most = Math.max(most, process.memoryUsage().rss);
   }
-  assert.ok(most < before + 500e6, `resident memory grew from ${before} to ${most} bytes`);
+  // A collector that marks beside the program lags behind one that is fast, but not by half of all tensors.
+  assert.ok(most < before + data.byteLength * count / 2, `resident memory grew from ${before} to ${most} bytes`);
 });
 
 test('contexts that reactions of their promise refer to are collected', async () => {
