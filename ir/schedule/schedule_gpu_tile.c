@@ -81,6 +81,8 @@ static struct gpu_accesses operand_accesses(const struct kernel *k, const bool *
     return a;
 }
 
+/* Sees which operand differs along which variable.  Returns false if there is no contraction, or one whose columns are all the
+ * same: such as a convolution that sees nothing but padding. */
 static bool view_contraction(const struct kernel *k, struct contraction_view *v)
 {
     const uint32_t n = k->parallel_count - 1;
@@ -106,7 +108,7 @@ static bool view_contraction(const struct kernel *k, struct contraction_view *v)
         }
     }
     arena_free(&arena);
-    return true;
+    return v->operands[0].along[n] || v->operands[1].along[n];
 }
 
 /* ---- rows and columns ---- */

@@ -87,6 +87,13 @@ static const struct shape_case cases[] = {
      GPU_TILES,
      {GLOBAL_TILE(3, 1, 4), LOCAL_TILE(2, 1)},
      false},
+    {"a convolution that sees nothing but padding, with the same result everywhere",
+     "inputs { x: f32[1, 2, 2, 1]; w: f32[2, 1, 1, 1]; z: i32[1, 1, 1, 1]; } consts { s: f32[1, 1, 1, 1] @scalar(3); } "
+     "nodes { c = conv2d(x, w, padding=[0, 2, 1, 0], strides=[1, 3], filterLayout=\"ihwo\"); "
+     "i = cast(c, int32); y = dequantizeLinear(i, s, z); } outputs { y; }",
+     GPU_POINTS,
+     {{.lanes = 4}, {.no_lanes = true}},
+     false},
     {"vectors along columns",
      "inputs { x: f32[3, 4, 37]; y: f32[37]; z: f16[3, 1, 37]; } nodes { a = mul(x, y); b = exp(a); c = cast(z, float32); d = "
      "max(b, "
