@@ -395,7 +395,37 @@ def draw_chart(found, best):
     return "\n".join(out + ["</svg>", ""])
 
 
+# ---- what was measured, in a file
+
+def read_found(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def write_found(path, found):
+    """Writes what was measured, if a file is named."""
+    if path:
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(found, f, indent=1)
+            f.write("\n")
+
+
 # ---- command line
+
+def add_turns(parser):
+    """Adds the options that say how engines take turns."""
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--threads", default="1 2", type=lambda text: [int(t) for t in text.split()])
+    parser.add_argument("--best", action="store_true")
+
+
+def make_absolute(a, names):
+    """Makes the paths of options absolute: engines run in other folders."""
+    for name in names:
+        if getattr(a, name):
+            setattr(a, name, os.path.abspath(getattr(a, name)))
+
 
 def arguments():
     shared = os.environ.get("WEBNN_SHARED") or os.path.join(HERE, "..", "..", "shared")
@@ -405,28 +435,22 @@ def arguments():
     p.add_argument("--networks", choices=(*GROUPS, "all"), default="all")
     p.add_argument("--cases", default=os.path.join(shared, "models"))
     p.add_argument("--script", default=os.path.join(shared, "bench", "ort_bench.mjs"))
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--seconds", type=float, default=2)
-    p.add_argument("--threads", default="1 2", type=lambda text: [int(t) for t in text.split()])
+    add_turns(p)
     p.add_argument("--steps", type=int, default=5)
     p.add_argument("--built-in", action="store_true")
-    p.add_argument("--best", action="store_true")
     p.add_argument("--markdown", action="store_true")
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
     if not a.draw and not (a.bench and a.ort and (a.models or a.networks == "models")):
         p.error("--bench and --ort are needed, and --models for all but the trained networks")
-    for name in ("bench", "script", "models", "cases"):
-        if getattr(a, name):
-            setattr(a, name, os.path.abspath(getattr(a, name)))
+    make_absolute(a, ("bench", "script", "models", "cases"))
     return a
 
 
 def main():
     a = arguments()
     if a.draw:
-        with open(a.draw, encoding="utf-8") as f:
-            found = json.load(f)
+        found = read_found(a.draw)
         if not a.markdown:
             print_all(found)
     else:
@@ -439,10 +463,7 @@ def main():
                 print_steps(r, a.steps)
     if a.markdown and found["networks"]:
         print_markdown(found, a.best, a.machine)
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as f:
-            json.dump(found, f, indent=1)
-            f.write("\n")
+    write_found(a.json, found)
     if a.chart and found["networks"]:
         with open(a.chart, "w", encoding="utf-8") as f:
             f.write(draw_chart(found, a.best))

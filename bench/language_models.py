@@ -206,34 +206,25 @@ def arguments():
     for name in ("--bin", "--models", "--ort", "--llama", "--json", "--draw"):
         p.add_argument(name)
     p.add_argument("--script", default=os.path.join(shared, "bench", "llama_bench.mjs"))
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--seconds", type=float, default=2)
-    p.add_argument("--threads", default="1 2", type=lambda text: [int(t) for t in text.split()])
-    p.add_argument("--best", action="store_true")
+    compare.add_turns(p)
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
     if not a.draw and not (a.bin and a.models):
         p.error("--bin and --models are needed")
-    for name in ("bin", "models", "script"):
-        if getattr(a, name):
-            setattr(a, name, os.path.abspath(getattr(a, name)))
+    compare.make_absolute(a, ("bin", "models", "script"))
     return a
 
 
 def main():
     a = arguments()
     if a.draw:
-        with open(a.draw, encoding="utf-8") as f:
-            found = json.load(f)
+        found = compare.read_found(a.draw)
     else:
         interpreter.need("onnx")
         found = measure(a)
     if found["rows"]:
         print_table(found, a.best)
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as f:
-            json.dump(found, f, indent=1)
-            f.write("\n")
+    compare.write_found(a.json, found)
     return 1 if found["failed"] else 0
 
 

@@ -490,8 +490,7 @@ def arguments():
     a = shared.parse_args()
     if not a.draw and not (a.bench and a.ort and a.models):
         shared.error("--bench, --ort and --models are needed")
-    if not a.draw:
-        a.bench, a.script, a.models = (os.path.abspath(path) for path in (a.bench, a.script, a.models))
+    compare.make_absolute(a, ("bench", "script", "models"))
     a.built_in = False    # compare.py's option: models are files
     return a
 
@@ -499,8 +498,7 @@ def arguments():
 def main():
     a = arguments()
     if a.draw:
-        with open(a.draw, encoding="utf-8") as f:
-            found = json.load(f)
+        found = compare.read_found(a.draw)
     else:
         names = [n for n in CASES if not a.patterns or any(re.search(p, n) for p in a.patterns)]
         interpreter.need("numpy", "onnx")
@@ -508,10 +506,7 @@ def main():
         print_header(a.threads)
         found = measure(a, names)
     print_table(found)
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as f:
-            json.dump(found, f, indent=1)
-            f.write("\n")
+    compare.write_found(a.json, found)
     return 1 if found["failed"] else 0
 
 

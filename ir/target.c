@@ -103,6 +103,7 @@
     {.vectors_most = 6,                                                                                                        \
      .rows_least = 16,                                                                                                         \
      .few_rows = 15,                                                                                                           \
+     .rows_at_once = 7,                                                                                                        \
      .few_rows_best = 2,                                                                                                       \
      .bounded_rows = 8,                                                                                                        \
      .keys_least = 8,                                                                                                          \

@@ -246,6 +246,7 @@ struct attention_facts {
     int64_t vectors_most;  /* vectors of rows of a macro-tile, at most */
     int64_t rows_least;    /* fewer leave lanes empty, */
     int64_t few_rows;      /* but so many or fewer have vectors along keys and columns: */
+    int64_t rows_at_once;  /* so many of them share what is loaded of K: their sums stay in registers; */
     int64_t few_rows_best; /* so many or fewer of these read K and V no faster in matmuls of the library, */
     int64_t bounded_rows;  /* and so many or fewer if only some of the keys count */
     int64_t keys_least;    /* fewer make the stages short beside what surrounds them */

@@ -334,7 +334,7 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
         return;
     }
     const uint32_t var = e->k->parallel_count + r, level = e->info.point_level + r;
-    V size = var_count(e, var);
+    V size = number_value(e, e->info.var_number[var]);
 
     if (r >= e->s->tile.unroll_from && !guards_are_open(e, cx)) {
         for (int64_t i = 0; i < e->k->vars[var].size; i++) {

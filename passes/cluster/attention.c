@@ -226,38 +226,31 @@ static bool find_comparison(const struct node *n, bool negated, int64_t keys, st
     return true;
 }
 
-/* Finds the bound in the condition of node i of the chain, where(condition, scores, very small). */
-static bool find_bound(struct attention *a, uint32_t i)
+/* Finds the bound in the condition of the chain's last node, where(condition, scores, very small).  In front of another node it
+ * would be none: scores could grow again behind it. */
+static void find_bound(struct attention *a)
 {
-    const struct node *n = a->chain[i], *reversed[ATTENTION_CONDITIONS_MAX];
+    const struct node *n = a->chain_count ? a->chain[0] : NULL, *reversed[ATTENTION_CONDITIONS_MAX];
     struct attention_bound b = {0};
     bool negated = false;
     double otherwise;
 
-    if (n->op != OP_WHERE || n->inputs[1].value != carried_by(a, i) || !value_splat_number(n->inputs[2].value, &otherwise) ||
-        !(otherwise <= nothing_below))
-        return false;
+    if (!n || n->op != OP_WHERE || n->inputs[1].value != carried_by(a, 0) ||
+        !value_splat_number(n->inputs[2].value, &otherwise) || !(otherwise <= nothing_below))
+        return;
     for (const struct node *c = n->inputs[0].value->producer; c && b.node_count < ATTENTION_CONDITIONS_MAX;
          c = c->inputs[0].value->producer) {
         reversed[b.node_count++] = c;
         if (c->op != OP_LOGICAL_NOT) {
             if (!find_comparison(c, negated, a->keys, &b))
-                return false;
+                return;
             for (uint32_t k = 0; k < b.node_count; k++)
                 b.nodes[k] = reversed[b.node_count - 1 - k];
             a->bound = b;
-            return true;
+            return;
         }
         negated = !negated;
     }
-    return false;
-}
-
-/* A bound counts only where scores do not grow again behind it, so it is the last node of the chain. */
-static void find_bounds(struct attention *a)
-{
-    if (a->chain_count)
-        find_bound(a, 0);
 }
 
 bool attention_find(const struct node *softmax, struct attention *a)
@@ -268,7 +261,7 @@ bool attention_find(const struct node *softmax, struct attention *a)
     if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float32(weights) ||
         !find_product(weights, a) || !find_scores(softmax->inputs[0].value, a) || !read_sizes(a))
         return false;
-    find_bounds(a);
+    find_bound(a);
     return find_masks(a);
 }
 
@@ -332,4 +325,14 @@ int64_t attention_block_keys(const struct attention *a, const struct target *t, 
     while (keys >= facts->attention.block_least && a->keys % keys)
         keys--;
     return keys >= facts->attention.block_least && keys < a->keys ? keys : a->keys;
+}
+
+int64_t attention_rows_at_once(const struct target *t, int64_t rows)
+{
+    int64_t at_once = target_facts(t)->attention.rows_at_once;
+
+    at_once = rows < at_once ? rows : at_once;
+    while (rows % at_once)
+        at_once--;
+    return at_once;
 }

@@ -66,6 +66,8 @@ int64_t attention_tile_rows(const struct attention *a, const struct target *t);
 /** Returns how many keys the matmul with V takes at a time, and how many are left out at a time if there is a bound: a divisor
  * of all of them. */
 int64_t attention_block_keys(const struct attention *a, const struct target *t, int64_t tile_rows);
+/** Returns how many of few rows are computed at once, so that their sums fit into registers: a divisor of all. */
+int64_t attention_rows_at_once(const struct target *t, int64_t rows);
 /** Returns how many kernel clusters of a graph are attentions. */
 uint32_t attention_count(const struct graph *g);
 

@@ -20,8 +20,6 @@
 #include "passes/cluster/attention.h"
 #include "passes/lower/stages.h"
 
-enum { ROWS_AT_ONCE_MAX = 7 }; /* of few: times four vectors of sums they leave some of 32 registers */
-
 enum { LOCAL_QUERY, LOCAL_SCORES, LOCAL_INVERSE, LOCAL_BLOCKS, LOCAL_PRODUCT, LOCAL_MASK };
 
 struct builder {
@@ -30,8 +28,9 @@ struct builder {
     struct value *const *outputs;
     bool few; /* rows */
     int64_t tile_rows, block_keys;
-    int64_t blocks; /* of keys, in the matmul with V */
-    bool bounded;   /* LOCAL_MASK + mask_count says how many of them count */
+    int64_t rows_at_once; /* of few rows: those that share what is loaded of K */
+    int64_t blocks;       /* of keys, in the matmul with V */
+    bool bounded;         /* LOCAL_MASK + mask_count says how many of them count */
     /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
      * there are no dimensions.  With few rows those of a group are rows. */
     uint32_t batch_var[ATTENTION_BATCH_MAX], group_var, block_var;
@@ -127,8 +126,8 @@ static struct kaffine key_of(struct part *st, struct kaffine block, struct kaffi
     return kaffine_add(st->stage.l.k, kaffine_scale(st->stage.l.k, block, st->b->block_keys), key);
 }
 
-/* Returns the map of the element (row, column) of the macro-tile's matrix in a value that is broadcast to the matmuls' batches.
- * A last dimension of size 1 is read wherever the column is. */
+/* Returns the map of the element (row, column) of the macro-tile's matrix in a value that is broadcast to the matmuls'
+ * batches. */
 static struct map matrix_map(const struct part *st, const struct value *v, struct kaffine row, struct kaffine column)
 {
     const struct attention *a = &st->b->a;
@@ -317,21 +316,11 @@ static bool make_scores(struct builder *b)
     return stage_end(&st.stage, good, "scores", KSTAGE_ALWAYS);
 }
 
-/* Returns how many of few rows are computed at once, so that their sums fit into registers: a divisor of all. */
-static int64_t rows_at_once(int64_t rows)
-{
-    int64_t at_once = rows < ROWS_AT_ONCE_MAX ? rows : ROWS_AT_ONCE_MAX;
-
-    while (rows % at_once)
-        at_once--;
-    return at_once;
-}
-
 /* Computes the scores of few rows.  Vectors run along the sums, and what they load of K serves several rows. */
 static bool make_sums(struct builder *b)
 {
     const struct value *q = b->a.scores->inputs[0].value, *k_value = b->a.scores->inputs[1].value;
-    const int64_t at_once = rows_at_once(b->tile_rows);
+    const int64_t at_once = b->rows_at_once;
     struct part st;
     bool good = part_begin(&st, b);
 
@@ -561,6 +550,7 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     b.few = attention_has_few_rows(&b.a, target);
     b.tile_rows = attention_tile_rows(&b.a, target);
     b.block_keys = attention_block_keys(&b.a, target, b.tile_rows);
+    b.rows_at_once = attention_rows_at_once(target, b.tile_rows);
     b.blocks = b.a.keys / b.block_keys;
     b.bounded = b.a.bound.last && b.blocks > 1;
     b.stages = (struct stages){.table = t, .anchor = n};

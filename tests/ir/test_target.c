@@ -126,6 +126,7 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, attention.vectors_most, 1, 64),
     RANGE(INT64, int64_t, attention.rows_least, 1, 64),
     RANGE(INT64, int64_t, attention.few_rows, 1, 64),
+    RANGE(INT64, int64_t, attention.rows_at_once, 1, 8),
     RANGE(INT64, int64_t, attention.few_rows_best, 1, 64),
     RANGE(INT64, int64_t, attention.bounded_rows, 1, 64),
     RANGE(INT64, int64_t, attention.keys_least, 1, 4096),
