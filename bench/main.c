@@ -43,6 +43,7 @@ static bool open_context(struct subject *s, const struct bench_options *o, const
     WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
 
     s->given = o->given;
+    c.accelerated = getenv("WEBNN_ENGINE") != NULL; /* which --engine sets: else it is the processor that is measured */
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.deterministic = o->deterministic;

@@ -190,6 +190,7 @@ bool bench_measure_overhead(uint32_t threads, struct bench_overhead *out)
     bool ok;
 
     memset(out, 0, sizeof *out);
+    options.accelerated = false;
     options.threadCount = threads;
     options.debug = WNN_STR("skip=fuse-kernels");
     ok = !wnnCreateContext(&options, &context) && time_chain(context, 1, &out->compute) && time_chain(context, CHAIN, &chain) &&

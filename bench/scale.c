@@ -104,6 +104,7 @@ bool bench_scale_time(const char *kind, uint32_t nodes, uint32_t threads, const 
     double start = bench_now();
     bool ok;
 
+    options.accelerated = false;
     options.threadCount = threads;
     if (debug)
         options.debug = WNN_STR(debug);

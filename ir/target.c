@@ -266,3 +266,32 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
 
     return is_processor ? &processor : &gpu;
 }
+
+/* ---- engines ---- */
+
+const struct engine_facts *target_engine_facts(void)
+{
+    static const struct engine_facts facts = {
+        .gpu_share = 0.3, .worth = 1.5, .worth_fast = 1, .worth_low = 1, .memory_least = UINT64_C(1) << 30};
+
+    return &facts;
+}
+
+/* Makers' guides say so.  The rows have the least that is in use: NVIDIA's units do 64 (Turing, A100) or 128 multiply-adds in a
+ * cycle, AMD's 64, or twice as many where a driver counts them in pairs, and one of Intel's is a pair of vectors of 4. */
+static const struct gpu_maker makers[] = {
+    {0x10DE, "NVIDIA", 64}, {0x1002, "AMD", 64}, {0x8086, "Intel", 8}, {0, "others", 16}};
+
+const struct gpu_maker *target_gpu_maker_at(uint32_t i)
+{
+    return i < sizeof makers / sizeof *makers ? &makers[i] : NULL;
+}
+
+const struct gpu_maker *target_gpu_maker(uint32_t vendor)
+{
+    const struct gpu_maker *m = makers;
+
+    while (m->vendor && m->vendor != vendor)
+        m++;
+    return m;
+}

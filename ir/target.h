@@ -302,6 +302,26 @@ struct gpu_facts {
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
 };
 
+/**
+ * Decides whether a context whose program leaves the choice open computes on a GPU (runtime/api/engine_choice.c).  These
+ * numbers weigh estimates: OpenCL tells neither how much arithmetic a compute unit does nor how fast memory is, and no device
+ * was measured.
+ */
+struct engine_facts {
+    double gpu_share;  /* share of a GPU's peak that generated kernels are expected to reach */
+    double worth;      /* how many times the processor's speed is worth starting kernels there and moving data to and fro */
+    double worth_fast; /* the same where the program asks for speed */
+    double worth_low;  /* the same where it asks for little power, for GPUs without memory of their own */
+    uint64_t memory_least; /* bytes of a GPU's memory: less holds no network beside a screen's contents */
+};
+
+/** Describes the GPUs of one maker. */
+struct gpu_maker {
+    uint32_t vendor; /* its number in OpenCL (CL_DEVICE_VENDOR_ID); 0 stands for all others */
+    const char *name;
+    uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
+};
+
 /* ---- the target ---- */
 
 /** Describes what is compiled for.  Whoever fills it in owns everything that it points at. */
@@ -368,6 +388,12 @@ struct target {
 /** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  No number of it was measured on a GPU:
  * the numbers are those that makers' guides recommend.  The result is never NULL and lives for ever. */
 const struct gpu_facts *target_gpu_facts(bool is_processor);
+/** Returns the facts for choosing between engines.  The result is never NULL and lives for ever. */
+const struct engine_facts *target_engine_facts(void);
+/** Returns the row of a maker of GPUs, or that of all others.  The result is never NULL and lives for ever. */
+const struct gpu_maker *target_gpu_maker(uint32_t vendor);
+/** Returns the i-th row of makers, or NULL behind the last one, for tests. */
+const struct gpu_maker *target_gpu_maker_at(uint32_t i);
 /** Returns the row of the table for a target, or the baseline's for NULL.  The result is never NULL and lives for ever. */
 const struct target_facts *target_facts(const struct target *t);
 /**

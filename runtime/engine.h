@@ -169,6 +169,8 @@ struct engine_functions {
     /** Returns facts for passes, which the engine owns.  They are found at the first call, so that creating an engine stays
      * cheap. Returns NULL after an error in *e. */
     const struct target *(*target)(struct engine *en, struct error *e);
+    /** Says what the engine computes on: kind, names and sizes, for wnnContextGetDevice.  It is NULL where nothing is known. */
+    void (*describe)(struct engine *en, WNNDeviceInfo *out);
     /** Decides how a kernel runs and sets s->schedule, for t, which may be another machine than the engine's, or
      * s->gpu_schedule, for the engine's device.  They become the program's.  It is NULL where steps have no schedule.  Returns
      * false after an error in *e. */

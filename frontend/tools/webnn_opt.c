@@ -308,6 +308,7 @@ static bool run(const struct options *o)
     struct graph *g;
     bool ok;
 
+    context_options.accelerated = false; /* what is printed depends on a GPU only if one is asked for */
     context_options.debug = (WNNStringView){o->debug, strlen(o->debug)};
     if (wnnCreateContext(&context_options, &context))
         return complain("%s", wnnGetLastErrorMessage().data);

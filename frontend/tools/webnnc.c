@@ -55,6 +55,7 @@ static bool create_context(struct compilation *c)
 {
     WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
 
+    options.engine = WNNEngine_Cpu; /* objects are for processors */
     options.threadCount = c->options->threads;
     options.precision = c->options->precision;
     options.deterministic = c->options->deterministic;

@@ -53,7 +53,7 @@ extern "C" {
 typedef struct WNNContextOptions {
     size_t structSize;
     WNNPowerPreference powerPreference;
-    bool accelerated;                 /**< a massively parallel device is welcome: a hint; engine says where graphs run */
+    bool accelerated;                 /**< a massively parallel device is welcome: a hint for WNNEngine_Auto */
     uint32_t threadCount;             /**< threads per computation; 0 for OMP_NUM_THREADS, else all processors; fewer if the
                                        * system does not let so many be created */
     WNNStringView debug;              /**< debug switches as in the WEBNN_DEBUG variable, see docs/debugging.md */
@@ -65,7 +65,9 @@ typedef struct WNNContextOptions {
     bool deterministic;               /**< graphs built here compute the same bits with any threadCount, on processors of one
                                            kind; some take longer for it, and precision has no effect (docs/semantics.md) */
     WNNBudget budget;                 /**< what every graph builder begins with */
-    WNNEngine engine;                 /**< where graphs run; NotSupportedError if there is no such machine */
+    WNNEngine engine;                 /**< where graphs run; NotSupportedError if there is no such machine.  With WNNEngine_Auto
+                                       * accelerated and powerPreference count: a GPU is taken where it is expected to be
+                                       * faster than the processor (docs/gpu.md) */
     WNNStringView device;             /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; the first if
                                        * empty */
     WNNStringView cache;              /**< of WNNEngine_Gpu: the folder of built programs, which must be the user's alone; if
@@ -138,6 +140,11 @@ WNN_EXPORT bool wnnContextIsLost(WNNContext context);
  * makes it a device.
  */
 WNN_EXPORT bool wnnContextGetAccelerated(WNNContext context);
+/**
+ * Says what graphs run on: the processor, whose name is that of its kind, or an OpenCL device.  Returns false, with *device
+ * empty, if the engine does not know.
+ */
+WNN_EXPORT bool wnnContextGetDevice(WNNContext context, WNNDeviceInfo *device);
 /** Returns what the options asked for. */
 WNN_EXPORT WNNPowerPreference wnnContextGetPowerPreference(WNNContext context);
 /** Returns what the options asked for. */

@@ -248,6 +248,14 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     {
         return wnnContextGetAccelerated(get());
     }
+    /** Says what graphs run on; its kind is WNNDeviceKind_Other if the engine does not know. */
+    WNNDeviceInfo device() const
+    {
+        WNNDeviceInfo info;
+
+        wnnContextGetDevice(get(), &info);
+        return info;
+    }
     /** Returns whether the context was destroyed, or lost for another reason.  It never comes back. */
     bool isLost() const
     {

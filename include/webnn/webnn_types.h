@@ -214,8 +214,8 @@ typedef struct WNNQuantizedWeights {
 
 /** Says what kind of machine computes. */
 typedef enum WNNEngine {
-    WNNEngine_Auto = 0, /**< what the variable WEBNN_ENGINE says, else the processor: no device has been measured yet, so that
-                             nothing says which graphs would be faster there */
+    WNNEngine_Auto = 0, /**< what the variable WEBNN_ENGINE says, else a GPU that is expected to be faster than the processor,
+                             else the processor */
     WNNEngine_Cpu = 1,  /**< the processor */
     WNNEngine_Gpu = 2,  /**< an OpenCL device */
     WNNEngine_Force32 = 0x7FFFFFFF

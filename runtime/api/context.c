@@ -177,6 +177,17 @@ bool wnnContextGetAccelerated(WNNContext context)
     return context && context->engine->accelerated;
 }
 
+bool wnnContextGetDevice(WNNContext context, WNNDeviceInfo *device)
+{
+    if (!device)
+        return false;
+    *device = (WNNDeviceInfo){.kind = WNNDeviceKind_Other};
+    if (!context || !context->engine->functions->describe)
+        return false;
+    context->engine->functions->describe(context->engine, device);
+    return true;
+}
+
 WNNPowerPreference wnnContextGetPowerPreference(WNNContext context)
 {
     return context ? context->power_preference : WNNPowerPreference_Default;

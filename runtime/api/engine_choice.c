@@ -44,6 +44,43 @@ bool wnnGetDevice(uint32_t number, WNNDeviceInfo *device)
     return engine_opencl_device(number, device);
 }
 
+/* Returns how many times faster than the processor a GPU has to be expected to be. */
+static double worth_of(WNNPowerPreference p)
+{
+    const struct engine_facts *facts = target_engine_facts();
+
+    return p == WNNPowerPreference_LowPower          ? facts->worth_low
+           : p == WNNPowerPreference_HighPerformance ? facts->worth_fast
+                                                     : facts->worth;
+}
+
+/*
+ * Chooses between the processor and the fastest GPU.  What a graph would gain is known only when it is built, but tensors,
+ * which belong to the context, come before graphs, so that the choice is one for all of them (docs/gpu.md).  A GPU that cannot
+ * be used after all leaves the work to the processor.
+ */
+static struct engine *choose_freely(const WNNContextOptions *o, struct opencl_choice choice, uint32_t thread_count,
+                                    const struct debug_options *debug, struct error *e)
+{
+    struct engine *processor = engine_cpu_create(thread_count, debug, e), *gpu;
+    struct error ignored = {.status = WNNStatus_Success};
+    struct opencl_estimate found;
+    char number[16];
+
+    if (!processor || !o->accelerated || debug->isa || /* which names the instruction set of a processor */
+        !engine_opencl_fastest(o->powerPreference == WNNPowerPreference_LowPower, &found) ||
+        found.operations * target_engine_facts()->gpu_share <
+            engine_cpu_operations(processor) * worth_of(o->powerPreference))
+        return processor;
+    snprintf(number, sizeof number, "%u", found.number);
+    choice.device = number;
+    gpu = engine_opencl_create(&choice, debug, &ignored);
+    if (!gpu)
+        return processor;
+    processor->functions->free(processor);
+    return gpu;
+}
+
 struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, const struct debug_options *debug,
                              struct error *e)
 {
@@ -82,5 +119,12 @@ struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, 
         memcpy(device, o->device.data, length);
     if (engine == WNNEngine_Auto && !o->ignoreEnvironment && !read_variable(&engine, device, e))
         return NULL;
-    return engine == WNNEngine_Gpu ? engine_opencl_create(&choice, debug, e) : engine_cpu_create(thread_count, debug, e);
+    switch (engine) {
+    case WNNEngine_Gpu:
+        return engine_opencl_create(&choice, debug, e);
+    case WNNEngine_Cpu:
+        return engine_cpu_create(thread_count, debug, e);
+    default:
+        return choose_freely(o, choice, thread_count, debug, e);
+    }
 }

@@ -10,8 +10,9 @@
 
 /**
  * Creates the engine that the options ask for; with WNNEngine_Auto the one that the variable WEBNN_ENGINE names ("cpu", "gpu"
- * or "gpu:DEVICE"), unless variables are ignored, else the processor.  debug must outlive it.  Returns NULL after an error in
- * *e: a TypeError if the options or the variable name no engine, a NotSupportedError if there is no such engine or device.
+ * or "gpu:DEVICE"), unless variables are ignored, else a GPU where that is expected to gain, else the processor.  debug must
+ * outlive it.  Returns NULL after an error in *e: a TypeError if the options or the variable name no engine, a
+ * NotSupportedError if there is no such engine or device.
  */
 struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, const struct debug_options *debug,
                              struct error *e);

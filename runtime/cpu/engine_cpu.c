@@ -107,6 +107,22 @@ static const struct target *cpu_target(struct engine *en, struct error *e)
     return ok ? &cpu->target : NULL;
 }
 
+static void cpu_describe(struct engine *en, WNNDeviceInfo *out)
+{
+    const struct engine_cpu *cpu = cpu_of(en);
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    out->kind = WNNDeviceKind_Cpu;
+    snprintf(out->name, sizeof out->name, "%s", cpu->target.cpu ? cpu->target.cpu : "processor");
+    if (pages > 0 && page > 0)
+        out->memoryBytes = out->bufferBytes = (uint64_t)pages * (uint64_t)page;
+}
+
+double engine_cpu_operations(struct engine *en)
+{
+    return target_facts(&cpu_of(en)->target)->multiplication.library.operations * en->thread_count;
+}
+
 static bool cpu_is_left(struct engine *en)
 {
     struct engine_cpu *cpu = cpu_of(en);
@@ -200,6 +216,7 @@ static const struct engine_functions cpu_functions = {
     .types = cpu_types,
     .is_left = cpu_is_left,
     .target = cpu_target,
+    .describe = cpu_describe,
     .schedule = cpu_schedule,
     .host_memory = true,
     .buffer_create = cpu_buffer_create,

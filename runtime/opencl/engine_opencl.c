@@ -19,6 +19,13 @@ bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
     (void)out;
     return false;
 }
+
+bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
+{
+    (void)shared_memory;
+    (void)out;
+    return false;
+}
 #else
 #include "runtime/opencl/internal.h"
 
@@ -68,11 +75,19 @@ static const struct target *opencl_target(struct engine *en, struct error *e)
     return &opencl_of(en)->target;
 }
 
+static void opencl_describe(struct engine *en, WNNDeviceInfo *out)
+{
+    const struct engine_opencl *o = opencl_of(en);
+
+    opencl_device_info(o->api, &o->device, out);
+}
+
 static const struct engine_functions opencl_functions = {
     .name = "opencl",
     .free = opencl_free,
     .types = opencl_types,
     .target = opencl_target,
+    .describe = opencl_describe,
     .schedule = opencl_schedule,
     .buffer_create = opencl_buffer_create,
     .buffer_free = opencl_buffer_free,

@@ -8,6 +8,7 @@
  *
  *   opencl_api.c         loads OpenCL
  *   opencl_device.c      finds the device and what is known of it
+ *   opencl_choice.c      finds the GPU that is expected to be the fastest
  *   opencl_error.c       says errors of OpenCL in words, and loses the device
  *   opencl_memory.c      has buffers, and addresses as handles
  *   opencl_watch.c       waits for the device, on a thread of its own
@@ -42,6 +43,18 @@ struct opencl_choice {
  * needed.
  */
 struct engine *engine_opencl_create(const struct opencl_choice *choice, const struct debug_options *debug, struct error *e);
+/** Says how fast a GPU is expected to be. */
+struct opencl_estimate {
+    uint32_t number;   /* of the device, as in opencl_choice.device */
+    double operations; /* of float32 in a microsecond, at its peak */
+};
+
+/**
+ * Finds the GPU with the highest peak among those that can run graphs and have the memory that the table asks for.  If
+ * `shared_memory` holds, only GPUs that share the processor's memory count.  Where the system has no GPU, OpenCL is not even
+ * loaded.  Returns false if there is none.
+ */
+bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out);
 /** Describes the device of that number, for wnnGetDevice.  Returns false if there is none. */
 bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out);
 

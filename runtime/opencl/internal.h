@@ -145,6 +145,13 @@ bool opencl_is_lost(struct engine *en, struct error *e);
 
 /** Finds a device as engine_opencl_create says.  Returns false after an error in *e. */
 bool opencl_device_find(const struct opencl_api *api, const char *name, struct opencl_device *out, struct error *e);
+/** Describes the device of that number in the order of platforms and their devices.  Returns false if there is none, or if
+ * OpenCL fails. */
+bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
+/** Says what is known of a device, for programs that ask. */
+void opencl_device_info(const struct opencl_api *api, const struct opencl_device *d, WNNDeviceInfo *out);
+/** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */
+const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id);
 /** Describes a device of the application's.  Returns false after an error in *e. */
 bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e);
 

@@ -60,8 +60,7 @@ static void describe(const struct opencl_api *api, struct opencl_device *d)
         d->facts.local_bytes = local > INT32_MAX ? INT32_MAX : (uint32_t)local;
 }
 
-/* Returns what the device lacks to run what is printed, or "" if it lacks nothing; float64 is for small recurrent operators. */
-static const char *lacks(const struct opencl_api *api, cl_device_id id)
+const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id)
 {
     cl_bool available = CL_FALSE, compiles = CL_FALSE, little = CL_FALSE;
     cl_device_fp_config doubles = 0;
@@ -135,7 +134,7 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
         api->GetDeviceInfo(out->id, CL_DEVICE_NAME, sizeof out->name - 1, out->name, NULL);
         if (by_number ? d != wanted : !contains(out->name, name))
             continue;
-        const char *lack = lacks(api, out->id);
+        const char *lack = opencl_device_lacks(api, out->id);
         if (*lack)
             return error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name,
                              lack);
@@ -155,28 +154,42 @@ bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct op
     if (api->GetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) != CL_SUCCESS)
         return error_set(e, WNNStatus_TypeError, "createContext: openclDevice is no device of OpenCL's");
     describe(api, out);
-    const char *lack = lacks(api, id);
+    const char *lack = opencl_device_lacks(api, id);
     return !*lack ||
            error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name, lack);
+}
+
+bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out)
+{
+    struct error ignored = {.status = WNNStatus_Success};
+    struct device_list list;
+
+    if (!list_devices(api, &list, &ignored) || number >= list.count)
+        return false;
+    *out = (struct opencl_device){.platform = list.devices[number].platform, .id = list.devices[number].id};
+    describe(api, out);
+    return true;
+}
+
+void opencl_device_info(const struct opencl_api *api, const struct opencl_device *d, WNNDeviceInfo *out)
+{
+    out->kind = d->kind;
+    memcpy(out->name, d->name, sizeof out->name);
+    api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof out->platform - 1, out->platform, NULL);
+    snprintf(out->lacks, sizeof out->lacks, "%s", opencl_device_lacks(api, d->id));
+    out->memoryBytes = d->memory_bytes;
+    out->bufferBytes = d->buffer_bytes;
 }
 
 bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
 {
     struct error ignored = {.status = WNNStatus_Success};
     const struct opencl_api *api = opencl_api_get(&ignored);
-    struct opencl_device d = {0};
-    struct device_list list;
+    struct opencl_device d;
 
-    if (!api || !list_devices(api, &list, &ignored) || number >= list.count)
+    if (!api || !opencl_device_at(api, number, &d))
         return false;
-    d.id = list.devices[number].id;
-    describe(api, &d);
-    out->kind = d.kind;
-    memcpy(out->name, d.name, sizeof out->name);
-    api->GetPlatformInfo(list.devices[number].platform, CL_PLATFORM_NAME, sizeof out->platform - 1, out->platform, NULL);
-    snprintf(out->lacks, sizeof out->lacks, "%s", lacks(api, d.id));
-    out->memoryBytes = d.memory_bytes;
-    out->bufferBytes = d.buffer_bytes;
+    opencl_device_info(api, &d, out);
     return true;
 }
 #endif

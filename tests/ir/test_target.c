@@ -285,12 +285,35 @@ static void targets_find_their_rows(void **state)
     }
 }
 
+/* How fast a GPU has to be is weighed by facts of its own. */
+static void engines_are_weighed(void **state)
+{
+    const struct engine_facts *f = target_engine_facts();
+    uint32_t last = 0;
+
+    (void)state;
+    assert_true(f->gpu_share >= 0.05 && f->gpu_share <= 1);
+    assert_true(f->worth >= 1 && f->worth <= 10);
+    assert_true(f->worth_fast >= 0.5 && f->worth_fast <= f->worth);
+    assert_true(f->worth_low >= 0.1 && f->worth_low <= f->worth);
+    assert_true(f->memory_least >= 1 << 26 && f->memory_least <= UINT64_C(1) << 34);
+    for (uint32_t i = 0; target_gpu_maker_at(i); last = i++) {
+        const struct gpu_maker *m = target_gpu_maker_at(i);
+
+        assert_ptr_equal(target_gpu_maker(m->vendor), m);
+        assert_true(m->unit_multiplies >= 4 && m->unit_multiplies <= 256);
+        assert_true(*m->name);
+    }
+    assert_int_equal(target_gpu_maker_at(last)->vendor, 0);
+    assert_ptr_equal(target_gpu_maker(12345), target_gpu_maker_at(last));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_plausible),     cmocka_unit_test(every_fact_has_a_range),
         cmocka_unit_test(operations_are_ordered),  cmocka_unit_test(facts_agree),
-        cmocka_unit_test(targets_find_their_rows),
+        cmocka_unit_test(targets_find_their_rows), cmocka_unit_test(engines_are_weighed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

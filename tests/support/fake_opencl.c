@@ -89,7 +89,19 @@ cl_int fake_give_text(const char *call, const char *text, size_t room, void *out
 }
 
 static struct _cl_platform_id the_platform;
-static struct _cl_device_id the_device;
+static const struct fake_device the_device = {
+    .name = "fake device", .type = CL_DEVICE_TYPE_GPU, .units = 4, .memory = DEVICE_MEMORY};
+static struct _cl_device_id devices[DEVICES_MAX];
+static unsigned device_count;
+
+/* Sets up the library's own device, unless others are shown.  The lock is held. */
+static void find_devices(void)
+{
+    if (!device_count) {
+        devices[0].facts = the_device;
+        device_count = 1;
+    }
+}
 
 /* ---- platforms, devices, contexts ---- */
 
@@ -116,30 +128,30 @@ cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_devic
 
     (void)p;
     (void)type;
-    if (!code && n)
-        out[0] = &the_device;
+    find_devices();
+    for (cl_uint i = 0; !code && i < n && i < device_count; i++)
+        out[i] = &devices[i];
     if (!code && count)
-        *count = 1;
+        *count = device_count;
     return fake_leave(code);
 }
 
 cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *out, size_t *size)
 {
     const char *call = "GetDeviceInfo";
-    cl_ulong big = what == CL_DEVICE_GLOBAL_MEM_SIZE  ? DEVICE_MEMORY
+    const struct fake_device *f = &d->facts;
+    cl_ulong big = what == CL_DEVICE_GLOBAL_MEM_SIZE  ? f->memory
                    : what == CL_DEVICE_LOCAL_MEM_SIZE ? 1 << 15
                                                       : DEVICE_BUFFER;
-    cl_device_type type = CL_DEVICE_TYPE_GPU;
+    cl_device_type type = f->type;
     cl_platform_id platform = &the_platform;
-    cl_uint four = 4;
     size_t items = 256;
-    cl_bool yes = CL_TRUE;
-    cl_device_fp_config config = CL_FP_FMA | CL_FP_INF_NAN;
+    cl_bool yes = CL_TRUE, shared = f->shares_memory, compiles = !f->has_no_compiler;
+    cl_device_fp_config config = what == CL_DEVICE_DOUBLE_FP_CONFIG && f->has_no_float64 ? 0 : CL_FP_FMA | CL_FP_INF_NAN;
 
-    (void)d;
     switch (what) {
     case CL_DEVICE_NAME:
-        return fake_give_text(call, "fake device", room, out, size);
+        return fake_give_text(call, f->name, room, out, size);
     case CL_DEVICE_VENDOR:
         return fake_give_text(call, "nobody", room, out, size);
     case CL_DEVICE_VERSION:
@@ -153,11 +165,18 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     case CL_DEVICE_PLATFORM:
         return fake_give(call, &platform, sizeof platform, room, out, size);
     case CL_DEVICE_MAX_COMPUTE_UNITS:
-        return fake_give(call, &four, sizeof four, room, out, size);
+        return fake_give(call, &f->units, sizeof f->units, room, out, size);
+    case CL_DEVICE_MAX_CLOCK_FREQUENCY:
+        return fake_give(call, &f->megahertz, sizeof f->megahertz, room, out, size);
+    case CL_DEVICE_VENDOR_ID:
+        return fake_give(call, &f->vendor, sizeof f->vendor, room, out, size);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+        return fake_give(call, &shared, sizeof shared, room, out, size);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
         return fake_give(call, &items, sizeof items, room, out, size);
-    case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_COMPILER_AVAILABLE:
+        return fake_give(call, &compiles, sizeof compiles, room, out, size);
+    case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_ENDIAN_LITTLE:
         return fake_give(call, &yes, sizeof yes, room, out, size);
     case CL_DEVICE_DOUBLE_FP_CONFIG:
@@ -198,7 +217,7 @@ cl_int clReleaseContext(cl_context c)
 
 cl_int clGetContextInfo(cl_context c, cl_context_info what, size_t room, void *out, size_t *size)
 {
-    cl_device_id d = &the_device;
+    cl_device_id d = &devices[0];
 
     (void)c;
     (void)what;
@@ -236,7 +255,7 @@ cl_int clReleaseCommandQueue(cl_command_queue q)
 
 cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t room, void *out, size_t *size)
 {
-    cl_device_id d = &the_device;
+    cl_device_id d = &devices[0];
 
     if (what == CL_QUEUE_CONTEXT)
         return fake_give("GetCommandQueueInfo", &q->context, sizeof q->context, room, out, size);
@@ -458,12 +477,23 @@ static void fake_break_compiler(bool broken)
     fake.broken = broken;
 }
 
+static void fake_set_devices(unsigned count, const struct fake_device *shown)
+{
+    pthread_mutex_lock(&fake.lock);
+    device_count = shown ? count : 0;
+    for (unsigned i = 0; shown && i < count && i < DEVICES_MAX; i++)
+        devices[i].facts = shown[i];
+    find_devices();
+    pthread_mutex_unlock(&fake.lock);
+}
+
 __attribute__((visibility("default"))) const struct fake_opencl *fake_opencl_get(void);
 
 const struct fake_opencl *fake_opencl_get(void)
 {
     static const struct fake_opencl functions = {fake_fail,  fake_fail_next,  fake_has_failed,    fake_failed_call,
                                                  fake_hold,  fake_alive,      fake_calls,         fake_start_notes,
-                                                 fake_notes, fake_set_driver, fake_break_compiler};
+                                                 fake_notes, fake_set_driver, fake_break_compiler,
+                                                 fake_set_devices};
     return &functions;
 }

@@ -15,6 +15,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** Describes a device, for fake_opencl.set_devices.  What is 0 is not said by the device. */
+struct fake_device {
+    const char *name;
+    unsigned long type; /* CL_DEVICE_TYPE_... */
+    unsigned units, megahertz, vendor;
+    unsigned long long memory;
+    bool shares_memory, has_no_compiler, has_no_float64;
+};
+
 struct fake_opencl {
     /**
      * Makes the n-th call from then on (from 0) fail with that code; none if n is negative.  If it is lasting, all calls after
@@ -40,6 +49,8 @@ struct fake_opencl {
     void (*set_driver)(const char *version);
     /** Makes builds fail, and the compiler say so at length. */
     void (*break_compiler)(bool broken);
+    /** Shows these devices, which stay the caller's, instead of the one of the library.  NULL shows that one again. */
+    void (*set_devices)(unsigned count, const struct fake_device *devices);
 };
 
 /** Is the library's function fake_opencl_get. */

@@ -15,13 +15,14 @@
 
 #include "support/fake_opencl.h"
 
-enum { ARGS_MAX = 64, NOTES_BYTES = 1 << 16, NAMES_MAX = 64, DEVICE_MEMORY = 1 << 24, DEVICE_BUFFER = 1 << 22 };
+enum { ARGS_MAX = 64, DEVICES_MAX = 8, NOTES_BYTES = 1 << 16, NAMES_MAX = 64 };
+enum { DEVICE_MEMORY = 1 << 24, DEVICE_BUFFER = 1 << 22 };
 
 struct _cl_platform_id {
     int unused;
 };
 struct _cl_device_id {
-    int unused;
+    struct fake_device facts;
 };
 struct _cl_context {
     int references;

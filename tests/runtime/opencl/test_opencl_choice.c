@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which engine a context gets whose program does not choose, over an OpenCL that shows the devices that a test wants
+ * (support/fake_opencl.h).
+ */
+#include "runtime/opencl/opencl_support.h"
+
+enum { NVIDIA = 0x10DE, AMD = 0x1002, INTEL = 0x8086 };
+
+#define GIB (1ULL << 30)
+
+/* Far faster than any processor of the table on one thread, several times as fast, and slower than any. */
+static const struct fake_device big = {
+    .name = "big", .type = CL_DEVICE_TYPE_GPU, .units = 132, .megahertz = 1980, .vendor = NVIDIA, .memory = 80 * GIB};
+static const struct fake_device shared = {.name = "shared",
+                                          .type = CL_DEVICE_TYPE_GPU,
+                                          .units = 96,
+                                          .megahertz = 2000,
+                                          .vendor = INTEL,
+                                          .memory = 16 * GIB,
+                                          .shares_memory = true};
+static const struct fake_device small = {
+    .name = "small", .type = CL_DEVICE_TYPE_GPU, .units = 1, .megahertz = 300, .vendor = INTEL, .memory = 4 * GIB};
+
+/* The name of what a context computes on; "" stands for the processor.  It must not be asked for anything else. */
+static const char *chosen(unsigned count, const struct fake_device *devices, WNNPowerPreference power, bool accelerated)
+{
+    static WNNDeviceInfo info;
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    fake->set_devices(count, devices);
+    o.ignoreEnvironment = true;
+    o.threadCount = 1;
+    o.powerPreference = power;
+    o.accelerated = accelerated;
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    assert_true(wnnContextGetDevice(context, &info));
+    assert_int_equal(wnnContextGetPowerPreference(context), power);
+    assert_int_equal(wnnContextGetAccelerated(context), info.kind == WNNDeviceKind_Gpu);
+    assert_true(*info.name && info.memoryBytes && !*info.lacks);
+    if (info.kind == WNNDeviceKind_Gpu) {
+        assert_string_equal(info.platform, "fake");
+    } else {
+        assert_int_equal(info.kind, WNNDeviceKind_Cpu);
+        info.name[0] = '\0';
+    }
+    wnnContextRelease(context);
+    fake->set_devices(0, NULL);
+    assert_nothing_is_left("");
+    return info.name;
+}
+
+static const char *chosen_by_default(const struct fake_device *d)
+{
+    return chosen(1, d, WNNPowerPreference_Default, true);
+}
+
+static void test_a_gpu_is_taken_where_it_is_expected_to_gain(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen_by_default(&big), "big");
+    assert_string_equal(chosen_by_default(&shared), "shared");
+    assert_string_equal(chosen_by_default(&small), "");
+    assert_string_equal(chosen(0, &big, WNNPowerPreference_Default, true), "");
+}
+
+static void test_a_program_may_prefer_the_processor(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen(1, &big, WNNPowerPreference_Default, false), "");
+    assert_string_equal(chosen(1, &big, WNNPowerPreference_HighPerformance, false), "");
+}
+
+static void test_processors_and_accelerators_are_taken_by_name_only(void **state)
+{
+    static const cl_device_type types[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CUSTOM,
+                                           CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct fake_device d = big;
+        WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+        WNNContext context;
+
+        d.type = types[i];
+        assert_string_equal(chosen_by_default(&d), "");
+        fake->set_devices(1, &d);
+        o.ignoreEnvironment = true;
+        o.engine = WNNEngine_Gpu;
+        o.device = WNN_STR("big");
+        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+        wnnContextRelease(context);
+        fake->set_devices(0, NULL);
+    }
+}
+
+static void test_a_gpu_that_lacks_something_is_left_alone(void **state)
+{
+    struct fake_device d = big;
+
+    (void)state;
+    d.has_no_compiler = true;
+    assert_string_equal(chosen_by_default(&d), "");
+    d = big;
+    d.memory = GIB / 2;
+    assert_string_equal(chosen_by_default(&d), "");
+    d = big;
+    d.megahertz = 0; /* nothing is known of its speed */
+    assert_string_equal(chosen_by_default(&d), "");
+}
+
+static void test_a_gpu_that_fails_leaves_the_work_to_the_processor(void **state)
+{
+    (void)state;
+    fake->fail_next("CreateContext", CL_OUT_OF_RESOURCES);
+    assert_string_equal(chosen_by_default(&big), "");
+    fake->fail_next("CreateCommandQueue", CL_OUT_OF_RESOURCES);
+    assert_string_equal(chosen_by_default(&big), "");
+    fake->fail_next("GetPlatformIDs", CL_OUT_OF_HOST_MEMORY);
+    assert_string_equal(chosen_by_default(&big), "");
+    fake->fail_next("GetDeviceIDs", CL_DEVICE_NOT_FOUND);
+    assert_string_equal(chosen_by_default(&big), "");
+}
+
+static void test_power_preference_chooses_among_several(void **state)
+{
+    struct fake_device processor = big, all[4];
+
+    (void)state;
+    processor.type = CL_DEVICE_TYPE_CPU;
+    processor.name = "processor";
+    all[0] = processor;
+    all[1] = small;
+    all[2] = shared;
+    all[3] = big;
+    assert_string_equal(chosen(4, all, WNNPowerPreference_Default, true), "big");
+    assert_string_equal(chosen(4, all, WNNPowerPreference_HighPerformance, true), "big");
+    assert_string_equal(chosen(4, all, WNNPowerPreference_LowPower, true), "shared");
+    assert_string_equal(chosen(1, &big, WNNPowerPreference_LowPower, true), ""); /* which has memory of its own */
+    all[2].has_no_compiler = true;
+    assert_string_equal(chosen(4, all, WNNPowerPreference_LowPower, true), "");
+    all[3].has_no_compiler = true;
+    assert_string_equal(chosen(4, all, WNNPowerPreference_HighPerformance, true), "");
+}
+
+/* A GPU between the two thresholds is taken if the program asks for speed, and not by default. */
+static void test_speed_is_worth_less_than_the_default_asks_for(void **state)
+{
+    const struct engine_facts *f = target_engine_facts();
+    struct fake_device d = big;
+    unsigned first_fast = 0, first_default = 0;
+
+    (void)state;
+    d.units = 1;
+    for (d.megahertz = 100; d.megahertz < 100000 && !first_default; d.megahertz += d.megahertz / 50) {
+        if (!first_fast && *chosen(1, &d, WNNPowerPreference_HighPerformance, true))
+            first_fast = d.megahertz;
+        if (*chosen_by_default(&d))
+            first_default = d.megahertz;
+    }
+    assert_true(first_fast && first_default);
+    const double ratio = (double)first_default / first_fast;
+    assert_true(ratio > f->worth / f->worth_fast * 0.95 && ratio < f->worth / f->worth_fast * 1.05);
+}
+
+/* More threads make the processor faster; an instruction set is one of a processor's. */
+static void test_the_processor_counts(void **state)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    (void)state;
+    o.ignoreEnvironment = true;
+    fake->set_devices(1, &shared);
+    for (uint32_t threads = 1; threads <= 256; threads *= 256) {
+        o.threadCount = threads;
+        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+        assert_int_equal(wnnContextGetAccelerated(context), threads == 1);
+        wnnContextRelease(context);
+    }
+    o.threadCount = 1;
+    o.debug = WNN_STR("isa=baseline");
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    assert_false(wnnContextGetAccelerated(context));
+    wnnContextRelease(context);
+    fake->set_devices(0, NULL);
+    assert_false(wnnContextGetDevice(NULL, &(WNNDeviceInfo){0}));
+    assert_false(wnnContextGetDevice(NULL, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_gpu_is_taken_where_it_is_expected_to_gain),
+        cmocka_unit_test(test_a_program_may_prefer_the_processor),
+        cmocka_unit_test(test_processors_and_accelerators_are_taken_by_name_only),
+        cmocka_unit_test(test_a_gpu_that_lacks_something_is_left_alone),
+        cmocka_unit_test(test_a_gpu_that_fails_leaves_the_work_to_the_processor),
+        cmocka_unit_test(test_power_preference_chooses_among_several),
+        cmocka_unit_test(test_speed_is_worth_less_than_the_default_asks_for),
+        cmocka_unit_test(test_the_processor_counts),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
