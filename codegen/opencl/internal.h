@@ -98,7 +98,7 @@ bool is_side_by_side(const struct printer *p, struct kaffine form);
 void put_tensor(struct printer *p, uint32_t tensor);
 /** Returns the type of a tensor's elements in memory. */
 const char *opencl_storage_type(dtype t);
-/** Returns the type of an expression's value; conditions are ints. */
+/** Returns the type of an expression's value; conditions are ints, float64 is f64 (float64.h). */
 const char *opencl_value_type(enum ktype t);
 /** Returns the type of an expression's value in so many lanes, such as "float8". */
 struct type_text opencl_lane_type(enum ktype t, uint32_t lanes);
@@ -167,6 +167,8 @@ const char *opencl_unsigned_type(enum ktype t);
 /** Returns OpenCL C's name of a function of one float that is exact, or rounded once.  Returns NULL for all other
  * operations. */
 const char *opencl_function_of(enum kop op);
+/** Returns the name of the function of OPENCL_FLOAT64 for an operation of float64, or NULL for those that it has not. */
+const char *opencl_float64_function(enum kop op);
 /** Returns the sign of an operation that C writes between its operands, and NULL for all other operations. */
 const char *opencl_infix_of(enum kop op);
 

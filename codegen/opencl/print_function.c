@@ -48,6 +48,46 @@ static void put_function(FILE *out, const struct expansion *x, uint32_t lanes)
     fprintf(out, "  return v%" PRIu16 ";\n}\n", x->result);
 }
 
+static bool has_float64(const struct expansion *x)
+{
+    for (uint32_t i = 0; i < x->value_count; i++)
+        if (x->steps[i].type == KT_F64)
+            return true;
+    return false;
+}
+
+/* Writes the function for vectors as calls of the scalar one, lane by lane. */
+static void put_function_by_lanes(FILE *out, const struct expansion *x, uint32_t lanes)
+{
+    const struct type_text type = opencl_lane_type(KT_F32, lanes);
+
+    fprintf(out, "static %s fv_%s(", type.text, kop_name(x->op));
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        fprintf(out, "%sconst %s v%" PRIu32, i ? ", " : "", type.text, i);
+    fputs(")\n{\n", out);
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        fprintf(out, "  float a%" PRIu32 "[%" PRIu32 "]; vstore%" PRIu32 "(v%" PRIu32 ", 0, a%" PRIu32 ");\n", i, lanes, lanes,
+                i, i);
+    fprintf(out, "  for (int lane = 0; lane < %" PRIu32 "; lane++)\n    a0[lane] = f_%s(", lanes, kop_name(x->op));
+    for (uint32_t i = 0; i < x->argument_count; i++)
+        fprintf(out, "%sa%" PRIu32 "[lane]", i ? ", " : "", i);
+    fprintf(out, ");\n  return vload%" PRIu32 "(0, a0);\n}\n", lanes);
+}
+
+/* Writes the function for vectors.  What computes in float64 has vectors only where the device has float64. */
+static void put_vector_function(FILE *out, const struct expansion *x, uint32_t lanes)
+{
+    if (!has_float64(x)) {
+        put_function(out, x, lanes);
+        return;
+    }
+    fputs("#ifdef cl_khr_fp64\n", out);
+    put_function(out, x, lanes);
+    fputs("#else\n", out);
+    put_function_by_lanes(out, x, lanes);
+    fputs("#endif\n", out);
+}
+
 static void find_functions(const struct kernel *k, bool used[K_OP_COUNT])
 {
     for (uint32_t i = 0; i < k->expr_count; i++)
@@ -72,7 +112,7 @@ bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes)
         expansion_build((enum kop)op, &device, x);
         put_function(out, x, 1);
         if (lanes > 1)
-            put_function(out, x, lanes);
+            put_vector_function(out, x, lanes);
     }
     free(x);
     return true;

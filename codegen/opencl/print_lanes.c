@@ -9,12 +9,18 @@
 
 #include <inttypes.h>
 
+/* Vectors of float64 are in elementary functions only, and only where the device has it (print_function.c). */
+static const char *element_type(enum ktype t)
+{
+    return t == KT_F64 ? "double" : opencl_value_type(t);
+}
+
 struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
 {
     struct type_text text;
 
     if (lanes > 1)
-        snprintf(text.text, sizeof text.text, "%s%" PRIu32, opencl_value_type(t), lanes);
+        snprintf(text.text, sizeof text.text, "%s%" PRIu32, element_type(t), lanes);
     else
         snprintf(text.text, sizeof text.text, "%s", opencl_value_type(t));
     return text;
@@ -82,7 +88,7 @@ static const char *condition_type(enum ktype t)
 
 static void put_lane_cast(FILE *out, uint32_t n, enum ktype type, enum ktype from, const char *a)
 {
-    const char *t = opencl_value_type(type);
+    const char *t = element_type(type);
 
     if (type == from)
         fputs(a, out);
@@ -207,7 +213,7 @@ void put_lane_operation(FILE *out, uint32_t n, enum kop op, enum ktype type, enu
         put_lane_cast(out, n, type, from, v[0].text);
         return;
     case K_BITCAST:
-        fprintf(out, "as_%s%" PRIu32 "(%s)", opencl_value_type(type), n, v[0].text);
+        fprintf(out, "as_%s%" PRIu32 "(%s)", element_type(type), n, v[0].text);
         return;
     case K_CAST_IN_RANGE:
         fprintf(out, "convert_int%" PRIu32 "_rtz(%s)", n, v[0].text);

@@ -5,6 +5,7 @@
  * Integers wrap, so their arithmetic is done on unsigned types.  Conditions are ints, 0 or 1.
  */
 #include "codegen/opencl/internal.h"
+#include "codegen/opencl/float64.h"
 
 #include <inttypes.h>
 
@@ -40,20 +41,18 @@ const char opencl_prelude[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n" INTEGER_FUNCTIONS("char", "uchar") INTEGER_FUNCTIONS("uchar", "uchar") INTEGER_FUNCTIONS(
         "int", "uint") INTEGER_FUNCTIONS("uint", "uint") INTEGER_FUNCTIONS("long", "ulong") INTEGER_FUNCTIONS("ulong", "ulong")
-        FLOAT_FUNCTIONS("float", "uint") "#ifdef cl_khr_fp64\n" FLOAT_FUNCTIONS(
-            "double", "ulong") "#endif\n"
-                               "static float round_f16(float x) { ushort h; vstore_half_rte(x, 0, (half *)&h); return "
-                               "vload_half(0, (const half *)&h); }\n"
-                               "static ushort to_bf16(float x) {\n"
-                               "  uint u = as_uint(x);\n"
-                               "  return x != x ? (ushort)(u >> 16 | 0x40u) : (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n"
-                               "}\n"
-                               "static float from_bf16(ushort h) { return as_float((uint)h << 16); }\n"
-                               "static float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n"
-                               "static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }\n"
-                               "static long clamp_index(long i, long size) { i = i < -size ? -size : i >= size ? size - 1 : i; "
-                               "return i < 0 ? i + size : i; }\n"
-                               "static float sigmoid_of(float x) { return 1.0f / (1.0f + exp(-x)); }\n";
+        FLOAT_FUNCTIONS("float", "uint") OPENCL_FLOAT64
+    "static float round_f16(float x) { ushort h; vstore_half_rte(x, 0, (half *)&h); return vload_half(0, (const half *)&h); }\n"
+    "static ushort to_bf16(float x) {\n"
+    "  uint u = as_uint(x);\n"
+    "  return x != x ? (ushort)(u >> 16 | 0x40u) : (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n"
+    "}\n"
+    "static float from_bf16(ushort h) { return as_float((uint)h << 16); }\n"
+    "static float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n"
+    "static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }\n"
+    "static long clamp_index(long i, long size) { i = i < -size ? -size : i >= size ? size - 1 : i; "
+    "return i < 0 ? i + size : i; }\n"
+    "static float sigmoid_of(float x) { return 1.0f / (1.0f + exp(-x)); }\n";
 
 /* ---- constants ---- */
 
@@ -64,7 +63,7 @@ void put_constant(FILE *out, enum ktype type, union scalar bits)
         fprintf(out, "as_float(0x%08" PRIx32 "u)", bits.u32);
         return;
     case KT_F64:
-        fprintf(out, "as_double(0x%016" PRIx64 "ul)", bits.u64);
+        fprintf(out, "as_f64(0x%016" PRIx64 "ul)", bits.u64);
         return;
     case KT_BOOL:
         fprintf(out, "%d", bits.u8 != 0);
@@ -115,11 +114,17 @@ static void put_cast(FILE *out, enum ktype type, enum ktype from, uint32_t a)
 
     if (type == from)
         fprintf(out, "v%" PRIu32, a);
+    else if (type == KT_F64)
+        fprintf(out, "f64_of_%s(v%" PRIu32 ")", from == KT_F32 ? "float" : from == KT_U64 ? "ulong" : "long", a);
+    else if (from == KT_F64 && type == KT_F32)
+        fprintf(out, "float_of_f64(v%" PRIu32 ")", a);
+    else if (from == KT_F64) /* the number rounded to float32 */
+        fprintf(out, "(f64_ne(v%" PRIu32 ", v%" PRIu32 ") ? 0 : convert_%s_sat_rtz(float_of_f64(v%" PRIu32 ")))", a, a,
+                saturating[type], a);
     else if (type == KT_F32 && !ktype_is_float(from))
         fprintf(out, "convert_float_rte(v%" PRIu32 ")", a);
-    else if (ktype_is_float(from) && !ktype_is_float(type)) /* of float64 the rounded number */
-        fprintf(out, "((float)v%" PRIu32 " != (float)v%" PRIu32 " ? 0 : convert_%s_sat_rtz((float)v%" PRIu32 "))", a, a,
-                saturating[type], a);
+    else if (ktype_is_float(from))
+        fprintf(out, "(v%" PRIu32 " != v%" PRIu32 " ? 0 : convert_%s_sat_rtz(v%" PRIu32 "))", a, a, saturating[type], a);
     else
         fprintf(out, "(%s)v%" PRIu32, opencl_value_type(type), a);
 }
@@ -157,14 +162,50 @@ const char *opencl_infix_of(enum kop op)
     return signs[op];
 }
 
-static void put_float(FILE *out, enum kop op, enum ktype type, const uint32_t v[3])
+const char *opencl_float64_function(enum kop op)
 {
-    const char *t = opencl_value_type(type), *function = opencl_function_of(op);
+    static const char *const names[K_OP_COUNT] = {
+        [K_ADD] = "f64_add", [K_SUB] = "f64_sub", [K_MUL] = "f64_mul",
+        [K_DIV] = "f64_div", [K_MIN] = "min_f64", [K_MAX] = "max_f64",
+        [K_NEG] = "f64_neg", [K_FMA] = "f64_fma", [K_ABS] = "f64_abs",
+        [K_EQ] = "f64_eq",   [K_NE] = "f64_ne",   [K_LT] = "f64_lt",
+        [K_LE] = "f64_le",   [K_COPY_SIGN] = "f64_copy_sign", [K_IS_INFINITE] = "f64_is_infinite"};
 
-    if (opencl_is_function(op, type)) { /* float64 has arithmetic only: the rest is float32's, of the rounded argument */
-        fprintf(out, "(%s)f_%s((float)v%" PRIu32, t, kop_name(op), v[0]);
+    return names[op];
+}
+
+/* Float64 has arithmetic only: the rest is float32's, of the rounded argument. */
+static void put_float64(FILE *out, enum kop op, const uint32_t v[3])
+{
+    const char *name = opencl_float64_function(op), *rounded = opencl_function_of(op);
+
+    if (op == K_RECIPROCAL) {
+        fprintf(out, "f64_div(f64_of_float(1), v%" PRIu32 ")", v[0]);
+    } else if (op == K_IS_NAN) {
+        fprintf(out, "f64_ne(v%" PRIu32 ", v%" PRIu32 ")", v[0], v[0]);
+    } else if (name) {
+        fprintf(out, "%s(v%" PRIu32, name, v[0]);
+        for (uint32_t i = 1; i < kop_arity(op); i++)
+            fprintf(out, ", v%" PRIu32, v[i]);
+        fputc(')', out);
+    } else if (opencl_is_function(op, KT_F64)) {
+        fprintf(out, "f64_of_float(f_%s(float_of_f64(v%" PRIu32 ")", kop_name(op), v[0]);
         if (op == K_POW)
-            fprintf(out, ", (float)v%" PRIu32, v[1]);
+            fprintf(out, ", float_of_f64(v%" PRIu32 ")", v[1]);
+        fputs("))", out);
+    } else {
+        fprintf(out, "f64_of_float(%s(float_of_f64(v%" PRIu32 ")))", rounded ? rounded : "", v[0]);
+    }
+}
+
+static void put_float(FILE *out, enum kop op, const uint32_t v[3])
+{
+    const char *function = opencl_function_of(op);
+
+    if (opencl_is_function(op, KT_F32)) {
+        fprintf(out, "f_%s(v%" PRIu32, kop_name(op), v[0]);
+        if (op == K_POW)
+            fprintf(out, ", v%" PRIu32, v[1]);
         fputc(')', out);
         return;
     }
@@ -177,13 +218,13 @@ static void put_float(FILE *out, enum kop op, enum ktype type, const uint32_t v[
         return;
     case K_MIN:
     case K_MAX:
-        fprintf(out, "%s_%s(v%" PRIu32 ", v%" PRIu32 ")", op == K_MIN ? "min" : "max", t, v[0], v[1]);
+        fprintf(out, "%s_float(v%" PRIu32 ", v%" PRIu32 ")", op == K_MIN ? "min" : "max", v[0], v[1]);
         return;
     case K_NEG:
         fprintf(out, "-v%" PRIu32, v[0]);
         return;
     case K_RECIPROCAL:
-        fprintf(out, "(%s)1 / v%" PRIu32, t, v[0]);
+        fprintf(out, "1.0f / v%" PRIu32, v[0]);
         return;
     case K_FMA:
         fprintf(out, "fma(v%" PRIu32 ", v%" PRIu32 ", v%" PRIu32 ")", v[0], v[1], v[2]);
@@ -195,7 +236,7 @@ static void put_float(FILE *out, enum kop op, enum ktype type, const uint32_t v[
         fprintf(out, "copysign(v%" PRIu32 ", v%" PRIu32 ")", v[0], v[1]);
         return;
     default:
-        fprintf(out, "(%s)%s((float)v%" PRIu32 ")", t, function ? function : "", v[0]);
+        fprintf(out, "%s(v%" PRIu32 ")", function ? function : "", v[0]);
         return;
     }
 }
@@ -257,6 +298,12 @@ static void put_integer(FILE *out, enum kop op, enum ktype type, const uint32_t 
 
 void put_operation(FILE *out, enum kop op, enum ktype type, enum ktype from, const uint32_t v[3])
 {
+    const bool moves = op == K_CAST || op == K_BITCAST || op == K_SELECT;
+
+    if (!moves && (type == KT_F64 || from == KT_F64)) {
+        put_float64(out, op, v);
+        return;
+    }
     switch (op) {
     case K_CAST:
         put_cast(out, type, from, v[0]);
@@ -277,14 +324,14 @@ void put_operation(FILE *out, enum kop op, enum ktype type, enum ktype from, con
         fprintf(out, "v%" PRIu32 " != v%" PRIu32, v[0], v[0]);
         return;
     case K_IS_INFINITE:
-        fprintf(out, "fabs(v%" PRIu32 ") == (%s)INFINITY", v[0], opencl_value_type(from));
+        fprintf(out, "fabs(v%" PRIu32 ") == INFINITY", v[0]);
         return;
     case K_SELECT:
         fprintf(out, "v%" PRIu32 " ? v%" PRIu32 " : v%" PRIu32, v[0], v[1], v[2]);
         return;
     default:
         if (ktype_is_float(type))
-            put_float(out, op, type, v);
+            put_float(out, op, v);
         else
             put_integer(out, op, type, v);
     }

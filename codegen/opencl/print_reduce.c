@@ -24,7 +24,7 @@ static const char *end_of_range(enum ktype t, bool max)
 {
     static const char *const ends[KT_COUNT][2] = {[KT_BOOL] = {"0", "1"},
                                                   [KT_F32] = {"-INFINITY", "INFINITY"},
-                                                  [KT_F64] = {"-(double)INFINITY", "(double)INFINITY"},
+                                                  [KT_F64] = {"f64_of_float(-INFINITY)", "f64_of_float(INFINITY)"},
                                                   [KT_I8] = {"CHAR_MIN", "CHAR_MAX"},
                                                   [KT_U8] = {"0", "UCHAR_MAX"},
                                                   [KT_I32] = {"INT_MIN", "INT_MAX"},
@@ -57,9 +57,9 @@ static const char *prefix_of(const struct printer *p)
 static const char *initial_of(const struct kexpr *e, enum ktype type)
 {
     if (e->op == K_SCAN || e->reduce == KR_SUM || e->reduce == KR_DOT)
-        return "0";
+        return "0"; /* whose bits are 0 in every type */
     if (e->reduce == KR_PRODUCT)
-        return "1";
+        return type == KT_F64 ? "f64_of_float(1)" : "1";
     return end_of_range(type, e->reduce == KR_MIN || e->reduce == KR_ARG_MIN);
 }
 
@@ -94,7 +94,10 @@ static void put_better(struct printer *p, const struct kexpr *e, enum ktype type
 {
     const char *sign = e->reduce == KR_ARG_MIN ? "<" : ">";
 
-    if (ktype_is_float(type))
+    if (type == KT_F64)
+        fprintf(p->out, "(f64_ne(%s, %s) ? f64_eq(%s, %s) : f64_eq(%s, %s) && f64_lt(%s, %s))", x, x, y, y, y, y,
+                *sign == '<' ? x : y, *sign == '<' ? y : x);
+    else if (ktype_is_float(type))
         fprintf(p->out, "(%s != %s ? %s == %s : %s == %s && %s %s %s)", x, x, y, y, y, y, x, sign, y);
     else
         fprintf(p->out, "%s %s %s", x, sign, y);
@@ -133,13 +136,19 @@ static void put_combination(struct printer *p, uint32_t expr, const char *s, con
     case KR_DOT:
         if (!ktype_is_float(type))
             put_integer_sum(p, s, expr, x, y, lanes);
+        else if (type == KT_F64 && y)
+            put_line(p, "%s = f64_fma(%s, %s, %s);", a, x, y, a);
+        else if (type == KT_F64)
+            put_line(p, "%s = f64_add(%s, %s);", a, a, x);
         else if (y)
             put_line(p, "%s = fma(%s, %s, %s);", a, x, y, a);
         else
             put_line(p, "%s += %s;", a, x);
         return;
     case KR_PRODUCT:
-        if (ktype_is_float(type))
+        if (type == KT_F64)
+            put_line(p, "%s = f64_mul(%s, %s);", s, s, x);
+        else if (ktype_is_float(type))
             put_line(p, "%s *= %s;", s, x);
         else
             put_integer_sum(p, s, expr, x, NULL, lanes);
@@ -251,10 +260,16 @@ static void put_combine(struct printer *p, uint32_t expr)
     switch (e->reduce) {
     case KR_SUM:
     case KR_DOT:
-        put_line(p, "all%" PRIu32 "[item] = %sy + x;", expr, ktype_is_float(type) ? "" : "(ulong)");
+        if (type == KT_F64)
+            put_line(p, "all%" PRIu32 "[item] = f64_add(y, x);", expr);
+        else
+            put_line(p, "all%" PRIu32 "[item] = %sy + x;", expr, ktype_is_float(type) ? "" : "(ulong)");
         break;
     case KR_PRODUCT:
-        put_line(p, "all%" PRIu32 "[item] = %sy * x;", expr, ktype_is_float(type) ? "" : "(ulong)");
+        if (type == KT_F64)
+            put_line(p, "all%" PRIu32 "[item] = f64_mul(y, x);", expr);
+        else
+            put_line(p, "all%" PRIu32 "[item] = %sy * x;", expr, ktype_is_float(type) ? "" : "(ulong)");
         break;
     case KR_MIN:
     case KR_MAX:

@@ -63,16 +63,13 @@ static void describe(const struct opencl_api *api, struct opencl_device *d)
 const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id)
 {
     cl_bool available = CL_FALSE, compiles = CL_FALSE, little = CL_FALSE;
-    cl_device_fp_config doubles = 0;
 
     api->GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     api->GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiles, &compiles, NULL);
     api->GetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
-    api->GetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
     return !available  ? "it is not available"
            : !compiles ? "it has no compiler"
            : !little   ? "it is not little-endian"
-           : !doubles  ? "it has no float64"
                        : "";
 }
 

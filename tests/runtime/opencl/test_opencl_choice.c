@@ -106,6 +106,8 @@ static void test_a_gpu_that_lacks_something_is_left_alone(void **state)
     d.memory = GIB / 2;
     assert_string_equal(chosen_by_default(&d), "");
     d = big;
+    d.has_no_float64 = true; /* which integers compute */
+    assert_string_equal(chosen_by_default(&d), "big");
     d.megahertz = 0; /* nothing is known of its speed */
     assert_string_equal(chosen_by_default(&d), "");
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The prelude's float64 of integers (codegen/opencl/float64.h) on the first OpenCL device, which is told that it has no
+ * float64, against the processor's: the same bits for numbers of every kind.
+ */
+#include "support/opencl.h"
+
+#include <math.h>
+
+enum { RESULTS = 14, RANDOM_PAIRS = 20000 };
+
+static const char kernel_text[] =
+    "__kernel void operate(__global const ulong *in, __global ulong *out)\n"
+    "{\n"
+    "  const size_t i = get_global_id(0);\n"
+    "  const f64 a = as_f64(in[2 * i]), b = as_f64(in[2 * i + 1]);\n"
+    "  __global ulong *o = out + 14 * i;\n"
+    "  f64 s = a, c = f64_of_long(0);\n"
+    "  o[0] = as_ulong(f64_add(a, b)); o[1] = as_ulong(f64_sub(a, b));\n"
+    "  o[2] = as_ulong(f64_mul(a, b)); o[3] = as_ulong(f64_div(a, b));\n"
+    "  o[4] = (ulong)(f64_eq(a, b) | f64_ne(a, b) << 1 | f64_lt(a, b) << 2 | f64_le(a, b) << 3 | f64_is_infinite(a) << 4);\n"
+    "  o[5] = as_uint(float_of_f64(a)); o[6] = as_ulong(f64_of_float(as_float((uint)in[2 * i])));\n"
+    "  o[7] = as_ulong(f64_of_long((long)in[2 * i])); o[8] = as_ulong(f64_of_ulong(in[2 * i]));\n"
+    "  o[9] = as_ulong(min_f64(a, b)); o[10] = as_ulong(max_f64(a, b));\n"
+    "  o[11] = as_ulong(f64_copy_sign(f64_abs(f64_neg(a)), b));\n"
+    "  add_f64(&s, &c, b); o[12] = as_ulong(total_f64(s, c)); o[13] = as_ulong(c);\n"
+    "}\n";
+
+static double f64_of(uint64_t bits)
+{
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float f32_of(uint64_t bits)
+{
+    const uint32_t low = (uint32_t)bits;
+    float x;
+
+    memcpy(&x, &low, sizeof x);
+    return x;
+}
+
+static double smaller(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
+
+/* What the kernel does, in double. */
+static void expect(uint64_t x, uint64_t y, uint64_t *o)
+{
+    const double a = f64_of(x), b = f64_of(y);
+    volatile double sum = a + b, part = sum - a, lost = (a - (sum - part)) + (b - part);
+    const float narrow = (float)a;
+    uint32_t low;
+
+    memcpy(&low, &narrow, sizeof low);
+    o[0] = bits_of(sum);
+    o[1] = bits_of(a - b);
+    o[2] = bits_of(a * b);
+    o[3] = bits_of(a / b);
+    o[4] = (uint64_t)((a == b) | (a != b) << 1 | (a < b) << 2 | (a <= b) << 3 | (isinf(a) != 0) << 4);
+    o[5] = low;
+    o[6] = bits_of((double)f32_of(x));
+    o[7] = bits_of((double)(int64_t)x);
+    o[8] = bits_of((double)x);
+    o[9] = bits_of(smaller(a, b));
+    o[10] = bits_of(larger(a, b));
+    o[11] = bits_of(copysign(fabs(-a), b));
+    o[12] = bits_of(lost - lost == 0 ? sum + lost : sum);
+    o[13] = bits_of(lost);
+}
+
+static bool is_float64(uint32_t result)
+{
+    return result != 4 && result != 5;
+}
+
+static bool agree(uint32_t result, uint64_t got, uint64_t wanted)
+{
+    if (result == 5 && isnan(f32_of(wanted)))
+        return isnan(f32_of(got));
+    return got == wanted || (is_float64(result) && isnan(f64_of(got)) && isnan(f64_of(wanted)));
+}
+
+static const uint64_t edges[] = {
+    0,
+    1,
+    2,
+    0x3FF0000000000000, /* 1 */
+    0x3FF0000000000001,
+    0xBFF0000000000000,
+    0x3FEFFFFFFFFFFFFF,
+    0x4330000000000000, /* 2^52 */
+    0x4340000000000001,
+    0x000FFFFFFFFFFFFF, /* subnormal */
+    0x0010000000000000, /* the smallest normal number */
+    0x0008000000000001,
+    0x7FEFFFFFFFFFFFFF, /* the largest number */
+    0x7FF0000000000000,
+    0x7FF8000000000000,
+    0x7FF0000000000001,
+    0x36A0000000000000, /* 2^-149, the smallest float */
+    0x3690000000000000, /* half of it */
+    0x3690000000000001,
+    0x380FFFFFFFFFFFFF, /* rounds to the smallest normal float */
+    0x47EFFFFFE0000000, /* the largest float */
+    0x47EFFFFFF0000000, /* rounds to infinity */
+    0x3FF0000010000000, /* halfway between two floats */
+    0x3FF0000030000000,
+    0x7FFFFFFFFFFFFFFF,
+    0x00000000007FFFFF,
+    0x000000007F800001,
+};
+
+static uint64_t next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Writes pairs of every two edges, with all signs, then random ones: any bits, and bits whose exponents are close. */
+static size_t make_pairs(uint64_t *pairs)
+{
+    const size_t n = sizeof edges / sizeof *edges;
+    uint64_t state = 88172645463325252u, sign = UINT64_C(1) << 63;
+    size_t count = 0;
+
+    for (size_t i = 0; i < 4 * n * n; i++, count++) {
+        pairs[2 * count] = edges[i / 4 / n] ^ (i & 1 ? sign : 0);
+        pairs[2 * count + 1] = edges[i / 4 % n] ^ (i & 2 ? sign : 0);
+    }
+    for (size_t i = 0; i < RANDOM_PAIRS; i++, count++) {
+        const uint64_t a = next(&state), b = next(&state), near = (a >> 52 & 0x7FF) + b % 120;
+
+        pairs[2 * count] = a;
+        pairs[2 * count + 1] =
+            i % 2 ? b : (b & 0x800FFFFFFFFFFFFF) | (near > 60 ? near - 60 : 0) % 2047 << 52;
+    }
+    return count;
+}
+
+static void float64_of_integers_has_the_processors_bits(void **state)
+{
+    const char *parts[] = {"#undef cl_khr_fp64\n", opencl_prelude, kernel_text};
+    const size_t n = sizeof edges / sizeof *edges, most = 4 * n * n + RANDOM_PAIRS;
+    uint64_t *pairs = calloc(2 * most, sizeof *pairs), *got = calloc(RESULTS * most, sizeof *got), wanted[RESULTS];
+    cl_int error;
+
+    (void)state;
+    assert_true(pairs && got);
+    const size_t count = make_pairs(pairs);
+    cl_program program = clCreateProgramWithSource(opencl.context, 3, parts, NULL, &error);
+    assert_int_equal(clBuildProgram(program, 1, &opencl.device, opencl_options, NULL, NULL), CL_SUCCESS);
+    cl_kernel kernel = clCreateKernel(program, "operate", &error);
+    assert_int_equal(error, CL_SUCCESS);
+    cl_mem in = clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, 16 * count, pairs, &error);
+    cl_mem out = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, 8 * RESULTS * count, NULL, &error);
+    clSetKernelArg(kernel, 0, sizeof in, &in);
+    clSetKernelArg(kernel, 1, sizeof out, &out);
+    assert_int_equal(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(opencl.queue, out, CL_TRUE, 0, 8 * RESULTS * count, got, 0, NULL, NULL), CL_SUCCESS);
+    for (size_t i = 0; i < count; i++) {
+        expect(pairs[2 * i], pairs[2 * i + 1], wanted);
+        for (uint32_t r = 0; r < RESULTS; r++)
+            if (!agree(r, got[RESULTS * i + r], wanted[r]))
+                fail_msg("result %u of %016llx and %016llx is %016llx, not %016llx", r, (unsigned long long)pairs[2 * i],
+                         (unsigned long long)pairs[2 * i + 1], (unsigned long long)got[RESULTS * i + r],
+                         (unsigned long long)wanted[r]);
+    }
+    clReleaseMemObject(in);
+    clReleaseMemObject(out);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    free(pairs);
+    free(got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(float64_of_integers_has_the_processors_bits)};
+    int result;
+
+    if (!opencl_start()) {
+        puts("skipped: there is no OpenCL device");
+        return 77;
+    }
+    result = cmocka_run_group_tests(tests, NULL, NULL);
+    opencl_end();
+    return result;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * An OpenCL layer for tests: it shows every device as one without float64, as many GPUs of phones and small computers are.
+ * ocl-icd loads it by OPENCL_LAYERS=PATH.
+ *
+ * A device says that it has float64 by CL_DEVICE_DOUBLE_FP_CONFIG, and its compiler by the macro cl_khr_fp64.
+ */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl_layer.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct _cl_icd_dispatch *below;
+
+static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *size)
+{
+    const cl_int code = below->clGetDeviceInfo(device, what, room, out, size);
+
+    if (code == CL_SUCCESS && what == CL_DEVICE_DOUBLE_FP_CONFIG && out)
+        memset(out, 0, sizeof(cl_device_fp_config));
+    return code;
+}
+
+static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const char **sources, const size_t *lengths,
+                                             cl_int *code)
+{
+    const char **parts = calloc((size_t)count + 1, sizeof *parts);
+    size_t *sizes = calloc((size_t)count + 1, sizeof *sizes);
+    cl_program program = NULL;
+
+    if (parts && sizes) {
+        parts[0] = "#undef cl_khr_fp64\n";
+        for (cl_uint i = 0; i < count; i++) {
+            parts[i + 1] = sources[i];
+            sizes[i + 1] = lengths ? lengths[i] : 0; /* 0: it ends with a NUL */
+        }
+        program = below->clCreateProgramWithSource(context, count + 1, parts, sizes, code);
+    } else if (code) {
+        *code = CL_OUT_OF_HOST_MEMORY;
+    }
+    free(parts);
+    free(sizes);
+    return program;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *out, size_t *size)
+{
+    static const char name[] = "plain";
+    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    const void *answer = what == CL_LAYER_API_VERSION ? (const void *)&version : name;
+    const size_t bytes = what == CL_LAYER_API_VERSION ? sizeof version : sizeof name;
+
+    if ((what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME) || (out && room < bytes))
+        return CL_INVALID_VALUE;
+    if (out)
+        memcpy(out, answer, bytes);
+    if (size)
+        *size = bytes;
+    return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
+                                            const struct _cl_icd_dispatch **out)
+{
+    static struct _cl_icd_dispatch table;
+    const size_t most = sizeof table / sizeof(void *);
+
+    if (!target || !count || !out)
+        return CL_INVALID_VALUE;
+    below = target;
+    memcpy(&table, target, (entries < most ? entries : most) * sizeof(void *));
+    table.clGetDeviceInfo = get_device_info;
+    table.clCreateProgramWithSource = create_program;
+    *count = (cl_uint)most;
+    *out = &table;
+    return CL_SUCCESS;
+}
