@@ -262,7 +262,7 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .tile_gather = 1.5,
                                                .tile_iterations = 0,
                                                .tile_chains = 8,
-                                               .tile_items = 8};
+                                               .tile_items = 1 /* groups of one size share code */};
 
     return is_processor ? &processor : &gpu;
 }

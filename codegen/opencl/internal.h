@@ -148,7 +148,7 @@ bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes);
 
 /* ---- print_lanes.c ---- */
 
-/** Writes the prelude's functions for vectors of so many lanes. */
+/** Writes the prelude's functions for vectors of so many lanes, which a text of several kernels has once. */
 void put_lane_functions(FILE *out, uint32_t lanes);
 /** Returns whether put_lane_operation can write an operation for vectors. */
 bool lane_operation_exists(enum kop op, enum ktype type, enum ktype from);

@@ -2,6 +2,9 @@
 /*
  * Prints elementary functions: the expansions of ir/expansion become functions of OpenCL C, so that a device computes them with
  * the errors that docs/scalar-functions.md promises, whatever its own are.
+ *
+ * Texts of several kernels may become one program, which then has each function once: names of functions for vectors end with
+ * the number of lanes, and a macro is the name without it.
  */
 #include "codegen/opencl/internal.h"
 
@@ -77,14 +80,18 @@ static void put_function_by_lanes(FILE *out, const struct expansion *x, uint32_t
 /* Writes the function for vectors.  What computes in float64 has vectors only where the device has float64. */
 static void put_vector_function(FILE *out, const struct expansion *x, uint32_t lanes)
 {
-    if (!has_float64(x)) {
-        put_function(out, x, lanes);
-        return;
-    }
-    fputs("#ifdef cl_khr_fp64\n", out);
+    const char *name = kop_name(x->op);
+
+    fprintf(out, "#undef fv_%s\n#define fv_%s fv_%s%" PRIu32 "\n", name, name, name, lanes);
+    fprintf(out, "#ifndef HAS_%s_%" PRIu32 "\n#define HAS_%s_%" PRIu32 "\n", name, lanes, name, lanes);
+    if (has_float64(x))
+        fputs("#ifdef cl_khr_fp64\n", out);
     put_function(out, x, lanes);
-    fputs("#else\n", out);
-    put_function_by_lanes(out, x, lanes);
+    if (has_float64(x)) {
+        fputs("#else\n", out);
+        put_function_by_lanes(out, x, lanes);
+        fputs("#endif\n", out);
+    }
     fputs("#endif\n", out);
 }
 
@@ -110,7 +117,9 @@ bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes)
         if (!used[op])
             continue;
         expansion_build((enum kop)op, &device, x);
+        fprintf(out, "#ifndef HAS_%s\n#define HAS_%s\n", kop_name(x->op), kop_name(x->op));
         put_function(out, x, 1);
+        fputs("#endif\n", out);
         if (lanes > 1)
             put_vector_function(out, x, lanes);
     }

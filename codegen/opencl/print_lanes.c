@@ -30,6 +30,8 @@ struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
 
 void put_lane_functions(FILE *out, uint32_t lanes)
 {
+    static const char *const names[] = {"min",        "max",     "add",      "total",  "to_bf16",  "from_bf16",
+                                        "round_bf16", "sign_of", "from_f16", "to_f16", "round_f16"};
     static const char text[] =
         "#define F VECTOR(float)\n#define U VECTOR(uint)\n#define H VECTOR(ushort)\n"
         "static F min_v(F a, F b) {\n"
@@ -50,17 +52,19 @@ void put_lane_functions(FILE *out, uint32_t lanes)
         "static F round_bf16_v(F x) { return from_bf16_v(to_bf16_v(x)); }\n"
         "static F sign_of_v(F x) { return x > (F)(0) ? (F)(1) : x < (F)(0) ? (F)(-1) : x; }\n";
 
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fprintf(out, "#undef %s_v\n#define %s_v %s_v%" PRIu32 "\n", names[i], names[i], names[i], lanes);
     fprintf(out,
-            "#define VECTOR(t) t##%" PRIu32 "\n#define AS(t) as_##t##%" PRIu32 "\n#define CONVERT(t) convert_##t##%" PRIu32
-            "\n%s",
-            lanes, lanes, lanes, text);
+            "#ifndef LANES_%" PRIu32 "\n#define LANES_%" PRIu32 "\n#define VECTOR(t) t##%" PRIu32
+            "\n#define AS(t) as_##t##%" PRIu32 "\n#define CONVERT(t) convert_##t##%" PRIu32 "\n%s",
+            lanes, lanes, lanes, lanes, lanes, text);
     /* This goes through a vector of bits, because a device may take half numbers for aligned like vectors of them. */
     fprintf(out,
             "static F from_f16_v(H h) { return vload_half%" PRIu32 "(0, (const half *)&h); }\n"
             "static H to_f16_v(F x) { H h; vstore_half%" PRIu32 "_rte(x, 0, (half *)&h); return h; }\n"
             "static F round_f16_v(F x) { return from_f16_v(to_f16_v(x)); }\n",
             lanes, lanes);
-    fputs("#undef F\n#undef U\n#undef H\n", out);
+    fputs("#undef F\n#undef U\n#undef H\n#undef VECTOR\n#undef AS\n#undef CONVERT\n#endif\n", out);
 }
 
 /* ---- operations ---- */

@@ -62,7 +62,8 @@ struct opencl_memory {
 struct opencl_program_table {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct opencl_program *buckets[OPENCL_PROGRAM_BUCKETS];
+    struct opencl_entry *buckets[OPENCL_PROGRAM_BUCKETS];
+    struct opencl_program *first;
 };
 
 /** Holds what the watching thread waits for (opencl_watch.c). */
@@ -184,26 +185,31 @@ void opencl_watch_stop(struct engine_opencl *o);
 
 /* ---- opencl_program.c ---- */
 
-/** Holds a program that was built, which kernels of one structure share.  It lives as long as the engine. */
+/** Holds a program that was built, with one kernel or several.  It lives as long as the engine. */
 struct opencl_program;
+/** Knows a text and what was made of it. */
+struct opencl_entry;
 
-/** Describes a program that a step needs. */
+/** Describes a kernel that a step needs. */
 struct opencl_wanted {
     const char *text;            /* without the prelude */
     const char *step;            /* for messages */
-    const unsigned char *binary; /* what the same driver made of it once, or NULL if that is not known */
+    bool whole;                  /* the text is that of a whole program of a saved graph, `number` says which kernel */
+    const unsigned char *binary; /* what the same driver made of a whole program once, or NULL if that is not known */
     size_t binary_bytes;
+    struct opencl_entry *entry; /* of opencl_programs_build */
     struct opencl_program *program;
+    uint32_t number; /* of the kernel in it, which is called webnn_kernel_<number> */
 };
 
 /**
- * Builds what is not built yet, several programs at the same time, and sets every `program`.  Any thread may call it, without
- * locks.  Returns false after an error in *e.
+ * Builds what is not built yet and sets every `program` and `number`.  Any thread may call it, without locks.  Returns false
+ * after an error in *e.
  */
 bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted, struct error *e);
 /** Returns OpenCL's handle of a program, which stays the engine's. */
 cl_program opencl_program_handle(const struct opencl_program *p);
-/** Returns the text that a program was built from, without the prelude.  It stays the engine's. */
+/** Returns the text that a program was built from, all kernels, without the prelude.  It stays the engine's. */
 const char *opencl_program_text(const struct opencl_program *p);
 /** Frees all programs; nobody may use them any more. */
 void opencl_programs_free(struct engine_opencl *o);
@@ -219,7 +225,8 @@ void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_
 
 /**
  * Finds the cache's folder, or makes it: `folder`, or if that is empty the variable WEBNN_CACHE's, or one below XDG_CACHE_HOME
- * or the user's home.  There is no cache if that is "off", or if others can get into the folder.
+ * or the user's home.  There is no cache if that is "off", or if others can get into the folder, or if nobody named one and the
+ * driver keeps its programs itself.
  */
 void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment);
 /**

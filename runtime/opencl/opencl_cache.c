@@ -69,6 +69,16 @@ static bool is_own(const char *path)
     return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && !(s.st_mode & 077);
 }
 
+/* PoCL keeps what it compiles itself.  It makes a binary by compiling every kernel for any index space, and compiles it again
+ * for the one that it runs with: asking for binaries takes it as long as everything else. */
+static bool keeps_programs(const struct engine_opencl *o)
+{
+    char name[FACT_BYTES] = "";
+
+    o->api->GetPlatformInfo(o->device.platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    return strcmp(name, "Portable Computing Language") == 0;
+}
+
 void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment)
 {
     char path[PATH_BYTES];
@@ -77,7 +87,7 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
     if (wanted && *wanted) {
         if (!strcmp(wanted, "off") || snprintf(path, sizeof path, "%s", wanted) >= PATH_BYTES)
             return;
-    } else if (ignore_environment || environment_is_ignored() || !default_folder(path)) {
+    } else if (ignore_environment || environment_is_ignored() || keeps_programs(o) || !default_folder(path)) {
         return;
     }
     make_folders(path);

@@ -224,17 +224,20 @@ static bool set_params(struct engine_opencl *o, const struct opencl_step *s, str
     return true;
 }
 
-static bool create_kernel(struct opencl_executable *x, struct opencl_step *s, const struct opencl_program *program,
+static bool create_kernel(struct opencl_executable *x, struct opencl_step *s, const struct opencl_wanted *wanted,
                           struct error *e)
 {
     struct engine_opencl *o = opencl_of(x->base.engine);
     const size_t end = x->scratch_offset + (size_t)s->launch.scratch_bytes;
     cl_int code = CL_SUCCESS;
+    char name[32];
 
     if (end > x->base.memory_bytes)
         x->base.memory_bytes = end;
-    s->program = program;
-    s->kernel = o->api->CreateKernel(opencl_program_handle(program), "webnn_kernel", &code);
+    s->program = wanted->program;
+    s->number = wanted->number;
+    snprintf(name, sizeof name, "webnn_kernel_%u", wanted->number);
+    s->kernel = o->api->CreateKernel(opencl_program_handle(s->program), name, &code);
     if (code == CL_SUCCESS)
         return set_params(o, s, e);
     s->kernel = NULL;
@@ -253,7 +256,7 @@ bool opencl_executable_finish(struct opencl_executable *x, struct program *p, st
     good = good && opencl_programs_build(opencl_of(x->base.engine), count, wanted, e);
     for (uint32_t i = 0, k = 0; good && i < p->step_count; i++)
         if (p->steps[i].kind == STEP_KERNEL)
-            good = create_kernel(x, &x->steps[i], wanted[k++].program, e);
+            good = create_kernel(x, &x->steps[i], &wanted[k++], e);
     good = good && (x->serialized = serialized_create(p, functions, false, e));
     free(functions);
     if (good)

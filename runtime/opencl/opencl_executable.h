@@ -26,6 +26,7 @@ struct opencl_launch {
 struct opencl_step {
     cl_kernel kernel; /* its parameters are set */
     const struct opencl_program *program;
+    uint32_t number; /* of the kernel in the program */
     struct opencl_launch launch;
 };
 

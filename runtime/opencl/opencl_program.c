@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Builds programs from sources by the device's compiler, once for each text.
+ * Builds programs from sources by the device's compiler, each kernel once.
  *
- * The compiler takes most of the time of loading a graph, so the programs of one graph are built by several threads, and
- * whoever needs a program that another thread is building waits for it.  One that could not be built is tried again by whoever
- * asks next: memory may have run out.
+ * The compiler takes most of the time of loading a graph, and some begin every program by reading long headers, so the kernels
+ * of one graph that are not built yet become one program, or a few that several threads build at the same time.  Kernels of
+ * equal texts are one, whichever graphs of the context they belong to, and whoever needs one that another thread is building
+ * waits for it.  What could not be built is tried again by whoever asks next: memory may have run out.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/internal.h"
@@ -14,13 +15,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUILDERS_MAX = 4, LOG_BYTES = 600 };
+enum {
+    BUILDERS_MAX = 4,
+    KERNELS_LEAST = 8, /* of a program, where another thread could build some of them */
+    KERNELS_MOST = 64, /* of a program: drivers are not made for endless ones */
+    LOG_BYTES = 600
+};
 
 struct opencl_program {
-    struct opencl_program *next; /* in the bucket */
-    char *text;
-    enum { PROGRAM_NEW, PROGRAM_BUILDING, PROGRAM_BUILT } state; /* of this and `program`: programs.lock */
+    struct opencl_program *next; /* of the engine */
+    char *text;                  /* of all kernels */
     cl_program program;
+};
+
+/* A kernel's text, or a whole program's of a saved graph. */
+struct opencl_entry {
+    struct opencl_entry *next; /* in the bucket */
+    char *text;
+    enum { ENTRY_NEW, ENTRY_BUILDING, ENTRY_BUILT } state; /* of this and what follows: programs.lock */
+    struct opencl_program *program;
+    uint32_t number; /* of the kernel in the program */
 };
 
 cl_program opencl_program_handle(const struct opencl_program *p)
@@ -33,7 +47,7 @@ const char *opencl_program_text(const struct opencl_program *p)
     return p->text;
 }
 
-/* ---- building one ---- */
+/* ---- building one program ---- */
 
 /* Reads the compiler's first words: what follows the first error seldom says more. */
 static void read_log(struct engine_opencl *o, cl_program program, char log[LOG_BYTES])
@@ -50,9 +64,37 @@ static void read_log(struct engine_opencl *o, cl_program program, char log[LOG_B
     free(whole);
 }
 
-static cl_program build_source(struct engine_opencl *o, const struct opencl_wanted *w, struct error *e)
+/* What becomes one program: wanted[first] to wanted[first + count - 1], whose texts are all new, or one whole program. */
+struct job {
+    uint32_t first, count;
+};
+
+/* Every kernel is called webnn_kernel in its text; a number tells those of a program apart. */
+static char *join_texts(const struct opencl_wanted *const *wanted, uint32_t count)
 {
-    const char *parts[] = {opencl_prelude, w->text};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return NULL;
+    if (wanted[0]->whole) {
+        fputs(wanted[0]->text, out);
+    } else {
+        for (uint32_t i = 0; i < count; i++)
+            fprintf(out, "#define webnn_kernel webnn_kernel_%u\n%s#undef webnn_kernel\n", i, wanted[i]->text);
+    }
+    const bool good = !ferror(out);
+    if (fclose(out) == 0 && good)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Returns NULL after an error in *e; *refused says that it is the compiler's. */
+static cl_program build_source(struct engine_opencl *o, const char *text, const char *step, bool *refused, struct error *e)
+{
+    const char *parts[] = {opencl_prelude, text};
     struct error ignored = {.status = WNNStatus_Success};
     char log[LOG_BYTES], name[24];
     cl_int code = CL_SUCCESS;
@@ -65,12 +107,38 @@ static cl_program build_source(struct engine_opencl *o, const struct opencl_want
     code = o->api->BuildProgram(program, 1, &o->device.id, opencl_options, NULL, NULL);
     if (code == CL_SUCCESS)
         return program;
+    *refused = code == CL_BUILD_PROGRAM_FAILURE;
     read_log(o, program, log);
     o->api->ReleaseProgram(program);
     opencl_failed(o, "clBuildProgram", code, &ignored); /* the device may be lost */
     if (opencl_is_usable(o, e))
         error_set(e, WNNStatus_OperationError, "the OpenCL device %s does not build the kernel of %s: clBuildProgram: %s%s",
-                  o->device.name, w->step, opencl_error_name(code, name), log);
+                  o->device.name, step, opencl_error_name(code, name), log);
+    return NULL;
+}
+
+static struct opencl_program *build(struct engine_opencl *o, const struct opencl_wanted *const *wanted, uint32_t count,
+                                    bool *refused, struct error *e)
+{
+    struct opencl_program *p = calloc(1, sizeof *p);
+
+    if (p)
+        p->text = join_texts(wanted, count);
+    if (!p || !p->text) {
+        free(p);
+        error_out_of_memory(e);
+        return NULL;
+    }
+    if (wanted[0]->binary)
+        p->program = opencl_program_of_binary(o, wanted[0]->binary, wanted[0]->binary_bytes);
+    if (!p->program)
+        p->program = opencl_cache_load(o, p->text);
+    if (!p->program && (p->program = build_source(o, p->text, wanted[0]->step, refused, e)))
+        opencl_cache_store(o, p->text, p->program);
+    if (p->program)
+        return p;
+    free(p->text);
+    free(p);
     return NULL;
 }
 
@@ -86,9 +154,9 @@ static uint32_t bucket_of(const char *text)
 }
 
 /* Returns the entry of a text, made unless there is one, or NULL if memory runs out. */
-static struct opencl_program *find(struct engine_opencl *o, const char *text)
+static struct opencl_entry *find(struct engine_opencl *o, const char *text)
 {
-    struct opencl_program **bucket = &o->programs.buckets[bucket_of(text)], *p;
+    struct opencl_entry **bucket = &o->programs.buckets[bucket_of(text)], *p;
 
     pthread_mutex_lock(&o->programs.lock);
     for (p = *bucket; p && strcmp(p->text, text) != 0; p = p->next)
@@ -107,41 +175,53 @@ static struct opencl_program *find(struct engine_opencl *o, const char *text)
     return p;
 }
 
-/* Builds w's program, or waits for the thread that does. */
-static bool ensure(struct engine_opencl *o, const struct opencl_wanted *w, struct error *e)
+/* Says what has become of entries that this thread builds: a program, or (NULL) nothing. */
+static void settle(struct engine_opencl *o, const struct opencl_wanted *const *wanted, uint32_t count,
+                   struct opencl_program *built)
 {
-    struct opencl_program *p = w->program;
-    cl_program built;
-
     pthread_mutex_lock(&o->programs.lock);
-    while (p->state == PROGRAM_BUILDING)
-        pthread_cond_wait(&o->programs.changed, &o->programs.lock);
-    bool done = p->state == PROGRAM_BUILT;
-    if (!done)
-        p->state = PROGRAM_BUILDING;
-    pthread_mutex_unlock(&o->programs.lock);
-    if (done)
-        return true;
+    if (built) {
+        built->next = o->programs.first;
+        o->programs.first = built;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct opencl_entry *entry = wanted[i]->entry;
 
-    built = w->binary ? opencl_program_of_binary(o, w->binary, w->binary_bytes) : NULL;
-    if (!built)
-        built = opencl_cache_load(o, w->text);
-    if (!built && (built = build_source(o, w, e)))
-        opencl_cache_store(o, w->text, built);
-    pthread_mutex_lock(&o->programs.lock);
-    p->program = built;
-    p->state = built ? PROGRAM_BUILT : PROGRAM_NEW;
+        entry->program = built;
+        entry->number = i;
+        entry->state = built ? ENTRY_BUILT : ENTRY_NEW;
+    }
     pthread_cond_broadcast(&o->programs.changed);
     pthread_mutex_unlock(&o->programs.lock);
-    return built != NULL;
 }
 
 /* ---- building many ---- */
 
+/* Builds what is wanted as one program.  If the compiler refuses it, each kernel is built alone, to find out which it is. */
+static bool build_together(struct engine_opencl *o, const struct opencl_wanted *const *wanted, uint32_t count, struct error *e)
+{
+    bool refused = false;
+    struct opencl_program *built = build(o, wanted, count, &refused, e);
+
+    if (built || count == 1 || !refused) {
+        settle(o, wanted, count, built);
+        return built != NULL;
+    }
+    *e = (struct error){.status = WNNStatus_Success};
+    for (uint32_t i = 0; i < count; i++)
+        if (!build_together(o, wanted + i, 1, e)) {
+            settle(o, wanted + i + 1, count - i - 1, NULL);
+            return false;
+        }
+    return true;
+}
+
 struct team {
     struct engine_opencl *o;
+    const struct opencl_wanted *const *wanted; /* those that this call builds */
     uint32_t count;
-    const struct opencl_wanted *wanted;
+    struct job *jobs;
+    uint32_t job_count;
     atomic_uint next;
     atomic_bool failed;
     pthread_mutex_t lock; /* of e */
@@ -153,70 +233,139 @@ static void *team_main(void *user)
     struct team *t = user;
     struct error e = {.status = WNNStatus_Success};
 
-    for (uint32_t i; !atomic_load(&t->failed) && (i = atomic_fetch_add(&t->next, 1)) < t->count;)
-        if (!ensure(t->o, &t->wanted[i], &e)) {
+    for (uint32_t i; (i = atomic_fetch_add(&t->next, 1)) < t->job_count;) {
+        const struct opencl_wanted *const *wanted = t->wanted + t->jobs[i].first;
+
+        if (atomic_load(&t->failed)) {
+            settle(t->o, wanted, t->jobs[i].count, NULL);
+        } else if (!build_together(t->o, wanted, t->jobs[i].count, &e)) {
             atomic_store(&t->failed, true);
             pthread_mutex_lock(&t->lock);
             error_set(t->e, e.status, "%s", e.message);
             pthread_mutex_unlock(&t->lock);
         }
+    }
     return NULL;
 }
 
-/* Returns how many of them are to be built, each text once. */
-static uint32_t count_new(struct engine_opencl *o, uint32_t count, const struct opencl_wanted *wanted)
+/* Cuts the kernels into programs of about the same number of them.  Whole programs stay what they are. */
+static void make_jobs(struct team *t, uint32_t processors)
 {
-    uint32_t missing = 0;
+    uint32_t kernels = 0, programs = 1, most;
+
+    for (uint32_t i = 0; i < t->count; i++)
+        kernels += !t->wanted[i]->whole;
+    while (programs < BUILDERS_MAX && programs < processors && programs * KERNELS_LEAST < kernels)
+        programs++;
+    most = (kernels + programs - 1) / programs;
+    most = most > KERNELS_MOST ? KERNELS_MOST : most;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct job *last = t->job_count ? &t->jobs[t->job_count - 1] : NULL;
+
+        if (last && !t->wanted[i]->whole && !t->wanted[last->first]->whole && last->count < most)
+            last->count++;
+        else
+            t->jobs[t->job_count++] = (struct job){i, 1};
+    }
+}
+
+/* Takes the entries that nobody has begun to build, each once.  Returns how many they are. */
+static uint32_t claim(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
+                      const struct opencl_wanted **claimed)
+{
+    uint32_t n = 0;
 
     pthread_mutex_lock(&o->programs.lock);
-    for (uint32_t i = 0; i < count && missing < BUILDERS_MAX; i++)
-        if (wanted[i].program->state != PROGRAM_BUILT) {
-            bool again = false;
-            for (uint32_t k = 0; k < i && !again; k++)
-                again = wanted[k].program == wanted[i].program;
-            missing += !again;
+    for (uint32_t i = 0; i < count; i++)
+        if (wanted[i].entry->state == ENTRY_NEW) {
+            wanted[i].entry->state = ENTRY_BUILDING;
+            claimed[n++] = &wanted[i];
         }
     pthread_mutex_unlock(&o->programs.lock);
-    return missing;
+    return n;
+}
+
+static bool build_claimed(struct team *t)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t threads[BUILDERS_MAX];
+    uint32_t started = 0;
+    sigset_t all, before;
+
+    make_jobs(t, processors > 1 ? (uint32_t)processors : 1);
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
+        while (started + 1 < t->job_count && started + 1 < BUILDERS_MAX && (long)started + 1 < processors &&
+               pthread_create(&threads[started], NULL, team_main, t) == 0)
+            started++;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    team_main(t);
+    while (started)
+        pthread_join(threads[--started], NULL);
+    return !atomic_load(&t->failed);
+}
+
+/* Waits for other threads' work.  Returns whether all is built; if not, some of it is to be tried again. */
+static bool await_all(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted)
+{
+    bool built = true;
+
+    pthread_mutex_lock(&o->programs.lock);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct opencl_entry *entry = wanted[i].entry;
+
+        while (entry->state == ENTRY_BUILDING)
+            pthread_cond_wait(&o->programs.changed, &o->programs.lock);
+        built = built && entry->state == ENTRY_BUILT;
+        wanted[i].program = entry->program;
+        if (!wanted[i].whole)
+            wanted[i].number = entry->number;
+    }
+    pthread_mutex_unlock(&o->programs.lock);
+    return built;
 }
 
 bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted, struct error *e)
 {
-    struct team t = {.o = o, .count = count, .wanted = wanted, .e = e};
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    pthread_t threads[BUILDERS_MAX];
-    uint32_t started = 0, missing;
-    sigset_t all, before;
+    const struct opencl_wanted **claimed = calloc((size_t)count + 1, sizeof *claimed);
+    struct job *jobs = calloc((size_t)count + 1, sizeof *jobs);
+    bool good = claimed && jobs, done = false;
 
-    for (uint32_t i = 0; i < count; i++)
-        if (!(wanted[i].program = find(o, wanted[i].text)))
-            return error_out_of_memory(e);
-    if (pthread_mutex_init(&t.lock, NULL) != 0)
-        return error_out_of_memory(e);
-    missing = count_new(o, count, wanted);
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        while (started + 1 < missing && (long)started + 1 < processors &&
-               pthread_create(&threads[started], NULL, team_main, &t) == 0)
-            started++;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (uint32_t i = 0; good && i < count; i++)
+        good = (wanted[i].entry = find(o, wanted[i].text)) != NULL;
+    if (!good)
+        error_out_of_memory(e);
+    while (good && !done) {
+        struct team t = {.o = o, .wanted = claimed, .jobs = jobs, .e = e};
+
+        if (pthread_mutex_init(&t.lock, NULL) != 0) {
+            good = error_out_of_memory(e);
+            break;
+        }
+        t.count = claim(o, count, wanted, claimed);
+        good = !t.count || build_claimed(&t);
+        pthread_mutex_destroy(&t.lock);
+        done = good && await_all(o, count, wanted);
     }
-    team_main(&t);
-    while (started)
-        pthread_join(threads[--started], NULL);
-    pthread_mutex_destroy(&t.lock);
-    return !atomic_load(&t.failed);
+    free(claimed);
+    free(jobs);
+    return good;
 }
 
 void opencl_programs_free(struct engine_opencl *o)
 {
     for (uint32_t i = 0; i < OPENCL_PROGRAM_BUCKETS; i++)
-        for (struct opencl_program *p = o->programs.buckets[i], *next; p; p = next) {
+        for (struct opencl_entry *p = o->programs.buckets[i], *next; p; p = next) {
             next = p->next;
-            if (p->program)
-                o->api->ReleaseProgram(p->program);
             free(p->text);
             free(p);
         }
+    for (struct opencl_program *p = o->programs.first, *next; p; p = next) {
+        next = p->next;
+        o->api->ReleaseProgram(p->program);
+        free(p->text);
+        free(p);
+    }
 }
 #endif

@@ -7,7 +7,8 @@
  * another driver builds the source again.
  *
  *   programs, one after the other: identity of device and driver, source, binary (empty if the driver gave none)
- *   kernels, where the serialized program's offsets say: struct opencl_launch, parameters, where its program begins
+ *   kernels, where the serialized program's offsets say: struct opencl_launch, parameters, where its program begins, its number
+ *   in the program
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/internal.h"
@@ -71,6 +72,7 @@ static void save_kernel(struct saver *s, uint32_t step)
     out_u32(&s->out, l->param_count);
     out_bytes(&s->out, l->params, l->param_count * sizeof *l->params);
     out_i64(&s->out, (int64_t)s->program_offsets[step]);
+    out_u32(&s->out, s->x->steps[step].number);
 }
 
 static bool save_code(struct saver *s, struct error *e)
@@ -133,7 +135,7 @@ static bool launch_fits(const struct opencl_launch *l, const struct program_step
 }
 
 static bool read_launch(struct stream_reader *in, struct arena *arena, struct opencl_launch *l, uint64_t *program,
-                        struct error *e)
+                        uint32_t *number, struct error *e)
 {
     int64_t *params;
 
@@ -152,6 +154,7 @@ static bool read_launch(struct stream_reader *in, struct arena *arena, struct op
     in_bytes(in, params, l->param_count * sizeof *params);
     l->params = params;
     *program = (uint64_t)in_i64(in);
+    *number = in_u32(in);
     return !in->failed || damaged(e, "a kernel ends early");
 }
 
@@ -178,6 +181,7 @@ static bool read_program(struct engine_opencl *o, const unsigned char *code, siz
         return error_out_of_memory(e);
     memcpy(copy, text, text_bytes);
     out->text = copy;
+    out->whole = true;
     opencl_device_identity(o, now);
     if (binary_bytes && strlen(now) == identity_bytes && !memcmp(now, identity, identity_bytes)) {
         out->binary = (const unsigned char *)binary;
@@ -200,7 +204,7 @@ static bool read_steps(struct opencl_executable *x, const struct program *p, con
         if (at > view->code_bytes)
             return damaged(e, "a kernel outside the file");
         struct stream_reader in = {.at = code + at, .end = code + view->code_bytes};
-        if (!read_launch(&in, &x->base.arena, &x->steps[i].launch, &program, e))
+        if (!read_launch(&in, &x->base.arena, &x->steps[i].launch, &program, &wanted[k].number, e))
             return false;
         if (!launch_fits(&x->steps[i].launch, &p->steps[i]))
             return damaged(e, "a kernel's sizes");

@@ -6,7 +6,8 @@
 #include "support/fake_opencl_internal.h"
 
 struct fake_state fake = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .until_failure = -1, .driver = "1.0"};
+    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .until_failure = -1,
+    .driver = "1.0", .platform = "fake"};
 
 /* ---- counting calls; the lock is held from enter to leave ---- */
 
@@ -119,7 +120,7 @@ cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *out, cl_uint *count)
 cl_int clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void *out, size_t *size)
 {
     (void)p;
-    return fake_give_text("GetPlatformInfo", what == CL_PLATFORM_VERSION ? "OpenCL 1.2 fake" : "fake", room, out, size);
+    return fake_give_text("GetPlatformInfo", what == CL_PLATFORM_VERSION ? "OpenCL 1.2 fake" : fake.platform, room, out, size);
 }
 
 cl_int clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *out, cl_uint *count)
@@ -472,6 +473,11 @@ static void fake_set_driver(const char *version)
     snprintf(fake.driver, sizeof fake.driver, "%s", version);
 }
 
+static void fake_set_platform(const char *name)
+{
+    fake.platform = name ? name : "fake";
+}
+
 static void fake_break_compiler(bool broken)
 {
     fake.broken = broken;
@@ -493,7 +499,7 @@ const struct fake_opencl *fake_opencl_get(void)
 {
     static const struct fake_opencl functions = {fake_fail,  fake_fail_next,  fake_has_failed,    fake_failed_call,
                                                  fake_hold,  fake_alive,      fake_calls,         fake_start_notes,
-                                                 fake_notes, fake_set_driver, fake_break_compiler,
+                                                 fake_notes, fake_set_driver, fake_set_platform, fake_break_compiler,
                                                  fake_set_devices};
     return &functions;
 }

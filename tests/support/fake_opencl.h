@@ -47,6 +47,8 @@ struct fake_opencl {
     const char *(*notes)(void);
     /** Becomes another driver: programs that the last one built are refused. */
     void (*set_driver)(const char *version);
+    /** Has another platform's name; NULL is the library's own again. */
+    void (*set_platform)(const char *name);
     /** Makes builds fail, and the compiler say so at length. */
     void (*break_compiler)(bool broken);
     /** Shows these devices, which stay the caller's, instead of the one of the library.  NULL shows that one again. */

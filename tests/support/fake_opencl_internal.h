@@ -74,6 +74,7 @@ struct fake_state {
     const char *failed_call, *failing_name;
     struct command *first, *last;
     char driver[32];
+    const char *platform;
     struct {
         const char *name;
         unsigned calls;

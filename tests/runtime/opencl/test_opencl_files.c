@@ -112,6 +112,101 @@ static void test_a_second_start_compiles_nothing(void **state)
     assert_int_equal(system(path), 0);
 }
 
+/* A context without a folder of its own, which finds the user's by the environment. */
+static WNNContext context_of_user(void)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    o.engine = WNNEngine_Gpu;
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    return context;
+}
+
+static unsigned files_of_user(const char *folder)
+{
+    WNNContext context = context_of_user();
+    unsigned files = 0;
+
+    wnnGraphRelease(new_graph(context, one_step));
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    DIR *d = opendir(folder);
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        files += entry->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return files;
+}
+
+/* PoCL keeps its programs itself: they are kept once more only in a folder that somebody names. */
+static void test_drivers_with_a_cache_have_ours_by_name_only(void **state)
+{
+    char parent[] = "/tmp/webnn-cache-XXXXXX", folder[64], command[80];
+
+    (void)state;
+    assert_non_null(mkdtemp(parent));
+    snprintf(folder, sizeof folder, "%s/webnn", parent);
+    unsetenv("WEBNN_CACHE");
+    setenv("XDG_CACHE_HOME", parent, 1);
+    fake->set_platform("Portable Computing Language");
+    assert_int_equal(files_of_user(folder), 0);
+    assert_int_equal(compiled(folder), 1);
+    assert_int_equal(compiled(folder), 0);
+    fake->set_platform(NULL);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(files_of_user(folder), 1);
+    snprintf(command, sizeof command, "rm -r %s", parent);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- programs of several kernels ---- */
+
+static unsigned builds_of(WNNContext context, const char *body)
+{
+    const unsigned before = fake->calls("BuildProgram");
+
+    wnnGraphRelease(new_graph(context, body));
+    return fake->calls("BuildProgram") - before;
+}
+
+static void test_kernels_of_a_graph_are_one_program(void **state)
+{
+    static const char more[] =
+        "inputs { x: f32[64]; i: i32[64]; } nodes { y = neg(x); j = neg(i); z = exp(x); } outputs { y; j; z; }";
+    WNNContext context = context_with_cache("off");
+    struct error e = {0};
+    unsigned kernels = 0;
+    WNNGraph graph;
+
+    (void)state;
+    assert_int_equal(builds_of(context, three_steps), 1); /* of all its kernels */
+    assert_int_equal(builds_of(context, three_steps), 0);
+    assert_int_equal(builds_of(context, one_step), 0);
+    assert_int_equal(builds_of(context, more), 1); /* of what is not built yet */
+    wnnContextRelease(context);
+
+    /* A compiler that refuses all of them together is asked for each, and what it refuses then is named. */
+    context = context_with_cache("off");
+    fake->fail_next("BuildProgram", CL_BUILD_PROGRAM_FAILURE);
+    const unsigned before = fake->calls("BuildProgram");
+    graph = new_graph(context, three_steps);
+    for (uint32_t i = 0; i < graph->executable->step_count; i++)
+        kernels += graph->executable->steps[i].kind == STEP_KERNEL;
+    assert_true(kernels > 1);
+    assert_int_equal(fake->calls("BuildProgram") - before, 1 + kernels);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    context = context_with_cache("off");
+    fake->break_compiler(true);
+    assert_int_equal(runtime_build(context, parse_body(three_steps), &graph, &e), WNNStatus_OperationError);
+    fake->break_compiler(false);
+    assert_non_null(strstr(e.message, "does not build the kernel of neg"));
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+}
+
 /* A file of the folder with so many bytes, last used so many seconds ago. */
 static void put_file(const char *folder, const char *name, off_t bytes, time_t age)
 {
@@ -263,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_a_second_start_compiles_nothing),
         cmocka_unit_test(test_what_was_not_used_for_long_goes_first),
         cmocka_unit_test(test_saved_graphs_bring_their_programs),
+        cmocka_unit_test(test_drivers_with_a_cache_have_ours_by_name_only),
+        cmocka_unit_test(test_kernels_of_a_graph_are_one_program),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
