@@ -188,6 +188,14 @@ bool bench_steps_report(const char *name, WNNGraph graph, WNNGraph by_library, c
  * must be of a context with the debug switch keep-kernels. */
 bool bench_steps_json(const char *name, WNNGraph graph, bool (*run)(void *user), void *user, double seconds);
 
+/* ---- tuning (tune.c) ---- */
+
+/**
+ * Finds facts about the device of --engine with which a few contractions take the least time, prints what each choice gains,
+ * and keeps them.  Returns false after a message on stderr.
+ */
+bool bench_tune(const struct bench_options *o);
+
 /* ---- overhead (overhead.c) ---- */
 
 /** Holds times, all of which are microseconds. */

@@ -617,6 +617,8 @@ static int run(int argc, char **argv)
         bench_options_free(&o);
         return status;
     }
+    if (o.levels && !strcmp(o.levels, "tune"))
+        return !bench_tune(&o);
     if (o.overhead)
         return bench_overhead_report(o.threads, o.json);
     if (o.levels && !strcmp(o.levels, "scale") && o.check)

@@ -24,6 +24,8 @@ static const char usage_text[] =
     "  --memory         instead: the memory that intermediate values need, beside what liveness needs at least\n"
     "  --steps          instead: every step's time, and that of the library alone for contractions; with --json what each\n"
     "                   computes and touches\n"
+    "  --tune           instead: find the best sizes of tiles for the device of --engine gpu, and keep them in the folder\n"
+    "                   of built programs, where contexts find them\n"
     "  --peaks          instead: the machine's peaks\n"
     "  --case TEXT      only cases whose name contains TEXT\n"
     "  --model MODEL    the same as MODEL alone\n"
@@ -68,6 +70,12 @@ static bool take_level(struct bench_options *o, const char *value)
         if (!*item)
             return take_text(&o->levels, value);
     }
+}
+
+static bool take_tune(struct bench_options *o, const char *value)
+{
+    (void)value;
+    return take_text(&o->levels, "tune");
 }
 
 static bool take_case(struct bench_options *o, const char *value)
@@ -158,7 +166,8 @@ static bool take_shape(struct bench_options *o, const char *value)
     return true;
 }
 
-/** An option with a value has `take`, and for messages what it is; any other has a member that it sets to `to`. */
+/** An option with a value has `take`, and for messages what it is; any other has a member that it sets to `to`, or `take`
+ * alone. */
 static const struct option {
     const char *name;
     bool (*take)(struct bench_options *o, const char *value);
@@ -190,6 +199,7 @@ static const struct option {
     SWITCH("--overhead", overhead, true),
     SWITCH("--memory", memory, true),
     SWITCH("--steps", steps, true),
+    VALUE("--tune", take_tune, NULL),
     SWITCH("--peaks", only_peaks, true),
     SWITCH("--no-peaks", peaks, false),
 #undef VALUE
@@ -216,6 +226,8 @@ static bool parse_option(int argc, char **argv, int *i, struct bench_options *o,
 
         if (strcmp(option->name, argv[*i]))
             continue;
+        if (option->take && !option->wants)
+            return option->take(o, NULL);
         if (!option->take) {
             *(bool *)((char *)o + option->member) = option->to;
             return true;

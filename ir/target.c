@@ -6,6 +6,8 @@
  */
 #include "ir/target.h"
 
+#include <stddef.h>
+
 /* ---- what was measured once: all rows have it ---- */
 
 #define CALL_FACTS {.wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0}
@@ -265,6 +267,19 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .tile_items = 1 /* groups of one size share code */};
 
     return is_processor ? &processor : &gpu;
+}
+
+/* What the schedules of contractions and of points turn on (ir/schedule/schedule_gpu_tile.c, schedule_gpu_lanes.c). */
+static const struct gpu_tunable tunables[] = {
+    {"tile_numbers", offsetof(struct gpu_facts, tile_numbers), {16, 32, 64, 128, 256}, 5},
+    {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3},
+    {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5},
+    {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4},
+    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5}};
+
+const struct gpu_tunable *target_gpu_tunable(uint32_t i)
+{
+    return i < sizeof tunables / sizeof *tunables ? &tunables[i] : NULL;
 }
 
 /* ---- engines ---- */

@@ -322,6 +322,14 @@ struct gpu_maker {
     uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
 };
 
+/** Describes a fact of struct gpu_facts that a tuner may choose for a device. */
+struct gpu_tunable {
+    const char *name;
+    size_t offset;       /* of the uint32_t */
+    uint32_t values[6];  /* all of which are right on every device */
+    uint32_t value_count;
+};
+
 /* ---- the target ---- */
 
 /** Describes what is compiled for.  Whoever fills it in owns everything that it points at. */
@@ -388,6 +396,8 @@ struct target {
 /** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  No number of it was measured on a GPU:
  * the numbers are those that makers' guides recommend.  The result is never NULL and lives for ever. */
 const struct gpu_facts *target_gpu_facts(bool is_processor);
+/** Returns the i-th fact that a tuner may choose, or NULL behind the last one. */
+const struct gpu_tunable *target_gpu_tunable(uint32_t i);
 /** Returns the facts for choosing between engines.  The result is never NULL and lives for ever. */
 const struct engine_facts *target_engine_facts(void);
 /** Returns the row of a maker of GPUs, or that of all others.  The result is never NULL and lives for ever. */

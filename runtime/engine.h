@@ -150,6 +150,12 @@ struct engine_tools {
     void (*step_facts)(const struct executable *x, uint32_t step, struct step_facts *out);
     /** Does what library_step_standalone says.  It is NULL where steps cannot be timed alone. */
     double (*step_standalone)(const struct library_step *s, bool cold, double seconds);
+    /** Returns the facts that schedules of kernels go by, which a tuner may change between builds within the limits of
+     * target_gpu_tunable.  It is NULL where there are none. */
+    struct gpu_facts *(*device_facts)(struct engine *en);
+    /** Keeps these facts for all contexts that find the same device, driver and folder from then on.  Returns false after an
+     * error in *e. */
+    bool (*keep_facts)(struct engine *en, struct error *e);
     /** Prints a table of steps and the time that each took so far, if the profile switch is on. */
     void (*print_profile)(struct executable *x, FILE *out);
 };

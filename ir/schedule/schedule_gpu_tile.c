@@ -242,6 +242,8 @@ static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
     uint32_t items = t->k_items > 1 ? c->device->group_items / t->k_items : c->device->tile_items * c->device->tile_items;
 
     add_batch(c->k, s);
+    if (items > c->device->group_items)
+        items = c->device->group_items;
     if (items > columns)
         items = (uint32_t)columns;
     s->local[0] = items;

@@ -41,7 +41,7 @@ static void opencl_free(struct engine *en)
     opencl_library_free(o);
     opencl_programs_free(o);
     free(o->memory.buffers);
-    free(o->cache);
+    free(o->folder);
     if (o->queue) {
         if (!atomic_load(&o->loss.lost))
             o->api->Finish(o->queue);
@@ -160,6 +160,7 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
         o->base.accelerated = o->device.kind != WNNDeviceKind_Cpu;
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
+        opencl_tuning_load(o);
         if (debug->flags & DEBUG_PROFILE || debug->trace)
             opencl_times_start(o); /* or there are no times */
         return &o->base;

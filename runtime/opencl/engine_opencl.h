@@ -14,6 +14,7 @@
  *   opencl_watch.c       waits for the device, on a thread of its own
  *   opencl_program.c     builds programs on several threads
  *   opencl_cache.c       keeps built programs on disk
+ *   opencl_tuning.c      keeps tuned facts about the device on disk
  *   opencl_profile.c     takes times of the device, for profiles and traces
  *   opencl_library.c     runs convolutions and matmuls by oneDNN, where it accepts the device
  *   opencl_share.c       takes a context and a queue of the application's

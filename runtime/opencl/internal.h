@@ -109,8 +109,9 @@ struct engine_opencl {
     cl_command_queue queue; /* in order */
     bool shared;            /* both are the application's */
     pthread_mutex_t lock;
-    char *cache;          /* the folder of built programs, or NULL if there is no cache */
-    atomic_ullong cached; /* bytes that this engine has put there */
+    char *folder;         /* of what is kept on disk, or NULL if there is none */
+    bool keeps_programs;  /* in that folder */
+    atomic_ullong cached; /* bytes of programs that this engine has put there */
     struct opencl_memory memory;
     struct opencl_program_table programs;
     struct opencl_watch_list watch;
@@ -236,12 +237,25 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
 cl_program opencl_cache_load(struct engine_opencl *o, const char *text);
 /** Keeps a program that was built from its source, if that is possible. */
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program);
+/** Returns what the folder has for an identity in a file with that suffix, for free().  Returns NULL if it is not there or
+ * damaged. */
+unsigned char *opencl_file_read(const struct engine_opencl *o, const char *identity, const char *suffix, size_t *size);
+/** Keeps bytes for an identity.  Returns false if that is not possible. */
+bool opencl_file_write(const struct engine_opencl *o, const char *identity, const char *suffix, const void *bytes, size_t size);
 /** Removes the programs of a folder that were not used for the longest time, until all have no more bytes than that. */
 void opencl_cache_trim(const char *folder, uint64_t bytes);
 /** Returns what the driver made of a program, for the caller to free(), or NULL if it does not say. */
 unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
 /** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */
 cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char *binary, size_t bytes);
+
+/* ---- opencl_tuning.c ---- */
+
+/** Takes the facts about the device that were tuned once, if the folder has them for this device and driver. */
+void opencl_tuning_load(struct engine_opencl *o);
+/** These are engine_tools.device_facts and engine_tools.keep_facts. */
+struct gpu_facts *opencl_device_facts(struct engine *en);
+bool opencl_keep_facts(struct engine *en, struct error *e);
 
 /* ---- opencl_profile.c ---- */
 

@@ -71,7 +71,7 @@ static bool is_own(const char *path)
 
 /* PoCL keeps what it compiles itself.  It makes a binary by compiling every kernel for any index space, and compiles it again
  * for the one that it runs with: asking for binaries takes it as long as everything else. */
-static bool keeps_programs(const struct engine_opencl *o)
+static bool driver_keeps_programs(const struct engine_opencl *o)
 {
     char name[FACT_BYTES] = "";
 
@@ -83,16 +83,18 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
 {
     char path[PATH_BYTES];
     const char *wanted = folder && *folder ? folder : ignore_environment ? "off" : environment_get("WEBNN_CACHE");
+    const bool named = wanted && *wanted;
 
-    if (wanted && *wanted) {
+    if (named) {
         if (!strcmp(wanted, "off") || snprintf(path, sizeof path, "%s", wanted) >= PATH_BYTES)
             return;
-    } else if (ignore_environment || environment_is_ignored() || keeps_programs(o) || !default_folder(path)) {
+    } else if (ignore_environment || environment_is_ignored() || !default_folder(path)) {
         return;
     }
     make_folders(path);
     if (is_own(path))
-        o->cache = strdup(path);
+        o->folder = strdup(path);
+    o->keeps_programs = o->folder && (named || !driver_keeps_programs(o));
 }
 
 /* ---- identities ---- */
@@ -122,10 +124,10 @@ static char *identity_of(const struct engine_opencl *o, const char *text)
     return strcat(strcat(identity, opencl_prelude), text);
 }
 
-static bool path_of(const struct engine_opencl *o, const char *identity, char path[PATH_BYTES])
+static bool path_of(const struct engine_opencl *o, const char *identity, const char *suffix, char path[PATH_BYTES])
 {
-    const int length = snprintf(path, PATH_BYTES, "%s/%016llx.cl", o->cache,
-                                (unsigned long long)serialized_checksum(identity, strlen(identity)));
+    const int length = snprintf(path, PATH_BYTES, "%s/%016llx%s", o->folder,
+                                (unsigned long long)serialized_checksum(identity, strlen(identity)), suffix);
 
     return length > 0 && length < PATH_BYTES;
 }
@@ -192,20 +194,32 @@ cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char
     return NULL;
 }
 
+unsigned char *opencl_file_read(const struct engine_opencl *o, const char *identity, const char *suffix, size_t *size)
+{
+    char path[PATH_BYTES];
+    const unsigned char *content;
+    unsigned char *bytes = NULL;
+
+    if (!o->folder || !path_of(o, identity, suffix, path) || !(bytes = read_file(path, size)))
+        return NULL;
+    content = check_file(bytes, *size, identity, size);
+    if (!content) {
+        free(bytes);
+        return NULL;
+    }
+    memmove(bytes, content, *size);
+    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* or it seems older than it is */
+    return bytes;
+}
+
 cl_program opencl_cache_load(struct engine_opencl *o, const char *text)
 {
-    char *identity = o->cache ? identity_of(o, text) : NULL, path[PATH_BYTES];
-    const unsigned char *binary;
-    unsigned char *bytes = NULL;
-    size_t size, binary_bytes;
-    cl_program program = NULL;
+    char *identity = o->keeps_programs ? identity_of(o, text) : NULL;
+    size_t size = 0;
+    unsigned char *binary = identity ? opencl_file_read(o, identity, ".cl", &size) : NULL;
+    cl_program program = binary ? opencl_program_of_binary(o, binary, size) : NULL;
 
-    if (identity && path_of(o, identity, path) && (bytes = read_file(path, &size)) &&
-        (binary = check_file(bytes, size, identity, &binary_bytes)))
-        program = opencl_program_of_binary(o, binary, binary_bytes);
-    if (program)
-        utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* or it seems older than it is */
-    free(bytes);
+    free(binary);
     free(identity);
     return program;
 }
@@ -226,36 +240,43 @@ unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program
     return NULL;
 }
 
+bool opencl_file_write(const struct engine_opencl *o, const char *identity, const char *suffix, const void *bytes, size_t size)
+{
+    const size_t identity_bytes = strlen(identity);
+    struct cache_header h = {CACHE_MAGIC, identity_bytes, size, 0};
+    unsigned char *file = malloc(sizeof h + identity_bytes + size);
+    char path[PATH_BYTES];
+    bool good = file && o->folder && path_of(o, identity, suffix, path);
+    int why;
+
+    if (good) {
+        memcpy(file + sizeof h, identity, identity_bytes);
+        memcpy(file + sizeof h + identity_bytes, bytes, size);
+        h.checksum = serialized_checksum(file + sizeof h, identity_bytes + size);
+        memcpy(file, &h, sizeof h);
+        good = new_file_write(path, NEW_FILE_NO_LINKS, file, sizeof h + identity_bytes + size, &why);
+    }
+    free(file);
+    return good;
+}
+
 /* At the first program of an engine, and then from time to time. */
 static void trim(struct engine_opencl *o, size_t bytes)
 {
     const unsigned long long before = atomic_fetch_add(&o->cached, bytes);
 
     if (!before || before / OPENCL_CACHE_STEP != (before + bytes) / OPENCL_CACHE_STEP)
-        opencl_cache_trim(o->cache, OPENCL_CACHE_BYTES);
+        opencl_cache_trim(o->folder, OPENCL_CACHE_BYTES);
 }
 
 void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program)
 {
-    char *identity = o->cache ? identity_of(o, text) : NULL, path[PATH_BYTES];
-    size_t binary_bytes, identity_bytes = identity ? strlen(identity) : 0;
-    unsigned char *binary = identity ? opencl_program_binary(o, program, &binary_bytes) : NULL, *file = NULL;
-    int why;
+    char *identity = o->keeps_programs ? identity_of(o, text) : NULL;
+    size_t size = 0;
+    unsigned char *binary = identity ? opencl_program_binary(o, program, &size) : NULL;
 
-    if (binary && path_of(o, identity, path))
-        file = malloc(sizeof(struct cache_header) + identity_bytes + binary_bytes);
-    if (file) {
-        struct cache_header h = {CACHE_MAGIC, identity_bytes, binary_bytes, 0};
-
-        memcpy(file + sizeof h, identity, identity_bytes);
-        memcpy(file + sizeof h + identity_bytes, binary, binary_bytes);
-        h.checksum = serialized_checksum(file + sizeof h, identity_bytes + binary_bytes);
-        memcpy(file, &h, sizeof h);
-        new_file_write(path, NEW_FILE_NO_LINKS, file, sizeof h + identity_bytes + binary_bytes,
-                       &why); /* or not: it is a cache */
-        trim(o, sizeof h + identity_bytes + binary_bytes);
-    }
-    free(file);
+    if (binary && opencl_file_write(o, identity, ".cl", binary, size)) /* or not: it is a cache */
+        trim(o, sizeof(struct cache_header) + strlen(identity) + size);
     free(binary);
     free(identity);
 }

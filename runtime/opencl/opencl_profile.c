@@ -269,5 +269,7 @@ const struct engine_tools opencl_tools = {
     .facts = facts,
     .step_facts = step_facts,
     .print_profile = print_profile,
+    .device_facts = opencl_device_facts,
+    .keep_facts = opencl_keep_facts,
 };
 #endif

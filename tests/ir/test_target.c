@@ -285,6 +285,30 @@ static void targets_find_their_rows(void **state)
     }
 }
 
+/* What a tuner may choose: both rows have a value of the table, and names and places differ. */
+static void tunables_have_the_rows_values(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; target_gpu_tunable(i); i++) {
+        const struct gpu_tunable *t = target_gpu_tunable(i);
+
+        assert_true(t->value_count >= 2 && t->value_count <= sizeof t->values / sizeof *t->values);
+        assert_true(t->offset + sizeof(uint32_t) <= sizeof(struct gpu_facts));
+        for (uint32_t k = 0; k < i; k++)
+            assert_true(strcmp(target_gpu_tunable(k)->name, t->name) && target_gpu_tunable(k)->offset != t->offset);
+        for (uint32_t k = 1; k < t->value_count; k++)
+            assert_true(t->values[k] > t->values[k - 1]);
+        for (int processor = 0; processor < 2; processor++) {
+            const uint32_t value = *(const uint32_t *)((const char *)target_gpu_facts(processor) + t->offset);
+            bool found = false;
+
+            for (uint32_t k = 0; k < t->value_count; k++)
+                found |= t->values[k] == value;
+            assert_true(found);
+        }
+    }
+}
+
 /* How fast a GPU has to be is weighed by facts of its own. */
 static void engines_are_weighed(void **state)
 {
@@ -314,6 +338,7 @@ int main(void)
         cmocka_unit_test(facts_are_plausible),     cmocka_unit_test(every_fact_has_a_range),
         cmocka_unit_test(operations_are_ordered),  cmocka_unit_test(facts_agree),
         cmocka_unit_test(targets_find_their_rows), cmocka_unit_test(engines_are_weighed),
+        cmocka_unit_test(tunables_have_the_rows_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,6 +161,74 @@ static void test_drivers_with_a_cache_have_ours_by_name_only(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* ---- tuned facts ---- */
+
+/* What schedules of a new context go by; it is the first fact that tuners may choose. */
+static uint32_t tile_numbers(const char *folder, uint32_t keep)
+{
+    WNNContext context = context_with_cache(folder);
+    struct engine *en = context->engine;
+    const struct engine_tools *tools = en->functions->tools;
+    const uint32_t numbers = tools->device_facts(en)->tile_numbers;
+    struct error e = {0};
+
+    if (keep) {
+        tools->device_facts(en)->tile_numbers = keep;
+        if (!tools->keep_facts(en, &e))
+            assert_non_null(strstr(e.message, "no folder for tuned facts"));
+    }
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    return numbers;
+}
+
+static void test_tuned_facts_are_kept_by_device_and_driver(void **state)
+{
+    const uint32_t given = target_gpu_facts(false)->tile_numbers;
+    char folder[] = "/tmp/webnn-tuned-XXXXXX", path[PATH_MAX];
+    struct stat s;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_true(given != 16 && given != 32);
+    assert_int_equal(tile_numbers(folder, 0), given);
+    assert_int_equal(tile_numbers(folder, 16), given);
+    assert_int_equal(tile_numbers(folder, 0), 16);
+    assert_int_equal(tile_numbers(folder, 32), 16);
+    assert_int_equal(tile_numbers(folder, 0), 32);
+    assert_int_equal(tile_numbers("off", 16), given); /* which is said */
+
+    fake->set_driver("2.0");
+    assert_int_equal(tile_numbers(folder, 0), given);
+    fake->set_driver("1.0");
+    const struct fake_device other = {.name = "another", .type = CL_DEVICE_TYPE_GPU, .units = 4, .memory = 1 << 24};
+    fake->set_devices(1, &other);
+    assert_int_equal(tile_numbers(folder, 0), given);
+    fake->set_devices(0, NULL);
+    assert_int_equal(tile_numbers(folder, 0), 32);
+
+    /* Every byte counts, and so does the table: a number that it does not have is none. */
+    cached_file(folder, path);
+    assert_int_equal(stat(path, &s), 0);
+    for (long at = 0; at < s.st_size; at += 7) {
+        FILE *f = fopen(path, "r+");
+        assert_non_null(f);
+        for (int times = 0; times < 2; times++) {
+            fseek(f, at, SEEK_SET);
+            int byte = fgetc(f);
+            fseek(f, at, SEEK_SET);
+            fputc(byte ^ 16, f);
+            fflush(f);
+            assert_int_equal(tile_numbers(folder, 0), times ? 32 : given);
+        }
+        fclose(f);
+    }
+    assert_int_equal(tile_numbers(folder, 33), 32);
+    assert_int_equal(tile_numbers(folder, 0), given);
+    snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
+}
+
 /* ---- programs of several kernels ---- */
 
 static unsigned builds_of(WNNContext context, const char *body)
@@ -359,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_what_was_not_used_for_long_goes_first),
         cmocka_unit_test(test_saved_graphs_bring_their_programs),
         cmocka_unit_test(test_drivers_with_a_cache_have_ours_by_name_only),
+        cmocka_unit_test(test_tuned_facts_are_kept_by_device_and_driver),
         cmocka_unit_test(test_kernels_of_a_graph_are_one_program),
     };
     return cmocka_run_group_tests(tests, start, NULL);
