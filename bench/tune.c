@@ -154,7 +154,8 @@ static bool tune_fact(struct tuner *t, const struct gpu_tunable *f, double *best
     return true;
 }
 
-/* Goes back to the first facts unless all choices together gain something.  Returns how much they do, or NAN after a message. */
+/* Goes back to the first facts unless all choices together gain something.  Returns how much they do, or NAN after a
+ * message. */
 static double weigh(struct tuner *t, const struct gpu_facts *first)
 {
     const struct gpu_facts chosen = *t->facts;
