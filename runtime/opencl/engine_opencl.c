@@ -161,6 +161,7 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         o->base.accelerated = o->device.kind != WNNDeviceKind_Cpu;
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
         opencl_tuning_load(o);
+        opencl_record_start(o);
         if (debug->flags & DEBUG_PROFILE || debug->trace)
             opencl_times_start(o); /* or there are no times */
         return &o->base;

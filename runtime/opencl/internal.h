@@ -56,6 +56,7 @@ struct opencl_memory {
     uint32_t count;
     uint64_t used;   /* bytes of all buffers */
     uint64_t staged; /* bytes of copies that the device has not read yet */
+    uint64_t freed;  /* buffers so far */
 };
 
 /** Holds the programs that were built (opencl_program.c). */
@@ -81,6 +82,19 @@ struct opencl_clock {
     bool noted;                       /* whether the queue notes times of its commands */
     int64_t ahead;                    /* nanoseconds from the device's clock to nanoseconds_now() */
     uint32_t names[OPENCL_TRANSFERS]; /* in the trace */
+};
+
+/** Holds the functions of cl_khr_command_buffer (opencl_record.c); all are NULL where the device has no such buffers. */
+struct opencl_commands {
+#ifdef cl_khr_command_buffer
+    clCreateCommandBufferKHR_fn create;
+    clCommandNDRangeKernelKHR_fn kernel;
+    clFinalizeCommandBufferKHR_fn finalize;
+    clEnqueueCommandBufferKHR_fn enqueue;
+    clReleaseCommandBufferKHR_fn release;
+#else
+    void *create;
+#endif
 };
 
 struct library;
@@ -118,6 +132,7 @@ struct engine_opencl {
     struct opencl_clock times;
     struct opencl_loss loss;
     struct opencl_library library;
+    struct opencl_commands commands;
 };
 
 /** Returns the OpenCL engine that an engine is. */
@@ -152,6 +167,8 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
 bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
 /** Says what is known of a device, for programs that ask. */
 void opencl_device_info(const struct opencl_api *api, const struct opencl_device *d, WNNDeviceInfo *out);
+/** Returns whether the driver is PoCL, some of whose ways are its own. */
+bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d);
 /** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */
 const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id);
 /** Describes a device of the application's.  Returns false after an error in *e. */
@@ -290,6 +307,24 @@ struct executable *opencl_load(struct engine *en, struct program *p, struct erro
 void opencl_unload(struct executable *x);
 bool opencl_submit(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                    const atomic_bool *stop, engine_done done, void *user, struct error *e);
+
+/* ---- opencl_record.c ---- */
+
+/** Finds out whether the device has command buffers. */
+void opencl_record_start(struct engine_opencl *o);
+/** Begins a run of i, whose addresses are not known yet.  The lock is held until the run has ended. */
+void opencl_record_begin(struct invocation *i);
+/**
+ * Is called before each step.  Returns whether the step is to be put into the queue; else all of the run is there already, or
+ * (*failed) could not be put there.
+ */
+bool opencl_record_wants(struct invocation *i, bool *failed);
+/** Records a kernel that was put into the queue, if this run is recorded. */
+void opencl_record_kernel(struct invocation *i, uint32_t step);
+/** Ends the run. */
+void opencl_record_end(struct invocation *i);
+/** Frees what was recorded. */
+void opencl_record_free(struct invocation *i);
 
 /* ---- opencl_library.c ---- */
 

@@ -10,6 +10,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 
 #include "ir/graph/ir.h"
 
@@ -18,6 +19,7 @@
     X(GetPlatformInfo)                                                                                                         \
     X(GetDeviceIDs)                                                                                                            \
     X(GetDeviceInfo)                                                                                                           \
+    X(GetExtensionFunctionAddressForPlatform)                                                                                  \
     X(CreateContext)                                                                                                           \
     X(GetContextInfo)                                                                                                          \
     X(RetainContext)                                                                                                           \

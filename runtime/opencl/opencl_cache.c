@@ -69,16 +69,6 @@ static bool is_own(const char *path)
     return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && !(s.st_mode & 077);
 }
 
-/* PoCL keeps what it compiles itself.  It makes a binary by compiling every kernel for any index space, and compiles it again
- * for the one that it runs with: asking for binaries takes it as long as everything else. */
-static bool driver_keeps_programs(const struct engine_opencl *o)
-{
-    char name[FACT_BYTES] = "";
-
-    o->api->GetPlatformInfo(o->device.platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-    return strcmp(name, "Portable Computing Language") == 0;
-}
-
 void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment)
 {
     char path[PATH_BYTES];
@@ -94,7 +84,9 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
     make_folders(path);
     if (is_own(path))
         o->folder = strdup(path);
-    o->keeps_programs = o->folder && (named || !driver_keeps_programs(o));
+    /* PoCL keeps what it compiles itself.  It makes a binary by compiling every kernel for any index space, and compiles it
+     * again for the one that it runs with: asking for binaries takes it as long as everything else. */
+    o->keeps_programs = o->folder && (named || !opencl_device_is_pocls(o->api, &o->device));
 }
 
 /* ---- identities ---- */

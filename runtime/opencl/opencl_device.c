@@ -178,6 +178,14 @@ void opencl_device_info(const struct opencl_api *api, const struct opencl_device
     out->bufferBytes = d->buffer_bytes;
 }
 
+bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d)
+{
+    char name[128] = "";
+
+    api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    return strcmp(name, "Portable Computing Language") == 0;
+}
+
 bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
 {
     struct error ignored = {.status = WNNStatus_Success};

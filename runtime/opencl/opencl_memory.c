@@ -212,6 +212,7 @@ void opencl_buffer_free(struct engine *en, struct engine_buffer *buffer)
     pthread_mutex_lock(&o->lock);
     o->memory.buffers[(buffer->address >> OFFSET_BITS) - 1] = NULL;
     o->memory.used -= b->counted;
+    o->memory.freed++;
     pthread_mutex_unlock(&o->lock);
     o->api->ReleaseMemObject(b->memory); /* what is in the queue keeps it until it is done */
     free(b);

@@ -7,6 +7,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -75,6 +76,7 @@ struct fake_state {
     struct command *first, *last;
     char driver[32];
     const char *platform;
+    bool command_buffers;
     struct {
         const char *name;
         unsigned calls;
@@ -100,6 +102,12 @@ cl_int fake_give_text(const char *call, const char *text, size_t room, void *out
 bool fake_drop(int *references);
 /** Does what is in queues, unless they are held.  The lock is held. */
 void fake_execute_all(void);
+/** Puts a command into the queue; between fake_enter and fake_leave. */
+cl_int fake_enqueue(struct command command, cl_bool wait, cl_event *event);
+/** Returns what a kernel's launch does now. */
+struct command fake_launch(cl_kernel k);
+/** Is clGetExtensionFunctionAddressForPlatform for command buffers (fake_opencl_record.c). */
+void *fake_command_buffer_function(const char *name);
 /** Waits until what is in queues is done.  The lock is held. */
 void fake_await_queue(void);
 

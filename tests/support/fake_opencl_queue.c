@@ -82,7 +82,7 @@ static cl_mem retain(cl_mem m)
 }
 
 /* Puts a command into the queue, between fake_enter and fake_leave. */
-static cl_int enqueue(struct command command, cl_bool wait, cl_event *event)
+cl_int fake_enqueue(struct command command, cl_bool wait, cl_event *event)
 {
     struct command *c = malloc(sizeof *c);
 
@@ -172,8 +172,8 @@ cl_int clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool wait, size_t of
     (void)n;
     (void)list;
     if (!code)
-        enqueue((struct command){.kind = COMMAND_READ, .from = m, .from_offset = offset, .bytes = bytes, .host_to = to}, wait,
-                event);
+        fake_enqueue((struct command){.kind = COMMAND_READ, .from = m, .from_offset = offset, .bytes = bytes, .host_to = to},
+                     wait, event);
     return fake_leave(code);
 }
 
@@ -186,8 +186,8 @@ cl_int clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool wait, size_t o
     (void)n;
     (void)list;
     if (!code)
-        enqueue((struct command){.kind = COMMAND_WRITE, .to = m, .to_offset = offset, .bytes = bytes, .host_from = from}, wait,
-                event);
+        fake_enqueue((struct command){.kind = COMMAND_WRITE, .to = m, .to_offset = offset, .bytes = bytes, .host_from = from},
+                     wait, event);
     return fake_leave(code);
 }
 
@@ -202,7 +202,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem m, const void *pattern, si
     (void)n;
     (void)list;
     if (!code)
-        enqueue((struct command){.kind = COMMAND_FILL, .to = m, .to_offset = offset, .bytes = bytes}, CL_FALSE, event);
+        fake_enqueue((struct command){.kind = COMMAND_FILL, .to = m, .to_offset = offset, .bytes = bytes}, CL_FALSE, event);
     return fake_leave(code);
 }
 
@@ -215,7 +215,7 @@ cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to, size_t fr
     (void)n;
     (void)list;
     if (!code)
-        enqueue((struct command){.kind = COMMAND_COPY,
+        fake_enqueue((struct command){.kind = COMMAND_COPY,
                                  .from = from,
                                  .to = to,
                                  .from_offset = from_offset,
@@ -233,7 +233,7 @@ cl_int clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n, const cl_event
     (void)n;
     (void)list;
     if (!code)
-        enqueue((struct command){.kind = COMMAND_MARKER}, CL_FALSE, event);
+        fake_enqueue((struct command){.kind = COMMAND_MARKER}, CL_FALSE, event);
     return fake_leave(code);
 }
 
@@ -277,6 +277,19 @@ cl_int clReleaseEvent(cl_event e)
     return fake_leave(code);
 }
 
+struct command fake_launch(cl_kernel k)
+{
+    struct command c = {.kind = COMMAND_KERNEL,
+                        .from = k->buffers[0],
+                        .to = k->buffers[1],
+                        .from_offset = k->offsets[0],
+                        .to_offset = k->offsets[1]};
+    const size_t from = c.from->bytes - c.from_offset, to = c.to->bytes - c.to_offset;
+
+    c.bytes = from < to ? from : to;
+    return c;
+}
+
 cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset, const size_t *global,
                               const size_t *local, cl_uint n, const cl_event *list, cl_event *event)
 {
@@ -289,16 +302,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     (void)local;
     (void)n;
     (void)list;
-    if (!code) {
-        struct command c = {.kind = COMMAND_KERNEL,
-                            .from = k->buffers[0],
-                            .to = k->buffers[1],
-                            .from_offset = k->offsets[0],
-                            .to_offset = k->offsets[1]};
-        size_t from = c.from->bytes - c.from_offset, to = c.to->bytes - c.to_offset;
-
-        c.bytes = from < to ? from : to;
-        enqueue(c, CL_FALSE, event);
-    }
+    if (!code)
+        fake_enqueue(fake_launch(k), CL_FALSE, event);
     return fake_leave(code);
 }

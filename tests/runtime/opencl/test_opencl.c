@@ -250,6 +250,147 @@ static void test_nobody_waits_between_writing_and_reading(void **state)
     assert_nothing_is_left("");
 }
 
+/* ---- recordings ---- */
+
+/* Kernels one after the other, since nothing is fused. */
+static const char two_steps[] = "inputs { x: f32[64]; } nodes { h = abs(x); y = neg(h); } outputs { y; }";
+
+static WNNContext unfused_context(struct lost *lost)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    o.engine = WNNEngine_Gpu;
+    o.ignoreEnvironment = true;
+    o.debug = WNN_STR("skip=fuse-kernels");
+    o.lost.callback = note_lost;
+    o.lost.userdata1 = lost;
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    return context;
+}
+
+static void dispatch_and_check(WNNContext context, WNNGraph graph, WNNTensor x, WNNTensor y, unsigned seed, unsigned kernels)
+{
+    unsigned char data[BYTES], got[BYTES];
+
+    fill(data, seed);
+    assert_int_equal(wnnContextWriteTensor(context, x, data, BYTES), WNNStatus_Success);
+    assert_int_equal(dispatch(context, graph, x, y), WNNStatus_Success);
+    assert_int_equal(wnnContextReadTensor(context, y, got, BYTES), WNNStatus_Success);
+    for (size_t i = 0; i < BYTES; i++)
+        assert_int_equal(got[i], data[i] ^ (kernels & 1));
+}
+
+static void test_runs_with_the_same_tensors_are_recorded_once(void **state)
+{
+    struct lost lost = {0};
+
+    (void)state;
+    fake->set_command_buffers(true);
+    WNNContext context = unfused_context(&lost);
+    WNNGraph graph = new_graph(context, two_steps);
+    WNNTensor x = new_tensor(context), y = new_tensor(context), z = new_tensor(context);
+    const unsigned kernels = graph->executable->step_count;
+
+    assert_true(kernels > 1);
+    unsigned before = fake->calls("EnqueueNDRangeKernel"), replayed = fake->calls("EnqueueCommandBufferKHR");
+    const unsigned recorded = fake->calls("CommandNDRangeKernelKHR");
+    for (unsigned i = 0; i < 6; i++)
+        dispatch_and_check(context, graph, x, y, i, kernels);
+    assert_int_equal(fake->calls("EnqueueNDRangeKernel") - before, 2 * kernels);
+    assert_int_equal(fake->calls("CommandNDRangeKernelKHR") - recorded, kernels);
+    assert_int_equal(fake->calls("EnqueueCommandBufferKHR") - replayed, 4);
+
+    /* Other tensors are another run. */
+    before = fake->calls("EnqueueNDRangeKernel");
+    dispatch_and_check(context, graph, x, z, 40, kernels);
+    assert_int_equal(fake->calls("EnqueueNDRangeKernel") - before, kernels);
+    dispatch_and_check(context, graph, x, z, 41, kernels);
+    dispatch_and_check(context, graph, x, z, 42, kernels);
+    assert_int_equal(fake->calls("EnqueueNDRangeKernel") - before, 2 * kernels);
+
+    /* A tensor that takes the number of one that is gone is another one. */
+    wnnTensorRelease(z);
+    z = new_tensor(context);
+    before = fake->calls("EnqueueNDRangeKernel");
+    dispatch_and_check(context, graph, x, z, 50, kernels);
+    assert_int_equal(fake->calls("EnqueueNDRangeKernel") - before, kernels);
+    wnnTensorRelease(x);
+    wnnTensorRelease(y);
+    wnnTensorRelease(z);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    fake->set_command_buffers(false);
+}
+
+static void test_pocls_buffers_are_not_used(void **state)
+{
+    struct lost lost = {0};
+
+    (void)state;
+    fake->set_command_buffers(true);
+    fake->set_platform("Portable Computing Language");
+    const unsigned made = fake->calls("CreateCommandBufferKHR");
+    WNNContext context = unfused_context(&lost);
+    WNNGraph graph = new_graph(context, two_steps);
+    WNNTensor x = new_tensor(context), y = new_tensor(context);
+    for (unsigned i = 0; i < 4; i++)
+        dispatch_and_check(context, graph, x, y, i, graph->executable->step_count);
+    assert_int_equal(fake->calls("CreateCommandBufferKHR"), made);
+    fake->set_platform(NULL);
+    fake->set_command_buffers(false);
+    wnnTensorRelease(x);
+    wnnTensorRelease(y);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+}
+
+/* What fails while recording is only a recording. */
+static void test_a_recording_may_fail(void **state)
+{
+    static const char *const calls[] = {"CreateCommandBufferKHR", "CommandNDRangeKernelKHR", "FinalizeCommandBufferKHR"};
+
+    struct lost lost = {0};
+
+    (void)state;
+    fake->set_command_buffers(true);
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+        WNNContext context = unfused_context(&lost);
+        WNNGraph graph = new_graph(context, two_steps);
+        WNNTensor x = new_tensor(context), y = new_tensor(context);
+        const unsigned replayed = fake->calls("EnqueueCommandBufferKHR");
+
+        fake->fail_next(calls[c], CL_OUT_OF_HOST_MEMORY);
+        for (unsigned i = 0; i < 4; i++)
+            dispatch_and_check(context, graph, x, y, i, graph->executable->step_count);
+        assert_true(fake->has_failed());
+        assert_int_equal(fake->calls("EnqueueCommandBufferKHR"), replayed);
+        wnnTensorRelease(x);
+        wnnTensorRelease(y);
+        wnnGraphRelease(graph);
+        wnnContextRelease(context);
+        assert_nothing_is_left(calls[c]);
+    }
+
+    WNNContext context = unfused_context(&lost);
+    WNNGraph graph = new_graph(context, two_steps);
+    WNNTensor x = new_tensor(context), y = new_tensor(context);
+    for (unsigned i = 0; i < 2; i++)
+        dispatch_and_check(context, graph, x, y, i, graph->executable->step_count);
+    fake->fail_next("EnqueueCommandBufferKHR", CL_OUT_OF_RESOURCES);
+    assert_int_equal(dispatch(context, graph, x, y), WNNStatus_Success);
+    await_loss(&lost);
+    assert_non_null(strstr(lost.message, "clEnqueueCommandBufferKHR"));
+    wnnTensorRelease(x);
+    wnnTensorRelease(y);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    fake->set_command_buffers(false);
+}
+
 /* ---- devices ---- */
 
 static void test_devices_are_listed(void **state)
@@ -435,6 +576,9 @@ int main(void)
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_a_kernel_does_not_build),
         cmocka_unit_test(test_nobody_waits_between_writing_and_reading),
+        cmocka_unit_test(test_runs_with_the_same_tensors_are_recorded_once),
+        cmocka_unit_test(test_pocls_buffers_are_not_used),
+        cmocka_unit_test(test_a_recording_may_fail),
         cmocka_unit_test(test_devices_are_listed),
         cmocka_unit_test(test_every_step_is_the_devices_and_nothing_travels),
         cmocka_unit_test(test_a_profile_has_the_devices_times),
