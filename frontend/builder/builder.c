@@ -203,6 +203,8 @@ bool builder_check_operand(WNNGraphBuilder b, WNNOperand operand, const char *wh
     if (!operand->value)
         return error_set(e, WNNStatus_TypeError, "%s is an error operand%s%s", what,
                          b->first_error.status ? "; the first error: " : "", b->first_error.message);
+    if (b->graph && operand->value->graph != b->graph)
+        return error_set(e, WNNStatus_TypeError, "%s is of the turns of a loop, which has ended", what);
     return true;
 }
 
@@ -587,6 +589,10 @@ struct graph *builder_take_graph(WNNGraphBuilder b, size_t count, WNNNamedOperan
 
     if (!builder_can_build(b, "build", e))
         return NULL;
+    if (b->loop) {
+        error_set(e, WNNStatus_TypeError, "build: a loop has begun and not ended");
+        return NULL;
+    }
     if (check_outputs(b, count, outputs, &names, e)) {
         marks = mark_reachable(b->graph, count, outputs);
         if (!marks)

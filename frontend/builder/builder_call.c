@@ -86,7 +86,7 @@ static bool call_operand(struct method *m, const struct operand_info *info, WNNO
     char name[80];
     bool variadic = op_infos[m->call.op].flags & OPF_VARIADIC;
 
-    if (operand && operand->builder == m->builder && operand->value) {
+    if (operand && operand->builder == m->builder && operand->value && operand->value->graph == m->builder->graph) {
         *slot = operand->value;
         return true;
     }
@@ -95,6 +95,8 @@ static bool call_operand(struct method *m, const struct operand_info *info, WNNO
         return call_error(&m->call, "%s is NULL", name);
     if (operand->builder != m->builder)
         return call_error(&m->call, "%s is an operand of another builder", name);
+    if (operand->value)
+        return call_error(&m->call, "%s is of the turns of a loop, which has ended", name);
     return call_error(&m->call, "%s is an error operand, the result of a call that failed", name);
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
- * selects; Loop with a trip count that is known, and Scan, are unrolled, so that the bodies' nodes come once for every turn.
+ * selects; Loop with a trip count that is known, and Scan, are unrolled up to TURNS_MAX turns, so that the bodies' nodes come
+ * once for every turn.  With more turns they become loops of the builder (frontend/onnx/control_loop.c).
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/onnx/control_loop.h"
 #include "frontend/onnx/operators.h"
 
+/** More turns are not unrolled.  Up to here values may change their shapes, and what is known is computed by the reader. */
 enum { TURNS_MAX = 1024 };
 
 enum { TEXT_MAX = 200 };
@@ -289,13 +292,18 @@ static bool import_loop(struct onnx_node *n)
     struct turns t = {.body = onnx_graph(n, "body")};
     struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1), *alive = NULL;
     bool known = !condition || onnx_is_constant(n, 1), go = !condition || !known || onnx_number(n, 1, 0) != 0;
-    double limit = trips ? onnx_number(n, 0, 0) : TURNS_MAX + 1.0;
+    const double given = trips ? onnx_number(n, 0, 0) : 0;
+    double limit = trips ? given : TURNS_MAX + 1.0;
     int64_t most;
+    bool rolls;
 
     limit = limit > TURNS_MAX ? TURNS_MAX + 1 : limit < 0 ? 0 : limit;
     most = onnx_whole(n, "the trip count", limit, 0, TURNS_MAX + 1);
     if (n->refused)
         return false;
+    rolls = trips && limit > TURNS_MAX && given <= INT32_MAX;
+    if (rolls && known && go && control_goes_on(t.body))
+        return control_loop(n, t.body, (uint32_t)given, NULL);
     if (!known)
         alive = condition;
     t.carried = n->input_count > 2 ? n->input_count - 2 : 0;
@@ -311,6 +319,9 @@ static bool import_loop(struct onnx_node *n)
             return onnx_refuse(n, "input %zu is missing", i + 2);
     }
     for (; go && (int64_t)t.count < most; t.count++) {
+        /* A condition may end it early, whatever the trip count says; so it is a loop only once it is known not to. */
+        if (rolls && (alive || t.count == TURNS_MAX))
+            return control_loop(n, t.body, (uint32_t)given, known ? NULL : condition);
         /* Turns whose being taken is computed are computed anyway, and their values not used: there must be an end. */
         if (alive && (limit > TURNS_MAX || t.scanned))
             return onnx_refuse(n, t.scanned
@@ -375,7 +386,9 @@ static bool import_scan(struct onnx_node *n)
         length = v->dims[axis];
     }
     if (length > TURNS_MAX)
-        return onnx_refuse(n, "it takes %lld turns, at most %d can be unrolled", (long long)length, TURNS_MAX);
+        return control_scan(
+            n, t.body, (uint32_t)length,
+            &(struct control_scan){(size_t)scans, t.carried, t.scanned, in_axes, in_directions, out_axes, out_directions});
     if (!prepare(n, &t, n->input_count, length))
         return false;
     for (size_t i = 0; i < t.carried; i++)
@@ -412,10 +425,11 @@ static const struct onnx_operator rows[] = {
     {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if,
      "a constant condition takes its branch; else both are computed and must agree in shapes", NULL},
     {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
-     "unrolled, at most 1024 turns; the trip count must be constant; a condition that is computed: where, if no output is "
-     "scanned",
+     "unrolled up to 1024 turns, else a loop, whose values keep their shapes; the trip count must be constant; a condition "
+     "that is computed: where, if no output is scanned",
      NULL},
-    {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan, "unrolled, at most 1024 turns", NULL},
+    {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan,
+     "unrolled up to 1024 turns, else a loop, whose states keep their shapes", NULL},
 };
 
 ONNX_TABLE(onnx_control_operators, rows);

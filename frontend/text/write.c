@@ -26,6 +26,14 @@ struct print_options text_print_options(const struct text_options *o)
                                   .name = o->name && *o->name ? o->name : NULL};
 }
 
+bool text_has_loops(const struct graph *g)
+{
+    graph_for_each (g, n)
+        if (n->op == OP_LOOP)
+            return true;
+    return false;
+}
+
 bool text_write_graph(const struct graph *g, const struct text_options *o, FILE *out)
 {
     struct print_options options = text_print_options(o);
@@ -166,6 +174,8 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
     size_t count = 1;
 
     *message = NULL;
+    if (text_has_loops(g))
+        ok = model_error(message, "%s", TEXT_NO_LOOPS);
     if (has)
         parts[count++] = (struct part){beside(path, container ? ".weights" : ".safetensors"), NULL, text_write_weights};
     if (has && container)

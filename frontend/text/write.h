@@ -34,6 +34,11 @@ struct text_options {
 /** Returns whether there is anything to put beside the graph's file. */
 bool text_has_weights(const struct graph *g, const struct text_options *options);
 
+/** Says why a graph with a loop (docs/loops.md) is not written. */
+#define TEXT_NO_LOOPS "the graph has a loop, for which .webnn text and its JSON twin have no words"
+/** Returns whether a graph has a loop.  Who writes it refuses it then. */
+bool text_has_loops(const struct graph *g);
+
 /* These write the files one by one.  They return false if the stream has an error, or if memory ran out. */
 /** Writes the graph's file. */
 bool text_write_graph(const struct graph *g, const struct text_options *options, FILE *out);

@@ -296,6 +296,8 @@ static bool write_graph(const struct graph *g, const struct options *o)
         free(message);
         return ok;
     }
+    if (text_has_loops(g))
+        return complain("%s", TEXT_NO_LOOPS);
     options.weights = TEXT_WEIGHTS_INLINE;
     ok = text_write_graph(g, &options, stdout);
     return (fflush(stdout) == 0 && ok) || complain("cannot write standard output");

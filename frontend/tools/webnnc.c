@@ -139,6 +139,8 @@ static bool write_text(struct compilation *c)
         free(message);
         return ok;
     }
+    if (text_has_loops(c->graph))
+        return complain("%s", TEXT_NO_LOOPS);
     options.weights = TEXT_WEIGHTS_INLINE;
     ok = text_write_graph(c->graph, &options, stdout);
     return (fflush(stdout) == 0 && ok) || complain("cannot write standard output");

@@ -100,6 +100,13 @@ struct NamedOperand {
     Operand operand;
 };
 
+/** An operand of which every turn of a loop takes or gives one slice. */
+struct LoopSlices {
+    Operand operand;
+    std::uint32_t axis = 0;
+    bool backward = false;
+};
+
 /** Memory of the program that an input is read from: any container of numbers that lie one behind the other. */
 class NamedInput
 {
@@ -392,6 +399,32 @@ class GraphBuilder : public Operators
             native.push_back({detail::view(state.first), detail::view(state.second)});
         check(wnnGraphBuilderSetStates(get(), native.size(), native.data()));
     }
+    /** Begins a loop, and returns the parameters of a turn: the carried values, then the slices of scanned operands. */
+    std::vector<Operand> beginLoop(std::uint32_t turns, std::vector<Operand> const &carried,
+                                   std::vector<LoopSlices> const &scanned = {}) const
+    {
+        std::vector<WNNOperand> const values = operands_of(carried);
+        std::vector<WNNLoopSlices> const slices = slices_of(scanned);
+        std::vector<WNNOperand> parameters(values.size() + slices.size());
+        WNNStatus const status = wnnGraphBuilderBeginLoop(get(), turns, values.size(), values.data(), slices.size(),
+                                                          slices.data(), parameters.data());
+        detail::check_builder(get());
+        check(status);
+        return detail::operands(parameters);
+    }
+    /** Ends the loop with what a turn makes, and returns the last carried values, then the stacked operands. */
+    std::vector<Operand> endLoop(std::vector<Operand> const &carried, std::vector<LoopSlices> const &stacked = {},
+                                 std::string_view label = {}) const
+    {
+        std::vector<WNNOperand> const values = operands_of(carried);
+        std::vector<WNNLoopSlices> const slices = slices_of(stacked);
+        std::vector<WNNOperand> outputs(values.size() + slices.size());
+        WNNStatus const status = wnnGraphBuilderEndLoop(get(), detail::view(label), values.size(), values.data(), slices.size(),
+                                                        slices.data(), outputs.data());
+        detail::check_builder(get());
+        check(status);
+        return detail::operands(outputs);
+    }
     /** Lets build quantize the weights of matmuls, which is not exact. */
     void quantizeWeights(WNNWeightFormat format) const
     {
@@ -411,6 +444,20 @@ class GraphBuilder : public Operators
     }
 
   private:
+    static std::vector<WNNOperand> operands_of(std::vector<Operand> const &operands)
+    {
+        std::vector<WNNOperand> native;
+        for (Operand const &o : operands)
+            native.push_back(o.get());
+        return native;
+    }
+    static std::vector<WNNLoopSlices> slices_of(std::vector<LoopSlices> const &slices)
+    {
+        std::vector<WNNLoopSlices> native;
+        for (LoopSlices const &s : slices)
+            native.push_back(WNNLoopSlices{s.operand.get(), s.axis, s.backward});
+        return native;
+    }
     static WNNGraphBuilder create(Context const &context)
     {
         WNNGraphBuilder builder = nullptr;

@@ -123,7 +123,7 @@ bool node_same_attr(const struct node *a, const struct node *b, const struct att
 
 bool node_same_attrs(const struct node *a, const struct node *b)
 {
-    if (a->op != b->op)
+    if (a->op != b->op || (a->op == OP_LOOP && a->args.loop.body != b->args.loop.body))
         return false;
     for (const struct attr_info *attr = op_infos[a->op].attrs; attr->kind != ATTR_NONE; attr++)
         if (!node_same_attr(a, b, attr))

@@ -21,6 +21,8 @@ void graph_free(struct graph *g)
         return;
     for (struct value *v = g->first_constant; v; v = v->next_constant)
         constant_release(v->constant);
+    for (struct loop_body *l = g->loops; l; l = l->next)
+        graph_free(l->graph);
     arena_free(&g->arena);
     free(g);
 }
@@ -65,6 +67,18 @@ struct value *graph_add_input(struct graph *g, const char *name, size_t name_len
     v->name_length = name_length;
     v->index = g->value_count++;
     g->inputs[g->input_count++] = v;
+    return v;
+}
+
+struct value *graph_add_parameter(struct graph *g, const struct tensor_type *type)
+{
+    struct value *v = value_alloc(g, VALUE_INPUT, type);
+
+    if (!v) {
+        error_out_of_memory(&g->error);
+        return NULL;
+    }
+    v->index = g->value_count++;
     return v;
 }
 

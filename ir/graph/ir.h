@@ -184,8 +184,22 @@ struct cluster {
     struct cluster *next;
 };
 
+/**
+ * This is what a loop (OP_LOOP) does in each of its turns: a graph.  Its inputs are the carried values, a slice of each scanned
+ * operand (without the first dimension), and the invariant operands; its outputs are the carried values after the turn, and
+ * a slice of each stacked result.  The node's inputs and results are the same, with initial and last carried values.
+ */
+struct loop_body {
+    struct graph *graph; /* NULL once the loop is compiled: its program has taken what it needs */
+    uint32_t turns;      /* at least 1 */
+    uint32_t carried, scanned, stacked;
+    const bool *scanned_backward, *stacked_backward; /* turn 0 takes or gives the last slice */
+    struct loop_body *next;                          /* of all loops of the graph */
+};
+
 struct graph {
     struct arena arena;
+    struct loop_body *loops; /* what the graph owns of its loop nodes, also of those that were removed */
     struct node *first, *last;
     uint32_t value_count, node_count;
     uint32_t input_count; /* every input ever made, in order; some may be unused */
@@ -213,6 +227,24 @@ void graph_free(struct graph *g);
 
 /** Adds an input.  The type must have passed type_check.  name is copied. */
 struct value *graph_add_input(struct graph *g, const char *name, size_t name_length, const struct tensor_type *type);
+/** Makes a value that stands for an input of a loop's body while the body's nodes are still among the graph's: it is none of
+ * the graph's inputs.  Returns NULL if memory runs out. */
+struct value *graph_add_parameter(struct graph *g, const struct tensor_type *type);
+/**
+ * Makes a loop of the nodes that depend on parameters: they become the body, and a node at the end of the graph runs it.  What
+ * the nodes read besides becomes invariant operands, and constants the body's own.
+ *
+ *   body         everything but the graph is filled in; lists are copied
+ *   parameters   body->carried, then body->scanned of them
+ *   operands     what the first ones begin with, and what the others are slices of
+ *   outputs      body->carried values after a turn, then body->stacked slices
+ *
+ * Values of the body then belong to its graph.  Returns NULL after an error in *e; the graph is as it was.
+ */
+struct node *graph_close_loop(struct graph *g, const struct loop_body *body, const char *label,
+                              struct value *const *parameters, struct value *const *operands, struct value *const *outputs,
+                              struct error *e);
+
 /** Adds a constant; takes over the caller's reference of c, also on failure. */
 struct value *graph_add_constant(struct graph *g, const struct tensor_type *type, struct constant *c);
 /** Adds a constant whose elements are all value, cast to type as the specification casts numbers. */

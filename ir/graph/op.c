@@ -78,7 +78,7 @@ enum {
 };
 #undef FIRST
 
-const struct op_info op_infos[OP_COUNT] = {
+const struct op_info op_infos[OP_ROWS] = {
 #define OP(id, webnn_name, webnn_method, T, init, operands, results, attributes, op_flags_, infer_)                            \
     [OP_##id] = {.name = #webnn_name,                                                                                          \
                  .method = #webnn_method,                                                                                      \
@@ -93,6 +93,16 @@ const struct op_info op_infos[OP_COUNT] = {
                  .infer = infer_},
 #include "ir/graph/ops.def"
 #undef OP
+    [OP_LOOP] = {.name = "loop",
+                 .method = "Loop",
+                 .flags = OPF_RECURRENT | OPF_VARIADIC | OPF_SEQUENCE,
+                 .options_size = sizeof(WNNOperatorOptions),
+                 .options_first_size = FIRST_SIZE_WNNOperatorOptions,
+                 .options_default = &WNN_OPERATOR_OPTIONS_INIT,
+                 .options_init = "WNN_OPERATOR_OPTIONS_INIT",
+                 INS(IN(operands, DT_ANY, 0, RANK_MAX)),
+                 OUTS(OUT(outputs, DT_ANY, 0, RANK_MAX)),
+                 .infer = infer_loop},
 };
 
 /* ---- names ---- */

@@ -99,6 +99,8 @@ dtype dtype_parse(const char *text, size_t length);
 
 /* ---- positional arguments that are no operands ---- */
 
+struct loop_body;
+
 /** Holds the arguments of an operator that are positional and no operands, in one struct per operator that has any.  Lists live
  * in the graph's arena. */
 union op_args {
@@ -140,6 +142,9 @@ union op_args {
     struct {
         uint32_t hiddenSize;
     } gruCell, lstmCell;
+    struct {
+        struct loop_body *body;
+    } loop;
 };
 
 /* ---- the rows ---- */
@@ -244,7 +249,14 @@ enum op {
     OP_COUNT
 };
 
-extern const struct op_info op_infos[OP_COUNT];
+/**
+ * A loop (docs/loops.md) is a node like others, and no operator of the specification.  Its row lies behind those of ops.def, so
+ * that whoever goes through all operators, from 0 to OP_COUNT, does not meet it.
+ */
+#define OP_LOOP ((enum op)OP_COUNT)
+enum { OP_ROWS = OP_COUNT + 1 };
+
+extern const struct op_info op_infos[OP_ROWS];
 
 /** Returns the operator of that name, or OP_COUNT if there is none. */
 enum op op_parse(const char *text, size_t length);

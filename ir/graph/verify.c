@@ -122,7 +122,7 @@ static bool collect_nodes(struct verifier *v)
         v->nodes[n->index] = n;
         if (n->graph != v->g)
             violation(v, n, "the node belongs to another graph");
-        if ((unsigned)n->op >= OP_COUNT || !n->options || !n->label) {
+        if ((unsigned)n->op >= OP_ROWS || !n->options || !n->label) {
             violation(v, NULL, "node %u has no valid operator, options or label", n->index);
             return false;
         }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static interpret_function *const functions[OP_COUNT] = {
+static interpret_function *const functions[OP_ROWS] = {
     [OP_ARG_MIN] = interpret_arg_min_max,
     [OP_ARG_MAX] = interpret_arg_min_max,
     [OP_BATCH_NORMALIZATION] = interpret_batch_normalization,
@@ -105,6 +105,7 @@ static interpret_function *const functions[OP_COUNT] = {
     [OP_TRANSPOSE] = interpret_transpose,
     [OP_TRIANGULAR] = interpret_triangular,
     [OP_WHERE] = interpret_elementwise,
+    [OP_LOOP] = interpret_loop,
 };
 
 void *interpret_memory(struct interpretation *t, int64_t count, size_t size)
@@ -274,8 +275,8 @@ static bool run_node(struct node *n, struct held *held, bool bounds, struct erro
     return true;
 }
 
-bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *const *outputs, double *const *bounds,
-                            struct error *e)
+bool graph_interpret_from(struct graph *g, const void *const *inputs, const double *const *input_bounds, void *const *outputs,
+                          double *const *bounds, struct error *e)
 {
     struct held *held = calloc(g->value_count + 1, sizeof *held);
     bool *needed = calloc(g->node_count + 1, sizeof *needed);
@@ -287,6 +288,8 @@ bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *co
         mark_needed(g, held, needed);
         for (uint32_t i = 0; i < g->input_count; i++)
             held[g->inputs[i]->index].data = inputs[i];
+        for (uint32_t i = 0; input_bounds && i < g->input_count; i++)
+            held[g->inputs[i]->index].bound = input_bounds[i];
     }
     if (ok)
         graph_for_each (g, n)
@@ -311,6 +314,12 @@ bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *co
     free(held);
     free(needed);
     return ok;
+}
+
+bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *const *outputs, double *const *bounds,
+                            struct error *e)
+{
+    return graph_interpret_from(g, inputs, NULL, outputs, bounds, e);
 }
 
 bool graph_interpret(struct graph *g, const void *const *inputs, void *const *outputs, struct error *e)

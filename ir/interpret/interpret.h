@@ -26,6 +26,10 @@
 bool graph_interpret_bounds(struct graph *g, const void *const *inputs, void *const *outputs, double *const *bounds,
                             struct error *e);
 
+/** Does the same with inputs that have bounds, too; input_bounds and its members may be NULL, which stands for exact inputs. */
+bool graph_interpret_from(struct graph *g, const void *const *inputs, const double *const *input_bounds, void *const *outputs,
+                          double *const *bounds, struct error *e);
+
 /** Does what node_interpret does, with bounds.  input_bounds and its members may be NULL, which stands for exact inputs.
  * result_bounds has room for the bounds of every result.  Returns false after an error in *e. */
 bool node_interpret_bounds(const struct node *n, const void *const *inputs, const double *const *input_bounds,
@@ -72,7 +76,7 @@ interpret_function interpret_pool2d, interpret_resample2d;
 interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
 interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,
     interpret_scatter_nd;
-interpret_function interpret_gru, interpret_gru_cell, interpret_lstm, interpret_lstm_cell;
+interpret_function interpret_gru, interpret_gru_cell, interpret_lstm, interpret_lstm_cell, interpret_loop;
 
 /** Returns memory that lives until the node is done, or NULL after an error. */
 void *interpret_memory(struct interpretation *t, int64_t count, size_t size);

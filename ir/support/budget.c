@@ -150,9 +150,21 @@ static double recurrent_operations(const struct node *n)
     return steps * batch * (elements(n->inputs[1].value) + elements(n->inputs[2].value));
 }
 
+static double loop_operations(const struct node *n)
+{
+    const struct loop_body *l = n->args.loop.body;
+    double turn = 0;
+
+    if (!l->graph)
+        return 0;
+    graph_for_each (l->graph, inner)
+        turn += node_operations(inner);
+    return turn * l->turns;
+}
+
 double node_operations(const struct node *n)
 {
-    const uint32_t flags = op_infos[n->op].flags;
+    const uint32_t flags = n->op == OP_LOOP ? 0 : op_infos[n->op].flags;
     double in = 0, out = 0, multiplications = 0;
 
     for (uint32_t i = 0; i < n->input_count; i++)
@@ -169,6 +181,8 @@ double node_operations(const struct node *n)
         multiplications = ELEMENT_OPERATIONS * pool_operations(n);
     else if (flags & OPF_RECURRENT)
         multiplications = recurrent_operations(n);
+    else if (n->op == OP_LOOP)
+        multiplications = loop_operations(n);
     return NODE_OPERATIONS + ELEMENT_OPERATIONS * in +
            (flags & OPF_EXPENSIVE ? EXPENSIVE_OPERATIONS : ELEMENT_OPERATIONS) * out + multiplications;
 }

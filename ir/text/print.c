@@ -341,6 +341,8 @@ static void node_print(const struct node *n, FILE *out, const struct print_names
         print_string(out, n->label, strlen(n->label));
     }
     fputc(')', out);
+    if (n->op == OP_LOOP && n->args.loop.body)
+        fprintf(out, " @turns(%u)", n->args.loop.body->turns);
     if (clusters && n->transformed) {
         fputs(" @winograd(", out);
         value_print(out, names, n->transformed);
@@ -355,7 +357,7 @@ void node_print_plain(const struct node *n, FILE *out)
     const struct op_info *info;
     enum print_form forms[OP_ATTRS_MAX] = {PRINT_OMITTED};
 
-    if ((unsigned)n->op >= OP_COUNT || !n->options) {
+    if ((unsigned)n->op >= OP_ROWS || !n->options) {
         fprintf(out, "(node %u without a valid operator)", n->index);
         return;
     }

@@ -148,7 +148,7 @@ bool pass_expand_recurrent(struct graph *g, const struct pass_options *o)
     graph_for_each_safe (g, n) {
         struct node *recurrent = n;
 
-        if (n->cluster || !(op_infos[n->op].flags & OPF_RECURRENT))
+        if (n->cluster || n->op == OP_LOOP || !(op_infos[n->op].flags & OPF_RECURRENT))
             continue;
         if (n->results[0]->type.type == WNNOperandDataType_Float16) {
             recurrent = widen(g, n, WNNOperandDataType_Float32);

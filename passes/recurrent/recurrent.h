@@ -87,6 +87,7 @@ struct loop_operand {
     int64_t stride;
 };
 
+/** A recurrent node has at most so many of each. */
 enum { LOOP_OPERANDS_MAX = 24, LOOP_BUFFERS_MAX = 20, LOOP_COPIES_MAX = 2 };
 
 struct loop_copy {
@@ -96,10 +97,10 @@ struct loop_copy {
 /** This is a graph, and what its inputs and outputs are.  Inputs that became constants are constants in it. */
 struct loop_graph {
     struct graph *graph; /* owned */
-    struct loop_operand inputs[LOOP_OPERANDS_MAX], outputs[LOOP_OPERANDS_MAX];
+    struct loop_operand *inputs, *outputs;
     bool no_library;     /* its matmul is one generated kernel with everything after it */
     uint32_t copy_count; /* made after the graph has run, in every iteration: the state for the next one */
-    struct loop_copy copies[LOOP_COPIES_MAX];
+    struct loop_copy *copies;
 };
 
 /**
@@ -111,15 +112,22 @@ struct recurrent_loop {
     struct loop_graph before;
     struct loop_graph step[RECURRENT_DIRECTIONS_MAX];
     uint32_t buffer_count;
-    int64_t buffers[LOOP_BUFFERS_MAX]; /* bytes of each */
+    int64_t *buffers; /* bytes of each */
     uint32_t copy_count;
     struct loop_copy copies[RECURRENT_DIRECTIONS_MAX];
+    struct arena arena; /* of the lists */
 };
 
 /** Makes the graphs of a node that is float32 and of several steps, as pass_expand_recurrent leaves it; the caller frees them.
  * Returns false after an error in *e; l is empty then. */
 bool recurrent_loop_create(const struct node *n, const struct target *t, struct recurrent_loop *l, struct error *e);
+/**
+ * Does the same for a loop node (OP_LOOP), of which it takes the body.  There is no graph `before`, and step[0] is the body.
+ */
+bool body_loop_create(const struct node *n, struct recurrent_loop *l, struct error *e);
 /** Frees the graphs of a loop. */
 void recurrent_loop_free(struct recurrent_loop *l);
+/** Allocates the lists of a graph of the loop.  Returns false if memory runs out. */
+bool loop_graph_allocate(struct recurrent_loop *l, struct loop_graph *lg, size_t inputs, size_t outputs, size_t copies);
 
 #endif

@@ -299,8 +299,13 @@ static bool make_loop(struct loop_maker *m)
     l->before.graph = graph_create();
     for (uint32_t d = 0; d < r->directions; d++)
         l->step[d].graph = graph_create();
-    if (!l->before.graph || !l->step[0].graph || (r->directions > 1 && !l->step[1].graph))
+    l->buffers = arena_array(&l->arena, LOOP_BUFFERS_MAX, sizeof *l->buffers);
+    if (!l->before.graph || !l->step[0].graph || (r->directions > 1 && !l->step[1].graph) || !l->buffers ||
+        !loop_graph_allocate(l, &l->before, LOOP_OPERANDS_MAX, LOOP_OPERANDS_MAX, 0))
         return error_out_of_memory(m->e);
+    for (uint32_t d = 0; d < r->directions; d++)
+        if (!loop_graph_allocate(l, &l->step[d], LOOP_OPERANDS_MAX, LOOP_OPERANDS_MAX, LOOP_COPIES_MAX))
+            return error_out_of_memory(m->e);
     l->before.graph->account = r->node->graph->account;
     for (uint32_t d = 0; d < r->directions; d++)
         l->step[d].graph->account = r->node->graph->account;
@@ -335,5 +340,14 @@ void recurrent_loop_free(struct recurrent_loop *l)
     graph_free(l->before.graph);
     for (uint32_t d = 0; d < RECURRENT_DIRECTIONS_MAX; d++)
         graph_free(l->step[d].graph);
+    arena_free(&l->arena);
     memset(l, 0, sizeof *l);
+}
+
+bool loop_graph_allocate(struct recurrent_loop *l, struct loop_graph *lg, size_t inputs, size_t outputs, size_t copies)
+{
+    lg->inputs = arena_array(&l->arena, inputs, sizeof *lg->inputs);
+    lg->outputs = arena_array(&l->arena, outputs, sizeof *lg->outputs);
+    lg->copies = arena_array(&l->arena, copies, sizeof *lg->copies);
+    return lg->inputs && lg->outputs && lg->copies;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Compiles the graphs of a recurrent node (passes/recurrent/recurrent.h), each like a graph of its own, and joins their
- * programs.
+ * Compiles the graphs of a recurrent node or a loop (passes/recurrent/recurrent.h), each like a graph of its own, and joins
+ * their programs.
  *
  * Inputs and outputs of those programs are locations of the program around them: of a value there, of a buffer of the loop's,
  * or zeros.  Buffers and arenas lie behind the outer program's arena: buffers first, then one region that the inner programs,
@@ -21,7 +21,7 @@ struct compiled_loop {
     const struct node *node;
     uint32_t program_count;
     struct program programs[PROGRAMS_MAX]; /* before, then a step per direction */
-    int64_t buffer_offsets[LOOP_BUFFERS_MAX], inner_arena;
+    int64_t *buffer_offsets, inner_arena;
     struct loop_size size;
 };
 
@@ -72,6 +72,10 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
         struct loop_graph *lg = graph_of(l, i);
         struct compile_times own;
 
+        if (!lg->graph) { /* nothing is done before the loop */
+            l->program_count++;
+            continue;
+        }
         if (!compile_for_target(en, lg->no_library ? &alone : t, lg->graph, cancelled, user, &l->programs[i], &own, e))
             return false;
         l->program_count++;
@@ -95,7 +99,14 @@ struct compiled_loop *loop_compile(struct engine *en, const struct target *t, co
         return NULL;
     }
     l->node = n;
-    if (!recurrent_loop_create(n, t, &l->loop, e) || !compile_programs(l, en, t, cancelled, user, times, e)) {
+    if (!(n->op == OP_LOOP ? body_loop_create(n, &l->loop, e) : recurrent_loop_create(n, t, &l->loop, e)) ||
+        !compile_programs(l, en, t, cancelled, user, times, e)) {
+        loop_free(l);
+        return NULL;
+    }
+    l->buffer_offsets = arena_array(&l->loop.arena, l->loop.buffer_count, sizeof *l->buffer_offsets);
+    if (!l->buffer_offsets) {
+        error_out_of_memory(e);
         loop_free(l);
         return NULL;
     }

@@ -175,6 +175,25 @@ static void errors_are_thrown_and_lose_nothing(webnn::Context const &context)
     error_of(WNNStatus_UnknownError, [&] { graph.save("/nonexistent/graph.wnn"); });
 }
 
+/** s = s / 2 + row of x; the rows are taken from the last one on, and each s is collected. */
+static void loops_have_parameters_and_results(webnn::Context const &context)
+{
+    webnn::GraphBuilder const b(context);
+    webnn::Operand const x = b.input("x", {DataType::float32, {3, 2}});
+    webnn::Operand const zero = b.constant({DataType::float32, {2}}, {0.0f, 0.0f});
+    std::vector<webnn::Operand> const turn = b.beginLoop(3, {zero}, {{x, 0, true}});
+    webnn::Operand const s = b.add(b.mul(turn[0], b.constant(DataType::float32, 0.5)), turn[1]);
+    std::vector<webnn::Operand> const results = b.endLoop({s}, {{s, 1, false}}, "sums");
+
+    EXPECT(turn.size() == 2 && results.size() == 2);
+    std::vector<float> const y = compute(b, results[1], {1, 2, 3, 4, 5, 6}, 6);
+    EXPECT((y == std::vector<float>{5, 5.5f, 3.75f, 6, 7, 5.5f}));
+    EXPECT(error_of(WNNStatus_TypeError, [&] {
+               webnn::GraphBuilder const other(context);
+               (void)other.endLoop({});
+           }).find("no loop has begun") != std::string::npos);
+}
+
 int main()
 {
     webnn::ContextOptions options;
@@ -187,6 +206,7 @@ int main()
     tensors_and_graphs_are_owned();
     an_operand_keeps_its_builder(context);
     errors_are_thrown_and_lose_nothing(context);
+    loops_have_parameters_and_results(context);
     std::printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

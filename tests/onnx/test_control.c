@@ -281,13 +281,169 @@ static void scans_are_unrolled(void **state)
     free_net(&t);
 }
 
+enum { MANY = 100000 };
+
+/** for (i = 0; i < 100000 && go; i++) { s = s * 0.5 + x + i; collected: s } */
+static void many_turns_are_a_loop(void **state)
+{
+    (void)state;
+    static const float half = 0.5f, x[2] = {1, 2};
+    static float y[2 * MANY];
+    float want[2] = {1, 2};
+    Onnx__GraphProto *body;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", MANY);
+    initializer(&t, tensor(&t, "half", F32, 0, NULL, &half, sizeof half));
+    node(&t, "Loop", "trips - x", "s y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    attribute_int(&t, node_in(&t, body, "Cast", "i", "f"), "to", F32);
+    node_in(&t, body, "Mul", "s_in half", "h");
+    node_in(&t, body, "Add", "h x", "hx");
+    node_in(&t, body, "Add", "hx f", "s_out");
+    node_in(&t, body, "Identity", "go", "go_on");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(MANY, 2));
+    compute(&t, x, sizeof x, y, sizeof y);
+    for (int i = 0; i < MANY; i++)
+        for (int k = 0; k < 2; k++) {
+            want[k] = want[k] * half + x[k] + (float)i;
+            assert_true(fabsf(y[2 * i + k] - want[k]) <= 1e-6f * (want[k] + 1));
+        }
+    body->output[2]->name = text(&t, "h"); /* of a turn, and not of the loop */
+    reads(&t, NULL);
+    node_in(&t, body, "Concat", "s_in s_in", "s_out2");
+    attribute_int(&t, body->node[body->n_node - 1], "axis", 0);
+    body->output[1]->name = text(&t, "s_out2");
+    refused(&t, NULL, "too many to be unrolled, and value 0 changes its shape");
+    free_net(&t);
+}
+
+/** A computed condition stops what a loop of many turns changes. */
+static void many_turns_with_computed_conditions_are_a_loop(void **state)
+{
+    (void)state;
+    static const float most = 5000;
+    const float x[2] = {1, 0.5f};
+    float y[2];
+    Onnx__GraphProto *body;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", MANY);
+    initializer(&t, tensor(&t, "most", F32, 0, NULL, &most, sizeof most));
+    node(&t, "Loop", "trips - x", "y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    node_in(&t, body, "Add", "s_in x", "s_out");
+    attribute_int(&t, node_in(&t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
+    node_in(&t, body, "Less", "m most", "go_on");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 5000 && y[1] == 2500);
+    free_net(&t);
+}
+
+enum { STEPS = 3000 };
+
+static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, int64_t first, int64_t second)
+{
+    attribute_int(t, n, name, 0);
+
+    Onnx__AttributeProto *a = n->attribute[n->n_attribute - 1];
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
+    a->ints = keep(t, 2 * sizeof *a->ints);
+    a->ints[0] = first;
+    a->ints[1] = second;
+    a->n_ints = 2;
+}
+
+/** s = s - a[:, t] * 0.25 + b[last - t]; y[last - t] = s, z[:, t] = a[:, t] - s; the sums of s are exact. */
+static void scan_of_directions(int backward)
+{
+    static float x[2 * STEPS], y[STEPS * 2], a[2][STEPS];
+    static const float quarter = 0.25f, zero[2];
+    float s[2] = {0, 0};
+    Onnx__GraphProto *body;
+    Onnx__NodeProto *scan;
+    struct net t;
+
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 2; k++)
+            x[k * STEPS + i] = a[k][i] = (float)((i * 7 + k * 3) % 16) - 8;
+    start(&t, 17);
+    input(&t, "x", F32, "2 3000");
+    initializer(&t, tensor(&t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
+    initializer(&t, tensor(&t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
+    node(&t, "Transpose", "x", "b");
+    scan = node(&t, "Scan", "s0 x b", "s y z");
+    attribute_int(&t, scan, "num_scan_inputs", 2);
+    attribute_ints(&t, scan, "scan_input_axes", 1, 0);
+    attribute_ints(&t, scan, "scan_input_directions", 0, backward);
+    attribute_ints(&t, scan, "scan_output_axes", 0, -1);
+    attribute_ints(&t, scan, "scan_output_directions", backward, 0);
+    body = attribute_graph(&t, scan, "body");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    body->input[body->n_input++] = port(&t, "at", F32, "2");
+    body->input[body->n_input++] = port(&t, "bt", F32, "2");
+    node_in(&t, body, "Mul", "at quarter", "q");
+    node_in(&t, body, "Sub", "s_in q", "u");
+    node_in(&t, body, "Add", "u bt", "s_out");
+    node_in(&t, body, "Sub", "at s_out", "zt");
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "zt", F32, NULL);
+    node(&t, "Transpose", "z", "zy");
+    node(&t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another turn: both directions are seen */
+    output(&t, "r");
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(STEPS, 2));
+    compute(&t, x, sizeof x, y, sizeof y);
+    for (int k = 0; k < 2; k++) {
+        static float states[STEPS];
+        for (int i = 0; i < STEPS; i++)
+            states[i] = s[k] = s[k] - a[k][i] * 0.25f + a[k][backward ? STEPS - 1 - i : i];
+        for (int i = 0; i < STEPS; i++)
+            assert_true(y[2 * i + k] == states[backward ? STEPS - 1 - i : i] + (a[k][i] - states[i]));
+    }
+    free_net(&t);
+}
+
+static void long_scans_are_loops(void **state)
+{
+    (void)state;
+    scan_of_directions(0);
+    scan_of_directions(1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(unrolled_nodes_are_limited),
-        cmocka_unit_test(if_takes_a_branch),     cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
-        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions_are_read),
+        cmocka_unit_test(functions_are_inlined),
+        cmocka_unit_test(unrolled_nodes_are_limited),
+        cmocka_unit_test(if_takes_a_branch),
+        cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
+        cmocka_unit_test(loops_are_unrolled),
+        cmocka_unit_test(loops_with_computed_conditions_are_read),
         cmocka_unit_test(scans_are_unrolled),
+        cmocka_unit_test(many_turns_are_a_loop),
+        cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
+        cmocka_unit_test(long_scans_are_loops),
     };
 
     return cmocka_run_group_tests(tests, create_context, release_context);

@@ -316,6 +316,33 @@ static void unwritable_files_are_told(void **state)
     graph_free(g);
 }
 
+static void loops_are_not_written(void **state)
+{
+    const struct text_options options = {.weights = TEXT_WEIGHTS_SAFETENSORS};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}};
+    WNNGraphBuilder b;
+    WNNOperand x, p, y;
+    char *message = NULL, path[64];
+    struct error e = {0};
+    struct graph *g;
+
+    (void)state;
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
+    assert_int_equal(wnnGraphBuilderBeginLoop(b, 3, 1, &x, 0, NULL, &p), WNNStatus_Success);
+    p = wnnGraphBuilderNeg(b, p, NULL);
+    assert_int_equal(wnnGraphBuilderEndLoop(b, WNN_STR(""), 1, &p, 0, NULL, &y), WNNStatus_Success);
+    g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
+    assert_non_null(g);
+    snprintf(path, sizeof path, "%s/loop.webnn", folder);
+    assert_false(text_write_files(g, &options, path, &message));
+    assert_non_null(strstr(message, "the graph has a loop"));
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(message);
+    graph_free(g);
+    wnnGraphBuilderRelease(b);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -334,7 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(safetensors_are_read),           cmocka_unit_test(hostile_safetensors_are_refused),
         cmocka_unit_test(containers_are_read_or_refused), cmocka_unit_test(weights_are_found_beside_the_model),
-        cmocka_unit_test(unwritable_files_are_told),
+        cmocka_unit_test(unwritable_files_are_told),      cmocka_unit_test(loops_are_not_written),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -38,7 +38,7 @@ static void break_node_graph(struct graph *g)
 }
 static void break_operator(struct graph *g)
 {
-    node_at(g, 1)->op = OP_COUNT;
+    node_at(g, 1)->op = (enum op)OP_ROWS;
 }
 static void break_value_index(struct graph *g)
 {

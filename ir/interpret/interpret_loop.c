@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Interprets loops: the body once for each turn.  Bounds go from turn to turn with the values that they are of, exactly as they
+ * would through the nodes of an unrolled loop.
+ */
+#include <string.h>
+
+#include "ir/interpret/interpret.h"
+
+/** Holds what goes into a turn and comes out of it. */
+struct turn {
+    const void **in;
+    const double **in_bounds;
+    void **out;
+    double **out_bounds; /* NULL: not wanted */
+};
+
+static bool prepare(struct interpretation *t, const struct loop_body *l, struct turn *u)
+{
+    u->in = interpret_memory(t, l->graph->input_count, sizeof *u->in);
+    u->in_bounds = interpret_memory(t, l->graph->input_count, sizeof *u->in_bounds);
+    u->out = interpret_memory(t, l->graph->output_count, sizeof *u->out);
+    u->out_bounds = t->bounds ? interpret_memory(t, l->graph->output_count, sizeof *u->out_bounds) : NULL;
+    if (!u->in || !u->in_bounds || !u->out || (t->bounds && !u->out_bounds))
+        return false;
+    for (uint32_t i = 0; i < l->graph->input_count; i++) {
+        u->in[i] = t->inputs[i].data;
+        u->in_bounds[i] = t->inputs[i].bound;
+    }
+    return true;
+}
+
+static const void *slice(const void *data, int64_t bytes, uint32_t i)
+{
+    return (const char *)data + bytes * i;
+}
+
+/** Says where a turn finds its slices, and where it puts them. */
+static void place_slices(const struct interpretation *t, const struct loop_body *l, uint32_t turn, const struct turn *u)
+{
+    for (uint32_t i = 0; i < l->scanned; i++) {
+        const struct interpret_input *in = &t->inputs[l->carried + i];
+        const struct tensor_type *type = &l->graph->inputs[l->carried + i]->type;
+        const uint32_t at = l->scanned_backward[i] ? l->turns - 1 - turn : turn;
+
+        u->in[l->carried + i] = slice(in->data, type_bytes(type), at);
+        u->in_bounds[l->carried + i] = in->bound ? in->bound + type_elements(type) * at : NULL;
+    }
+    for (uint32_t i = 0; i < l->stacked; i++) {
+        const struct interpret_result *result = &t->results[l->carried + i];
+        const struct tensor_type *type = &l->graph->outputs[l->carried + i].value->type;
+        const uint32_t at = l->stacked_backward[i] ? l->turns - 1 - turn : turn;
+
+        u->out[l->carried + i] = (char *)result->data + type_bytes(type) * at;
+        if (t->bounds)
+            u->out_bounds[l->carried + i] = result->bound + type_elements(type) * at;
+    }
+}
+
+bool interpret_loop(struct interpretation *t)
+{
+    struct loop_body *l = t->node->args.loop.body;
+    struct turn u;
+
+    if (!l->graph)
+        return error_set(t->error, WNNStatus_OperationError, "internal error: the body of a loop is gone");
+    if (!prepare(t, l, &u))
+        return false;
+    for (uint32_t i = 0; i < l->carried; i++) {
+        u.out[i] = interpret_memory(t, type_bytes(t->results[i].type), 1);
+        if (t->bounds)
+            u.out_bounds[i] = interpret_memory(t, type_elements(t->results[i].type), sizeof(double));
+        if (!u.out[i] || (t->bounds && !u.out_bounds[i]))
+            return false;
+    }
+    for (uint32_t turn = 0; turn < l->turns; turn++) {
+        place_slices(t, l, turn, &u);
+        if (!graph_interpret_from(l->graph, u.in, u.in_bounds, u.out, u.out_bounds, t->error))
+            return false;
+        for (uint32_t i = 0; i < l->carried; i++) {
+            const struct interpret_result *result = &t->results[i];
+
+            memcpy(result->data, u.out[i], (size_t)type_bytes(result->type));
+            u.in[i] = result->data;
+            if (!t->bounds)
+                continue;
+            memcpy(result->bound, u.out_bounds[i], (size_t)type_elements(result->type) * sizeof(double));
+            u.in_bounds[i] = result->bound;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Says where the operands of a loop node's body are in each turn.
+ *
+ *   carried    turn 0 reads the node's operand, the others a buffer; every turn writes to the result, or to a buffer if nobody
+ *              reads that, from where it is copied to the first buffer
+ *   scanned    slices of the operand, which move by the bytes of a slice
+ *   stacked    slices of the result, likewise
+ *   invariant  the operand, in all turns
+ *
+ * A turn reads all carried values of the one before while it writes its own, in an order that the body decides: this is why
+ * they are copied and do not stay where they were written.
+ */
+#include <string.h>
+
+#include "passes/recurrent/recurrent.h"
+
+static struct loop_bytes bytes_of_value(const struct value *v, int64_t bytes)
+{
+    return (struct loop_bytes){.kind = LOOP_VALUE, .value = v, .bytes = bytes};
+}
+
+static struct loop_bytes add_buffer(struct recurrent_loop *l, int64_t bytes)
+{
+    l->buffers[l->buffer_count] = bytes;
+    return (struct loop_bytes){.kind = LOOP_BUFFER, .buffer = l->buffer_count++, .bytes = bytes};
+}
+
+/** Returns the bytes of a result, or a buffer's if nobody reads it. */
+static struct loop_bytes result_or_buffer(struct recurrent_loop *l, const struct value *result, int64_t bytes)
+{
+    return value_use_count(result) ? bytes_of_value(result, bytes) : add_buffer(l, bytes);
+}
+
+/** Returns slices of a value, of which turn 0 has the first one, or the last one if the direction is backward. */
+static struct loop_operand slices(const struct value *v, int64_t bytes, uint32_t turns, bool backward)
+{
+    struct loop_operand o = {.at = bytes_of_value(v, bytes), .stride = backward ? -bytes : bytes};
+
+    if (backward)
+        o.at.offset = bytes * ((int64_t)turns - 1);
+    return o;
+}
+
+static void place_carried(struct recurrent_loop *l, const struct node *n, uint32_t i)
+{
+    struct loop_graph *lg = &l->step[0];
+    const int64_t bytes = type_bytes(&n->results[i]->type);
+    const struct loop_bytes after = result_or_buffer(l, n->results[i], bytes), before = add_buffer(l, bytes);
+
+    lg->outputs[i] = (struct loop_operand){.at = after};
+    lg->inputs[i] = (struct loop_operand){.at = before, .first = bytes_of_value(n->inputs[i].value, bytes), .has_first = true};
+    lg->copies[lg->copy_count++] = (struct loop_copy){after, before};
+}
+
+static void place_operands(struct recurrent_loop *l, const struct node *n, const struct loop_body *body)
+{
+    struct loop_graph *lg = &l->step[0];
+
+    for (uint32_t i = 0; i < body->carried; i++)
+        place_carried(l, n, i);
+    for (uint32_t i = body->carried; i < n->input_count; i++) {
+        const struct value *v = n->inputs[i].value;
+        const int64_t bytes = type_bytes(&body->graph->inputs[i]->type);
+        const uint32_t s = i - body->carried;
+
+        lg->inputs[i] = s < body->scanned ? slices(v, bytes, body->turns, body->scanned_backward[s])
+                                          : (struct loop_operand){.at = bytes_of_value(v, bytes)};
+    }
+    for (uint32_t i = body->carried; i < n->result_count; i++) {
+        const int64_t bytes = type_bytes(&body->graph->outputs[i].value->type);
+
+        lg->outputs[i] = value_use_count(n->results[i])
+                             ? slices(n->results[i], bytes, body->turns, body->stacked_backward[i - body->carried])
+                             : (struct loop_operand){.at = add_buffer(l, bytes)};
+    }
+}
+
+bool body_loop_create(const struct node *n, struct recurrent_loop *l, struct error *e)
+{
+    struct loop_body *body = n->args.loop.body;
+
+    memset(l, 0, sizeof *l);
+    if (!body->graph)
+        return error_set(e, WNNStatus_OperationError, "internal error: the body of a loop is compiled twice");
+    l->buffers = arena_array(&l->arena, (size_t)body->carried + n->result_count, sizeof *l->buffers);
+    if (!l->buffers || !loop_graph_allocate(l, &l->step[0], n->input_count, n->result_count, body->carried)) {
+        recurrent_loop_free(l);
+        return error_out_of_memory(e);
+    }
+    l->iterations = body->turns;
+    l->direction_count = 1;
+    place_operands(l, n, body);
+    body->graph->account = n->graph->account;
+    l->step[0].graph = body->graph;
+    body->graph = NULL;
+    return true;
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Loops of the builder.  Random bodies are built as a loop and unrolled.  The interpreter must make the same of both, bounds
+ * included, and what is compiled must lie within them.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/builder/builder.h"
+#include "ir/interpret/interpret.h"
+
+enum { CASES = 60, VALUES_MAX = 24, LISTS_MAX = 3, ROWS = 3, COLUMNS = 5, SLICE = ROWS * COLUMNS, TURNS_MAX = 7 };
+
+static WNNContext context;
+static uint32_t seed;
+
+static uint32_t pick(uint32_t below)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % below;
+}
+
+static float noise(void)
+{
+    return (float)pick(1 << 16) / (1 << 15) - 1;
+}
+
+static WNNStringView view(const char *text)
+{
+    return (WNNStringView){text, strlen(text)};
+}
+
+static WNNGraphBuilder new_builder(void)
+{
+    WNNGraphBuilder b;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    return b;
+}
+
+static WNNOperand input(WNNGraphBuilder b, const char *name, size_t rank, const uint32_t *shape)
+{
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, rank, shape};
+
+    return wnnGraphBuilderInput(b, view(name), &d);
+}
+
+/* ---- random bodies ---- */
+
+struct form {
+    uint32_t turns, carried, scanned, stacked, seed;
+    uint32_t in_axes[LISTS_MAX], out_axes[LISTS_MAX];
+    bool in_backward[LISTS_MAX], out_backward[LISTS_MAX];
+};
+
+/** Returns one of the operands made so far, or what two of them make. */
+static WNNOperand grow(WNNGraphBuilder b, WNNOperand *values, uint32_t count)
+{
+    static const uint32_t swapped[2] = {COLUMNS, ROWS}, square[2] = {COLUMNS, COLUMNS}, slice[2] = {ROWS, COLUMNS};
+    WNNOperand x = values[pick(count)], y = values[pick(count)], z;
+    float data[COLUMNS * COLUMNS];
+
+    switch (pick(8)) {
+    case 0:
+        return wnnGraphBuilderAdd(b, x, y, NULL);
+    case 1:
+        return wnnGraphBuilderMul(b, wnnGraphBuilderTanh(b, x, NULL), y, NULL);
+    case 2:
+        return wnnGraphBuilderSub(b, x, wnnGraphBuilderSigmoid(b, y, NULL), NULL);
+    case 3:
+        return wnnGraphBuilderSoftmax(b, x, pick(2), NULL);
+    case 4:
+        for (int i = 0; i < COLUMNS * COLUMNS; i++)
+            data[i] = noise() / 2;
+        z = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 2, square}, data, sizeof data);
+        return wnnGraphBuilderMatmul(b, x, z, NULL);
+    case 5:
+        z = wnnGraphBuilderReshape(b, wnnGraphBuilderTranspose(b, x, NULL), 2, slice, NULL);
+        return wnnGraphBuilderMax(b, z, y, NULL);
+    case 6:
+        z = wnnGraphBuilderReshape(b, x, 2, swapped, NULL);
+        return wnnGraphBuilderReshape(b, wnnGraphBuilderRelu(b, z, NULL), 2, slice, NULL);
+    default:
+        return wnnGraphBuilderMin(b, x, wnnGraphBuilderReduceMean(b, y, &(WNNReduceOptions){.keepDimensions = true}), NULL);
+    }
+}
+
+/** Makes what a turn makes of parameters and of an invariant: always the same for one seed. */
+static void turn(WNNGraphBuilder b, const struct form *f, WNNOperand invariant, const WNNOperand *parameters, WNNOperand *next,
+                 WNNOperand *slices)
+{
+    WNNOperand values[VALUES_MAX] = {wnnGraphBuilderTanh(b, invariant, NULL)};
+    uint32_t count = 1, more;
+
+    seed = f->seed;
+    for (uint32_t i = 0; i < f->carried + f->scanned; i++)
+        values[count++] = parameters[i];
+    more = count + 2 + pick(8);
+    for (; count < more; count++)
+        values[count] = grow(b, values, count);
+    for (uint32_t i = 0; i < f->carried; i++)
+        next[i] = values[pick(4) ? count - 1 - i : pick(count)];
+    for (uint32_t i = 0; i < f->stacked; i++)
+        slices[i] = values[pick(count)];
+}
+
+static void random_form(struct form *f, uint32_t i)
+{
+    seed = i * 7919 + 1;
+    *f = (struct form){.turns = 1 + pick(TURNS_MAX), .carried = pick(LISTS_MAX + 1), .scanned = pick(LISTS_MAX + 1)};
+    f->carried += f->carried + f->scanned == 0;
+    f->stacked = pick(LISTS_MAX + 1);
+    f->stacked += f->carried + f->stacked == 0;
+    for (uint32_t k = 0; k < LISTS_MAX; k++) {
+        f->in_axes[k] = pick(3);
+        f->out_axes[k] = pick(3);
+        f->in_backward[k] = pick(2);
+        f->out_backward[k] = pick(2);
+    }
+    f->seed = seed;
+}
+
+/** Fills in the shape of slices that lie side by side along an axis. */
+static void stacked_shape(uint32_t turns, uint32_t axis, uint32_t shape[3])
+{
+    static const uint32_t slice[2] = {ROWS, COLUMNS};
+
+    for (uint32_t d = 0, k = 0; d < 3; d++)
+        shape[d] = d == axis ? turns : slice[k++];
+}
+
+struct operands {
+    WNNOperand invariant, carried[LISTS_MAX], scanned[LISTS_MAX];
+};
+
+static void make_inputs(WNNGraphBuilder b, const struct form *f, struct operands *o)
+{
+    static const uint32_t slice[2] = {ROWS, COLUMNS};
+    char name[16];
+
+    o->invariant = input(b, "invariant", 2, slice);
+    for (uint32_t i = 0; i < f->carried; i++) {
+        snprintf(name, sizeof name, "c%u", i);
+        o->carried[i] = input(b, name, 2, slice);
+    }
+    for (uint32_t i = 0; i < f->scanned; i++) {
+        uint32_t shape[3];
+        stacked_shape(f->turns, f->in_axes[i], shape);
+        snprintf(name, sizeof name, "s%u", i);
+        o->scanned[i] = input(b, name, 3, shape);
+    }
+}
+
+/** Makes the loop.  Returns the number of outputs. */
+static uint32_t as_loop(WNNGraphBuilder b, const struct form *f, WNNOperand *outputs)
+{
+    WNNOperand parameters[2 * LISTS_MAX], next[LISTS_MAX], slices[LISTS_MAX];
+    WNNLoopSlices scanned[LISTS_MAX], stacked[LISTS_MAX];
+    struct operands o;
+
+    make_inputs(b, f, &o);
+    for (uint32_t i = 0; i < f->scanned; i++)
+        scanned[i] = (WNNLoopSlices){o.scanned[i], f->in_axes[i], f->in_backward[i]};
+    assert_int_equal(wnnGraphBuilderBeginLoop(b, f->turns, f->carried, o.carried, f->scanned, scanned, parameters),
+                     WNNStatus_Success);
+    turn(b, f, o.invariant, parameters, next, slices);
+    for (uint32_t i = 0; i < f->stacked; i++)
+        stacked[i] = (WNNLoopSlices){slices[i], f->out_axes[i], f->out_backward[i]};
+    if (wnnGraphBuilderEndLoop(b, view("l"), f->carried, next, f->stacked, stacked, outputs) != WNNStatus_Success)
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    return f->carried + f->stacked;
+}
+
+static uint32_t unrolled(WNNGraphBuilder b, const struct form *f, WNNOperand *outputs)
+{
+    WNNOperand parameters[2 * LISTS_MAX], collected[LISTS_MAX][TURNS_MAX], slices[LISTS_MAX];
+    static const uint32_t slice[2] = {ROWS, COLUMNS};
+    struct operands o;
+    uint32_t shape[3];
+
+    make_inputs(b, f, &o);
+    memcpy(parameters, o.carried, f->carried * sizeof *parameters);
+    for (uint32_t t = 0; t < f->turns; t++) {
+        for (uint32_t i = 0; i < f->scanned; i++) {
+            uint32_t starts[3] = {0};
+            stacked_shape(1, f->in_axes[i], shape);
+            starts[f->in_axes[i]] = f->in_backward[i] ? f->turns - 1 - t : t;
+            parameters[f->carried + i] =
+                wnnGraphBuilderReshape(b, wnnGraphBuilderSlice(b, o.scanned[i], 3, starts, 3, shape, NULL), 2, slice, NULL);
+        }
+        turn(b, f, o.invariant, parameters, outputs, slices);
+        memcpy(parameters, outputs, f->carried * sizeof *parameters);
+        for (uint32_t i = 0; i < f->stacked; i++) {
+            stacked_shape(1, f->out_axes[i], shape);
+            collected[i][f->out_backward[i] ? f->turns - 1 - t : t] = wnnGraphBuilderReshape(b, slices[i], 3, shape, NULL);
+        }
+    }
+    for (uint32_t i = 0; i < f->carried; i++) /* an output must not be an input */
+        outputs[i] = wnnGraphBuilderIdentity(b, outputs[i], NULL);
+    for (uint32_t i = 0; i < f->stacked; i++)
+        outputs[f->carried + i] = wnnGraphBuilderConcat(b, f->turns, collected[i], f->out_axes[i], NULL);
+    return f->carried + f->stacked;
+}
+
+/* ---- running ---- */
+
+enum { SLOTS_MAX = 1 + 2 * LISTS_MAX };
+
+struct data {
+    WNNNamedOperand outputs[SLOTS_MAX];
+    char names[SLOTS_MAX][8];
+    float *values[SLOTS_MAX];
+    double *bounds[SLOTS_MAX];
+    size_t elements[SLOTS_MAX];
+    uint32_t count;
+};
+
+static void name_outputs(struct data *d, uint32_t count, const WNNOperand *outputs)
+{
+    d->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(d->names[i], sizeof d->names[i], "o%u", i);
+        d->outputs[i] = (WNNNamedOperand){view(d->names[i]), outputs[i]};
+        d->elements[i] = 1;
+        for (uint32_t k = 0; k < outputs[i]->type.rank; k++)
+            d->elements[i] *= outputs[i]->type.dims[k];
+        d->values[i] = calloc(d->elements[i], sizeof(float));
+        d->bounds[i] = calloc(d->elements[i], sizeof(double));
+    }
+}
+
+static void free_data(struct data *d)
+{
+    for (uint32_t i = 0; i < d->count; i++) {
+        free(d->values[i]);
+        free(d->bounds[i]);
+    }
+}
+
+/** Finds the elements of an input by its name: the same for all forms of a case. */
+static const float *data_of(const char *name, size_t length, float elements[TURNS_MAX * SLICE])
+{
+    seed = 1;
+    for (size_t i = 0; i < length; i++)
+        seed = seed * 31 + (unsigned char)name[i];
+    for (int i = 0; i < TURNS_MAX * SLICE; i++)
+        elements[i] = noise();
+    return elements;
+}
+
+static void interpret(WNNGraphBuilder b, struct data *d, bool loop)
+{
+    static float elements[SLOTS_MAX][TURNS_MAX * SLICE];
+    const void *inputs[SLOTS_MAX];
+    struct error e = {0};
+    struct graph *g = builder_take_graph(b, d->count, d->outputs, &e);
+    uint32_t loops = 0;
+
+    if (!g)
+        fail_msg("%s", e.message);
+    assert_true(graph_verify(g, stderr));
+    graph_for_each (g, n)
+        loops += n->op == OP_LOOP;
+    assert_int_equal(loops, loop);
+    for (uint32_t i = 0; i < g->input_count; i++)
+        inputs[i] = data_of(g->inputs[i]->name, g->inputs[i]->name_length, elements[i]);
+    assert_true(graph_interpret_bounds(g, inputs, (void **)d->values, d->bounds, &e));
+    graph_free(g);
+}
+
+/** Computes a graph's outputs. */
+static void compute(WNNGraph graph, struct data *d)
+{
+    WNNNamedBuffer in[SLOTS_MAX], out[SLOTS_MAX];
+    static float elements[SLOTS_MAX][TURNS_MAX * SLICE];
+    const size_t inputs = wnnGraphGetInputCount(graph);
+
+    for (size_t i = 0; i < inputs; i++) {
+        WNNNamedOperandDescriptor o;
+        size_t bytes = sizeof(float);
+
+        assert_int_equal(wnnGraphGetInput(graph, i, &o), WNNStatus_Success);
+        for (size_t k = 0; k < o.descriptor.rank; k++)
+            bytes *= o.descriptor.shape[k];
+        data_of(o.name.data, o.name.length, elements[i]);
+        in[i] = (WNNNamedBuffer){o.name, elements[i], bytes};
+    }
+    for (uint32_t i = 0; i < d->count; i++) {
+        memset(d->values[i], 0xFF, d->elements[i] * sizeof(float));
+        out[i] = (WNNNamedBuffer){view(d->names[i]), d->values[i], d->elements[i] * sizeof(float)};
+    }
+    if (wnnGraphCompute(graph, inputs, in, d->count, out) != WNNStatus_Success)
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+}
+
+static void compare(const struct data *want, const struct data *got, uint32_t i)
+{
+    for (uint32_t o = 0; o < want->count; o++)
+        for (size_t k = 0; k < want->elements[o]; k++) {
+            const double a = want->values[o][k], b = got->values[o][k];
+            if (!(a == b || fabs(a - b) <= 2 * want->bounds[o][k]))
+                fail_msg("case %u, output %u, element %zu: %.9g, not %.9g within %g", i, o, k, b, a, want->bounds[o][k]);
+        }
+}
+
+static void save(WNNGraph graph, struct data *d, const struct data *want, uint32_t i)
+{
+    char path[] = "/tmp/webnn-loops-XXXXXX";
+    int file = mkstemp(path);
+    WNNGraph loaded;
+
+    assert_true(file >= 0);
+    assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
+    assert_int_equal(wnnContextLoadGraph(context, path, &loaded), WNNStatus_Success);
+    compute(loaded, d);
+    compare(want, d, i);
+    wnnGraphRelease(loaded);
+    remove(path);
+}
+
+static void random_bodies(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < CASES; i++) {
+        struct form f;
+        struct data want = {.count = 0}, rolled = {.count = 0}, compiled = {.count = 0};
+        WNNOperand outputs[SLOTS_MAX];
+        WNNGraphBuilder b;
+        WNNGraph graph;
+
+        random_form(&f, i);
+        b = new_builder();
+        name_outputs(&want, unrolled(b, &f, outputs), outputs);
+        interpret(b, &want, false);
+        wnnGraphBuilderRelease(b);
+        b = new_builder();
+        name_outputs(&rolled, as_loop(b, &f, outputs), outputs);
+        interpret(b, &rolled, true);
+        wnnGraphBuilderRelease(b);
+        for (uint32_t o = 0; o < want.count; o++) {
+            assert_memory_equal(want.values[o], rolled.values[o], want.elements[o] * sizeof(float));
+            assert_memory_equal(want.bounds[o], rolled.bounds[o], want.elements[o] * sizeof(double));
+        }
+        b = new_builder();
+        name_outputs(&compiled, as_loop(b, &f, outputs), outputs);
+        if (wnnGraphBuilderBuild(b, compiled.count, compiled.outputs, &graph) != WNNStatus_Success)
+            fail_msg("case %u: %s", i, wnnGetLastErrorMessage().data);
+        wnnGraphBuilderRelease(b);
+        for (int run = 0; run < 2; run++) {
+            compute(graph, &compiled);
+            compare(&want, &compiled, i);
+        }
+        if (i % 8 == 0)
+            save(graph, &compiled, &want, i);
+        wnnGraphRelease(graph);
+        free_data(&want);
+        free_data(&rolled);
+        free_data(&compiled);
+    }
+}
+
+/* ---- errors ---- */
+
+static void expect(WNNStatus status, const char *text)
+{
+    assert_int_equal(status, WNNStatus_TypeError);
+    if (!strstr(wnnGetLastErrorMessage().data, text))
+        fail_msg("\"%s\", not \"%s\"", wnnGetLastErrorMessage().data, text);
+}
+
+static void errors_say_what_is_wrong(void **state)
+{
+    static const uint32_t shape[2] = {4, 3}, row[1] = {3};
+    WNNGraphBuilder b = new_builder();
+    WNNOperand x = input(b, "x", 2, shape), y = input(b, "y", 1, row), p[2], next[2], out[2], used;
+    WNNLoopSlices s = {x, 0, false};
+    WNNNamedOperand result;
+    WNNGraph graph;
+
+    (void)state;
+    expect(wnnGraphBuilderBeginLoop(NULL, 4, 0, NULL, 0, NULL, NULL), "builder is NULL");
+    expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 0, NULL, NULL), "parameters is NULL");
+    expect(wnnGraphBuilderBeginLoop(b, 4, 1, NULL, 0, NULL, p), "carried is NULL");
+    expect(wnnGraphBuilderBeginLoop(b, 0, 1, &y, 0, NULL, p), "turns is 0");
+    expect(wnnGraphBuilderBeginLoop(b, 4, 0, NULL, 0, NULL, p), "neither a carried nor a scanned operand");
+    expect(wnnGraphBuilderBeginLoop(b, 5, 1, &y, 1, &s, p), "scanned[0] has 4 slices along axis 0, but the loop has 5 turns");
+    s.axis = 2;
+    expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, p), "the axis of scanned[0] is 2, its rank is 2");
+    s.axis = 0;
+    expect(wnnGraphBuilderEndLoop(b, view(""), 1, &y, 0, NULL, out), "no loop has begun");
+    assert_int_equal(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, p), WNNStatus_Success);
+    expect(wnnGraphBuilderBeginLoop(b, 4, 1, &y, 1, &s, next), "loops do not lie within each other");
+    used = next[0] = wnnGraphBuilderAdd(b, p[0], p[1], NULL);
+    result = (WNNNamedOperand){view("o"), used};
+    expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "a loop has begun and not ended");
+    expect(wnnGraphBuilderEndLoop(b, view(""), 0, NULL, 0, NULL, out), "0 carried values are given, the loop began with 1");
+    expect(wnnGraphBuilderEndLoop(b, view(""), 1, &x, 0, NULL, out), "carried[0] is f32[4, 3] after a turn, but f32[3] before");
+    s = (WNNLoopSlices){used, 2, false};
+    expect(wnnGraphBuilderEndLoop(b, view(""), 1, next, 1, &s, out), "the axis of stacked[0] is 2, at most 1 is possible");
+    assert_int_equal(wnnGraphBuilderEndLoop(b, view(""), 1, next, 0, NULL, out), WNNStatus_Success);
+    wnnGraphBuilderNeg(b, used, NULL);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "of the turns of a loop, which has ended"));
+    wnnGraphBuilderNeg(b, p[0], NULL);
+    assert_non_null(strstr(wnnGetLastErrorMessage().data, "of the turns of a loop, which has ended"));
+    expect(wnnGraphBuilderBuild(b, 1, &result, &graph), "of the turns of a loop, which has ended");
+    result.operand = out[0];
+    assert_int_equal(wnnGraphBuilderBuild(b, 1, &result, &graph), WNNStatus_Success);
+    wnnGraphRelease(graph);
+    wnnGraphBuilderRelease(b);
+}
+
+static int create(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
+}
+
+static int release(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_bodies),
+        cmocka_unit_test(errors_say_what_is_wrong),
+    };
+
+    return cmocka_run_group_tests(tests, create, release);
+}
