@@ -216,7 +216,7 @@ enum { SLOTS_MAX = 1 + 2 * LISTS_MAX };
 
 struct data {
     WNNNamedOperand outputs[SLOTS_MAX];
-    char names[SLOTS_MAX][8];
+    char names[SLOTS_MAX][16];
     float *values[SLOTS_MAX];
     double *bounds[SLOTS_MAX];
     size_t elements[SLOTS_MAX];
