@@ -25,6 +25,11 @@ enum { BENCH_MODELS_MAX = 16, BENCH_SIZES_MAX = 64 };
 
 struct manifest_case;
 
+/** Says what is done instead of measuring cases; one of these at most. */
+struct bench_instead {
+    bool peaks, overhead, memory, steps, tune;
+};
+
 struct bench_options {
     const char *levels, *pattern, *file, *debug, *print;
     const char *models[BENCH_MODELS_MAX];
@@ -36,7 +41,8 @@ struct bench_options {
     WNNPrecision precision;
     WNNBudget budget;
     double seconds;
-    bool json, check, same_bits, deterministic, list, peaks, only_peaks, overhead, memory, steps;
+    bool json, check, same_bits, deterministic, list, peaks;
+    struct bench_instead instead;
     const struct manifest_case *given; /* the inputs of the model that is next; NULL for noise */
 };
 

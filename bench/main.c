@@ -209,8 +209,8 @@ static bool inspect_graph(const struct bench_options *o, struct graph *g, const 
 
     snprintf(debug, sizeof debug, "%s%s%s", o->debug ? o->debug : "", o->debug ? "," : "",
              o->json ? "keep-kernels" : "prefer-library");
-    ok = build_subject(o, o->steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &contractions, &s, r);
-    if (ok && o->memory)
+    ok = build_subject(o, o->instead.steps && o->json ? debug : o->debug, g, path, o->json ? NULL : &contractions, &s, r);
+    if (ok && o->instead.memory)
         ok = bench_memory_report(shown_name(r, name), s.graph) ||
              file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
     else if (ok && o->json)
@@ -540,7 +540,7 @@ static bool run_case(const struct bench_options *o, const struct bench_case *c, 
         bench_case_cost(g, &r->flops, &r->bytes);
         ok = o->check       ? check_graph(o, g, r)
              : o->same_bits ? compare_bits(o, g, NULL, r)
-                            : (o->memory || o->steps ? inspect_graph : time_graph)(o, g, NULL, r);
+                            : (o->instead.memory || o->instead.steps ? inspect_graph : time_graph)(o, g, NULL, r);
         graph_free(g);
     }
     return ok;
@@ -599,7 +599,9 @@ static bool run_model(const struct bench_options *said, const char *path, struct
     o.model.shapes = o.shapes;
     if (ok)
         take_shapes(&o, &c);
-    ok = ok && (o.same_bits ? compare_bits : o.memory || o.steps ? inspect_graph : time_graph)(&o, NULL, path, r);
+    ok = ok && (o.same_bits                           ? compare_bits
+                : o.instead.memory || o.instead.steps ? inspect_graph
+                                                      : time_graph)(&o, NULL, path, r);
     manifest_case_free(&c);
     return ok;
 }
@@ -617,20 +619,20 @@ static int run(int argc, char **argv)
         bench_options_free(&o);
         return status;
     }
-    if (o.levels && !strcmp(o.levels, "tune"))
+    if (o.instead.tune)
         return !bench_tune(&o);
-    if (o.overhead)
+    if (o.instead.overhead)
         return bench_overhead_report(o.threads, o.json);
     if (o.levels && !strcmp(o.levels, "scale") && o.check)
         return !bench_scale_check(o.threads, o.pattern, o.debug);
     if (o.levels && !strcmp(o.levels, "scale"))
         return bench_scale_report(o.threads, o.pattern, o.debug, o.json);
-    if (o.only_peaks) {
+    if (o.instead.peaks) {
         ok = bench_measure_peaks(o.threads, &peaks);
         print_peaks(&o, &peaks);
         return ok ? 0 : 1;
     }
-    bool inspects = o.memory || o.steps;
+    bool inspects = o.instead.memory || o.instead.steps;
     o.peaks &= !inspects && !o.check && !o.same_bits && !o.list && !o.print && !(o.model_count && o.json);
     ok = o.model_count || bench_cases_read(o.file, &cases, message, sizeof message);
     for (size_t i = 0; ok && !o.model_count && bench_network_names[i]; i++) {
@@ -648,7 +650,7 @@ static int run(int argc, char **argv)
     }
     if (o.peaks)
         bench_measure_peaks(o.threads, &peaks);
-    if (o.memory)
+    if (o.instead.memory)
         bench_memory_header();
     else if (!inspects && !o.list && !o.print && !(o.model_count && o.json))
         print_header(&o, &peaks);

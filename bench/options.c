@@ -72,12 +72,6 @@ static bool take_level(struct bench_options *o, const char *value)
     }
 }
 
-static bool take_tune(struct bench_options *o, const char *value)
-{
-    (void)value;
-    return take_text(&o->levels, "tune");
-}
-
 static bool take_case(struct bench_options *o, const char *value)
 {
     return take_text(&o->pattern, value);
@@ -166,8 +160,7 @@ static bool take_shape(struct bench_options *o, const char *value)
     return true;
 }
 
-/** An option with a value has `take`, and for messages what it is; any other has a member that it sets to `to`, or `take`
- * alone. */
+/** An option with a value has `take`, and for messages what it is; any other has a member that it sets to `to`. */
 static const struct option {
     const char *name;
     bool (*take)(struct bench_options *o, const char *value);
@@ -196,11 +189,11 @@ static const struct option {
     SWITCH("--same-bits", same_bits, true),
     SWITCH("--deterministic", deterministic, true),
     SWITCH("--list", list, true),
-    SWITCH("--overhead", overhead, true),
-    SWITCH("--memory", memory, true),
-    SWITCH("--steps", steps, true),
-    VALUE("--tune", take_tune, NULL),
-    SWITCH("--peaks", only_peaks, true),
+    SWITCH("--overhead", instead.overhead, true),
+    SWITCH("--memory", instead.memory, true),
+    SWITCH("--steps", instead.steps, true),
+    SWITCH("--tune", instead.tune, true),
+    SWITCH("--peaks", instead.peaks, true),
     SWITCH("--no-peaks", peaks, false),
 #undef VALUE
 #undef SWITCH
@@ -226,8 +219,6 @@ static bool parse_option(int argc, char **argv, int *i, struct bench_options *o,
 
         if (strcmp(option->name, argv[*i]))
             continue;
-        if (option->take && !option->wants)
-            return option->take(o, NULL);
         if (!option->take) {
             *(bool *)((char *)o + option->member) = option->to;
             return true;

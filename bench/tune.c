@@ -4,7 +4,7 @@
  *
  * One fact after the other gets the value with which a few contractions, and a normalisation, take the least time in the
  * geometric mean; then all of them again, since they depend on each other, until nothing changes or the rounds are over.
- * Graphs are built anew for every value, and what comes out of them is compared with what the first facts give: no time counts
+ * Graphs are built again for every value, and what comes out of them is compared with what the first facts give: no time counts
  * that is of something else.
  */
 #include <inttypes.h>

@@ -308,10 +308,10 @@ struct gpu_facts {
  * was measured.
  */
 struct engine_facts {
-    double gpu_share;  /* share of a GPU's peak that generated kernels are expected to reach */
-    double worth;      /* how many times the processor's speed is worth starting kernels there and moving data to and fro */
-    double worth_fast; /* the same where the program asks for speed */
-    double worth_low;  /* the same where it asks for little power, for GPUs without memory of their own */
+    double gpu_share;      /* share of a GPU's peak that generated kernels are expected to reach */
+    double worth;          /* how many times the processor's speed is worth starting kernels there and moving data to and fro */
+    double worth_fast;     /* the same where the program asks for speed */
+    double worth_low;      /* the same where it asks for little power, for GPUs without memory of their own */
     uint64_t memory_least; /* bytes of a GPU's memory: less holds no network beside a screen's contents */
 };
 
@@ -325,8 +325,8 @@ struct gpu_maker {
 /** Describes a fact of struct gpu_facts that a tuner may choose for a device. */
 struct gpu_tunable {
     const char *name;
-    size_t offset;       /* of the uint32_t */
-    uint32_t values[6];  /* all of which are right on every device */
+    size_t offset;      /* of the uint32_t */
+    uint32_t values[6]; /* all of which are right on every device */
     uint32_t value_count;
 };
 

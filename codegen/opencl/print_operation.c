@@ -39,9 +39,9 @@ const char opencl_prelude[] =
     "#pragma OPENCL FP_CONTRACT OFF\n"
     "#ifdef cl_khr_fp64\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "#endif\n" INTEGER_FUNCTIONS("char", "uchar") INTEGER_FUNCTIONS("uchar", "uchar") INTEGER_FUNCTIONS(
-        "int", "uint") INTEGER_FUNCTIONS("uint", "uint") INTEGER_FUNCTIONS("long", "ulong") INTEGER_FUNCTIONS("ulong", "ulong")
-        FLOAT_FUNCTIONS("float", "uint") OPENCL_FLOAT64
+    "#endif\n" INTEGER_FUNCTIONS("char", "uchar") INTEGER_FUNCTIONS("uchar", "uchar") INTEGER_FUNCTIONS("int", "uint")
+        INTEGER_FUNCTIONS("uint", "uint") INTEGER_FUNCTIONS("long", "ulong") INTEGER_FUNCTIONS("ulong", "ulong")
+            FLOAT_FUNCTIONS("float", "uint") OPENCL_FLOAT64
     "static float round_f16(float x) { ushort h; vstore_half_rte(x, 0, (half *)&h); return vload_half(0, (const half *)&h); }\n"
     "static ushort to_bf16(float x) {\n"
     "  uint u = as_uint(x);\n"
@@ -164,12 +164,21 @@ const char *opencl_infix_of(enum kop op)
 
 const char *opencl_float64_function(enum kop op)
 {
-    static const char *const names[K_OP_COUNT] = {
-        [K_ADD] = "f64_add", [K_SUB] = "f64_sub", [K_MUL] = "f64_mul",
-        [K_DIV] = "f64_div", [K_MIN] = "min_f64", [K_MAX] = "max_f64",
-        [K_NEG] = "f64_neg", [K_FMA] = "f64_fma", [K_ABS] = "f64_abs",
-        [K_EQ] = "f64_eq",   [K_NE] = "f64_ne",   [K_LT] = "f64_lt",
-        [K_LE] = "f64_le",   [K_COPY_SIGN] = "f64_copy_sign", [K_IS_INFINITE] = "f64_is_infinite"};
+    static const char *const names[K_OP_COUNT] = {[K_ADD] = "f64_add",
+                                                  [K_SUB] = "f64_sub",
+                                                  [K_MUL] = "f64_mul",
+                                                  [K_DIV] = "f64_div",
+                                                  [K_MIN] = "min_f64",
+                                                  [K_MAX] = "max_f64",
+                                                  [K_NEG] = "f64_neg",
+                                                  [K_FMA] = "f64_fma",
+                                                  [K_ABS] = "f64_abs",
+                                                  [K_EQ] = "f64_eq",
+                                                  [K_NE] = "f64_ne",
+                                                  [K_LT] = "f64_lt",
+                                                  [K_LE] = "f64_le",
+                                                  [K_COPY_SIGN] = "f64_copy_sign",
+                                                  [K_IS_INFINITE] = "f64_is_infinite"};
 
     return names[op];
 }

@@ -204,8 +204,8 @@ const char *opencl_storage_type(dtype t)
 const char *opencl_value_type(enum ktype t)
 {
     static const char *const names[KT_COUNT] = {
-        [KT_BOOL] = "int", [KT_F32] = "float", [KT_F64] = "f64", [KT_I8] = "char",  [KT_U8] = "uchar",
-        [KT_I32] = "int",  [KT_U32] = "uint",  [KT_I64] = "long",   [KT_U64] = "ulong"};
+        [KT_BOOL] = "int", [KT_F32] = "float", [KT_F64] = "f64",  [KT_I8] = "char",  [KT_U8] = "uchar",
+        [KT_I32] = "int",  [KT_U32] = "uint",  [KT_I64] = "long", [KT_U64] = "ulong"};
 
     return names[t];
 }

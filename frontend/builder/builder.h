@@ -44,7 +44,7 @@ struct WNNGraphBuilderImpl {
     struct name_set input_names;
     struct constant_tensor *constant_tensors;
     size_t state_count;
-    WNNNamedState *states;   /* in the arena */
+    WNNNamedState *states;  /* in the arena */
     struct open_loop *loop; /* that has begun and not ended, or NULL; in the arena */
     struct WNNOperandImpl error_operand;
     struct error first_error;

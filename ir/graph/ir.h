@@ -241,9 +241,8 @@ struct value *graph_add_parameter(struct graph *g, const struct tensor_type *typ
  *
  * Values of the body then belong to its graph.  Returns NULL after an error in *e; the graph is as it was.
  */
-struct node *graph_close_loop(struct graph *g, const struct loop_body *body, const char *label,
-                              struct value *const *parameters, struct value *const *operands, struct value *const *outputs,
-                              struct error *e);
+struct node *graph_close_loop(struct graph *g, const struct loop_body *body, const char *label, struct value *const *parameters,
+                              struct value *const *operands, struct value *const *outputs, struct error *e);
 
 /** Adds a constant; takes over the caller's reference of c, also on failure. */
 struct value *graph_add_constant(struct graph *g, const struct tensor_type *type, struct constant *c);

@@ -92,6 +92,7 @@ bool body_loop_create(const struct node *n, struct recurrent_loop *l, struct err
     l->direction_count = 1;
     place_operands(l, n, body);
     body->graph->account = n->graph->account;
+    body->graph->quantized.format = n->graph->quantized.format;
     l->step[0].graph = body->graph;
     body->graph = NULL;
     return true;

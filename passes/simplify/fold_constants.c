@@ -53,7 +53,8 @@ bool node_is_constant(const struct node *n)
 {
     bool any = false;
 
-    if (n->op == OP_LOOP) /* its turns take as long as they take, and nobody knows how long */
+    if (n->op ==
+        OP_LOOP) /* folding would run all its turns while the graph is built, where one turn is all there is to compile */
         return false;
     for (uint32_t i = 0; i < n->input_count; i++) {
         if (!n->inputs[i].value)

@@ -69,8 +69,7 @@ static struct engine *choose_freely(const WNNContextOptions *o, struct opencl_ch
 
     if (!processor || !o->accelerated || debug->isa || /* which names the instruction set of a processor */
         !engine_opencl_fastest(o->powerPreference == WNNPowerPreference_LowPower, &found) ||
-        found.operations * target_engine_facts()->gpu_share <
-            engine_cpu_operations(processor) * worth_of(o->powerPreference))
+        found.operations * target_engine_facts()->gpu_share < engine_cpu_operations(processor) * worth_of(o->powerPreference))
         return processor;
     snprintf(number, sizeof number, "%u", found.number);
     choice.device = number;

@@ -40,6 +40,14 @@ static void add_times(struct compile_times *to, const struct compile_times *t)
     to->storage += t->storage;
 }
 
+/** Adds what pass quantize-weights has done in a graph of the loop to what it has done around it. */
+static void add_quantized(WNNQuantizedWeights *to, const WNNQuantizedWeights *own)
+{
+    to->matrices += own->matrices;
+    to->bytesBefore += own->bytesBefore;
+    to->bytesAfter += own->bytesAfter;
+}
+
 /** Adds up what the program adds to the outer one, apart from its locations. */
 static void measure(struct compiled_loop *l, uint32_t program)
 {
@@ -81,6 +89,7 @@ static bool compile_programs(struct compiled_loop *l, struct engine *en, const s
         l->program_count++;
         add_times(times, &own);
         measure(l, i);
+        add_quantized(&l->node->graph->quantized.counts, &lg->graph->quantized.counts);
         /* What the program needs it holds itself. */
         graph_free(lg->graph);
         lg->graph = NULL;

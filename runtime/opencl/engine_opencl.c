@@ -118,10 +118,8 @@ static bool init_locks(struct engine_opencl *o)
  * the baseline's: none was measured on a GPU. */
 static struct target target_of_device(void)
 {
-    struct target t = {.isa = {.vector_bits = 32, .registers = 16},
-                       .facts = target_facts(NULL),
-                       .thread_count = 1,
-                       .avoids_stages = true};
+    struct target t = {
+        .isa = {.vector_bits = 32, .registers = 16}, .facts = target_facts(NULL), .thread_count = 1, .avoids_stages = true};
 
     t.cache_bytes = t.facts->cache.l2_bytes;
     return t;

@@ -67,10 +67,7 @@ const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id)
     api->GetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
     api->GetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiles, &compiles, NULL);
     api->GetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
-    return !available  ? "it is not available"
-           : !compiles ? "it has no compiler"
-           : !little   ? "it is not little-endian"
-                       : "";
+    return !available ? "it is not available" : !compiles ? "it has no compiler" : !little ? "it is not little-endian" : "";
 }
 
 /* ---- all of them ---- */

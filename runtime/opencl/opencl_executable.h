@@ -42,12 +42,12 @@ struct opencl_parts {
 /** A run that was recorded, or may be (opencl_record.c). */
 struct opencl_recording {
     enum { RECORD_UNDECIDED, RECORD_DIRECT, RECORD_RECORDING, RECORD_REPLAYING } mode; /* of the run that is under way */
-    bool never;                 /* it has failed once */
-    engine_address *addresses;  /* of the run before this, or of the recorded one; NULL: there was none */
-    cl_command_queue queue;     /* of that run */
-    uint64_t freed;             /* opencl_memory.freed then */
-    void *commands;             /* the command buffer, or NULL */
-    uint32_t recorded;          /* steps in it */
+    bool never;                                                                        /* it has failed once */
+    engine_address *addresses; /* of the run before this, or of the recorded one; NULL: there was none */
+    cl_command_queue queue;    /* of that run */
+    uint64_t freed;            /* opencl_memory.freed then */
+    void *commands;            /* the command buffer, or NULL */
+    uint32_t recorded;         /* steps in it */
 };
 
 /** What an invocation has of the engine's (invocation.data). */

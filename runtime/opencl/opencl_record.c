@@ -25,15 +25,14 @@ static bool device_has_buffers(const struct engine_opencl *o)
 {
     cl_device_command_buffer_capabilities_khr can = 0;
     cl_command_queue_properties wanted = 0;
-    char *extensions = calloc(1, EXTENSIONS_BYTES);
+    char *extensions;
     bool has = false;
 
     /* Kernels in PoCL's (3.1) run with the arguments of the moment in which the buffer is put into the queue, not with those
      * that were recorded. */
-    if (opencl_device_is_pocls(o->api, &o->device)) {
-        free(extensions);
+    if (opencl_device_is_pocls(o->api, &o->device))
         return false;
-    }
+    extensions = calloc(1, EXTENSIONS_BYTES);
     if (extensions &&
         o->api->GetDeviceInfo(o->device.id, CL_DEVICE_EXTENSIONS, EXTENSIONS_BYTES - 1, extensions, NULL) == CL_SUCCESS)
         has = strstr(extensions, "cl_khr_command_buffer") != NULL;

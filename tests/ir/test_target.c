@@ -335,9 +335,9 @@ static void engines_are_weighed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_are_plausible),     cmocka_unit_test(every_fact_has_a_range),
-        cmocka_unit_test(operations_are_ordered),  cmocka_unit_test(facts_agree),
-        cmocka_unit_test(targets_find_their_rows), cmocka_unit_test(engines_are_weighed),
+        cmocka_unit_test(facts_are_plausible),           cmocka_unit_test(every_fact_has_a_range),
+        cmocka_unit_test(operations_are_ordered),        cmocka_unit_test(facts_agree),
+        cmocka_unit_test(targets_find_their_rows),       cmocka_unit_test(engines_are_weighed),
         cmocka_unit_test(tunables_have_the_rows_values),
     };
 

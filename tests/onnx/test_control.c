@@ -207,6 +207,22 @@ static void loops_are_unrolled(void **state)
     free_net(&t);
 }
 
+/** Makes the body of the first node: s = s + x, and it goes on while max(s) < limit. */
+static Onnx__GraphProto *body_with_limit(struct net *t)
+{
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
+
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "s_in", F32, "2");
+    node_in(t, body, "Add", "s_in x", "s_out");
+    attribute_int(t, node_in(t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
+    node_in(t, body, "Less", "m limit", "go_on");
+    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    return body;
+}
+
 /** for (i = 0; i < 5 && max(s) < 4; i++) s = s + x, with the condition known at run time only. */
 static void loops_with_computed_conditions_are_read(void **state)
 {
@@ -221,17 +237,9 @@ static void loops_with_computed_conditions_are_read(void **state)
     input(&t, "x", F32, "2");
     integer(&t, "trips", 5);
     initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &yes, 1));
-    initializer(&t, tensor(&t, "four", F32, 0, NULL, &four, sizeof four));
+    initializer(&t, tensor(&t, "limit", F32, 0, NULL, &four, sizeof four));
     node(&t, "Loop", "trips yes x", "y");
-    body = attribute_graph(&t, t.graph.node[0], "body");
-    body->input[body->n_input++] = port(&t, "i", I64, "");
-    body->input[body->n_input++] = port(&t, "go", BOOL, "");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
-    node_in(&t, body, "Add", "s_in x", "s_out");
-    attribute_int(&t, node_in(&t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
-    node_in(&t, body, "Less", "m four", "go_on");
-    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body = body_with_limit(&t);
     output(&t, "y");
     reads(&t, NULL);
     compute(&t, x, sizeof x, y, sizeof y);
@@ -335,23 +343,14 @@ static void many_turns_with_computed_conditions_are_a_loop(void **state)
     static const float most = 5000;
     const float x[2] = {1, 0.5f};
     float y[2];
-    Onnx__GraphProto *body;
     struct net t;
 
     start(&t, 17);
     input(&t, "x", F32, "2");
     integer(&t, "trips", MANY);
-    initializer(&t, tensor(&t, "most", F32, 0, NULL, &most, sizeof most));
+    initializer(&t, tensor(&t, "limit", F32, 0, NULL, &most, sizeof most));
     node(&t, "Loop", "trips - x", "y");
-    body = attribute_graph(&t, t.graph.node[0], "body");
-    body->input[body->n_input++] = port(&t, "i", I64, "");
-    body->input[body->n_input++] = port(&t, "go", BOOL, "");
-    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
-    node_in(&t, body, "Add", "s_in x", "s_out");
-    attribute_int(&t, node_in(&t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
-    node_in(&t, body, "Less", "m most", "go_on");
-    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
-    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body_with_limit(&t);
     output(&t, "y");
     reads(&t, NULL);
     compute(&t, x, sizeof x, y, sizeof y);

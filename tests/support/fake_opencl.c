@@ -5,9 +5,11 @@
  */
 #include "support/fake_opencl_internal.h"
 
-struct fake_state fake = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .until_failure = -1,
-    .driver = "1.0", .platform = "fake"};
+struct fake_state fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                          .changed = PTHREAD_COND_INITIALIZER,
+                          .until_failure = -1,
+                          .driver = "1.0",
+                          .platform = "fake"};
 
 /* ---- counting calls; the lock is held from enter to leave ---- */
 
@@ -141,9 +143,7 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
 {
     const char *call = "GetDeviceInfo";
     const struct fake_device *f = &d->facts;
-    cl_ulong big = what == CL_DEVICE_GLOBAL_MEM_SIZE  ? f->memory
-                   : what == CL_DEVICE_LOCAL_MEM_SIZE ? 1 << 15
-                                                      : DEVICE_BUFFER;
+    cl_ulong big = what == CL_DEVICE_GLOBAL_MEM_SIZE ? f->memory : what == CL_DEVICE_LOCAL_MEM_SIZE ? 1 << 15 : DEVICE_BUFFER;
     cl_device_type type = f->type;
     cl_platform_id platform = &the_platform;
     cl_bitfield simultaneous = CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR, nothing = 0;
@@ -513,10 +513,19 @@ __attribute__((visibility("default"))) const struct fake_opencl *fake_opencl_get
 
 const struct fake_opencl *fake_opencl_get(void)
 {
-    static const struct fake_opencl functions = {fake_fail,  fake_fail_next,  fake_has_failed,    fake_failed_call,
-                                                 fake_hold,  fake_alive,      fake_calls,         fake_start_notes,
-                                                 fake_notes, fake_set_driver, fake_set_command_buffers,
-                                                 fake_set_platform, fake_break_compiler,
+    static const struct fake_opencl functions = {fake_fail,
+                                                 fake_fail_next,
+                                                 fake_has_failed,
+                                                 fake_failed_call,
+                                                 fake_hold,
+                                                 fake_alive,
+                                                 fake_calls,
+                                                 fake_start_notes,
+                                                 fake_notes,
+                                                 fake_set_driver,
+                                                 fake_set_command_buffers,
+                                                 fake_set_platform,
+                                                 fake_break_compiler,
                                                  fake_set_devices};
     return &functions;
 }

@@ -216,12 +216,12 @@ cl_int clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to, size_t fr
     (void)list;
     if (!code)
         fake_enqueue((struct command){.kind = COMMAND_COPY,
-                                 .from = from,
-                                 .to = to,
-                                 .from_offset = from_offset,
-                                 .to_offset = to_offset,
-                                 .bytes = bytes},
-                CL_FALSE, event);
+                                      .from = from,
+                                      .to = to,
+                                      .from_offset = from_offset,
+                                      .to_offset = to_offset,
+                                      .bytes = bytes},
+                     CL_FALSE, event);
     return fake_leave(code);
 }
 

@@ -15,30 +15,18 @@
  *
  * intel_layer_faults.c counts calls and lets one of them fail.
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl_layer.h>
 #include <elf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "opencl_layer.h"
 
 #include "intel_layer.h"
 
 enum { INTEL = 0x8086, ZEBIN_PRODUCT_FAMILY = 0x11 };
 
 static const struct _cl_icd_dispatch *below;
-
-/* Answers a question of OpenCL's kind: the value if there is room for it, its size if that is wanted. */
-static cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *size)
-{
-    if (out && room < bytes)
-        return CL_INVALID_VALUE;
-    if (out)
-        memcpy(out, value, bytes);
-    if (size)
-        *size = bytes;
-    return CL_SUCCESS;
-}
 
 /* ---- the device ---- */
 
@@ -57,9 +45,9 @@ static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info wh
 
     switch (what) {
     case CL_DEVICE_TYPE:
-        return answer(&type, sizeof type, room, out, size);
+        return layer_answer(&type, sizeof type, room, out, size);
     case CL_DEVICE_VENDOR_ID:
-        return answer(&vendor, sizeof vendor, room, out, size);
+        return layer_answer(&vendor, sizeof vendor, room, out, size);
     default:
         return below->clGetDeviceInfo(device, what, room, out, size);
     }
@@ -154,7 +142,7 @@ static cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info w
     const size_t bytes = sizeof file;
 
     if (program && program == asked && what == CL_PROGRAM_BINARY_SIZES)
-        return answer(&bytes, sizeof bytes, room, out, size);
+        return layer_answer(&bytes, sizeof bytes, room, out, size);
     if (!program || program != asked || what != CL_PROGRAM_BINARIES)
         return below->clGetProgramInfo(program, what, room, out, size);
     if (out)
@@ -172,7 +160,7 @@ static cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint argument
     const cl_int code = below->clGetKernelArgInfo(kernel, argument, what, room, out, size);
 
     return code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE && what == CL_KERNEL_ARG_TYPE_NAME
-               ? answer(unknown, sizeof unknown, room, out, size)
+               ? layer_answer(unknown, sizeof unknown, room, out, size)
                : code;
 }
 
@@ -180,36 +168,22 @@ static cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint argument
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *out, size_t *size)
 {
-    static const char name[] = "intel";
-    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-
-    switch (what) {
-    case CL_LAYER_API_VERSION:
-        return answer(&version, sizeof version, room, out, size);
-    case CL_LAYER_NAME:
-        return answer(name, sizeof name, room, out, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    return layer_info("intel", what, room, out, size);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
                                             const struct _cl_icd_dispatch **out)
 {
-    static struct _cl_icd_dispatch table;
-    const size_t most = sizeof table / sizeof(void *);
+    struct _cl_icd_dispatch *table = layer_begin(entries, target, count, out);
 
-    if (!target || !count || !out)
+    if (!table)
         return CL_INVALID_VALUE;
     below = target;
-    memcpy(&table, target, (entries < most ? entries : most) * sizeof(void *));
-    intel_layer_add_faults(target, &table);
-    table.clGetDeviceIDs = get_device_ids;
-    table.clGetDeviceInfo = get_device_info;
-    table.clCreateProgramWithSource = create_program;
-    table.clGetProgramInfo = get_program_info;
-    table.clGetKernelArgInfo = get_kernel_arg_info;
-    *count = (cl_uint)most;
-    *out = &table;
+    intel_layer_add_faults(target, table);
+    table->clGetDeviceIDs = get_device_ids;
+    table->clGetDeviceInfo = get_device_info;
+    table->clCreateProgramWithSource = create_program;
+    table->clGetProgramInfo = get_program_info;
+    table->clGetKernelArgInfo = get_kernel_arg_info;
     return CL_SUCCESS;
 }

@@ -86,6 +86,28 @@ static cl_program opencl_program(const char *source)
     return program;
 }
 
+/** Runs a kernel of a program, whose arguments are a buffer with `in` and one for `out`, and fills in `out`. */
+GRAPHS_UNUSED static void opencl_map(cl_program program, const char *name, size_t items, size_t in_bytes, const void *in,
+                                     size_t out_bytes, void *out)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    cl_mem from = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, in_bytes, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    cl_mem to = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, out_bytes, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof from, &from), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof to, &to), CL_SUCCESS);
+    assert_int_equal(clEnqueueWriteBuffer(opencl.queue, from, CL_TRUE, 0, in_bytes, in, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(opencl.queue, to, CL_TRUE, 0, out_bytes, out, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseKernel(kernel);
+}
+
 /** Is a kernel_runner, which prints, builds and runs k on copies of the tensors, and copies what it wrote back. */
 GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensors)
 {

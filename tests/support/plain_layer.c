@@ -5,10 +5,9 @@
  *
  * A device says that it has float64 by CL_DEVICE_DOUBLE_FP_CONFIG, and its compiler by the macro cl_khr_fp64.
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl_layer.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "opencl_layer.h"
 
 static const struct _cl_icd_dispatch *below;
 
@@ -45,33 +44,18 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint count, 
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *out, size_t *size)
 {
-    static const char name[] = "plain";
-    const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    const void *answer = what == CL_LAYER_API_VERSION ? (const void *)&version : name;
-    const size_t bytes = what == CL_LAYER_API_VERSION ? sizeof version : sizeof name;
-
-    if ((what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME) || (out && room < bytes))
-        return CL_INVALID_VALUE;
-    if (out)
-        memcpy(out, answer, bytes);
-    if (size)
-        *size = bytes;
-    return CL_SUCCESS;
+    return layer_info("plain", what, room, out, size);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *count,
                                             const struct _cl_icd_dispatch **out)
 {
-    static struct _cl_icd_dispatch table;
-    const size_t most = sizeof table / sizeof(void *);
+    struct _cl_icd_dispatch *table = layer_begin(entries, target, count, out);
 
-    if (!target || !count || !out)
+    if (!table)
         return CL_INVALID_VALUE;
     below = target;
-    memcpy(&table, target, (entries < most ? entries : most) * sizeof(void *));
-    table.clGetDeviceInfo = get_device_info;
-    table.clCreateProgramWithSource = create_program;
-    *count = (cl_uint)most;
-    *out = &table;
+    table->clGetDeviceInfo = get_device_info;
+    table->clCreateProgramWithSource = create_program;
     return CL_SUCCESS;
 }

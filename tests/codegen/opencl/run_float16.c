@@ -72,27 +72,6 @@ static char *make_source(uint32_t lanes)
     return text;
 }
 
-static void run(cl_program program, const char *name, size_t items, size_t count, size_t in_size, const void *in,
-                size_t out_size, void *out)
-{
-    cl_int error;
-    cl_kernel kernel = clCreateKernel(program, name, &error);
-    assert_int_equal(error, CL_SUCCESS);
-    cl_mem from = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, in_size * count, NULL, &error);
-    assert_int_equal(error, CL_SUCCESS);
-    cl_mem to = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, out_size * count, NULL, &error);
-    assert_int_equal(error, CL_SUCCESS);
-
-    clSetKernelArg(kernel, 0, sizeof from, &from);
-    clSetKernelArg(kernel, 1, sizeof to, &to);
-    assert_int_equal(clEnqueueWriteBuffer(opencl.queue, from, CL_TRUE, 0, in_size * count, in, 0, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(clEnqueueReadBuffer(opencl.queue, to, CL_TRUE, 0, out_size * count, out, 0, NULL, NULL), CL_SUCCESS);
-    clReleaseMemObject(from);
-    clReleaseMemObject(to);
-    clReleaseKernel(kernel);
-}
-
 static bool is_nan16(uint16_t h)
 {
     return (h & 0x7FFF) > 0x7C00;
@@ -110,8 +89,8 @@ static void convert_both_ways(uint32_t lanes)
     for (uint32_t h = 0; h < HALVES; h++)
         halves[h] = (uint16_t)h;
     make_floats(floats);
-    run(program, "widen", HALVES / lanes, HALVES, sizeof *halves, halves, sizeof *widened, widened);
-    run(program, "narrow", FLOATS / lanes, FLOATS, sizeof *floats, floats, sizeof *narrowed, narrowed);
+    opencl_map(program, "widen", HALVES / lanes, HALVES * sizeof *halves, halves, HALVES * sizeof *widened, widened);
+    opencl_map(program, "narrow", FLOATS / lanes, FLOATS * sizeof *floats, floats, FLOATS * sizeof *narrowed, narrowed);
     for (uint32_t h = 0; h < HALVES; h++) {
         const uint32_t wanted = bits_of(f16_to_f32((uint16_t)h));
         if (is_nan16((uint16_t)h) ? float_of(widened[h]) == float_of(widened[h]) : widened[h] != wanted)

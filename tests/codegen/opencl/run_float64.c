@@ -151,8 +151,7 @@ static size_t make_pairs(uint64_t *pairs)
         const uint64_t a = next(&state), b = next(&state), near = (a >> 52 & 0x7FF) + b % 120;
 
         pairs[2 * count] = a;
-        pairs[2 * count + 1] =
-            i % 2 ? b : (b & 0x800FFFFFFFFFFFFF) | (near > 60 ? near - 60 : 0) % 2047 << 52;
+        pairs[2 * count + 1] = i % 2 ? b : (b & 0x800FFFFFFFFFFFFF) | (near > 60 ? near - 60 : 0) % 2047 << 52;
     }
     return count;
 }
@@ -169,14 +168,7 @@ static void float64_of_integers_has_the_processors_bits(void **state)
     const size_t count = make_pairs(pairs);
     cl_program program = clCreateProgramWithSource(opencl.context, 3, parts, NULL, &error);
     assert_int_equal(clBuildProgram(program, 1, &opencl.device, opencl_options, NULL, NULL), CL_SUCCESS);
-    cl_kernel kernel = clCreateKernel(program, "operate", &error);
-    assert_int_equal(error, CL_SUCCESS);
-    cl_mem in = clCreateBuffer(opencl.context, CL_MEM_COPY_HOST_PTR, 16 * count, pairs, &error);
-    cl_mem out = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, 8 * RESULTS * count, NULL, &error);
-    clSetKernelArg(kernel, 0, sizeof in, &in);
-    clSetKernelArg(kernel, 1, sizeof out, &out);
-    assert_int_equal(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(clEnqueueReadBuffer(opencl.queue, out, CL_TRUE, 0, 8 * RESULTS * count, got, 0, NULL, NULL), CL_SUCCESS);
+    opencl_map(program, "operate", count, 16 * count, pairs, 8 * RESULTS * count, got);
     for (size_t i = 0; i < count; i++) {
         expect(pairs[2 * i], pairs[2 * i + 1], wanted);
         for (uint32_t r = 0; r < RESULTS; r++)
@@ -185,9 +177,6 @@ static void float64_of_integers_has_the_processors_bits(void **state)
                          (unsigned long long)pairs[2 * i + 1], (unsigned long long)got[RESULTS * i + r],
                          (unsigned long long)wanted[r]);
     }
-    clReleaseMemObject(in);
-    clReleaseMemObject(out);
-    clReleaseKernel(kernel);
     clReleaseProgram(program);
     free(pairs);
     free(got);

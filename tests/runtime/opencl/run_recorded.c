@@ -12,9 +12,8 @@
 
 enum { N = 64, TIMES = 8 };
 
-static const char body[] =
-    "inputs { x: f32[64]; } nodes { a = exp(x); s = softmax(a, 0); b = reshape(s, [8, 8]); "
-    "t = transpose(b, permutation=[1, 0]); c = softmax(t, 0); y = reshape(c, [64]); } outputs { y; }";
+static const char body[] = "inputs { x: f32[64]; } nodes { a = exp(x); s = softmax(a, 0); b = reshape(s, [8, 8]); "
+                           "t = transpose(b, permutation=[1, 0]); c = softmax(t, 0); y = reshape(c, [64]); } outputs { y; }";
 
 struct side {
     WNNContext context;
