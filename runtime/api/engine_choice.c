@@ -57,7 +57,8 @@ static double worth_of(WNNPowerPreference p)
 /*
  * Chooses between the processor and the fastest GPU.  What a graph would gain is known only when it is built, but tensors,
  * which belong to the context, come before graphs, so that the choice is one for all of them (docs/gpu.md).  A GPU that cannot
- * be used after all leaves the work to the processor.
+ * be used after all leaves the work to the processor.  In a program with more privileges than its caller OpenCL is not even
+ * loaded unless the program asks for it: the loader follows variables that the caller wrote (docs/security.md).
  */
 static struct engine *choose_freely(const WNNContextOptions *o, struct opencl_choice choice, uint32_t thread_count,
                                     const struct debug_options *debug, struct error *e)
@@ -67,7 +68,8 @@ static struct engine *choose_freely(const WNNContextOptions *o, struct opencl_ch
     struct opencl_estimate found;
     char number[16];
 
-    if (!processor || !o->accelerated || debug->isa || /* which names the instruction set of a processor */
+    if (!processor || !o->accelerated || environment_is_ignored() ||
+        debug->isa || /* which names the instruction set of a processor */
         !engine_opencl_fastest(o->powerPreference == WNNPowerPreference_LowPower, &found) ||
         found.operations * target_engine_facts()->gpu_share < engine_cpu_operations(processor) * worth_of(o->powerPreference))
         return processor;

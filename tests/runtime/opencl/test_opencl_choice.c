@@ -5,6 +5,8 @@
  */
 #include "runtime/opencl/opencl_support.h"
 
+#include <sys/auxv.h>
+
 enum { NVIDIA = 0x10DE, AMD = 0x1002, INTEL = 0x8086 };
 
 #define GIB (1ULL << 30)
@@ -21,6 +23,17 @@ static const struct fake_device shared = {.name = "shared",
                                           .shares_memory = true};
 static const struct fake_device small = {
     .name = "small", .type = CL_DEVICE_TYPE_GPU, .units = 1, .megahertz = 300, .vendor = INTEL, .memory = 4 * GIB};
+
+/* Whether the process poses as one with more privileges than whoever started it.  The linker leads calls of getauxval here. */
+static bool privileged;
+
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+
+unsigned long __wrap_getauxval(unsigned long type)
+{
+    return type == AT_SECURE ? privileged : __real_getauxval(type);
+}
 
 /* The name of what a context computes on; "" stands for the processor.  It must not be asked for anything else. */
 static const char *chosen(unsigned count, const struct fake_device *devices, WNNPowerPreference power, bool accelerated)
@@ -70,6 +83,24 @@ static void test_a_program_may_prefer_the_processor(void **state)
     (void)state;
     assert_string_equal(chosen(1, &big, WNNPowerPreference_Default, false), "");
     assert_string_equal(chosen(1, &big, WNNPowerPreference_HighPerformance, false), "");
+}
+
+static void test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one(void **state)
+{
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    (void)state;
+    privileged = true;
+    assert_string_equal(chosen_by_default(&big), "");
+    fake->set_devices(1, &big);
+    o.engine = WNNEngine_Gpu;
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    assert_true(wnnContextGetAccelerated(context));
+    wnnContextRelease(context);
+    fake->set_devices(0, NULL);
+    privileged = false;
+    assert_string_equal(chosen_by_default(&big), "big");
 }
 
 static void test_processors_and_accelerators_are_taken_by_name_only(void **state)
@@ -196,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_gpu_is_taken_where_it_is_expected_to_gain),
         cmocka_unit_test(test_a_program_may_prefer_the_processor),
+        cmocka_unit_test(test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one),
         cmocka_unit_test(test_processors_and_accelerators_are_taken_by_name_only),
         cmocka_unit_test(test_a_gpu_that_lacks_something_is_left_alone),
         cmocka_unit_test(test_a_gpu_that_fails_leaves_the_work_to_the_processor),
