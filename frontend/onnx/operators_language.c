@@ -54,9 +54,17 @@ static WNNOperand unpack_nibbles(struct onnx_node *n, const uint8_t *from, size_
         onnx_refuse(n, "out of memory for %zu bytes of weights", rows * count);
         return onnx_error_operand(n);
     }
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < count; i++)
-            bytes[r * count + i] = from[r * row_bytes + i / 2] >> 4 * (i % 2) & 15;
+    for (size_t r = 0; r < rows; r++) {
+        const uint8_t *row = from + r * row_bytes;
+        uint8_t *to = bytes + r * count;
+
+        for (size_t i = 0; i < count / 2; i++) { /* vectors of bytes */
+            to[2 * i] = row[i] & 15;
+            to[2 * i + 1] = row[i] >> 4;
+        }
+        if (count % 2)
+            to[count - 1] = row[row_bytes - 1] & 15;
+    }
     return wnnGraphBuilderConstantLent(n->builder, &descriptor, bytes, rows * count,
                                        (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
 }

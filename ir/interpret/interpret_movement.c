@@ -7,6 +7,48 @@
 
 #include <string.h>
 
+enum { CROSSED_TILE = 64 }; /* rows and columns that are copied together: what they touch stays in the cache */
+
+/** Copies the transpose of a matrix tile by tile; the caller's size is a constant, so that an element is one move. */
+static inline void copy_tiles(char *to, const char *from, const struct walk *w, int64_t size)
+{
+    const int64_t rows = w->dims[0], columns = w->dims[1], to_row = w->strides[0][0], from_column = w->strides[1][1];
+
+    for (int64_t i = 0; i < rows; i += CROSSED_TILE)
+        for (int64_t j = 0; j < columns; j += CROSSED_TILE)
+            for (int64_t r = i; r < rows && r < i + CROSSED_TILE; r++)
+                for (int64_t c = j; c < columns && c < j + CROSSED_TILE; c++)
+                    memcpy(to + (r * to_row + c) * size, from + (r + c * from_column) * size, (size_t)size);
+}
+
+/**
+ * Copies a matrix whose rows are the other's columns, such as weights of a language model: element by element along a column,
+ * each would be in another line of the cache.  Returns false if the walk is none of that form.
+ */
+static bool copy_crossed(char *to, const char *from, const struct walk *w, int64_t size)
+{
+    if (w->rank != 2 || w->strides[0][1] != 1 || w->strides[1][0] != 1)
+        return false;
+    to += w->offset[0] * size;
+    from += w->offset[1] * size;
+    switch (size) {
+    case 1:
+        copy_tiles(to, from, w, 1);
+        return true;
+    case 2:
+        copy_tiles(to, from, w, 2);
+        return true;
+    case 4:
+        copy_tiles(to, from, w, 4);
+        return true;
+    case 8:
+        copy_tiles(to, from, w, 8);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /** Copies view 1 (operand `slot`) into view 0 (result r), in elements, and the bounds with them. */
 static void copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struct walk *w)
 {
@@ -15,6 +57,8 @@ static void copy_walk(struct interpretation *t, uint32_t r, uint32_t slot, struc
     const int64_t size = (int64_t)dtype_size(out->type->type);
 
     walk_simplify(w);
+    if (!out->bound && copy_crossed(out->data, in->data, w, size))
+        return;
     const uint32_t last = w->rank - 1;
     const int64_t n = w->dims[last], to_stride = w->strides[0][last], from_stride = w->strides[1][last];
     do {

@@ -193,16 +193,38 @@ static void find_range(const struct value *q, int *low, int *high)
     *high = most - sign;
 }
 
+/*
+ * Eight numbers of 4 bits, one in each byte, in a word.  Neighbours are pushed together by halves: two numbers to a byte, two
+ * of those to 16 bits, and so on.  Paired words have the upper four numbers in the odd places.
+ */
+static uint32_t word_of_bytes(uint64_t bytes, bool paired)
+{
+    if (paired)
+        return (uint32_t)(bytes | bytes >> 28);
+    bytes = (bytes | bytes >> 4) & 0x00FF00FF00FF00FF;
+    bytes = (bytes | bytes >> 8) & 0x0000FFFF0000FFFF;
+    return (uint32_t)(bytes | bytes >> 16);
+}
+
 /* Eight numbers from neighbours along K, less the smallest, in a word. */
 static uint32_t word_of(const uint8_t *q, int64_t stride, uint8_t low, bool paired)
 {
-    uint32_t word = 0;
+    uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++) {
-        const uint32_t place = paired ? i % 4 * 2 + i / 4 : i;
-        word |= (uint32_t)(uint8_t)(q[i * stride] - low) << 4 * place;
-    }
-    return word;
+    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++)
+        bytes |= (uint64_t)(uint8_t)(q[i * stride] - low) << 8 * i;
+    return word_of_bytes(bytes, paired);
+}
+
+/* The same of numbers that lie side by side.  `flip` makes signed ones unsigned, and none is less than the smallest, so that no
+ * byte borrows from the next. */
+static uint32_t word_of_neighbours(const uint8_t *q, uint64_t flip, uint64_t low, bool paired)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < DTYPE_UINT4_PER_WORD; i++) /* one load, where the lowest byte comes first in memory */
+        bytes |= (uint64_t)q[i] << 8 * i;
+    return word_of_bytes((bytes ^ flip) - low, paired);
 }
 
 static struct value *pack_nibbles(struct graph *g, const struct value *q, const struct packing *p, int low)
@@ -216,12 +238,18 @@ static struct value *pack_nibbles(struct graph *g, const struct value *q, const 
     const uint8_t *from = q->constant->data;
     void *data;
     struct value *v = add_constant(g, DTYPE_UINT4, p->paired ? 6 : 5, dims, &data);
+    const uint64_t each = 0x0101010101010101; /* times a byte: that byte eight times */
+    const uint8_t sign = q->type.type == WNNOperandDataType_Int8 ? 0x80 : 0;
+    const uint64_t flips = each * sign, lows = each * (uint8_t)(low + sign);
     uint32_t *to = data;
 
     for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
         for (int64_t k = 0; k < p->k; k += DTYPE_UINT4_PER_WORD)
-            for (int64_t i = 0; i < p->panel; i++)
-                *to++ = word_of(from + (panel + i) * p->n_stride + k * p->k_stride, p->k_stride, (uint8_t)low, p->paired);
+            for (int64_t i = 0; i < p->panel; i++) {
+                const uint8_t *at = from + (panel + i) * p->n_stride + k * p->k_stride;
+                *to++ = p->k_stride == 1 ? word_of_neighbours(at, flips, lows, p->paired)
+                                         : word_of(at, p->k_stride, (uint8_t)low, p->paired);
+            }
     return v;
 }
 

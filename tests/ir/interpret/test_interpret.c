@@ -6,6 +6,7 @@
 #include "support/graphs.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /** r is what is computed, e what it must be, bit for bit (any NaN for a NaN). */
 struct example {
@@ -291,12 +292,43 @@ static void unneeded_inputs_may_be_absent(void **state)
     graph_free(g);
 }
 
+/** Matrices larger than the tiles that a transpose is copied in, with a part of a tile at each end. */
+static void transposes_of_any_size_move_every_element(void **state)
+{
+    enum { ROWS = 65, COLUMNS = 130 };
+    static const struct {
+        const char *type;
+        size_t size;
+    } cases[] = {{"u8", 1}, {"i8", 1}, {"f16", 2}, {"f32", 4}, {"i64", 8}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t size = cases[i].size;
+        uint64_t from[ROWS * COLUMNS], to[ROWS * COLUMNS]; /* as many bytes as the largest type needs */
+        struct error error = {0};
+        char body[128];
+        struct graph *g;
+
+        snprintf(body, sizeof body, "inputs { a: %s[%d, %d]; } nodes { y = transpose(a); } outputs { y; }", cases[i].type, ROWS,
+                 COLUMNS);
+        g = parse_body(body);
+        for (size_t k = 0; k < ROWS * COLUMNS * size; k++)
+            ((uint8_t *)from)[k] = (uint8_t)(k * 37 + k / 251);
+        assert_true(graph_interpret(g, (const void *const[]){from}, (void *const[]){to}, &error));
+        for (size_t r = 0; r < COLUMNS; r++)
+            for (size_t c = 0; c < ROWS; c++)
+                assert_memory_equal((char *)to + (r * ROWS + c) * size, (char *)from + (c * COLUMNS + r) * size, size);
+        graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementwise_operators_follow_the_specification),
         cmocka_unit_test(other_operators_follow_the_specification),
         cmocka_unit_test(unneeded_inputs_may_be_absent),
+        cmocka_unit_test(transposes_of_any_size_move_every_element),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,11 @@ static void transposed_weights_and_halves_are_packed(void **state)
         "inputs { x: f32[1, 256]; } consts { q: u8[128, 256] @scalar(1); s: f32[128, 8] @scalar(1); z: u8[128, 8] @scalar(1); }"
         " nodes { w = dequantizeLinear(q, s, z); y = gemm(x, w, bTranspose=true); } outputs { y; }",
         0, 16, "u4[2, 8, 4, 64, 8]");
+    /* signed ones, which lie side by side along K */
+    check(
+        "inputs { x: f32[1, 256]; } consts { q: i8[128, 256] @scalar(1); s: f32[128, 8] @scalar(1); z: i8[128, 8] @scalar(1); }"
+        " nodes { w = dequantizeLinear(q, s, z); y = gemm(x, w, bTranspose=true); } outputs { y; }",
+        -9, 16, "u4[2, 8, 4, 64, 8]");
     /* as exporters of language models write them */
     check("inputs { x: f32[1, 256]; } "
           "consts { q: u8[128, 8, 32] @scalar(1); s: f32[128, 8, 1] @scalar(1); z: u8[128, 8, 1] @scalar(1); } "
