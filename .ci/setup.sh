@@ -22,7 +22,7 @@ if [ "$what" != demo ] && [ "$what" != node ]; then
                ocl-icd-opencl-dev pocl-opencl-icd)
 fi
 [ "$what" != check ] || packages+=(libclang-rt-19-dev python3-numpy doxygen abigail-tools mmdebstrap dpkg-dev file oclgrind
-                                libopenmpi-dev openmpi-bin)
+                                libopenmpi-dev openmpi-bin qemu-system-arm)
 
 missing=()
 for package in "${packages[@]}"; do

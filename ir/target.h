@@ -29,6 +29,9 @@ struct isa {
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
     bool select_extremes;  /* choosing the smaller or larger is an instruction, keeping NaN takes several (WebAssembly) */
     bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
+    bool wide_division;    /* dividing integers of 64 bits is an instruction, or WebAssembly's; else a function divides them */
+    bool f64;              /* arithmetic of float64 is instructions; else functions compute it */
+    bool f64_extremes;     /* LLVM can generate llvm.maximum and llvm.minimum of float64 (not for Arm of 32 bits) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };
 

@@ -129,7 +129,7 @@ V op_mad(const struct build *m, V a, V b, V c)
 
     if (m->isa->relaxed_fma && t == LLVMVectorType(type_f32(m), 4)) /* there are no others */
         return call_intrinsic(m, "llvm.wasm.relaxed.madd", &t, 1, args, 3);
-    if (!m->isa->fma)
+    if (!m->isa->fma || (!m->isa->f64 && element_type(a) == type_f64(m)))
         return LLVMBuildFAdd(m->b, LLVMBuildFMul(m->b, a, b, ""), c, "");
     return call_intrinsic(m, "llvm.fma", &t, 1, args, 3);
 }
@@ -208,6 +208,33 @@ V op_floor(const struct build *m, V x)
 V op_ceil(const struct build *m, V x)
 {
     return has_rounding(m) ? op_intrinsic1(m, "llvm.ceil", x) : step_if(m, LLVMRealOLT, round_by_adding(m, x), x, 1);
+}
+
+/* Returns whether a is to be divided in 32 bits, and then what that takes: a and b in that type. */
+static bool divides_narrowly(const struct build *m, V *a, V *b)
+{
+    if (m->isa->wide_division || element_type(*a) != type_int(m, 64))
+        return false;
+    T narrow = type_like(type_int(m, 32), *a);
+    *a = LLVMBuildTrunc(m->b, *a, narrow, "");
+    *b = LLVMBuildTrunc(m->b, *b, narrow, "");
+    return true;
+}
+
+V op_divide_index(const struct build *m, V a, V b)
+{
+    T type = LLVMTypeOf(a);
+    bool narrow = divides_narrowly(m, &a, &b);
+    V quotient = LLVMBuildUDiv(m->b, a, b, "");
+    return narrow ? LLVMBuildZExt(m->b, quotient, type, "") : quotient;
+}
+
+V op_modulo_index(const struct build *m, V a, V b)
+{
+    T type = LLVMTypeOf(a);
+    bool narrow = divides_narrowly(m, &a, &b);
+    V rest = LLVMBuildURem(m->b, a, b, "");
+    return narrow ? LLVMBuildZExt(m->b, rest, type, "") : rest;
 }
 
 static void add_attribute(const struct build *m, V function, const char *name, const char *value)

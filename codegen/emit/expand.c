@@ -12,8 +12,10 @@
 
 struct expansion_target expansion_target_of(const struct build *m, V like)
 {
-    return (struct expansion_target){
-        .fma = m->isa->fma, .ldexp = avx512_has_scale(m, like), .div_approx = avx512_has_divide(m, like)};
+    return (struct expansion_target){.fma = m->isa->fma,
+                                     .ldexp = avx512_has_scale(m, like),
+                                     .div_approx = avx512_has_divide(m, like),
+                                     .no_f64_fma = !m->isa->f64};
 }
 
 static V emit_step(const struct build *m, const struct expansion *x, const struct expansion_step *s, const V *values,

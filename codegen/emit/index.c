@@ -59,9 +59,9 @@ static V divide_modulo(struct emitter *e, uint32_t var, V base)
 {
     const struct kvar *v = &e->k->vars[var];
     if (v->divide != 1)
-        base = LLVMBuildUDiv(e->m.b, base, const_int_like(&e->m, base, v->divide), "");
+        base = op_divide_index(&e->m, base, const_int_like(&e->m, base, v->divide));
     if (v->modulo)
-        base = LLVMBuildURem(e->m.b, base, const_int_like(&e->m, base, v->modulo), "");
+        base = op_modulo_index(&e->m, base, const_int_like(&e->m, base, v->modulo));
     return base;
 }
 

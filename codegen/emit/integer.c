@@ -34,7 +34,7 @@ V int_divide(const struct build *m, V a, V b, bool is_signed)
      * relative to a quotient that shrinks as the divisor grows, n + n/2 bits are needed and not 2n. */
     if (lanes_of(a) > 1 && bits == 8)
         q = divide_by_float(m, a, divisor, is_signed, type_f32(m));
-    else if (lanes_of(a) > 1 && bits == 32)
+    else if (lanes_of(a) > 1 && bits == 32 && m->isa->f64)
         q = divide_by_float(m, a, divisor, is_signed, type_f64(m));
     else
         q = is_signed ? LLVMBuildSDiv(m->b, a, divisor, "") : LLVMBuildUDiv(m->b, a, divisor, "");

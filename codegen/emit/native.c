@@ -45,10 +45,24 @@ static V compared_extreme(const struct build *m, bool largest, V a, V number_lan
     return largest && number == 0 && !signbit(number) ? LLVMBuildFAdd(m->b, one, number_lanes, "") : one;
 }
 
+/* Returns the extreme of any two numbers by comparisons: NaN of either, and of two zeros the one of the right sign. */
+static V selected_extreme(const struct build *m, bool largest, V a, V b)
+{
+    T integer = type_int(m, element_type(a) == type_f64(m) ? 64 : 32);
+    V one = op_bits(m, a, integer), other = op_bits(m, b, integer);
+    V both = largest ? LLVMBuildAnd(m->b, one, other, "") : LLVMBuildOr(m->b, one, other, "");
+    V r = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, largest ? LLVMRealOGT : LLVMRealOLT, a, b, ""), a, b, "");
+
+    r = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealOEQ, a, b, ""), op_bits(m, both, element_type(a)), r, "");
+    return LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealUNO, a, b, ""), LLVMBuildFAdd(m->b, a, b, ""), r, "");
+}
+
 static V float_extreme(const struct build *m, bool largest, V a, V b)
 {
     double number;
 
+    if (!m->isa->f64_extremes && element_type(a) == type_f64(m))
+        return selected_extreme(m, largest, a, b);
     if (m->isa->select_extremes && (is_number(a, &number) || is_number(b, &number))) {
         V one = is_number(b, &number) ? compared_extreme(m, largest, a, b, number) : compared_extreme(m, largest, b, a, number);
         if (one)

@@ -133,9 +133,9 @@ void operand_set_prefetch(struct emitter *e, const struct context *cx, V row, st
     }
     frame_at(&e->frame, LEVEL_ENTRY);
     panel = LLVMBuildMul(m->b, panel, const_int(m, 64, size), "");
-    V share = LLVMBuildUDiv(m->b, panel, points, "");
+    V share = op_divide_index(m, panel, points);
     V bytes = LLVMBuildMul(m->b, share, const_int(m, 64, e->s->tile.mr), "");
-    tile->prefetch_step = LLVMBuildAdd(m->b, LLVMBuildUDiv(m->b, bytes, steps, ""), const_int(m, 64, 1), "");
+    tile->prefetch_step = LLVMBuildAdd(m->b, op_divide_index(m, bytes, steps), const_int(m, 64, 1), "");
     V index = open_part(e, cx, e->info.expr_form[b], 0, 0);
     frame_here(&e->frame);
     if (at)

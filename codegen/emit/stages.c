@@ -104,7 +104,7 @@ static V condition(const struct stages_function *s, uint32_t i, V macro_tile)
 
     if (s->periods[i]) {
         V first = LLVMBuildICmp(m->b, LLVMIntEQ, macro_tile, LLVMGetParam(m->function, 1), "");
-        V rest = LLVMBuildURem(m->b, macro_tile, s->periods[i], "");
+        V rest = op_modulo_index(m, macro_tile, s->periods[i]);
         return LLVMBuildOr(m->b, first, LLVMBuildICmp(m->b, LLVMIntEQ, rest, const_int(m, 64, 0), ""), "");
     }
     if (!stage->when)

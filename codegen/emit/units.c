@@ -98,7 +98,7 @@ static V m_blocks(struct emitter *e)
     V size = number_value(e, e->info.var_number[e->s->tile.m_var]);
     frame_at(&e->frame, LEVEL_ENTRY);
     size = LLVMBuildAdd(m->b, size, const_int(m, 64, e->s->tile.m_block - 1), "");
-    return LLVMBuildUDiv(m->b, size, const_int(m, 64, e->s->tile.m_block), "row.blocks");
+    return op_divide_index(m, size, const_int(m, 64, e->s->tile.m_block));
 }
 
 /* Emits a block of the M variable and one of the vector variable, in register tiles. */
@@ -128,8 +128,8 @@ static V split_digit(struct emitter *e, V unit, V size, V *slot)
     const struct build *m = &e->m;
     *slot = alloca_entry(m, type_int(m, 64), "digit");
     frame_here(&e->frame);
-    LLVMBuildStore(m->b, LLVMBuildURem(m->b, unit, size, ""), *slot);
-    return LLVMBuildUDiv(m->b, unit, size, "");
+    LLVMBuildStore(m->b, op_modulo_index(m, unit, size), *slot);
+    return op_divide_index(m, unit, size);
 }
 
 /* Puts the values of a unit's variables into their slots.  Fastest is the variable of transposed tiles or blocks of M, then
@@ -216,7 +216,7 @@ static V last_unit(struct emitter *e, V begin, V end)
         return end;
     V size = number_value(e, e->info.var_number[var]), count = var_count(e, var);
     frame_at(&e->frame, LEVEL_ENTRY);
-    V of_each = LLVMBuildUDiv(e->m.b, LLVMBuildSub(e->m.b, end, begin, ""), size, "");
+    V of_each = op_divide_index(&e->m, LLVMBuildSub(e->m.b, end, begin, ""), size);
     return LLVMBuildAdd(e->m.b, begin, LLVMBuildMul(e->m.b, of_each, count, ""), "bounded");
 }
 

@@ -12,10 +12,12 @@
 
 #define WIDE "attributes #0 = { \"min-legal-vector-width\"=\"512\" \"prefer-vector-width\"=\"512\" }\n"
 
-enum question { CALLS_ADD, CALLS_FMA, CALLS_HALF, CALLS_ROUND, ADD, MASKS, MASKS32, QUESTIONS };
+enum question { CALLS_ADD, CALLS_DOUBLE, CALLS_DIVISION, CALLS_FMA, CALLS_HALF, CALLS_ROUND, ADD, MASKS, MASKS32, QUESTIONS };
 
 static const char *const questions[QUESTIONS] = {
     [CALLS_ADD] = "define float @f(float %a, float %b) {\n  %r = fadd float %a, %b\n  ret float %r\n}\n",
+    [CALLS_DOUBLE] = "define double @f(double %a, double %b) {\n  %r = fadd double %a, %b\n  ret double %r\n}\n",
+    [CALLS_DIVISION] = "define i64 @f(i64 %a, i64 %b) {\n  %r = udiv i64 %a, %b\n  ret i64 %r\n}\n",
     [CALLS_FMA] = "define float @f(float %a, float %b, float %c) {\n"
                   "  %r = call float @llvm.fma.f32(float %a, float %b, float %c)\n  ret float %r\n}\n"
                   "declare float @llvm.fma.f32(float, float, float)\n",
@@ -26,13 +28,15 @@ static const char *const questions[QUESTIONS] = {
     [ADD] = "define void @f(ptr %p) #0 {\n"
             "  %a = load <16 x float>, ptr %p\n  %r = fadd <16 x float> %a, %a\n  store <16 x float> %r, ptr %p\n  ret "
             "void\n}\n" WIDE,
-    [MASKS] = "define <16 x i8> @f(ptr %p, <16 x i1> %m) #0 {\n"
+    [MASKS] = "define void @f(ptr %p, ptr %q) #0 {\n"
+              "  %a = load <16 x i8>, ptr %q\n  %m = icmp ne <16 x i8> %a, zeroinitializer\n"
               "  %r = call <16 x i8> @llvm.masked.load.v16i8.p0(ptr %p, i32 1, <16 x i1> %m, <16 x i8> zeroinitializer)\n"
-              "  ret <16 x i8> %r\n}\n"
+              "  store <16 x i8> %r, ptr %q\n  ret void\n}\n"
               "declare <16 x i8> @llvm.masked.load.v16i8.p0(ptr, i32, <16 x i1>, <16 x i8>)\n" WIDE,
-    [MASKS32] = "define <8 x i32> @f(ptr %p, <8 x i1> %m) #0 {\n"
+    [MASKS32] = "define void @f(ptr %p, ptr %q) #0 {\n"
+                "  %a = load <8 x i32>, ptr %q\n  %m = icmp ne <8 x i32> %a, zeroinitializer\n"
                 "  %r = call <8 x i32> @llvm.masked.load.v8i32.p0(ptr %p, i32 4, <8 x i1> %m, <8 x i32> zeroinitializer)\n"
-                "  ret <8 x i32> %r\n}\n"
+                "  store <8 x i32> %r, ptr %q\n  ret void\n}\n"
                 "declare <8 x i32> @llvm.masked.load.v8i32.p0(ptr, i32, <8 x i1>, <8 x i32>)\n" WIDE,
 };
 
@@ -93,6 +97,8 @@ static void describe(const struct probe *p, struct isa *isa)
 {
     bool x86 = !strncmp(p->triple, "x86_64", 6), riscv = !strncmp(p->triple, "riscv", 5), wasm = !strncmp(p->triple, "wasm", 4);
     bool riscv_vectors = riscv && says(p, ADD, "vfadd.vv");
+    bool arm = !strncmp(p->triple, "arm", 3) || !strncmp(p->triple, "thumb", 5); /* of 32 bits */
+    bool arm_vectors = arm && says(p, ADD, "vadd.f32\tq"), helium = arm_vectors && says(p, ADD, "vldrw");
 
     *isa = (struct isa){
         .fma = !says(p, CALLS_FMA, "fmaf"),
@@ -101,7 +107,12 @@ static void describe(const struct probe *p, struct isa *isa)
         .rounding = !says(p, CALLS_ROUND, "roundeven"),
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,
         .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
+        .wide_division = !says(p, CALLS_DIVISION, "uldivmod") && !says(p, CALLS_DIVISION, "udivdi3"),
+        .f64 = !says(p, CALLS_DOUBLE, "__aeabi_dadd") && !says(p, CALLS_DOUBLE, "__adddf3"),
+        .f64_extremes = !arm,
         .registers = wasm                              ? 15 /* it has none: those of x86-64 but one, which V8 needs */
+                     : helium                          ? 8
+                     : arm                             ? 16 /* of NEON, or pairs of floats */
                      : x86 && !(says(p, MASKS, "{%k")) ? 16
                                                        : 32,
         .loads_first = wasm,
@@ -117,7 +128,7 @@ static void describe(const struct probe *p, struct isa *isa)
     }
     if (x86 && isa->masks32)
         isa->vector_bits = isa->masks && says(p, ADD, "%zmm") ? 512 : 256;
-    if ((riscv && !riscv_vectors) || (wasm && !says(p, ADD, "f32x4")))
+    if ((riscv && !riscv_vectors) || (arm && !arm_vectors) || (wasm && !says(p, ADD, "f32x4")))
         isa->vector_bits = 64; /* no vectors at all: the emitter wants two lanes at least, LLVM makes them scalars again */
 }
 

@@ -96,6 +96,8 @@ uint32_t object_levels(const char *triple, const char *cpu, const char *features
                        struct error *e);
 /** Returns whether objects for t link with libraries of this machine. */
 bool object_target_is_native(const struct target *t);
+/** Returns whether the target is a machine without an operating system, for which people link ELF objects to firmware. */
+bool object_target_is_bare(const struct target *t);
 
 /** Says how large a workspace PREFIX_workspace_size asks for: fixed + threads * per_thread bytes. */
 struct object_workspace {

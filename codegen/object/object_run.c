@@ -79,7 +79,7 @@ static void emit_part(struct runner *r)
     V i = LLVMBuildZExt(b, LLVMGetParam(r->part, 1), o->i64, ""),
       parts = LLVMBuildZExt(b, LLVMGetParam(r->part, 2), o->i64, "");
     V units = load_field(o, r->job, job, JOB_UNITS, o->i64);
-    V each = LLVMBuildUDiv(b, units, parts, ""), rest = LLVMBuildURem(b, units, parts, "");
+    V each = op_divide_index(&o->m, units, parts), rest = op_modulo_index(&o->m, units, parts);
     V begin = LLVMBuildAdd(b, LLVMBuildMul(b, each, i, ""), op_intrinsic2(&o->m, "llvm.umin", i, rest), "begin");
     V more = LLVMBuildZExt(b, LLVMBuildICmp(b, LLVMIntULT, i, rest, ""), o->i64, "");
     V end = LLVMBuildAdd(b, begin, LLVMBuildAdd(b, each, more, ""), "end");
@@ -440,6 +440,9 @@ static bool emit_run(struct object_module *o)
         return false;
     }
     o->run = object_function(o, "run", o->i32, params, count);
+    /* A program without malloc leaves the function out by itself (--gc-sections), which is easier where it has a section. */
+    if (object_target_is_bare(o->p->levels[0].target))
+        LLVMSetSection(o->run, ".text.run");
     object_begin(o, o->run);
     V one = object_number(o, 1), bytes = object_call(o, o->workspace_size, &one, 1);
     V memory = object_call(o, object_external(o, "malloc", o->ptr, &o->size, 1, false), &bytes, 1);

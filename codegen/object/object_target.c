@@ -281,3 +281,9 @@ bool object_target_is_native(const struct target *t)
     LLVMDisposeMessage(triple);
     return native;
 }
+
+bool object_target_is_bare(const struct target *t)
+{
+    return !strstr(t->triple, "linux") &&
+           (strstr(t->triple, "-none") || strstr(t->triple, "-elf") || strstr(t->triple, "-eabi"));
+}

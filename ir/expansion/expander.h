@@ -137,7 +137,9 @@ static inline value has_bit(struct expander *e, value a, int64_t mask)
 /** Appends a * b + c, fused if the target can. */
 static inline value multiply_add(struct expander *e, value a, value b, value c)
 {
-    return e->target->fma ? step3(e, K_FMA, a, b, c) : add(e, mul(e, a, b), c);
+    bool fused = e->target->fma && !(e->target->no_f64_fma && expander_type(e, a) == KT_F64);
+
+    return fused ? step3(e, K_FMA, a, b, c) : add(e, mul(e, a, b), c);
 }
 static inline value multiply_add_const(struct expander *e, value a, double b, value c)
 {

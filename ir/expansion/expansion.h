@@ -26,6 +26,7 @@ struct expansion_target {
     bool fma;        /* K_FMA; without it, sums of products inside of expansions are rounded twice */
     bool ldexp;      /* K_LDEXP */
     bool div_approx; /* K_DIV_APPROX */
+    bool no_f64_fma; /* K_FMA, but not of float64 */
 };
 
 /** This is one step, which applies op to earlier values. */

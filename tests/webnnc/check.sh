@@ -10,6 +10,7 @@
 #   shared      shared objects through dlopen
 #   installed   all of it from an installed tree
 #   aarch64, riscv64, wasm   cross-compiled objects run
+#   cortex-m    firmware runs, on boards of QEMU's
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive
 
@@ -456,6 +457,36 @@ check_riscv64() {
     done
 }
 
+# firmware TRIPLE CPU BOARD MEGAHERTZ: mnist-8 between a vector table and a linker script, with nothing else in the program
+firmware() {
+    local digits=$models/mnist-8 text
+    passes "$webnnc" "$digits" -o model.o --header model.h --name model --target "$1" --cpu "$2"
+    [ "$(undefined model.o)" = "free malloc " ] || fail "needs $(undefined model.o)"
+    build_firmware() {
+        passes clang-19 --target="$1" -mcpu="$2" -ffreestanding -nostdlib -static -fuse-ld=lld-19 -O2 -Wl,--gc-sections -I. \
+            -I"$source/include" -DMEGAHERTZ="$3" -DINPUT="\"$digits/case_0/input_0.npy\"" -DEXPECTED="\"$digits/$4/output_0.npy\"" \
+            -T "$source/tests/webnnc/firmware.ld" "$source/tests/webnnc/firmware.c" model.o -o firmware
+    }
+    run_firmware() {
+        timeout 60 qemu-system-arm -M "$1" -semihosting -display none -serial null -monitor none -icount shift=0 -kernel firmware
+    }
+    build_firmware "$1" "$2" "$4" case_1
+    run_firmware "$3" >out.txt 2>&1 && fail "the firmware for $2 takes any result for right"
+    build_firmware "$1" "$2" "$4" case_0
+    llvm-nm-19 firmware | grep -qE ' (malloc|free|model_run)$' && fail "what the firmware does not use is in it"
+    run_firmware "$3" >out.txt 2>&1 || fail "the firmware for $2: $(cat out.txt)"
+    text=$(llvm-size-19 -A firmware | awk '$1 == ".text" { print $2 }')
+    echo "mnist-8 on $2: $text bytes of code and constants; $(paste -s -d ';' out.txt)"
+}
+
+check_cortex_m() {
+    need clang-19
+    need ld.lld-19
+    need qemu-system-arm
+    firmware thumbv7em-none-eabihf cortex-m4 mps2-an386 25
+    firmware thumbv8.1m.main-none-eabihf cortex-m55 mps3-an547 32
+}
+
 # run_wasm MODEL MODULE.mjs [NODE'S OPTION]: what the module computes is what is expected
 run_wasm() {
     local script=$folder/$2 inputs outputs
@@ -526,5 +557,5 @@ if [ "$part" != options ] && [ "$part" != kinds ] && [ ! -d "$lenet" ]; then
     [ "${WEBNN_REQUIRE_SHARED:-0}" = 0 ] || { echo "failed: no models in $models"; exit 1; }
     skip "no models in $models"
 fi
-"check_$part"
+"check_${part//-/_}"
 [ $failures -eq 0 ]

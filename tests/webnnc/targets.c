@@ -5,6 +5,8 @@
  *
  * A generator of code that knows no instruction for something calls a function (fmaf, roundevenf, __extendhfsf2, memcpy) that a
  * bare machine does not have; which these are differs from target to target.  Names are read out of the objects' symbol tables.
+ * What processors of 32 bits have no instruction for, as arithmetic of 64-bit integers, is the helper functions' of their ABI
+ * (__aeabi_...), which every toolchain for them brings.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -28,6 +30,9 @@ static const struct test_target {
     {"aarch64-linux-gnu", NULL, NULL},
     {"riscv64-linux-gnu", NULL, NULL},
     {"riscv64-linux-gnu", NULL, "+v,+zvl128b"},
+    {"thumbv7em-none-eabihf", "cortex-m4", NULL},
+    {"thumbv8.1m.main-none-eabihf", "cortex-m55", NULL},
+    {"armv8a-linux-gnueabihf", "cortex-a53", NULL},
     {"wasm32", NULL, NULL},
     {"wasm32", NULL, "+relaxed-simd"},
     {"wasm32", "mvp", NULL},
@@ -64,31 +69,77 @@ static bool is_allowed(const char *name, size_t length)
     static const char *const names[] = {
         "", "malloc", "free", "__stack_pointer", "__indirect_function_table", "__linear_memory"};
 
+    if (length > 8 && !memcmp(name, "__aeabi_", 8))
+        return strncmp(name, "__aeabi_mem", 11) != 0; /* those are the C library's */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && !memcmp(names[i], name, length))
             return true;
     return false;
 }
 
+/* An object of 32 or 64 bits. */
+struct elf {
+    const char *bytes;
+    bool wide;
+};
+
+static Elf64_Shdr elf_section(const struct elf *elf, uint32_t i)
+{
+    Elf64_Ehdr header;
+    Elf32_Ehdr narrow_header;
+    Elf64_Shdr section;
+    Elf32_Shdr narrow;
+
+    if (elf->wide) {
+        memcpy(&header, elf->bytes, sizeof header);
+        memcpy(&section, elf->bytes + header.e_shoff + i * sizeof section, sizeof section);
+        return section;
+    }
+    memcpy(&narrow_header, elf->bytes, sizeof narrow_header);
+    memcpy(&narrow, elf->bytes + narrow_header.e_shoff + i * sizeof narrow, sizeof narrow);
+    return (Elf64_Shdr){
+        .sh_type = narrow.sh_type, .sh_offset = narrow.sh_offset, .sh_size = narrow.sh_size, .sh_link = narrow.sh_link};
+}
+
+static uint32_t elf_section_count(const struct elf *elf)
+{
+    Elf64_Ehdr header;
+    Elf32_Ehdr narrow;
+
+    memcpy(&header, elf->bytes, sizeof header);
+    memcpy(&narrow, elf->bytes, sizeof narrow);
+    return elf->wide ? header.e_shnum : narrow.e_shnum;
+}
+
+/* Returns where the name of a symbol of that table lies among the names, if it is undefined; else 0, which is an empty name. */
+static uint32_t elf_undefined(const struct elf *elf, const Elf64_Shdr *table, size_t i)
+{
+    Elf64_Sym symbol;
+    Elf32_Sym narrow;
+
+    if (elf->wide) {
+        memcpy(&symbol, elf->bytes + table->sh_offset + i * sizeof symbol, sizeof symbol);
+        return symbol.st_shndx == SHN_UNDEF ? symbol.st_name : 0;
+    }
+    memcpy(&narrow, elf->bytes + table->sh_offset + i * sizeof narrow, sizeof narrow);
+    return narrow.st_shndx == SHN_UNDEF ? narrow.st_name : 0;
+}
+
 /* Returns the first undefined name that is not allowed, in buf; NULL: there is none. */
 static const char *elf_needs(const char *bytes, size_t length, char *buf, size_t size)
 {
-    Elf64_Ehdr header;
-
-    if (length < sizeof header)
+    if (length < sizeof(Elf64_Ehdr))
         return "nothing at all: the object is too short";
-    memcpy(&header, bytes, sizeof header);
-    for (unsigned i = 0; i < header.e_shnum; i++) {
-        Elf64_Shdr table, strings;
-        memcpy(&table, bytes + header.e_shoff + i * sizeof table, sizeof table);
+    const struct elf elf = {bytes, bytes[EI_CLASS] == ELFCLASS64};
+    const size_t symbol_size = elf.wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    for (uint32_t i = 0; i < elf_section_count(&elf); i++) {
+        const Elf64_Shdr table = elf_section(&elf, i);
         if (table.sh_type != SHT_SYMTAB)
             continue;
-        memcpy(&strings, bytes + header.e_shoff + table.sh_link * sizeof strings, sizeof strings);
-        for (size_t s = 0; s < table.sh_size / sizeof(Elf64_Sym); s++) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, bytes + table.sh_offset + s * sizeof symbol, sizeof symbol);
-            const char *name = bytes + strings.sh_offset + symbol.st_name;
-            if (symbol.st_shndx == SHN_UNDEF && !is_allowed(name, strlen(name))) {
+        const Elf64_Shdr strings = elf_section(&elf, table.sh_link);
+        for (size_t k = 0; k < table.sh_size / symbol_size; k++) {
+            const char *name = bytes + strings.sh_offset + elf_undefined(&elf, &table, k);
+            if (!is_allowed(name, strlen(name))) {
                 snprintf(buf, size, "%s", name);
                 return buf;
             }

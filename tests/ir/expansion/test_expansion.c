@@ -18,15 +18,15 @@
 #include "support/elementary.h"
 #include "support/expansions.h"
 
-static const struct expansion_target fused = {true, false, false}, unfused = {false, false, false};
+static const struct expansion_target fused = {.fma = true}, unfused = {0};
 
 static void every_expansion_is_well_formed_for_every_target(void **state)
 {
     (void)state;
     uint32_t count = 0;
 
-    for (uint32_t bits = 0; bits < 8; bits++) {
-        const struct expansion_target target = {bits & 1, bits & 2, bits & 4};
+    for (uint32_t bits = 0; bits < 16; bits++) {
+        const struct expansion_target target = {bits & 1, bits & 2, bits & 4, bits & 8};
         for (uint32_t op = 0; op < K_OP_COUNT; op++) {
             struct expansion x;
             if (!expansion_exists(op, &target))
@@ -39,7 +39,7 @@ static void every_expansion_is_well_formed_for_every_target(void **state)
             count++;
         }
     }
-    assert_int_equal(count, 8 * 15 + 3 * 4); /* three more of which half of the targets have instructions */
+    assert_int_equal(count, 16 * 15 + 3 * 8); /* three more of which half of the targets have instructions */
     assert_false(expansion_exists(K_FMA, &fused));
     assert_true(expansion_exists(K_FMA, &unfused));
     assert_false(expansion_exists(K_SQRT, &unfused));
