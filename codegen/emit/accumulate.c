@@ -110,6 +110,19 @@ static bool has_nan_flags(const struct emitter *e, const struct kexpr *x, V valu
            avx512_has_extreme(&e->m, value);
 }
 
+/* Returns the expression whose flags say so for x, too: the first extreme of the same numbers. */
+static uint32_t nan_flags_of(const struct emitter *e, uint32_t id)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+
+    for (uint32_t i = 0; i < id; i++) {
+        const struct kexpr *y = &e->k->exprs[i];
+        if (y->op == K_REDUCE && (y->reduce == KR_MIN || y->reduce == KR_MAX) && y->args[0] == x->args[0])
+            return i;
+    }
+    return id;
+}
+
 /* Returns the value that leaves every other operand as it is. */
 static V identity(const struct emitter *e, const struct kexpr *x, T element)
 {
@@ -149,7 +162,7 @@ void accumulator_reset(struct emitter *e, const struct context *cx, uint32_t id,
             continue;
         }
         slot_store(e, a->value, p, start);
-        if (has_nan_flags(e, x, start))
+        if (has_nan_flags(e, x, start) && nan_flags_of(e, id) == id)
             slot_store(e, a->nan, p, LLVMConstNull(type_lanes(type_i1(&e->m), lanes)));
         if (x->op == K_REDUCE && is_arg(x)) /* later than every index, so that the first element wins */
             slot_store(e, a->index, p, const_splat(const_int(&e->m, 32, INT32_MAX), lanes));
@@ -189,20 +202,36 @@ static V arg_index(struct emitter *e, const struct context *cx, uint32_t lanes)
     return lanes > 1 && e->info.vector_reduced ? LLVMBuildAdd(m->b, index, const_iota(m, 32, lanes), "") : index;
 }
 
-/* Emits one step of an extreme and of its flags.  mask: the lanes that exist; NULL: all. */
-static void add_extreme(struct emitter *e, const struct kexpr *x, struct accumulator *a, uint32_t part, V value, V mask)
+/* Emits one step of the flags for NaN.  Vectors along a REDUCED variable are tested in pairs: the result is NaN wherever the
+ * NaN is.  mask: the lanes that exist; NULL: all. */
+static void add_nan(struct emitter *e, const struct context *cx, struct accumulator *a, uint32_t part, V value, V mask)
 {
     const struct build *m = &e->m;
-    V old = slot_load(e, a->value, part, type_f32(m)), nan = slot_load(e, a->nan, part, type_i1(m));
-    V new = avx512_extreme_number(m, x->reduce == KR_MAX, old, value);
-    V is_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, value, LLVMConstNull(LLVMTypeOf(value)), "");
+    const bool pairs = e->info.vector_reduced && !mask && part != PART_SCALAR;
+    V nan, is_nan;
 
-    if (mask) {
-        new = LLVMBuildSelect(m->b, mask, new, old, "");
-        is_nan = LLVMBuildAnd(m->b, is_nan, mask, "");
+    if (pairs && cx->copy % 2 == 0 && cx->copy + 1 < cx->copies) {
+        a->first = value;
+        return;
     }
-    slot_store(e, a->value, part, new);
+    nan = slot_load(e, a->nan, part, type_i1(m));
+    is_nan = LLVMBuildFCmp(m->b, LLVMRealUNO, value, pairs && cx->copy % 2 ? a->first : LLVMConstNull(LLVMTypeOf(value)), "");
+    if (mask)
+        is_nan = LLVMBuildAnd(m->b, is_nan, mask, "");
     slot_store(e, a->nan, part, LLVMBuildOr(m->b, nan, is_nan, ""));
+}
+
+/* Emits one step of an extreme and of its flags. */
+static void add_extreme(struct emitter *e, const struct context *cx, uint32_t id, uint32_t part, V value, V mask)
+{
+    const struct kexpr *x = &e->k->exprs[id];
+    struct accumulator *a = &e->accumulators[id];
+    const struct build *m = &e->m;
+    V old = slot_load(e, a->value, part, type_f32(m)), new = avx512_extreme_number(m, x->reduce == KR_MAX, old, value);
+
+    slot_store(e, a->value, part, mask ? LLVMBuildSelect(m->b, mask, new, old, "") : new);
+    if (nan_flags_of(e, id) == id)
+        add_nan(e, cx, a, part, value, mask);
 }
 
 /* Returns the condition if a value is 1 where one holds and 0 elsewhere, else NULL. */
@@ -237,7 +266,7 @@ void accumulator_add(struct emitter *e, const struct context *cx, uint32_t id, V
     }
     frame_here(&e->frame);
     if (has_nan_flags(e, x, old)) {
-        add_extreme(e, x, a, part, value, mask);
+        add_extreme(e, cx, id, part, value, mask);
         return;
     }
     if (is_in_double(x))
@@ -336,22 +365,24 @@ static void add_block(struct emitter *e, struct accumulator *a, uint32_t part, V
 }
 
 /* Returns what a part has accumulated, which is NaN where its flag says so. */
-static V part_value(struct emitter *e, const struct kexpr *x, struct accumulator *a, uint32_t part, T element)
+static V part_value(struct emitter *e, uint32_t id, uint32_t part, T element)
 {
-    V v = slot_load(e, a->value, part, element);
+    V v = slot_load(e, e->accumulators[id].value, part, element), nan;
 
-    if (!has_nan_flags(e, x, v))
+    if (!has_nan_flags(e, &e->k->exprs[id], v))
         return v;
-    return LLVMBuildSelect(e->m.b, slot_load(e, a->nan, part, type_i1(&e->m)), const_f_like(&e->m, v, NAN), v, "");
+    nan = slot_load(e, e->accumulators[nan_flags_of(e, id)].nan, part, type_i1(&e->m));
+    return LLVMBuildSelect(e->m.b, nan, const_f_like(&e->m, v, NAN), v, "");
 }
 
 /* Returns all vector copies combined. */
-static V join_copies(struct emitter *e, const struct context *cx, const struct kexpr *x, struct accumulator *a, T element)
+static V join_copies(struct emitter *e, const struct context *cx, uint32_t id, T element)
 {
+    const struct kexpr *x = &e->k->exprs[id];
     V v[SUM_COPIES];
     uint32_t n = e->s->phase_vectors[cx->phase];
     for (uint32_t p = 0; p < n; p++)
-        v[p] = part_value(e, x, a, p, element);
+        v[p] = part_value(e, id, p, element);
     for (; n > 1; n = (n + 1) / 2)
         for (uint32_t p = 0; p < n / 2; p++)
             v[p] = combine(e, x, v[p], v[n - 1 - p]);
@@ -360,12 +391,11 @@ static V join_copies(struct emitter *e, const struct context *cx, const struct k
 
 void accumulator_add_block(struct emitter *e, const struct context *cx, uint32_t id)
 {
-    const struct kexpr *x = &e->k->exprs[id];
     struct accumulator *a = &e->accumulators[id];
     bool used[PARTS];
     parts_of(e, cx, id, used);
     if (e->info.vector_reduced)
-        add_block(e, a, 0, join_copies(e, cx, x, a, type_f32(&e->m)));
+        add_block(e, a, 0, join_copies(e, cx, id, type_f32(&e->m)));
     for (uint32_t p = e->info.vector_reduced ? PART_SCALAR : 0; p < PARTS; p++)
         if (used[p])
             add_block(e, a, p, slot_load(e, a->value, p, type_f32(&e->m)));
@@ -443,12 +473,12 @@ static V reduce_result(struct emitter *e, const struct context *cx, uint32_t id,
     if (!e->info.vector_reduced) {
         if (is_arg(x))
             return slot_load(e, a->index, part, type_int(&e->m, 32));
-        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : part_value(e, x, a, part, element);
+        return in_blocks && is_long_sum(x) ? block_total(e, a, part) : part_value(e, id, part, element);
     }
     if (is_arg(x))
         return arg_result(e, cx, id);
     bool sums = in_blocks && is_long_sum(x);
-    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, x, a, element));
+    V v = join_lanes(e, x, sums ? block_total(e, a, 0) : join_copies(e, cx, id, element));
     if (!e->s->edges.masked_tail)
         v = combine(e, x, v, sums ? block_total(e, a, PART_SCALAR) : slot_load(e, a->value, PART_SCALAR, element));
     return v;

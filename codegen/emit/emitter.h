@@ -36,6 +36,7 @@ struct row_pointer {
 struct accumulator {
     V value[PARTS], index[PARTS]; /* index: of arg-min and arg-max */
     V nan[PARTS];                 /* of vectors of extremes whose instruction ignores NaN: whether there was one, by lane */
+    V first;                      /* what the last even copy of them added: one comparison tests it together with the next */
     V total[PARTS], rest[PARTS];  /* long float sums: what earlier blocks added up to, and what rounding lost of it */
 };
 

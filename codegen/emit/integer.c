@@ -109,23 +109,36 @@ V int_power(const struct build *m, V a, V b, bool is_signed)
 
 /* ---- saturating casts ---- */
 
+/* Bytes are clamped as floats: a select of a comparison with a bound is one instruction.  It takes the bound where there is
+ * NaN, which is right for the lower one of unsigned bytes, 0. */
+static V float_to_byte(const struct build *m, V f, bool is_signed)
+{
+    V bottom = const_f_like(m, f, is_signed ? INT8_MIN : 0), top = const_f_like(m, f, is_signed ? INT8_MAX : UINT8_MAX);
+
+    if (is_signed)
+        f = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealORD, f, f, ""), f, LLVMConstNull(LLVMTypeOf(f)), "");
+    f = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealOGT, f, bottom, ""), f, bottom, "");
+    f = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealOLT, f, top, ""), f, top, "");
+    /* a signed conversion to 32 bits exists everywhere */
+    return LLVMBuildTrunc(m->b, LLVMBuildFPToSI(m->b, f, type_like(type_int(m, 32), f), ""), type_like(type_int(m, 8), f), "");
+}
+
 /* llvm.fptosi.sat on vectors becomes scalar code in LLVM 19; in range, the plain conversion is one instruction. */
 V float_to_int(const struct build *m, V f, uint32_t bits, bool is_signed)
 {
-    uint32_t wide = bits < 32 ? 32 : bits; /* the conversions that exist */
-    T type = type_like(type_int(m, wide), f);
+    if (bits == 8)
+        return float_to_byte(m, f, is_signed);
+    T type = type_like(type_int(m, bits), f);
     double low = is_signed ? -ldexp(1, (int)bits - 1) : 0, high = ldexp(1, (int)bits - is_signed);
     V bottom = const_f_like(m, f, low), top = const_f_like(m, f, high);
     V too_low = LLVMBuildFCmp(m->b, LLVMRealOLT, f, bottom, ""), too_high = LLVMBuildFCmp(m->b, LLVMRealOGE, f, top, "");
     V in_range =
         LLVMBuildAnd(m->b, LLVMBuildFCmp(m->b, LLVMRealOGE, f, bottom, ""), LLVMBuildFCmp(m->b, LLVMRealOLT, f, top, ""), "");
     V x = LLVMBuildSelect(m->b, in_range, f, LLVMConstNull(LLVMTypeOf(f)), "");
-    bool convert_signed = is_signed || wide > bits; /* a signed conversion to 32 bits exists everywhere */
-    V r = convert_signed ? LLVMBuildFPToSI(m->b, x, type, "") : LLVMBuildFPToUI(m->b, x, type, "");
+    V r = is_signed ? LLVMBuildFPToSI(m->b, x, type, "") : LLVMBuildFPToUI(m->b, x, type, "");
 
     uint64_t least = is_signed ? -(UINT64_C(1) << (bits - 1)) : 0;
     uint64_t most = is_signed ? (UINT64_C(1) << (bits - 1)) - 1 : bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     r = LLVMBuildSelect(m->b, too_low, const_int_like(m, r, (int64_t)least), r, "");
-    r = LLVMBuildSelect(m->b, too_high, const_int_like(m, r, (int64_t)most), r, "");
-    return wide > bits ? LLVMBuildTrunc(m->b, r, type_like(type_int(m, bits), f), "") : r;
+    return LLVMBuildSelect(m->b, too_high, const_int_like(m, r, (int64_t)most), r, "");
 }

@@ -109,6 +109,31 @@ static void the_first_extreme_is_found(void **state)
     }
 }
 
+/* The smallest and the largest of one row, which look for NaN together: NaN is found wherever it is, in row r at element r, and
+ * the last row has none. */
+static void extremes_of_one_row_keep_nan(void **state)
+{
+    (void)state;
+    enum { LENGTH = 151, ROWS = LENGTH + 1 };
+    struct kernel *k = kernel_create();
+    float *x = buffer_create(ROWS * LENGTH * sizeof *x);
+    void *tensors[3] = {x, buffer_create(ROWS * sizeof *x), buffer_create(ROWS * sizeof *x)};
+
+    snprintf(k->name, sizeof k->name, "extremes");
+    for (int i = 0; i < 3; i++)
+        kernel_tensor(k, WNNOperandDataType_Float32, i ? ROWS : ROWS * LENGTH, i > 0, NULL);
+    fill_plain(WNNOperandDataType_Float32, x, ROWS * LENGTH);
+    for (int64_t r = 0; r < LENGTH; r++)
+        x[r * LENGTH + r] = NAN;
+    uint32_t row = kernel_var(k, KVAR_PARALLEL, ROWS), at = kernel_var(k, KVAR_REDUCED, LENGTH);
+    uint32_t v = load(k, 0, kaffine_add(k, strided(k, row, LENGTH, 0), kaffine_var(k, at)));
+    kernel_store(k, 1, kaffine_var(k, row), kernel_reduce(k, KR_MAX, v), 0, NULL);
+    kernel_store(k, 2, kaffine_var(k, row), kernel_reduce(k, KR_MIN, v), 0, NULL);
+    check_kernel(k, tensors, exact);
+    for (int i = 0; i < 3; i++)
+        buffer_free(tensors[i]);
+}
+
 /* Float sums: |error| <= c * eps * sum of magnitudes.  Elements are at most 3 (products 9); the interpreter adds in double. */
 static void float_sums_are_within_bounds(void **state)
 {
@@ -343,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_and_extremes_reduce_exactly),
         cmocka_unit_test(the_first_extreme_is_found),
+        cmocka_unit_test(extremes_of_one_row_keep_nan),
         cmocka_unit_test(float_sums_are_within_bounds),
         cmocka_unit_test(sums_keep_infinities_and_nan),
         cmocka_unit_test(a_long_sum_does_not_drift),
