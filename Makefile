@@ -7,7 +7,7 @@
 #   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/manifest.md); INPUT
 #                                              is a PNG or JPEG for a classifier with a classes.txt, else .npy files
 #   make node                                  install packages, build the package for Node.js (docs/node.md)
-#   make test                                  install packages, build, run the release suite (ten minutes on two cores at most)
+#   make test                                  install packages, build, run the release suite (a quarter of an hour on two cores)
 #   make check                                 what takes longer: a clang build, the suites under sanitizers, fuzz targets, random
 #                                              graphs, kernels and models with the instruction set capped; docs/testing.md
 #   make check-all                             make check, and the entries that repeat others under sanitizers

@@ -31,7 +31,8 @@ struct isa {
     bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
     bool wide_division;    /* dividing integers of 64 bits is an instruction, or WebAssembly's; else a function divides them */
     bool f64;              /* arithmetic of float64 is instructions; else functions compute it */
-    bool f64_extremes;     /* LLVM can generate llvm.maximum and llvm.minimum of float64 (not for Arm of 32 bits) */
+    bool f64_extremes;     /* LLVM can generate llvm.maximum and llvm.minimum of all vectors of float64 (not for Arm of 32 bits,
+                              nor for those that AVX-512 splits) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };
 

@@ -81,11 +81,11 @@ V op_any(const struct build *m, V condition);
  * library calls. */
 V op_round_even(const struct build *m, V x);
 V op_floor(const struct build *m, V x);
+V op_ceil(const struct build *m, V x);
 /** Divide places and counts: a and b are not negative, b is not 0.  Where dividing 64 bits is a call, addresses have 32, and so
  * has whatever counts what they hold. */
 V op_divide_index(const struct build *m, V a, V b);
 V op_modulo_index(const struct build *m, V a, V b);
-V op_ceil(const struct build *m, V x);
 /** Adds the attributes that every function needs. */
 void function_set_attributes(const struct build *m, V function);
 /** Appends an empty block to the function; the position stays. */

@@ -45,15 +45,14 @@ static V compared_extreme(const struct build *m, bool largest, V a, V number_lan
     return largest && number == 0 && !signbit(number) ? LLVMBuildFAdd(m->b, one, number_lanes, "") : one;
 }
 
-/* Returns the extreme of any two numbers by comparisons: NaN of either, and of two zeros the one of the right sign. */
-static V selected_extreme(const struct build *m, bool largest, V a, V b)
+/* Returns the extreme of two numbers of float64 by comparisons: NaN of either, and of two zeros the one of the right sign. */
+static V f64_extreme(const struct build *m, bool largest, V a, V b)
 {
-    T integer = type_int(m, element_type(a) == type_f64(m) ? 64 : 32);
-    V one = op_bits(m, a, integer), other = op_bits(m, b, integer);
+    V one = op_bits(m, a, type_int(m, 64)), other = op_bits(m, b, type_int(m, 64));
     V both = largest ? LLVMBuildAnd(m->b, one, other, "") : LLVMBuildOr(m->b, one, other, "");
     V r = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, largest ? LLVMRealOGT : LLVMRealOLT, a, b, ""), a, b, "");
 
-    r = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealOEQ, a, b, ""), op_bits(m, both, element_type(a)), r, "");
+    r = LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealOEQ, a, b, ""), op_bits(m, both, type_f64(m)), r, "");
     return LLVMBuildSelect(m->b, LLVMBuildFCmp(m->b, LLVMRealUNO, a, b, ""), LLVMBuildFAdd(m->b, a, b, ""), r, "");
 }
 
@@ -62,7 +61,7 @@ static V float_extreme(const struct build *m, bool largest, V a, V b)
     double number;
 
     if (!m->isa->f64_extremes && element_type(a) == type_f64(m))
-        return selected_extreme(m, largest, a, b);
+        return f64_extreme(m, largest, a, b);
     if (m->isa->select_extremes && (is_number(a, &number) || is_number(b, &number))) {
         V one = is_number(b, &number) ? compared_extreme(m, largest, a, b, number) : compared_extreme(m, largest, b, a, number);
         if (one)

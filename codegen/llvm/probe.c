@@ -109,7 +109,7 @@ static void describe(const struct probe *p, struct isa *isa)
         .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
         .wide_division = !says(p, CALLS_DIVISION, "uldivmod") && !says(p, CALLS_DIVISION, "udivdi3"),
         .f64 = !says(p, CALLS_DOUBLE, "__aeabi_dadd") && !says(p, CALLS_DOUBLE, "__adddf3"),
-        .f64_extremes = !arm,
+        .f64_extremes = !arm && !x86,
         .registers = wasm                              ? 15 /* it has none: those of x86-64 but one, which V8 needs */
                      : helium                          ? 8
                      : arm                             ? 16 /* of NEON, or pairs of floats */

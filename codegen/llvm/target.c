@@ -78,7 +78,7 @@ static struct isa isa_of_features(const struct target *t, uint32_t vector_bits)
         .masks32 = x86 && has_feature(f, "avx2"),
         .wide_division = true,
         .f64 = true,
-        .f64_extremes = true,
+        .f64_extremes = !x86,
         .registers = x86 && !(has_feature(f, "avx512f") && has_feature(f, "avx512vl")) ? 16 : 32,
         .ternary_shuffles = x86 && has_feature(f, "avx512f"),
         .scaling = scaling,
