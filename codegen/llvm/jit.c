@@ -81,6 +81,27 @@ static bool define_sanitizer_symbols(struct jit *j, struct error *e)
     return !llvm_failed(error, "defining symbols", e);
 }
 
+/* Checks are calls: spelled out, they make code of every access, and LLVM takes two to three times as long.  The C API has no
+ * other way to say so, and LLVM takes its options once in a process. */
+static void call_checks(void)
+{
+    static const char *const arguments[] = {"", "-asan-instrumentation-with-call-threshold=0"};
+
+    LLVMParseCommandLineOptions(2, arguments, NULL);
+}
+
+/* The search knows the process only once somebody has opened it; that NULL does. */
+static bool prepare_sanitizer(struct error *e)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (LLVMLoadLibraryPermanently(NULL) || !LLVMSearchForAddressOfSymbol("__asan_init"))
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "debug switch sanitize: the program is not built with the address sanitizer");
+    pthread_once(&once, call_checks);
+    return true;
+}
+
 struct creation {
     struct jit *j;
     struct error *e;
@@ -92,11 +113,8 @@ static bool create_protected(void *user)
     struct error *e = ((struct creation *)user)->e;
     const struct debug_options *d = j->debug;
 
-    /* The search knows the process only once somebody has opened it; that NULL does. */
-    if (d && d->flags & DEBUG_SANITIZE && (LLVMLoadLibraryPermanently(NULL) || !LLVMSearchForAddressOfSymbol("__asan_init"))) {
-        return error_set(e, WNNStatus_NotSupportedError,
-                         "debug switch sanitize: the program is not built with the address sanitizer");
-    }
+    if (d && d->flags & DEBUG_SANITIZE && !prepare_sanitizer(e))
+        return false;
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, create_object_layer, j);
     LLVMErrorRef error = LLVMOrcCreateLLJIT(&j->lljit, builder);
