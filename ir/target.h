@@ -360,8 +360,8 @@ struct target {
      * shared.
      */
     struct constant_pool *pool;
-    /** Says that the other operand of a matmul with such weights of 4 bits may be rounded to 8 bits, block by block, and that
-     * the processor multiplies bytes. */
+    /** Says that the other operand of a matmul with such weights of 4 or 8 bits may be rounded to 8 bits, block by block, and
+     * that the processor multiplies bytes. */
     bool rounds_operands;
     /** Says that kernels of stages are slower than others on this device: no convolution is transformed (Winograd), and no
      * attention is one kernel. */

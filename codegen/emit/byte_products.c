@@ -48,10 +48,10 @@ static void add_to(const struct build *m, V slot, T type, V u, V s)
     LLVMBuildStore(m->b, add_products(m, LLVMBuildLoad2(m->b, type, slot, ""), u, s), slot);
 }
 
-/* The loops over the eight steps of a word are not emitted: their variables are 0. */
+/* The loops over the steps of a word are not emitted: their variables are 0. */
 static void open_word(struct emitter *e)
 {
-    for (uint32_t r = e->k->reduced_count - 2; r < e->k->reduced_count; r++) {
+    for (uint32_t r = e->k->reduced_count - tile_word_vars(e->s); r < e->k->reduced_count; r++) {
         frame_open(&e->frame, e->info.point_level + r + 1);
         e->frame.var_value[e->k->parallel_count + r] = const_int(&e->m, 64, 0);
     }
@@ -88,16 +88,17 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
     const uint32_t vectors = cx->tile->vectors;
     const T type = type_lanes(type_int(m, 32), cx->lanes);
     const V ones = splat(m, const_int(m, 32, ONES), cx->lanes), signs = splat(m, const_int(m, 32, SIGNS), cx->lanes);
+    const uint32_t halves = p->whole ? 1 : HALVES;
     V b[COPIES_MAX][HALVES];
 
     open_word(e);
     for (uint32_t v = 0; v < vectors; v++) {
         const struct context of = context_of_copy(cx, v);
-        V words = expr_value_lanes(e, &of, p->words, cx->lanes);
+        V words = p->whole ? emit_load_words(e, &of, p->words) : expr_value_lanes(e, &of, p->words, cx->lanes);
 
         frame_here(&e->frame);
-        for (uint32_t h = 0; h < HALVES; h++) {
-            b[v][h] = numbers_of(e, words, h);
+        for (uint32_t h = 0; h < halves; h++) {
+            b[v][h] = p->whole ? words : numbers_of(e, words, h);
             if (p->columns)
                 add_to(m, corrections[v], type, ones, b[v][h]);
         }
@@ -105,7 +106,7 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
     for (uint32_t row = 0; row < cx->tile->rows; row++) {
         const struct context of = context_of_copy(cx, row * vectors);
 
-        for (uint32_t h = 0; h < HALVES; h++) {
+        for (uint32_t h = 0; h < halves; h++) {
             V a = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
             frame_here(&e->frame);
             a = splat(m, a, cx->lanes);
@@ -127,12 +128,16 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
     const struct build *m = &e->m;
     const T integers = type_lanes(type_int(m, 32), cx->lanes), floats = type_lanes(type_f32(m), cx->lanes);
     V zero = p->zero != KEXPR_NONE && !p->columns ? expr_value_lanes(e, &of, p->zero, cx->lanes) : NULL;
+    V a_zero = p->a_zero != KEXPR_NONE ? expr_value(e, &of, p->a_zero) : NULL;
 
     frame_here(&e->frame);
+    if (a_zero)
+        a_zero = LLVMBuildZExt(m->b, a_zero, type_int(m, 32), "");
     V value = LLVMBuildLoad2(m->b, integers, sum, "");
     if (p->columns) {
         V column = LLVMBuildLoad2(m->b, integers, corrections[copy % cx->tile->vectors], "");
-        column = LLVMBuildShl(m->b, column, splat(m, const_int(m, 32, 7), cx->lanes), ""); /* times 128 */
+        column = a_zero ? LLVMBuildMul(m->b, column, splat(m, a_zero, cx->lanes), "")
+                        : LLVMBuildShl(m->b, column, splat(m, const_int(m, 32, 7), cx->lanes), ""); /* times 128 */
         return LLVMBuildSIToFP(m->b, LLVMBuildSub(m->b, value, column, ""), floats, "");
     }
     value = LLVMBuildSIToFP(m->b, value, floats, "");
@@ -147,8 +152,9 @@ V byte_products_factor(struct emitter *e, const struct context *cx, uint32_t cop
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct context of = context_of_copy(cx, copy);
-    V a = expr_value_lanes(e, &of, p->a_factor, cx->lanes), b = expr_value_lanes(e, &of, p->b_factor, cx->lanes);
+    V a = p->a_factor != KEXPR_NONE ? expr_value_lanes(e, &of, p->a_factor, cx->lanes) : NULL;
+    V b = p->b_factor != KEXPR_NONE ? expr_value_lanes(e, &of, p->b_factor, cx->lanes) : NULL;
 
     frame_here(&e->frame);
-    return LLVMBuildFMul(e->m.b, a, b, "");
+    return a && b ? LLVMBuildFMul(e->m.b, a, b, "") : a ? a : b;
 }

@@ -259,6 +259,21 @@ V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int
     return value;
 }
 
+V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr)
+{
+    const struct kexpr *x = &e->k->exprs[expr];
+    const struct build *m = &e->m;
+    struct context first = *cx; /* the first lane's bytes, from where on words follow each other */
+
+    first.lanes = 1;
+    first.vector_base = cx->vector_base + cx->copy;
+    V tensor = tensor_pointer(e, x->tensor);
+    struct form_value p = form_evaluate(e, &first, e->info.expr_form[expr]);
+    frame_at(&e->frame, e->info.expr_level[expr]);
+    V address = offset_pointer(e, storage_type(m, e->k->tensors[x->tensor].type), tensor, p.base);
+    return op_load(m, type_lanes(type_int(m, 32), cx->lanes), address, cx->mask, 1);
+}
+
 /* ---- stores ---- */
 
 static void store_scatter(struct emitter *e, const struct context *cx, V value, V base, T element, const struct form_value *p,

@@ -12,6 +12,9 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Returns the word of 32 bits that begins `bytes` bytes behind the element that a K_LOAD without guards reads, which is the
  * same for all lanes. */
 V emit_load_word(struct emitter *e, const struct context *cx, uint32_t expr, int64_t bytes);
+/** Returns a vector of the words of four bytes each that an expression loads, a word for each lane (tile_loads_words), at the
+ * innermost level. */
+V emit_load_words(struct emitter *e, const struct context *cx, uint32_t expr);
 /** Emits a store of the value. */
 void emit_store(struct emitter *e, const struct context *cx, uint32_t store, V value);
 /** Returns what a row buffer keeps of an expression. */

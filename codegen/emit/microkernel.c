@@ -325,7 +325,7 @@ static void split_loop(struct emitter *e, const struct context *cx, struct nest_
 
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
-    if (has_bytes(e) && r == e->k->reduced_count - 2) {
+    if (has_bytes(e) && r == e->k->reduced_count - tile_word_vars(e->s)) {
         byte_products_step(e, cx, t->partial, t->corrections);
         return;
     }

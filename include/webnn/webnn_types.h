@@ -191,8 +191,8 @@ typedef enum WNNPrecision {
     WNNPrecision_Float32 = 0, /**< as the specification wants it */
     WNNPrecision_Bf16x2 = 1,  /**< operands as sums of two bfloat16 numbers: multiplied to about 16 bits */
     WNNPrecision_Bf16 = 2,    /**< operands rounded to bfloat16: multiplied to about 8 bits */
-    WNNPrecision_Int8 = 3,    /**< matmuls with weights of 4 bits: the other operand rounded to 8 bits, relative to the largest
-                                   number of each block of 32 or so; everything else as Float32 */
+    WNNPrecision_Int8 = 3,    /**< matmuls with weights of 4 or 8 bits: the other operand rounded to 8 bits, relative to the
+                                   largest number of each block of 32 or so; everything else as Float32 */
     WNNPrecision_Force32 = 0x7FFFFFFF
 } WNNPrecision;
 

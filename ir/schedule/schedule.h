@@ -15,6 +15,7 @@
  *
  *   schedule_cpu.c        the vector variable, row buffers, lanes and unrolling, units; all of it put together
  *   schedule_matmul.c     register tiles
+ *   schedule_bytes.c      products of bytes
  *   schedule_mr_nr.c      MR x NR of those, and panels of packed B
  *   schedule_transpose.c  transposes in registers
  *   schedule_strided.c    loads of every second element
@@ -47,20 +48,29 @@ struct schedule_expr {
 };
 
 /**
- * Says that a contraction multiplies bytes: A is a_factor times unsigned bytes less 128, B is b_factor times unsigned numbers
- * of 4 bits less a zero point, and factors and zero point change only from block to block of K.  The sum of a block is one of
- * integers, which is exact.  The two innermost REDUCED variables, of 2 and 4 values, run over the eight numbers of a word: bits
- * 4 * (2 j + i) of it belong to step (i, j).  A code generator adds the products of a word by one instruction for i and all j.
+ * Says that a contraction multiplies bytes: A is a_factor times unsigned bytes less a zero point, and B is b_factor times one
+ * of
+ *
+ *   signed bytes (whole)   The innermost REDUCED variable, of 4 values, runs over the four of a word, and neighbours along the
+ *                          vector variable are neighbouring words.
+ *   numbers of 4 bits      They are unsigned, less a zero point.  The two innermost REDUCED variables, of 2 and 4 values, run
+ *                          over the eight numbers of a word: bits 4 * (2 j + i) of it belong to step (i, j).
+ *
+ * Factors and zero points change only from block to block of K.  The sum of a block is one of integers, which is exact.  A code
+ * generator adds four products to a sum by one instruction: those of a word, or of 4-bit numbers for i and all j.
  *
  * Such an instruction multiplies unsigned by signed bytes, so that one operand's zero point is taken off before and the other's
  * behind the sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.
  */
 struct byte_products {
-    uint32_t a;     /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
-    uint32_t words; /* the K_LOAD of B's words */
-    uint32_t a_factor, b_factor;
-    uint32_t zero; /* KEXPR_NONE: there is none */
-    bool columns;  /* the zero point, a constant, is taken off B, and columns are summed; else A becomes signed */
+    uint32_t a;                  /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
+    uint32_t a_zero;             /* the K_LOAD of A's zero point, a single byte; KEXPR_NONE: it is 128 */
+    uint32_t words;              /* the K_LOAD of B's words, or of its bytes */
+    uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */
+    uint32_t zero;               /* B's; KEXPR_NONE: there is none */
+    bool whole;                  /* B has signed bytes */
+    bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; else A becomes signed
+                   */
 };
 
 /** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */
@@ -216,6 +226,9 @@ bool tile_is_operand(const struct kexpr *x);
 bool tile_is_a(const struct schedule *s, const struct kexpr *x);
 /** Returns the operand that is loaded by vectors and the same for all rows, or KEXPR_NONE if there is none. */
 uint32_t tile_b(const struct schedule *s);
+/** Returns how many REDUCED variables run over the numbers of a word of B, of which a step takes all: none but for
+ * byte_products. */
+uint32_t tile_word_vars(const struct schedule *s);
 /** Returns whether the points of a PARALLEL variable, m_var for one, read B again. */
 bool tile_repeats_b(const struct schedule *s, uint32_t var);
 /** Returns how many zeros stand for a row of operand x in the padding, which is what loops inside of `branch` ones read of it.

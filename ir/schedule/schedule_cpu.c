@@ -41,6 +41,8 @@ static double load_cost(const struct schedule *s, const struct kexpr *load, uint
 {
     const uint32_t stride = load_stride(s, load, var);
 
+    if (tile_loads_words(s->kernel, load, var)) /* its contraction loads words */
+        return 1.0 / (double)s->facts->loop.assumed_lanes;
     if (load_repeat(s, load, var)) /* a load and a shuffle */
         return 2.0 / (double)s->facts->loop.assumed_lanes;
     /* As many loads as the stride, and a shuffle for each but the first. */

@@ -57,6 +57,21 @@ int64_t mr_nr_block(const struct target_facts *facts, int64_t m, uint32_t m_mult
 bool tile_find(struct schedule *s);
 /** Chooses the rest of the register tile, after tile_find. */
 void tile_choose(struct schedule *s, const struct target *target);
+/** Returns the contraction of a kernel that has one. */
+const struct kexpr *find_dot(const struct kernel *k);
+/** Returns how many loops over REDUCED variables must be open for a form to have a value. */
+uint32_t depth_of(const struct kernel *k, const struct kaffine *a);
+/** Returns the same for an expression. */
+uint32_t expr_depth(const struct kernel *k, uint32_t id);
+
+/* ---- products of bytes (schedule_bytes.c) ---- */
+
+/** Finds out whether bytes are multiplied, after the rest of tile_choose up to where accumulation is split.  Then blocks are
+ * those of the factors, and sums of integers are split there alone. */
+void bytes_choose(struct schedule *s, const struct target *target);
+/** Returns whether x loads one of four signed bytes of a word, over which the innermost REDUCED variable runs, and neighbours
+ * along var are neighbouring words, so that vectors of words are loaded (struct byte_products). */
+bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var);
 /** Returns whether B depends on a PARALLEL variable. */
 bool tile_is_b_var(const struct schedule *s, uint32_t var);
 

@@ -25,6 +25,12 @@ static void mark_loads(const struct kernel *k, uint32_t id, bool *loads)
     }
 }
 
+/** Returns whether a load is one of vectors along the vector variable. */
+static bool loads_vectors(const struct schedule *s, const struct kexpr *x)
+{
+    return kaffine_coefficient(x->index, s->vector_var) == 1 || tile_loads_words(s->kernel, x, s->vector_var);
+}
+
 /** Returns how many rows of a tile a variable fills: what makes one variable a better M than another. */
 static int64_t rows_of(const struct schedule *s, uint32_t var)
 {
@@ -96,15 +102,14 @@ bool tile_find(struct schedule *s)
     mark_loads(k, k->exprs[sum].args[0], loads);
     mark_loads(k, k->exprs[sum].args[1], loads);
     for (uint32_t i = 0; i < k->expr_count; i++)
-        s->tiled |= loads[i] && kaffine_coefficient(k->exprs[i].index, s->vector_var) == 1;
+        s->tiled |= loads[i] && loads_vectors(s, &k->exprs[i]);
     for (uint32_t u = k->parallel_count; u-- > k->macro_tile_vars;) { /* of equals the innermost */
         bool shared = false, derived = false;
 
         for (uint32_t i = 0; i < k->var_count; i++)
             derived |= k->vars[i].kind == KVAR_DIVMOD && kaffine_coefficient(k->vars[i].base, u);
         for (uint32_t i = 0; i < k->expr_count; i++)
-            shared |= loads[i] && kaffine_coefficient(k->exprs[i].index, s->vector_var) == 1 &&
-                      !kaffine_coefficient(k->exprs[i].index, u);
+            shared |= loads[i] && loads_vectors(s, &k->exprs[i]) && !kaffine_coefficient(k->exprs[i].index, u);
         if (s->tiled && u != s->vector_var && shared && !derived && !k->vars[u].bounded && k->vars[u].size > 1 &&
             (s->tile.m_var == KEXPR_NONE || rows_of(s, u) > rows_of(s, s->tile.m_var)))
             s->tile.m_var = u;
@@ -117,8 +122,7 @@ bool tile_find(struct schedule *s)
 
 /* ---- questions about the kernel ---- */
 
-/* Returns the contraction of a kernel that has one. */
-static const struct kexpr *find_dot(const struct kernel *k)
+const struct kexpr *find_dot(const struct kernel *k)
 {
     const struct kexpr *dot = NULL;
 
@@ -139,8 +143,7 @@ bool form_derives_from(const struct kernel *k, const struct kaffine *a, uint32_t
     return false;
 }
 
-/* Returns how many loops over REDUCED variables must be open for a form to have a value. */
-static uint32_t depth_of(const struct kernel *k, const struct kaffine *a)
+uint32_t depth_of(const struct kernel *k, const struct kaffine *a)
 {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < a->count; i++) {
@@ -225,8 +228,7 @@ uint32_t tile_b(const struct schedule *s)
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
         int64_t bytes;
-        if (!tile_is_operand(x) || kaffine_coefficient(x->index, s->vector_var) != 1 ||
-            kaffine_coefficient(x->index, s->tile.m_var))
+        if (!tile_is_operand(x) || !loads_vectors(s, x) || kaffine_coefficient(x->index, s->tile.m_var))
             continue;
         bytes = k->tensors[x->tensor].elements * (int64_t)dtype_size(k->tensors[x->tensor].type);
         if (bytes > most) {
@@ -304,8 +306,7 @@ static void choose_split(struct schedule *s)
     }
 }
 
-/* Returns how many loops over REDUCED variables must be open for an expression to have a value. */
-static uint32_t expr_depth(const struct kernel *k, uint32_t id)
+uint32_t expr_depth(const struct kernel *k, uint32_t id)
 {
     const struct kexpr *x = &k->exprs[id];
     uint32_t depth = x->op == K_LOAD || x->op == K_INDEX ? depth_of(k, &x->index) : 0;
@@ -347,117 +348,6 @@ static void choose_factor(struct schedule *s)
     if (depth) {
         t->split = depth - 1;
         t->split_steps = 1;
-    }
-}
-
-/* Returns whether x casts what e is to float32, and finds e. */
-static const struct kexpr *cast_from(const struct kernel *k, const struct kexpr *x)
-{
-    return x->op == K_CAST && x->type == KT_F32 ? &k->exprs[x->args[0]] : NULL;
-}
-
-/* Splits a product into a factor that changes only from block to block of K and the rest.  Returns false if it is none. */
-static bool split_product(const struct kernel *k, const struct kexpr *x, uint32_t depth_most, uint32_t *factor,
-                          const struct kexpr **rest)
-{
-    for (uint32_t i = 0; x->op == K_MUL && i < 2; i++)
-        if (expr_depth(k, x->args[i]) <= depth_most && expr_depth(k, x->args[!i]) > depth_most) {
-            *factor = x->args[i];
-            *rest = &k->exprs[x->args[!i]];
-            return true;
-        }
-    return false;
-}
-
-/* Finds the words of 4-bit numbers, whose bits 4 * (2 j + i) belong to step (i, j) of the two innermost loops. */
-static bool find_words(const struct schedule *s, const struct kexpr *x, uint32_t *words)
-{
-    const struct kernel *k = s->kernel;
-    const uint32_t i = k->parallel_count + k->reduced_count - 2, j = i + 1;
-    const struct kexpr *shift, *four, *place;
-
-    if (!x || x->op != K_AND || x->type != KT_U32)
-        return false;
-    const bool swapped = k->exprs[x->args[0]].op == K_CONST;
-    const struct kexpr *mask = &k->exprs[x->args[!swapped]], *shifted = &k->exprs[x->args[swapped]];
-    if (mask->op != K_CONST || mask->bits.u32 != 15 || shifted->op != K_SHR)
-        return false;
-    *words = shifted->args[0];
-    shift = &k->exprs[shifted->args[1]];
-    if (k->exprs[*words].op != K_LOAD || k->exprs[*words].guard_count || shift->op != K_SHL)
-        return false;
-    four = &k->exprs[shift->args[1]];
-    place = &k->exprs[shift->args[0]];
-    place = place->op == K_CAST ? &k->exprs[place->args[0]] : place;
-    return four->op == K_CONST && four->bits.u32 == 2 && place->op == K_INDEX && place->index.count == 2 &&
-           !place->index.offset && kaffine_coefficient(place->index, i) == 1 && kaffine_coefficient(place->index, j) == 2 &&
-           kaffine_coefficient(k->exprs[*words].index, s->vector_var) == 1 &&
-           depth_of(k, &k->exprs[*words].index) <= k->reduced_count - 2;
-}
-
-/* Returns the load of unsigned bytes that x is, less 128, as floats, or NULL. */
-static const struct kexpr *bytes_of(const struct kernel *k, const struct kexpr *x)
-{
-    const struct kexpr *zero = x->op == K_SUB ? &k->exprs[x->args[1]] : NULL, *load;
-
-    if (!zero || zero->op != K_CONST || zero->type != KT_F32 || zero->bits.f32 != 128)
-        return NULL;
-    load = cast_from(k, &k->exprs[x->args[0]]);
-    return load && load->op == K_LOAD && load->type == KT_U8 && !load->guard_count ? load : NULL;
-}
-
-/* Returns whether columns of B are better summed than rows of A: there are fewer of them in a tile. */
-static bool sums_columns(const struct schedule *s, const struct byte_products *p)
-{
-    const struct kexpr *zero = p->zero != KEXPR_NONE ? &s->kernel->exprs[p->zero] : NULL;
-
-    if (zero && (zero->op != K_CONST || zero->bits.f32 < 0 || zero->bits.f32 > 15))
-        return false;
-    return s->tile.mr >= s->tile.vectors;
-}
-
-/* Finds out whether bytes are multiplied.  Then blocks are those of the factors, and sums of integers are split there alone. */
-static void choose_bytes(struct schedule *s, const struct target *target)
-{
-    const struct kernel *k = s->kernel;
-    const struct kexpr *dot = find_dot(k), *a, *b, *numbers;
-    const uint32_t last = k->parallel_count + k->reduced_count - 1, depth_most = k->reduced_count - 2;
-    struct register_tile *t = &s->tile;
-    struct byte_products p = {.zero = KEXPR_NONE};
-    int64_t points = 2, block = 8;
-    uint32_t depth;
-
-    t->blocks.bytes = (struct byte_products){.a = KEXPR_NONE};
-    if (!target->isa.byte_products || k->reduced_count < 2 || k->vars[last].size != 4 || k->vars[last - 1].size != 2 ||
-        !split_product(k, &k->exprs[dot->args[0]], depth_most, &p.a_factor, &a) ||
-        !split_product(k, &k->exprs[dot->args[1]], depth_most, &p.b_factor, &b))
-        return;
-    if (b->op == K_SUB && expr_depth(k, b->args[1]) <= depth_most) {
-        p.zero = b->args[1];
-        b = &k->exprs[b->args[0]];
-    }
-    numbers = cast_from(k, b);
-    a = bytes_of(k, a);
-    if (!a || kaffine_coefficient(a->index, s->vector_var) || kaffine_coefficient(a->index, last) != 1 ||
-        kaffine_coefficient(a->index, last - 1) != 4 || !find_words(s, numbers, &p.words))
-        return;
-    p.a = (uint32_t)(a - k->exprs);
-    p.columns = sums_columns(s, &p);
-    depth = expr_depth(k, p.a_factor) > expr_depth(k, p.b_factor) ? expr_depth(k, p.a_factor) : expr_depth(k, p.b_factor);
-    if (p.zero != KEXPR_NONE && expr_depth(k, p.zero) > depth)
-        depth = expr_depth(k, p.zero);
-    for (uint32_t r = depth; r < depth_most; r++)
-        block *= k->vars[k->parallel_count + r].size;
-    if (block > BYTE_SUM_STEPS)
-        return;
-    t->blocks.bytes = p;
-    t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
-    t->split = depth ? depth - 1 : KEXPR_NONE;
-    t->split_steps = 1;
-    for (t->unroll_from = depth_most; t->unroll_from > depth; t->unroll_from--) {
-        points *= k->vars[k->parallel_count + t->unroll_from - 1].size;
-        if (points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
-            break;
     }
 }
 
@@ -571,8 +461,8 @@ bool tile_is_b_var(const struct schedule *s, uint32_t var)
     const struct kernel *k = s->kernel;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kaffine *a = &k->exprs[i].index;
-        if (tile_is_operand(&k->exprs[i]) && kaffine_coefficient(*a, s->vector_var) == 1 &&
-            !kaffine_coefficient(*a, s->tile.m_var) && (kaffine_coefficient(*a, var) || form_derives_from(k, a, var)))
+        if (tile_is_operand(&k->exprs[i]) && loads_vectors(s, &k->exprs[i]) && !kaffine_coefficient(*a, s->tile.m_var) &&
+            (kaffine_coefficient(*a, var) || form_derives_from(k, a, var)))
             return true;
     }
     return false;
@@ -622,15 +512,14 @@ void tile_choose(struct schedule *s, const struct target *target)
     }
     choose_split(s);
     choose_factor(s);
-    choose_bytes(s, target);
+    bytes_choose(s, target);
     if (t->split != KEXPR_NONE && t->split >= t->unroll_from)
         t->unroll_from = t->split + 1;
     choose_guards(s);
     t->zeros = zeros_needed(s, t->branch);
     for (uint32_t i = 0; i < k->expr_count && !k->macro_tile_vars; i++) {
         const struct kexpr *x = &k->exprs[i];
-        if (tile_is_operand(x) && kaffine_coefficient(x->index, s->vector_var) == 1 && t->m_var != KEXPR_NONE &&
-            !kaffine_coefficient(x->index, t->m_var))
+        if (tile_is_operand(x) && loads_vectors(s, x) && t->m_var != KEXPR_NONE && !kaffine_coefficient(x->index, t->m_var))
             t->b_outer |= (double)k->tensors[x->tensor].elements * (double)dtype_size(k->tensors[x->tensor].type) >
                           s->facts->cache.l2_reused_share * (double)s->facts->cache.l2_bytes;
     }

@@ -93,9 +93,9 @@ static void print_tile(const struct schedule *s, FILE *out)
     if (t->blocks.factor != KEXPR_NONE)
         fprintf(out, " times e%u", t->blocks.factor);
     if (t->blocks.bytes.a != KEXPR_NONE)
-        fprintf(out, " bytes e%u e%u times e%u e%u less e%d%s", t->blocks.bytes.a, t->blocks.bytes.words,
-                t->blocks.bytes.a_factor, t->blocks.bytes.b_factor, (int)t->blocks.bytes.zero,
-                t->blocks.bytes.columns ? " columns" : "");
+        fprintf(out, " bytes e%u e%u%s times e%d e%d less e%d e%d%s", t->blocks.bytes.a, t->blocks.bytes.words,
+                t->blocks.bytes.whole ? " whole" : "", (int)t->blocks.bytes.a_factor, (int)t->blocks.bytes.b_factor,
+                (int)t->blocks.bytes.a_zero, (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "");
     fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u prefetch %d block %" PRId64, t->guarded, t->ranged,
             t->branch, t->zeros, t->b_outer, t->m_outer, (int)t->prefetch_var, t->m_block);
     if (t->strided)

@@ -11,8 +11,8 @@
  *            vector of words has the same bits of as many channels, and shifting it serves eight steps of the sum
  *            or, for kernels that multiply bytes, uint4 [N / P, blocks, K / blocks / 8, P, 4, 2]: the word's even bits of 4
  *            are four neighbours, the odd ones the next four
- *   8 bits   [N / P, blocks, K / blocks, P]
- *   16 bits  [N / P, K, P]
+ *   8 bits   [N / P, blocks, K / blocks, P], or, for kernels that multiply bytes, [N / P, blocks, K / blocks / 4, P, 4]:
+ * signed, four neighbours along K in a word 16 bits  [N / P, K, P]
  *
  * Scales and zero points, one for each block of K (or for all of it), become float32 [N / P, blocks, 1, P(, 1)], or a scalar if
  * they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was.
@@ -253,6 +253,26 @@ static struct value *pack_nibbles(struct graph *g, const struct value *q, const 
     return v;
 }
 
+enum { BYTES_PER_WORD = 4 }; /* of K, where kernels multiply bytes */
+
+/* Packs bytes, from which `flip` is flipped, into words of neighbours along K. */
+static struct value *pack_words(struct graph *g, const struct value *q, const struct packing *p, uint8_t flip)
+{
+    const uint32_t dims[] = {(uint32_t)(p->n / p->panel), (uint32_t)p->blocks, (uint32_t)(p->inner / BYTES_PER_WORD),
+                             (uint32_t)p->panel, BYTES_PER_WORD};
+    const uint8_t *bytes = q->constant->data;
+    void *data;
+    struct value *v = add_constant(g, WNNOperandDataType_Int8, 5, dims, &data);
+    uint8_t *to = data;
+
+    for (int64_t panel = 0; v && panel < p->n; panel += p->panel)
+        for (int64_t k = 0; k < p->k; k += BYTES_PER_WORD)
+            for (int64_t i = 0; i < p->panel; i++)
+                for (int64_t j = 0; j < BYTES_PER_WORD; j++)
+                    *to++ = bytes[(panel + i) * p->n_stride + (k + j) * p->k_stride] ^ flip;
+    return v;
+}
+
 /* Packs elements of one byte or two, from which `flip` is flipped. */
 static struct value *pack_elements(struct graph *g, const struct value *q, const struct packing *p, dtype type, uint8_t flip)
 {
@@ -305,7 +325,7 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
     int low, high;
 
     find_range(q, &low, &high);
-    p->paired = p->paired && high - low < 16;
+    p->paired = p->paired && (high - low < 16 || is_everywhere(&zeros, p, is_signed ? 0 : 128));
     if (high - low < 16 && p->inner % DTYPE_UINT4_PER_WORD == 0) {
         rank = p->paired ? 6 : 5;
         v = pack_nibbles(g, q, p, low);
@@ -313,7 +333,9 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
         if (!v || !zero)
             return NULL;
     } else if (is_everywhere(&zeros, p, is_signed ? 0 : 128)) { /* what is meant are signed bytes */
-        v = pack_elements(g, q, p, WNNOperandDataType_Int8, is_signed ? 0 : 0x80);
+        const uint8_t flip = is_signed ? 0 : 0x80;
+        rank = p->paired ? 5 : 4;
+        v = p->paired ? pack_words(g, q, p, flip) : pack_elements(g, q, p, WNNOperandDataType_Int8, flip);
     } else {
         v = pack_elements(g, q, p, q->type.type, 0);
         zero = pack_small(g, &zeros, p, 0, 4);

@@ -209,7 +209,8 @@ static void round_x(float *to, uint32_t rows, uint32_t block)
 static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
 {
     static float rounded[ROWS_MAX * K];
-    const bool words = f->range && f->range <= 16 && K / f->k_blocks % 8 == 0;
+    const int middle = f->type == WNNOperandDataType_Int8 ? 0 : 128;
+    const bool words = f->range && (f->range <= 16 || f->zero == middle) && K / f->k_blocks % 8 == 0;
     char where[80], other[80];
 
     compute(rounding, f, rows, transposed);

@@ -32,6 +32,8 @@ for call in decode prompt; do
     # multiplies bytes, and as above if not.  The switch makes weights as small as these stay compact.
     WEBNN_DEBUG=${WEBNN_DEBUG:+$WEBNN_DEBUG,}prefer-compact
     export WEBNN_DEBUG
-    compare q4 $call q4_int8 --precision int8 || compare q4 $call q4 --precision int8 || status=1
+    for weights in q4 q8; do
+        compare $weights $call ${weights}_int8 --precision int8 || compare $weights $call $weights --precision int8 || status=1
+    done
 done
 exit $status

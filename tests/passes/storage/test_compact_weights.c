@@ -177,6 +177,32 @@ static void other_weights_are_folded(void **state)
     graph_free(g);
 }
 
+/* Makes kernels of the graph, and counts those that multiply bytes and those in no register tiles. */
+static void count_kernels(struct graph *g, const struct pass_options *o, uint32_t *multiply, uint32_t *others)
+{
+    struct error e = {0};
+
+    *multiply = *others = 0;
+    pass_fuse_kernels(g, o);
+    pass_finish_clusters(g, o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct kernel_list list;
+
+        if (c->kind != CLUSTER_KERNEL)
+            continue;
+        assert_true(lower_cluster(g, c, o->target, &list, &e));
+        for (uint32_t i = 0; i < list.count; i++) {
+            struct schedule *s = schedule_cpu(list.kernels[i], o->target);
+            assert_non_null(s);
+            *multiply += s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE;
+            *others += !s->tiled;
+            schedule_free(s);
+        }
+        kernel_list_free(&list);
+    }
+}
+
 /* Operand A becomes bytes where the precision allows it, once for all matmuls that read it, and their kernels multiply bytes.
  */
 static void the_other_operand_is_rounded_to_bytes(void **state)
@@ -190,8 +216,7 @@ static void the_other_operand_is_rounded_to_bytes(void **state)
     struct target t;
     struct pass_options o = unpacking(&t);
     struct graph *g = parse_random(body, 0, 16);
-    uint32_t multiply = 0, round = 0, bytes_made = 0;
-    struct error e = {0};
+    uint32_t multiply, round, bytes_made = 0;
 
     (void)state;
     t.isa.byte_products = t.rounds_operands = true;
@@ -202,27 +227,38 @@ static void the_other_operand_is_rounded_to_bytes(void **state)
     graph_for_each (g, n)
         bytes_made += n->op == OP_CAST && n->results[0]->type.type == WNNOperandDataType_Uint8;
     assert_int_equal(bytes_made, 1);
-    pass_fuse_kernels(g, &o);
-    pass_finish_clusters(g, &o);
-    assert_int_equal(g->error.status, WNNStatus_Success);
-    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
-        struct kernel_list list;
-
-        if (c->kind != CLUSTER_KERNEL)
-            continue;
-        assert_true(lower_cluster(g, c, &t, &list, &e));
-        for (uint32_t i = 0; i < list.count; i++) {
-            struct schedule *s = schedule_cpu(list.kernels[i], &t);
-            assert_non_null(s);
-            multiply += s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE;
-            round += !s->tiled;
-            schedule_free(s);
-        }
-        kernel_list_free(&list);
-    }
+    count_kernels(g, &o, &multiply, &round);
     assert_int_equal(multiply, 2);
     assert_int_equal(round, 1);
     graph_free(g);
+}
+
+/* So it does beside weights of 8 bits that are signed numbers, or unsigned ones around 128: words of four neighbours. */
+static void whole_bytes_are_multiplied(void **state)
+{
+    static const char body[] = "inputs { x: f32[4, 256]; } consts { q: u8[256, 128] @scalar(1); s: f32[8, 128] @scalar(1); "
+                               "z: u8[8, 128] @scalar(128); } "
+                               "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }";
+    struct target t;
+    struct pass_options o = unpacking(&t);
+
+    (void)state;
+    t.isa.byte_products = t.rounds_operands = true;
+    for (int zero = 127; zero <= 128; zero++) {
+        struct graph *g = parse_random(body, 0, 256);
+        uint32_t multiply, round;
+
+        for (const struct value *v = g->first_constant; v; v = v->next_constant)
+            if (v->type.type == WNNOperandDataType_Uint8 && v->type.dims[0] == 8)
+                memset((void *)(uintptr_t)v->constant->data, zero, v->constant->bytes);
+        check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
+        assert_true(pass_pack_weights(g, &o));
+        assert_prints(g, zero == 128 ? "i8[2, 8, 8, 64, 4]" : "u8[2, 8, 32, 64]");
+        count_kernels(g, &o, &multiply, &round);
+        assert_int_equal(multiply, zero == 128);
+        assert_int_equal(round, zero == 128);
+        graph_free(g);
+    }
 }
 
 int main(void)
@@ -235,6 +271,7 @@ int main(void)
         cmocka_unit_test(transposed_weights_and_halves_are_packed),
         cmocka_unit_test(other_weights_are_folded),
         cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
+        cmocka_unit_test(whole_bytes_are_multiplied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
