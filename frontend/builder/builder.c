@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Implements the life of a graph builder: it is created, takes inputs and constants, keeps the first error, and builds a graph
+ * Implements the life of a graph builder: it is created, takes inputs, keeps the first error, and builds a graph
  * (frontend/builder/builder.h).
  */
 #include "frontend/builder/builder.h"
@@ -244,8 +244,7 @@ bool wnnOperandIsError(WNNOperand operand)
 
 /* ---- descriptors ---- */
 
-/** Implements the IDL's conversion of a descriptor, and "check dimensions". */
-static bool descriptor_type(const WNNOperandDescriptor *d, const char *what, struct tensor_type *type, struct error *e)
+bool builder_descriptor(const WNNOperandDescriptor *d, const char *what, struct tensor_type *type, struct error *e)
 {
     memset(type, 0, sizeof(*type));
     if (!d)
@@ -294,7 +293,7 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
         error_set(e, WNNStatus_TypeError, "%s: there is an input of that name already", what);
         return NULL;
     }
-    if (!descriptor_type(descriptor, what, &type, e))
+    if (!builder_descriptor(descriptor, what, &type, e))
         return NULL;
     operand = builder_operand(b, &type, e);
     if (!operand)
@@ -313,8 +312,7 @@ static WNNOperand add_input(WNNGraphBuilder b, WNNStringView name, WNNOperandDes
     return operand;
 }
 
-/** Says "builder is NULL", for methods that were called without one. */
-static WNNOperand no_builder(const char *method)
+WNNOperand builder_missing(const char *method)
 {
     struct error e = {0};
 
@@ -328,134 +326,8 @@ WNNOperand wnnGraphBuilderInput(WNNGraphBuilder b, WNNStringView name, WNNOperan
     WNNOperand operand;
 
     if (!b)
-        return no_builder("input");
+        return builder_missing("input");
     operand = add_input(b, name, descriptor, &e);
-    return operand ? operand : builder_fail(b, &e);
-}
-
-/* ---- constants ---- */
-
-/** Connects a constant whose bytes are there, and takes over the reference.  Returns NULL after an error in *e. */
-static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type, struct constant *c, struct error *e)
-{
-    WNNOperand operand;
-
-    if (!c) {
-        error_out_of_memory(e);
-        return NULL;
-    }
-    operand = builder_operand(b, type, e);
-    if (!operand) {
-        constant_release(c);
-        return NULL;
-    }
-    operand->value = graph_add_constant(b->graph, type, c);
-    if (!operand->value) {
-        error_out_of_memory(e);
-        return NULL;
-    }
-    budget_grow(&b->graph->budget, (uint64_t)type_bytes(type));
-    return operand;
-}
-
-/** Makes the checks of constant(descriptor, buffer). */
-static bool check_constant(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data, size_t byteLength,
-                           struct tensor_type *type, struct error *e)
-{
-    if (!builder_can_build(b, "constant", e) || !descriptor_type(descriptor, "constant", type, e))
-        return false;
-    if ((uint64_t)type_bytes(type) != byteLength)
-        return error_set(e, WNNStatus_TypeError, "constant: the buffer has %zu bytes, the descriptor asks for %lld", byteLength,
-                         (long long)type_bytes(type));
-    if (!data)
-        return error_set(e, WNNStatus_TypeError, "constant: data is NULL");
-    return true;
-}
-
-WNNOperand wnnGraphBuilderConstant(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data,
-                                   size_t byteLength)
-{
-    struct error e = {0};
-    struct tensor_type type;
-    WNNOperand operand = NULL;
-
-    if (!b)
-        return no_builder("constant");
-    if (check_constant(b, descriptor, data, byteLength, &type, &e))
-        operand = add_constant(b, &type, constant_create(data, byteLength), &e);
-    return operand ? operand : builder_fail(b, &e);
-}
-
-WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder b, WNNOperandDescriptor const *descriptor, void const *data,
-                                       size_t byteLength, WNNBufferReleaseCallbackInfo release)
-{
-    struct error e = {0};
-    struct tensor_type type;
-    WNNOperand operand = NULL;
-
-    if (b && check_constant(b, descriptor, data, byteLength, &type, &e)) {
-        /* From here on the constant calls release, whatever happens. */
-        operand = add_constant(b, &type, constant_lend(data, byteLength, release), &e);
-    } else if (release.callback) {
-        release.callback(data, byteLength, release.userdata1, release.userdata2);
-    }
-    if (!b)
-        return no_builder("constant");
-    return operand ? operand : builder_fail(b, &e);
-}
-
-WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder b, WNNOperandDataType dataType, WNNNumber value)
-{
-    struct error e = {0};
-    struct tensor_type type;
-    WNNOperand operand = NULL;
-
-    if (!b)
-        return no_builder("constant");
-    if (builder_can_build(b, "constant", &e) &&
-        descriptor_type(&(WNNOperandDescriptor){dataType, 0, NULL}, "constant", &type, &e)) {
-        if (value.type == WNNNumberType_Undefined || (unsigned)value.type > WNNNumberType_Uint64) {
-            error_set(&e, WNNStatus_TypeError, "constant: value is no number");
-        } else {
-            union scalar s = number_cast(value, dataType);
-
-            operand = add_constant(b, &type, constant_create(&s, dtype_size(dataType)), &e);
-        }
-    }
-    return operand ? operand : builder_fail(b, &e);
-}
-
-WNNOperand wnnGraphBuilderConstantTensor(WNNGraphBuilder b, WNNTensor tensor)
-{
-    struct error e = {0};
-    struct tensor_type type;
-    struct constant *c = NULL;
-    WNNOperand operand = NULL;
-
-    if (!b)
-        return no_builder("constant");
-    /* Here the specification checks the tensor before the builder. */
-    if (!tensor)
-        error_set(&e, WNNStatus_TypeError, "constant: tensor is NULL");
-    else
-        c = runtime_tensor_constant(b->context, tensor, &type, &e);
-    if (c && !builder_can_build(b, "constant", &e)) {
-        constant_release(c);
-    } else if (c) {
-        struct constant_tensor *link = arena_alloc(&b->arena, sizeof(*link));
-
-        if (!link) {
-            constant_release(c);
-            error_out_of_memory(&e);
-        } else {
-            operand = add_constant(b, &type, c, &e);
-        }
-        if (operand) {
-            wnnTensorAddRef(tensor);
-            *link = (struct constant_tensor){operand->value, tensor, b->constant_tensors};
-            b->constant_tensors = link;
-        }
-    }
     return operand ? operand : builder_fail(b, &e);
 }
 
@@ -641,7 +513,7 @@ WNNFuture wnnGraphBuilderBuildAsync(WNNGraphBuilder b, size_t outputCount, WNNNa
     struct graph *g;
 
     if (!b) {
-        no_builder("build");
+        builder_missing("build");
         if (callbackInfo.callback) /* no context to wait in: it reports at once */
             callbackInfo.callback(WNNStatus_TypeError, NULL, wnnGetLastErrorMessage(), callbackInfo.userdata1,
                                   callbackInfo.userdata2);

@@ -148,6 +148,13 @@ WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WN
                                        (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
 }
 
+WNNOperand file_map_lend_uint4(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                               const void *data, size_t byteLength)
+{
+    return wnnGraphBuilderConstantUint4Lent(builder, descriptor, data, byteLength,
+                                            (WNNBufferReleaseCallbackInfo){release_constant, file_map_retain(map), NULL});
+}
+
 WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
                              size_t offset, size_t byteLength)
 {

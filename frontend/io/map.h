@@ -42,5 +42,8 @@ WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, cons
 /** Returns the same of `data`, anywhere inside the map, lent wherever it lies. */
 WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
                          const void *data, size_t byteLength);
+/** Returns a constant of numbers of 4 bits, likewise (wnnGraphBuilderConstantUint4Lent). */
+WNNOperand file_map_lend_uint4(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                               const void *data, size_t byteLength);
 
 #endif

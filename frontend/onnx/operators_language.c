@@ -3,13 +3,14 @@
  * Imports the operators of the domain com.microsoft that language models are written in: MatMulNBits and GatherBlockQuantized,
  * whose weights have 4 or 8 bits and a scale for every block, GroupQueryAttention with its cache.
  *
- * WebNN has no data type of 4 bits: such weights become bytes here, and the compiler packs them again
+ * WebNN has no data type of 4 bits, but the builder takes constants of them as bytes: weights stay in the file
  * (docs/compact-weights.md).
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/map.h"
 #include "frontend/onnx/attention.h"
 #include "frontend/onnx/operators.h"
 
@@ -69,6 +70,28 @@ static WNNOperand unpack_nibbles(struct onnx_node *n, const uint8_t *from, size_
                                        (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
 }
 
+/* Returns as many numbers of 4 bits, an even number, as a constant of bytes: lent where they lie in a file, else copied. */
+static WNNOperand lend_nibbles(struct onnx_node *n, size_t i, size_t count, const uint32_t dims[2])
+{
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, dims};
+    const struct onnx_value *v = onnx_input(n, i);
+    const uint8_t *from = bytes_of(n, i);
+    uint8_t *bytes;
+
+    if (!from)
+        return onnx_error_operand(n);
+    if (from == v->file && v->map)
+        return file_map_lend_uint4(v->map, n->builder, &descriptor, from, count / 2);
+    bytes = malloc(count / 2);
+    if (!bytes) {
+        onnx_refuse(n, "out of memory for %zu bytes of weights", count / 2);
+        return onnx_error_operand(n);
+    }
+    memcpy(bytes, from, count / 2);
+    return wnnGraphBuilderConstantUint4Lent(n->builder, &descriptor, bytes, count / 2,
+                                            (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
+}
+
 /* Checks the number of elements of an input of weights. */
 static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_t expected)
 {
@@ -78,8 +101,9 @@ static bool has_elements(struct onnx_node *n, size_t i, const char *what, int64_
     return have == expected || onnx_refuse(n, "%s has %lld elements, not %lld", what, (long long)have, (long long)expected);
 }
 
-/* Returns the weights as uint8 [rows, blocks * block]. */
-static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w)
+/* Returns the weights as uint8 [rows, blocks * block].  Those of 4 bits become bytes at once for a gather (`table`), and stay
+ * as they are for a matmul. */
+static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block_weights *w, bool table)
 {
     const uint32_t dims[2] = {w->rows, w->blocks * w->block};
     const struct onnx_value *v = onnx_input(n, i);
@@ -93,6 +117,8 @@ static WNNOperand read_weights(struct onnx_node *n, size_t i, const struct block
         return onnx_error_operand(n);
     if (w->bits == 8)
         return onnx_reshape(n, onnx_operand(n, i), 2, dims);
+    if (!table)
+        return lend_nibbles(n, i, (size_t)w->rows * dims[1], dims);
     bytes = bytes_of(n, i);
     return bytes ? unpack_nibbles(n, bytes, w->rows, dims[1], 2, dims) : onnx_error_operand(n);
 }
@@ -156,7 +182,7 @@ static bool import_matmul_n_bits(struct onnx_node *n)
     if ((uint64_t)w.rows * w.blocks * w.block > INT32_MAX)
         return onnx_refuse(n, "B has more than 2^31 elements");
     type = wnnOperandGetDataType(a);
-    b = read_weights(n, 1, &w);
+    b = read_weights(n, 1, &w, false);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
     scale = onnx_cast(n, onnx_reshape(n, onnx_operand(n, 2), 2, (uint32_t[]){w.rows, w.blocks}), type);
@@ -189,7 +215,7 @@ static bool import_gather_block_quantized(struct onnx_node *n)
     w.blocks = (w.columns + w.block - 1) / w.block;
     if (w.columns != w.blocks * w.block)
         return onnx_refuse(n, "rows of %u numbers are no whole blocks of %u", w.columns, w.block);
-    table = packed ? read_weights(n, 0, &w) : onnx_operand(n, 0);
+    table = packed ? read_weights(n, 0, &w, true) : onnx_operand(n, 0);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
     scales = onnx_operand(n, 2);

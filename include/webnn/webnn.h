@@ -450,6 +450,16 @@ WNN_EXPORT WNNOperand wnnGraphBuilderConstant(WNNGraphBuilder builder, WNNOperan
  */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantLent(WNNGraphBuilder builder, WNNOperandDescriptor const *descriptor,
                                                   void const *data, size_t byteLength, WNNBufferReleaseCallbackInfo release);
+/**
+ * Makes a constant of numbers from 0 to 15 that lie two in a byte, the first one in the lower half: not in the specification,
+ * which has no data type of 4 bits.  The operand is one of uint8, which the descriptor must say, with a number in each element.
+ * Weights that matmuls read through dequantizeLinear stay as small as they are (docs/compact-weights.md); for other readers
+ * they become bytes when the graph is built.  data is lent as wnnGraphBuilderConstantLent says.  Fails with TypeError for a bad
+ * descriptor or a byteLength that is not half the elements, rounded up.
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderConstantUint4Lent(WNNGraphBuilder builder, WNNOperandDescriptor const *descriptor,
+                                                       void const *data, size_t byteLength,
+                                                       WNNBufferReleaseCallbackInfo release);
 /** Makes a scalar constant of value cast to dataType: constant(dataType, value). */
 WNN_EXPORT WNNOperand wnnGraphBuilderConstantScalar(WNNGraphBuilder builder, WNNOperandDataType dataType, WNNNumber value);
 /**

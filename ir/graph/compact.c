@@ -7,17 +7,42 @@ static bool is_constant(const struct value *v)
     return v && v->kind == VALUE_CONSTANT;
 }
 
-/* Returns whether all inputs of n from `first` on are constants or absent. */
-static bool has_constants_from(const struct node *n, uint32_t first)
+const struct value *compact_constant(const struct value *v, bool *transposed)
 {
-    for (uint32_t i = first; i < n->input_count; i++)
-        if (n->inputs[i].value && !is_constant(n->inputs[i].value))
+    *transposed = false;
+    while (v && v->producer) {
+        const struct node *n = v->producer;
+        const struct value *in = n->inputs[0].value;
+
+        if (n->op == OP_TRANSPOSE && in->type.rank == 2)
+            *transposed ^= NODE_OPTIONS(n, WNNTransposeOptions)->permutation[0] == 1;
+        else if (n->op != OP_CAST || in->type.type != DTYPE_UINT4)
+            return NULL;
+        v = in;
+    }
+    return is_constant(v) ? v : NULL;
+}
+
+/* Returns whether all inputs of n from the second on are constants, perhaps transposed, or absent. */
+static bool has_constants(const struct node *n)
+{
+    for (uint32_t i = 1; i < n->input_count; i++) {
+        const struct value *v = n->inputs[i].value, *constant;
+        bool transposed;
+
+        if (!v)
+            continue;
+        constant = compact_constant(v, &transposed);
+        if (!constant || constant->type.type != v->type.type)
             return false;
+    }
     return true;
 }
 
 bool value_is_unpacked(const struct value *v)
 {
+    bool transposed;
+
     while (v && v->producer) {
         const struct node *n = v->producer;
 
@@ -25,11 +50,11 @@ bool value_is_unpacked(const struct value *v)
         switch (n->op) {
         case OP_DEQUANTIZE_LINEAR:
         case OP_CAST:
-            return dtype_is_float(n->results[0]->type.type) && is_constant(v) && dtype_size(v->type.type) <= 2 &&
-                   has_constants_from(n, 1);
+            return dtype_is_float(n->results[0]->type.type) && compact_constant(v, &transposed) &&
+                   dtype_size(v->type.type) <= 2 && has_constants(n);
         case OP_SUB:
         case OP_MUL:
-            if (!has_constants_from(n, 1) || type_elements(&v->type) != type_elements(&n->results[0]->type))
+            if (!has_constants(n) || type_elements(&v->type) != type_elements(&n->results[0]->type))
                 return false;
             break;
         case OP_TRANSPOSE:

@@ -69,8 +69,8 @@ struct byte_products {
     uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */
     uint32_t zero;               /* B's; KEXPR_NONE: there is none */
     bool whole;                  /* B has signed bytes */
-    bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; else A becomes signed
-                   */
+    bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; otherwise A
+                      becomes signed */
 };
 
 /** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */

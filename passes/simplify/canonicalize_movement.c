@@ -211,10 +211,11 @@ static struct value *expanded_parameter(struct graph *g, const struct node *n)
     return graph_add_constant(g, &v->type, c);
 }
 
-/* Returns whether v is a constant, or one that was transposed or reshaped: constant folding makes it one. */
+/* Returns whether v is a constant, or one that was transposed, reshaped or made bytes of: constant folding makes it one. */
 static bool is_moved_constant(const struct value *v)
 {
-    while (producer_of(v, OP_TRANSPOSE) || producer_of(v, OP_RESHAPE))
+    while (producer_of(v, OP_TRANSPOSE) || producer_of(v, OP_RESHAPE) ||
+           (producer_of(v, OP_CAST) && in0(v->producer)->type.type == DTYPE_UINT4))
         v = in0(v->producer);
     return v->kind == VALUE_CONSTANT;
 }

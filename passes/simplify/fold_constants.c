@@ -11,7 +11,8 @@
  *   - a result beyond FOLD_FREE_BYTES that is more than FOLD_GROWTH times as large as the inputs: expand and tile cost nothing
  *     as index maps but would outgrow the model as constants (a cast to a wider type or a dequantization passes);
  *   - weights of contractions that may be computed in integers: pass_fuse_quantized decides, and folds the others;
- *   - weights that matmuls read in 4, 8 or 16 bits (docs/compact-weights.md): their kernels unpack them;
+ *   - weights that matmuls read in 4, 8 or 16 bits (docs/compact-weights.md): their kernels unpack them, and what only
+ *     transposes them;
  *   - more than FOLD_WORK elements read in one node: a matmul of two large constants would take the interpreter minutes.
  */
 #include <string.h>
@@ -142,7 +143,8 @@ bool pass_fold_constants(struct graph *g, const struct pass_options *o)
             continue;
         if (node_is_quantized_weight(n, o->target) && !pass_is_skipped(o, "fuse-quantized"))
             continue;
-        if (node_is_compact_weight(n, o->target) && !pass_is_skipped(o, "pack-weights"))
+        if ((node_is_compact_weight(n, o->target) || node_moves_compact_weight(n, o->target)) &&
+            !pass_is_skipped(o, "pack-weights"))
             continue;
         if (o->cancelled && o->cancelled(o->user))
             return changed; /* the driver asks again and reports it */

@@ -11,6 +11,11 @@
 /** Returns whether n makes float32 numbers of constants of 8 or 16 bits (dequantizeLinear, or a cast from float16) that only
  * contractions on this target read as B, and that are large enough to be worth unpacking there.  Constant folding leaves n. */
 bool node_is_compact_weight(const struct node *n, const struct target *t);
+/**
+ * Returns whether n, a transpose or a cast from numbers of 4 bits, is all that is between a constant and what unpacks it as
+ * node_is_compact_weight says: packing reads the constant where it lies, so that constant folding leaves n, too.
+ */
+bool node_moves_compact_weight(const struct node *n, const struct target *t);
 /** Returns whether the library computes the contraction n.  It reads no compact weights. */
 bool library_computes(const struct node *n, const struct target *t);
 /** Returns the node that unpacks operand B of the contraction n, or NULL if B is not compact. */
@@ -23,7 +28,10 @@ enum { ROUNDED_BLOCK = 32 };
  * 4 bits are in the order for kernels that multiply bytes; *rounded_block becomes the length of the blocks along K that
  * operand A is to be rounded in then, else 0.  Returns NULL after an error in g->error.
  */
-struct value *compact_weights_pack(struct graph *g, struct node *n, const struct node *unpacking, uint32_t results,
-                                   int64_t panel, bool rounds, int64_t *rounded_block);
+struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, uint32_t results, int64_t panel,
+                                   bool rounds, int64_t *rounded_block);
+/** Folds what node_moves_compact_weight has left before `unpacking`, whose inputs are constants then.  Returns false after an
+ * error in g->error. */
+bool compact_weights_fold(struct graph *g, struct node *unpacking);
 
 #endif

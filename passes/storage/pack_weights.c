@@ -189,7 +189,9 @@ static void drop_unread(struct node *n)
         sources[i] = n->inputs[i].value;
     node_remove(n);
     for (uint32_t i = 0; i < count; i++)
-        if (sources[i])
+        if (sources[i] && sources[i]->producer)
+            drop_unread(sources[i]->producer); /* a transpose of one, or a cast */
+        else if (sources[i])
             value_drop_constant(sources[i]);
 }
 
@@ -281,7 +283,7 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     }
     node_set_input(n, 1, original);
     undo(n, mark);
-    return node_fold(g, unpacking) && (pack_floats(g, n, t) || !g->error.status);
+    return compact_weights_fold(g, unpacking) && node_fold(g, unpacking) && (pack_floats(g, n, t) || !g->error.status);
 }
 
 static void share(struct value *v, struct constant_pool *pool)

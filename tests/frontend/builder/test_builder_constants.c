@@ -66,6 +66,43 @@ static void lent_constants_are_given_back_once(void **state)
     assert_int_equal(released, 5);
 }
 
+/* Numbers of 4 bits: an operand of bytes, whose value is theirs. */
+static void numbers_of_4_bits_are_bytes(void **state)
+{
+    struct fixture f;
+    const uint8_t data[4] = {0x21, 0xF3, 0x54, 0x76};
+    static const uint8_t expected[] = {1, 2, 3, 15, 4, 5, 6, 7};
+    WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (const uint32_t[]){8}};
+    WNNBufferReleaseCallbackInfo info = {release, (void *)(uintptr_t)data, NULL};
+
+    (void)state;
+    start(&f);
+    released = 0;
+    for (uint32_t count = 8; count >= 5; count--) {
+        uint8_t got[8];
+        d.shape = &count;
+        info.userdata2 = (void *)(uintptr_t)((count + 1) / 2);
+        WNNOperand c = wnnGraphBuilderConstantUint4Lent(f.b, &d, data, (count + 1) / 2, info);
+        assert_false(wnnOperandIsError(c));
+        assert_int_equal(wnnOperandGetDataType(c), WNNOperandDataType_Uint8);
+        assert_int_equal(released, count > 6 ? 0 : 7 - count); /* less than whole words is copied */
+        assert_int_equal(wnnGraphBuilderGetConstantValue(f.b, c, got, count), WNNStatus_Success);
+        assert_memory_equal(got, expected, count);
+    }
+    info.userdata2 = (void *)(uintptr_t)sizeof data;
+    d.shape = (const uint32_t[]){9};
+    assert_refused(&f, wnnGraphBuilderConstantUint4Lent(f.b, &d, data, sizeof data, info), WNNStatus_TypeError,
+                   "constant: the buffer has 4 bytes, the descriptor asks for 5");
+    d.dataType = WNNOperandDataType_Int8;
+    assert_refused(&f, wnnGraphBuilderConstantUint4Lent(f.b, &d, data, sizeof data, info), WNNStatus_TypeError,
+                   "constant: numbers of 4 bits are read as uint8, not as int8");
+    assert_null(wnnGraphBuilderConstantUint4Lent(NULL, &d, data, sizeof data, info));
+    assert_int_equal(released, 5);
+    info.userdata2 = (void *)(uintptr_t)sizeof data;
+    finish(&f);
+    assert_int_equal(released, 7);
+}
+
 static union scalar scalar_of(struct fixture *f, WNNOperandDataType type, WNNNumber n)
 {
     WNNOperand c = wnnGraphBuilderConstantScalar(f->b, type, n);
@@ -138,9 +175,8 @@ static void constants_are_made_of_tensors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_copied),
-        cmocka_unit_test(lent_constants_are_given_back_once),
-        cmocka_unit_test(scalars_are_cast),
+        cmocka_unit_test(constants_are_copied),          cmocka_unit_test(lent_constants_are_given_back_once),
+        cmocka_unit_test(numbers_of_4_bits_are_bytes),   cmocka_unit_test(scalars_are_cast),
         cmocka_unit_test(constants_are_made_of_tensors),
     };
 

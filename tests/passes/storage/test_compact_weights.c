@@ -2,6 +2,7 @@
 /* Compact weights: which ones constant folding leaves, how pack-weights packs them, and that the packed graph means the same.
  */
 #include "passes/pass_support.h"
+#include "passes/support.h"
 #include "support/schedules.h"
 
 static bool takes_everything(void *user, const struct node *n)
@@ -41,12 +42,32 @@ static struct graph *parse_random(const char *body, int least, uint32_t range)
     return g;
 }
 
+/* Puts the numbers of the largest constant into 4 bits each, and a cast in front of what reads them. */
+static void narrow(struct graph *g)
+{
+    struct value *wide = NULL, *v;
+    struct tensor_type type;
+
+    for (v = g->first_constant; v; v = v->next_constant)
+        wide = !wide || type_bytes(&v->type) > type_bytes(&wide->type) ? v : wide;
+    type = wide->type;
+    type.type = DTYPE_UINT4;
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+    assert_non_null(c);
+    for (size_t i = 0; i < c->bytes; i++) {
+        const uint8_t *two = (const uint8_t *)wide->constant->data + 2 * i;
+        ((uint8_t *)(uintptr_t)c->data)[i] = (uint8_t)(two[0] | two[1] << 4);
+    }
+    v = make_cast(g, g->first, g->first, graph_add_constant(g, &type, c), WNNOperandDataType_Uint8);
+    value_replace_uses(wide, v);
+    value_drop_constant(wide);
+}
+
 /* Folding must leave the weights, and packing must make constants of this shape; NULL: folding must not leave them. */
-static void check(const char *body, int least, uint32_t range, const char *packed)
+static void check_graph(struct graph *g, const char *packed)
 {
     struct target t;
     const struct pass_options o = unpacking(&t);
-    struct graph *g = parse_random(body, least, range);
     uint32_t tiled = 0;
     struct error e = {0};
 
@@ -76,6 +97,11 @@ static void check(const char *body, int least, uint32_t range, const char *packe
     }
     assert_int_equal(tiled, packed != NULL); /* one kernel unpacks and multiplies */
     graph_free(g);
+}
+
+static void check(const char *body, int least, uint32_t range, const char *packed)
+{
+    check_graph(parse_random(body, least, range), packed);
 }
 
 #define MATMUL(rows, type, scale)                                                                                              \
@@ -147,6 +173,53 @@ static void transposed_weights_and_halves_are_packed(void **state)
           0, 16, "u4[2, 8, 4, 64, 8]");
     check("inputs { x: f32[1, 256]; } consts { h: f16[256, 128] @scalar(1); } "
           "nodes { w = cast(h, \"float32\"); y = matmul(x, w); } outputs { y; }",
+          0, 1, "f16[2, 1, 256, 64]");
+}
+
+#define TRANSPOSED(type, k, blocks)                                                                                            \
+    "inputs { x: f32[2, " k "]; } "                                                                                            \
+    "consts { q: " type "[128, " k "] @scalar(1); s: f32[128, " blocks "] @scalar(1); z: " type "[128, " blocks                \
+    "] @scalar(1); } nodes { d = dequantizeLinear(q, s, z); w = transpose(d); y = matmul(x, w); } outputs { y; }"
+
+/* Numbers that have 4 bits already are read where they lie. */
+static void words_are_packed_of_words(void **state)
+{
+    static const struct {
+        const char *body, *packed;
+    } cases[] = {
+        {TRANSPOSED("u8", "256", "8"), "u4[2, 8, 4, 64, 8]"},
+        {TRANSPOSED("u8", "320", "1"), "u4[2, 1, 40, 64, 8]"}, /* words that are not taken sixteen at a time */
+        {MATMUL("1", "u8", "8, 128"), "u4[2, 8, 4, 64, 8]"},
+        {TRANSPOSED("u8", "260", "65"), "u8[2, 65, 4, 64]"}, /* a word would span two blocks */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph *g = parse_random(cases[i].body, 0, 16);
+        narrow(g);
+        check_graph(g, cases[i].packed);
+    }
+}
+
+/* Transposes of weights and of scales are not folded, which would copy them; packing reads numbers in both orders. */
+static void transposed_weights_are_packed_where_they_lie(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct target t;
+        const struct pass_options o = unpacking(&t);
+        struct graph *g =
+            parse_random(i == 2 ? TRANSPOSED("i8", "256", "8") : TRANSPOSED("u8", "256", "8"), 0, i == 0 ? 16 : 256);
+        if (i == 0)
+            narrow(g);
+        assert_true(pass_canonicalize(g, &o));
+        assert_false(pass_fold_constants(g, &o));
+        graph_free(g);
+    }
+    check(TRANSPOSED("u8", "256", "8"), 0, 256, "u8[2, 8, 32, 64]");
+    check(TRANSPOSED("i8", "260", "1"), -128, 256, "i8[2, 1, 260, 64]"); /* no squares of bytes at the end */
+    check("inputs { x: f32[1, 256]; } consts { h: f16[128, 256] @scalar(1); } "
+          "nodes { c = transpose(h); w = cast(c, \"float32\"); y = matmul(x, w); } outputs { y; }",
           0, 1, "f16[2, 1, 256, 64]");
 }
 
@@ -269,6 +342,8 @@ int main(void)
         cmocka_unit_test(other_values_stay_bytes),
         cmocka_unit_test(scales_and_zero_points_lie_like_the_weights),
         cmocka_unit_test(transposed_weights_and_halves_are_packed),
+        cmocka_unit_test(words_are_packed_of_words),
+        cmocka_unit_test(transposed_weights_are_packed_where_they_lie),
         cmocka_unit_test(other_weights_are_folded),
         cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
         cmocka_unit_test(whole_bytes_are_multiplied),
