@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs what takes longer than test.sh and finds less: the clang build for its warnings, everything under the address and
 # undefined-behaviour sanitizers, fuzz targets for WEBNN_FUZZ_SECONDS each (20), the tests labelled `long` with random graphs for
-# WEBNN_RANDOM_SECONDS (60), and the units, ONNX models and hostile files with the instruction set capped to AVX2 and to the x86-64
-# baseline.  With WEBNN_CHECK=all the whole release suite runs with these caps.
+# WEBNN_RANDOM_SECONDS (60), and what runs generated code with the instruction set capped to AVX2 and to the x86-64 baseline.  With
+# WEBNN_CHECK=all the whole release suite runs with these caps.
 part=check
 source "$(dirname "$0")/suites.sh"
 
 # What is labelled `repeat` computes what other entries do; WEBNN_CHECK=all runs it, too.
 repeated='|repeat'
-capped=(-L '^(unit|onnx|hostile)$')
+capped=(-R '^(api|models|onnx|passes|runtime)-') # readers, programs and messages are the same with any
 if [ "${WEBNN_CHECK:-}" = all ]; then
     repeated=
     capped=()
