@@ -4,6 +4,7 @@
  * one that is going already (its count is 0) is passed over.
  */
 #include "ir/graph/constant_pool.h"
+#include "ir/graph/constant_region.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ struct constant_pool {
     size_t references; /* the creator's, and one for each entry */
     size_t entry_count, bucket_count;
     struct constant_entry **buckets;
+    struct constant_region *region;
+    size_t placed; /* bytes of all constants that were asked for here */
 };
 
 struct constant_pool *constant_pool_create(void)
@@ -51,8 +54,23 @@ static void unlock_dropped(struct constant_pool *p)
     if (!last)
         return;
     pthread_mutex_destroy(&p->lock);
+    constant_region_release(p->region);
     free(p->buckets);
     free(p);
+}
+
+struct constant *constant_pool_place(struct constant_pool *p, size_t bytes)
+{
+    struct constant *c = NULL;
+
+    if (p && bytes >= CONSTANT_POOL_BYTES_LEAST && bytes < REGION_CONSTANT_MOST) {
+        pthread_mutex_lock(&p->lock);
+        p->placed += bytes;
+        if (p->placed > TARGET_HUGE_PAGE_BYTES) /* the weights of a small graph do not fill a page */
+            c = constant_region_place(&p->region, bytes);
+        pthread_mutex_unlock(&p->lock);
+    }
+    return c ? c : constant_create(NULL, bytes);
 }
 
 void constant_pool_release(struct constant_pool *p)

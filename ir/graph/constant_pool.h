@@ -19,6 +19,11 @@ struct constant_pool *constant_pool_create(void);
 /** Gives the pool back.  It lives on until the last constant that it knows is gone.  NULL does nothing. */
 void constant_pool_release(struct constant_pool *p);
 /**
+ * Creates a constant of so many bytes for the caller to write, as constant_create does, which is to stay as long as a graph: in
+ * huge pages that constants of this pool share, once there are enough of them.  p may be NULL.  Several threads may call this.
+ */
+struct constant *constant_pool_place(struct constant_pool *p, size_t bytes);
+/**
  * Takes over the caller's reference to c, whose bytes are complete, and returns one to a constant with the same bytes: one that
  * the pool knows, or c, which the pool knows from then on.  Lent constants and small ones are returned as they are; so is c if
  * memory runs out or p is NULL.  Several threads may call this.

@@ -8,15 +8,17 @@
 
 #include <string.h>
 
+#include "ir/graph/constant_pool.h"
 #include "ir/target.h"
 
-struct value *compact_constant_add(struct graph *g, dtype type, uint32_t rank, const uint32_t *dims, void **data)
+struct value *compact_constant_add(struct graph *g, struct constant_pool *pool, dtype type, uint32_t rank, const uint32_t *dims,
+                                   void **data)
 {
     struct tensor_type t = {.type = type, .rank = rank};
     struct constant *c;
 
     memcpy(t.dims, dims, rank * sizeof *dims);
-    c = constant_create(NULL, (size_t)type_bytes(&t));
+    c = constant_pool_place(pool, (size_t)type_bytes(&t));
     *data = c ? (void *)c->data : NULL; /* ours alone so far */
     return graph_add_constant(g, &t, c);
 }
@@ -80,7 +82,7 @@ static struct value *add_words(struct graph *g, const struct compact_layout *p, 
                              (uint32_t)p->panel,
                              p->paired ? 4 : DTYPE_UINT4_PER_WORD,
                              2};
-    return compact_constant_add(g, DTYPE_UINT4, p->paired ? 6 : 5, dims, data);
+    return compact_constant_add(g, p->pool, DTYPE_UINT4, p->paired ? 6 : 5, dims, data);
 }
 
 struct value *compact_nibbles(struct graph *g, const struct compact_layout *p, int low)
@@ -157,7 +159,7 @@ struct value *compact_words(struct graph *g, const struct compact_layout *p, uin
                              (uint32_t)p->panel, BYTES_PER_WORD};
     const uint8_t *bytes = p->constant->constant->data;
     void *data;
-    struct value *v = compact_constant_add(g, WNNOperandDataType_Int8, 5, dims, &data);
+    struct value *v = compact_constant_add(g, p->pool, WNNOperandDataType_Int8, 5, dims, &data);
     const uint32_t flips = UINT32_MAX / UINT8_MAX * flip; /* in each of four bytes */
     uint32_t *to = data;
 
@@ -230,7 +232,7 @@ struct value *compact_elements(struct graph *g, const struct compact_layout *p, 
     const int64_t size = (int64_t)dtype_size(type), at_once = TARGET_LINE_BYTES / size;
     const char *from = p->constant->constant->data;
     void *data;
-    struct value *v = compact_constant_add(g, type, 4, dims, &data);
+    struct value *v = compact_constant_add(g, p->pool, type, 4, dims, &data);
     char *to = data;
 
     for (int64_t panel = 0; v && panel < p->n; panel += p->panel)

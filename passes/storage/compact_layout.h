@@ -14,10 +14,12 @@ struct compact_layout {
     int64_t n, k, panel, blocks, inner; /* inner: steps of K in a block */
     int64_t n_stride, k_stride;         /* of the constant */
     bool paired;                        /* words as kernels want them that multiply bytes */
+    struct constant_pool *pool;         /* where constants are placed, or NULL */
 };
 
 /** Adds a constant of that type and shape; *data is where its bytes are to be written. */
-struct value *compact_constant_add(struct graph *g, dtype type, uint32_t rank, const uint32_t *dims, void **data);
+struct value *compact_constant_add(struct graph *g, struct constant_pool *pool, dtype type, uint32_t rank, const uint32_t *dims,
+                                   void **data);
 /** Finds the range of weights of 8 bits. */
 void compact_range(const struct value *q, int *low, int *high);
 /** Packs numbers of 8 bits, less `low`, that all fit into 4 then: uint4 [N / P, blocks, K / blocks / 8, P, 8], or

@@ -188,7 +188,7 @@ static struct value *pack_small(struct graph *g, const struct small *s, const st
     float *to;
     void *data;
 
-    v = compact_constant_add(g, WNNOperandDataType_Float32, same ? 0 : rank, dims, &data);
+    v = compact_constant_add(g, p->pool, WNNOperandDataType_Float32, same ? 0 : rank, dims, &data);
     to = data;
     if (!v)
         return NULL;
@@ -270,15 +270,17 @@ bool compact_weights_fold(struct graph *g, struct node *unpacking)
     return true;
 }
 
-struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, uint32_t results, int64_t panel,
-                                   bool rounds, int64_t *rounded_block)
+struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, const struct compact_order *o,
+                                   int64_t *rounded_block)
 {
     /* by rank: 4, 5, 6 */
     static const uint32_t k_first[3][6] = {{1, 2, 0, 3}, {1, 2, 4, 0, 3}, {1, 2, 5, 4, 0, 3}};
     static const uint32_t n_first[3][6] = {{0, 3, 1, 2}, {0, 3, 1, 2, 4}, {0, 3, 1, 2, 5, 4}};
     const struct tensor_type *t = &n->inputs[1].value->type;
     const bool quantized = unpacking->op == OP_DEQUANTIZE_LINEAR;
-    struct compact_layout p = {.n = t->dims[results], .k = t->dims[1 - results], .panel = panel, .blocks = 1};
+    const uint32_t results = o->results;
+    struct compact_layout p = {
+        .n = t->dims[results], .k = t->dims[1 - results], .panel = o->panel, .blocks = 1, .pool = o->pool};
     struct value *v;
     uint32_t form;
     bool transposed;
@@ -289,7 +291,7 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
             p.blocks = small->dims[1 - results];
     }
     p.inner = p.k / p.blocks;
-    if (quantized && rounds)
+    if (quantized && o->rounds)
         pair(&p);
     p.constant = compact_constant(unpacking->inputs[0].value, &transposed);
     if (p.constant->type.type == DTYPE_UINT4 && p.inner % DTYPE_UINT4_PER_WORD) { /* no whole words: bytes */

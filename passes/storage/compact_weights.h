@@ -22,14 +22,21 @@ bool library_computes(const struct node *n, const struct target *t);
 struct node *compact_weights_of(const struct node *n, const struct target *t);
 /** Operand A is rounded in blocks of so many neighbours along K where B's scales ask for no others. */
 enum { ROUNDED_BLOCK = 32 };
+/** Says how a B is to be packed. */
+struct compact_order {
+    uint32_t results;           /* the dimension of B with the output channels */
+    int64_t panel;              /* how many of these lie side by side */
+    bool rounds;                /* A may be rounded: words are in the order for kernels that multiply bytes */
+    struct constant_pool *pool; /* where constants are placed, or NULL */
+};
+
 /**
- * Returns operand B of the contraction n as it was, unpacked from constants in panels of so many output channels, by nodes
- * before n, which read these constants.  `results` is the dimension of B with the output channels.  With `rounds` words of
- * 4 bits are in the order for kernels that multiply bytes; *rounded_block becomes the length of the blocks along K that
- * operand A is to be rounded in then, else 0.  Returns NULL after an error in g->error.
+ * Returns operand B of the contraction n as it was, unpacked from constants in that order by nodes before n, which read these
+ * constants.  *rounded_block becomes the length of the blocks along K that operand A is to be rounded in, or 0 if it is not.
+ * Returns NULL after an error in g->error.
  */
-struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, uint32_t results, int64_t panel,
-                                   bool rounds, int64_t *rounded_block);
+struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, const struct compact_order *o,
+                                   int64_t *rounded_block);
 /** Folds what node_moves_compact_weight has left before `unpacking`, whose inputs are constants then.  Returns false after an
  * error in g->error. */
 bool compact_weights_fold(struct graph *g, struct node *unpacking);

@@ -273,7 +273,9 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
-    v = compact_weights_pack(g, n, unpacking, order.results, compact_panel_of(t, n, &order, rounds), rounds, &block);
+    v = compact_weights_pack(g, n, unpacking,
+                             &(struct compact_order){order.results, compact_panel_of(t, n, &order, rounds), rounds, t->pool},
+                             &block);
     if (!v)
         return false;
     node_set_input(n, 1, v);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "ir/graph/constant_pool.h"
+#include "ir/target.h"
 
 enum { BYTES = CONSTANT_POOL_BYTES_LEAST };
 
@@ -49,6 +50,56 @@ static void equal_bytes_are_shared(void **state)
     constant_release(other);
     constant_release(b);
     constant_release(longer);
+}
+
+/* Places a constant of so many bytes and writes all of them. */
+static struct constant *place(struct constant_pool *p, size_t bytes, int content)
+{
+    struct constant *c = constant_pool_place(p, bytes);
+
+    assert_non_null(c);
+    assert_int_equal(c->bytes, bytes);
+    assert_int_equal((uintptr_t)c->data % TARGET_ALIGNMENT, 0);
+    memset((void *)(uintptr_t)c->data, content, bytes);
+    return c;
+}
+
+/* Constants are placed side by side without overlapping, outlive the pool, and are shared like others; whatever goes last gives
+ * its memory to the next. */
+static void placed_constants_lie_side_by_side(void **state)
+{
+    enum { COUNT = 300, SIZE = 300001 }; /* 90 MB: several regions */
+    struct constant_pool *p = constant_pool_create();
+    struct constant *all[COUNT], *last;
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        all[i] = place(p, SIZE, i & 0xFF);
+    for (int i = 0; i < COUNT; i += 2) /* in no order of memory */
+        constant_release(all[i]);
+    for (int i = 1; i < COUNT; i += 2)
+        for (size_t at = 0; at < SIZE; at += 4096)
+            assert_int_equal(((const unsigned char *)all[i]->data)[at], i & 0xFF);
+    last = place(p, SIZE, 7);
+    const void *where = last->data;
+    last = constant_pool_share(p, last);
+    struct constant *same = place(p, SIZE, 7);
+    assert_ptr_equal(constant_pool_share(p, same), last);
+    same = place(p, SIZE, 8);
+#ifndef WEBNN_SANITIZE /* there each has memory of its own */
+    assert_true((const char *)same->data - (const char *)where ==
+                (SIZE + TARGET_ALIGNMENT - 1) / TARGET_ALIGNMENT * TARGET_ALIGNMENT);
+#else
+    (void)where;
+#endif
+    constant_pool_release(p);
+    constant_release(same);
+    constant_release(last);
+    constant_release(last);
+    for (int i = 1; i < COUNT; i += 2)
+        constant_release(all[i]);
+    last = place(NULL, SIZE, 1); /* without a pool */
+    constant_release(last);
 }
 
 static void release_nothing(void const *data, size_t bytes, void *user1, void *user2)
@@ -136,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_bytes_are_shared),
+        cmocka_unit_test(placed_constants_lie_side_by_side),
         cmocka_unit_test(small_and_lent_ones_are_left_alone),
         cmocka_unit_test(many_are_found_again),
         cmocka_unit_test(threads_share),
