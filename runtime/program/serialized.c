@@ -47,13 +47,15 @@ void checksum_add(struct checksum *c, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
     unsigned char last[64] = {0};
+    struct checksum sum = *c; /* in registers */
 
     for (; bytes >= sizeof last; at += sizeof last, bytes -= sizeof last)
-        add_block(c, at);
-    if (bytes == 0)
-        return;
-    memcpy(last, at, bytes);
-    add_block(c, last);
+        add_block(&sum, at);
+    if (bytes) {
+        memcpy(last, at, bytes);
+        add_block(&sum, last);
+    }
+    *c = sum;
 }
 
 uint64_t checksum_end(const struct checksum *c)
@@ -65,6 +67,12 @@ uint64_t checksum_end(const struct checksum *c)
         h ^= h >> 29;
     }
     return h;
+}
+
+uint64_t checksum_join(uint64_t joined, uint64_t segment)
+{
+    joined = (joined ^ segment) * 0x9FB21C651E98DF25u;
+    return joined ^ joined >> 29;
 }
 
 uint64_t serialized_checksum(const void *data, size_t bytes)
@@ -325,12 +333,28 @@ bool serialized_write_data(const struct serialized_program *i, serialized_sink s
 
 static uint64_t data_checksum(const struct serialized_program *i)
 {
+    uint64_t joined = 0, end = CHECKSUM_SEGMENT_BYTES; /* of the segment */
     struct checksum c;
 
     checksum_start(&c);
-    for (uint32_t k = 0; k < i->stream.piece_count; k++) /* each begins a block */
-        checksum_add(&c, i->stream.pieces[k].data, i->stream.pieces[k].bytes);
-    return checksum_end(&c);
+    for (uint32_t k = 0; k < i->stream.piece_count; k++) { /* each begins a block */
+        const unsigned char *data = i->stream.pieces[k].data;
+        uint64_t at = i->stream.pieces[k].offset, left = i->stream.pieces[k].bytes;
+
+        while (left) {
+            if (at >= end) {
+                joined = checksum_join(joined, checksum_end(&c));
+                checksum_start(&c);
+                end += CHECKSUM_SEGMENT_BYTES;
+            }
+            const uint64_t n = left < end - at ? left : end - at;
+            checksum_add(&c, data, (size_t)n);
+            data += n;
+            at += n;
+            left -= n;
+        }
+    }
+    return i->stream.data_bytes ? checksum_join(joined, checksum_end(&c)) : 0;
 }
 
 static uint64_t section_place(struct serialized_section *s, uint64_t at, uint64_t bytes, uint64_t align)

@@ -77,6 +77,13 @@ void checksum_add(struct checksum *c, const void *data, size_t bytes);
 /** Returns the checksum of what was added. */
 uint64_t checksum_end(const struct checksum *c);
 
+/**
+ * Data have a checksum for each segment, so that several threads can read them, and these are joined in their order: `joined`
+ * is what came before, 0 at first.  A bijection of either number.
+ */
+uint64_t checksum_join(uint64_t joined, uint64_t segment);
+enum { CHECKSUM_SEGMENT_BYTES = 1 << 20 };
+
 /** Returns the checksum that goes into the header of a serialized program in memory. */
 uint64_t serialized_header_checksum(const struct serialized_header *h, const void *program, const void *code);
 

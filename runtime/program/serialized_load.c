@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/support/clock.h"
+#include "runtime/host/threads.h"
 #include "runtime/program/serialized_format.h"
 #include "runtime/program/serialized_stream.h"
 
@@ -86,19 +87,54 @@ static const unsigned char *data_of(const struct serialized_source *s, const str
     return h->flags & SERIALIZED_DATA_APART ? s->data : (const unsigned char *)s->program + h->data.offset;
 }
 
-static bool check_checksums(const struct serialized_source *s, const struct serialized_header *h, struct error *e)
+/* Sums of segments of data. */
+struct segments {
+    const unsigned char *data;
+    size_t bytes, count;
+    uint64_t *sums;
+};
+
+static void sum_segments(void *user, uint32_t part, uint32_t parts)
+{
+    const struct segments *s = user;
+
+    for (size_t i = part; i < s->count; i += parts) {
+        const size_t at = i * CHECKSUM_SEGMENT_BYTES, left = s->bytes - at;
+        s->sums[i] = serialized_checksum(s->data + at, left < CHECKSUM_SEGMENT_BYTES ? left : CHECKSUM_SEGMENT_BYTES);
+    }
+}
+
+/* Returns the checksum of data, which so many threads read.  *failed becomes true if memory runs out. */
+static uint64_t sum_data(const unsigned char *data, size_t bytes, uint32_t thread_count, bool *failed)
+{
+    struct segments s = {data, bytes, (bytes + CHECKSUM_SEGMENT_BYTES - 1) / CHECKSUM_SEGMENT_BYTES, NULL};
+    uint64_t joined = 0;
+
+    *failed = s.count && !(s.sums = malloc(s.count * sizeof *s.sums));
+    if (*failed || !s.count)
+        return 0;
+    const uint32_t threads = s.count > 1 && thread_count > 1 ? threads_ready(thread_count) : 1;
+    const struct threads_saved saved = threads_enter(threads);
+    threads_run(threads, sum_segments, &s);
+    threads_leave(saved);
+    for (size_t i = 0; i < s.count; i++)
+        joined = checksum_join(joined, s.sums[i]);
+    free(s.sums);
+    return joined;
+}
+
+static bool check_checksums(const struct serialized_source *s, const struct serialized_header *h, uint32_t thread_count,
+                            struct error *e)
 {
     const unsigned char *serialized = s->program;
-    struct checksum c;
+    bool failed;
 
     if (serialized_header_checksum(h, serialized + h->program.offset, serialized + h->code.offset) != h->checksum)
         return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: its checksum is wrong");
-    checksum_start(&c);
-    checksum_add(&c, data_of(s, h), (size_t)h->data.bytes);
-    if (checksum_end(&c) != h->data_checksum)
+    if (sum_data(data_of(s, h), (size_t)h->data.bytes, thread_count, &failed) != h->data_checksum && !failed)
         return error_set(e, WNNStatus_DataError,
                          "the compiled graph's weights are damaged or not its own: their checksum is wrong");
-    return true;
+    return !failed || error_out_of_memory(e);
 }
 
 /* ---- processor and library ---- */
@@ -589,7 +625,7 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
     if (h.byte_order != SERIALIZED_BYTE_ORDER)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");
     double start = milliseconds_now();
-    if (!check_versions(&h, e) || !check_sections(source, &h, e) || !check_checksums(source, &h, e))
+    if (!check_versions(&h, e) || !check_sections(source, &h, e) || !check_checksums(source, &h, en->thread_count, e))
         return false;
     view->checksum_ms = milliseconds_now() - start;
 
@@ -620,7 +656,7 @@ void serialized_sign(void *serialized, size_t bytes)
 {
     struct serialized_header h;
     unsigned char *at = serialized;
-    struct checksum c;
+    bool failed;
 
     if (bytes < sizeof h)
         return;
@@ -628,11 +664,8 @@ void serialized_sign(void *serialized, size_t bytes)
     if (h.program.offset > bytes || h.program.bytes > bytes - h.program.offset || h.code.offset > bytes ||
         h.code.bytes > bytes - h.code.offset)
         return;
-    if (!(h.flags & SERIALIZED_DATA_APART) && h.data.offset <= bytes && h.data.bytes <= bytes - h.data.offset) {
-        checksum_start(&c);
-        checksum_add(&c, at + h.data.offset, (size_t)h.data.bytes);
-        h.data_checksum = checksum_end(&c);
-    }
+    if (!(h.flags & SERIALIZED_DATA_APART) && h.data.offset <= bytes && h.data.bytes <= bytes - h.data.offset)
+        h.data_checksum = sum_data(at + h.data.offset, (size_t)h.data.bytes, 1, &failed);
     h.checksum = serialized_header_checksum(&h, at + h.program.offset, at + h.code.offset);
     memcpy(serialized, &h, sizeof h);
 }

@@ -45,7 +45,7 @@ static void graphs_of_other_machines_are_refused(void **state)
 #define ALTERED(MEMBER, VALUE, STATUS, WHY)                                                                                    \
     (x = h, x.MEMBER = (VALUE), expect_header_refusal(c, data, bytes, &x, WNNStatus_##STATUS, WHY))
     ALTERED(byte_order, 0x04030201, NotSupportedError, "order of bytes");
-    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 7, this library reads 6");
+    ALTERED(format, SERIALIZED_VERSION + 1, NotSupportedError, "format 8, this library reads 7");
     ALTERED(header_bytes, sizeof h + 8, NotSupportedError, "format");
     ALTERED(kernel_abi, KERNEL_ABI_VERSION + 1, NotSupportedError, "kernels have interface");
     ALTERED(library[0], '9', NotSupportedError, "was made by version 9.");
@@ -256,6 +256,40 @@ static void damaged_files_are_refused(void **state)
     wnnContextRelease(c);
 }
 
+/* Weights of several segments, which have a checksum each: damage in any of them, or another order, is found by one thread and
+ * by three. */
+static void damaged_segments_are_found(void **state)
+{
+    static const char body[] = "inputs { x: f32[1024, 1200]; } consts { w: f32[1024, 1200] @weights(\"w\"); } "
+                               "nodes { y = add(x, w); } outputs { y; }";
+    unsigned char *data, moved[CHECKSUM_SEGMENT_BYTES];
+    size_t bytes;
+
+    (void)state;
+    saved_with(body, 1, &data, &bytes);
+    const struct serialized_header h = *(struct serialized_header *)data;
+    assert_in_range(h.data.bytes, 4 * CHECKSUM_SEGMENT_BYTES + 1, 5 * CHECKSUM_SEGMENT_BYTES - 1);
+    for (uint32_t threads = 1; threads <= 3; threads += 2) {
+        WNNContext c = new_context(threads, "");
+        unsigned char *const first = data + h.data.offset, *const second = first + CHECKSUM_SEGMENT_BYTES;
+
+        assert_int_equal(load_bytes(c, data, bytes), WNNStatus_Success);
+        for (uint64_t at = 99; at < h.data.bytes; at += CHECKSUM_SEGMENT_BYTES) {
+            first[at] ^= 4;
+            assert_int_equal(load_bytes(c, data, bytes), WNNStatus_DataError);
+            first[at] ^= 4;
+        }
+        for (int i = 0; i < 2; i++) { /* there and back */
+            memcpy(moved, first, sizeof moved);
+            memcpy(first, second, sizeof moved);
+            memcpy(second, moved, sizeof moved);
+            assert_int_equal(load_bytes(c, data, bytes), i == 0 ? WNNStatus_DataError : WNNStatus_Success);
+        }
+        wnnContextRelease(c);
+    }
+    free(data);
+}
+
 /* With the right checksum: whatever it says, loading comes to an end, with or without a graph, and leaks nothing. */
 static void made_up_files_do_no_harm(void **state)
 {
@@ -298,6 +332,7 @@ int main(void)
         cmocka_unit_test(what_is_no_graph_is_refused),
         cmocka_unit_test(links_pipes_and_devices_are_written_through),
         cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(damaged_segments_are_found),
         cmocka_unit_test(made_up_files_do_no_harm),
     };
 
