@@ -233,6 +233,68 @@ static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, 
                                        (WNNBufferReleaseCallbackInfo){free_lent, block, NULL});
 }
 
+static bool call_nodes(WNNGraphBuilder builder, const struct graph *g, WNNOperand *operands, struct error *e);
+
+/* Calls what builds the loop n. */
+static bool call_loop(WNNGraphBuilder builder, const struct node *n, WNNOperand *operands, struct error *e)
+{
+    const struct loop_body *l = n->args.loop.body;
+    const struct graph *body = l->graph;
+    const uint32_t parameter_count = l->carried + l->scanned;
+    WNNOperand *inner = random_alloc(body->value_count, sizeof *inner);
+    WNNOperand *ends = random_alloc(parameter_count + n->result_count, sizeof *ends); /* of the loop, on either side */
+    WNNLoopSlices *slices = random_alloc(l->scanned + l->stacked, sizeof *slices);
+    WNNStatus status;
+
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        WNNOperand operand = operands[n->inputs[i].value->index];
+        if (i < l->carried)
+            ends[i] = operand;
+        else if (i < parameter_count)
+            slices[i - l->carried] = (WNNLoopSlices){operand, 0, l->scanned_backward[i - l->carried]};
+        else
+            inner[body->inputs[i]->index] = operand;
+    }
+    WNNOperand *parameters = random_alloc(parameter_count, sizeof *parameters);
+    status = wnnGraphBuilderBeginLoop(builder, l->turns, l->carried, ends, l->scanned, slices, parameters);
+    for (uint32_t i = 0; !status && i < parameter_count; i++)
+        inner[body->inputs[i]->index] = parameters[i];
+    for (const struct value *v = body->first_constant; !status && v; v = v->next_constant)
+        inner[v->index] = make_constant(builder, v, v->constant->data);
+    if (!status && call_nodes(builder, body, inner, e)) {
+        for (uint32_t i = 0; i < body->output_count; i++) {
+            WNNOperand result = inner[body->outputs[i].value->index];
+            if (i < l->carried)
+                ends[i] = result;
+            else
+                slices[i - l->carried] = (WNNLoopSlices){result, 0, l->stacked_backward[i - l->carried]};
+        }
+        WNNOperand *results = ends + parameter_count;
+        status = wnnGraphBuilderEndLoop(builder, WNN_STR(n->label), l->carried, ends, l->stacked, slices, results);
+        for (uint32_t i = 0; i < n->result_count; i++)
+            operands[n->results[i]->index] = results[i];
+    }
+    if (status)
+        error_add(e, status, "loop");
+    free(parameters);
+    free(slices);
+    free(ends);
+    free(inner);
+    return !e->status;
+}
+
+static bool call_nodes(WNNGraphBuilder builder, const struct graph *g, WNNOperand *operands, struct error *e)
+{
+    graph_for_each (g, n) {
+        if (n->op == OP_LOOP ? !call_loop(builder, n, operands, e) : !call_node(builder, n, operands, e))
+            return false;
+        for (uint32_t i = 0; i < n->result_count; i++)
+            if (!same_type(operands[n->results[i]->index], &n->results[i]->type))
+                return error_set(e, WNNStatus_UnknownError, "%s: the builder infers another type", op_infos[n->op].name);
+    }
+    return true;
+}
+
 static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *operands, WNNGraph *graph, struct error *e)
 {
     const struct graph *g = s->g;
@@ -244,13 +306,8 @@ static bool build(WNNGraphBuilder builder, const struct sample *s, WNNOperand *o
     }
     for (const struct value *v = g->first_constant; v; v = v->next_constant)
         operands[v->index] = make_constant(builder, v, s->data[v->index]);
-    graph_for_each (g, n) {
-        if (!call_node(builder, n, operands, e))
-            return false;
-        for (uint32_t i = 0; i < n->result_count; i++)
-            if (!same_type(operands[n->results[i]->index], &n->results[i]->type))
-                return error_set(e, WNNStatus_UnknownError, "%s: the builder infers another type", op_infos[n->op].name);
-    }
+    if (!call_nodes(builder, g, operands, e))
+        return false;
     WNNNamedOperand *outputs = random_alloc(g->output_count, sizeof *outputs);
     for (uint32_t i = 0; i < g->output_count; i++)
         outputs[i] = (WNNNamedOperand){WNN_STR(g->outputs[i].name), operands[g->outputs[i].value->index]};

@@ -578,13 +578,15 @@ static enum op draw_op(struct generator *r, uint32_t step)
     }
 }
 
-static void draw_pattern(struct generator *r)
+void draw_steps(struct generator *r)
 {
     const uint8_t *steps = patterns[draw(r, sizeof patterns / sizeof *patterns)];
 
     if (chance(r, 6) && draw_quantized_contraction(r))
         return;
     if (chance(r, 4) && draw_attention(r))
+        return;
+    if (!r->in_loop && chance(r, 5) && draw_loop(r))
         return;
     if (chance(r, 30))
         r->hint = NULL;
@@ -623,7 +625,7 @@ static void draw_outputs(struct generator *r)
         }
 }
 
-static void generator_init(struct generator *r, struct sample *draft, uint64_t seed)
+void generator_init(struct generator *r, struct sample *draft, uint64_t seed)
 {
     *r = (struct generator){.s = draft, .state = seed * UINT64_C(0xd1342543de82ef95) + 1, .capacity = VALUES_LIMIT};
     draw_bits(r);
@@ -675,7 +677,7 @@ void sample_generate(struct sample *s, const struct generate_options *o)
         wanted = draw_from(&r, 1, o->nodes ? 2 * o->nodes - 1 : 1);
         for (uint32_t tries = 0; node_number(draft.g) < wanted && tries < 4 * wanted; tries++) {
             if (chance(&r, 50)) {
-                draw_pattern(&r);
+                draw_steps(&r);
             } else {
                 if (chance(&r, 40))
                     r.hint = NULL;

@@ -16,12 +16,15 @@ struct generator {
     uint64_t state;
     int64_t budget; /* elements of a tensor, about */
     bool odd;       /* NaN, infinities, extremes may appear in inputs */
+    bool in_loop;   /* this is the body of a loop, in which there are no loops */
     uint32_t count, capacity;
     struct value **values; /* all that may be used */
     struct value *hint;    /* what the next operator should use if it can; may be NULL */
     dtype wanted;          /* the data type to draw more often than not where it is allowed; Undefined: none */
 };
 
+/** Begins drawing; the caller initialises the sample, and frees r->values. */
+void generator_init(struct generator *r, struct sample *draft, uint64_t seed);
 uint64_t draw_bits(struct generator *r);
 /** Below n (n > 0). */
 uint32_t draw(struct generator *r, uint32_t n);
@@ -77,6 +80,10 @@ struct node *append(struct generator *r, enum op op, uint32_t count, struct valu
 bool draw_quantized_contraction(struct generator *r);
 /** Appends an attention. */
 bool draw_attention(struct generator *r);
+/** Appends a loop. */
+bool draw_loop(struct generator *r);
+/** Appends operators that often follow each other. */
+void draw_steps(struct generator *r);
 /** Appends one random application of op; its (random) result is the hint of the next.  False: it did not work out. */
 bool draw_operator(struct generator *r, enum op op);
 

@@ -28,7 +28,7 @@ struct options {
 };
 
 /* Operators and data types of their first operands, to be sure that nothing is left out. */
-static uint64_t seen[OP_COUNT][DTYPE_COUNT];
+static uint64_t seen[OP_ROWS][DTYPE_COUNT];
 
 /* ---- crashes ---- */
 
@@ -210,7 +210,7 @@ static void add_all_variants(struct options *o)
 
 static void print_statistics(void)
 {
-    for (int op = 0; op < OP_COUNT; op++) {
+    for (int op = 0; op < OP_ROWS; op++) {
         printf("%-24s", op_infos[op].name);
         for (int t = 1; t < DTYPE_COUNT; t++)
             if (op_infos[op].ins[0].types >> t & 1)

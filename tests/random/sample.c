@@ -261,6 +261,56 @@ static bool edit_lists(struct copying *c, const struct node *n, char *options, u
     return true;
 }
 
+static struct value *copied(struct graph *to, struct value **map, const struct value *v)
+{
+    if (v->kind == VALUE_CONSTANT && !map[v->index])
+        map[v->index] = graph_add_constant(to, &v->type, constant_retain(v->constant));
+    return map[v->index];
+}
+
+/* Fills an empty graph with the nodes of a loop's body.  Returns false if they do not fit. */
+static bool copy_body_graph(struct graph *to, const struct graph *from, struct value **map)
+{
+    struct error e = {0};
+
+    for (uint32_t i = 0; i < from->input_count; i++) {
+        const struct value *in = from->inputs[i];
+        map[in->index] = graph_add_input(to, in->name, strlen(in->name), &in->type);
+    }
+    graph_for_each (from, n) {
+        struct value **inputs = random_alloc(n->input_count, sizeof *inputs);
+        for (uint32_t i = 0; i < n->input_count; i++)
+            inputs[i] = n->inputs[i].value ? copied(to, map, n->inputs[i].value) : NULL;
+        struct node *copy = node_create(to, NULL, n->op, n->label, n->input_count, inputs, n->options, &n->args, &e);
+        free(inputs);
+        for (uint32_t i = 0; copy && i < n->result_count; i++)
+            map[n->results[i]->index] = copy->results[i];
+        if (!copy)
+            return false;
+    }
+    for (uint32_t i = 0; i < from->output_count; i++)
+        if (!graph_add_output(to, from->outputs[i].name, from->outputs[i].name_length, map[from->outputs[i].value->index]))
+            random_die("out of memory");
+    return true;
+}
+
+/* Returns a copy of a loop's body that belongs to the graph, or NULL. */
+static struct loop_body *copy_body(struct graph *g, const struct loop_body *from)
+{
+    struct loop_body *l = arena_copy(&g->arena, from, sizeof *from);
+    struct value **map = random_alloc(from->graph->value_count, sizeof *map);
+
+    if (!l || !(l->graph = graph_create()))
+        random_die("out of memory");
+    l->scanned_backward = arena_copy(&g->arena, from->scanned_backward, from->scanned * sizeof(bool));
+    l->stacked_backward = arena_copy(&g->arena, from->stacked_backward, from->stacked * sizeof(bool));
+    l->next = g->loops;
+    g->loops = l;
+    bool good = copy_body_graph(l->graph, from->graph, map);
+    free(map);
+    return good ? l : NULL;
+}
+
 static bool copy_node(struct copying *c, const struct node *n)
 {
     const struct edit *e = c->edit;
@@ -274,6 +324,8 @@ static bool copy_node(struct copying *c, const struct node *n)
     memcpy(options, e->kind == EDIT_PLAIN_OPTIONS && mine ? info->options_default : n->options, info->options_size);
     if (e->kind == EDIT_SIZE)
         edit_lists(c, n, options, &args);
+    if (n->op == OP_LOOP)
+        args.loop.body = copy_body(c->to->g, n->args.loop.body);
     for (uint32_t i = 0; i < n->input_count; i++)
         if (n->inputs[i].value && !(e->kind == EDIT_DROP_OPERAND && mine && e->slot == i))
             inputs[i] = copy_value(c, n->inputs[i].value);
