@@ -32,7 +32,7 @@ struct isa {
     bool wide_division;    /* dividing integers of 64 bits is an instruction, or WebAssembly's; else a function divides them */
     bool f64;              /* arithmetic of float64 is instructions; else functions compute it */
     bool f64_extremes;     /* LLVM can generate llvm.maximum and llvm.minimum of all vectors of float64 (not for Arm of 32 bits,
-                              nor for those that AVX-512 splits) */
+                              nor for x86, where AVX-512 splits some) */
     bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
 };
 
@@ -122,7 +122,7 @@ struct operation_facts {
  * splits less often.
  */
 enum { SUM_STEPS = 64, TILE_SUM_STEPS = 512, GPU_TILE_SUM_STEPS = 256 };
-/** A sum of so many products of a signed byte and a number of 4 bits is exact as a float32 number, too. */
+/** A sum of so many products of two bytes fits 32 bits, and with numbers of 4 bits it is exact as a float32 number, too. */
 enum { BYTE_SUM_STEPS = 8192 };
 
 /** Describes generated loops: the schedules of all kernels choose by these facts. */

@@ -9,6 +9,8 @@
 
 #include "runtime/api/runtime.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers of 4 bits lie in bytes and are read as words");
+
 /** Connects a constant whose bytes are there, and takes over the reference.  Returns NULL after an error in *e. */
 static WNNOperand add_constant(WNNGraphBuilder b, const struct tensor_type *type, struct constant *c, struct error *e)
 {

@@ -195,6 +195,46 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
     return ok;
 }
 
+/** Returns numbers of 4 bits as bytes, or NULL if memory runs out. */
+static struct value *widened(struct graph *g, const struct value *v)
+{
+    struct tensor_type type = {.type = WNNOperandDataType_Uint8, .rank = v->type.rank};
+    const uint8_t *from = v->constant->data;
+    struct constant *c;
+    uint8_t *to;
+
+    memcpy(type.dims, v->type.dims, sizeof type.dims);
+    c = constant_create(NULL, (size_t)type_bytes(&type));
+    if (!c)
+        return NULL;
+    to = (uint8_t *)(uintptr_t)c->data; /* ours alone so far */
+    for (size_t i = 0; i < c->bytes; i++)
+        to[i] = from[i / 2] >> i % 2 * 4 & 15;
+    return graph_add_constant(g, &type, c);
+}
+
+bool text_widen_constants(struct graph *g, struct error *e)
+{
+    graph_for_each_safe (g, n) {
+        struct value *narrow = n->op == OP_CAST ? n->inputs[0].value : NULL, *v;
+        struct node *identity;
+
+        if (!narrow || narrow->kind != VALUE_CONSTANT || narrow->type.type != DTYPE_UINT4)
+            continue;
+        if (!(v = widened(g, narrow)))
+            return error_out_of_memory(e);
+        if (n->results[0]->output_uses) { /* an output is a node's result */
+            identity = node_create(g, n, OP_IDENTITY, n->label, 1, &v, NULL, NULL, e);
+            if (!identity)
+                return false;
+            v = identity->results[0];
+        }
+        value_replace_uses(n->results[0], v);
+        node_remove(n);
+    }
+    return true;
+}
+
 bool model_write(const struct model *model, const struct text_options *o, const char *path, char **message)
 {
     WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
@@ -211,7 +251,8 @@ bool model_write(const struct model *model, const struct text_options *o, const 
     if (!options.name)
         options.name = model->name;
     g = builder_take_graph(model->builder, model->output_count, outputs, &error);
-    ok = g ? text_write_files(g, &options, path, message) : model_error(message, "%s", error.message);
+    ok = g && text_widen_constants(g, &error) ? text_write_files(g, &options, path, message)
+                                              : model_error(message, "%s", error.message);
     graph_free(g);
     free(outputs);
     return ok;

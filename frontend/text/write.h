@@ -38,6 +38,9 @@ bool text_has_weights(const struct graph *g, const struct text_options *options)
 #define TEXT_NO_LOOPS "the graph has a loop, for which .webnn text and its JSON twin have no words"
 /** Returns whether a graph has a loop.  Who writes it refuses it then. */
 bool text_has_loops(const struct graph *g);
+/** Makes bytes of all constants of 4 bits, which the formats do not have (wnnGraphBuilderConstantUint4Lent).  Returns false
+ * after an error in *e. */
+bool text_widen_constants(struct graph *g, struct error *e);
 
 /* These write the files one by one.  They return false if the stream has an error, or if memory ran out. */
 /** Writes the graph's file. */

@@ -129,9 +129,12 @@ static bool write_text(struct compilation *c)
                                    .marks = o->emit == EMIT_IR,
                                    .legal_names = o->legal_names,
                                    .weights = o->weights_as};
+    struct error e = {0};
     char *message = NULL;
     bool ok;
 
+    if (!options.marks && !text_widen_constants(c->graph, &e))
+        return complain("%s", e.message);
     if (strcmp(o->output, "-")) {
         ok = text_write_files(c->graph, &options, o->output, &message);
         if (!ok)

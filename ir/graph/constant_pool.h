@@ -19,8 +19,8 @@ struct constant_pool *constant_pool_create(void);
 /** Gives the pool back.  It lives on until the last constant that it knows is gone.  NULL does nothing. */
 void constant_pool_release(struct constant_pool *p);
 /**
- * Creates a constant of so many bytes for the caller to write, as constant_create does, which is to stay as long as a graph: in
- * huge pages that constants of this pool share, once there are enough of them.  p may be NULL.  Several threads may call this.
+ * Creates a constant of so many bytes for the caller to write, as constant_create does.  It is for what stays as long as a
+ * graph: constants of a pool share huge pages once there are enough of them.  p may be NULL.  Several threads may call this.
  */
 struct constant *constant_pool_place(struct constant_pool *p, size_t bytes);
 /**

@@ -9,11 +9,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Mapped memory has no red zones: sanitizer builds take everything from malloc. */
 #if !defined(WEBNN_SANITIZE) && defined(MADV_HUGEPAGE)
 
-enum { REGION_BYTES = 16 * TARGET_HUGE_PAGE_BYTES };
+enum { REGION_BYTES = 16 * TARGET_HUGE_PAGE_BYTES, HOLE_BYTES_LEAST = 64 << 10 };
 
 struct constant_region {
     pthread_mutex_t lock;
@@ -42,6 +43,17 @@ static struct constant_region *region_create(void)
     return r;
 }
 
+/* Gives the pages of a hole back: it is used again when all constants of the region are gone. */
+static void empty(const struct constant_region *r, size_t begin, size_t end)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    begin = (begin + page - 1) / page * page;
+    end = end / page * page;
+    if (end > begin && end - begin >= HOLE_BYTES_LEAST)
+        (void)madvise(r->begin + begin, end - begin, MADV_DONTNEED); /* advice: the answer does not matter */
+}
+
 /* Drops a reference, and the memory of a constant: `begin` to `end`, which are equal for none. */
 static void drop(struct constant_region *r, size_t begin, size_t end)
 {
@@ -50,6 +62,8 @@ static void drop(struct constant_region *r, size_t begin, size_t end)
     pthread_mutex_lock(&r->lock);
     if (r->used == end)
         r->used = begin;
+    else
+        empty(r, begin, end);
     last = --r->references == 0;
     pthread_mutex_unlock(&r->lock);
     if (!last)

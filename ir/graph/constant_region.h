@@ -15,8 +15,9 @@ struct constant_region;
 /**
  * Creates a constant of so many bytes, less than REGION_CONSTANT_MOST, which the caller writes, in *region, or in a new region
  * that takes its place if that has no room; NULL stands for none.  The caller has a reference to *region, and calls one at a
- * time; constants may be released by any thread at any time.  The last constant's memory is used again when it is the first
- * to go.  Returns NULL where there are no huge pages, and if memory runs out.
+ * time; constants may be released by any thread at any time.  The memory of the constant that was placed last
+ * is used again if it is released before another is placed.  Returns NULL where there are no huge pages, and if memory runs
+ * out.
  */
 struct constant *constant_region_place(struct constant_region **region, size_t bytes);
 enum { REGION_CONSTANT_MOST = TARGET_HUGE_PAGE_BYTES };

@@ -91,7 +91,7 @@ bool type_check(const struct tensor_type *t, const char *what, struct error *e);
 /** The bytes of a constant, which are copied or lent, and shared by an atomic reference count. */
 struct constant {
     atomic_uint references;
-    bool ours; /* constant_create allocated the bytes */
+    bool ours; /* constant_create or constant_pool_place allocated the bytes */
     size_t bytes;
     const void *data;                     /* row-major; aligned to 64 bytes when owned, as the lender has it when lent */
     WNNBufferReleaseCallbackInfo release; /* callback NULL: the bytes are in one block with this */

@@ -41,8 +41,8 @@ enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed 
  * (DT_ANY) and those with OPF_FLOAT64 have it. */
 #define DTYPE_FLOAT64 ((dtype)(DTYPE_COUNT + 1))
 /** Weights whose values fit into 4 bits lie in memory like this (docs/compact-weights.md): numbers from 0 to 15, element i in
- * bits 4 * (i % 8) of the 32-bit word i / 8, counted in row-major order.  Only passes make constants of it, and only cast reads
- * them. */
+ * bits 4 * (i % 8) of the 32-bit word i / 8, counted in row-major order.  Passes and the builder make constants of it, and only
+ * cast reads them. */
 #define DTYPE_UINT4 ((dtype)(DTYPE_COUNT + 2))
 enum { DTYPE_UINT4_PER_WORD = 8 };
 /** This is one more than the largest type, those that only passes make included. */

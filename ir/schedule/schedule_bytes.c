@@ -99,7 +99,7 @@ static bool find_b(const struct schedule *s, const struct kexpr *x, struct byte_
     const struct kexpr *numbers;
 
     p->zero = KEXPR_NONE;
-    if (x->op == K_SUB && expr_depth(k, x->args[1]) <= k->reduced_count - 2) {
+    if (k->reduced_count >= 2 && x->op == K_SUB && expr_depth(k, x->args[1]) <= k->reduced_count - 2) {
         p->zero = x->args[1];
         x = &k->exprs[x->args[0]];
     }
@@ -107,8 +107,9 @@ static bool find_b(const struct schedule *s, const struct kexpr *x, struct byte_
     p->whole = numbers && p->zero == KEXPR_NONE && tile_loads_words(k, numbers, s->vector_var);
     if (p->whole)
         p->words = place_of(k, numbers);
-    return p->whole || (p->a_zero == KEXPR_NONE && k->vars[second].size == 2 && find_words(s, numbers, &p->words) &&
-                        kaffine_coefficient(k->exprs[p->a].index, second) == BYTES_PER_WORD);
+    return p->whole ||
+           (k->reduced_count >= 2 && p->a_zero == KEXPR_NONE && k->vars[second].size == 2 &&
+            find_words(s, numbers, &p->words) && kaffine_coefficient(k->exprs[p->a].index, second) == BYTES_PER_WORD);
 }
 
 /* Returns whether columns of B are better summed than rows of A: there are fewer of them in a tile. */

@@ -41,7 +41,7 @@ static double load_cost(const struct schedule *s, const struct kexpr *load, uint
 {
     const uint32_t stride = load_stride(s, load, var);
 
-    if (tile_loads_words(s->kernel, load, var)) /* its contraction loads words */
+    if (find_dot(s->kernel) && tile_loads_words(s->kernel, load, var)) /* the contraction loads words */
         return 1.0 / (double)s->facts->loop.assumed_lanes;
     if (load_repeat(s, load, var)) /* a load and a shuffle */
         return 2.0 / (double)s->facts->loop.assumed_lanes;

@@ -286,6 +286,20 @@ static bool merge_scale_dims(const struct tensor_type *from, const struct tensor
     return at == from->rank;
 }
 
+/* reshape(cast(numbers of 4 bits)) is a cast of the constant in the other shape, so that only a cast is between them and
+ * whoever reads them. */
+static struct value *cast_reshaped(struct graph *g, struct node *n)
+{
+    const struct node *inner = producer_of(in0(n), OP_CAST);
+    struct tensor_type type = n->results[0]->type;
+
+    if (!inner || in0(inner)->kind != VALUE_CONSTANT || in0(inner)->type.type != DTYPE_UINT4)
+        return NULL;
+    type.type = DTYPE_UINT4;
+    return make_cast(g, n, inner, graph_add_constant(g, &type, constant_retain(in0(inner)->constant)),
+                     n->results[0]->type.type);
+}
+
 /* reshape(dequantizeLinear(x)), likewise. */
 static struct value *dequantize_reshaped(struct graph *g, struct node *n)
 {
@@ -454,6 +468,7 @@ struct value *canonicalize_movement(struct graph *g, struct node *n)
     switch (n->op) {
     case OP_RESHAPE: {
         struct value *v = merge_reshapes(g, n);
+        v = v || g->error.status ? v : cast_reshaped(g, n);
         return v || g->error.status ? v : dequantize_reshaped(g, n);
     }
     case OP_TRANSPOSE: {

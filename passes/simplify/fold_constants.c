@@ -11,8 +11,8 @@
  *   - a result beyond FOLD_FREE_BYTES that is more than FOLD_GROWTH times as large as the inputs: expand and tile cost nothing
  *     as index maps but would outgrow the model as constants (a cast to a wider type or a dequantization passes);
  *   - weights of contractions that may be computed in integers: pass_fuse_quantized decides, and folds the others;
- *   - weights that matmuls read in 4, 8 or 16 bits (docs/compact-weights.md): their kernels unpack them, and what only
- *     transposes them;
+ *   - weights that matmuls read in 4, 8 or 16 bits (docs/compact-weights.md), which their kernels unpack, nor what only
+ *     transposes them or makes bytes of 4 bits;
  *   - more than FOLD_WORK elements read in one node: a matmul of two large constants would take the interpreter minutes.
  */
 #include <string.h>

@@ -11,6 +11,8 @@
 #include "ir/graph/constant_pool.h"
 #include "ir/target.h"
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are moved by words");
+
 struct value *compact_constant_add(struct graph *g, struct constant_pool *pool, dtype type, uint32_t rank, const uint32_t *dims,
                                    void **data)
 {

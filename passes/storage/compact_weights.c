@@ -16,8 +16,8 @@
  *            word
  *   16 bits  [N / P, K, P]
  *
- * Scales and zero points, one for each block of K (or for all of it), become float32 [N / P, blocks, 1, P(, 1)], or a scalar if
- * they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was.
+ * Scales and zero points, one for each block of K (or for all of it), become float32 [N / P, blocks, 1, P(, 1, 1)], or a scalar
+ * if they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was.
  */
 #include "passes/storage/compact_weights.h"
 
@@ -78,6 +78,15 @@ bool node_is_compact_weight(const struct node *n, const struct target *t)
     return unpacks_weights(n, t) && value_is_unpacked(n->results[0]);
 }
 
+/* Returns whether what packing reads of v is of v's type: numbers of 4 bits are weights alone, and no zero points. */
+static bool has_own_type(const struct value *v)
+{
+    bool transposed;
+    const struct value *constant = compact_constant(v, &transposed);
+
+    return constant && constant->type.type == v->type.type;
+}
+
 /* Returns whether v is a constant, or one behind what packing or folding does away with. */
 static bool becomes_constant(const struct value *v)
 {
@@ -89,13 +98,17 @@ static bool becomes_constant(const struct value *v)
 bool node_moves_compact_weight(const struct node *n, const struct target *t)
 {
     bool transposed;
+    uint32_t slot;
 
     do {
         const struct use *u = n->op == OP_TRANSPOSE || n->op == OP_CAST ? value_only_use(n->results[0]) : NULL;
-        if (!u || !compact_constant(n->results[0], &transposed) || (u->slot && n->op == OP_CAST))
+        if (!u || !compact_constant(n->results[0], &transposed))
             return false;
         n = u->node;
+        slot = u->slot;
     } while (!unpacks_weights(n, t));
+    if (slot && !has_own_type(n->inputs[slot].value))
+        return false;
     if (node_is_quantized_weight(n, t)) /* the library may multiply it, and wants constants */
         return false;
     for (uint32_t i = 0; i < n->input_count; i++)
@@ -246,14 +259,22 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
     return make_binary(g, n, OP_MUL, v, pack_small(g, &scales, p, 0, rank));
 }
 
-/* Cuts K into blocks whose products of bytes have one scale of either operand, if that can be. */
+/* Cuts K into blocks whose products of bytes have one scale of either operand, if that can be.  Where the weights have
+ * one for all of K, or for long blocks, operand A gets shorter ones: ROUNDED_BLOCK if that divides them, else whole words. */
 static void pair(struct compact_layout *p)
 {
-    if (p->blocks == 1 && p->inner % ROUNDED_BLOCK == 0) {
-        p->blocks = p->inner / ROUNDED_BLOCK;
-        p->inner = ROUNDED_BLOCK;
+    int64_t block = p->inner;
+
+    if (p->blocks == 1 || block > ROUNDED_BLOCK_MOST) {
+        block = p->inner % ROUNDED_BLOCK ? 2 * ROUNDED_BLOCK : ROUNDED_BLOCK;
+        while (block && p->inner % block)
+            block -= DTYPE_UINT4_PER_WORD;
     }
-    p->paired = p->inner % DTYPE_UINT4_PER_WORD == 0;
+    p->paired = block && block % DTYPE_UINT4_PER_WORD == 0;
+    if (!p->paired)
+        return;
+    p->blocks *= p->inner / block;
+    p->inner = block;
 }
 
 bool compact_weights_fold(struct graph *g, struct node *unpacking)

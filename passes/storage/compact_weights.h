@@ -20,8 +20,9 @@ bool node_moves_compact_weight(const struct node *n, const struct target *t);
 bool library_computes(const struct node *n, const struct target *t);
 /** Returns the node that unpacks operand B of the contraction n, or NULL if B is not compact. */
 struct node *compact_weights_of(const struct node *n, const struct target *t);
-/** Operand A is rounded in blocks of so many neighbours along K where B's scales ask for no others. */
-enum { ROUNDED_BLOCK = 32 };
+/** Operand A is rounded in blocks of so many neighbours along K where B has one scale for all of K, or for more than
+ * ROUNDED_BLOCK_MOST; else its blocks are those of B's scales. */
+enum { ROUNDED_BLOCK = 32, ROUNDED_BLOCK_MOST = 256 };
 /** Says how a B is to be packed. */
 struct compact_order {
     uint32_t results;           /* the dimension of B with the output channels */

@@ -322,7 +322,7 @@ static bool only_kernels_read(const struct value *v)
 
 static bool is_aligned(const struct constant *c, dtype type)
 {
-    return (uintptr_t)c->data % dtype_size(type) == 0;
+    return (uintptr_t)c->data % (type == DTYPE_UINT4 ? sizeof(uint32_t) : dtype_size(type)) == 0;
 }
 
 /*

@@ -343,6 +343,51 @@ static void loops_are_not_written(void **state)
     wnnGraphBuilderRelease(b);
 }
 
+/** Writes a model of eight numbers of 4 bits, one of whose outputs is these alone, and reads it back. */
+static void write_numbers_of_4_bits(const char *name, bool json)
+{
+    static const uint8_t nibbles[4] = {0x21, 0xF3, 0x54, 0x76}, expected[8] = {1, 2, 3, 15, 4, 5, 6, 7};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (uint32_t[]){8}};
+    const struct text_options options = {.weights = TEXT_WEIGHTS_INLINE, .json = json};
+    char y[] = "y", z[] = "z";
+    struct model_port outputs[2] = {{.name = y}, {.name = z}};
+    struct model m = {.output_count = 2, .outputs = outputs}, again;
+    char *path = path_of(name), *message = NULL;
+    uint8_t got[8] = {0};
+    WNNGraph built;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &m.builder), WNNStatus_Success);
+    WNNOperand x = wnnGraphBuilderInput(m.builder, WNN_STR("x"), &d);
+    outputs[1].operand =
+        wnnGraphBuilderConstantUint4Lent(m.builder, &d, nibbles, sizeof nibbles, (WNNBufferReleaseCallbackInfo){0});
+    outputs[0].operand = wnnGraphBuilderMax(m.builder, x, outputs[1].operand, NULL);
+    if (!model_write(&m, &options, path, &message))
+        fail_msg("%s", message);
+    wnnGraphBuilderRelease(m.builder);
+    const struct model_options plain = {0};
+    if (!model_read(context, path, &plain, &again, &message))
+        fail_msg("%s", message);
+    assert_int_equal(again.output_count, 2);
+    const WNNNamedOperand read_back[] = {{WNN_STR("z"), again.outputs[1].operand}};
+    assert_string_equal(again.outputs[1].name, "z");
+    assert_int_equal(wnnGraphBuilderBuild(again.builder, 1, read_back, &built), WNNStatus_Success);
+    const WNNNamedBuffer out = {WNN_STR("z"), got, sizeof got};
+    assert_int_equal(wnnGraphCompute(built, 0, NULL, 1, &out), WNNStatus_Success);
+    assert_memory_equal(got, expected, sizeof got);
+    wnnGraphRelease(built);
+    model_free(&again);
+    remove(path);
+    free(path);
+}
+
+/** They become bytes in the formats, which do not have them. */
+static void numbers_of_4_bits_are_written_as_bytes(void **state)
+{
+    (void)state;
+    write_numbers_of_4_bits("m.webnn", false);
+    write_numbers_of_4_bits("m.json", true);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -359,9 +404,13 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(safetensors_are_read),           cmocka_unit_test(hostile_safetensors_are_refused),
-        cmocka_unit_test(containers_are_read_or_refused), cmocka_unit_test(weights_are_found_beside_the_model),
-        cmocka_unit_test(unwritable_files_are_told),      cmocka_unit_test(loops_are_not_written),
+        cmocka_unit_test(safetensors_are_read),
+        cmocka_unit_test(hostile_safetensors_are_refused),
+        cmocka_unit_test(containers_are_read_or_refused),
+        cmocka_unit_test(weights_are_found_beside_the_model),
+        cmocka_unit_test(unwritable_files_are_told),
+        cmocka_unit_test(loops_are_not_written),
+        cmocka_unit_test(numbers_of_4_bits_are_written_as_bytes),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -42,14 +42,15 @@ static struct graph *parse_random(const char *body, int least, uint32_t range)
     return g;
 }
 
-/* Puts the numbers of the largest constant into 4 bits each, and a cast in front of what reads them. */
-static void narrow(struct graph *g)
+/* Puts the numbers of the i-th constant, which are bytes, into 4 bits each, and a cast in front of what reads them. */
+static void narrow(struct graph *g, uint32_t i)
 {
-    struct value *wide = NULL, *v;
+    struct value *wide = g->first_constant, *v;
     struct tensor_type type;
 
-    for (v = g->first_constant; v; v = v->next_constant)
-        wide = !wide || type_bytes(&v->type) > type_bytes(&wide->type) ? v : wide;
+    for (; i; i--)
+        wide = wide->next_constant;
+    assert_int_equal(wide->type.type, WNNOperandDataType_Uint8);
     type = wide->type;
     type.type = DTYPE_UINT4;
     struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
@@ -196,9 +197,26 @@ static void words_are_packed_of_words(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct graph *g = parse_random(cases[i].body, 0, 16);
-        narrow(g);
+        narrow(g, 0);
         check_graph(g, cases[i].packed);
     }
+    /* Zero points in 4 bits, too, become bytes; of weights in three dimensions the constant's shape changes. */
+    struct graph *g = parse_random(TRANSPOSED("u8", "256", "8"), 0, 16);
+    narrow(g, 2);
+    narrow(g, 0);
+    check_graph(g, "u4[2, 8, 4, 64, 8]");
+    g = parse_random("inputs { x: f32[1, 256]; } "
+                     "consts { q: u8[128, 8, 32] @scalar(1); s: f32[128, 8, 1] @scalar(1); z: u8[128, 8, 1] @scalar(1); } "
+                     "nodes { d = dequantizeLinear(q, s, z); r = reshape(d, newShape=[128, 256]); w = transpose(r); "
+                     "y = matmul(x, w); } outputs { y; }",
+                     0, 16);
+    narrow(g, 0);
+    struct target t;
+    const struct pass_options o = unpacking(&t);
+    assert_true(pass_canonicalize(g, &o));
+    pass_fold_constants(g, &o);
+    assert_prints(g, "u4[128, 256]");
+    check_graph(g, "u4[2, 8, 4, 64, 8]");
 }
 
 /* Transposes of weights and of scales are not folded, which would copy them; packing reads numbers in both orders. */
@@ -211,7 +229,7 @@ static void transposed_weights_are_packed_where_they_lie(void **state)
         struct graph *g =
             parse_random(i == 2 ? TRANSPOSED("i8", "256", "8") : TRANSPOSED("u8", "256", "8"), 0, i == 0 ? 16 : 256);
         if (i == 0)
-            narrow(g);
+            narrow(g, 0);
         assert_true(pass_canonicalize(g, &o));
         assert_false(pass_fold_constants(g, &o));
         graph_free(g);
