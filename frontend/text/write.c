@@ -195,22 +195,23 @@ bool text_write_files(const struct graph *g, const struct text_options *o, const
     return ok;
 }
 
-/** Returns numbers of 4 bits as bytes, or NULL if memory runs out. */
-static struct value *widened(struct graph *g, const struct value *v)
+/** Returns what n, a cast of a constant, computes, or NULL after an error in *e. */
+static struct value *computed(struct graph *g, const struct node *n, struct error *e)
 {
-    struct tensor_type type = {.type = WNNOperandDataType_Uint8, .rank = v->type.rank};
-    const uint8_t *from = v->constant->data;
-    struct constant *c;
-    uint8_t *to;
+    const struct tensor_type *type = &n->results[0]->type;
+    const void *in = n->inputs[0].value->constant->data;
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(type));
+    void *out = c ? (void *)(uintptr_t)c->data : NULL; /* ours alone so far */
+    struct value *v;
 
-    memcpy(type.dims, v->type.dims, sizeof type.dims);
-    c = constant_create(NULL, (size_t)type_bytes(&type));
-    if (!c)
+    if (c && !node_interpret(n, &in, &out, e)) {
+        constant_release(c);
         return NULL;
-    to = (uint8_t *)(uintptr_t)c->data; /* ours alone so far */
-    for (size_t i = 0; i < c->bytes; i++)
-        to[i] = from[i / 2] >> i % 2 * 4 & 15;
-    return graph_add_constant(g, &type, c);
+    }
+    v = c ? graph_add_constant(g, type, c) : NULL;
+    if (!v)
+        error_out_of_memory(e);
+    return v;
 }
 
 bool text_widen_constants(struct graph *g, struct error *e)
@@ -221,8 +222,8 @@ bool text_widen_constants(struct graph *g, struct error *e)
 
         if (!narrow || narrow->kind != VALUE_CONSTANT || narrow->type.type != DTYPE_UINT4)
             continue;
-        if (!(v = widened(g, narrow)))
-            return error_out_of_memory(e);
+        if (!(v = computed(g, n, e)))
+            return false;
         if (n->results[0]->output_uses) { /* an output is a node's result */
             identity = node_create(g, n, OP_IDENTITY, n->label, 1, &v, NULL, NULL, e);
             if (!identity)

@@ -20,7 +20,7 @@ struct constant_region {
     pthread_mutex_t lock;
     uint32_t references; /* of whoever places constants, and of these */
     char *mapping, *begin;
-    size_t used;
+    size_t used, touched; /* touched: bytes from the beginning that may have pages */
 };
 
 static struct constant_region *region_create(void)
@@ -65,6 +65,10 @@ static void drop(struct constant_region *r, size_t begin, size_t end)
     else
         empty(r, begin, end);
     last = --r->references == 0;
+    if (r->references == 1 && r->touched > TARGET_HUGE_PAGE_BYTES) { /* perhaps nothing is placed again: one page stays */
+        empty(r, TARGET_HUGE_PAGE_BYTES, r->touched);
+        r->touched = TARGET_HUGE_PAGE_BYTES;
+    }
     pthread_mutex_unlock(&r->lock);
     if (!last)
         return;
@@ -94,6 +98,7 @@ static char *take(struct constant_region *r, size_t bytes)
     if (size <= REGION_BYTES - r->used) {
         at = r->begin + r->used;
         r->used += size;
+        r->touched = r->used > r->touched ? r->used : r->touched;
         r->references++;
     }
     pthread_mutex_unlock(&r->lock);
