@@ -128,8 +128,11 @@ static void put_scattered_store(struct printer *p, uint32_t store)
     put_line(p, "}");
 }
 
+/* Returns whether a store writes a vector.  float64 has no vectors here: it may be emulated, in a scalar of 64 bits. */
 static bool is_vector_store(const struct printer *p, const struct kstore *s)
 {
+    if (p->k->exprs[s->expr].type == KT_F64)
+        return false;
     for (uint32_t g = 0; g < s->guard_count; g++)
         if (form_has_lanes(p, s->guards[g].form, false))
             return false;

@@ -114,6 +114,12 @@ static const struct shape_case cases[] = {
      GPU_POINTS,
      {{.lanes = 16}, {.lanes = 4}},
      true},
+    {"a float64 number for every element of a row, which is stored without vectors",
+     "inputs { x: f32[5, 1]; y: f32[37]; } nodes { a = cast(x, float64); b = expand(a, [5, 37]); c = exp(y); "
+     "d = cast(b, float32); e = add(c, d); } outputs { b; e; }",
+     GPU_POINTS,
+     {{.lanes = 8}, {.no_lanes = true}},
+     false},
     {"rows that groups share",
      "inputs { x: f32[5, 77]; } nodes { a = softmax(x, 1); b = reduceMax(a, axes=[1]); } outputs { a; b; }",
      GPU_ROWS,
