@@ -41,7 +41,7 @@ struct bench_options {
     WNNPrecision precision;
     WNNBudget budget;
     double seconds;
-    bool json, check, same_bits, deterministic, list, peaks;
+    bool json, check, same_bits, deterministic, list, peaks, tensors;
     struct bench_instead instead;
     const struct manifest_case *given; /* the inputs of the model that is next; NULL for noise */
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/subject.h"
 #include "frontend/io/file.h"
 #include "frontend/io/manifest.h"
 #include "frontend/builder/builder.h"
@@ -19,116 +20,7 @@
 #include "ir/support/suggest.h"
 #include "ir/support/text.h"
 
-enum { BINDINGS_MAX = 64, SAME_BITS_THREADS = 4 };
-
-/* ---- a built graph with buffers ---- */
-
-struct subject {
-    WNNContext context;
-    WNNGraph graph;
-    const struct manifest_case *given;
-    size_t input_count, output_count;
-    WNNNamedBuffer inputs[BINDINGS_MAX], outputs[BINDINGS_MAX];
-};
-
-static bool say_last_error(char *message, size_t size, const char *what)
-{
-    WNNStringView text = wnnGetLastErrorMessage();
-
-    return file_error(message, size, "%s: %.*s", what, (int)text.length, text.data);
-}
-
-static bool open_context(struct subject *s, const struct bench_options *o, const char *debug, char *message, size_t size)
-{
-    WNNContextOptions c = WNN_CONTEXT_OPTIONS_INIT;
-
-    s->given = o->given;
-    c.accelerated = getenv("WEBNN_ENGINE") != NULL; /* which --engine sets: else it is the processor that is measured */
-    c.threadCount = o->threads;
-    c.precision = o->precision;
-    c.deterministic = o->deterministic;
-    c.budget = o->budget;
-    c.debug = debug ? (WNNStringView){debug, strlen(debug)} : c.debug;
-    return wnnCreateContext(&c, &s->context) == WNNStatus_Success || say_last_error(message, size, "context");
-}
-
-static size_t descriptor_bytes(const WNNOperandDescriptor *d)
-{
-    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
-
-    for (size_t i = 0; i < d->rank; i++)
-        bytes *= d->shape[i];
-    return bytes;
-}
-
-static void *descriptor_buffer(const WNNOperandDescriptor *d, size_t *bytes)
-{
-    *bytes = descriptor_bytes(d);
-    return aligned_alloc(64, (*bytes + 63) / 64 * 64);
-}
-
-/** Fills an input with what the model's case has for it, if that has its type and size, else with noise. */
-static void fill_input(const struct subject *s, const WNNNamedOperandDescriptor *d, uint32_t seed, WNNNamedBuffer *b)
-{
-    for (size_t i = 0; s->given && i < s->given->input_count; i++) {
-        const struct manifest_array *a = &s->given->inputs[i];
-
-        if (strlen(a->name) == d->name.length && !memcmp(a->name, d->name.data, d->name.length) &&
-            a->array.dataType == d->descriptor.dataType && a->array.byteLength == b->byteLength) {
-            memcpy(b->data, a->array.data, b->byteLength);
-            return;
-        }
-    }
-    bench_noise(d->descriptor.dataType, b->byteLength, seed, b->data);
-}
-
-/** Makes buffers for everything, and fills those of inputs. */
-static bool bind_buffers(struct subject *s, char *message, size_t size)
-{
-    WNNNamedOperandDescriptor d;
-
-    s->input_count = wnnGraphGetInputCount(s->graph);
-    s->output_count = wnnGraphGetOutputCount(s->graph);
-    if (s->input_count > BINDINGS_MAX || s->output_count > BINDINGS_MAX) {
-        s->input_count = s->output_count = 0;
-        return file_error(message, size, "more than %d inputs or outputs", BINDINGS_MAX);
-    }
-    for (size_t i = 0; i < s->input_count + s->output_count; i++) {
-        bool input = i < s->input_count;
-        size_t k = input ? i : i - s->input_count;
-        WNNNamedBuffer *b = input ? &s->inputs[k] : &s->outputs[k];
-
-        if (input ? wnnGraphGetInput(s->graph, k, &d) : wnnGraphGetOutput(s->graph, k, &d))
-            return say_last_error(message, size, "bindings");
-        b->name = d.name;
-        b->data = descriptor_buffer(&d.descriptor, &b->byteLength);
-        if (!b->data)
-            return file_error(message, size, "out of memory");
-        if (input)
-            fill_input(s, &d, (uint32_t)i + 1, b);
-        else
-            memset(b->data, 0, b->byteLength);
-    }
-    return true;
-}
-
-static void subject_close(struct subject *s)
-{
-    for (size_t i = 0; i < BINDINGS_MAX; i++) {
-        free(s->inputs[i].data);
-        free(s->outputs[i].data);
-    }
-    wnnGraphRelease(s->graph);
-    wnnContextRelease(s->context);
-    *s = (struct subject){0};
-}
-
-static bool run_once(void *user)
-{
-    struct subject *s = user;
-
-    return wnnGraphCompute(s->graph, s->input_count, s->inputs, s->output_count, s->outputs) == WNNStatus_Success;
-}
+enum { SAME_BITS_THREADS = 4 };
 
 /* ---- timing ---- */
 
@@ -170,7 +62,7 @@ static bool build_model(const struct bench_options *o, const char *path, struct 
     if (ok) {
         bench_case_cost(model.builder->graph, &r->flops, &r->bytes);
         for (size_t i = 0; i < model.output_count; i++) /* not yet the graph's */
-            r->bytes += (double)descriptor_bytes(&model.outputs[i].descriptor);
+            r->bytes += (double)subject_bytes(&model.outputs[i].descriptor);
         ok = !contractions || bench_label_contractions(model.builder->graph, contractions);
         start = bench_now();
         ok = ok && model_build(&model, &s->graph, &message) == WNNStatus_Success;
@@ -189,7 +81,7 @@ static bool build_subject(const struct bench_options *o, const char *debug, stru
 {
     double start;
 
-    if (!open_context(s, o, debug, r->error, sizeof r->error))
+    if (!subject_open(s, o, debug, r->error, sizeof r->error))
         return false;
     if (path)
         return build_model(o, path, contractions, s, r);
@@ -214,11 +106,11 @@ static bool inspect_graph(const struct bench_options *o, struct graph *g, const 
         ok = bench_memory_report(shown_name(r, name), s.graph) ||
              file_error(r->error, sizeof r->error, "intermediate values take more than 10 %% above the lower bound");
     else if (ok && o->json)
-        ok = bind_buffers(&s, r->error, sizeof r->error) && (bench_steps_json(r->name, s.graph, run_once, &s, o->seconds) ||
-                                                             say_last_error(r->error, sizeof r->error, "compute"));
+        ok = subject_bind(&s, r->error, sizeof r->error) && (bench_steps_json(r->name, s.graph, subject_run, &s, o->seconds) ||
+                                                             subject_say_last_error(r->error, sizeof r->error, "compute"));
     else if (ok)
-        ok = build_subject(o, debug, g, path, &same, &by_library, r) && bind_buffers(&s, r->error, sizeof r->error) &&
-             bench_steps_report(shown_name(r, name), s.graph, by_library.graph, &contractions, run_once, &s, o->seconds,
+        ok = build_subject(o, debug, g, path, &same, &by_library, r) && subject_bind(&s, r->error, sizeof r->error) &&
+             bench_steps_report(shown_name(r, name), s.graph, by_library.graph, &contractions, subject_run, &s, o->seconds,
                                 r->error, sizeof r->error);
     free(contractions.flops);
     free(same.flops);
@@ -234,12 +126,13 @@ static bool time_graph(const struct bench_options *o, struct graph *g, const cha
 {
     struct subject s = {0};
     double start;
-    bool ok = build_subject(o, o->debug, g, path, NULL, &s, r) && bind_buffers(&s, r->error, sizeof r->error);
+    bool ok = build_subject(o, o->debug, g, path, NULL, &s, r) && subject_bind(&s, r->error, sizeof r->error);
 
     start = bench_now();
-    ok = ok && (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
+    ok = ok && (subject_run(&s) || subject_say_last_error(r->error, sizeof r->error, "compute"));
     r->first_ms = (bench_now() - start) * 1e3;
-    ok = ok && (bench_measure(run_once, &s, o->seconds, &r->times) || say_last_error(r->error, sizeof r->error, "compute"));
+    ok = ok && (bench_measure(subject_run, &s, o->seconds, &r->times) ||
+                subject_say_last_error(r->error, sizeof r->error, "compute"));
     r->rss = bench_peak_rss();
     subject_close(&s);
     return ok;
@@ -331,9 +224,9 @@ static bool check_by_unoptimised(const struct bench_options *o, struct graph *g,
                                  size_t size)
 {
     struct subject plain = {0};
-    bool ok = open_context(&plain, o, "no-passes", message, size) &&
+    bool ok = subject_open(&plain, o, "no-passes", message, size) &&
               bench_case_build(g, plain.context, NULL, &plain.graph, message, size) == WNNStatus_Success &&
-              bind_buffers(&plain, message, size) && (run_once(&plain) || say_last_error(message, size, "compute"));
+              subject_bind(&plain, message, size) && (subject_run(&plain) || subject_say_last_error(message, size, "compute"));
 
     for (size_t i = 0; ok && i < s->output_count; i++)
         ok = close_enough(&g->outputs[i].value->type, s->outputs[i].data, plain.outputs[i].data, has_ties(g),
@@ -384,10 +277,10 @@ static bool check_by_interpreter(struct graph *g, const struct subject *s, char 
 static bool check_graph(const struct bench_options *o, struct graph *g, struct result *r)
 {
     struct subject s = {0};
-    bool ok = open_context(&s, o, o->debug, r->error, sizeof r->error) &&
+    bool ok = subject_open(&s, o, o->debug, r->error, sizeof r->error) &&
               bench_case_build(g, s.context, NULL, &s.graph, r->error, sizeof r->error) == WNNStatus_Success &&
-              bind_buffers(&s, r->error, sizeof r->error) &&
-              (run_once(&s) || say_last_error(r->error, sizeof r->error, "compute"));
+              subject_bind(&s, r->error, sizeof r->error) &&
+              (subject_run(&s) || subject_say_last_error(r->error, sizeof r->error, "compute"));
 
     if (ok)
         ok = r->flops <= interpret_flops_max ? check_by_interpreter(g, &s, r->error, sizeof r->error)
@@ -405,8 +298,8 @@ static bool compare_bits(const struct bench_options *o, struct graph *g, const c
 
     for (with.threads = 1; ok && with.threads <= SAME_BITS_THREADS; with.threads++) {
         struct subject *s = with.threads == 1 ? &one : &several;
-        ok = build_subject(&with, o->debug, g, path, NULL, s, r) && bind_buffers(s, r->error, sizeof r->error) &&
-             (run_once(s) || say_last_error(r->error, sizeof r->error, "compute"));
+        ok = build_subject(&with, o->debug, g, path, NULL, s, r) && subject_bind(s, r->error, sizeof r->error) &&
+             (subject_run(s) || subject_say_last_error(r->error, sizeof r->error, "compute"));
         for (size_t i = 0; ok && s == &several && i < one.output_count; i++)
             if (memcmp(one.outputs[i].data, s->outputs[i].data, one.outputs[i].byteLength))
                 ok = file_error(r->error, sizeof r->error, "output %zu has other bits with %u threads than with one", i,

@@ -34,6 +34,9 @@ static const char usage_text[] =
     "  --budget OPS[,BYTES]  what reading and building a model may take (default: by the sizes of its files and inputs)\n"
     "  --precision P    float32, bf16x2, bf16 or int8: how exact convolutions and matmuls have to be (default: float32)\n"
     "  --deterministic  compute the same bits with any number of threads\n"
+    "  --tensors        dispatch with tensors that stay where the engine computes; else times hold copies of inputs and "
+    "outputs\n"
+    "                   to the engine's memory and back, which only engines with memory of their own have\n"
     "  --seconds S      time for measuring each case (default: 1)\n"
     "  --debug TEXT     debug switches of the context (docs/debugging.md), such as skip=fuse-kernels\n"
     "  --file FILE      case lines to read instead of bench/cases.txt\n"
@@ -188,6 +191,7 @@ static const struct option {
     SWITCH("--check", check, true),
     SWITCH("--same-bits", same_bits, true),
     SWITCH("--deterministic", deterministic, true),
+    SWITCH("--tensors", tensors, true),
     SWITCH("--list", list, true),
     SWITCH("--overhead", instead.overhead, true),
     SWITCH("--memory", instead.memory, true),

@@ -28,6 +28,30 @@ struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
 
 /* ---- the prelude ---- */
 
+/* Loads and stores of vectors whose elements alone are aligned.  PoCL's vloadn and vstoren of 8 and 16 bits move element after
+ * element, three to six times as slowly as vectors that are declared with their elements' alignment, as clang takes them. */
+static const char vector_accesses[] = "#ifdef __clang__\n"
+                                      "#define LOAD_VECTOR(t, n, p) (*(__global const unaligned_##t##n *)(p))\n"
+                                      "#define STORE_VECTOR(t, n, v, p) (*(__global unaligned_##t##n *)(p) = (v))\n"
+                                      "#else\n"
+                                      "#define LOAD_VECTOR(t, n, p) vload##n(0, p)\n"
+                                      "#define STORE_VECTOR(t, n, v, p) vstore##n(v, 0, p)\n"
+                                      "#endif\n";
+
+static void put_vector_types(FILE *out, uint32_t lanes)
+{
+    static const struct {
+        const char *name;
+        uint32_t size;
+    } types[] = {{"float", 4}, {"int", 4}, {"uint", 4}, {"char", 1}, {"uchar", 1}, {"long", 8}, {"ulong", 8}, {"ushort", 2}};
+
+    fprintf(out, "#ifndef LOAD_VECTOR\n%s#endif\n#ifdef __clang__\n", vector_accesses);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        fprintf(out, "typedef %s%" PRIu32 " unaligned_%s%" PRIu32 " __attribute__((aligned(%" PRIu32 ")));\n", types[i].name,
+                lanes, types[i].name, lanes, types[i].size);
+    fputs("#endif\n", out);
+}
+
 void put_lane_functions(FILE *out, uint32_t lanes)
 {
     static const char *const names[] = {"min",        "max",     "add",      "total",  "to_bf16",  "from_bf16",
@@ -58,6 +82,7 @@ void put_lane_functions(FILE *out, uint32_t lanes)
             "#ifndef LANES_%" PRIu32 "\n#define LANES_%" PRIu32 "\n#define VECTOR(t) t##%" PRIu32
             "\n#define AS(t) as_##t##%" PRIu32 "\n#define CONVERT(t) convert_##t##%" PRIu32 "\n%s",
             lanes, lanes, lanes, lanes, lanes, text);
+    put_vector_types(out, lanes);
     /* This goes through a vector of bits, because a device may take half numbers for aligned like vectors of them. */
     fprintf(out,
             "static F from_f16_v(H h) { return vload_half%" PRIu32 "(0, (const half *)&h); }\n"

@@ -89,17 +89,17 @@ static void put_vector_store(struct printer *p, uint32_t store)
         put_guards(p, start + 1 + s->index.count, s->guard_count, s->guards);
         fputs(") ", p->out);
     }
-    if (t->type == WNNOperandDataType_Float16)
-        fprintf(p->out, "vstore%" PRIu32 "(to_f16_v(%s)", p->lanes, value.text);
+    const bool half = t->type == WNNOperandDataType_Float16;
+    const char *stored = half ? "ushort" : opencl_storage_type(t->type);
+
+    fprintf(p->out, "STORE_VECTOR(%s, %" PRIu32 ", ", stored, p->lanes);
+    if (half)
+        fprintf(p->out, "to_f16_v(%s)", value.text);
     else if (t->type == DTYPE_BFLOAT16)
-        fprintf(p->out, "vstore%" PRIu32 "(to_bf16_v(%s)", p->lanes, value.text);
-    else if (type == KT_BOOL)
-        fprintf(p->out, "vstore%" PRIu32 "(convert_%s%" PRIu32 "(%s & 1)", p->lanes, opencl_storage_type(t->type), p->lanes,
-                value.text);
+        fprintf(p->out, "to_bf16_v(%s)", value.text);
     else
-        fprintf(p->out, "vstore%" PRIu32 "(convert_%s%" PRIu32 "(%s)", p->lanes, opencl_storage_type(t->type), p->lanes,
-                value.text);
-    fputs(t->type == WNNOperandDataType_Float16 ? ", 0, (__global ushort *)(" : ", 0, (", p->out);
+        fprintf(p->out, "convert_%s%" PRIu32 "(%s%s)", stored, p->lanes, value.text, type == KT_BOOL ? " & 1" : "");
+    fprintf(p->out, ", %s(", half ? "(__global ushort *)" : "");
     put_tensor(p, s->tensor);
     fputs(") + ", p->out);
     put_form(p, start, s->index);

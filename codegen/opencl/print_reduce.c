@@ -215,29 +215,43 @@ void put_block(struct printer *p, uint32_t phase, bool open)
     p->lanes = lanes;
 }
 
-/* Adds the accumulators of lanes that are iterations to the scalar ones. */
+/* Returns the name of the vector whose lane i is lane i ^ step of a vector. */
+static struct operand_text exchanged(const char *vector, uint32_t lanes, uint32_t step)
+{
+    struct operand_text text;
+    int length = snprintf(text.text, sizeof text.text, "%s.s", vector);
+
+    for (uint32_t i = 0; i < lanes; i++)
+        length += snprintf(text.text + length, sizeof text.text - (size_t)length, "%x", i ^ step);
+    return text;
+}
+
+/* Adds the accumulators of lanes that are iterations to the scalar ones: halves of vectors are combined until every lane has
+ * the whole, since one lane after the other would take as long as dozens of iterations. */
 static void put_lanes_together(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const enum ktype type = p->k->exprs[e->args[0]].type;
     const char *t = opencl_value_type(type);
-    char s[24];
+    const bool sum = is_float_sum(e);
+    char ls[24], lc[24], s[24], first[32];
 
-    put_line(p, "{ %s all[%" PRIu32 "]; vstore%" PRIu32 "(ls%" PRIu32 ", 0, all);", t, p->lanes, p->lanes, expr);
-    p->indent++;
-    if (is_float_sum(e))
-        put_line(p, "%s lost[%" PRIu32 "]; vstore%" PRIu32 "(lc%" PRIu32 ", 0, lost);", t, p->lanes, p->lanes, expr);
-    put_line(p, "for (int lane = 0; lane < %" PRIu32 "; lane++) {", p->lanes);
-    p->indent++;
+    snprintf(ls, sizeof ls, "ls%" PRIu32, expr);
+    snprintf(lc, sizeof lc, "lc%" PRIu32, expr);
     snprintf(s, sizeof s, "s%" PRIu32, expr);
-    if (is_float_sum(e))
-        put_line(p, "add_%s(&s%" PRIu32 ", &c%" PRIu32 ", all[lane]); c%" PRIu32 " += lost[lane];", t, expr, expr, expr);
+    snprintf(first, sizeof first, "%s.s0", ls);
+    for (uint32_t step = p->lanes / 2; step; step /= 2) {
+        const struct operand_text other = exchanged(ls, p->lanes, step);
+        if (sum)
+            put_line(p, "{ const %s lost = %s; add_v(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes).text,
+                     exchanged(lc, p->lanes, step).text, ls, lc, other.text, lc);
+        else
+            put_combination(p, expr, ls, ls, other.text, NULL, p->lanes);
+    }
+    if (sum)
+        put_line(p, "add_%s(&s%" PRIu32 ", &c%" PRIu32 ", %s); c%" PRIu32 " += %s.s0;", t, expr, expr, first, expr, lc);
     else
-        put_combination(p, expr, s, s, "all[lane]", NULL, 1);
-    p->indent--;
-    put_line(p, "}");
-    p->indent--;
-    put_line(p, "}");
+        put_combination(p, expr, s, s, first, NULL, 1);
 }
 
 /* Combines the items' accumulators of a reduction, so that every item has the whole one. */

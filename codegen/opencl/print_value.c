@@ -316,12 +316,11 @@ static void put_load_at(struct printer *p, const struct kexpr *e, uint32_t start
     const bool half = t == WNNOperandDataType_Float16, bfloat = t == DTYPE_BFLOAT16;
 
     if (lanes > 1) {
-        fprintf(p->out,
-                half     ? "from_f16_v(vload%" PRIu32 "(0, "
-                : bfloat ? "from_bf16_v(vload%" PRIu32 "(0, "
-                         : "vload%" PRIu32 "(0, ",
-                lanes);
-        fputs(half ? "(__global const ushort *)(" : "(", p->out);
+        fprintf(p->out, "%sLOAD_VECTOR(%s, %" PRIu32 ", %s(",
+                half     ? "from_f16_v("
+                : bfloat ? "from_bf16_v("
+                         : "",
+                half ? "ushort" : opencl_storage_type(t), lanes, half ? "(__global const ushort *)" : "");
         put_tensor(p, e->tensor);
         fputs(") + ", p->out);
         put_form(p, start, e->index);

@@ -182,13 +182,28 @@ static void lay_transpose(struct gpu_schedule *s, uint32_t var, const struct gpu
     }
 }
 
+/* Returns how many items a group has at most: where there are few, all units get groups, of a whole vector of the unit's at
+ * least. */
+static uint32_t group_limit(const struct gpu_schedule *s, const struct gpu_facts *device)
+{
+    const struct kernel *k = s->kernel;
+    double items = 1;
+
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        items *= (double)(i == s->lane_var ? (k->vars[i].size + s->lanes - 1) / s->lanes : k->vars[i].size);
+    const double each = items / ((double)device->compute_units * device->groups_per_unit);
+    return power_of_two(
+        (int64_t)(each < device->group_items ? each > device->lanes ? each : device->lanes : device->group_items),
+        device->group_items);
+}
+
 static void lay_points(struct gpu_schedule *s, const struct gpu_facts *device)
 {
     const struct kernel *k = s->kernel;
     const uint32_t n = k->parallel_count;
     const bool vectors = n && s->lane_var == n - 1;
     const uint32_t transposed = n > 1 && s->lanes == 1 && !k->reduced_count ? transposed_var(k) : KEXPR_NONE;
-    uint32_t most = device->group_items;
+    uint32_t most = group_limit(s, device);
 
     if (transposed != KEXPR_NONE) {
         lay_transpose(s, transposed, device);
