@@ -54,10 +54,10 @@ static void put_vector_types(FILE *out, uint32_t lanes)
 
 void put_lane_functions(FILE *out, uint32_t lanes)
 {
-    static const char *const names[] = {"min",        "max",     "add",      "total",  "to_bf16",  "from_bf16",
-                                        "round_bf16", "sign_of", "from_f16", "to_f16", "round_f16"};
+    static const char *const names[] = {"min",     "max",      "add",    "total",     "to_bf16", "from_bf16", "round_bf16",
+                                        "sign_of", "from_f16", "to_f16", "round_f16", "min_key", "max_key",   "number_of_key"};
     static const char text[] =
-        "#define F VECTOR(float)\n#define U VECTOR(uint)\n#define H VECTOR(ushort)\n"
+        "#define F VECTOR(float)\n#define U VECTOR(uint)\n#define H VECTOR(ushort)\n#define I VECTOR(int)\n"
         "static F min_v(F a, F b) {\n"
         "  F r = a < b ? a : b; r = a == b ? AS(float)(AS(uint)(a) | AS(uint)(b)) : r;\n"
         "  r = a != a ? a : r; return b != b ? b : r;\n"
@@ -66,6 +66,9 @@ void put_lane_functions(FILE *out, uint32_t lanes)
         "  F r = a > b ? a : b; r = a == b ? AS(float)(AS(uint)(a) & AS(uint)(b)) : r;\n"
         "  r = a != a ? a : r; return b != b ? b : r;\n"
         "}\n"
+        "static I min_key_v(F x) { const I i = AS(int)(x); return x != x ? (I)(INT_MIN) : i ^ (i >> 31 & 0x7fffffff); }\n"
+        "static I max_key_v(F x) { const I i = AS(int)(x); return x != x ? (I)(INT_MAX) : i ^ (i >> 31 & 0x7fffffff); }\n"
+        "static F number_of_key_v(I i) { return AS(float)(i ^ (i >> 31 & 0x7fffffff)); }\n"
         "static void add_v(F *s, F *c, F x) { const F t = *s + x, b = t - *s; *c += (*s - (t - b)) + (x - b); *s = t; }\n"
         "static F total_v(F s, F c) { return c - c == (F)(0) ? s + c : s; }\n"
         "static H to_bf16_v(F x) {\n"
@@ -89,7 +92,7 @@ void put_lane_functions(FILE *out, uint32_t lanes)
             "static H to_f16_v(F x) { H h; vstore_half%" PRIu32 "_rte(x, 0, (half *)&h); return h; }\n"
             "static F round_f16_v(F x) { return from_f16_v(to_f16_v(x)); }\n",
             lanes, lanes);
-    fputs("#undef F\n#undef U\n#undef H\n#undef VECTOR\n#undef AS\n#undef CONVERT\n#endif\n", out);
+    fputs("#undef F\n#undef U\n#undef H\n#undef I\n#undef VECTOR\n#undef AS\n#undef CONVERT\n#endif\n", out);
 }
 
 /* ---- operations ---- */

@@ -49,6 +49,7 @@ const char opencl_prelude[] =
     "}\n"
     "static float from_bf16(ushort h) { return as_float((uint)h << 16); }\n"
     "static float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n"
+    "static float number_of_key(int i) { return as_float(i ^ (i >> 31 & 0x7fffffff)); }\n"
     "static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }\n"
     "static long clamp_index(long i, long size) { i = i < -size ? -size : i >= size ? size - 1 : i; "
     "return i < 0 ? i + size : i; }\n"

@@ -54,6 +54,17 @@ static const char *prefix_of(const struct printer *p)
     return p->lanes > 1 && p->k->vars[p->s->lane_var].kind == KVAR_REDUCED ? "l" : "";
 }
 
+/* Returns whether the accumulators of an extreme are the keys of numbers, as they are wherever they are vectors: integers that
+ * are ordered like the numbers, NaN beyond all of them and -0 before +0.  Comparing keys is one instruction, for whose result
+ * the next iteration waits, where comparing numbers by all rules is a chain of six. */
+static bool has_keys(const struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+
+    return e->op == K_REDUCE && (e->reduce == KR_MIN || e->reduce == KR_MAX) && p->k->exprs[e->args[0]].type == KT_F32 &&
+           is_lane_sum(p, expr);
+}
+
 static const char *initial_of(const struct kexpr *e, enum ktype type)
 {
     if (e->op == K_SCAN || e->reduce == KR_SUM || e->reduce == KR_DOT)
@@ -63,14 +74,22 @@ static const char *initial_of(const struct kexpr *e, enum ktype type)
     return end_of_range(type, e->reduce == KR_MIN || e->reduce == KR_ARG_MIN);
 }
 
+/* Returns the key of the extreme of no numbers. */
+static const char *initial_key(const struct kexpr *e)
+{
+    return e->reduce == KR_MIN ? "0x7f800000" : "(int)0x807fffff";
+}
+
 static void put_accumulators(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
-    const enum ktype type = e->op == K_SCAN ? e->type : p->k->exprs[e->args[0]].type;
+    const enum ktype given = e->op == K_SCAN ? e->type : p->k->exprs[e->args[0]].type;
+    const bool keys = has_keys(p, expr);
+    const enum ktype type = keys ? KT_I32 : given;
     const struct type_text t = opencl_lane_type(type, e->op == K_REDUCE && is_lane_sum(p, expr) ? p->lanes : 1);
     const char *l = prefix_of(p);
 
-    put_line(p, "%s %ss%" PRIu32 " = (%s)(%s);", t.text, l, expr, t.text, initial_of(e, type));
+    put_line(p, "%s %ss%" PRIu32 " = (%s)(%s);", t.text, l, expr, t.text, keys ? initial_key(e) : initial_of(e, type));
     if (e->op == K_SCAN ? ktype_is_float(type) : is_float_sum(e))
         put_line(p, "%s %sc%" PRIu32 " = (%s)(0);", t.text, l, expr, t.text);
     if (e->op == K_REDUCE && is_extreme_index(e))
@@ -157,7 +176,7 @@ static void put_combination(struct printer *p, uint32_t expr, const char *s, con
         if (!ktype_is_float(type))
             put_line(p, "%s = %s(%s, %s);", s, extreme, s, x);
         else if (lanes > 1)
-            put_line(p, "%s = %s_v(%s, %s);", s, extreme, s, x);
+            put_line(p, "%s = %s(%s, %s_key_v(%s));", s, extreme, s, extreme, x);
         else
             put_line(p, "%s = %s_%s(%s, %s);", s, extreme, t, s, x);
     }
@@ -234,17 +253,20 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
     const enum ktype type = p->k->exprs[e->args[0]].type;
     const char *t = opencl_value_type(type);
     const bool sum = is_float_sum(e);
-    char ls[24], lc[24], s[24], first[32];
+    const bool keys = has_keys(p, expr);
+    char ls[24], lc[24], s[24], first[48];
 
     snprintf(ls, sizeof ls, "ls%" PRIu32, expr);
     snprintf(lc, sizeof lc, "lc%" PRIu32, expr);
     snprintf(s, sizeof s, "s%" PRIu32, expr);
-    snprintf(first, sizeof first, "%s.s0", ls);
+    snprintf(first, sizeof first, keys ? "number_of_key(%s.s0)" : "%s.s0", ls);
     for (uint32_t step = p->lanes / 2; step; step /= 2) {
         const struct operand_text other = exchanged(ls, p->lanes, step);
         if (sum)
             put_line(p, "{ const %s lost = %s; add_v(&%s, &%s, %s); %s += lost; }", opencl_lane_type(type, p->lanes).text,
                      exchanged(lc, p->lanes, step).text, ls, lc, other.text, lc);
+        else if (keys)
+            put_line(p, "%s = %s(%s, %s);", ls, e->reduce == KR_MIN ? "min" : "max", ls, other.text);
         else
             put_combination(p, expr, ls, ls, other.text, NULL, p->lanes);
     }
@@ -334,6 +356,8 @@ void put_result(struct printer *p, uint32_t expr)
         put_line(p, "const %s v%" PRIu32 " = total%" PRIu32 ";", t.text, expr, expr);
     else if (is_extreme_index(e))
         put_line(p, "const long v%" PRIu32 " = i%" PRIu32 ";", expr, expr);
+    else if (has_keys(p, expr) && !iterations)
+        put_line(p, "const %s v%" PRIu32 " = number_of_key_v(s%" PRIu32 ");", t.text, expr, expr);
     else
         put_line(p, "const %s v%" PRIu32 " = s%" PRIu32 ";", t.text, expr, expr);
     p->expr_known[expr] = true;
