@@ -10,7 +10,7 @@
 
 /* ---- what was measured once: all rows have it ---- */
 
-#define CALL_FACTS {.wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0}
+#define CALL_FACTS {.wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0, .warm_operations = 5e7, .warm_bytes = 1e7}
 
 #define OPERATION_FACTS                                                                                                        \
     {.cost = {[OPERATION_NONE] = 0,                                                                                            \

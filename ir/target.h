@@ -91,6 +91,8 @@ struct call_facts {
     double kernel_call; /* calling a kernel, or copying a few bytes */
     double spin;        /* how long a thread without work looks out for more before it sleeps: most comes soon */
     double team_call;   /* running a function on a team that is awake, and its buffers */
+    double warm_operations, warm_bytes; /* of graphs that are run once when they are built: both together take well below a
+                                           millisecond, and building takes dozens of them */
 };
 
 /** Classifies scalar operations by what they cost: operations of a class cost the same. */

@@ -71,6 +71,8 @@ bool cpu_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, 
 /* Holds what an invocation has beside memory and addresses. */
 struct cpu_invocation {
     struct threads_saved saved; /* of threads_enter, while it runs */
+    uint64_t start;             /* of the run, where the executable tries */
+    bool alone;
     struct library_bindings *bindings[];
 };
 
@@ -114,15 +116,22 @@ static void invocation_destroy(struct invocation *i)
 
 static bool begin(struct invocation *i, struct error *e)
 {
-    const struct cpu_executable *x = executable_of(i);
+    struct cpu_executable *x = executable_of(i);
     struct cpu_invocation *data = i->data;
     /* Primitives need the threads that they were made for; of kernels a thread can do several parts. */
     uint32_t threads = x->needs_team ? threads_ready(x->thread_count) : 0;
 
     /* An executable of small kernels needs no team; the floating-point mode is part of the same call. */
     data->saved = threads_enter(x->binding_count > 0 ? x->thread_count : threads);
-    if (x->binding_count == 0 || (threads == x->thread_count && threads_team() == threads))
+    if (x->binding_count == 0 || (threads == x->thread_count && threads_team() == threads)) {
+        if (x->tries) {
+            data->alone = thread_trial_begin(&x->trial);
+            data->start = nanoseconds_now();
+        }
+        if (x->tries && data->alone)
+            threads_stay();
         return true;
+    }
     threads_leave(data->saved);
     return error_set(
         e, WNNStatus_OperationError,
@@ -133,7 +142,12 @@ static bool begin(struct invocation *i, struct error *e)
 
 static void end(struct invocation *i)
 {
-    threads_leave(((struct cpu_invocation *)i->data)->saved);
+    struct cpu_executable *x = executable_of(i);
+    const struct cpu_invocation *data = i->data;
+
+    threads_leave(data->saved);
+    if (x->tries)
+        thread_trial_end(&x->trial, data->alone, nanoseconds_now() - data->start);
 }
 
 /* ---- steps ---- */
@@ -189,7 +203,8 @@ static bool run_kernel(struct invocation *i, uint32_t step)
     char *scratch = (char *)cpu_pointer(i->memory->address) + x->thread_scratch;
 
     poison_around(i, step);
-    if (s->parts == 1) { /* without the calls that a team takes */
+    const struct cpu_invocation *data = i->data;
+    if (s->parts == 1 || data->alone) { /* without the calls that a team takes */
         struct kernel_args args = {tensors, s->params, scratch};
 
         s->function(&args, 0, s->units);
@@ -304,6 +319,19 @@ static bool guess_brief(const struct cpu_executable *x)
     return sum < call->wake && !x->needs_team;
 }
 
+/* Returns whether running takes much less time than building does. */
+static bool is_small(const struct cpu_executable *x)
+{
+    const struct call_facts *call = &target_facts_everywhere()->call;
+    double operations = 0, bytes = 0;
+
+    for (uint32_t i = 0; i < x->base.step_count; i++) {
+        operations += x->base.profile.steps[i].flops;
+        bytes += x->base.profile.steps[i].bytes;
+    }
+    return operations <= call->warm_operations && bytes <= call->warm_bytes;
+}
+
 bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct program *p, const kernel_function *functions,
                          struct error *e)
 {
@@ -315,13 +343,25 @@ bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct pro
         return error_out_of_memory(e);
     }
     x->brief = guess_brief(x);
+    x->tries = x->needs_team && x->thread_count > 1;
+    if (x->tries)
+        thread_trial_init(&x->trial, is_small(x));
     executable_take(&x->base, p);
     return true;
+}
+
+void cpu_executable_warm(struct cpu_executable *x)
+{
+    if (is_small(x))
+        executable_warm(&x->base);
 }
 
 void cpu_executable_clear(struct cpu_executable *x)
 {
     executable_clear(&x->base);
+    if (x->tries)
+        thread_trial_destroy(&x->trial);
+    x->tries = false;
     x->steps = NULL;
 }
 

@@ -9,6 +9,7 @@
 #define WEBNN_RUNTIME_CPU_CPU_EXECUTABLE_H_
 
 #include "codegen/emit/kernel_abi.h"
+#include "runtime/cpu/thread_trial.h"
 #include "runtime/onednn/cpu/library_cpu.h"
 #include "runtime/program/executable.h"
 
@@ -28,6 +29,8 @@ struct cpu_executable {
     uint32_t binding_count; /* steps of the library */
     bool needs_team;        /* some step runs on several threads */
     bool brief;
+    bool tries;                /* whether several threads pay is found out while it runs */
+    struct thread_trial trial; /* if so */
     /*
      * These say where scratch memory lies behind the arena, in bytes: first the library's, then each thread's, at this
      * distance.
@@ -42,6 +45,8 @@ struct cpu_executable {
  */
 bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct program *p, const kernel_function *functions,
                          struct error *e);
+/** Runs x once if it is so small that building it takes much longer, so that its first run is like the next ones. */
+void cpu_executable_warm(struct cpu_executable *x);
 /** Frees what x holds, but not x, which may be all zeros.  No run may be under way. */
 void cpu_executable_clear(struct cpu_executable *x);
 

@@ -152,8 +152,10 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
     ok = ok && cpu_executable_init(&x->run, en, p, functions, e);
     free(schedules);
     free(functions);
-    if (ok)
+    if (ok) {
+        cpu_executable_warm(&x->run);
         return &x->run.base;
+    }
     if (x)
         cpu_graph_free(x);
     return NULL;

@@ -361,17 +361,18 @@ static void run_alone(gang_body *body, void *user, uint32_t parts)
         compute(NULL, &r, part);
 }
 
-void gang_run(struct gang *g, uint32_t parts, bool synchronizes, gang_body *body, void *user)
+void gang_run(struct gang *g, uint32_t parts, bool synchronizes, bool stays, gang_body *body, void *user)
 {
     uint64_t start;
     bool alone;
 
-    if (parts <= 1 || position.parts > 1 || !g || g->worker_count == 0 || (synchronizes && parts > g->worker_count + 1)) {
+    if (parts <= 1 || (stays && !synchronizes) || position.parts > 1 || !g || g->worker_count == 0 ||
+        (synchronizes && parts > g->worker_count + 1)) {
         run_alone(body, user, parts);
         return;
     }
     start = nanoseconds_now();
-    alone = g->alone_until > start;
+    alone = stays || g->alone_until > start;
     if (alone && !synchronizes) {
         run_alone(body, user, parts);
         return;

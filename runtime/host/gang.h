@@ -32,9 +32,10 @@ uint32_t gang_workers(const struct gang *g);
  * Calls body(user, part, parts) for every part, part 0 on the calling thread, which has acquired g.  Returns when all are done.
  * From inside a part, or where g is NULL, the calling thread computes all parts one after the other.
  *
- * `synchronizes` says that parts may call gang_barrier.
+ * `synchronizes` says that parts may call gang_barrier.  `stays` asks for all parts to be the calling thread's, unless one
+ * calls gang_barrier.
  */
-void gang_run(struct gang *g, uint32_t parts, bool synchronizes, gang_body *body, void *user);
+void gang_run(struct gang *g, uint32_t parts, bool synchronizes, bool stays, gang_body *body, void *user);
 
 /** These are the part that the calling thread computes and the parts of its region: 0 and 1 outside of regions. */
 uint32_t gang_part(void);

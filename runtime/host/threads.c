@@ -68,12 +68,12 @@ struct threads_saved threads_enter(uint32_t count)
     if (count > 0) {
         if (atomic_load(&on_libgomp)) {
             saved.settings = libgomp_enter(count);
-            entered = (struct threads_entered){NULL, count, true};
+            entered = (struct threads_entered){NULL, count, true, false};
         } else if (count > 1 && gang_workers(entered.gang) + 1 < count) {
             struct gang *g = gang_acquire(count - 1);
 
             saved.acquired = g != NULL;
-            entered = (struct threads_entered){g, count, false};
+            entered = (struct threads_entered){g, count, false, false};
         } else {
             entered.count = count;
             entered.on_libgomp = false;
@@ -91,6 +91,11 @@ void threads_leave(struct threads_saved saved)
         gang_release(entered.gang);
     entered = saved.entered;
     float_mode_restore(saved.mode);
+}
+
+void threads_stay(void)
+{
+    entered.stays = true;
 }
 
 uint32_t threads_entered(void)
@@ -114,10 +119,10 @@ void threads_run(uint32_t parts, threads_body *body, void *user)
     else if (entered.on_libgomp)
         libgomp_run(parts, body, user);
     else
-        gang_run(entered.gang, parts, false, body, user);
+        gang_run(entered.gang, parts, false, entered.stays, body, user);
 }
 
 void threads_run_synchronized(uint32_t parts, threads_body *body, void *user)
 {
-    gang_run(entered.gang, parts, true, body, user);
+    gang_run(entered.gang, parts, true, entered.stays, body, user);
 }

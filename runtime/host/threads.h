@@ -21,7 +21,7 @@ typedef void threads_body(void *user, uint32_t part, uint32_t parts);
 struct threads_entered {
     struct gang *gang; /* NULL: one thread, or libgomp's */
     uint32_t count;    /* 0: there are no regions */
-    bool on_libgomp;
+    bool on_libgomp, stays;
 };
 
 /** Holds what threads_leave restores. */
@@ -61,6 +61,8 @@ uint32_t threads_ready(uint32_t count);
  * be no regions.  Returns what threads_leave needs.
  */
 struct threads_saved threads_enter(uint32_t count);
+/** Lets the calling thread compute all parts of its regions itself until threads_leave, except on libgomp's threads. */
+void threads_stay(void);
 /** Restores the settings that threads_enter changed and returned as `saved`, on the same thread. */
 void threads_leave(struct threads_saved saved);
 /** Returns the count that the calling thread has entered with, 0 outside and where libgomp's threads compute. */

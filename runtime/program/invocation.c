@@ -174,6 +174,100 @@ static void bind(struct invocation *i, const struct engine_binding *inputs, cons
     }
 }
 
+/* ---- warming ---- */
+
+/* What is bound while an executable is warmed: one block of memory, zeros for all inputs in front of the outputs. */
+struct warm_bindings {
+    struct engine_binding *inputs, *outputs;
+    char *memory;
+};
+
+static size_t slots_of(const struct executable *x, bool output)
+{
+    size_t slots = 0;
+
+    for (uint32_t k = 0; k < x->fixup_count; k++)
+        if (x->fixups[k].output == output && x->fixups[k].slot >= slots)
+            slots = (size_t)x->fixups[k].slot + 1;
+    return slots;
+}
+
+/* Returns how many bytes from an address on the steps touch at most, whatever the iteration of a loop. */
+static int64_t extent_of(const struct executable *x, uint32_t address)
+{
+    int64_t extent = x->locations[address].bytes;
+
+    for (uint32_t n = 0; n < x->loop_count; n++) {
+        const struct executable_loop *l = &x->loops[n];
+
+        for (uint32_t m = l->move; m < l->move + l->move_count; m++)
+            if (x->moves[m].base == address && x->moves[m].stride > 0)
+                extent = x->locations[address].bytes + x->moves[m].stride * (int64_t)l->iterations;
+    }
+    return extent;
+}
+
+/* Makes bytes[slot] what the steps touch of each slot. */
+static void measure_slots(const struct executable *x, bool output, size_t *bytes)
+{
+    for (uint32_t k = 0; k < x->fixup_count; k++) {
+        const struct address_fixup *f = &x->fixups[k];
+        const size_t end = (size_t)(f->offset + extent_of(x, f->address));
+
+        if (f->output == output && end > bytes[f->slot])
+            bytes[f->slot] = end;
+    }
+}
+
+static bool warm_bind(const struct executable *x, struct warm_bindings *w)
+{
+    const size_t inputs = slots_of(x, false), outputs = slots_of(x, true);
+    size_t *bytes = calloc(inputs + outputs + 1, sizeof *bytes), most = 0, all = 0;
+
+    w->inputs = calloc(inputs + 1, sizeof *w->inputs);
+    w->outputs = calloc(outputs + 1, sizeof *w->outputs);
+    if (bytes && w->inputs && w->outputs) {
+        measure_slots(x, false, bytes);
+        measure_slots(x, true, bytes + inputs);
+        for (size_t k = 0; k < inputs; k++)
+            most = bytes[k] > most ? bytes[k] : most;
+        all = (size_t)target_align((int64_t)most);
+        for (size_t k = 0; k < outputs; k++)
+            all += (size_t)target_align((int64_t)bytes[inputs + k]);
+        w->memory = aligned_alloc(TARGET_ALIGNMENT, all + TARGET_ALIGNMENT);
+    }
+    if (w->memory) {
+        char *at = w->memory + target_align((int64_t)most);
+
+        memset(w->memory, 0, all + TARGET_ALIGNMENT);
+        for (size_t k = 0; k < inputs; k++)
+            w->inputs[k].host = w->memory;
+        for (size_t k = 0; k < outputs; at += target_align((int64_t)bytes[inputs + k++]))
+            w->outputs[k].host = at;
+    }
+    free(bytes);
+    return w->memory != NULL;
+}
+
+void executable_warm(struct executable *x)
+{
+    const struct profile before = {.measuring = x->profile.measuring, .trace = x->profile.trace};
+    struct warm_bindings w = {0};
+    struct error e = {0};
+
+    x->profile.measuring = false;
+    x->profile.trace = NULL;
+    if (warm_bind(x, &w))
+        (void)executable_run(x, w.inputs, w.outputs, NULL, &e);
+    x->profile.measuring = before.measuring;
+    x->profile.trace = before.trace;
+    free(w.memory);
+    free(w.inputs);
+    free(w.outputs);
+}
+
+/* ---- running ---- */
+
 bool executable_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                     const atomic_bool *stop, struct error *e)
 {

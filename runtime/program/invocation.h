@@ -30,6 +30,12 @@ struct invocation {
 bool executable_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                     const atomic_bool *stop, struct error *e);
 
+/**
+ * Computes once on zeros, so that the first run that somebody waits for finds its memory, its threads and its code in place.
+ * What it computes is thrown away, failing included.  It is for engines that compute on host memory.
+ */
+void executable_warm(struct executable *x);
+
 /** Frees the invocations that are kept for the next runs. */
 void invocation_free_all(struct executable *x);
 

@@ -191,7 +191,7 @@ static void a_caller_computes_what_nobody_has_begun(void **state)
     while (gang_workers(g = gang_acquire(1)) > 1 && count < 8)
         larger[count++] = g;
     assert_int_equal(gang_workers(g), 1);
-    gang_run(g, 3, false, hold, &h);
+    gang_run(g, 3, false, false, hold, &h);
     assert_int_equal(h.finished, 2);
     gang_release(g);
     while (count > 0)
