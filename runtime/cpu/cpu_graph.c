@@ -153,7 +153,8 @@ struct executable *cpu_load(struct engine *en, struct program *p, struct error *
     free(schedules);
     free(functions);
     if (ok) {
-        cpu_executable_warm(&x->run);
+        if (!(en->debug->flags & DEBUG_NO_WARM_UP))
+            cpu_executable_warm(&x->run);
         return &x->run.base;
     }
     if (x)

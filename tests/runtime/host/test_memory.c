@@ -128,7 +128,7 @@ static WNNStatus compute(WNNGraph g, float *x, float *y)
 }
 
 /* Returns whether the context survived: a dispatch that fails on the timeline loses it. */
-static bool session(void)
+static bool session(const WNNContextOptions *options)
 {
     WNNContext c;
     WNNGraph g, h;
@@ -137,7 +137,7 @@ static bool session(void)
     struct end end = {0};
     float x[48] = {0}, y[48];
 
-    TRY(wnnCreateContext(NULL, &c), WNNStatus_UnknownError);
+    TRY(wnnCreateContext(options, &c), WNNStatus_UnknownError);
     TRY(build(c, &g), WNNStatus_OperationError);
     TRY(compute(g, x, y), WNNStatus_UnknownError);
     TRY(wnnContextCreateTensor(c, &descriptor, &t), WNNStatus_UnknownError);
@@ -169,21 +169,31 @@ static bool session(void)
     return survived;
 }
 
-static void every_allocation_may_fail(void **state)
+/* Lets every allocation of a session fail, one after the other, and returns how many contexts were lost. */
+static int fail_every_allocation(const WNNContextOptions *options)
 {
-    (void)state;
     long n = 0;
     int lost = 0;
 
     for (;; n++) {
         allocations_fail_after(n);
-        lost += !session();
+        lost += !session(options);
         if (allocations_stop_failing())
             break; /* the session needed fewer allocations than that */
     }
     print_message("%ld allocations failed, one after the other\n", n);
     assert_true(n > 50);
-    assert_true(lost >= 1); /* the first dispatch makes an invocation */
+    return lost;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    WNNContextOptions cold = WNN_CONTEXT_OPTIONS_INIT;
+
+    (void)state;
+    cold.debug = (WNNStringView)WNN_STR("no-warm-up");
+    assert_true(fail_every_allocation(&cold) >= 1); /* the first dispatch makes an invocation */
+    (void)fail_every_allocation(NULL);
 }
 
 #else
