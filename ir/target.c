@@ -10,7 +10,14 @@
 
 /* ---- what was measured once: all rows have it ---- */
 
-#define CALL_FACTS {.wake = 2.0, .thread_work = 15.0, .kernel_call = 0.02, .spin = 100, .team_call = 1.0, .warm_operations = 5e7, .warm_bytes = 1e7}
+#define CALL_FACTS                                                                                                             \
+    {.wake = 2.0,                                                                                                              \
+     .thread_work = 15.0,                                                                                                      \
+     .kernel_call = 0.02,                                                                                                      \
+     .spin = 100,                                                                                                              \
+     .team_call = 1.0,                                                                                                         \
+     .warm_operations = 5e7,                                                                                                   \
+     .warm_bytes = 1e7}
 
 #define OPERATION_FACTS                                                                                                        \
     {.cost = {[OPERATION_NONE] = 0,                                                                                            \
@@ -248,7 +255,8 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                          .tile_gather = 1,
                                          .tile_iterations = 16,
                                          .tile_chains = 8,
-                                         .tile_items = 16};
+                                         .tile_items = 16,
+                                         .kept_bytes = 0};
     static const struct gpu_facts processor = {.name = "processor as a device",
                                                .compute_units = 2,
                                                .lanes = 16,
@@ -264,7 +272,8 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .tile_gather = 1.5,
                                                .tile_iterations = 0,
                                                .tile_chains = 8,
-                                               .tile_items = 1 /* groups of one size share code */};
+                                               .tile_items = 1 /* groups of one size share code */,
+                                               .kept_bytes = 16 << 10};
 
     return is_processor ? &processor : &gpu;
 }

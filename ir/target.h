@@ -306,6 +306,7 @@ struct gpu_facts {
                                  memory costs more than it saves */
     uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
+    uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
 };
 
 /**

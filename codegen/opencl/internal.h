@@ -34,6 +34,7 @@ struct printer {
     uint32_t lanes;
     bool *expr_lanes, *var_lanes;
     bool lane_by_lane;
+    uint32_t phase; /* that is being printed */
     uint32_t indent;
     bool failed;
 };

@@ -404,7 +404,10 @@ void put_point(struct printer *p)
     const struct kernel *k = p->k;
     struct scope scope;
 
+    if (p->s->kept != KEXPR_NONE)
+        put_line(p, "float kept[%" PRIu32 "];", p->s->kept_elements);
     for (uint32_t phase = 0; phase < k->phase_count; phase++) {
+        p->phase = phase;
         put_invariants(p, phase);
         for (uint32_t i = 0; i < k->expr_count; i++)
             if (runs_in(&k->exprs[i], phase))

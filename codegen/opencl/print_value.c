@@ -519,6 +519,30 @@ static void need_vector(struct printer *p, uint32_t expr)
     fputs(";\n", p->out);
 }
 
+/* Stores a value into what the item keeps of its row, if the other phases find it there. */
+static void put_kept(struct printer *p, uint32_t expr)
+{
+    if (expr != p->s->kept || p->phase != p->s->kept_phase)
+        return;
+    if (has_lanes(p, expr))
+        put_line(p, "vstore%" PRIu32 "(v%" PRIu32 ", 0, kept + x%" PRIu32 ");", p->lanes, expr, p->k->parallel_count);
+    else
+        put_line(p, "kept[x%" PRIu32 "] = v%" PRIu32 ";", p->k->parallel_count, expr);
+}
+
+/* Declares a value that an earlier phase has stored.  Returns false if there is none. */
+static bool take_kept(struct printer *p, uint32_t expr)
+{
+    if (expr != p->s->kept || p->phase <= p->s->kept_phase)
+        return false;
+    if (has_lanes(p, expr))
+        put_line(p, "const float%" PRIu32 " v%" PRIu32 " = vload%" PRIu32 "(0, kept + x%" PRIu32 ");", p->lanes, expr, p->lanes,
+                 p->k->parallel_count);
+    else
+        put_line(p, "const float v%" PRIu32 " = kept[x%" PRIu32 "];", expr, p->k->parallel_count);
+    return true;
+}
+
 void need_expr(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
@@ -530,8 +554,11 @@ void need_expr(struct printer *p, uint32_t expr)
         put_line(p, "const %s v%" PRIu32 " = lanes%" PRIu32 "[lane];", opencl_value_type(e->type), expr, expr);
         return;
     }
+    if (take_kept(p, expr))
+        return;
     if (has_lanes(p, expr)) {
         need_vector(p, expr);
+        put_kept(p, expr);
         return;
     }
     for (uint32_t i = 0; e->op != K_REDUCE && i < kop_arity(e->op); i++)
@@ -556,4 +583,5 @@ void need_expr(struct printer *p, uint32_t expr)
         put_operation(p->out, e->op, e->type, operand_type(p, e), e->args);
     }
     fputs(";\n", p->out);
+    put_kept(p, expr);
 }

@@ -272,6 +272,7 @@ static void schedule_points(const struct gpu_context *c, struct gpu_schedule *s)
     s->shape = GPU_POINTS;
     gpu_choose_lanes(c, row, s);
     gpu_choose_split(c->k, SUM_STEPS, s->lane_var >= c->k->parallel_count ? s->lanes : 1, s);
+    gpu_choose_kept(c, s);
     lay_points(s, c->device);
 }
 
@@ -282,7 +283,7 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
 
     memset(out, 0, sizeof *out);
     out->kernel = k;
-    out->lane_var = out->sum_split = KEXPR_NONE;
+    out->lane_var = out->sum_split = out->kept = KEXPR_NONE;
     out->lanes = 1;
     out->sum_steps = SUM_STEPS;
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++)

@@ -74,6 +74,9 @@ struct gpu_schedule {
         uint32_t split, steps;
     } stage_sums[KERNEL_STAGES_MAX]; /* the same of each stage */
     struct gpu_tile tile;
+    /* The value of this expression stays in an array of so many numbers from the phase that computes it first (KEXPR_NONE:
+     * there is none). */
+    uint32_t kept, kept_phase, kept_elements;
 };
 
 /** Says what a schedule must be like, whatever the device is, for tests and tuning.  One that is all 0 leaves everything

@@ -33,6 +33,11 @@ void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedul
 /** Chooses where sums are split, so that no accumulator takes more than so many steps. */
 void gpu_choose_split(const struct kernel *k, uint32_t steps, uint32_t lanes, struct gpu_schedule *s);
 
+/* ---- what is kept (schedule_gpu_kept.c) ---- */
+
+/** Chooses the expression whose values an item keeps from phase to phase. */
+void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s);
+
 /* ---- tiles (schedule_gpu_tile.c) ---- */
 
 /** Makes s a schedule of register tiles, with its index space.  Returns false if the kernel is no contraction that gains by

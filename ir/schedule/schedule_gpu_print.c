@@ -34,6 +34,8 @@ void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
                 s->lane_tail ? " with a rest" : "");
     if (s->sum_split != KEXPR_NONE)
         fprintf(out, ", sums split at reduced variable %" PRIu32 " by %" PRIu32, s->sum_split, s->sum_steps);
+    if (s->kept != KEXPR_NONE)
+        fprintf(out, ", %%%" PRIu32 " kept from phase %" PRIu32, s->kept, s->kept_phase);
     fprintf(out, ", %" PRId64, s->global[0]);
     for (uint32_t d = 1; d < GPU_DIMENSIONS; d++)
         fprintf(out, " x %" PRId64, s->global[d]);
