@@ -10,17 +10,9 @@
 
 enum { SCRATCH_GAP = 2 * TARGET_LINE_BYTES };
 
-double program_microseconds(double flops, double bytes)
-{
-    const struct rate_facts *rate = &target_facts_everywhere()->rate;
-    const double compute = flops / rate->kernel_operations, memory = bytes / rate->kernel_bytes;
-
-    return compute > memory ? compute : memory;
-}
-
 uint32_t program_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count)
 {
-    double parts = program_microseconds(flops, bytes) / target_facts_everywhere()->call.thread_work;
+    double parts = target_microseconds(flops, bytes) / target_facts_everywhere()->call.thread_work;
 
     if (parts > (double)units)
         parts = (double)units;

@@ -111,8 +111,6 @@ void program_print(const struct program *p, FILE *out);
  * struct schedule's estimates.  Objects and executables ask this one function, so that both divide a step alike.
  */
 uint32_t program_kernel_parts(double flops, double bytes, int64_t units, uint32_t thread_count);
-/** Returns about how many microseconds that much work takes on one thread. */
-double program_microseconds(double flops, double bytes);
 /**
  * Returns the bytes from one thread's scratch to the next one's, for kernels that need up to scratch_bytes each.  There is a
  * gap between them, so that the adjacent-line prefetcher of one core does not pull in lines that another core writes.

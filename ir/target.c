@@ -36,6 +36,8 @@
 
 #define LOOP_FACTS                                                                                                             \
     {.vector_block = 4096,                                                                                                     \
+     .vector_block_least = 64,                                                                                                 \
+     .units_wanted = 16,                                                                                                       \
      .run_least = 8,                                                                                                           \
      .assumed_lanes = 16,                                                                                                      \
      .row_lanes = 16,                                                                                                          \
@@ -219,6 +221,14 @@ const struct target_facts *target_facts(const struct target *t)
 const struct target_facts *target_facts_everywhere(void)
 {
     return &rows[FULL_RATE];
+}
+
+double target_microseconds(double operations, double bytes)
+{
+    const struct rate_facts *rate = &target_facts_everywhere()->rate;
+    const double compute = operations / rate->kernel_operations, memory = bytes / rate->kernel_bytes;
+
+    return compute > memory ? compute : memory;
 }
 
 const struct target_facts *target_facts_at(uint32_t i)

@@ -129,18 +129,20 @@ enum { BYTE_SUM_STEPS = 8192 };
 
 /** Describes generated loops: the schedules of all kernels choose by these facts. */
 struct loop_facts {
-    int64_t vector_block;    /* elements of the vector variable that a unit of work covers at most; a power of two */
-    int64_t run_least;       /* consecutive elements that are worth a vector, or a panel of packed B */
-    uint32_t assumed_lanes;  /* lanes of a vector, where one vector variable is weighed against another */
-    uint32_t row_lanes;      /* lanes of a row buffer's elements where vectors run along a PARALLEL variable */
-    uint32_t sum_vectors;    /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
-    uint32_t few_rows;       /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
-    int64_t strided_most;    /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
-    int64_t repeat_most;     /* equal lanes up to which an element is loaded once for all of them */
-    uint32_t unroll_points;  /* points of REDUCED variables that are unrolled, at most */
-    uint32_t window_slack;   /* elements of a window that may lie in the padding without its loop being clipped */
-    int64_t window_separate; /* steps of a window for each element that writing and reading what its columns have takes */
-    int64_t single_points;   /* more unrolled points than this fill the processor's window: one vector at a time */
+    int64_t vector_block;       /* elements of the vector variable that a unit of work covers at most; a power of two */
+    int64_t vector_block_least; /* the same where there are few units and each is worth a thread; a power of two */
+    int64_t units_wanted;       /* so many are enough for the threads there may be */
+    int64_t run_least;          /* consecutive elements that are worth a vector, or a panel of packed B */
+    uint32_t assumed_lanes;     /* lanes of a vector, where one vector variable is weighed against another */
+    uint32_t row_lanes;         /* lanes of a row buffer's elements where vectors run along a PARALLEL variable */
+    uint32_t sum_vectors;       /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
+    uint32_t few_rows;          /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
+    int64_t strided_most;       /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
+    int64_t repeat_most;        /* equal lanes up to which an element is loaded once for all of them */
+    uint32_t unroll_points;     /* points of REDUCED variables that are unrolled, at most */
+    uint32_t window_slack;      /* elements of a window that may lie in the padding without its loop being clipped */
+    int64_t window_separate;    /* steps of a window for each element that writing and reading what its columns have takes */
+    int64_t single_points;      /* more unrolled points than this fill the processor's window: one vector at a time */
     /* These are costs of one vector, in exponentials, whose chain of dependent instructions fills the window on its own. */
     double heavy_exponentials;    /* from here on an iteration has fewer vectors, or interleaves two */
     double heaviest_exponentials; /* from here on it has one vector, or interleaves four */
@@ -418,6 +420,8 @@ const struct target_facts *target_facts(const struct target *t);
  * which precision its library steps have, were decided where it was compiled and have to come out alike where it is loaded.
  */
 const struct target_facts *target_facts_everywhere(void);
+/** Returns about how many microseconds that much work takes on one thread. */
+double target_microseconds(double operations, double bytes);
 /** Returns the i-th row, or NULL behind the last one, for tests and tools. */
 const struct target_facts *target_facts_at(uint32_t i);
 /** Returns the lanes of a float32 vector, which are at least 1. */

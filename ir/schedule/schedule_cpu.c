@@ -402,6 +402,29 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
 
 /* ---- 6. units ---- */
 
+/* Makes the vector variable's blocks smaller where they are so few that threads would have nothing to do, and each holds a
+ * whole reduction that is worth a thread.  Those of a contraction and of a transpose are parts of their code. */
+static void choose_vector_block(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    const struct loop_facts *loop = &s->facts->loop;
+    int64_t others = 1;
+
+    if (!vector_is(s, KVAR_PARALLEL) || s->tiled || s->transpose.var != KEXPR_NONE || !k->reduced_count)
+        return;
+    for (uint32_t i = 0; i < k->parallel_count; i++)
+        others *= i == s->vector_var ? 1 : k->vars[i].size;
+    const int64_t size = k->vars[s->vector_var].size, least = (int64_t)s->lanes * s->vectors * s->wide_vectors;
+    const double all = target_microseconds(s->cost.operations, s->cost.bytes);
+    while (s->vector_block / 2 >= loop->vector_block_least && s->vector_block / 2 >= least) {
+        const int64_t half = s->vector_block / 2, units = others * ((size + half - 1) / half);
+        if (half < size && (others * ((size + s->vector_block - 1) / s->vector_block) >= loop->units_wanted ||
+                            all / (double)units < s->facts->call.thread_work))
+            break;
+        s->vector_block = half;
+    }
+}
+
 static void choose_units(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
@@ -468,6 +491,7 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
         return false;
     if (s->tiled)
         tile_choose(s, t);
+    choose_vector_block(s);
     choose_units(s);
     return true;
 }
@@ -484,8 +508,8 @@ struct schedule *schedule_cpu(const struct kernel *k, const struct target *t)
     s->tile.blocks.factor = s->tile.blocks.unscaled = s->tile.blocks.bytes.a = KEXPR_NONE;
     s->facts = target_facts(t);
     s->vector_block = s->facts->loop.vector_block;
+    s->cost = kernel_cost(k, s->facts);
     if (k->stage_count ? schedule_stages(s, t) : schedule_loops(s, t)) {
-        s->cost = kernel_cost(k, s->facts);
         return s;
     }
     schedule_free(s);

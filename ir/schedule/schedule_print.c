@@ -131,6 +131,8 @@ static void print_code(const struct schedule *s, FILE *out)
         fputs(" far guards", out);
     for (uint32_t i = 0; i < k->phase_count; i++)
         fprintf(out, " %u", s->phase_vectors[i]);
+    if (s->vector_block != s->facts->loop.vector_block)
+        fprintf(out, ", blocks of %" PRId64, s->vector_block);
     fputc('\n', out);
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].row_buffer >= 0)

@@ -27,11 +27,11 @@ enum debug_flag {
     DEBUG_PREFER_BFLOAT16 = 1 << 14,   /* prefer-bfloat16: all that the precision and the library allow */
     DEBUG_PREFER_WINOGRAD = 1 << 15,   /* prefer-winograd: every convolution by Winograd that can be */
     DEBUG_KEEP_KERNELS = 1 << 16,      /* keep-kernels: their IR stays with the graph, for step_facts (runtime/engine.h) */
-    DEBUG_NO_WARM_UP = 1 << 21,        /* no-warm-up: small graphs are not run once when they are built */
     DEBUG_REFERENCE_LIBRARY = 1 << 17, /* reference-library: a device takes oneDNN's reference implementations */
     DEBUG_PREFER_COMPACT = 1 << 18,    /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
     DEBUG_PREFER_ATTENTION = 1 << 19,  /* prefer-attention: every attention that can be is one kernel */
-    DEBUG_HELP = 1 << 20               /* help: the table of switches, to stderr */
+    DEBUG_NO_WARM_UP = 1 << 20,        /* no-warm-up: small graphs are not run once when they are built */
+    DEBUG_HELP = 1 << 21               /* help: the table of switches, to stderr */
 };
 
 /** Holds what the switches say.  One of zeros says nothing. */

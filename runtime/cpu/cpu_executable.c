@@ -314,7 +314,7 @@ static bool guess_brief(const struct cpu_executable *x)
 
         sum += x->base.steps[i].kind == STEP_LIBRARY
                    ? call->wake
-                   : program_microseconds(s->flops, s->bytes) + call->kernel_call * executable_step_calls(&x->base, i);
+                   : target_microseconds(s->flops, s->bytes) + call->kernel_call * executable_step_calls(&x->base, i);
     }
     return sum < call->wake && !x->needs_team;
 }

@@ -48,11 +48,15 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, call.kernel_call, 1e-3, 1e2),
     RANGE(DOUBLE, double, call.spin, 1, 1e4),
     RANGE(DOUBLE, double, call.team_call, 0.1, 1e3),
+    RANGE(DOUBLE, double, call.warm_operations, 1e5, 1e9),
+    RANGE(DOUBLE, double, call.warm_bytes, 1e5, 1e9),
     RANGE(DOUBLE, double, operation.lane_sum, 2, 100),
     RANGE(DOUBLE, double, operation.per_byte, 0.1, 1e3),
     RANGE(UINT32, uint32_t, operation.normalization, 2, 100),
     RANGE(UINT32, uint32_t, operation.lookup, 1, 100),
     RANGE(INT64, int64_t, loop.vector_block, 512, 1 << 16),
+    RANGE(INT64, int64_t, loop.vector_block_least, 16, 512),
+    RANGE(INT64, int64_t, loop.units_wanted, 2, 256),
     RANGE(INT64, int64_t, loop.run_least, 2, 64),
     RANGE(UINT32, uint32_t, loop.assumed_lanes, 2, 64),
     RANGE(UINT32, uint32_t, loop.row_lanes, 1, 64),
@@ -232,6 +236,7 @@ static void facts_agree(void **state)
         assert_true(f->call.kernel_call < f->call.team_call && f->call.wake < f->call.thread_work);
         assert_true(f->contraction.split_near <= f->contraction.split_far);
         assert_int_equal(f->loop.vector_block & (f->loop.vector_block - 1), 0); /* units are counted by shifts */
+        assert_int_equal(f->loop.vector_block_least & (f->loop.vector_block_least - 1), 0);
         assert_true(f->contraction.panel.vectors <= f->contraction.panel.vectors_preferred);
         assert_true(f->contraction.panel.vectors_preferred <= f->contraction.panel.vectors_short);
         assert_true(f->contraction.panel.vectors_short <= f->contraction.panel.vectors_most);
