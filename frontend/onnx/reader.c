@@ -135,19 +135,33 @@ static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__Gra
     return true;
 }
 
+/** Returns whether a graph's input is only the name of an initializer, as files of before IR version 4 list them all. */
+static bool is_initializer(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        if (graph->initializer[i]->name && !strcmp(graph->initializer[i]->name, name))
+            return true;
+    return false;
+}
+
 /** Fails because something is given for what is no input, and lists those that there are. */
 static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *what, const char *name)
 {
     enum { SHOWN = 12 };
     struct suggestion meant = suggestion_for(name, strlen(name));
     char names[600] = "";
-    size_t length = 0;
+    size_t length = 0, shown = 0;
 
-    for (size_t i = 0; i < graph->n_input; i++)
-        suggestion_offer(&meant, graph->input[i]->name ? graph->input[i]->name : "");
-    for (size_t i = 0; i < graph->n_input && length < sizeof names / 2; i++)
-        length += (size_t)snprintf(names + length, sizeof names - length, i < SHOWN ? "%s\"%s\"" : "%s...", i ? ", " : "",
-                                   i < SHOWN ? onnx_escape(r, graph->input[i]->name ? graph->input[i]->name : "") : "");
+    for (size_t i = 0; i < graph->n_input && length < sizeof names / 2 && shown <= SHOWN; i++) {
+        const char *input = graph->input[i]->name ? graph->input[i]->name : "";
+
+        if (is_initializer(graph, input))
+            continue;
+        suggestion_offer(&meant, input);
+        length += (size_t)snprintf(names + length, sizeof names - length, shown < SHOWN ? "%s\"%s\"" : "%s...",
+                                   shown ? ", " : "", shown < SHOWN ? onnx_escape(r, input) : "");
+        shown++;
+    }
     return onnx_fail(r, "%s is given for \"%s\", which is no input%s%s the inputs are %s", what, onnx_escape(r, name),
                      suggestion_text(&meant), *meant.best ? " " : ":", names);
 }
@@ -195,7 +209,7 @@ static bool check_options(struct onnx_reader *r, const struct binding *b, const 
 
     for (size_t i = 0; i < o->shape_count; i++)
         if (!onnx_map_get(&b->inputs, o->shapes[i].name, NULL))
-            return no_input(r, graph, "a shape", o->shapes[i].name);
+            return no_input(r, graph, o->shapes[i].file ? "a file" : "a shape", o->shapes[i].name);
     for (size_t i = 0; i < o->constant_count; i++)
         if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
             return no_input(r, graph, "a constant", o->constants[i].name);

@@ -27,6 +27,8 @@ struct run {
     struct result *results;
     struct run_states states;
     struct reference reference; /* of --quantize-weights */
+    struct each each;
+    const struct model_port **ports; /* of the graph's inputs */
 };
 
 static bool last_error(const char *what)
@@ -60,6 +62,12 @@ static bool create_context(struct run *r)
     return ok;
 }
 
+/* Whether there are many inputs: then only lines of JSON go to stdout. */
+static bool is_each(const struct run_options *o)
+{
+    return o->each.paths.count + o->each.lists.count > 0;
+}
+
 /** Binds the graph's inputs, which may be fewer than the model's. */
 static bool bind_inputs(struct run *r)
 {
@@ -70,7 +78,8 @@ static bool bind_inputs(struct run *r)
     r->input_count = wnnGraphGetInputCount(r->graph);
     r->inputs = calloc(r->input_count + 1, sizeof *r->inputs);
     r->input_buffers = calloc(r->input_count + 1, sizeof *r->input_buffers);
-    if (!r->inputs || !r->input_buffers || !ports_index(r->model.inputs, r->model.input_count, &r->inputs_by_name))
+    r->ports = calloc(r->input_count + 1, sizeof(struct model_port *));
+    if (!r->inputs || !r->input_buffers || !r->ports || !ports_index(r->model.inputs, r->model.input_count, &r->inputs_by_name))
         return run_error("out of memory");
     for (size_t i = 0; i < r->input_count; i++) {
         const struct model_port *port;
@@ -80,10 +89,11 @@ static bool bind_inputs(struct run *r)
         port = ports_find(&r->inputs_by_name, d.name);
         if (!port)
             return run_error("the graph has an input that the model has not");
+        r->ports[i] = port;
         if (!sources_take(o, &r->sources, port, &r->inputs[i], note, sizeof note))
             return false;
         r->input_buffers[i] = (WNNNamedBuffer){WNN_STR(port->name), r->inputs[i].data, r->inputs[i].byteLength};
-        if (!o->quiet)
+        if (!is_each(o) && !o->quiet)
             printf("input '%s' %s %s\n", escape_text(name, sizeof name, port->name, strlen(port->name)),
                    describe_type(type, sizeof type, r->inputs[i].dataType, r->inputs[i].rank, r->inputs[i].shape), note);
     }
@@ -169,7 +179,8 @@ static bool run(struct run *r)
     char *message = NULL, name[256];
     bool ok = true, compiled;
 
-    if (!sources_read(o, &r->sources) || !labels_read(o->labels, &r->labels) || !create_context(r))
+    if (!sources_read(o, &r->sources) || (is_each(o) && !each_open(o, &r->sources, &r->each)) ||
+        !labels_read(o->labels, &r->labels) || !create_context(r))
         return false;
     compiled = model_is_compiled(o->model);
     read = clock_ms();
@@ -196,7 +207,7 @@ static bool run(struct run *r)
         return false;
     }
     built = clock_ms();
-    if (!o->quiet)
+    if (!is_each(o) && !o->quiet)
         printf("%s: files read in %.1f ms, %s in %.1f ms\n",
                *r->model.name ? escape_text(name, sizeof name, r->model.name, strlen(r->model.name))
                               : escape_text(name, sizeof name, o->model, strlen(o->model)),
@@ -208,6 +219,13 @@ static bool run(struct run *r)
     if (o->quantize && !reference_compute(o, &r->sources, r->context, r->input_count, r->input_buffers, &r->reference))
         return false;
     states_bind(&r->states, r->input_buffers, r->input_count, r->output_buffers, r->result_count);
+    if (is_each(o)) {
+        const struct each_graph g = {r->graph, &r->labels,       r->input_count,    r->result_count,
+                                     r->ports, r->input_buffers, r->output_buffers, r->results};
+
+        labels_check(o, &r->labels, r->result_count, r->results);
+        return each_name(&r->sources, &r->each) && each_run(o, &r->each, &g);
+    }
     if (!compute(r))
         return false;
     if (o->quantize) {
@@ -253,6 +271,8 @@ static bool run_close(struct run *r)
     sources_free(&r->sources);
     labels_free(&r->labels);
     free(r->states.items);
+    free(r->ports);
+    each_close(&r->each);
     reference_free(&r->reference);
     run_options_free(&r->options);
     return ok;

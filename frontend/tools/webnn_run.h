@@ -9,6 +9,7 @@
 #ifndef WEBNN_FRONTEND_TOOLS_WEBNN_RUN_H_
 #define WEBNN_FRONTEND_TOOLS_WEBNN_RUN_H_
 
+#include "frontend/batch/batch.h"
 #include "frontend/io/npy.h"
 #include "frontend/io/picture.h"
 #include "frontend/model/model.h"
@@ -18,6 +19,12 @@
 struct run_pairs {
     size_t count;
     struct argument_pair *items;
+};
+
+/** Holds what --each says: files, folders and lists of them, of which each is computed. */
+struct run_each {
+    struct run_pairs paths, lists;
+    const char *save; /* a folder for the outputs; NULL: none */
 };
 
 struct run_options {
@@ -40,6 +47,7 @@ struct run_options {
     WNNWeightFormat quantize;
     WNNEngine engine;
     WNNBudget budget;
+    struct run_each each;
 };
 
 /** Holds the states that the options name; names are those of the model's ports. */
@@ -60,6 +68,8 @@ void run_options_free(struct run_options *o);
 
 /** Prints a message to stderr, with "webnn-run: " before it.  Returns false. */
 bool run_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Lets the messages of the calling thread go to `text`, the last one each time, until it is called with NULL. */
+void run_catch(char *text, size_t size);
 
 /* ---- progress (webnn_run_progress.c) ---- */
 
@@ -95,6 +105,10 @@ struct sources {
 
 /** Reads every file that an --input option names. */
 bool sources_read(const struct run_options *o, struct sources *s);
+/** Reads one more file. */
+bool source_read(struct sources *s, const struct argument_pair *pair);
+/** Frees what the sources from number `count` on hold, and forgets them. */
+void sources_shrink(struct sources *s, size_t count);
 /** Frees what the sources hold. */
 void sources_free(struct sources *s);
 /**
@@ -131,6 +145,34 @@ bool reference_compute(const struct run_options *o, struct sources *s, WNNContex
 /** Frees what the reference holds. */
 void reference_free(struct reference *r);
 
+/* ---- many inputs (webnn_run_each.c) ---- */
+
+/** Holds the files of --each, and which inputs they are for. */
+struct each {
+    const char *name; /* that the options give, or NULL */
+    struct batch_list list;
+    size_t first, count; /* of the sources that stand for the first file */
+    char **names;        /* of the inputs that these are for */
+};
+/** Holds the built graph that --each computes. */
+struct each_graph {
+    WNNGraph graph;
+    const struct labels *labels;
+    size_t input_count, result_count;
+    const struct model_port **ports; /* of the inputs */
+    WNNNamedBuffer *input_buffers, *output_buffers;
+    const struct result *results;
+};
+
+/** Makes the list, and adds the first file that can be read to the sources. */
+bool each_open(const struct run_options *o, struct sources *sample, struct each *e);
+/** Notes which inputs the sources of the first file are for, once these have names. */
+bool each_name(const struct sources *sample, struct each *e);
+/** Computes every file and prints its line.  Returns false, after the others, if one failed. */
+bool each_run(const struct run_options *o, const struct each *e, const struct each_graph *g);
+/** Frees what it holds. */
+void each_close(struct each *e);
+
 /* ---- outputs (webnn_run_output.c, webnn_run_compare.c) ---- */
 
 /** Holds a computed output; its data is array.data. */
@@ -152,6 +194,13 @@ bool labels_read(const char *path, struct labels *l);
 void labels_free(struct labels *l);
 /** Says so and forgets the labels if they fit no output. */
 void labels_check(const struct run_options *o, struct labels *l, size_t count, const struct result *results);
+
+/** Returns whether labels are for an output: it has as many elements in a row, or there are none. */
+bool labels_fit(const struct labels *l, const struct result *r);
+/** Finds the k largest of a row, ties by the lower index; NaN is never among them.  Returns how many there are in top. */
+size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64_t k, size_t *top);
+/** Writes all results to an .npz file. */
+bool results_save_all(size_t count, const struct result *results, const char *path);
 
 /** Prints a result as the options say. */
 void result_print(const struct run_options *o, const struct labels *l, const struct result *r);

@@ -101,7 +101,7 @@ static bool read_npz(struct sources *s, const struct argument_pair *pair)
     return ok;
 }
 
-static bool read_one(struct sources *s, const struct argument_pair *pair)
+bool source_read(struct sources *s, const struct argument_pair *pair)
 {
     const enum file_kind kind = kind_of_file(pair->value);
     struct source *source;
@@ -134,20 +134,26 @@ static bool read_one(struct sources *s, const struct argument_pair *pair)
 bool sources_read(const struct run_options *o, struct sources *s)
 {
     for (size_t i = 0; i < o->inputs.count; i++)
-        if (!read_one(s, &o->inputs.items[i]))
+        if (!source_read(s, &o->inputs.items[i]))
             return false;
     return true;
 }
 
-void sources_free(struct sources *s)
+void sources_shrink(struct sources *s, size_t count)
 {
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = count; i < s->count; i++) {
         free(s->items[i].name);
         free(s->items[i].raw);
         free(s->items[i].member);
         npy_free(&s->items[i].array);
         picture_free(&s->items[i].picture);
     }
+    s->count = count < s->count ? count : s->count;
+}
+
+void sources_free(struct sources *s)
+{
+    sources_shrink(s, 0);
     free(s->items);
     *s = (struct sources){0};
 }

@@ -27,6 +27,12 @@ static const char usage_text[] =
     "                        file (.npy)\n"
     "  --weights FILE        the weights of a .webnn text or JSON\n"
     "\n"
+    "many inputs\n"
+    "  --each [NAME=]PATH    compute once for each file of a folder (or for one file), read while others are computed; print\n"
+    "                        a line of JSON for each, and at the end how many failed\n"
+    "  --each-list [NAME=]FILE   the same for the paths in the lines of a file, or of standard input (-)\n"
+    "  --save-each FOLDER    save all outputs of each input as FOLDER/ITS-FILE-NAME.npz\n"
+    "\n"
     "pictures: every level L of 0..255 becomes (L * scale - mean) / std\n"
     "  --scale S             default: 1/255\n"
     "  --mean M[,M,M]        default: 0; one number, or one for each of red, green and blue\n"
@@ -54,7 +60,8 @@ static const char usage_text[] =
     "                        text in several names: 'past.*=present.*'\n"
     "  --engine E            cpu, auto (default), gpu or gpu:DEVICE, which is a number or a part of a name of\n"
     "  --list-devices        the devices that gpu may name, and what they lack\n"
-    "  --threads N           threads of the computation (default: all processors)\n"
+    "  --threads N           threads of the computation (default: OMP_NUM_THREADS, else all processors); a step uses as\n"
+    "                        many as pay for it; OMP_WAIT_POLICY=passive lets waiting threads sleep at once\n"
     "  --quantize-weights F  int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32,\n"
     "                        and print how far the outputs are from those of the model as it is\n"
     "  --precision P         float32 (default), bf16x2, bf16 or int8: how exactly convolutions and matmuls are computed\n"
@@ -65,11 +72,27 @@ static const char usage_text[] =
     "  --debug SWITCHES      debug switches of the compiler (docs/debugging.md)\n"
     "  --help, --version\n";
 
+static _Thread_local struct {
+    char *text;
+    size_t size;
+} caught;
+
+void run_catch(char *text, size_t size)
+{
+    caught.text = text;
+    caught.size = size;
+}
+
 bool run_error(const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
+    if (caught.text) {
+        vsnprintf(caught.text, caught.size, format, args);
+        va_end(args);
+        return false;
+    }
     print_message("webnn-run", format, args);
     va_end(args);
     return false;
@@ -98,6 +121,22 @@ static bool add_named_pair(struct run_pairs *pairs, const char *value)
 static bool take_input(struct run_options *o, const char *value)
 {
     return add_pair(&o->inputs, value);
+}
+
+static bool take_each(struct run_options *o, const char *value)
+{
+    return add_pair(&o->each.paths, value);
+}
+
+static bool take_each_list(struct run_options *o, const char *value)
+{
+    return add_pair(&o->each.lists, value);
+}
+
+static bool take_save_each(struct run_options *o, const char *value)
+{
+    o->each.save = value;
+    return *value;
 }
 
 static bool take_output(struct run_options *o, const char *value)
@@ -313,6 +352,9 @@ static const struct {
     const char *wants;
 } options[] = {
     {"--input", true, take_input, "NAME=FILE"},
+    {"--each", true, take_each, "a folder or file, or NAME=FOLDER"},
+    {"--each-list", true, take_each_list, "a file with a path in each line, or NAME=FILE"},
+    {"--save-each", true, take_save_each, "a folder"},
     {"--random", true, take_random, "a number"},
     {"--dim", true, take_dim, "NAME=N"},
     {"--shape", true, take_shape, "NAME=1x3x224x224"},
@@ -432,7 +474,16 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
             o->model = argv[i];
         }
     }
-    return o->model || wrong_usage(status, "%s", "no model is given", NULL);
+    if (!o->model)
+        return wrong_usage(status, "%s", "no model is given", NULL);
+    if (!o->each.paths.count && !o->each.lists.count)
+        return !o->each.save || wrong_usage(status, "%s", "--save-each is for --each", NULL);
+    const char *other = o->outputs.count    ? "--output"
+                        : o->compares.count ? "--compare"
+                        : o->quantize       ? "--quantize-weights"
+                        : o->repeat > 1     ? "--repeat"
+                                            : NULL;
+    return !other || wrong_usage(status, "%s does not go with --each, which computes every file once", other, NULL);
 }
 
 static void free_pairs(struct run_pairs *pairs)
@@ -445,6 +496,8 @@ static void free_pairs(struct run_pairs *pairs)
 void run_options_free(struct run_options *o)
 {
     free_pairs(&o->inputs);
+    free_pairs(&o->each.paths);
+    free_pairs(&o->each.lists);
     free_pairs(&o->outputs);
     free_pairs(&o->compares);
     free_pairs(&o->states);

@@ -109,36 +109,51 @@ static void print_first(const struct npy_array *a, uint64_t first)
     printf(n < count ? " ...\n" : "\n");
 }
 
-/** Prints the K largest of a row, ties by the lower index; NaN is never among them. */
-static bool print_top_row(const struct npy_array *a, size_t start, size_t length, uint64_t k, const struct labels *l)
+size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64_t k, size_t *top)
 {
-    bool *taken = calloc(length, sizeof *taken);
-    char label[128];
+    size_t found = 0;
 
-    if (!taken)
-        return run_error("out of memory");
-    for (; k; k--) {
+    for (; found < k; found++) {
         size_t best = SIZE_MAX;
         double highest = 0;
 
         for (size_t i = 0; i < length; i++) {
-            double x = element_get(a->dataType, a->data, start + i);
+            const double x = element_get(a->dataType, a->data, start + i);
+            bool taken = isnan(x);
 
-            if (taken[i] || isnan(x) || (best != SIZE_MAX && x <= highest))
+            if (taken || (best != SIZE_MAX && x <= highest))
+                continue;
+            for (size_t t = 0; t < found && !taken; t++)
+                taken = top[t] == i;
+            if (taken)
                 continue;
             best = i;
             highest = x;
         }
         if (best == SIZE_MAX)
             break;
-        taken[best] = true;
-        printf("  %6zu  ", best);
-        print_element(a, start + best);
-        if (best < l->count)
-            printf("  %s", escape_text(label, sizeof label, l->lines[best], strlen(l->lines[best])));
+        top[found] = best;
+    }
+    return found;
+}
+
+/** Prints the K largest of a row with their labels. */
+static bool print_top_row(const struct npy_array *a, size_t start, size_t length, uint64_t k, const struct labels *l)
+{
+    size_t *top = malloc((size_t)k * sizeof *top);
+    char label[128];
+
+    if (!top)
+        return run_error("out of memory");
+    const size_t found = result_top(a, start, length, k, top);
+    for (size_t i = 0; i < found; i++) {
+        printf("  %6zu  ", top[i]);
+        print_element(a, start + top[i]);
+        if (top[i] < l->count)
+            printf("  %s", escape_text(label, sizeof label, l->lines[top[i]], strlen(l->lines[top[i]])));
         printf("\n");
     }
-    free(taken);
+    free(top);
     return true;
 }
 
@@ -159,8 +174,7 @@ static void print_top(const struct run_options *o, const struct labels *l, const
     }
 }
 
-/* Labels are for outputs with as many elements in a row. */
-static bool labels_fit(const struct labels *l, const struct result *r)
+bool labels_fit(const struct labels *l, const struct result *r)
 {
     return !l->count || (r->array.rank && r->array.shape[r->array.rank - 1] == l->count);
 }
@@ -262,7 +276,7 @@ static bool save_picture(const struct run_options *o, const struct result *r, co
     return ok;
 }
 
-static bool save_npz(size_t count, const struct result *results, const char *path)
+bool results_save_all(size_t count, const struct result *results, const char *path)
 {
     struct npz_entry *entries = calloc(count + 1, sizeof *entries);
     char message[512];
@@ -289,7 +303,7 @@ bool results_save(const struct run_options *o, size_t count, const struct result
         if (pair->name && !r)
             return false;
         if (npz_is_path(pair->value))
-            ok = save_npz(r ? 1 : count, r ? r : results, pair->value);
+            ok = results_save_all(r ? 1 : count, r ? r : results, pair->value);
         else if (!r)
             return run_error("--output %s: which output?  Say NAME=FILE, or FILE.npz for all", PATH_SHOWN(pair->value));
         else if (has_ending(pair->value, ".npy"))

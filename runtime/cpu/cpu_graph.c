@@ -237,7 +237,7 @@ struct executable *cpu_load_serialized(struct engine *en, const struct serialize
     }
     x->release = release;
     x->release_user = user;
-    return &x->run.base;
+    return &x->run.base; /* not warmed: loading runs no code of a file */
 }
 
 /* Puts the kernels' code into the order of the serialized program's kernels.  What is new in *code is for free(). */

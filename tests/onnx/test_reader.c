@@ -148,6 +148,9 @@ static void inputs_have_defaults_and_may_be_booleans(void **state)
     assert_true(t.read.inputs[1].is_boolean);
     assert_false(t.read.outputs[0].is_boolean);
     assert_true(t.read.outputs[1].is_boolean);
+    const struct model_shape unknown = {.name = "v", .rank = 1, .dims = {2}, .file = "v.npy"};
+    refused(&t, &(struct model_options){.shape_count = 1, .shapes = &unknown},
+            "a file is given for \"v\", which is no input: the inputs are \"x\", \"m\"");
     /* Unless the caller has another value for it. */
     t.graph.n_node = 0;
     node(&t, "Add", "x w", "y");

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-run --each: computes once for each file of folders and lists, and prints a line of JSON for each.
+ *
+ * The first file that can be read says which inputs change and what shapes they have; the graph is built for it.  Files are
+ * read while others are computed (frontend/batch/batch.h), so what goes wrong with one is caught as text and printed in its
+ * line.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/batch/batch.h"
+#include "frontend/io/element.h"
+#include "frontend/io/file.h"
+#include "frontend/io/npz.h"
+#include "frontend/tools/webnn_run.h"
+#include "ir/support/name_map.h"
+
+/* ---- the list ---- */
+
+/* Returns false unless all options name the same input, or none. */
+static bool same_name(const struct run_each *each, const char *name)
+{
+    const struct run_pairs *pairs[] = {&each->paths, &each->lists};
+    const char *first = each->paths.count ? each->paths.items[0].name : each->lists.items[0].name;
+
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < pairs[k]->count; i++)
+            if (pairs[k]->items[i].name != name &&
+                (!pairs[k]->items[i].name || !name || strcmp(pairs[k]->items[i].name, name) != 0))
+                return run_error("--each and --each-list name different inputs: '%s' and '%s'", first ? first : "",
+                                 pairs[k]->items[i].name ? pairs[k]->items[i].name : "");
+    return true;
+}
+
+static bool collect(const struct run_each *each, struct batch_list *l)
+{
+    char message[512];
+
+    for (size_t i = 0; i < each->paths.count; i++)
+        if (!batch_list_add(l, each->paths.items[i].value, message, sizeof message))
+            return run_error("%s", message);
+    for (size_t i = 0; i < each->lists.count; i++)
+        if (!batch_list_read(l, each->lists.items[i].value, message, sizeof message))
+            return run_error("%s", message);
+    return l->count || run_error("--each: there are no files");
+}
+
+bool each_open(const struct run_options *o, struct sources *sample, struct each *e)
+{
+    char message[512] = "", first[512] = "";
+
+    *e = (struct each){.name = o->each.paths.count ? o->each.paths.items[0].name : o->each.lists.items[0].name};
+    if (!same_name(&o->each, e->name) || !collect(&o->each, &e->list))
+        return false;
+    for (size_t i = 0; i < e->list.count; i++) {
+        const struct argument_pair pair = {(char *)e->name, e->list.paths[i]};
+        const size_t before = sample->count;
+
+        run_catch(message, sizeof message);
+        const bool good = source_read(sample, &pair);
+        run_catch(NULL, 0);
+        if (good) {
+            e->first = before;
+            e->count = sample->count - before;
+            return true;
+        }
+        sources_shrink(sample, before);
+        if (!*first)
+            snprintf(first, sizeof first, "%s", message);
+    }
+    return run_error("none of %zu files can be read; the first: %s", e->list.count, first);
+}
+
+void each_close(struct each *e)
+{
+    batch_list_free(&e->list);
+    for (size_t i = 0; i < e->count && e->names; i++)
+        free(e->names[i]);
+    free(e->names);
+    *e = (struct each){0};
+}
+
+bool each_name(const struct sources *sample, struct each *e)
+{
+    e->names = calloc(e->count + 1, sizeof *e->names);
+    for (size_t i = 0; e->names && i < e->count; i++) {
+        const char *name = sample->items[e->first + i].name;
+
+        if (!name || !(e->names[i] = strdup(name)))
+            return run_error("out of memory");
+    }
+    return e->names || run_error("out of memory");
+}
+
+/* ---- one file ---- */
+
+struct batch {
+    const struct run_options *o;
+    const struct each *each;
+    const struct each_graph *g;
+    struct sources slots[BATCH_SLOTS];
+    struct name_map saved; /* the names of the files of --save-each */
+};
+
+static bool read_file(void *user, size_t slot, const char *path, char *message, size_t size)
+{
+    struct batch *b = user;
+    const struct argument_pair pair = {(char *)b->each->name, (char *)path};
+
+    run_catch(message, size);
+    const bool good = source_read(&b->slots[slot], &pair);
+    run_catch(NULL, 0);
+    if (!good)
+        sources_free(&b->slots[slot]);
+    return good;
+}
+
+static void drop_file(void *user, size_t slot)
+{
+    sources_free(&((struct batch *)user)->slots[slot]);
+}
+
+/* A file without names in it is for the input that the first file was for. */
+static bool name_sources(const struct batch *b, struct sources *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        bool known = false;
+
+        if (!s->items[i].name && !(s->items[i].name = strdup(b->each->names[0])))
+            return run_error("out of memory");
+        for (size_t k = 0; k < b->each->count; k++)
+            known |= !strcmp(b->each->names[k], s->items[i].name);
+        if (!known)
+            return run_error("the first file has no array '%s'", s->items[i].name);
+    }
+    return s->count == b->each->count ||
+           run_error("the first file has arrays for %zu inputs, this one for %zu", b->each->count, s->count);
+}
+
+/* Puts the slot's arrays in the place of the last file's. */
+static bool take_inputs(const struct batch *b, struct sources *s)
+{
+    const struct each_graph *g = b->g;
+    char note[512];
+
+    for (size_t i = 0; i < g->input_count; i++) {
+        bool changes = false;
+        struct npy_array array;
+
+        for (size_t k = 0; k < s->count; k++)
+            changes |= !strcmp(s->items[k].name, g->ports[i]->name);
+        if (!changes)
+            continue;
+        if (!sources_take(b->o, s, g->ports[i], &array, note, sizeof note))
+            return false;
+        /* A state's memory is the output's. */
+        memcpy(g->input_buffers[i].data, array.data, array.byteLength);
+        npy_free(&array);
+    }
+    return true;
+}
+
+/* ---- a line ---- */
+
+static void print_number(FILE *out, const struct npy_array *a, size_t i)
+{
+    const char *at = (const char *)a->data + i * wnnOperandDataTypeGetByteSize(a->dataType);
+    int64_t whole;
+    uint64_t positive;
+
+    if (a->dataType == WNNOperandDataType_Int64) {
+        memcpy(&whole, at, sizeof whole);
+        fprintf(out, "%lld", (long long)whole);
+    } else if (a->dataType == WNNOperandDataType_Uint64) {
+        memcpy(&positive, at, sizeof positive);
+        fprintf(out, "%llu", (unsigned long long)positive);
+    } else {
+        batch_print_number(out, element_get(a->dataType, a->data, i));
+    }
+}
+
+/* Prints the K largest of each row, the index and the element of each, and its label. */
+static bool print_top(FILE *out, const struct batch *b, const struct result *r)
+{
+    const struct npy_array *a = &r->array;
+    const size_t count = npy_elements(a), length = a->rank ? a->shape[a->rank - 1] : 1;
+    size_t *top = malloc((size_t)b->o->top * sizeof *top);
+
+    if (!top)
+        return run_error("out of memory");
+    fputs(", \"top\": [", out);
+    for (size_t row = 0; length && row < count / length; row++) {
+        const size_t found = result_top(a, row * length, length, b->o->top, top);
+
+        fputs(row ? ", [" : "[", out);
+        for (size_t i = 0; i < found; i++) {
+            fprintf(out, "%s{\"index\": %zu, \"value\": ", i ? ", " : "", top[i]);
+            print_number(out, a, row * length + top[i]);
+            if (labels_fit(b->g->labels, r) && top[i] < b->g->labels->count) {
+                fputs(", \"label\": ", out);
+                batch_print_string(out, b->g->labels->lines[top[i]]);
+            }
+            fputc('}', out);
+        }
+        fputc(']', out);
+    }
+    fputc(']', out);
+    free(top);
+    return true;
+}
+
+static bool print_result(FILE *out, const struct batch *b, const struct result *r)
+{
+    const struct npy_array *a = &r->array;
+    const size_t count = npy_elements(a), first = b->o->first < count ? (size_t)b->o->first : count;
+
+    batch_print_string(out, r->name);
+    fprintf(out, ": {\"type\": \"%s\", \"shape\": [", wnnOperandDataTypeGetName(a->dataType));
+    for (size_t i = 0; i < a->rank; i++)
+        fprintf(out, "%s%u", i ? ", " : "", a->shape[i]);
+    fputs("], \"first\": [", out);
+    for (size_t i = 0; i < first; i++) {
+        fputs(i ? ", " : "", out);
+        print_number(out, a, i);
+    }
+    fputc(']', out);
+    if (b->o->top && !print_top(out, b, r))
+        return false;
+    fputc('}', out);
+    return true;
+}
+
+/* Writes all outputs to FOLDER/FILE.npz, FILE being the input's name without its folder. */
+static bool save_results(struct batch *b, const char *path)
+{
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const size_t size = strlen(b->o->each.save) + strlen(base) + 8;
+    char *file = malloc(size);
+
+    switch (file ? name_map_add(&b->saved, base, strlen(base), b) : NAME_MAP_OUT_OF_MEMORY) {
+    case NAME_MAP_ADDED:
+        break;
+    case NAME_MAP_EXISTS:
+        free(file);
+        return run_error("an earlier input has the same name, so its outputs are in the same file of %s",
+                         PATH_SHOWN(b->o->each.save));
+    case NAME_MAP_OUT_OF_MEMORY:
+        free(file);
+        return run_error("out of memory");
+    }
+    snprintf(file, size, "%s/%s.npz", b->o->each.save, base);
+    const bool good = results_save_all(b->g->result_count, b->g->results, file);
+    free(file);
+    return good;
+}
+
+static bool compute_file(void *user, size_t slot, FILE *members, char *message, size_t size)
+{
+    struct batch *b = user;
+    const struct each_graph *g = b->g;
+    struct sources *s = &b->slots[slot];
+    char *path = s->count ? strdup(s->items[0].path) : NULL;
+
+    run_catch(message, size);
+    bool good = path != NULL && name_sources(b, s) && take_inputs(b, s);
+    const double start = clock_ms();
+    if (good && wnnGraphCompute(g->graph, g->input_count, g->input_buffers, g->result_count, g->output_buffers)) {
+        const WNNStringView text = wnnGetLastErrorMessage();
+        good = run_error("compute: %.*s", (int)text.length, text.data);
+    }
+    fprintf(members, "\"ms\": %.3f, \"outputs\": {", clock_ms() - start);
+    for (size_t i = 0; good && i < g->result_count; i++) {
+        fputs(i ? ", " : "", members);
+        good = print_result(members, b, &g->results[i]);
+    }
+    fputc('}', members);
+    good = good && (!b->o->each.save || save_results(b, path));
+    run_catch(NULL, 0);
+    free(path);
+    sources_free(s);
+    return good;
+}
+
+bool each_run(const struct run_options *o, const struct each *e, const struct each_graph *g)
+{
+    struct batch b = {.o = o, .each = e, .g = g};
+    const struct batch_work work = {"webnn-run", &b, read_file, compute_file, drop_file};
+    size_t failed = 0;
+
+    const bool written = batch_run(&e->list, &work, stdout, !o->quiet, &failed);
+    for (size_t i = 0; i < BATCH_SLOTS; i++)
+        sources_free(&b.slots[i]);
+    name_map_free(&b.saved);
+    return written && !failed;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* webnn-run --each: folders and lists of inputs, a line of JSON for each, what fails in the middle. */
+#include "tools/tool_support.h"
+
+#include <cjson/cJSON.h>
+
+#define F32 WNNOperandDataType_Float32
+
+static const float six[6] = {1, -2, 3, 0.25f, 1e-3f, 100};
+
+static int prepare(void **state)
+{
+    if (enter_folder(state))
+        return 1;
+    write_text("sum.webnn", "webnn_graph \"sum\" v1 { inputs { x: f32[2, 3]; } consts { half: f32[] @scalar(0.5); }\n"
+                            "nodes { y = add(x, half); twice = add(x, x); } outputs { y; twice; } }");
+    write_text("two.webnn",
+               "webnn_graph \"two\" v1 { inputs { a: f32[4]; b: f32[4]; } nodes { c = sub(a, b); } outputs { c; } }");
+    write_array("six.npy", F32, 2, (uint32_t[]){2, 3}, six);
+    return 0;
+}
+
+/* The line of a file in what was printed, as JSON. */
+static cJSON *line_of(const char *input)
+{
+    char start[128];
+    const char *at;
+
+    snprintf(start, sizeof start, "{\"input\": \"%s\"", input);
+    at = strstr(printed, start);
+    if (!at)
+        fail_msg("there is no line for %s: %s", input, printed);
+    return cJSON_ParseWithLength(at, strcspn(at, "\n"));
+}
+
+static double first_of(const cJSON *line, const char *output, int i)
+{
+    const cJSON *outputs = cJSON_GetObjectItem(line, "outputs");
+    const cJSON *first = cJSON_GetObjectItem(cJSON_GetObjectItem(outputs, output), "first");
+
+    assert_non_null(cJSON_GetArrayItem(first, i));
+    return cJSON_GetArrayItem(first, i)->valuedouble;
+}
+
+static void each_file_has_a_line(void **state)
+{
+    float *y;
+    cJSON *line;
+
+    (void)state;
+    assert_int_equal(run("mkdir -p many/below saved"), 0);
+    write_array("many/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
+    write_array("many/below/b.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){7, 8, 9, 10, 11, 12});
+    write_array("many/c.npy", F32, 1, (uint32_t[]){6}, six); /* not the model's shape */
+    write_text("many/d.npy", "\x93NUMPY and nothing else");
+    assert_int_equal(run("%s sum.webnn --each x=many --first 6 --top 1 --save-each saved", WEBNN_RUN), 1);
+    assert_printed("2 of 4 inputs failed");
+    assert_not_printed("input 'x'"
+                       " float32"); /* nothing but lines of JSON goes to stdout */
+    line = line_of("many/a.npy");
+    for (int i = 0; i < 6; i++)
+        assert_true((float)first_of(line, "y", i) == six[i] + 0.5f);
+    const cJSON *top = cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(line, "outputs"), "y"), "top");
+    assert_int_equal(cJSON_GetArraySize(top), 2); /* rows */
+    assert_int_equal(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetArrayItem(top, 1), 0), "index")->valueint, 2);
+    cJSON_Delete(line);
+    line = line_of("many/below/b.npy");
+    assert_true(first_of(line, "twice", 5) == 24);
+    cJSON_Delete(line);
+    line = line_of("many/c.npy");
+    assert_non_null(strstr(cJSON_GetObjectItem(line, "error")->valuestring, "float32 [6], the model takes float32 [2, 3]"));
+    cJSON_Delete(line);
+    line = line_of("many/d.npy");
+    assert_non_null(cJSON_GetObjectItem(line, "error"));
+    cJSON_Delete(line);
+    assert_int_equal(run("%s sum.webnn --input x=saved/b.npy.npz", WEBNN_RUN), 1); /* it holds y and twice */
+    assert_int_equal(run("%s two.webnn --input a=six.npy", WEBNN_RUN), 1);
+
+    /* A list; archives with several inputs; what else is given stays as it is. */
+    write_array("a4.npy", F32, 1, (uint32_t[]){4}, six);
+    write_text("list", "a4.npy\n\na4.npy\n");
+    write_array("b4.npy", F32, 1, (uint32_t[]){4}, (float[4]){1, 1, 1, 1});
+    assert_int_equal(run("%s two.webnn --input b=b4.npy --each-list a=list --first 1", WEBNN_RUN), 0);
+    line = line_of("a4.npy");
+    assert_true(first_of(line, "c", 0) == 0);
+    cJSON_Delete(line);
+    assert_int_equal(run("%s two.webnn --input a=a4.npy --input b=b4.npy --output c=c.npy --output all.npz --quiet", WEBNN_RUN),
+                     0);
+    y = read_floats("c.npy", 4);
+    assert_true(y[1] == -3);
+    free(y);
+
+    /* What is refused. */
+    assert_int_equal(run("%s sum.webnn --each many --each-list x=list", WEBNN_RUN), 1);
+    assert_printed("name different inputs");
+    assert_int_equal(run("%s sum.webnn --each nowhere", WEBNN_RUN), 1);
+    assert_printed("none of 1 files can be read; the first: nowhere");
+    assert_int_equal(run("%s sum.webnn --each y=many", WEBNN_RUN), 1);
+    assert_printed("there is no input 'y'");
+    assert_int_equal(run("%s sum.webnn --each many --compare y=six.npy", WEBNN_RUN), 2);
+    assert_printed("--compare does not go with --each");
+    assert_int_equal(run("%s sum.webnn --save-each saved", WEBNN_RUN), 2);
+    assert_printed("--save-each is for --each");
+    write_array("many/below/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
+    assert_int_equal(run("%s sum.webnn --each many --save-each saved", WEBNN_RUN), 1);
+    assert_printed("an earlier input has the same name");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_file_has_a_line)};
+
+    return cmocka_run_group_tests(tests, prepare, leave_folder);
+}
