@@ -103,6 +103,8 @@ struct batch {
     const struct each_graph *g;
     struct sources slots[BATCH_SLOTS];
     struct name_map saved; /* the names of the files of --save-each */
+    size_t name_count;
+    char **names; /* their texts */
 };
 
 static bool read_file(void *user, size_t slot, const char *path, char *message, size_t size)
@@ -233,14 +235,27 @@ static bool print_result(FILE *out, const struct batch *b, const struct result *
     return true;
 }
 
+/* Copies a name for as long as the map of names needs it. */
+static char *keep_name(struct batch *b, const char *name)
+{
+    char **grown = list_grow(b->names, b->name_count, sizeof *grown), *copy = grown ? strdup(name) : NULL;
+
+    if (grown)
+        b->names = grown;
+    if (copy)
+        b->names[b->name_count++] = copy;
+    return copy;
+}
+
 /* Writes all outputs to FOLDER/FILE.npz, FILE being the input's name without its folder. */
 static bool save_results(struct batch *b, const char *path)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const size_t size = strlen(b->o->each.save) + strlen(base) + 8;
     char *file = malloc(size);
+    char *kept = keep_name(b, base);
 
-    switch (file ? name_map_add(&b->saved, base, strlen(base), b) : NAME_MAP_OUT_OF_MEMORY) {
+    switch (file && kept ? name_map_add(&b->saved, kept, strlen(kept), b) : NAME_MAP_OUT_OF_MEMORY) {
     case NAME_MAP_ADDED:
         break;
     case NAME_MAP_EXISTS:
@@ -294,5 +309,8 @@ bool each_run(const struct run_options *o, const struct each *e, const struct ea
     for (size_t i = 0; i < BATCH_SLOTS; i++)
         sources_free(&b.slots[i]);
     name_map_free(&b.saved);
+    for (size_t i = 0; i < b.name_count; i++)
+        free(b.names[i]);
+    free(b.names);
     return written && !failed;
 }
