@@ -5,7 +5,7 @@
 usage: busy.py --bench build/release/bin/webnn-bench [--threads N] [--busy N] [--rounds N] MODEL...
 
 The busy processes are this script's own.  Every round runs all four cases in turns; the table has the median of each case's
-medians in milliseconds, and the ratio of several threads to one.
+medians in milliseconds, the ratio of several threads to one, and that of the first run to the median.
 """
 import argparse
 import json
@@ -42,6 +42,27 @@ def run_round(options, model, busy):
             worker.join()
 
 
+def cells_of(rounds):
+    """One thread, several, their ratio, the first run of several, and its ratio to the others: medians over the rounds."""
+    one = statistics.median(r[0][1] for r in rounds)
+    several = statistics.median(r[1][1] for r in rounds)
+    first = statistics.median(r[1][0] for r in rounds)
+    return ["%.4g" % one, "%.4g" % several, "%.2f" % (several / one), "%.4g" % first, "%.1f" % (first / several)]
+
+
+def row_of(options, model):
+    """The line of the table for a model."""
+    folder, name = os.path.split(model.rstrip("/"))
+    cells = [os.path.basename(folder) if name == "model.onnx" else os.path.splitext(name)[0]]
+    cases = {0: [], options.busy: []}
+    for _ in range(options.rounds):
+        for busy in cases:
+            cases[busy].append(run_round(options, model, busy))
+    for rounds in cases.values():
+        cells += cells_of(rounds)
+    return "| " + " | ".join(cells) + " |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True, help="the program webnn-bench")
@@ -52,22 +73,11 @@ def main():
     parser.add_argument("models", nargs="+", metavar="MODEL", help="files or folders that webnn-bench reads")
     options = parser.parse_args()
 
-    print("| network | 1 thread | %d threads | ratio | first run | beside %d busy: 1 thread | %d threads | ratio | first run |" %
-          (options.threads, options.busy, options.threads))
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    columns = "1 thread | %d threads | ratio | first run | to the others" % options.threads
+    print("| network | %s | beside %d busy: %s |" % (columns, options.busy, columns))
+    print("| --- |" + " ---: |" * 10)
     for model in options.models:
-        folder, name = os.path.split(model.rstrip("/"))
-        cells = [os.path.basename(folder) if name == "model.onnx" else os.path.splitext(name)[0]]
-        cases = {0: [], options.busy: []}
-        for _ in range(options.rounds):
-            for busy in cases:
-                cases[busy].append(run_round(options, model, busy))
-        for rounds in cases.values():
-            one = statistics.median(r[0][1] for r in rounds)
-            several = statistics.median(r[1][1] for r in rounds)
-            first = statistics.median(r[1][0] for r in rounds)
-            cells += ["%.4g" % one, "%.4g" % several, "%.2f" % (several / one), "%.4g" % first]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        print(row_of(options, model), flush=True)
 
 
 if __name__ == "__main__":

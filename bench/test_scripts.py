@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests what compare.py, precision.py, operators.py and language_models.py compute from measurements: limits, ratios, tables, the
+"""Tests what busy.py, compare.py, precision.py, operators.py and language_models.py compute from measurements: limits, ratios, tables, the
 chart.  Tests under which Python they run."""
 import argparse
 import contextlib
@@ -13,6 +13,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+import busy
 import compare
 import interpreter
 import language_models
@@ -190,6 +191,19 @@ class LanguageModels(unittest.TestCase):
         lines = self.measure(None)
         self.assertIn("against no other engine", lines[0])
         self.assertTrue(lines[3].startswith("| network | work | threads | webnn | webnn int8 | limit by bytes |"))
+
+
+class Busy(unittest.TestCase):
+    def test_the_row_has_medians_and_ratios_alone_and_beside_others(self):
+        options = argparse.Namespace(threads=2, busy=1, rounds=3)
+        times = iter([(9, 4), (3, 2), (9, 8), (9, 10), (9, 4), (4, 2), (9, 8), (9, 12), (9, 5), (5, 2), (9, 8), (9, 10)])
+        spinning = []
+        with mock.patch.object(busy, "measure", lambda *_: next(times)), \
+                mock.patch.object(busy.multiprocessing, "Process") as process:
+            process.side_effect = lambda **_: spinning.append(1) or mock.MagicMock()
+            row = busy.row_of(options, "models/lenet/")
+        self.assertEqual(row, "| lenet | 4 | 2 | 0.50 | 4 | 2.0 | 8 | 10 | 1.25 | 9 | 0.9 |")
+        self.assertEqual(len(spinning), 3)  # one in each round, beside which both are measured
 
 
 class Interpreters(unittest.TestCase):

@@ -11,7 +11,11 @@ source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# The manifest in the build folder is what `make uninstall` goes by: it stays that of the user's own installation.
+[ ! -e "$build/install_manifest.txt" ] || cp "$build/install_manifest.txt" "$work/manifest.before"
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+mv "$build/install_manifest.txt" "$work/manifest"
+[ ! -e "$work/manifest.before" ] || cp "$work/manifest.before" "$build/install_manifest.txt"
 library=$(find "$work/prefix" -name 'libwebnn.so' | head -n 1)
 [ -n "$library" ] || { echo "libwebnn.so was not installed"; exit 1; }
 
@@ -38,17 +42,22 @@ done
 
 echo "header as C and C++"
 flags="-I$work/prefix/include -Wall -Wextra -Wpedantic -Werror -fsyntax-only"
+# Included, as users do: functions of a file that is compiled itself would count as unused.
+checks() { # LANGUAGE HEADER STANDARD...
+    local language=$1 header=$2 compiler standard
+    shift 2
+    for compiler in gcc clang-19; do
+        command -v $compiler >/dev/null || continue
+        for standard in "$@"; do
+            echo "#include <webnn/$(basename "$header")>" | $compiler -std=$standard $flags -x $language -
+        done
+    done
+}
 for header in "$work"/prefix/include/webnn/*.h; do
-    gcc -std=c17 $flags -x c "$header"
-    gcc -std=c11 $flags -x c "$header"
-    g++ -std=c++11 $flags -x c++ "$header"
-    g++ -std=c++20 $flags -x c++ "$header"
+    checks c "$header" c11 c17
+    checks c++ "$header" c++11 c++14 c++17 c++20
 done
-
-for header in "$work"/prefix/include/webnn/*.hpp; do
-    g++ -std=c++17 $flags -x c++ "$header"
-    g++ -std=c++20 $flags -x c++ "$header"
-done
+for header in "$work"/prefix/include/webnn/*.hpp; do checks c++ "$header" c++17 c++20; done
 
 echo "pkg-config"
 export PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig
@@ -132,4 +141,8 @@ cmake --build "$work/user/build" >>"$work/user.log"
 "$work/user/build/read_model" "$work/sum.webnn" | cmp - "$work/read_model.txt"
 tutorial "$work/user/build/tutorial"
 tutorial "$work/user/build/tutorial_cpp"
+echo "uninstalling"
+cmake -DMANIFEST="$work/manifest" -P "$source/frontend/package/uninstall.cmake" >"$work/uninstall.log" 2>&1
+left=$(find "$work/prefix" -type f -o -type l)
+[ -z "$left" ] || { echo "left by uninstalling:"; echo "$left"; exit 1; }
 echo "installed library is usable"

@@ -76,6 +76,11 @@ inside "cd /work; gcc -std=c17 $examples/tutorial.c -o tutorial \$(pkg-config --
         g++ -std=c++17 $examples/tutorial_cpp.cc -o tutorial_cpp \$(pkg-config --cflags --libs webnn)" || fail "pkg-config"
 runs /work
 inside "webnn-run --version && webnnc --version && webnn-opt --version" || fail "the programs of webnn-tools"
+cat >"$root/work/sum.webnn" <<'MODEL'
+webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = add(x, x); } outputs { y; } }
+MODEL
+inside "cd /work && webnn-run sum.webnn --random 1 && webnnc sum.webnn -o sum.o && test -s sum.o && test -s sum.h &&
+        webnn-opt sum.webnn" || fail "a model in the programs of webnn-tools"
 
 # project FOLDER LINE: a project with the line, and both programs.
 project() {

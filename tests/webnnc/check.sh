@@ -415,7 +415,11 @@ check_shared() {
 
 # From an installed tree: the tool finds libwebnn_rt, the headers are enough.
 check_installed() {
+    # The manifest of the user's own installation, which `make uninstall` goes by, stays in the build folder.
+    [ ! -e "$build/install_manifest.txt" ] || cp "$build/install_manifest.txt" "$folder/manifest.before"
     passes cmake --install "$build" --prefix "$folder/usr"
+    rm "$build/install_manifest.txt"
+    [ ! -e "$folder/manifest.before" ] || mv "$folder/manifest.before" "$build/install_manifest.txt"
     webnnc=$folder/usr/bin/webnnc
     [ -s "$folder/usr/share/man/man1/webnnc.1" ] || fail "no man page"
     passes "$webnnc" "$lenet" -o lenet -v --library onednn
