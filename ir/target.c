@@ -76,6 +76,7 @@
                .vectors_most = 8,                                                                                              \
                .piece_least = 16},                                                                                             \
      .chains = 8,                                                                                                              \
+     .chained_sums = 4,                                                                                                        \
      .unrolled_steps = (unrolled),                                                                                             \
      .row_pointers = 8,                                                                                                        \
      .few_rows = 6,                                                                                                            \

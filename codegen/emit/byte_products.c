@@ -78,7 +78,7 @@ uint32_t byte_products_corrections(const struct emitter *e, const struct context
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
 
-    return p->columns ? cx->tile->vectors : p->zero != KEXPR_NONE ? cx->tile->rows : 0;
+    return p->columns ? cx->tile->vectors : p->zero != KEXPR_NONE || p->whole ? cx->tile->rows : 0;
 }
 
 void byte_products_step(struct emitter *e, const struct context *cx, const V *sums, const V *corrections)
@@ -99,6 +99,8 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
         frame_here(&e->frame);
         for (uint32_t h = 0; h < halves; h++) {
             b[v][h] = p->whole ? words : numbers_of(e, words, h);
+            if (p->whole && !p->columns) /* more 128 the bytes are unsigned */
+                b[v][h] = LLVMBuildXor(m->b, words, signs, "");
             if (p->columns)
                 add_to(m, corrections[v], type, ones, b[v][h]);
         }
@@ -112,7 +114,7 @@ void byte_products_step(struct emitter *e, const struct context *cx, const V *su
             a = splat(m, a, cx->lanes);
             if (!p->columns) { /* less 128 the bytes are signed */
                 a = LLVMBuildXor(m->b, a, signs, "");
-                if (p->zero != KEXPR_NONE)
+                if (p->zero != KEXPR_NONE || p->whole)
                     add_to(m, corrections[row], type, ones, a);
             }
             for (uint32_t v = 0; v < vectors; v++)
@@ -139,6 +141,11 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
         column = a_zero ? LLVMBuildMul(m->b, column, splat(m, a_zero, cx->lanes), "")
                         : LLVMBuildShl(m->b, column, splat(m, const_int(m, 32, 7), cx->lanes), ""); /* times 128 */
         return LLVMBuildSIToFP(m->b, LLVMBuildSub(m->b, value, column, ""), floats, "");
+    }
+    if (p->whole) {
+        V row = LLVMBuildLoad2(m->b, integers, corrections[copy / cx->tile->vectors], "");
+        row = LLVMBuildShl(m->b, row, splat(m, const_int(m, 32, 7), cx->lanes), ""); /* times the 128 of B */
+        value = LLVMBuildSub(m->b, value, row, "");
     }
     value = LLVMBuildSIToFP(m->b, value, floats, "");
     if (zero) {

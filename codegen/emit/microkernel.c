@@ -59,11 +59,14 @@ void microkernel_enter_function(struct emitter *e)
 
 /* ---- sums ---- */
 
+enum { CHAINS_MAX = 2 };
+
 /* These are the accumulators of a tile, by copy, on the stack. */
 struct sums {
-    uint32_t reduce;       /* the REDUCE that they are of */
-    V partial[COPIES_MAX]; /* what is being added up */
-    V total[COPIES_MAX];   /* of a sum that is split: what earlier blocks added up to */
+    uint32_t reduce;                   /* the REDUCE that they are of */
+    V partial[CHAINS_MAX][COPIES_MAX]; /* what is being added up, by sums that take turns */
+    uint32_t chain;                    /* whose turn it is */
+    V total[COPIES_MAX];               /* of a sum that is split: what earlier blocks added up to */
     uint32_t correction_count;
     V corrections[COPIES_MAX]; /* of products of bytes (byte_products.h) */
 };
@@ -93,7 +96,8 @@ static void clear(struct emitter *e, T type, const V *slots, uint32_t count)
 
 static void clear_partial_sums(struct emitter *e, const struct context *cx, const struct sums *t)
 {
-    clear(e, partial_type(e, cx), t->partial, cx->copies);
+    for (uint32_t i = 0; i < e->s->tile.chains; i++)
+        clear(e, partial_type(e, cx), t->partial[i], cx->copies);
     clear(e, partial_type(e, cx), t->corrections, t->correction_count);
 }
 
@@ -110,8 +114,8 @@ static void step(struct emitter *e, const struct context *cx, struct sums *t)
         const struct context of = context_of_copy(cx, c);
         V a = expr_value_lanes(e, &of, x->args[0], cx->lanes), b = expr_value_lanes(e, &of, b_expr, cx->lanes);
         frame_here(&e->frame);
-        V old = LLVMBuildLoad2(m->b, sum_type(e, cx), t->partial[c], "");
-        LLVMBuildStore(m->b, op_mad(m, a, b, old), t->partial[c]);
+        V slot = t->partial[t->chain][c], old = LLVMBuildLoad2(m->b, sum_type(e, cx), slot, "");
+        LLVMBuildStore(m->b, op_mad(m, a, b, old), slot);
     }
 }
 
@@ -129,9 +133,12 @@ static V factor_value(struct emitter *e, const struct context *cx, uint32_t copy
 static V partial_value(struct emitter *e, const struct context *cx, const struct sums *t, uint32_t copy)
 {
     if (has_bytes(e))
-        return byte_products_value(e, cx, copy, t->partial[copy], t->corrections);
+        return byte_products_value(e, cx, copy, t->partial[0][copy], t->corrections);
     frame_here(&e->frame);
-    return LLVMBuildLoad2(e->m.b, sum_type(e, cx), t->partial[copy], "");
+    V sum = LLVMBuildLoad2(e->m.b, sum_type(e, cx), t->partial[0][copy], "");
+    for (uint32_t i = 1; i < e->s->tile.chains; i++)
+        sum = LLVMBuildFAdd(e->m.b, sum, LLVMBuildLoad2(e->m.b, sum_type(e, cx), t->partial[i][copy], ""), "");
+    return sum;
 }
 
 /* Ends a block of a sum that is split. */
@@ -291,6 +298,26 @@ static void nest_body(struct emitter *e, const struct context *cx, void *user)
     inner(e, cx, at->sums, at->r + 1);
 }
 
+/* Does the steps of the innermost loop whose number is a multiple of the chains, and the next ones, each with its own sums. */
+static void chains_body(struct emitter *e, const struct context *cx, void *user)
+{
+    struct nest_at *at = user;
+    const struct build *m = &e->m;
+    const uint32_t var = e->k->parallel_count + at->r, level = e->info.point_level + at->r;
+    const int64_t chains = e->s->tile.chains;
+
+    frame_here(&e->frame);
+    V first = LLVMBuildMul(m->b, e->frame.var_value[var], const_int(m, 64, chains), "");
+    for (int64_t i = 0; i < chains; i++) {
+        V number = i ? LLVMBuildAdd(m->b, first, const_int(m, 64, i), "") : first;
+        frame_open(&e->frame, level + 1);
+        e->frame.var_value[var] = number;
+        at->sums->chain = (uint32_t)i;
+        inner(e, cx, at->sums, at->r + 1);
+    }
+    at->sums->chain = 0;
+}
+
 static void block_body(struct emitter *e, const struct context *cx, void *user)
 {
     struct nest_at *at = user;
@@ -326,7 +353,7 @@ static void split_loop(struct emitter *e, const struct context *cx, struct nest_
 static void nest(struct emitter *e, const struct context *cx, struct sums *t, uint32_t r)
 {
     if (has_bytes(e) && r == e->k->reduced_count - tile_word_vars(e->s)) {
-        byte_products_step(e, cx, t->partial, t->corrections);
+        byte_products_step(e, cx, t->partial[0], t->corrections);
         return;
     }
     if (r == e->k->reduced_count) {
@@ -350,7 +377,11 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, block_body, &at);
     else if (r == e->s->tile.split)
         split_loop(e, cx, &at, var, size);
-    else
+    else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
+        frame_here(&e->frame);
+        V turns = LLVMBuildUDiv(e->m.b, size, const_int(&e->m, 64, e->s->tile.chains), "");
+        loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), turns, chains_body, &at);
+    } else
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, nest_body, &at);
     frame_leave(&e->frame, level);
 }
@@ -366,7 +397,8 @@ static struct sums make_sums(struct emitter *e, const struct context *cx)
         if (e->k->exprs[i].op == K_REDUCE)
             t.reduce = i;
     for (uint32_t c = 0; c < cx->copies; c++) {
-        t.partial[c] = alloca_entry(&e->m, partial_type(e, cx), "sum");
+        for (uint32_t i = 0; i < e->s->tile.chains; i++)
+            t.partial[i][c] = alloca_entry(&e->m, partial_type(e, cx), "sum");
         if (e->s->tile.split != KEXPR_NONE)
             t.total[c] = alloca_entry(&e->m, sum_type(e, cx), "total");
     }

@@ -70,7 +70,7 @@ struct byte_products {
     uint32_t zero;               /* B's; KEXPR_NONE: there is none */
     bool whole;                  /* B has signed bytes */
     bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; otherwise A
-                      becomes signed */
+                      becomes signed, whole bytes of B unsigned, and rows are summed */
 };
 
 /** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */
@@ -104,6 +104,7 @@ struct register_tile {
     uint32_t zeros;        /* elements that a row in the padding reads instead of its own; 0: such rows are masked */
     bool b_outer;          /* B exceeds the cache: it is walked once, slowest */
     bool strided;          /* a matrix multiplication: strides of rows are parameters, so that sizes share code */
+    uint32_t chains;       /* sums that take turns along the innermost loop, where one would wait for its own additions */
     uint32_t prefetch_var; /* PARALLEL variable that counts panels of B, the next of which is prefetched; KEXPR_NONE: none */
 };
 

@@ -119,7 +119,8 @@ static bool sums_columns(const struct schedule *s, const struct byte_products *p
 
     if (zero && (zero->op != K_CONST || zero->bits.f32 < 0 || zero->bits.f32 > 15))
         return false;
-    return p->whole || s->tile.mr >= s->tile.vectors;
+    /* With another zero point than 128 the bytes of A less it may be no signed bytes. */
+    return s->tile.mr >= s->tile.vectors || (p->whole && p->a_zero != KEXPR_NONE);
 }
 
 static bool is_one(const struct kexpr *x)

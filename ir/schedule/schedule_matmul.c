@@ -494,6 +494,21 @@ static void choose_prefetch(struct schedule *s)
             t->prefetch_var = i;
 }
 
+/* Chooses how many sums take turns: a tile of few sums would wait for one addition after the other, which takes as long as
+ * reading what it adds.  Loops that are unrolled or split are cut otherwise. */
+static void choose_chains(struct schedule *s)
+{
+    const struct kernel *k = s->kernel;
+    struct register_tile *t = &s->tile;
+    const uint32_t last = k->reduced_count - 1;
+    const struct kvar *v = &k->vars[k->parallel_count + last];
+
+    t->chains = 1;
+    if (t->mr * t->vectors <= s->facts->contraction.chained_sums && t->unroll_from == k->reduced_count && t->split != last &&
+        !t->guarded && t->blocks.bytes.a == KEXPR_NONE && !v->bounded && v->size % 2 == 0)
+        t->chains = 2;
+}
+
 void tile_choose(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
@@ -517,6 +532,7 @@ void tile_choose(struct schedule *s, const struct target *target)
         t->unroll_from = t->split + 1;
     choose_guards(s);
     t->zeros = zeros_needed(s, t->branch);
+    choose_chains(s);
     for (uint32_t i = 0; i < k->expr_count && !k->macro_tile_vars; i++) {
         const struct kexpr *x = &k->exprs[i];
         if (tile_is_operand(x) && loads_vectors(s, x) && t->m_var != KEXPR_NONE && !kaffine_coefficient(x->index, t->m_var))

@@ -96,8 +96,8 @@ static void print_tile(const struct schedule *s, FILE *out)
         fprintf(out, " bytes e%u e%u%s times e%d e%d less e%d e%d%s", t->blocks.bytes.a, t->blocks.bytes.words,
                 t->blocks.bytes.whole ? " whole" : "", (int)t->blocks.bytes.a_factor, (int)t->blocks.bytes.b_factor,
                 (int)t->blocks.bytes.a_zero, (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "");
-    fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u prefetch %d block %" PRId64, t->guarded, t->ranged,
-            t->branch, t->zeros, t->b_outer, t->m_outer, (int)t->prefetch_var, t->m_block);
+    fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u chains %u prefetch %d block %" PRId64, t->guarded,
+            t->ranged, t->branch, t->zeros, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_block);
     if (t->strided)
         fputs(" strided", out);
     else if (t->m_var != KEXPR_NONE)

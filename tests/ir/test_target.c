@@ -91,6 +91,7 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, contraction.panel.vectors_most, 1, 32),
     RANGE(UINT32, uint32_t, contraction.panel.piece_least, 4, 256),
     RANGE(UINT32, uint32_t, contraction.chains, 2, 64),
+    RANGE(INT64, int64_t, contraction.chained_sums, 1, 8),
     RANGE(UINT32, uint32_t, contraction.unrolled_steps, 1, 4096),
     RANGE(UINT32, uint32_t, contraction.row_pointers, 2, 32),
     RANGE(UINT32, uint32_t, contraction.few_rows, 1, 64),
