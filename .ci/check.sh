@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Runs what takes longer than test.sh and finds less: the clang build for its warnings, everything under the address and
-# undefined-behaviour sanitizers, fuzz targets for WEBNN_FUZZ_SECONDS each (20), the tests labelled `long` with random graphs for
-# WEBNN_RANDOM_SECONDS (60), and what runs generated code with the instruction set capped to AVX2 and to the x86-64 baseline.  With
+# undefined-behaviour sanitizers, fuzz targets for WEBNN_FUZZ_SECONDS each (15), the tests labelled `long` with random graphs for
+# WEBNN_RANDOM_SECONDS (40), and what runs generated code with the instruction set capped to AVX2 and to the x86-64 baseline.  With
 # WEBNN_CHECK=all the whole release suite runs with these caps.
 part=check
 source "$(dirname "$0")/suites.sh"
@@ -21,10 +21,10 @@ step cmake --build --preset clang -j "$jobs"
 step cmake --preset asan
 step cmake --build --preset asan -j "$jobs"
 suite asan asan -LE "^(long$repeated)\$"
-step cmake --preset fuzz -DWEBNN_FUZZ_SECONDS="${WEBNN_FUZZ_SECONDS:-20}"
+step cmake --preset fuzz -DWEBNN_FUZZ_SECONDS="${WEBNN_FUZZ_SECONDS:-15}"
 step cmake --build --preset fuzz -j "$jobs"
 suite fuzz fuzz
-step cmake --preset release -DWEBNN_RANDOM_SECONDS="${WEBNN_RANDOM_SECONDS:-60}"
+step cmake --preset release -DWEBNN_RANDOM_SECONDS="${WEBNN_RANDOM_SECONDS:-40}"
 step cmake --build --preset release -j "$jobs"
 suite long release -L '^long$'
 # Kernels, networks and models; without those entries that choose an instruction set themselves.
