@@ -13,6 +13,7 @@
 #include "frontend/io/map.h"
 #include "frontend/onnx/attention.h"
 #include "frontend/onnx/operators.h"
+#include "ir/graph/ir.h"
 
 /* ---- weights in blocks ---- */
 
@@ -146,6 +147,34 @@ static WNNOperand read_zero_points(struct onnx_node *n, size_t i, const struct b
     return bytes ? unpack_nibbles(n, bytes, w->rows, w->blocks, 2, dims) : onnx_error_operand(n);
 }
 
+/* Returns scales as numbers of `type`.  Those of float16 become float32 here, since a cast between them and the weights would
+ * keep passes from seeing that all of it is constant. */
+static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_weights *w, WNNOperandDataType type)
+{
+    const uint32_t dims[2] = {w->rows, w->blocks};
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, dims};
+    const struct onnx_value *v = onnx_input(n, i);
+    const size_t count = (size_t)w->rows * w->blocks;
+    const uint8_t *from = v && v->type == ONNX_FLOAT16 && type == WNNOperandDataType_Float32 ? bytes_of(n, i) : NULL;
+    float *scales;
+
+    if (!from)
+        return onnx_cast(n, onnx_reshape(n, onnx_operand(n, i), 2, dims), type);
+    scales = malloc(count * sizeof *scales + 1);
+    if (!scales) {
+        onnx_refuse(n, "out of memory for %zu scales", count);
+        return onnx_error_operand(n);
+    }
+    for (size_t k = 0; k < count; k++) {
+        uint16_t half;
+
+        memcpy(&half, from + k * sizeof half, sizeof half);
+        scales[k] = f16_to_f32(half);
+    }
+    return wnnGraphBuilderConstantLent(n->builder, &descriptor, scales, count * sizeof *scales,
+                                       (WNNBufferReleaseCallbackInfo){release, scales, NULL});
+}
+
 /* Returns bits and block size by their attributes, if they are ones there are. */
 static bool read_blocks(struct onnx_node *n, int64_t bits, int64_t block, struct block_weights *w)
 {
@@ -158,7 +187,8 @@ static bool read_blocks(struct onnx_node *n, int64_t bits, int64_t block, struct
     return true;
 }
 
-/* MatMulNBits: A [..., K] times the transpose of B [N, K] in blocks along K, plus bias. */
+/* MatMulNBits: A [..., K] times the transpose of B [N, K] in blocks along K, plus bias.  With float16 the product and its
+ * weights are float32 between two casts: the weights are not rounded once more, and stay as small as they are. */
 static bool import_matmul_n_bits(struct onnx_node *n)
 {
     const int64_t k = onnx_int(n, "K", 0), columns = onnx_int(n, "N", 0);
@@ -185,12 +215,17 @@ static bool import_matmul_n_bits(struct onnx_node *n)
     b = read_weights(n, 1, &w, false);
     if (!has_elements(n, 2, "scales", (int64_t)w.rows * w.blocks))
         return false;
-    scale = onnx_cast(n, onnx_reshape(n, onnx_operand(n, 2), 2, (uint32_t[]){w.rows, w.blocks}), type);
+    const bool half = type == WNNOperandDataType_Float16;
+    if (half)
+        a = onnx_cast(n, a, WNNOperandDataType_Float32);
+    scale = read_scales(n, 2, &w, half ? WNNOperandDataType_Float32 : type);
     zero = read_zero_points(n, 3, &w);
     b = wnnGraphBuilderDequantizeLinear(n->builder, b, scale, zero, n->options);
     if (w.blocks * w.block > w.columns) /* the last block is not full */
         b = onnx_slice_axis(n, b, 1, 0, w.columns);
     y = onnx_matmul(n, a, onnx_transpose(n, b, 2, (uint32_t[]){1, 0}));
+    if (half)
+        y = onnx_cast(n, y, type);
     return onnx_output(n, 0, onnx_scale_bias(n, y, NULL, onnx_operand_optional(n, 5)));
 }
 

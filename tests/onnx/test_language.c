@@ -14,9 +14,10 @@
 
 #include <cmocka.h>
 
+#include "ir/graph/ir.h"
 #include "onnx/net.h"
 
-enum { U8 = 2, I32 = 6, MOST = 4096 };
+enum { U8 = 2, I32 = 6, F16 = 10, MOST = 4096 };
 
 static uint32_t state = 1;
 
@@ -71,7 +72,29 @@ struct weights_case {
     int bits;
     int64_t k, n, block;
     bool zero_points, bias;
+    bool half; /* everything else is float16 */
 };
+
+/* Rounds numbers to float16, and writes them as such behind one another. */
+static uint16_t *halves(float *x, size_t count)
+{
+    uint16_t *h = calloc(count, sizeof *h);
+
+    assert_non_null(h);
+    for (size_t i = 0; i < count; i++) {
+        h[i] = f32_to_f16(x[i]);
+        x[i] = f16_to_f32(h[i]);
+    }
+    return h;
+}
+
+static void half_floats(struct net *t, const char *name, size_t count, float *data)
+{
+    fill(data, count);
+    uint16_t *h = halves(data, count);
+    initializer(t, tensor(t, name, F16, 1, (int64_t[]){(int64_t)count}, h, count * sizeof *h));
+    free(h);
+}
 
 static void check_matmul(const struct weights_case *c)
 {
@@ -88,13 +111,19 @@ static void check_matmul(const struct weights_case *c)
     draw(&zeros, c->bits, (size_t)c->n, (size_t)blocks);
     fill(a, (size_t)(M * c->k));
     snprintf(dims, sizeof dims, "%d %d", M, (int)c->k);
-    input(t, "a", F32, dims);
+    input(t, "a", c->half ? F16 : F32, dims);
     initializer(t,
                 tensor(t, "b", U8, 3, (int64_t[]){c->n, blocks, c->block * c->bits / 8}, b.bytes, (size_t)c->n * b.row_bytes));
-    floats(t, "scales", 1, (int64_t[]){c->n * blocks}, scales);
+    if (c->half)
+        half_floats(t, "scales", (size_t)(c->n * blocks), scales);
+    else
+        floats(t, "scales", 1, (int64_t[]){c->n * blocks}, scales);
     initializer(t, tensor(t, "zeros", U8, 1, (int64_t[]){c->n * (int64_t)zeros.row_bytes}, zeros.bytes,
                           (size_t)c->n * zeros.row_bytes));
-    floats(t, "bias", 1, (int64_t[]){c->n}, bias);
+    if (c->half)
+        half_floats(t, "bias", (size_t)c->n, bias);
+    else
+        floats(t, "bias", 1, (int64_t[]){c->n}, bias);
     Onnx__NodeProto *n = microsoft(t, "MatMulNBits",
                                    c->bias          ? c->zero_points ? "a b scales zeros - bias" : "a b scales - - bias"
                                    : c->zero_points ? "a b scales zeros"
@@ -106,7 +135,17 @@ static void check_matmul(const struct weights_case *c)
     attribute_int(t, n, "block_size", c->block);
     attribute_int(t, n, "accuracy_level", 4);
     output(t, "y");
-    run(t, (void *[]){a}, (void *[]){y}, (size_t[]){(size_t)(M * c->n) * sizeof *y});
+    if (c->half) {
+        uint16_t *in = halves(a, (size_t)(M * c->k)), *out = calloc((size_t)(M * c->n), sizeof *out);
+        assert_non_null(out);
+        run(t, (void *[]){in}, (void *[]){out}, (size_t[]){(size_t)(M * c->n) * sizeof *out});
+        for (int64_t i = 0; i < M * c->n; i++)
+            y[i] = f16_to_f32(out[i]);
+        free(in);
+        free(out);
+    } else {
+        run(t, (void *[]){a}, (void *[]){y}, (size_t[]){(size_t)(M * c->n) * sizeof *y});
+    }
     for (int64_t m = 0; m < M; m++)
         for (int64_t j = 0; j < c->n; j++) {
             double want = c->bias ? (double)bias[j] : 0, magnitude = fabs(want);
@@ -117,7 +156,9 @@ static void check_matmul(const struct weights_case *c)
                 want += (double)a[m * c->k + k] * w;
                 magnitude += fabs((double)a[m * c->k + k] * w);
             }
-            if (fabs((double)y[m * c->n + j] - want) > magnitude * (double)(c->k + 3) * 0x1p-24)
+            /* float16: the product and then its sum with the bias are rounded, and nothing else. */
+            const double rounding = c->half ? (fabs(want) + (c->bias ? magnitude : 0)) * 0x1p-11 : 0;
+            if (fabs((double)y[m * c->n + j] - want) > magnitude * (double)(c->k + 3) * 0x1p-24 + rounding)
                 fail_msg("%d bits, K %d, block %d: y[%d][%d] is %g, not %g", c->bits, (int)c->k, (int)c->block, (int)m, (int)j,
                          (double)y[m * c->n + j], want);
         }
@@ -128,10 +169,12 @@ static void check_matmul(const struct weights_case *c)
 static void matmuls_of_4_and_8_bits_are_right(void **unused)
 {
     static const struct weights_case cases[] = {
-        {4, 64, 5, 16, false, false}, {4, 64, 5, 16, true, true},
-        {4, 48, 7, 32, true, false},                               /* the last block is half full */
-        {4, 40, 3, 64, false, true},  {4, 96, 4, 32, true, false}, /* three zero points in two bytes */
-        {8, 64, 5, 16, false, true},  {8, 48, 7, 32, true, false},
+        {4, 64, 5, 16, false, false, false}, {4, 64, 5, 16, true, true, false},
+        {4, 48, 7, 32, true, false, false},                                      /* the last block is half full */
+        {4, 40, 3, 64, false, true, false},  {4, 96, 4, 32, true, false, false}, /* three zero points in two bytes */
+        {8, 64, 5, 16, false, true, false},  {8, 48, 7, 32, true, false, false},
+        {4, 64, 5, 16, true, true, true},    {8, 48, 7, 32, false, false, true},
+        {4, 96, 6, 32, false, true, true},
     };
     (void)unused;
 
