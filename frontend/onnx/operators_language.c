@@ -467,7 +467,9 @@ static bool import_group_query_attention(struct onnx_node *n)
 
 static const struct onnx_operator rows[] = {
     {"MatMulNBits", 1, 0, 3, 6, 1, ONNX_KEEP, import_matmul_n_bits,
-     "dequantizeLinear, transpose, matmul, add; 4 and 8 bits; g_idx refused, accuracy_level ignored", MICROSOFT},
+     "dequantizeLinear, transpose, matmul, add; 4 and 8 bits; g_idx refused, accuracy_level ignored; float16 as float32 "
+     "between two casts",
+     MICROSOFT},
     {"GatherBlockQuantized", 1, 0, 3, 4, 1, ONNX_KEEP, import_gather_block_quantized,
      "gather, dequantizeLinear; rows of matrices in blocks along the row", MICROSOFT},
     {"GroupQueryAttention", 1, 0, 1, 12, 3, ONNX_HEAVY, import_group_query_attention,
