@@ -353,7 +353,7 @@ bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct pro
 void cpu_executable_warm(struct cpu_executable *x)
 {
     if (is_small(x))
-        executable_warm(&x->base);
+        executable_warm(&x->base, (size_t)target_facts_everywhere()->call.warm_bytes);
 }
 
 void cpu_executable_clear(struct cpu_executable *x)

@@ -219,7 +219,7 @@ static void measure_slots(const struct executable *x, bool output, size_t *bytes
     }
 }
 
-static bool warm_bind(const struct executable *x, struct warm_bindings *w)
+static bool warm_bind(const struct executable *x, size_t bytes_most, struct warm_bindings *w)
 {
     const size_t inputs = slots_of(x, false), outputs = slots_of(x, true);
     size_t *bytes = calloc(inputs + outputs + 1, sizeof *bytes), most = 0, all = 0;
@@ -234,7 +234,8 @@ static bool warm_bind(const struct executable *x, struct warm_bindings *w)
         all = (size_t)target_align((int64_t)most);
         for (size_t k = 0; k < outputs; k++)
             all += (size_t)target_align((int64_t)bytes[inputs + k]);
-        w->memory = aligned_alloc(TARGET_ALIGNMENT, all + TARGET_ALIGNMENT);
+        if (all <= bytes_most) /* a table of which little is read may be large */
+            w->memory = aligned_alloc(TARGET_ALIGNMENT, all + TARGET_ALIGNMENT);
     }
     if (w->memory) {
         char *at = w->memory + target_align((int64_t)most);
@@ -249,7 +250,7 @@ static bool warm_bind(const struct executable *x, struct warm_bindings *w)
     return w->memory != NULL;
 }
 
-void executable_warm(struct executable *x)
+void executable_warm(struct executable *x, size_t bytes_most)
 {
     const struct profile before = {.measuring = x->profile.measuring, .trace = x->profile.trace};
     struct warm_bindings w = {0};
@@ -257,7 +258,7 @@ void executable_warm(struct executable *x)
 
     x->profile.measuring = false;
     x->profile.trace = NULL;
-    if (warm_bind(x, &w))
+    if (warm_bind(x, bytes_most, &w))
         (void)executable_run(x, w.inputs, w.outputs, NULL, &e);
     x->profile.measuring = before.measuring;
     x->profile.trace = before.trace;

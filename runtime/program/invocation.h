@@ -32,9 +32,10 @@ bool executable_run(struct executable *x, const struct engine_binding *inputs, c
 
 /**
  * Computes once on zeros, so that the first run that somebody waits for finds its memory, its threads and its code in place.
- * What it computes is thrown away, failing included.  It is for engines that compute on host memory.
+ * What it computes is thrown away, failing included; nothing is done where inputs and outputs take more than bytes_most.  It is
+ * for engines that compute on host memory.
  */
-void executable_warm(struct executable *x);
+void executable_warm(struct executable *x, size_t bytes_most);
 
 /** Frees the invocations that are kept for the next runs. */
 void invocation_free_all(struct executable *x);

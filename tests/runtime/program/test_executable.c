@@ -256,6 +256,38 @@ static void units_are_split(void **state)
     made_free(m);
 }
 
+/* ---- warming ---- */
+
+static atomic_int warm_calls;
+
+static void warm_kernel(const struct kernel_args *args, int64_t begin, int64_t end)
+{
+    for (int64_t i = begin; i < end; i++)
+        assert_true(((const float *)args->tensors[0])[i] == 0); /* inputs are zeros */
+    atomic_fetch_add(&warm_calls, 1);
+    negate(args, begin, end);
+}
+
+/* An executable is run once before anybody asks for it, unless what it would be given takes too much memory. */
+static void executables_are_warmed(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    struct program p = new_program(1, 0, 0);
+    const kernel_function functions[] = {warm_kernel};
+
+    set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){AT(LOCATION_INPUT, 0, 0, N * 4), AT(LOCATION_OUTPUT, 0, 0, N * 4)}),
+               elementwise(N), 0);
+    struct made *m = make(&p, functions, 1);
+    executable_warm(&m->x.base, 2 * N * 4 - 1);
+    assert_int_equal(warm_calls, 0);
+    executable_warm(&m->x.base, 4 * N * 4);
+    assert_int_equal(warm_calls, 1);
+    cpu_executable_warm(&m->x);
+    assert_int_equal(warm_calls, 2);
+    made_free(m);
+}
+
 /* ---- concurrency ---- */
 
 static void *compute_many(void *data)
@@ -394,6 +426,7 @@ int main(void)
         cmocka_unit_test(buffers_are_bound_like_host_memory),
         cmocka_unit_test(work_decides_the_number_of_parts),
         cmocka_unit_test(units_are_split),
+        cmocka_unit_test(executables_are_warmed),
         cmocka_unit_test(concurrent_runs),
         cmocka_unit_test(stops_between_steps),
         cmocka_unit_test(gaps_are_poisoned),
