@@ -181,6 +181,10 @@ static WNNStatus set_operands(WNNMethodCall call, const struct node *n, const WN
 
 static bool call_node(WNNGraphBuilder builder, const struct node *n, WNNOperand *operands, struct error *e)
 {
+    if (n->op == OP_CAST && n->inputs[0].value->type.type == DTYPE_UINT4) { /* make_constant has made it */
+        operands[n->results[0]->index] = operands[n->inputs[0].value->index];
+        return true;
+    }
     WNNMethodCall call = wnnMethodCallCreate(WNN_STR(op_infos[n->op].name));
     size_t place = 0;
     WNNStatus status;
@@ -218,19 +222,21 @@ static void free_lent(void const *data, size_t bytes, void *block, void *unused)
     free(block);
 }
 
-/* Makes a constant of a value's data.  Every other one is lent at an odd address, as the weights of mapped files are. */
+/* Makes a constant of a value's data.  Every other one is lent at an odd address, as the weights of mapped files are.  Numbers
+ * of 4 bits become the operand of uint8 that the builder makes of them, which is what the cast behind them gives. */
 static WNNOperand make_constant(WNNGraphBuilder builder, const struct value *v, const void *data)
 {
-    const WNNOperandDescriptor descriptor = {v->type.type, v->type.rank, v->type.dims};
+    const bool nibbles = v->type.type == DTYPE_UINT4;
+    const WNNOperandDescriptor descriptor = {nibbles ? WNNOperandDataType_Uint8 : v->type.type, v->type.rank, v->type.dims};
     const size_t bytes = (size_t)type_bytes(&v->type);
     char *block;
 
-    if (v->index % 2 == 0)
+    if (v->index % 2 == 0 && !nibbles)
         return wnnGraphBuilderConstant(builder, &descriptor, data, bytes);
     block = random_alloc(bytes + 1, 1);
     memcpy(block + 1, data, bytes);
-    return wnnGraphBuilderConstantLent(builder, &descriptor, block + 1, bytes,
-                                       (WNNBufferReleaseCallbackInfo){free_lent, block, NULL});
+    return (nibbles ? wnnGraphBuilderConstantUint4Lent : wnnGraphBuilderConstantLent)(
+        builder, &descriptor, block + 1, bytes, (WNNBufferReleaseCallbackInfo){free_lent, block, NULL});
 }
 
 static bool call_nodes(WNNGraphBuilder builder, const struct graph *g, WNNOperand *operands, struct error *e);
