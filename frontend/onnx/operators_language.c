@@ -449,18 +449,24 @@ static bool import_group_query_attention(struct onnx_node *n)
         onnx_output(n, 1, keys);
     if (onnx_wants(n, 2))
         onnx_output(n, 2, values);
+    /* With float16 the caches are of that type, and what is computed of them float32: one attention, rounded once. */
+    const WNNOperandDataType type = wnnOperandGetDataType(g.q), f32 = WNNOperandDataType_Float32;
+    g.q = onnx_cast(n, g.q, f32);
+    keys = onnx_cast(n, keys, f32);
+    values = onnx_cast(n, values, f32);
     /* The heads that share keys are rows of one matmul. */
     scale = scale == 0 ? 1 / sqrt(g.size) : scale;
     y = regroup(n, &g, onnx_linear(n, g.q, scale, 0), false, g.size);
     scores = regroup(n, &g, onnx_matmul(n, y, onnx_transpose(n, keys, 4, swap_last)), true, g.cache);
     scores = onnx_soft_cap(n, scores, softcap);
     if (onnx_input(n, 10))
-        scores = onnx_add(n, scores, onnx_operand(n, 10));
+        scores = onnx_add(n, scores, onnx_cast(n, onnx_operand(n, 10), f32));
     scores = onnx_where(n, visible(n, &g, window), scores, onnx_scalar_like(n, scores, -(double)INFINITY));
     scores = wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options);
     y = onnx_matmul(n, regroup(n, &g, scores, false, g.cache), values);
     y = onnx_transpose(n, regroup(n, &g, y, true, g.size), 4, swap_heads);
-    return onnx_output(n, 0, onnx_reshape(n, y, 3, (uint32_t[]){g.batch, g.length, g.heads * g.size}));
+    y = onnx_cast(n, onnx_reshape(n, y, 3, (uint32_t[]){g.batch, g.length, g.heads * g.size}), type);
+    return onnx_output(n, 0, y);
 }
 
 #define MICROSOFT "com.microsoft"

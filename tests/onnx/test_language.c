@@ -233,6 +233,7 @@ struct attention_case {
     int length;
     int32_t last[BATCH]; /* seqlens_k */
     bool packed, rotary, interleaved, bias;
+    bool half; /* all numbers are float16; there is no rotation, which rounds */
     int64_t window;
     float scale, softcap;
 };
@@ -318,29 +319,31 @@ static void check_attention(const struct attention_data *d, const struct attenti
                         want[i] += weight * values[(row + p) * SIZE + i];
                 }
                 for (int i = 0; i < SIZE; i++)
-                    assert_float_equal(d->y[((b * c->length + s) * HEADS + h) * SIZE + i], want[i] / total, 1e-5);
+                    assert_float_equal(d->y[((b * c->length + s) * HEADS + h) * SIZE + i], want[i] / total,
+                                       1e-5 + (c->half ? fabs(want[i] / total) * 0x1p-11 : 0)); /* rounded once */
             }
 }
 
 static void make_attention(struct net *t, const struct attention_case *c)
 {
+    const int type = c->half ? F16 : F32;
     char dims[64];
     Onnx__NodeProto *n;
 
     snprintf(dims, sizeof dims, "%d %d %d", BATCH, c->length, (HEADS + (c->packed ? 2 * KV_HEADS : 0)) * SIZE);
-    input(t, "q", F32, dims);
+    input(t, "q", type, dims);
     snprintf(dims, sizeof dims, "%d %d %d", BATCH, c->length, KV_HEADS * SIZE);
     if (!c->packed) {
-        input(t, "k", F32, dims);
-        input(t, "v", F32, dims);
+        input(t, "k", type, dims);
+        input(t, "v", type, dims);
     }
     snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, KV_HEADS, CACHE, SIZE);
-    input(t, "pk", F32, dims);
-    input(t, "pv", F32, dims);
+    input(t, "pk", type, dims);
+    input(t, "pv", type, dims);
     input(t, "last", I32, "2");
-    input(t, "bias", F32, "1"); /* replaced below; the order of inputs is that of their buffers */
+    input(t, "bias", type, "1"); /* replaced below; the order of inputs is that of their buffers */
     snprintf(dims, sizeof dims, "%d %d %d %d", BATCH, HEADS, c->length, CACHE);
-    t->graph.input[t->graph.n_input - 1] = port(t, "bias", F32, dims);
+    t->graph.input[t->graph.n_input - 1] = port(t, "bias", type, dims);
     initializer(t, tensor(t, "total", I32, 0, NULL, &(int32_t){CACHE}, 4));
     n = microsoft(t, "GroupQueryAttention",
                   c->packed   ? c->rotary ? "q - - pk pv last total cos sin - bias" : "q - - pk pv last total - - - bias"
@@ -386,8 +389,28 @@ static void attend(const struct attention_case *c)
     make_attention(t, c);
     void *separate[] = {d.q, d.k, d.v, d.past[0], d.past[1], (void *)(uintptr_t)c->last, d.bias};
     void *joined[] = {d.packed, d.past[0], d.past[1], (void *)(uintptr_t)c->last, d.bias};
-    run(t, c->packed ? joined : separate, (void *[]){d.y, d.present[0], d.present[1]},
-        (size_t[]){(size_t)(tokens * HEADS * SIZE) * sizeof(float), sizeof d.present[0], sizeof d.present[1]});
+    float *const results[] = {d.y, d.present[0], d.present[1]};
+    const size_t counts[] = {(size_t)(tokens * HEADS * SIZE), BATCH * KV_HEADS * CACHE * SIZE, BATCH * KV_HEADS * CACHE * SIZE};
+    void *half[3] = {NULL};
+    for (int i = 0; c->half && i < 7; i++) /* separate */
+        separate[i] = i == 5 ? separate[i]
+                             : halves(separate[i], i < 3   ? (size_t)(tokens * each[i])
+                                                   : i < 5 ? BATCH * KV_HEADS * CACHE * SIZE
+                                                           : (size_t)(BATCH * HEADS * c->length * CACHE));
+    for (int i = 0; c->half && i < 3; i++)
+        half[i] = calloc(counts[i], sizeof(uint16_t));
+    const size_t size = c->half ? sizeof(uint16_t) : sizeof(float);
+    run(t, c->packed ? joined : separate,
+        (void *[]){half[0] ? half[0] : results[0], half[1] ? half[1] : results[1], half[2] ? half[2] : results[2]},
+        (size_t[]){counts[0] * size, counts[1] * size, counts[2] * size});
+    for (int i = 0; c->half && i < 3; i++) {
+        for (size_t k = 0; k < counts[i]; k++)
+            results[i][k] = f16_to_f32(((uint16_t *)half[i])[k]);
+        free(half[i]);
+    }
+    for (int i = 0; c->half && i < 7; i++)
+        if (i != 5)
+            free(separate[i]);
     check_attention(&d, c);
     free_net(t);
     free(t);
@@ -403,6 +426,8 @@ static void grouped_queries_attend_to_their_cache(void **unused)
         {.length = 4, .last = {1, 3}, .window = -1, .scale = 0.5f}, /* the first sequence of the prompt is shorter */
         {.length = 2, .last = {7, 4}, .window = 3, .softcap = 0.75f},
         {.length = 2, .last = {7, 4}, .window = -1, .bias = true, .packed = true},
+        {.length = 3, .last = {4, 8}, .window = -1, .half = true},
+        {.length = 1, .last = {7, 4}, .window = 3, .softcap = 0.75f, .bias = true, .half = true},
     };
     (void)unused;
 
