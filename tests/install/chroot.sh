@@ -79,7 +79,7 @@ inside "webnn-run --version && webnnc --version && webnn-opt --version" || fail 
 cat >"$root/work/sum.webnn" <<'MODEL'
 webnn_graph "sum" v1 { inputs { x: f32[2]; } nodes { y = add(x, x); } outputs { y; } }
 MODEL
-inside "cd /work && webnn-run sum.webnn --random 1 && webnnc sum.webnn -o sum.o && test -s sum.o && test -s sum.h &&
+inside "cd /work && webnn-run sum.webnn --random 1 && webnnc sum.webnn -o sum.o --header sum.h --library none && test -s sum.o && test -s sum.h &&
         webnn-opt sum.webnn" || fail "a model in the programs of webnn-tools"
 
 # project FOLDER LINE: a project with the line, and both programs.

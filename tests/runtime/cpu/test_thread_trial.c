@@ -110,7 +110,7 @@ static WNNGraph build(WNNContext c)
                                "y = softmax(m, 1); } outputs { y; } }";
     struct error e = {0};
     struct graph *graph = graph_parse(text, sizeof text - 1, NULL, NULL, &e);
-    WNNGraph g;
+    WNNGraph g = NULL;
 
     if (!graph || runtime_build(c, graph, &g, &e) != WNNStatus_Success)
         fail_msg("%s", e.message);
