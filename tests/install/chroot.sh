@@ -8,6 +8,7 @@
 # usage: chroot.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
 
+unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CC CXX CFLAGS CXXFLAGS # what they name is not in the new system
 build=$(realpath "$1")
 source=$(realpath "$2")
 
