@@ -500,10 +500,12 @@ static void choose_chains(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     struct register_tile *t = &s->tile;
-    const uint32_t last = k->reduced_count - 1;
-    const struct kvar *v = &k->vars[k->parallel_count + last];
 
     t->chains = 1;
+    if (!k->reduced_count)
+        return;
+    const uint32_t last = k->reduced_count - 1;
+    const struct kvar *v = &k->vars[k->parallel_count + last];
     if (t->mr * t->vectors <= s->facts->contraction.chained_sums && t->unroll_from == k->reduced_count && t->split != last &&
         !t->guarded && t->blocks.bytes.a == KEXPR_NONE && !v->bounded && v->size % 2 == 0)
         t->chains = 2;
