@@ -155,7 +155,9 @@ static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_
     const WNNOperandDescriptor descriptor = {WNNOperandDataType_Float32, 2, dims};
     const struct onnx_value *v = onnx_input(n, i);
     const size_t count = (size_t)w->rows * w->blocks;
-    const uint8_t *from = v && v->type == ONNX_FLOAT16 && type == WNNOperandDataType_Float32 ? bytes_of(n, i) : NULL;
+    const bool converts =
+        v && v->type == ONNX_FLOAT16 && type == WNNOperandDataType_Float32 && (v->file || onnx_is_constant(n, i));
+    const uint8_t *from = converts ? bytes_of(n, i) : NULL;
     float *scales;
 
     if (!from)

@@ -171,6 +171,23 @@ static bool compute(struct run *r)
     return ok;
 }
 
+/* Reads or loads the model, for the shapes of the sources. */
+static bool read_model(void *user)
+{
+    struct run *r = user;
+    const struct run_options *o = &r->options;
+
+    if ((model_is_compiled(o->model) ? load_compiled(o, &r->sources, r->context, &r->model, &r->graph)
+                                     : sources_read_model(o, &r->sources, r->context, &r->model)) &&
+        sources_all_used(&r->sources, &r->model))
+        return true;
+    model_free(&r->model);
+    r->model = (struct model){0};
+    wnnGraphRelease(r->graph);
+    r->graph = NULL;
+    return false;
+}
+
 /** Does it all.  Returns false after a message. */
 static bool run(struct run *r)
 {
@@ -179,14 +196,12 @@ static bool run(struct run *r)
     char *message = NULL, name[256];
     bool ok = true, compiled;
 
-    if (!sources_read(o, &r->sources) || (is_each(o) && !each_open(o, &r->sources, &r->each)) ||
-        !labels_read(o->labels, &r->labels) || !create_context(r))
+    if (!sources_read(o, &r->sources) || (is_each(o) && !each_open(o, &r->each)) || !labels_read(o->labels, &r->labels) ||
+        !create_context(r))
         return false;
     compiled = model_is_compiled(o->model);
     read = clock_ms();
-    if (!(compiled ? load_compiled(o, &r->sources, r->context, &r->model, &r->graph)
-                   : sources_read_model(o, &r->sources, r->context, &r->model)) ||
-        !sources_all_used(&r->sources, &r->model))
+    if (!(is_each(o) ? each_read_model(&r->sources, &r->each, read_model, r) : read_model(r)))
         return false;
     if (!compiled)
         read = clock_ms();
@@ -224,7 +239,7 @@ static bool run(struct run *r)
                                      r->ports, r->input_buffers, r->output_buffers, r->results};
 
         labels_check(o, &r->labels, r->result_count, r->results);
-        return each_name(&r->sources, &r->each) && each_run(o, &r->each, &g);
+        return each_run(o, &r->each, &g);
     }
     if (!compute(r))
         return false;

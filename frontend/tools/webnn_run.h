@@ -151,8 +151,8 @@ void reference_free(struct reference *r);
 struct each {
     const char *name; /* that the options give, or NULL */
     struct batch_list list;
-    size_t first, count; /* of the sources that stand for the first file */
-    char **names;        /* of the inputs that these are for */
+    size_t count;
+    char **names; /* of the inputs that a file is for */
 };
 /** Holds the built graph that --each computes. */
 struct each_graph {
@@ -164,10 +164,13 @@ struct each_graph {
     const struct result *results;
 };
 
-/** Makes the list, and adds the first file that can be read to the sources. */
-bool each_open(const struct run_options *o, struct sources *sample, struct each *e);
-/** Notes which inputs the sources of the first file are for, once these have names. */
-bool each_name(const struct sources *sample, struct each *e);
+/** Makes the list. */
+bool each_open(const struct run_options *o, struct each *e);
+/**
+ * Calls `read`, which reads the model, with the arrays of a file beside the other sources, until it fits: those that do not are
+ * tried up to 16 times.  Then notes which inputs the file was for.
+ */
+bool each_read_model(struct sources *s, struct each *e, bool (*read)(void *user), void *user);
 /** Computes every file and prints its line.  Returns false, after the others, if one failed. */
 bool each_run(const struct run_options *o, const struct each *e, const struct each_graph *g);
 /** Frees what it holds. */

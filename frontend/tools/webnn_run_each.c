@@ -6,10 +6,12 @@
  * read while others are computed (frontend/batch/batch.h), so what goes wrong with one is caught as text and printed in its
  * line.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "frontend/batch/batch.h"
 #include "frontend/io/element.h"
@@ -48,30 +50,58 @@ static bool collect(const struct run_each *each, struct batch_list *l)
     return l->count || run_error("--each: there are no files");
 }
 
-bool each_open(const struct run_options *o, struct sources *sample, struct each *e)
+/* Makes the folder for outputs, unless it is there. */
+static bool make_folder(const char *path)
 {
-    char message[512] = "", first[512] = "";
+    return !path || mkdir(path, 0777) == 0 || batch_is_folder(path) ||
+           run_error("--save-each: %s is no folder and cannot be made one: %s", PATH_SHOWN(path), strerror(errno));
+}
 
+bool each_open(const struct run_options *o, struct each *e)
+{
     *e = (struct each){.name = o->each.paths.count ? o->each.paths.items[0].name : o->each.lists.items[0].name};
-    if (!same_name(&o->each, e->name) || !collect(&o->each, &e->list))
-        return false;
-    for (size_t i = 0; i < e->list.count; i++) {
+    return same_name(&o->each, e->name) && collect(&o->each, &e->list) && make_folder(o->each.save);
+}
+
+/* Notes which inputs the sources from number `first` on are for. */
+static bool note_names(const struct sources *s, size_t first, struct each *e)
+{
+    e->count = s->count - first;
+    e->names = calloc(e->count + 1, sizeof *e->names);
+    for (size_t i = 0; e->names && i < e->count; i++) {
+        const char *name = s->items[first + i].name;
+
+        if (!name || !(e->names[i] = strdup(name)))
+            return run_error("out of memory");
+    }
+    return e->names || run_error("out of memory");
+}
+
+bool each_read_model(struct sources *s, struct each *e, bool (*read)(void *user), void *user)
+{
+    enum { TRIED_MOST = 16 };
+    char message[1024] = "", first[1024] = "";
+    const size_t given = s->count;
+    size_t tried = 0;
+
+    for (size_t i = 0; i < e->list.count && tried < TRIED_MOST; i++) {
         const struct argument_pair pair = {(char *)e->name, e->list.paths[i]};
-        const size_t before = sample->count;
 
         run_catch(message, sizeof message);
-        const bool good = source_read(sample, &pair);
+        bool good = source_read(s, &pair);
+        tried += good;
+        good = good && read(user);
         run_catch(NULL, 0);
-        if (good) {
-            e->first = before;
-            e->count = sample->count - before;
+        if (good)
+            good = note_names(s, given, e);
+        sources_shrink(s, given);
+        if (good)
             return true;
-        }
-        sources_shrink(sample, before);
         if (!*first)
             snprintf(first, sizeof first, "%s", message);
     }
-    return run_error("none of %zu files can be read; the first: %s", e->list.count, first);
+    return tried ? run_error("no file of %zu that were tried fits the model; the first: %s", tried, first)
+                 : run_error("none of %zu files can be read; the first: %s", e->list.count, first);
 }
 
 void each_close(struct each *e)
@@ -81,18 +111,6 @@ void each_close(struct each *e)
         free(e->names[i]);
     free(e->names);
     *e = (struct each){0};
-}
-
-bool each_name(const struct sources *sample, struct each *e)
-{
-    e->names = calloc(e->count + 1, sizeof *e->names);
-    for (size_t i = 0; e->names && i < e->count; i++) {
-        const char *name = sample->items[e->first + i].name;
-
-        if (!name || !(e->names[i] = strdup(name)))
-            return run_error("out of memory");
-    }
-    return e->names || run_error("out of memory");
 }
 
 /* ---- one file ---- */
@@ -156,8 +174,10 @@ static bool take_inputs(const struct batch *b, struct sources *s)
             changes |= !strcmp(s->items[k].name, g->ports[i]->name);
         if (!changes)
             continue;
-        if (!sources_take(b->o, s, g->ports[i], &array, note, sizeof note))
+        if (!sources_take(b->o, s, g->ports[i], &array, note, sizeof note)) {
+            npy_free(&array);
             return false;
+        }
         /* A state's memory is the output's. */
         memcpy(g->input_buffers[i].data, array.data, array.byteLength);
         npy_free(&array);

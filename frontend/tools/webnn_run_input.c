@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "frontend/io/element.h"
 #include "frontend/io/file.h"
@@ -241,6 +242,11 @@ static bool take_raw(const struct model_port *port, struct source *s, struct npy
 
     if (!array_create(port, array))
         return false;
+    const char *dot = strrchr(s->path, '.');
+    if (array->byteLength != s->raw_length && dot &&
+        (!strcasecmp(dot, ".png") || !strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".jpeg")))
+        return run_error("input '%s': %s is neither PNG nor JPEG by its first bytes",
+                         escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path));
     if (array->byteLength != s->raw_length)
         return run_error("input '%s': %s has %zu bytes, the model takes %zu (%s)",
                          escape_text(name, sizeof name, port->name, strlen(port->name)), PATH_SHOWN(s->path), s->raw_length,

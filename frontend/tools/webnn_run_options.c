@@ -31,7 +31,7 @@ static const char usage_text[] =
     "  --each [NAME=]PATH    compute once for each file of a folder (or for one file), read while others are computed; print\n"
     "                        a line of JSON for each, and at the end how many failed\n"
     "  --each-list [NAME=]FILE   the same for the paths in the lines of a file, or of standard input (-)\n"
-    "  --save-each FOLDER    save all outputs of each input as FOLDER/ITS-FILE-NAME.npz\n"
+    "  --save-each FOLDER    save all outputs of each input as FOLDER/ITS-FILE-NAME.npz; the folder is made if need be\n"
     "\n"
     "pictures: every level L of 0..255 becomes (L * scale - mean) / std\n"
     "  --scale S             default: 1/255\n"
@@ -482,8 +482,10 @@ bool run_options_parse(int argc, char **argv, struct run_options *o, int *status
                         : o->compares.count ? "--compare"
                         : o->quantize       ? "--quantize-weights"
                         : o->repeat > 1     ? "--repeat"
+                        : o->states.count   ? "--state"
                                             : NULL;
-    return !other || wrong_usage(status, "%s does not go with --each, which computes every file once", other, NULL);
+    return !other ||
+           wrong_usage(status, "%s does not go with --each, which computes every file once and by itself", other, NULL);
 }
 
 static void free_pairs(struct run_pairs *pairs)

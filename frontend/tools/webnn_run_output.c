@@ -111,7 +111,8 @@ static void print_first(const struct npy_array *a, uint64_t first)
 
 size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64_t k, size_t *top)
 {
-    size_t found = 0;
+    double last = INFINITY; /* the largest but those that were found, and where it is */
+    size_t at = 0, found = 0;
 
     for (; found < k; found++) {
         size_t best = SIZE_MAX;
@@ -119,20 +120,16 @@ size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64
 
         for (size_t i = 0; i < length; i++) {
             const double x = element_get(a->dataType, a->data, start + i);
-            bool taken = isnan(x);
 
-            if (taken || (best != SIZE_MAX && x <= highest))
-                continue;
-            for (size_t t = 0; t < found && !taken; t++)
-                taken = top[t] == i;
-            if (taken)
+            if (isnan(x) || (found && (x > last || (x == last && i <= at))) || (best != SIZE_MAX && x <= highest))
                 continue;
             best = i;
             highest = x;
         }
         if (best == SIZE_MAX)
             break;
-        top[found] = best;
+        last = highest;
+        top[found] = at = best;
     }
     return found;
 }

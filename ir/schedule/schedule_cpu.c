@@ -416,12 +416,16 @@ static void choose_vector_block(struct schedule *s)
         others *= i == s->vector_var ? 1 : k->vars[i].size;
     const int64_t size = k->vars[s->vector_var].size, least = (int64_t)s->lanes * s->vectors * s->wide_vectors;
     const double all = target_microseconds(s->cost.operations, s->cost.bytes);
-    while (s->vector_block / 2 >= loop->vector_block_least && s->vector_block / 2 >= least) {
-        const int64_t half = s->vector_block / 2, units = others * ((size + half - 1) / half);
-        if (half < size && (others * ((size + s->vector_block - 1) / s->vector_block) >= loop->units_wanted ||
-                            all / (double)units < s->facts->call.thread_work))
+    int64_t units = others * ((size + s->vector_block - 1) / s->vector_block);
+    for (int64_t block = s->vector_block / 2; block >= loop->vector_block_least && block >= least && units < loop->units_wanted;
+         block /= 2) {
+        const int64_t more = others * ((size + block - 1) / block);
+        if (all / (double)more < s->facts->call.thread_work)
             break;
-        s->vector_block = half;
+        if (more > units) { /* else another block would be another structure for nothing */
+            s->vector_block = block;
+            units = more;
+        }
     }
 }
 

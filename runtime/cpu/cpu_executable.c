@@ -140,13 +140,13 @@ static bool begin(struct invocation *i, struct error *e)
         x->thread_count, threads < x->thread_count ? threads : 1);
 }
 
-static void end(struct invocation *i)
+static void end(struct invocation *i, bool ok)
 {
     struct cpu_executable *x = executable_of(i);
     const struct cpu_invocation *data = i->data;
 
     threads_leave(data->saved);
-    if (x->tries)
+    if (x->tries && ok)
         thread_trial_end(&x->trial, data->alone, nanoseconds_now() - data->start);
 }
 
@@ -352,7 +352,8 @@ bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct pro
 
 void cpu_executable_warm(struct cpu_executable *x)
 {
-    if (is_small(x))
+    /* libgomp's pool, once started, does not survive a fork, which may come between building and computing. */
+    if (is_small(x) && (x->binding_count == 0 || threads_are_own()))
         executable_warm(&x->base, (size_t)target_facts_everywhere()->call.warm_bytes);
 }
 

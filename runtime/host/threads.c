@@ -93,6 +93,11 @@ void threads_leave(struct threads_saved saved)
     float_mode_restore(saved.mode);
 }
 
+bool threads_are_own(void)
+{
+    return !atomic_load(&on_libgomp);
+}
+
 void threads_stay(void)
 {
     entered.stays = true;

@@ -61,6 +61,8 @@ uint32_t threads_ready(uint32_t count);
  * be no regions.  Returns what threads_leave needs.
  */
 struct threads_saved threads_enter(uint32_t count);
+/** Returns whether regions of the library run on this library's threads, and not on libgomp's. */
+bool threads_are_own(void);
 /** Lets the calling thread compute all parts of its regions itself until threads_leave, except on libgomp's threads. */
 void threads_stay(void);
 /** Restores the settings that threads_enter changed and returned as `saved`, on the same thread. */

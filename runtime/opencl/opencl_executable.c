@@ -29,8 +29,9 @@ static bool begin(struct invocation *i, struct error *e)
     return true;
 }
 
-static void end(struct invocation *i)
+static void end(struct invocation *i, bool ok)
 {
+    (void)ok;
     struct engine_opencl *o = opencl_of(i->executable->engine);
 
     opencl_record_end(i);

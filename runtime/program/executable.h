@@ -29,11 +29,11 @@ struct step_functions {
     /** Frees i->data, which may be NULL. */
     void (*destroy)(struct invocation *i);
     /**
-     * Run before the first step and, if that succeeded, after the last.  They are NULL if there is nothing to do.  begin
-     * returns false after an error in *e.
+     * Run before the first step and, if that succeeded, after the last, or after the one that failed or was stopped (`ok` is
+     * false).  They are NULL if there is nothing to do.  begin returns false after an error in *e.
      */
     bool (*begin)(struct invocation *i, struct error *e);
-    void (*end)(struct invocation *i);
+    void (*end)(struct invocation *i, bool ok);
     /**
      * If true, the engine itself counts steps and runs (executable_count_span, executable_count_run), because running a step
      * only starts it.

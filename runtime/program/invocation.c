@@ -4,6 +4,7 @@
  */
 #include "runtime/program/invocation.h"
 
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,11 +256,15 @@ void executable_warm(struct executable *x, size_t bytes_most)
     const struct profile before = {.measuring = x->profile.measuring, .trace = x->profile.trace};
     struct warm_bindings w = {0};
     struct error e = {0};
+    fenv_t environment;
 
     x->profile.measuring = false;
     x->profile.trace = NULL;
-    if (warm_bind(x, bytes_most, &w))
+    /* What zeros do to arithmetic is nobody's concern: no exception is raised, and none is left behind. */
+    if (warm_bind(x, bytes_most, &w) && feholdexcept(&environment) == 0) {
         (void)executable_run(x, w.inputs, w.outputs, NULL, &e);
+        fesetenv(&environment);
+    }
     x->profile.measuring = before.measuring;
     x->profile.trace = before.trace;
     free(w.memory);
@@ -283,7 +288,7 @@ bool executable_run(struct executable *x, const struct engine_binding *inputs, c
         bind(i, inputs, outputs);
         ok = run_steps(i, stop, e);
         if (x->functions->end)
-            x->functions->end(i);
+            x->functions->end(i, ok);
     }
     invocation_give(i);
     if (x->profile.measuring && !x->functions->counts_steps)

@@ -57,8 +57,8 @@ void executable_print_profile(const struct executable *x, FILE *out)
 
     for (uint32_t i = 0; i < x->step_count; i++)
         total += (double)atomic_load(&x->profile.steps[i].nanoseconds);
-    fprintf(out, "profile: %.0f runs, %u steps, %.3f ms each, %u threads, %.4f ms between steps\n", runs, x->step_count,
-            runs > 0 ? total / runs * 1e-6 : 0, x->engine->thread_count,
+    fprintf(out, "profile: %.0f run(s) of %u steps, %.3f ms a run on average, %u thread(s), %.4f ms between steps\n", runs,
+            x->step_count, runs > 0 ? total / runs * 1e-6 : 0, x->engine->thread_count,
             runs > 0 ? ((double)atomic_load(&x->profile.nanoseconds) - total) / runs * 1e-6 : 0);
     fprintf(out, "  %4s %-32s %-28s %6s %10s %6s %9s %8s\n", "step", "name", "implementation", "calls", "us", "%", "GFLOP/s",
             "GB/s");

@@ -143,6 +143,6 @@ tutorial "$work/user/build/tutorial"
 tutorial "$work/user/build/tutorial_cpp"
 echo "uninstalling"
 cmake -DMANIFEST="$work/manifest" -P "$source/frontend/package/uninstall.cmake" >"$work/uninstall.log" 2>&1
-left=$(find "$work/prefix" -type f -o -type l)
+left=$(find "$work/prefix" -type f -o -type l -o -name webnn)
 [ -z "$left" ] || { echo "left by uninstalling:"; echo "$left"; exit 1; }
 echo "installed library is usable"

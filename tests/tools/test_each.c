@@ -48,7 +48,7 @@ static void each_file_has_a_line(void **state)
     cJSON *line;
 
     (void)state;
-    assert_int_equal(run("mkdir -p many/below saved"), 0);
+    assert_int_equal(run("mkdir -p many/below"), 0);
     write_array("many/a.npy", F32, 2, (uint32_t[]){2, 3}, six);
     write_array("many/below/b.npy", F32, 2, (uint32_t[]){2, 3}, (float[6]){7, 8, 9, 10, 11, 12});
     write_array("many/c.npy", F32, 1, (uint32_t[]){6}, six); /* not the model's shape */
@@ -90,7 +90,28 @@ static void each_file_has_a_line(void **state)
     assert_true(y[1] == -3);
     free(y);
 
+    /* Files that do not fit the model come first: too few bytes, another shape, no picture, none that is read at all. */
+    assert_int_equal(run("mkdir -p mixed"), 0);
+    write_text("mixed/1.png", "no picture");
+    write_array("mixed/2.npy", F32, 1, (uint32_t[]){6}, six);
+    write_array("mixed/3.npy", F32, 2, (uint32_t[]){2, 3}, six);
+    write_text("mixed/0.npy", "\x93NUMPY and nothing else");
+    assert_int_equal(run("%s sum.webnn --each mixed --first 1", WEBNN_RUN), 1);
+    assert_printed("3 of 4 inputs failed");
+    line = line_of("mixed/1.png");
+    assert_non_null(strstr(cJSON_GetObjectItem(line, "error")->valuestring, "is neither PNG nor JPEG"));
+    cJSON_Delete(line);
+    line = line_of("mixed/3.npy");
+    assert_true(first_of(line, "y", 0) == 1.5);
+    cJSON_Delete(line);
+    assert_int_equal(run("rm mixed/3.npy mixed/1.png && %s sum.webnn --each mixed", WEBNN_RUN), 1);
+    assert_printed("2 of 2 inputs failed");
+
     /* What is refused. */
+    assert_int_equal(run("%s sum.webnn --each many --state x=y", WEBNN_RUN), 2);
+    assert_printed("--state does not go with --each");
+    assert_int_equal(run("%s sum.webnn --each many --save-each list", WEBNN_RUN), 1);
+    assert_printed("list is no folder and cannot be made one");
     assert_int_equal(run("%s sum.webnn --each many --each-list x=list", WEBNN_RUN), 1);
     assert_printed("name different inputs");
     assert_int_equal(run("%s sum.webnn --each nowhere", WEBNN_RUN), 1);

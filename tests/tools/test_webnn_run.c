@@ -570,7 +570,7 @@ static void profiles_name_kernels(void **state)
     }
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN), 0);
     assert_printed("4 times: median");
-    assert_printed("profile: 4 runs");
+    assert_printed("profile: 4 run(s) of ");
     assert_printed("GFLOP/s");
     assert_printed("generated");
     assert_int_equal(run("%s sum.webnn --random 1 --repeat 3 --quiet", WEBNN_RUN), 0); /* times were asked for */

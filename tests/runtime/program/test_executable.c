@@ -413,7 +413,7 @@ static void programs_are_printed(void **state)
     f = fmemopen(text, sizeof text - 1, "w");
     executable_print_profile(&m->x.base, f);
     fclose(f);
-    assert_non_null(strstr(text, "1 runs, 2 steps"));
+    assert_non_null(strstr(text, "1 run(s) of 2 steps"));
     assert_non_null(strstr(text, "step0"));
     assert_non_null(strstr(text, "memcpy"));
     made_free(m);
