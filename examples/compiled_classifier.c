@@ -4,12 +4,12 @@
  * classes.  It needs no library of this project but (with oneDNN) libwebnn_rt.
  *
  *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h
- *   cc -I. compiled_classifier.c mobilenetv2.o -lwebnn_rt -o compiled_classifier
+ *   cc -I. compiled_classifier.c mobilenetv2.o $(pkg-config --cflags --libs webnn_rt) -o compiled_classifier
  *
  * or, with nothing but the C library and no state at all:
  *
  *   webnnc ../shared/models/mobilenetv2 -o mobilenetv2.o --header mobilenetv2.h --library none
- *   cc -I. -DSTANDALONE compiled_classifier.c mobilenetv2.o -o compiled_classifier
+ *   cc -I. -DSTANDALONE compiled_classifier.c mobilenetv2.o $(pkg-config --cflags webnn_rt) -o compiled_classifier
  *
  * Usage: compiled_classifier INPUT CLASSES.  INPUT: float32, 1 x 3 x 224 x 224, in an .npy file; CLASSES: a name per line.
  */
