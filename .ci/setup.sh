@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # setup.sh [demo|node|test|check] [PACKAGE...]
 # Installs what is needed on Debian 12, and the named packages, as root or with sudo: by the library, the tools and the examples
-# but those with sound and with tokenizers (demo), also by the package for Node.js (node), also by the release suite (test, the default), also by `make check` (check).
+# but those with sound and with tokenizers (demo), also by the package for Node.js (node), also by the release suite (test, the
+# default), also by `make check` (check).
 # Does nothing when all of it is there.
 set -euo pipefail
 

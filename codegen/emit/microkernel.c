@@ -59,14 +59,12 @@ void microkernel_enter_function(struct emitter *e)
 
 /* ---- sums ---- */
 
-enum { CHAINS_MAX = 2 };
-
 /* These are the accumulators of a tile, by copy, on the stack. */
 struct sums {
-    uint32_t reduce;                   /* the REDUCE that they are of */
-    V partial[CHAINS_MAX][COPIES_MAX]; /* what is being added up, by sums that take turns */
-    uint32_t chain;                    /* whose turn it is */
-    V total[COPIES_MAX];               /* of a sum that is split: what earlier blocks added up to */
+    uint32_t reduce;                        /* the REDUCE that they are of */
+    V partial[TILE_CHAINS_MAX][COPIES_MAX]; /* what is being added up, by sums that take turns */
+    uint32_t chain;                         /* whose turn it is */
+    V total[COPIES_MAX];                    /* of a sum that is split: what earlier blocks added up to */
     uint32_t correction_count;
     V corrections[COPIES_MAX]; /* of products of bytes (byte_products.h) */
 };
@@ -373,16 +371,17 @@ static void nest(struct emitter *e, const struct context *cx, struct sums *t, ui
     }
     struct nest_at at = {t, r};
     frame_enter(&e->frame, level, "reduce");
-    if (r == e->s->tile.split && e->s->tile.split_steps == 1)
+    if (r == e->s->tile.split && e->s->tile.split_steps == 1) {
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, block_body, &at);
-    else if (r == e->s->tile.split)
+    } else if (r == e->s->tile.split) {
         split_loop(e, cx, &at, var, size);
-    else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
+    } else if (e->s->tile.chains > 1 && r + 1 == e->k->reduced_count) {
         frame_here(&e->frame);
         V turns = LLVMBuildUDiv(e->m.b, size, const_int(&e->m, 64, e->s->tile.chains), "");
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), turns, chains_body, &at);
-    } else
+    } else {
         loop_variable(e, cx, level + 1, var, const_int(&e->m, 64, 0), size, nest_body, &at);
+    }
     frame_leave(&e->frame, level);
 }
 

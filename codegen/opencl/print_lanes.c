@@ -29,7 +29,7 @@ struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
 /* ---- the prelude ---- */
 
 /* Loads and stores of vectors whose elements alone are aligned.  PoCL's vloadn and vstoren of 8 and 16 bits move element after
- * element, three to six times as slowly as vectors that are declared with their elements' alignment, as clang takes them. */
+ * element; vectors that are declared with their elements' alignment, as clang takes them, are moved as a whole. */
 static const char vector_accesses[] = "#ifdef __clang__\n"
                                       "#define LOAD_VECTOR(t, n, p) (*(__global const unaligned_##t##n *)(p))\n"
                                       "#define STORE_VECTOR(t, n, v, p) (*(__global unaligned_##t##n *)(p) = (v))\n"

@@ -202,6 +202,9 @@ void labels_check(const struct run_options *o, struct labels *l, size_t count, c
 bool labels_fit(const struct labels *l, const struct result *r);
 /** Finds the k largest of a row, ties by the lower index; NaN is never among them.  Returns how many there are in top. */
 size_t result_top(const struct npy_array *a, size_t start, size_t length, uint64_t k, size_t *top);
+/** Prints an element of an integer type whose numbers a double does not hold.  Returns false, and prints nothing, for others.
+ */
+bool result_print_whole(FILE *out, const struct npy_array *a, size_t i);
 /** Writes all results to an .npz file. */
 bool results_save_all(size_t count, const struct result *results, const char *path);
 

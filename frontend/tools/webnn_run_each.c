@@ -2,7 +2,7 @@
 /*
  * webnn-run --each: computes once for each file of folders and lists, and prints a line of JSON for each.
  *
- * The first file that can be read says which inputs change and what shapes they have; the graph is built for it.  Files are
+ * The first file that fits the model says which inputs change and what shapes they have; the graph is built for it.  Files are
  * read while others are computed (frontend/batch/batch.h), so what goes wrong with one is caught as text and printed in its
  * line.
  */
@@ -22,18 +22,24 @@
 
 /* ---- the list ---- */
 
+/* Returns a name as messages have it; no name is an empty one. */
+static const char *shown(const char *name, char text[256])
+{
+    return escape_text(text, 256, name ? name : "", name ? strlen(name) : 0);
+}
+
 /* Returns false unless all options name the same input, or none. */
 static bool same_name(const struct run_each *each, const char *name)
 {
     const struct run_pairs *pairs[] = {&each->paths, &each->lists};
-    const char *first = each->paths.count ? each->paths.items[0].name : each->lists.items[0].name;
+    char first[256], other[256];
 
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < pairs[k]->count; i++)
             if (pairs[k]->items[i].name != name &&
                 (!pairs[k]->items[i].name || !name || strcmp(pairs[k]->items[i].name, name) != 0))
-                return run_error("--each and --each-list name different inputs: '%s' and '%s'", first ? first : "",
-                                 pairs[k]->items[i].name ? pairs[k]->items[i].name : "");
+                return run_error("--each and --each-list name different inputs: '%s' and '%s'", shown(name, first),
+                                 shown(pairs[k]->items[i].name, other));
     return true;
 }
 
@@ -146,6 +152,8 @@ static void drop_file(void *user, size_t slot)
 /* A file without names in it is for the input that the first file was for. */
 static bool name_sources(const struct batch *b, struct sources *s)
 {
+    char text[256];
+
     for (size_t i = 0; i < s->count; i++) {
         bool known = false;
 
@@ -154,7 +162,7 @@ static bool name_sources(const struct batch *b, struct sources *s)
         for (size_t k = 0; k < b->each->count; k++)
             known |= !strcmp(b->each->names[k], s->items[i].name);
         if (!known)
-            return run_error("the first file has no array '%s'", s->items[i].name);
+            return run_error("the first file has no array '%s'", shown(s->items[i].name, text));
     }
     return s->count == b->each->count ||
            run_error("the first file has arrays for %zu inputs, this one for %zu", b->each->count, s->count);
@@ -178,7 +186,6 @@ static bool take_inputs(const struct batch *b, struct sources *s)
             npy_free(&array);
             return false;
         }
-        /* A state's memory is the output's. */
         memcpy(g->input_buffers[i].data, array.data, array.byteLength);
         npy_free(&array);
     }
@@ -189,19 +196,8 @@ static bool take_inputs(const struct batch *b, struct sources *s)
 
 static void print_number(FILE *out, const struct npy_array *a, size_t i)
 {
-    const char *at = (const char *)a->data + i * wnnOperandDataTypeGetByteSize(a->dataType);
-    int64_t whole;
-    uint64_t positive;
-
-    if (a->dataType == WNNOperandDataType_Int64) {
-        memcpy(&whole, at, sizeof whole);
-        fprintf(out, "%lld", (long long)whole);
-    } else if (a->dataType == WNNOperandDataType_Uint64) {
-        memcpy(&positive, at, sizeof positive);
-        fprintf(out, "%llu", (unsigned long long)positive);
-    } else {
+    if (!result_print_whole(out, a, i))
         batch_print_number(out, element_get(a->dataType, a->data, i));
-    }
 }
 
 /* Prints the K largest of each row, the index and the element of each, and its label. */

@@ -51,8 +51,7 @@ void labels_free(struct labels *l)
 
 /* ---- printing ---- */
 
-/** Prints a number as its data type has it: integers whole, floats with 6 digits. */
-static void print_element(const struct npy_array *a, size_t i)
+bool result_print_whole(FILE *out, const struct npy_array *a, size_t i)
 {
     const char *at = (const char *)a->data + i * wnnOperandDataTypeGetByteSize(a->dataType);
     int64_t whole;
@@ -60,13 +59,19 @@ static void print_element(const struct npy_array *a, size_t i)
 
     if (a->dataType == WNNOperandDataType_Int64) {
         memcpy(&whole, at, sizeof whole);
-        printf("%lld", (long long)whole);
+        fprintf(out, "%lld", (long long)whole);
     } else if (a->dataType == WNNOperandDataType_Uint64) {
         memcpy(&positive, at, sizeof positive);
-        printf("%llu", (unsigned long long)positive);
-    } else {
-        printf(element_is_float(a->dataType) ? "%g" : "%.0f", element_get(a->dataType, a->data, i));
+        fprintf(out, "%llu", (unsigned long long)positive);
     }
+    return a->dataType == WNNOperandDataType_Int64 || a->dataType == WNNOperandDataType_Uint64;
+}
+
+/** Prints a number as its data type has it: integers whole, floats with 6 digits. */
+static void print_element(const struct npy_array *a, size_t i)
+{
+    if (!result_print_whole(stdout, a, i))
+        printf(element_is_float(a->dataType) ? "%g" : "%.0f", element_get(a->dataType, a->data, i));
 }
 
 static void print_statistics(const struct npy_array *a)

@@ -84,6 +84,8 @@ struct block_products {
  * variable, N the vector variable, K are the REDUCED variables.  A is the operand that is loaded element by element, one for
  * each row of the tile; B is loaded by vectors, which all rows share.
  */
+enum { TILE_CHAINS_MAX = 2 };
+
 struct register_tile {
     uint32_t m_var;       /* PARALLEL variable along which B stays the same; KEXPR_NONE: none, tiles have one row */
     int64_t m_block;      /* points of m_var that a unit covers at most (MC) */

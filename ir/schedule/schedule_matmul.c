@@ -507,8 +507,8 @@ static void choose_chains(struct schedule *s)
     const uint32_t last = k->reduced_count - 1;
     const struct kvar *v = &k->vars[k->parallel_count + last];
     if (t->mr * t->vectors <= s->facts->contraction.chained_sums && t->unroll_from == k->reduced_count && t->split != last &&
-        !t->guarded && t->blocks.bytes.a == KEXPR_NONE && !v->bounded && v->size % 2 == 0)
-        t->chains = 2;
+        !t->guarded && t->blocks.bytes.a == KEXPR_NONE && !v->bounded && v->size % TILE_CHAINS_MAX == 0)
+        t->chains = TILE_CHAINS_MAX;
 }
 
 void tile_choose(struct schedule *s, const struct target *target)

@@ -3,10 +3,10 @@
  * Finds out by trying whether the runs of a graph are faster on several threads or on the caller's thread alone.
  *
  * The cost model says into how many parts a step is cut.  What it cannot know is what handing parts over costs where the
- * threads run: cores that share a cache exchange a line in a tenth of the time that others take, a virtual machine's processors
- * move from one kind of place to the other, and a thread that sleeps between two runs has to be woken.  For graphs that take
- * microseconds this decides.  So a few runs are timed each way, the faster way is taken, and it is tried again later.  The
- * parts stay the same, whoever computes them, and so do all bits of the results.
+ * threads run: cores that share a cache exchange a line in a fraction of the time that others take, a virtual machine's
+ * processors move from one kind of place to the other, and a thread that sleeps between two runs has to be woken.  For graphs
+ * that take microseconds this decides.  So a few runs are timed each way, the faster way is taken, and it is tried again later.
+ * The parts stay the same, whoever computes them, and so do all bits of the results.
  */
 #ifndef WEBNN_RUNTIME_CPU_THREAD_TRIAL_H_
 #define WEBNN_RUNTIME_CPU_THREAD_TRIAL_H_

@@ -70,6 +70,30 @@ static void sizes_are_parameters(void **state)
     free(a);
 }
 
+/** A processor that poses as a device keeps the exponentials of a softmax, in an array that its row fits; a GPU computes them
+ * again. */
+static void dear_values_are_kept_on_processors(void **state)
+{
+    (void)state;
+    for (int processor = 0; processor < 2; processor++) {
+        struct graph *g = parse_body("inputs { x: f32[64, 40]; } nodes { y = softmax(x, 1); } outputs { y; }");
+        struct opencl_source source;
+        struct kernel_list list;
+        struct gpu_schedule s;
+        struct error e = {0};
+
+        kernels_cluster_nodes(g, true);
+        assert_true(lower_cluster(g, g->first_cluster, NULL, &list, &e));
+        schedule_gpu(list.kernels[0], target_gpu_facts(processor), &s);
+        assert_true(opencl_print(list.kernels[0], &s, "f", &source, &e));
+        assert_int_equal(strstr(source.text, "float kept[64];") != NULL, processor);
+        assert_int_equal(s.kept != KEXPR_NONE, processor);
+        opencl_source_free(&source);
+        kernel_list_free(&list);
+        graph_free(g);
+    }
+}
+
 /** Everything that small random graphs become can be printed. */
 static void random_graphs_are_printed(void **state)
 {
@@ -104,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_follow_the_shape),
         cmocka_unit_test(sizes_are_parameters),
+        cmocka_unit_test(dear_values_are_kept_on_processors),
         cmocka_unit_test(random_graphs_are_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
