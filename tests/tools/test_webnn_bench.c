@@ -58,6 +58,11 @@ static void the_bench_prints_a_line(void **state)
     assert_int_equal(run("%s --dim batch matmul.webnn", WEBNN_BENCH), 2);
     assert_int_equal(run("%s --precision half matmul.webnn", WEBNN_BENCH), 2);
     assert_int_equal(run("%s matmul.webnn --precision bf16 --json --seconds 0.05", WEBNN_BENCH), 0);
+    assert_int_equal(run("%s matmul.webnn --tensors --json --seconds 0.05 --no-peaks", WEBNN_BENCH), 0);
+    root = cJSON_Parse(printed);
+    assert_non_null(root);
+    assert_true(number_of(root, "median_ms") > 0);
+    cJSON_Delete(root);
 }
 
 static void cases_that_are_not_there_are_named(void **state)

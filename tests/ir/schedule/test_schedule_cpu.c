@@ -91,6 +91,22 @@ static void rows_that_are_used_twice_are_kept(void **state)
                   "4 lanes along v1, 12 units, scratch 448 bytes", "4 lanes along v1, 12 units, scratch 448 bytes"});
 }
 
+/* y[i] = sum over j of exp(x[j][i]): few columns and much work, hence blocks of columns small enough for units_wanted units. */
+static void few_columns_make_enough_units(void **state)
+{
+    enum { ROWS = 512, COLUMNS = 1024 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, COLUMNS), j = kernel_var(k, KVAR_REDUCED, ROWS);
+
+    (void)state;
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * COLUMNS, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, COLUMNS, true, NULL);
+    const uint32_t e = kernel_op1(k, K_EXP, load(k, 0, at(k, j, COLUMNS, i)));
+    kernel_store(k, 1, kaffine_var(k, i), kernel_reduce(k, KR_SUM, e), 0, NULL);
+    expect(k, &(struct expected){"16 lanes along v0, 16 units, scratch 0 bytes", "8 lanes along v0, 16 units, scratch 0 bytes",
+                                 "4 lanes along v0, 16 units, scratch 0 bytes", "4 lanes along v0, 16 units, scratch 0 bytes"});
+}
+
 static void matmul(int64_t m, int64_t depth, int64_t n, const struct expected *want)
 {
     struct kernel *k = kernel_create();
@@ -223,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
         cmocka_unit_test(rows_that_are_used_twice_are_kept),
+        cmocka_unit_test(few_columns_make_enough_units),
         cmocka_unit_test(contractions_are_register_tiled),
         cmocka_unit_test(unrolled_steps_fit_into_registers),
         cmocka_unit_test(transposes_are_in_registers),
