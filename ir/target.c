@@ -44,6 +44,7 @@
      .sum_vectors = 4,                                                                                                         \
      .few_rows = 4,                                                                                                            \
      .strided_most = 4,                                                                                                        \
+     .permuted_most = 4,                                                                                                       \
      .repeat_most = 8,                                                                                                         \
      .unroll_points = 16,                                                                                                      \
      .window_slack = 16,                                                                                                       \

@@ -24,6 +24,7 @@ struct isa {
     bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
+    bool permutes;         /* choosing each lane of 32 bits by a lane of another vector is an instruction (AVX2) */
     uint32_t registers;    /* vector registers */
     bool loads_first;      /* all loads of a block of code come before its arithmetic, as engines of WebAssembly place them */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
@@ -138,6 +139,7 @@ struct loop_facts {
     uint32_t sum_vectors;       /* vectors that a loop of sums takes at a time, so that additions do not wait for each other */
     uint32_t few_rows;          /* rows that are too few for a transpose by lines: interleaved, or gathered and scattered */
     int64_t strided_most;       /* elements from lane to lane up to which a load is taken out of whole vectors, not gathered */
+    int64_t permuted_most;      /* vectors out of which a load's lanes are permuted, not gathered; at most 4 */
     int64_t repeat_most;        /* equal lanes up to which an element is loaded once for all of them */
     uint32_t unroll_points;     /* points of REDUCED variables that are unrolled, at most */
     uint32_t window_slack;      /* elements of a window that may lie in the padding without its loop being clipped */

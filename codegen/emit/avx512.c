@@ -6,15 +6,6 @@
 
 #include <stdio.h>
 
-/* Returns the lanes [first, first + count) of v, or count lanes of v and w one behind the other. */
-static V some_lanes(const struct build *m, V v, V w, uint32_t first, uint32_t count)
-{
-    V at[64];
-    for (uint32_t i = 0; i < count; i++)
-        at[i] = const_int(m, 32, first + i);
-    return LLVMBuildShuffleVector(m->b, v, w, LLVMConstVector(at, count), "");
-}
-
 /* Returns whether there are vectors of so many lanes, or several make one. */
 static bool has_lanes(V like)
 {
@@ -34,10 +25,10 @@ static V avx512_operation(const struct build *m, const char *name, const V *args
         V halves[2];
         for (uint32_t h = 0; h < 2; h++) {
             for (uint32_t i = 0; i < count; i++)
-                all[i] = some_lanes(m, args[i], LLVMGetPoison(LLVMTypeOf(args[i])), lanes / 2 * h, lanes / 2);
+                all[i] = op_lanes(m, args[i], NULL, lanes / 2 * h, lanes / 2);
             halves[h] = avx512_operation(m, name, all, count, control);
         }
-        return some_lanes(m, halves[0], halves[1], 0, lanes);
+        return op_lanes(m, halves[0], halves[1], 0, lanes);
     }
     snprintf(full, sizeof full, "llvm.x86.avx512.%s.ps.%u", name, 32 * lanes);
     while (all_count < count) {

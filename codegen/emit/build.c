@@ -146,6 +146,15 @@ V op_bits(const struct build *m, V v, T element)
     return LLVMBuildBitCast(m->b, v, type_like(element, v), "");
 }
 
+V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count)
+{
+    V at[LANES_MAX];
+
+    for (uint32_t i = 0; i < count; i++)
+        at[i] = const_int(m, 32, first + i);
+    return LLVMBuildShuffleVector(m->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(at, count), "");
+}
+
 V op_fabs(const struct build *m, V x)
 {
     return op_intrinsic1(m, "llvm.fabs", x);

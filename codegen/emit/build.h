@@ -62,6 +62,8 @@ V op_mad(const struct build *m, V a, V b, V c);
 V op_select(const struct build *m, V condition, V a, V b);
 V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
 V op_fabs(const struct build *m, V x);
+/** Returns `count` lanes of x, or of x and y one behind the other (y may be NULL), from `first` on. */
+V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
 /** Returns the same pointer, in a way that passes do not look through.  Loop strength reduction takes longer than all other
  * passes together where an address in a loop is a sum of several loop-invariant terms, because it tries the ways to add them
  * up. */

@@ -11,6 +11,7 @@
 #include "codegen/emit/guard.h"
 #include "codegen/emit/index.h"
 #include "codegen/emit/operand.h"
+#include "codegen/emit/permuted.h"
 #include "codegen/emit/strided.h"
 #include "codegen/emit/type.h"
 
@@ -218,6 +219,8 @@ V emit_load(struct emitter *e, const struct context *cx, uint32_t expr)
         address = form_pointer(e, element, pointer, row, &p);
         if (e->s->exprs[expr].repeat)
             value = load_repeated(e, cx, e->s->exprs[expr].repeat, element, address, &p, align);
+        else if (load_is_permuted(e, cx, expr))
+            value = emit_permuted_load(e, cx, expr, element, address, p.lanes, scalar, align);
         else
             value = (runs ? load_runs : load_gather)(e, cx, element, pointer, address, &p, guard_and(e, guard, exists), align);
     } else {

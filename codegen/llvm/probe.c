@@ -107,6 +107,7 @@ static void describe(const struct probe *p, struct isa *isa)
         .rounding = !says(p, CALLS_ROUND, "roundeven"),
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,
         .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
+        .permutes = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
         .wide_division = !says(p, CALLS_DIVISION, "uldivmod") && !says(p, CALLS_DIVISION, "udivdi3"),
         .f64 = !says(p, CALLS_DOUBLE, "__aeabi_dadd") && !says(p, CALLS_DOUBLE, "__adddf3"),
         .f64_extremes = !arm && !x86,

@@ -19,6 +19,7 @@
  *   schedule_mr_nr.c      MR x NR of those, and panels of packed B
  *   schedule_transpose.c  transposes in registers
  *   schedule_strided.c    loads of every second element
+ *   schedule_permuted.c   loads of elements near each other, at indices that are computed
  *   schedule_cost.c       estimates
  *   schedule_print.c      text and key
  */
@@ -34,6 +35,7 @@ enum {
     SCHEDULE_VECTORS_MAX = 32,    /* vectors per iteration: the accumulators of a register tile */
     SCHEDULE_SUM_VECTORS_MAX = 4, /* those of a loop of sums */
     SCHEDULE_FIXED_SUM_MAX = 256, /* elements of a sum along vectors whose number is part of the code */
+    SCHEDULE_PERMUTED_MAX = 4,    /* vectors that a load's lanes are permuted out of */
     SCHEDULE_INTERLEAVE_MAX = 4   /* rows that are interleaved */
 };
 
@@ -45,6 +47,8 @@ struct schedule_expr {
     uint32_t stride;    /* of a load that is taken out of whole vectors: elements from lane to lane, 2 or more; else 0 */
     uint32_t repeat;    /* of a load whose lanes come in groups of so many equal ones, 2 or more; else 0 */
     bool runs;          /* of a gather: most vectors are of consecutive elements, which is tested when it runs */
+    uint32_t permuted;  /* of a load whose lanes are permuted out of whole vectors: how many hold all lanes; else 0 */
+    int32_t first;      /* the first element of those vectors, counted from that of the first lane; not above 0 */
 };
 
 /**

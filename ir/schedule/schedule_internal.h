@@ -24,6 +24,10 @@ bool has_far_guards(const struct kernel *k);
 /** Chooses which loads are taken out of whole vectors, once the vector variable, lanes and transposes are chosen. */
 void strides_choose(struct schedule *s, const struct isa *isa);
 
+/** Returns out of how many whole vectors a load's lanes are permuted, and stores their first element, counted from that of the
+ * first lane; 0: it is gathered (schedule_permuted.c). */
+uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const struct isa *isa, int32_t *first);
+
 /* ---- costs (schedule_cost.c) ---- */
 
 /** Returns what an expression costs for one vector, in additions: its time, and the length of its code. */

@@ -146,6 +146,9 @@ static void print_code(const struct schedule *s, FILE *out)
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].runs)
             fprintf(out, "  e%u in runs\n", i);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (s->exprs[i].permuted)
+            fprintf(out, "  e%u permuted out of %u vectors from %d on\n", i, s->exprs[i].permuted, s->exprs[i].first);
     if (s->tiled)
         print_tile(s, out);
     print_transpose(s, out);

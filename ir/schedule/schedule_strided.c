@@ -144,6 +144,7 @@ void strides_choose(struct schedule *s, const struct isa *isa)
         const struct kexpr *x = &k->exprs[i];
         if (x->op != K_LOAD || s->lanes == 1 || s->tiled || s->transpose.var != KEXPR_NONE)
             continue;
+        s->exprs[i].permuted = load_permuted(s, x, isa, &s->exprs[i].first);
         s->exprs[i].repeat = load_repeat(s, x, s->vector_var);
         if (s->exprs[i].repeat >= s->lanes)
             s->exprs[i].repeat = 0;

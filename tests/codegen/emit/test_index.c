@@ -80,6 +80,51 @@ static void elements_are_repeated(void **state)
     }
 }
 
+/* Elements whose numbers grow by `step` / `divide` from result to result: a quotient, or an integer that is kept inside of the
+ * row and one more on one side of the row, as linear resampling reads.  Many divisions make kernels of wide vectors. */
+static void copy_near(dtype type, int64_t columns, int64_t step, int64_t divide, bool data, bool heavy)
+{
+    enum { ROWS = 3, OFFSET = 2, DIVISIONS = 12 };
+    const int64_t row = ((columns - 1) * step + OFFSET) / divide + 1;
+    struct kernel *k = kernel_create();
+    void *tensors[2] = {buffer_create((size_t)(ROWS * row) * dtype_size(type)),
+                        buffer_create((size_t)(ROWS * columns) * dtype_size(type))};
+
+    fill_plain(type, tensors[0], ROWS * row);
+    kernel_tensor(k, type, ROWS * row, false, NULL);
+    kernel_tensor(k, type, ROWS * columns, true, NULL);
+    const uint32_t r = kernel_var(k, KVAR_PARALLEL, ROWS), c = kernel_var(k, KVAR_PARALLEL, columns);
+    struct kaffine from = kernel_divmod(k, strided(k, c, step, OFFSET), divide, 0);
+    if (data) {
+        const uint32_t zero = kernel_const(k, KT_I32, (union scalar){.i32 = 0}),
+                       one = kernel_const(k, KT_I32, (union scalar){.i32 = 1});
+        uint32_t at = kernel_cast(k, KT_I32, kernel_index(k, kaffine_add_const(from, -1)));
+        const uint32_t inside = kernel_op2(k, K_LT, zero, at);
+        at = kernel_op2(k, K_MAX, zero, at);
+        at = kernel_op3(k, K_SELECT, inside, kernel_op2(k, K_ADD, one, at), at);
+        from = kernel_loaded_var(k, at, row > 3 ? row - 2 : row);
+    }
+    uint32_t x = load(k, 0, kaffine_add(k, strided(k, r, row, 0), from));
+    for (int i = 0; heavy && i < DIVISIONS; i++)
+        x = kernel_op2(k, K_DIV, x, kernel_op2(k, K_ADD, x, kernel_const(k, KT_F32, (union scalar){.f32 = (float)i + 100})));
+    kernel_store(k, 1, kaffine_add(k, strided(k, r, columns, 0), kaffine_var(k, c)), x, 0, NULL);
+    check_kernel(k, tensors, exact);
+    buffer_free(tensors[0]);
+    buffer_free(tensors[1]);
+}
+
+static void near_elements_are_permuted(void **state)
+{
+    static const int64_t ratios[][2] = {{1, 3}, {2, 3}, {4, 3}, {7, 3}, {10, 3}, {14, 3}}, /* the last is gathered */
+        sizes[] = {1, 5, 16, 17, 64, 100, 131};
+    (void)state;
+    for (int d = 0; d < DTYPES; d++)
+        for (int i = 0; i < 6 * 7 * 2; i++)
+            copy_near(dtypes[d], sizes[i / 2 % 7], ratios[i / 14][0], ratios[i / 14][1], i % 2, false);
+    for (int i = 0; i < 6 * 7 * 2; i++)
+        copy_near(WNNOperandDataType_Float32, sizes[i / 2 % 7], ratios[i / 14][0], ratios[i / 14][1], i % 2, true);
+}
+
 /* A window slid over an input with padding: guards on either variable, on loads. */
 static void guarded_loads_fill_what_lies_outside(void **state)
 {
@@ -340,15 +385,11 @@ static void many_dimensions_are_walked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strides_are_followed),
-        cmocka_unit_test(elements_are_repeated),
-        cmocka_unit_test(guarded_loads_fill_what_lies_outside),
-        cmocka_unit_test(guards_hold_far_away),
-        cmocka_unit_test(guarded_stores_leave_the_rest),
-        cmocka_unit_test(divisions_index_reshapes),
-        cmocka_unit_test(gathers_clamp_indices),
-        cmocka_unit_test(scatters_store_in_order),
-        cmocka_unit_test(indices_are_values),
+        cmocka_unit_test(strides_are_followed),       cmocka_unit_test(elements_are_repeated),
+        cmocka_unit_test(near_elements_are_permuted), cmocka_unit_test(guarded_loads_fill_what_lies_outside),
+        cmocka_unit_test(guards_hold_far_away),       cmocka_unit_test(guarded_stores_leave_the_rest),
+        cmocka_unit_test(divisions_index_reshapes),   cmocka_unit_test(gathers_clamp_indices),
+        cmocka_unit_test(scatters_store_in_order),    cmocka_unit_test(indices_are_values),
         cmocka_unit_test(many_dimensions_are_walked),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,11 +234,55 @@ static void enlarged_rows_are_loaded_once(void **state)
     assert_int_equal(repeat_of(66, 3, 0, &isa_of_tests), 0);
 }
 
+/* Returns out of how many vectors a kernel's elements come, whose numbers grow by step / divide from result to result. */
+static uint32_t permuted_of(int64_t step, int64_t divide, int64_t modulo, dtype type, const struct isa *isa)
+{
+    enum { ROWS = 3, WIDTH = 100 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_PARALLEL, WIDTH);
+    const struct kaffine column = kernel_divmod(k, kaffine_scale(k, kaffine_var(k, j), step), divide, modulo);
+    uint32_t permuted = 0;
+
+    kernel_tensor(k, type, ROWS * WIDTH * step, false, NULL);
+    kernel_tensor(k, type, ROWS * WIDTH, true, NULL);
+    kernel_store(k, 1, at(k, i, WIDTH, j),
+                 load(k, 0, kaffine_add(k, kaffine_scale(k, kaffine_var(k, i), WIDTH * step), column)), 0, NULL);
+    assert_true(kernel_finish(k));
+    struct schedule *s = schedule_of(k, isa);
+    for (uint32_t e = 0; e < k->expr_count; e++) {
+        permuted += s->exprs[e].permuted;
+        assert_int_equal(s->exprs[e].first, 0);
+    }
+    schedule_free(s);
+    kernel_free(k);
+    return permuted;
+}
+
+static void near_elements_are_permuted(void **state)
+{
+    const dtype f32 = WNNOperandDataType_Float32, u8 = WNNOperandDataType_Uint8, i64 = WNNOperandDataType_Int64;
+    struct isa avx512 = isa_of_tests, permutes = avx2;
+
+    (void)state;
+    avx512.permutes = permutes.permutes = true;
+    assert_int_equal(permuted_of(2, 3, 0, f32, &avx512), 1);  /* 11 elements at most */
+    assert_int_equal(permuted_of(4, 3, 0, f32, &avx512), 2);  /* 21 */
+    assert_int_equal(permuted_of(10, 3, 0, f32, &avx512), 4); /* 51 */
+    assert_int_equal(permuted_of(14, 3, 0, f32, &avx512), 0); /* 71 do not fit into four vectors */
+    assert_int_equal(permuted_of(4, 3, 0, u8, &avx512), 2);
+    assert_int_equal(permuted_of(4, 3, 0, i64, &avx512), 0);
+    assert_int_equal(permuted_of(4, 3, 7, f32, &avx512), 0); /* remainders begin again at 0 */
+    assert_int_equal(permuted_of(4, 3, 0, f32, &permutes), 2);
+    assert_int_equal(permuted_of(4, 3, 0, u8, &permutes), 0); /* bytes have no masks there */
+    assert_int_equal(permuted_of(4, 3, 0, f32, &baseline), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
         cmocka_unit_test(rows_that_are_used_twice_are_kept),
+        cmocka_unit_test(near_elements_are_permuted),
         cmocka_unit_test(few_columns_make_enough_units),
         cmocka_unit_test(contractions_are_register_tiled),
         cmocka_unit_test(unrolled_steps_fit_into_registers),
