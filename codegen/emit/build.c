@@ -155,6 +155,28 @@ V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count)
     return LLVMBuildShuffleVector(m->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(at, count), "");
 }
 
+V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n)
+{
+    V at[LANES_MAX];
+
+    for (uint32_t i = 0; i < n; i++)
+        at[i] = const_int(m, 32, numbers[i]);
+    return LLVMBuildShuffleVector(m->b, x, y, LLVMConstVector(at, n), "");
+}
+
+V op_fence(const struct build *m, V x)
+{
+    T type = LLVMTypeOf(x), element = LLVMGetElementType(type);
+    uint32_t bits = LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0, n = lanes_of(x);
+
+    if (!bits)
+        return op_intrinsic1(m, "llvm.arithmetic.fence", x);
+    if (n * bits < 128) /* no register of its own everywhere */
+        return x;
+    x = LLVMBuildBitCast(m->b, x, LLVMVectorType(type_f32(m), n * bits / 32), "");
+    return LLVMBuildBitCast(m->b, op_intrinsic1(m, "llvm.arithmetic.fence", x), type, "");
+}
+
 V op_fabs(const struct build *m, V x)
 {
     return op_intrinsic1(m, "llvm.fabs", x);

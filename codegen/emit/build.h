@@ -64,6 +64,11 @@ V op_bits(const struct build *m, V v, T element); /* bitcast, lanes kept */
 V op_fabs(const struct build *m, V x);
 /** Returns `count` lanes of x, or of x and y one behind the other (y may be NULL), from `first` on. */
 V op_lanes(const struct build *m, V x, V y, uint32_t first, uint32_t count);
+/** Returns n lanes of x and y one behind the other, those with the given numbers. */
+V op_shuffle(const struct build *m, V x, V y, const uint32_t *numbers, uint32_t n);
+/** Returns the same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be
+ * together with those before it, which takes most of the time of code that has many, and seldom finds anything. */
+V op_fence(const struct build *m, V x);
 /** Returns the same pointer, in a way that passes do not look through.  Loop strength reduction takes longer than all other
  * passes together where an address in a loop is a sum of several loop-invariant terms, because it tries the ways to add them
  * up. */

@@ -18,8 +18,8 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
     uint32_t lanes = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
     V args[3] = {NULL, NULL, NULL};
 
-    if (e->s->exprs[expr].row_buffer >= 0 && cx->phase > e->s->exprs[expr].phase)
-        return emit_row_buffer_load(e, cx, expr);
+    if (e->s->exprs[expr].row_buffer >= 0 && (e->s->exprs[expr].short_row || cx->phase > e->s->exprs[expr].phase))
+        return emit_row_buffer_load(e, cx, e->s->exprs[expr].row_buffer, x->type);
     switch (x->op) {
     case K_CONST:
         return const_scalar(&e->m, x->type, x->bits);

@@ -357,18 +357,17 @@ static V row_bytes(struct emitter *e)
     return LLVMBuildAnd(m->b, size, const_int(m, 64, -TARGET_ALIGNMENT), "row");
 }
 
-static V row_buffer_address(struct emitter *e, const struct context *cx, uint32_t expr)
+static V row_buffer_address(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type)
 {
-    const struct kexpr *x = &e->k->exprs[expr];
     const struct build *m = &e->m;
-    V bytes = row_bytes(e), slot = const_int(m, 64, e->s->exprs[expr].row_buffer);
+    V bytes = row_bytes(e), slot = const_int(m, 64, buffer);
     V offset = LLVMBuildMul(m->b, bytes, slot, "");
     V row = LLVMBuildGEP2(m->b, type_int(m, 8), e->args.scratch, &offset, 1, "row");
     V index = reduced_index(e, cx);
     frame_at(&e->frame, e->info.inner_level);
     if (e->info.vector_parallel)
         index = LLVMBuildMul(m->b, index, const_int(m, 64, e->s->row_buffers.lanes), "");
-    return LLVMBuildGEP2(m->b, row_type(e, x->type), row, &index, 1, "");
+    return LLVMBuildGEP2(m->b, row_type(e, type), row, &index, 1, "");
 }
 
 /* Returns the mask of a row access: rows of a PARALLEL vector variable have room for every lane. */
@@ -377,26 +376,22 @@ static V row_buffer_mask(const struct emitter *e, const struct context *cx)
     return cx->lanes > 1 && e->info.vector_reduced ? cx->mask : NULL;
 }
 
-V emit_row_buffer_load(struct emitter *e, const struct context *cx, uint32_t expr)
+V emit_row_buffer_load(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type)
 {
-    const struct kexpr *x = &e->k->exprs[expr];
     const struct build *m = &e->m;
-    V address = row_buffer_address(e, cx, expr), value;
-    T type = type_lanes(row_type(e, x->type), cx->lanes);
-    uint32_t align = (uint32_t)ktype_size(x->type);
-    value = op_load(m, type, address, row_buffer_mask(e, cx), align);
-    if (x->type == KT_BOOL)
+    V address = row_buffer_address(e, cx, buffer, type), value;
+    value = op_load(m, type_lanes(row_type(e, type), cx->lanes), address, row_buffer_mask(e, cx), (uint32_t)ktype_size(type));
+    if (type == KT_BOOL)
         value = LLVMBuildTrunc(m->b, value, type_lanes(type_i1(m), cx->lanes), "");
     return value;
 }
 
-void emit_row_buffer_store(struct emitter *e, const struct context *cx, uint32_t expr, V value)
+void emit_row_buffer_store(struct emitter *e, const struct context *cx, int32_t buffer, enum ktype type, V value)
 {
-    const struct kexpr *x = &e->k->exprs[expr];
     const struct build *m = &e->m;
-    V address = row_buffer_address(e, cx, expr);
+    V address = row_buffer_address(e, cx, buffer, type);
     frame_here(&e->frame);
-    if (x->type == KT_BOOL)
-        value = LLVMBuildZExt(m->b, value, type_lanes(row_type(e, x->type), lanes_of(value)), "");
-    op_store(m, value, address, row_buffer_mask(e, cx), (uint32_t)ktype_size(x->type));
+    if (type == KT_BOOL)
+        value = LLVMBuildZExt(m->b, value, type_lanes(row_type(e, type), lanes_of(value)), "");
+    op_store(m, value, address, row_buffer_mask(e, cx), (uint32_t)ktype_size(type));
 }

@@ -9,6 +9,7 @@
 #include "codegen/emit/index.h"
 #include "codegen/emit/loop.h"
 #include "codegen/emit/memory.h"
+#include "codegen/emit/short_rows.h"
 #include "codegen/emit/transpose.h"
 #include "codegen/emit/window.h"
 
@@ -20,6 +21,14 @@ struct nest {
 static bool is_reduce_of(const struct emitter *e, const struct context *cx, uint32_t id)
 {
     return e->k->exprs[id].op == K_REDUCE && e->k->exprs[id].phase == cx->phase;
+}
+
+/* Returns whether an expression is computed in this phase and kept in a row buffer for later ones. */
+static bool is_kept(const struct emitter *e, const struct context *cx, uint32_t id)
+{
+    const struct schedule_expr *x = &e->s->exprs[id];
+
+    return x->row_buffer >= 0 && !x->short_row && x->phase == cx->phase;
 }
 
 /* ---- one iteration ---- */
@@ -47,8 +56,14 @@ static void write_stores(struct emitter *e, const struct context *cx, struct nes
         const struct context of = context_of_copy(cx, c);
         for (uint32_t i = 0; i < e->k->store_count; i++) {
             const struct kstore *s = &e->k->stores[i];
-            if (s->varying == varying && s->phase == cx->phase && !store_is_transposed(e, cx, i))
-                emit_store(e, &of, i, n->values[i * COPIES_MAX + c]);
+            if (s->varying != varying || s->phase != cx->phase || store_is_transposed(e, cx, i))
+                continue;
+            V value = n->values[i * COPIES_MAX + c];
+            if (varying && e->s->short_rows.stores[i] >= 0)
+                emit_row_buffer_store(e, &of, e->s->short_rows.stores[i], e->k->exprs[s->expr].type,
+                                      lanes_of(value) < of.lanes ? expr_value_lanes(e, &of, s->expr, of.lanes) : value);
+            else
+                emit_store(e, &of, i, value);
         }
     }
 }
@@ -74,8 +89,8 @@ static void emit_iteration(struct emitter *e, const struct context *cx, void *us
         const struct context of = context_of_copy(cx, c);
         for (uint32_t i = 0; i < e->k->expr_count; i++) {
             const struct schedule_expr *x = &e->s->exprs[i];
-            if (x->row_buffer >= 0 && x->phase == cx->phase)
-                emit_row_buffer_store(e, &of, i, expr_value_lanes(e, &of, i, cx->lanes));
+            if (is_kept(e, cx, i))
+                emit_row_buffer_store(e, &of, x->row_buffer, e->k->exprs[i].type, expr_value_lanes(e, &of, i, cx->lanes));
         }
         for (uint32_t i = 0; i < e->k->expr_count; i++)
             if (is_reduce_of(e, &of, i))
@@ -202,7 +217,7 @@ static void emit_phase(struct emitter *e, const struct context *cx, struct nest 
     const struct kernel *k = e->k;
     bool any = false;
     for (uint32_t i = 0; i < k->expr_count; i++)
-        any |= is_reduce_of(e, cx, i) || (e->s->exprs[i].row_buffer >= 0 && e->s->exprs[i].phase == cx->phase);
+        any |= is_reduce_of(e, cx, i) || is_kept(e, cx, i);
     for (uint32_t i = 0; i < k->store_count; i++)
         any |= k->stores[i].varying && k->stores[i].phase == cx->phase;
     if (!any)
@@ -218,6 +233,9 @@ static void emit_phase(struct emitter *e, const struct context *cx, struct nest 
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (is_reduce_of(e, cx, i))
             accumulator_finish(e, cx, i, in_blocks);
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (e->s->short_rows.stores[i] >= 0 && k->stores[i].phase == cx->phase)
+            short_rows_store(e, cx, i);
 }
 
 /* Emits all for one point or vector of points. */
@@ -226,6 +244,9 @@ static void emit_phases(struct emitter *e, const struct context *cx, V *store_va
     struct nest n = {.values = store_values};
     struct context of_phase = *cx;
 
+    for (uint32_t i = 0; i < e->k->expr_count; i++)
+        if (e->s->exprs[i].short_row)
+            short_rows_load(e, cx, i);
     for (of_phase.phase = 0; of_phase.phase < e->k->phase_count; of_phase.phase++)
         emit_phase(e, &of_phase, &n);
     evaluate_stores(e, &of_phase, &n, false);

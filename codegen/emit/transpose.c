@@ -12,10 +12,9 @@
  */
 #include "codegen/emit/transpose.h"
 
-#include <string.h>
-
 #include "codegen/emit/convert.h"
 #include "codegen/emit/index.h"
+#include "codegen/emit/interleave.h"
 #include "codegen/emit/type.h"
 
 /* Returns whether a tensor is taken by whole vectors along its own variable. */
@@ -37,14 +36,6 @@ bool store_is_transposed(const struct emitter *e, const struct context *cx, uint
 
 /* ---- shuffles ---- */
 
-static V shuffle(const struct build *m, V a, V b, const uint32_t *lanes, uint32_t n)
-{
-    V mask[16];
-    for (uint32_t i = 0; i < n; i++)
-        mask[i] = const_int(m, 32, lanes[i]);
-    return LLVMBuildShuffleVector(m->b, a, b, LLVMConstVector(mask, n), "");
-}
-
 /* Interleaves the low or high halves of each block of `block` lanes, as the unpack instructions do. */
 static V unpack(const struct build *m, V a, V b, uint32_t n, uint32_t block, bool high)
 {
@@ -53,7 +44,7 @@ static V unpack(const struct build *m, V a, V b, uint32_t n, uint32_t block, boo
         uint32_t from = i / block * block + (high ? block / 2 : 0) + i % block / 2;
         lanes[i] = i % 2 ? n + from : from;
     }
-    return shuffle(m, a, b, lanes, n);
+    return op_shuffle(m, a, b, lanes, n);
 }
 
 /* Returns every second block of a, then of b, from `first` on. */
@@ -64,22 +55,7 @@ static V every_second(const struct build *m, V a, V b, uint32_t n, uint32_t bloc
         uint32_t to = i / block, from = to < blocks / 2 ? 2 * to + first : blocks + 2 * (to - blocks / 2) + first;
         lanes[i] = from * block + i % block;
     }
-    return shuffle(m, a, b, lanes, n);
-}
-
-/* Returns the same vector, but no pass looks through it.  Instruction selection asks of every shuffle what it could be together
- * with those before it, which takes most of the time of such code and never finds anything. */
-static V fence(const struct build *m, V v)
-{
-    T type = LLVMTypeOf(v), element = LLVMGetElementType(type);
-    uint32_t bits = LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0, n = lanes_of(v);
-
-    if (!bits)
-        return op_intrinsic1(m, "llvm.arithmetic.fence", v);
-    if (n * bits < 128) /* no register of its own everywhere */
-        return v;
-    v = LLVMBuildBitCast(m->b, v, LLVMVectorType(type_f32(m), n * bits / 32), "");
-    return LLVMBuildBitCast(m->b, op_intrinsic1(m, "llvm.arithmetic.fence", v), type, "");
+    return op_shuffle(m, a, b, lanes, n);
 }
 
 /* Makes lane i of row j from lane j of row i: first within blocks of 128 bits, where shuffles are cheap, then whole blocks. */
@@ -100,7 +76,7 @@ static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t eleme
             }
         }
         for (uint32_t i = 0; i < n; i++)
-            rows[i] = step < block / 2 || blocks > 1 ? fence(m, next[i]) : next[i];
+            rows[i] = step < block / 2 || blocks > 1 ? op_fence(m, next[i]) : next[i];
     }
     /* Now row g * block + t has column t of every block, of the rows of group g. */
     if (blocks == 2) {
@@ -113,7 +89,7 @@ static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t eleme
             V a = rows[t], b = rows[block + t], c = rows[2 * block + t], d = rows[3 * block + t];
             V even = every_second(m, a, b, n, block, 0), odd = every_second(m, a, b, n, block, 1);
             V even2 = every_second(m, c, d, n, block, 0), odd2 = every_second(m, c, d, n, block, 1);
-            even = fence(m, even), odd = fence(m, odd), even2 = fence(m, even2), odd2 = fence(m, odd2);
+            even = op_fence(m, even), odd = op_fence(m, odd), even2 = op_fence(m, even2), odd2 = op_fence(m, odd2);
             next[t] = every_second(m, even, even2, n, block, 0);
             next[2 * block + t] = every_second(m, even, even2, n, block, 1);
             next[block + t] = every_second(m, odd, odd2, n, block, 0);
@@ -122,42 +98,6 @@ static void transpose(const struct build *m, V *rows, uint32_t n, uint32_t eleme
     }
     for (uint32_t i = 0; blocks > 1 && i < n; i++)
         rows[i] = next[i];
-}
-
-/* Lane i of results[j] is, of all lanes of the vectors one after the other, the one with the number at(i, j). */
-typedef uint32_t (*lane_number)(uint32_t lane, uint32_t vector, uint32_t lanes, uint32_t vectors);
-
-/* Returns the lane number of element i of row j, of rows that are interleaved. */
-static uint32_t deinterleaved(uint32_t i, uint32_t j, uint32_t lanes, uint32_t vectors)
-{
-    (void)lanes;
-    return i * vectors + j;
-}
-
-/* Returns the lane number of element i of vector j of interleaved rows, in rows one after the other. */
-static uint32_t interleaved(uint32_t i, uint32_t j, uint32_t lanes, uint32_t vectors)
-{
-    const uint32_t element = j * lanes + i;
-    return element % vectors * lanes + element / vectors;
-}
-
-/* Permutes vector by vector: what earlier ones had for a result stays where it is. */
-static void permute(const struct build *m, V *rows, uint32_t n, uint32_t lanes, lane_number at)
-{
-    V results[SCHEDULE_INTERLEAVE_MAX];
-    uint32_t from[16];
-
-    for (uint32_t j = 0; j < n; j++) {
-        results[j] = rows[0];
-        for (uint32_t r = 1; r < n; r++) {
-            for (uint32_t i = 0; i < lanes; i++) {
-                const uint32_t number = at(i, j, lanes, n), row = number / lanes, lane = number % lanes;
-                from[i] = row == r ? lanes + lane : r == 1 && row == 0 ? lane : i;
-            }
-            results[j] = shuffle(m, results[j], rows[r], from, lanes);
-        }
-    }
-    memcpy(rows, results, n * sizeof *rows);
 }
 
 /* ---- memory ---- */
@@ -232,7 +172,7 @@ void emit_transposed_load(struct emitter *e, const struct context *cx, uint32_t 
         find_interleaved(e, cx, form, pointer, element, lines.address);
         for (uint32_t j = 0; j < cx->copies; j++)
             values[j] = op_load(&e->m, vector, lines.address[j], NULL, align);
-        permute(&e->m, values, cx->copies, cx->lanes, deinterleaved);
+        emit_deinterleave(&e->m, values, cx->copies);
     } else {
         find_lines(e, cx, form, pointer, element, &lines);
         for (uint32_t j = 0; j < cx->lanes; j++)
@@ -257,7 +197,7 @@ void emit_transposed_store(struct emitter *e, const struct context *cx, uint32_t
         rows[c] = narrow_float(&e->m, rows[c], type);
     }
     if (e->s->transpose.interleave) {
-        permute(&e->m, rows, cx->copies, cx->lanes, interleaved);
+        emit_interleave(&e->m, rows, cx->copies);
         find_interleaved(e, cx, form, tensor_pointer(e, s->tensor), element, lines.address);
         for (uint32_t j = 0; j < cx->copies; j++)
             op_store(&e->m, rows[j], lines.address[j], NULL, align);

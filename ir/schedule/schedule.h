@@ -19,6 +19,7 @@
  *   schedule_mr_nr.c      MR x NR of those, and panels of packed B
  *   schedule_transpose.c  transposes in registers
  *   schedule_strided.c    loads of every second element
+ *   schedule_short_rows.c rows that are shorter than a vector
  *   schedule_permuted.c   loads of elements near each other, at indices that are computed
  *   schedule_cost.c       estimates
  *   schedule_print.c      text and key
@@ -36,6 +37,7 @@ enum {
     SCHEDULE_SUM_VECTORS_MAX = 4, /* those of a loop of sums */
     SCHEDULE_FIXED_SUM_MAX = 256, /* elements of a sum along vectors whose number is part of the code */
     SCHEDULE_PERMUTED_MAX = 4,    /* vectors that a load's lanes are permuted out of */
+    SCHEDULE_SHORT_ROW_MAX = 16,  /* elements of a row that is loaded and stored together with others */
     SCHEDULE_INTERLEAVE_MAX = 4   /* rows that are interleaved */
 };
 
@@ -43,6 +45,7 @@ enum {
 struct schedule_expr {
     uint32_t phase;     /* in which phase; of an expression in a row buffer the one that computes and stores it */
     int32_t row_buffer; /* which row buffer keeps it for later phases; -1: none */
+    bool short_row;     /* of a load: it comes from that row buffer in all phases (struct short_rows) */
     bool lanes;         /* its value differs from lane to lane */
     uint32_t stride;    /* of a load that is taken out of whole vectors: elements from lane to lane, 2 or more; else 0 */
     uint32_t repeat;    /* of a load whose lanes come in groups of so many equal ones, 2 or more; else 0 */
@@ -122,6 +125,16 @@ struct row_buffers {
     int64_t bytes;          /* of all of them */
 };
 
+/**
+ * Describes rows along the REDUCED variable that are shorter than a vector, while vectors run along a PARALLEL variable and the
+ * rows of its values lie one behind the other.  Those of a vector's lanes are loaded by whole vectors, deinterleaved into row
+ * buffers before the first phase, and stored in the opposite way, instead of being gathered and scattered.
+ */
+struct short_rows {
+    uint32_t size;   /* elements of a row; 0: there are no such rows */
+    int32_t *stores; /* by store: which row buffer collects its rows; -1: none, it is stored at once */
+};
+
 /** Describes a transpose in registers, of tensors that are contiguous along another variable than the vector variable. */
 struct register_transpose {
     uint32_t var;        /* that variable; KEXPR_NONE: there is no transpose */
@@ -161,6 +174,7 @@ struct schedule {
     struct schedule_expr *exprs;
 
     struct row_buffers row_buffers;
+    struct short_rows short_rows;
     int64_t scratch_bytes; /* per thread: row buffers, or locals and what the stages need */
 
     bool tiled; /* a contraction in register tiles */

@@ -37,19 +37,22 @@ static double access_cost(const struct schedule *s, struct kaffine a, uint32_t v
 }
 
 /** Returns the same for a load. */
-static double load_cost(const struct schedule *s, const struct kexpr *load, uint32_t var)
+static double load_cost(const struct schedule *s, const struct isa *isa, const struct kexpr *load, uint32_t var)
 {
     const uint32_t stride = load_stride(s, load, var);
+    const double row = short_row_cost(s, isa, &load->index, load->guard_count, load->tensor, var);
 
     if (find_dot(s->kernel) && tile_loads_words(s->kernel, load, var)) /* the contraction loads words */
         return 1.0 / (double)s->facts->loop.assumed_lanes;
     if (load_repeat(s, load, var)) /* a load and a shuffle */
         return 2.0 / (double)s->facts->loop.assumed_lanes;
+    if (row > 0 && !stride)
+        return row / (double)s->facts->loop.assumed_lanes;
     /* As many loads as the stride, and a shuffle for each but the first. */
     return stride ? (2.0 * stride - 1) / (double)s->facts->loop.assumed_lanes : access_cost(s, load->index, var);
 }
 
-static double vector_cost(const struct schedule *s, uint32_t var)
+static double vector_cost(const struct schedule *s, const struct isa *isa, uint32_t var)
 {
     const struct kernel *k = s->kernel;
     const double reduced = kernel_points(k, KVAR_REDUCED), size = (double)k->vars[var].size;
@@ -64,7 +67,7 @@ static double vector_cost(const struct schedule *s, uint32_t var)
         const bool loops = e->varying || e->op == K_REDUCE;
         const bool scalar = along_reduced && !loops;
         const double n = loops ? reduced : 1;
-        const double one = e->op == K_LOAD ? 2 * load_cost(s, e, var) : expr_cost(s, e) / (double)lanes;
+        const double one = e->op == K_LOAD ? 2 * load_cost(s, isa, e, var) : expr_cost(s, e) / (double)lanes;
         cost += n * (scalar ? expr_cost(s, e) : one * waste);
         if (along_reduced && e->op == K_REDUCE)
             cost += s->facts->operation.lane_sum;
@@ -73,13 +76,14 @@ static double vector_cost(const struct schedule *s, uint32_t var)
     }
     for (uint32_t i = 0; i < k->store_count; i++) {
         const struct kstore *store = &k->stores[i];
-        const double one = 2 * access_cost(s, store->index, var);
+        const double row = store->varying ? short_row_cost(s, isa, &store->index, store->guard_count, store->tensor, var) : 0;
+        const double one = 2 * (row > 0 ? row / (double)lanes : access_cost(s, store->index, var));
         cost += (store->varying ? reduced : 1) * (along_reduced && !store->varying ? 1 : one * waste);
     }
     return cost;
 }
 
-static void choose_vector_var(struct schedule *s)
+static void choose_vector_var(struct schedule *s, const struct isa *isa)
 {
     const struct kernel *k = s->kernel;
     double best = 0;
@@ -90,7 +94,7 @@ static void choose_vector_var(struct schedule *s)
     for (uint32_t i = k->parallel_count; i-- > k->macro_tile_vars;) {
         if (k->vars[i].bounded)
             continue;
-        double cost = vector_cost(s, i);
+        double cost = vector_cost(s, isa, i);
         if (s->vector_var == KEXPR_NONE || cost < best) {
             best = cost;
             s->vector_var = i;
@@ -98,7 +102,7 @@ static void choose_vector_var(struct schedule *s)
     }
     if (k->reduced_count && !ordered) {
         const uint32_t last = k->parallel_count + k->reduced_count - 1;
-        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, last) < best))
+        if (!k->vars[last].bounded && (s->vector_var == KEXPR_NONE || vector_cost(s, isa, last) < best))
             s->vector_var = last;
     }
 }
@@ -485,9 +489,9 @@ static bool schedule_loops(struct schedule *s, const struct target *t)
         return false;
     for (uint32_t i = 0; i < k->expr_count; i++)
         s->exprs[i] = (struct schedule_expr){.phase = k->exprs[i].phase, .row_buffer = -1};
-    choose_vector_var(s);
+    choose_vector_var(s, &t->isa);
     s->fixed_size = kernel_sizes_are_chosen(k);
-    if (!choose_row_buffers(s) || !tile_find(s))
+    if (!choose_row_buffers(s) || !tile_find(s) || !short_rows_choose(s, &t->isa))
         return false;
     s->scratch_bytes = s->row_buffers.bytes;
     transpose_choose(s);

@@ -28,6 +28,15 @@ void strides_choose(struct schedule *s, const struct isa *isa);
  * first lane; 0: it is gathered (schedule_permuted.c). */
 uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const struct isa *isa, int32_t *first);
 
+/* ---- short rows (schedule_short_rows.c) ---- */
+
+/** Returns what an access costs for a vector along var, in vectors, if it is one of short rows; else 0. */
+double short_row_cost(const struct schedule *s, const struct isa *isa, const struct kaffine *address, uint32_t guard_count,
+                      uint32_t tensor, uint32_t var);
+/** Chooses which loads and stores are of short rows, and adds their row buffers, once the vector variable and the other row
+ * buffers are chosen.  Returns false if memory runs out. */
+bool short_rows_choose(struct schedule *s, const struct isa *isa);
+
 /* ---- costs (schedule_cost.c) ---- */
 
 /** Returns what an expression costs for one vector, in additions: its time, and the length of its code. */

@@ -263,7 +263,47 @@ static void normalization_runs_in_phases(void **state)
     }
 }
 
-/* Pooling: two small reduced variables that are unrolled, with guards; and a larger window that is not. */
+/* Rows shorter than a vector, in matrices with a gap between them: less their largest element, and that. */
+static void run_short_rows(dtype type, int64_t points, int64_t size, bool reduced_only)
+{
+    enum { MATRICES = 2, GAP = 3 };
+    const int64_t matrix = points * size + GAP, in = (MATRICES - 1) * matrix + points * size;
+    struct kernel *k = kernel_create();
+    void *tensors[3] = {buffer_create((size_t)in * dtype_size(type)), buffer_create((size_t)in * dtype_size(type)),
+                        buffer_create((size_t)(MATRICES * points) * dtype_size(type))};
+
+    fill_plain(type, tensors[0], in);
+    fill_plain(type, tensors[1], in); /* gaps stay as they are */
+    kernel_tensor(k, type, in, false, NULL);
+    kernel_tensor(k, type, in, true, NULL);
+    kernel_tensor(k, type, MATRICES * points, true, NULL);
+    const uint32_t b = kernel_var(k, KVAR_PARALLEL, MATRICES), i = kernel_var(k, KVAR_PARALLEL, points),
+                   r = kernel_var(k, KVAR_REDUCED, size);
+    const struct kaffine at =
+        kaffine_add(k, kaffine_add(k, strided(k, b, matrix, 0), strided(k, i, size, 0)), kaffine_var(k, r));
+    const uint32_t x = load(k, 0, at), most = kernel_reduce(k, KR_MAX, x);
+    if (!reduced_only)
+        kernel_store(k, 1, at, kernel_op2(k, K_SUB, x, most), 0, NULL);
+    kernel_store(k, 2, kaffine_add(k, strided(k, b, points, 0), kaffine_var(k, i)), most, 0, NULL);
+    check_kernel(k, tensors, exact);
+    for (int t = 0; t < 3; t++)
+        buffer_free(tensors[t]);
+}
+
+static void short_rows_are_transposed(void **state)
+{
+    static const dtype types[] = {WNNOperandDataType_Float32, WNNOperandDataType_Float16, DTYPE_BFLOAT16,
+                                  WNNOperandDataType_Int32, WNNOperandDataType_Int8};
+    static const int64_t points[] = {1, 15, 16, 17, 40, 64};
+
+    (void)state;
+    for (int64_t size = 2; size <= 17; size++)
+        for (int p = 0; p < 6; p++)
+            run_short_rows(types[((size_t)size + (size_t)p) % 5], points[p], size, (size + p) % 3 == 0);
+    for (int t = 0; t < 5; t++)
+        run_short_rows(types[t], 37, 10, false);
+}
+
 static void pooling_reduces_windows(void **state)
 {
     (void)state;
@@ -374,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_long_sum_does_not_drift),
         cmocka_unit_test(softmax_runs_in_phases),
         cmocka_unit_test(normalization_runs_in_phases),
+        cmocka_unit_test(short_rows_are_transposed),
         cmocka_unit_test(pooling_reduces_windows),
         cmocka_unit_test(scans_add_up_in_order),
         cmocka_unit_test(matmuls_are_computed_as_kernels),

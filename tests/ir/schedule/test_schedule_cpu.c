@@ -234,6 +234,52 @@ static void enlarged_rows_are_loaded_once(void **state)
     assert_int_equal(repeat_of(66, 3, 0, &isa_of_tests), 0);
 }
 
+/* Returns the size of the short rows of a kernel with rows of so many elements less their largest one, which it also stores. */
+static uint32_t short_row_of(int64_t points, int64_t size, bool stored, dtype type, const struct isa *isa)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, points), r = kernel_var(k, KVAR_REDUCED, size);
+    uint32_t loads = 0;
+
+    kernel_tensor(k, type, points * size, false, NULL);
+    kernel_tensor(k, type, points * (stored ? size : 1), true, NULL);
+    const uint32_t x = load(k, 0, at(k, i, size, r)), most = kernel_reduce(k, KR_MAX, x);
+    if (stored)
+        kernel_store(k, 1, at(k, i, size, r), kernel_op2(k, K_SUB, x, most), 0, NULL);
+    else
+        kernel_store(k, 1, kaffine_var(k, i), most, 0, NULL);
+    assert_true(kernel_finish(k));
+    struct schedule *s = schedule_of(k, isa);
+    const uint32_t short_row = s->short_rows.size;
+    for (uint32_t e = 0; e < k->expr_count; e++)
+        loads += s->exprs[e].short_row;
+    assert_int_equal(loads, short_row > 0);
+    assert_true((s->short_rows.stores[0] >= 0) == (short_row && stored));
+    assert_int_equal(s->row_buffers.count, short_row ? 1 + stored : 0);
+    schedule_free(s);
+    kernel_free(k);
+    return short_row;
+}
+
+static void short_rows_are_transposed(void **state)
+{
+    const dtype f32 = WNNOperandDataType_Float32;
+    struct isa avx512 = isa_of_tests;
+
+    (void)state;
+    avx512.ternary_shuffles = true;
+    assert_int_equal(short_row_of(100, 10, true, f32, &avx512), 10);
+    assert_int_equal(short_row_of(100, 8, false, f32, &avx512), 8);
+    assert_int_equal(short_row_of(100, 8, false, WNNOperandDataType_Float16, &avx512), 8);
+    assert_int_equal(short_row_of(100, 3, true, f32, &avx512), 3);
+    assert_int_equal(short_row_of(100, 3, false, f32, &avx512), 0); /* a load of every third element */
+    assert_int_equal(short_row_of(100, 17, true, f32, &avx512), 0);
+    assert_int_equal(short_row_of(10, 10, true, f32, &avx512), 0); /* not as many rows as lanes */
+    assert_int_equal(short_row_of(100, 10, true, WNNOperandDataType_Int8, &avx512), 0);
+    assert_int_equal(short_row_of(100, 10, true, WNNOperandDataType_Int64, &avx512), 0);
+    assert_int_equal(short_row_of(100, 10, true, f32, &isa_of_tests), 0); /* shuffles of two vectors are no instruction */
+}
+
 /* Returns out of how many vectors a kernel's elements come, whose numbers grow by step / divide from result to result. */
 static uint32_t permuted_of(int64_t step, int64_t divide, int64_t modulo, dtype type, const struct isa *isa)
 {
@@ -282,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
         cmocka_unit_test(rows_that_are_used_twice_are_kept),
+        cmocka_unit_test(short_rows_are_transposed),
         cmocka_unit_test(near_elements_are_permuted),
         cmocka_unit_test(few_columns_make_enough_units),
         cmocka_unit_test(contractions_are_register_tiled),

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses loads and stores of rows that are shorter than a vector, such as a softmax over ten classes has: as many rows as a
+ * vector has lanes are taken by whole vectors.  The code generator transposes them by shuffles of two vectors, which must be
+ * single instructions for that to pay.
+ */
+#include "ir/kernel/kernel_internal.h"
+#include "ir/schedule/schedule_internal.h"
+
+/** Returns how many shuffles take n vectors apart or put them together (codegen/emit/interleave.c). */
+static uint32_t shuffles(uint32_t n)
+{
+    return n > 4 && n % 2 == 0 ? n + 2 * shuffles(n / 2) : n * (n - 1);
+}
+
+/** Returns whether the kernel may become register tiles, which have loads of their own: it sums up products that are no
+ * squares. */
+static bool may_be_tiled(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (x->op == K_REDUCE && x->reduce == KR_DOT && x->args[0] != x->args[1])
+            return true;
+    }
+    return false;
+}
+
+/** Returns the size of the rows, or 0 if the kernel has none that are short enough. */
+static uint32_t row_size(const struct schedule *s, const struct isa *isa)
+{
+    const struct kernel *k = s->kernel;
+    const struct kvar *r = &k->vars[k->parallel_count];
+
+    if (!isa->ternary_shuffles || !isa->masks || isa->vector_bits != 32 * s->facts->loop.row_lanes || k->reduced_count != 1 ||
+        k->macro_tile_vars || k->rare || r->bounded || r->size < 2 || r->size > SCHEDULE_SHORT_ROW_MAX || may_be_tiled(k) ||
+        kernel_stores_in_order(k))
+        return 0;
+    return (uint32_t)r->size;
+}
+
+static bool is_short(const struct schedule *s, const struct isa *isa, const struct kaffine *address, uint32_t guard_count,
+                     uint32_t tensor, uint32_t var)
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t size = row_size(s, isa);
+    const size_t bytes = dtype_size(k->tensors[tensor].type);
+
+    return size && var < k->parallel_count && k->vars[var].size >= s->facts->loop.row_lanes && !guard_count &&
+           (bytes == 2 || bytes == 4) && kaffine_coefficient(*address, var) == size &&
+           kaffine_coefficient(*address, k->parallel_count) == 1 && !form_may_derive_from(k, *address, var) &&
+           !form_may_derive_from(k, *address, k->parallel_count);
+}
+
+double short_row_cost(const struct schedule *s, const struct isa *isa, const struct kaffine *address, uint32_t guard_count,
+                      uint32_t tensor, uint32_t var)
+{
+    const uint32_t size = row_size(s, isa);
+
+    if (!is_short(s, isa, address, guard_count, tensor, var))
+        return 0;
+    return 3 + (double)shuffles(size) / size; /* the vector, a store and a load of the row buffer, its shuffles */
+}
+
+/** Returns whether some store is of short rows, which nothing else does without scattering. */
+static bool has_short_stores(const struct schedule *s, const struct isa *isa)
+{
+    for (uint32_t i = 0; i < s->kernel->store_count; i++) {
+        const struct kstore *store = &s->kernel->stores[i];
+        if (store->varying && is_short(s, isa, &store->index, store->guard_count, store->tensor, s->vector_var))
+            return true;
+    }
+    return false;
+}
+
+bool short_rows_choose(struct schedule *s, const struct isa *isa)
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t size = s->vector_var == KEXPR_NONE || s->tiled ? 0 : row_size(s, isa);
+    const int64_t buffer = target_align((int64_t)size * s->facts->loop.row_lanes * (int64_t)sizeof(uint64_t));
+    uint32_t count = s->row_buffers.count;
+
+    s->short_rows.stores = arena_array(&s->arena, k->store_count + 1, sizeof *s->short_rows.stores);
+    if (!s->short_rows.stores)
+        return false;
+    for (uint32_t i = 0; i < k->store_count; i++)
+        s->short_rows.stores[i] = -1;
+    if (!size || (size <= s->facts->loop.strided_most && !has_short_stores(s, isa)))
+        return true;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *x = &k->exprs[i];
+        if (x->op != K_LOAD || !is_short(s, isa, &x->index, x->guard_count, x->tensor, s->vector_var) ||
+            (count + 1) * buffer > s->facts->cache.row_bytes)
+            continue;
+        s->exprs[i].short_row = true;
+        s->exprs[i].row_buffer = (int32_t)count++;
+        s->short_rows.size = size;
+    }
+    for (uint32_t i = 0; i < k->store_count; i++) {
+        const struct kstore *store = &k->stores[i];
+        if (!store->varying || !is_short(s, isa, &store->index, store->guard_count, store->tensor, s->vector_var) ||
+            (count + 1) * buffer > s->facts->cache.row_bytes)
+            continue;
+        s->short_rows.stores[i] = (int32_t)count++;
+        s->short_rows.size = size;
+    }
+    if (!s->short_rows.size)
+        return true;
+    if (s->row_buffers.element_bytes < sizeof(float))
+        s->row_buffers.element_bytes = sizeof(float);
+    s->row_buffers.lanes = s->facts->loop.row_lanes;
+    s->row_buffers.count = count;
+    s->row_buffers.bytes = target_align((int64_t)size * s->row_buffers.lanes * s->row_buffers.element_bytes) * count;
+    return true;
+}
