@@ -45,6 +45,7 @@
      .few_rows = 4,                                                                                                            \
      .strided_most = 4,                                                                                                        \
      .permuted_most = 4,                                                                                                       \
+     .shuffle_cost = 2,                                                                                                        \
      .repeat_most = 8,                                                                                                         \
      .unroll_points = 16,                                                                                                      \
      .window_slack = 16,                                                                                                       \

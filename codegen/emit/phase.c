@@ -59,8 +59,8 @@ static void write_stores(struct emitter *e, const struct context *cx, struct nes
             if (s->varying != varying || s->phase != cx->phase || store_is_transposed(e, cx, i))
                 continue;
             V value = n->values[i * COPIES_MAX + c];
-            if (varying && e->s->short_rows.stores[i] >= 0)
-                emit_row_buffer_store(e, &of, e->s->short_rows.stores[i], e->k->exprs[s->expr].type,
+            if (varying && e->s->row_buffers.short_rows.stores[i] >= 0)
+                emit_row_buffer_store(e, &of, e->s->row_buffers.short_rows.stores[i], e->k->exprs[s->expr].type,
                                       lanes_of(value) < of.lanes ? expr_value_lanes(e, &of, s->expr, of.lanes) : value);
             else
                 emit_store(e, &of, i, value);
@@ -234,7 +234,7 @@ static void emit_phase(struct emitter *e, const struct context *cx, struct nest 
         if (is_reduce_of(e, cx, i))
             accumulator_finish(e, cx, i, in_blocks);
     for (uint32_t i = 0; i < k->store_count; i++)
-        if (e->s->short_rows.stores[i] >= 0 && k->stores[i].phase == cx->phase)
+        if (e->s->row_buffers.short_rows.stores[i] >= 0 && k->stores[i].phase == cx->phase)
             short_rows_store(e, cx, i);
 }
 

@@ -38,7 +38,7 @@ static V part_of(struct emitter *e, const struct context *cx, V rows, T element,
 
     *mask = NULL;
     if (cx->mask) {
-        V left = LLVMBuildMul(m->b, cx->left, const_int(m, 64, e->s->short_rows.size), "");
+        V left = LLVMBuildMul(m->b, cx->left, const_int(m, 64, e->s->row_buffers.short_rows.size), "");
         left = splat(m, LLVMBuildTrunc(m->b, LLVMBuildSub(m->b, left, offset, ""), type_int(m, 32), ""), cx->lanes);
         *mask = LLVMBuildICmp(m->b, LLVMIntSLT, const_iota(m, 32, cx->lanes), left, "rows");
     }
@@ -50,7 +50,7 @@ void short_rows_load(struct emitter *e, const struct context *cx, uint32_t expr)
     const struct kexpr *x = &e->k->exprs[expr];
     const struct build *m = &e->m;
     const dtype type = e->k->tensors[x->tensor].type;
-    const uint32_t n = e->s->short_rows.size;
+    const uint32_t n = e->s->row_buffers.short_rows.size;
     T element = storage_type(m, type);
     V rows = first_row(e, cx, e->info.expr_form[expr], x->tensor, element), vectors[SCHEDULE_SHORT_ROW_MAX];
 
@@ -71,13 +71,13 @@ void short_rows_store(struct emitter *e, const struct context *cx, uint32_t stor
     const struct kstore *s = &e->k->stores[store];
     const struct build *m = &e->m;
     const dtype type = e->k->tensors[s->tensor].type;
-    const uint32_t n = e->s->short_rows.size;
+    const uint32_t n = e->s->row_buffers.short_rows.size;
     T element = storage_type(m, type);
     V vectors[SCHEDULE_SHORT_ROW_MAX];
 
     for (uint32_t i = 0; i < n; i++) {
         open_element(e, i);
-        V value = emit_row_buffer_load(e, cx, e->s->short_rows.stores[store], e->k->exprs[s->expr].type);
+        V value = emit_row_buffer_load(e, cx, e->s->row_buffers.short_rows.stores[store], e->k->exprs[s->expr].type);
         frame_here(&e->frame);
         vectors[i] = narrow_float(m, value, type);
     }

@@ -117,14 +117,6 @@ struct register_tile {
     uint32_t prefetch_var; /* PARALLEL variable that counts panels of B, the next of which is prefetched; KEXPR_NONE: none */
 };
 
-/** Describes the rows of expressions that an earlier phase computes and later ones read, which lie in scratch. */
-struct row_buffers {
-    uint32_t count;         /* buffer b starts at b * (bytes / count) */
-    uint32_t element_bytes; /* of one lane */
-    uint32_t lanes;         /* of an element: more than 1 where vectors run along a PARALLEL variable */
-    int64_t bytes;          /* of all of them */
-};
-
 /**
  * Describes rows along the REDUCED variable that are shorter than a vector, while vectors run along a PARALLEL variable and the
  * rows of its values lie one behind the other.  Those of a vector's lanes are loaded by whole vectors, deinterleaved into row
@@ -133,6 +125,15 @@ struct row_buffers {
 struct short_rows {
     uint32_t size;   /* elements of a row; 0: there are no such rows */
     int32_t *stores; /* by store: which row buffer collects its rows; -1: none, it is stored at once */
+};
+
+/** Describes the rows of expressions that an earlier phase computes and later ones read, which lie in scratch. */
+struct row_buffers {
+    uint32_t count;         /* buffer b starts at b * (bytes / count) */
+    uint32_t element_bytes; /* of one lane */
+    uint32_t lanes;         /* of an element: more than 1 where vectors run along a PARALLEL variable */
+    int64_t bytes;          /* of all of them */
+    struct short_rows short_rows;
 };
 
 /** Describes a transpose in registers, of tensors that are contiguous along another variable than the vector variable. */
@@ -174,7 +175,6 @@ struct schedule {
     struct schedule_expr *exprs;
 
     struct row_buffers row_buffers;
-    struct short_rows short_rows;
     int64_t scratch_bytes; /* per thread: row buffers, or locals and what the stages need */
 
     bool tiled; /* a contraction in register tiles */

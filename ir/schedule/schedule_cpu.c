@@ -351,7 +351,7 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     const double exponential = cost_of_exponential(s);
     double cost = 0, inside = 0; /* inside: of loops over REDUCED variables */
     uint32_t reduces = 0;
-    bool calls = false, wide = true; /* wide says that every element in memory has 32 or 64 bits */
+    bool calls = false;
     int64_t points = 1;
 
     find_lanes(s, &facts);
@@ -362,15 +362,11 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
         inside += k->exprs[i].varying ? own : 0;
         calls |= expr_is_called(&k->exprs[i]);
         reduces += k->exprs[i].op == K_REDUCE || k->exprs[i].op == K_SCAN;
-        if (s->exprs[i].row_buffer >= 0)
-            wide = wide && ktype_size(k->exprs[i].type) >= 4;
     }
-    for (uint32_t i = 0; i < k->tensor_count; i++)
-        wide = wide && dtype_size(k->tensors[i].type) >= 4;
     bool heavy = inside >= exponential || cost >= s->facts->loop.heavy_exponentials * exponential;
     s->transpose.partial_code = cost < s->facts->loop.copied_cost;
     s->lanes = choose_lanes(s, isa, facts.gathers);
-    s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && wide));
+    s->edges.masked_tail = s->lanes > 1 && (isa->masks || (isa->masks32 && elements_are_wide(s)));
     /* Several vectors side by side use whole cache lines and more of each page of a strided walk. */
     s->vectors = s->lanes > 1 && !heavy && reduces && reduces <= 2 && !s->row_buffers.count ? s->facts->loop.sum_vectors : 1;
 

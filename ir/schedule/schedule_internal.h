@@ -30,6 +30,9 @@ uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const
 
 /* ---- short rows (schedule_short_rows.c) ---- */
 
+/** Returns whether every element in memory, those of row buffers included, has 32 or 64 bits. */
+bool elements_are_wide(const struct schedule *s);
+
 /** Returns what an access costs for a vector along var, in vectors, if it is one of short rows; else 0. */
 double short_row_cost(const struct schedule *s, const struct isa *isa, const struct kaffine *address, uint32_t guard_count,
                       uint32_t tensor, uint32_t var);

@@ -136,12 +136,13 @@ static void print_code(const struct schedule *s, FILE *out)
     fputc('\n', out);
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].short_row)
-            fprintf(out, "  e%u in row buffer %d, of rows of %u\n", i, s->exprs[i].row_buffer, s->short_rows.size);
+            fprintf(out, "  e%u in row buffer %d, of rows of %u\n", i, s->exprs[i].row_buffer, s->row_buffers.short_rows.size);
         else if (s->exprs[i].row_buffer >= 0)
             fprintf(out, "  e%u in row buffer %d, computed in phase %u\n", i, s->exprs[i].row_buffer, s->exprs[i].phase);
     for (uint32_t i = 0; i < k->store_count; i++)
-        if (s->short_rows.stores[i] >= 0)
-            fprintf(out, "  store %u by row buffer %d, of rows of %u\n", i, s->short_rows.stores[i], s->short_rows.size);
+        if (s->row_buffers.short_rows.stores[i] >= 0)
+            fprintf(out, "  store %u by row buffer %d, of rows of %u\n", i, s->row_buffers.short_rows.stores[i],
+                    s->row_buffers.short_rows.size);
     for (uint32_t i = 0; i < k->expr_count; i++)
         if (s->exprs[i].stride)
             fprintf(out, "  e%u of whole vectors, every %u\n", i, s->exprs[i].stride);

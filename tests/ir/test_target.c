@@ -64,6 +64,7 @@ static const struct range ranges[] = {
     RANGE(UINT32, uint32_t, loop.few_rows, 1, SCHEDULE_INTERLEAVE_MAX),
     RANGE(INT64, int64_t, loop.strided_most, 1, 8),
     RANGE(INT64, int64_t, loop.permuted_most, 0, SCHEDULE_PERMUTED_MAX),
+    RANGE(DOUBLE, double, loop.shuffle_cost, 1, 8),
     RANGE(INT64, int64_t, loop.repeat_most, 1, 64),
     RANGE(UINT32, uint32_t, loop.unroll_points, 1, 256),
     RANGE(UINT32, uint32_t, loop.window_slack, 1, 1024),

@@ -250,11 +250,11 @@ static uint32_t short_row_of(int64_t points, int64_t size, bool stored, dtype ty
         kernel_store(k, 1, kaffine_var(k, i), most, 0, NULL);
     assert_true(kernel_finish(k));
     struct schedule *s = schedule_of(k, isa);
-    const uint32_t short_row = s->short_rows.size;
+    const uint32_t short_row = s->row_buffers.short_rows.size;
     for (uint32_t e = 0; e < k->expr_count; e++)
         loads += s->exprs[e].short_row;
     assert_int_equal(loads, short_row > 0);
-    assert_true((s->short_rows.stores[0] >= 0) == (short_row && stored));
+    assert_true((s->row_buffers.short_rows.stores[0] >= 0) == (short_row && stored));
     assert_int_equal(s->row_buffers.count, short_row ? 1 + stored : 0);
     schedule_free(s);
     kernel_free(k);
@@ -264,10 +264,10 @@ static uint32_t short_row_of(int64_t points, int64_t size, bool stored, dtype ty
 static void short_rows_are_transposed(void **state)
 {
     const dtype f32 = WNNOperandDataType_Float32;
-    struct isa avx512 = isa_of_tests;
+    struct isa avx512 = isa_of_tests, permutes = avx2;
 
     (void)state;
-    avx512.ternary_shuffles = true;
+    avx512.ternary_shuffles = avx512.permutes = permutes.permutes = true;
     assert_int_equal(short_row_of(100, 10, true, f32, &avx512), 10);
     assert_int_equal(short_row_of(100, 8, false, f32, &avx512), 8);
     assert_int_equal(short_row_of(100, 8, false, WNNOperandDataType_Float16, &avx512), 8);
@@ -277,7 +277,11 @@ static void short_rows_are_transposed(void **state)
     assert_int_equal(short_row_of(10, 10, true, f32, &avx512), 0); /* not as many rows as lanes */
     assert_int_equal(short_row_of(100, 10, true, WNNOperandDataType_Int8, &avx512), 0);
     assert_int_equal(short_row_of(100, 10, true, WNNOperandDataType_Int64, &avx512), 0);
-    assert_int_equal(short_row_of(100, 10, true, f32, &isa_of_tests), 0); /* shuffles of two vectors are no instruction */
+    assert_int_equal(short_row_of(100, 12, true, f32, &avx512), 12);
+    assert_int_equal(short_row_of(100, 8, true, f32, &permutes), 8);
+    assert_int_equal(short_row_of(100, 13, true, f32, &permutes), 0);                       /* too many shuffles */
+    assert_int_equal(short_row_of(100, 8, true, WNNOperandDataType_Float16, &permutes), 0); /* no masks for such elements */
+    assert_int_equal(short_row_of(100, 10, true, f32, &baseline), 0);
 }
 
 /* Returns out of how many vectors a kernel's elements come, whose numbers grow by step / divide from result to result. */
