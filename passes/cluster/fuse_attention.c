@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes one kernel cluster of every attention, softmax(chain(Q K^T)) V, that is worth one: the two matmuls, the softmax, what
- * lies between them element by element (a scale, a mask, a cast), the movements of data through which Q, K and V are read and the
- * result is written.  lower_attention.c makes a kernel of stages of it, in which the scores of a few rows at a time exist, in
- * the cache only.  docs/attention.md explains the method and where the numbers of the cost model (struct attention_facts)
+ * lies between them element by element (a scale, a mask, a cast), the movements of data through which Q, K and V are read and
+ * the result is written.  lower_attention.c makes a kernel of stages of it, in which the scores of a few rows at a time exist,
+ * in the cache only.  docs/attention.md explains the method and where the numbers of the cost model (struct attention_facts)
  * come from.
  *
  * Nothing leaves such a cluster but the result of its last node, because a node joins only if its one reader is in the cluster.

@@ -607,5 +607,6 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     for (uint32_t i = 0; good && !b.few && i < b.a.mask_count; i++)
         good = make_mask(&b, i);
     return stages_end(&b.stages, good && (b.few ? make_sums(&b) && make_chain(&b) : make_scores(&b)) && make_softmax(&b) &&
-                                     (!b.a.rounds || make_weights(&b)) && make_product(&b) && make_combine(&b) && make_output(&b));
+                                     (!b.a.rounds || make_weights(&b)) && make_product(&b) && make_combine(&b) &&
+                                     make_output(&b));
 }

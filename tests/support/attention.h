@@ -185,11 +185,13 @@ static const char *const bounded_attention_bodies[] = {
     "  y = matmul(p, v); } outputs { y; }",
     /* float16, in front of a softmax of float32 and of its own, with many rows and with few */
     "inputs { q: f16[2, 37, 16]; k: f16[2, 16, 192]; v: f16[2, 192, 6]; l: i32[1]; }"
-    "consts { low: f16[] @scalar(-Infinity); c: i32[] @scalar(20); d: i32[] @scalar(1); i: i32[192] @values([" ATTENTION_192 "]); }"
+    "consts { low: f16[] @scalar(-Infinity); c: i32[] @scalar(20); d: i32[] @scalar(1); i: i32[192] @values([" ATTENTION_192
+    "]); }"
     "nodes { x = mul(l, c); e = max(x, d); s = matmul(q, k); g = lesser(i, e); b = where(g, s, low); f = cast(b, float32);"
     "  p = softmax(f, 2); h = cast(p, float16); y = matmul(h, v); } outputs { y; }",
     "inputs { q: f16[2, 4, 16]; k: f16[2, 192, 16]; v: f16[2, 192, 6]; l: i32[1]; }"
-    "consts { low: f16[] @scalar(-Infinity); c: i32[] @scalar(20); d: i32[] @scalar(1); i: i32[192] @values([" ATTENTION_192 "]); }"
+    "consts { low: f16[] @scalar(-Infinity); c: i32[] @scalar(20); d: i32[] @scalar(1); i: i32[192] @values([" ATTENTION_192
+    "]); }"
     "nodes { x = mul(l, c); e = max(x, d); t = transpose(k, permutation=[0, 2, 1]); s = matmul(q, t); g = lesser(i, e);"
     "  b = where(g, s, low); p = softmax(b, 2); y = matmul(p, v); } outputs { y; }",
 };

@@ -8,7 +8,8 @@
 static const struct target plain_target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
 
 /* What is no attention stays, though it is wished: another axis, the softmax on the other side, a reader of the scores or of
- * the probabilities, an output among them, a cast to integers, three masks, heads that lie below each other in another order. */
+ * the probabilities, an output among them, a cast to integers, three masks, heads that lie below each other in another order.
+ */
 static void what_is_no_attention_stays(void **state)
 {
     static const char *const others[] = {
