@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports Gemm, MatMul, MatMulInteger and QLinearMatMul as gemm and matmul.  Matmuls of integers become float32 ones as in
- * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.
+ * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.  Those of float16 by weights that are
+ * dequantized are float32 between casts: only the result is rounded.
  */
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
@@ -13,9 +14,17 @@ static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
     return onnx_transpose(n, x, 2, permutation);
 }
 
+/* Returns whether operand B is weights that are there as float32, too, while operand A and the result are float16. */
+static bool has_wide_weights(const struct onnx_node *n)
+{
+    return n->inputs[1] && n->inputs[1]->wide && n->inputs[0] && n->inputs[0]->type == ONNX_FLOAT16 && !n->is_static;
+}
+
 static bool import_gemm(struct onnx_node *n)
 {
-    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), c = onnx_operand_optional(n, 2), y;
+    const WNNOperandDataType f32 = WNNOperandDataType_Float32;
+    const bool wide = has_wide_weights(n);
+    WNNOperand a = onnx_operand(n, 0), b = wide ? n->inputs[1]->wide : onnx_operand(n, 1), c = onnx_operand_optional(n, 2), y;
     double alpha = onnx_float(n, "alpha", 1), beta = onnx_float(n, "beta", 1);
     bool transpose_a = onnx_int(n, "transA", 0) != 0, transpose_b = onnx_int(n, "transB", 0) != 0;
     WNNOperandDataType type = wnnOperandGetDataType(a);
@@ -24,13 +33,17 @@ static bool import_gemm(struct onnx_node *n)
     if (n->version < 7)
         onnx_ignore(n, "broadcast"); /* shapes tell */
     if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16) {
+        if (wide) {
+            a = onnx_cast(n, a, f32);
+            c = c ? onnx_cast(n, c, f32) : NULL;
+        }
         o.label = n->label;
         o.c = beta != 0 ? c : NULL;
         o.alpha = alpha;
         o.beta = beta;
         o.aTranspose = transpose_a;
         o.bTranspose = transpose_b;
-        return onnx_output(n, 0, wnnGraphBuilderGemm(n->builder, a, b, &o));
+        return onnx_output(n, 0, onnx_cast(n, wnnGraphBuilderGemm(n->builder, a, b, &o), type));
     }
     if (alpha != 1 || (c && beta != 1))
         return onnx_refuse(n, "alpha and beta of integer matrices");
@@ -80,7 +93,12 @@ static WNNOperand matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand 
 
 static bool import_matmul(struct onnx_node *n)
 {
-    return onnx_output(n, 0, multiply(n, onnx_operand(n, 0), onnx_operand(n, 1), matrix_multiply, NULL));
+    WNNOperand a = onnx_operand(n, 0);
+
+    if (!has_wide_weights(n))
+        return onnx_output(n, 0, multiply(n, a, onnx_operand(n, 1), matrix_multiply, NULL));
+    a = multiply(n, onnx_cast(n, a, WNNOperandDataType_Float32), n->inputs[1]->wide, matrix_multiply, NULL);
+    return onnx_output(n, 0, onnx_cast(n, a, WNNOperandDataType_Float16));
 }
 
 /* Returns the axis along which scales of an operand run: rows of a, columns of b. */
@@ -124,8 +142,12 @@ static bool import_qlinear_matmul(struct onnx_node *n)
 }
 
 static const struct onnx_operator rows[] = {
-    {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm, "integers: mul and reduceSum", NULL},
-    {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul, "vectors reshaped to matrices; integers: mul and reduceSum", NULL},
+    {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm,
+     "integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between casts", NULL},
+    {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul,
+     "vectors reshaped to matrices; integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between "
+     "casts",
+     NULL},
     {"MatMulInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_matmul_integer,
      "dequantizeLinear with scale 1, matmul, cast; exact: split by bits where float32 sums would round, unless cast to floats",
      NULL},
