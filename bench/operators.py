@@ -399,6 +399,10 @@ CASES = {
     "quantized-depthwise": lambda m: quantized_conv(m, 96, 56, 96, 3, groups=96),
     "matmul-integer": lambda m: m.MatMulInteger(m.x(128, 768, kind="uint8"), m.w(768, 768, kind="int8"), m.k(128, "uint8"),
                                                 m.k(0, "int8")),
+    "matmul-integer-heads": lambda m: m.MatMulInteger(m.x(12, 128, 64, kind="uint8"), m.x(12, 64, 128, kind="uint8"),
+                                                      m.x(kind="uint8"), m.x(kind="uint8")),
+    "matmul-integer-square": lambda m: m.MatMulInteger(m.x(512, 512, kind="uint8"), m.x(512, 512, kind="uint8"),
+                                                       m.x(kind="uint8"), m.x(kind="uint8")),
     "dynamic-quantize": lambda m: m.node("DynamicQuantizeLinear", [m.x(128, 3072)], 3),
     # float16
     "f16-add": lambda m: m.Add(m.x(*HW, kind="float16"), m.x(*HW, kind="float16")),

@@ -4,8 +4,12 @@
  * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.  Those of float16 by weights that are
  * dequantized are float32 between casts: only the result is rounded.
  */
+#include <math.h>
+
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
+
+enum { PIECES_MAX = 16 }; /* of a sum of products of bytes: with more, splitting by bits reads and writes less */
 
 static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
 {
@@ -114,11 +118,42 @@ static WNNOperand multiply_pieces(struct onnx_node *n, WNNOperand a, WNNOperand 
     return multiply(n, a, b, matrix_multiply, context);
 }
 
+/* Returns so many of the terms of an operand of MatMulInteger, from `first` on, as float32 less the zero point. */
+static WNNOperand some_terms(struct onnx_node *n, bool is_a, uint32_t first, uint32_t count)
+{
+    WNNOperand x = onnx_operand(n, is_a ? 0 : 1);
+    const struct onnx_dims dims = onnx_dims_of(x);
+    const uint32_t axis = (uint32_t)dims.rank - (is_a || dims.rank < 2 ? 1 : 2);
+
+    x = onnx_slice_axis(n, x, axis, first, count);
+    return onnx_dequantize(n, x, onnx_scalar(n, WNNOperandDataType_Float32, 1), onnx_operand_optional(n, is_a ? 2 : 3),
+                           scale_axis(x, is_a));
+}
+
+/* Makes the sums of matmuls of so many pieces of the terms, each of which float32 adds up exactly. */
+static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t pieces)
+{
+    const uint32_t length = (terms + pieces - 1) / pieces;
+    WNNOperand sum = NULL;
+
+    for (uint32_t first = 0; first < terms && !n->refused; first += length) {
+        const uint32_t count = terms - first < length ? terms - first : length;
+        WNNOperand y =
+            multiply(n, some_terms(n, true, first, count), some_terms(n, false, first, count), matrix_multiply, NULL);
+
+        y = onnx_cast(n, y, WNNOperandDataType_Int32);
+        sum = sum ? onnx_add(n, sum, y) : y;
+    }
+    return onnx_output(n, 0, sum);
+}
+
 static bool import_matmul_integer(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
     struct onnx_dims dims = onnx_dims_of(a);
     struct onnx_integer_operand x, y;
+    uint32_t terms;
+    double pieces;
 
     if (n->refused)
         return false;
@@ -126,7 +161,15 @@ static bool import_matmul_integer(struct onnx_node *n)
         return onnx_refuse(n, "an operand is a scalar");
     x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
     y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
-    return onnx_output_sums(n, x, y, dims.at[dims.rank - 1], multiply_pieces, NULL);
+    terms = dims.at[dims.rank - 1];
+    pieces = ceil(x.largest * y.largest * terms / 0x1p24);
+    if (n->refused || pieces <= 1 || pieces > PIECES_MAX)
+        return onnx_output_sums(n, x, y, terms, multiply_pieces, NULL);
+    if (!output_pieces(n, terms, (uint32_t)pieces))
+        return false;
+    if (n->outputs[0])
+        n->outputs[0]->sums = multiply(n, x.operand, y.operand, matrix_multiply, NULL);
+    return !n->refused;
 }
 
 static bool import_qlinear_matmul(struct onnx_node *n)
@@ -149,7 +192,7 @@ static const struct onnx_operator rows[] = {
      "casts",
      NULL},
     {"MatMulInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_matmul_integer,
-     "dequantizeLinear with scale 1, matmul, cast; exact: split by bits where float32 sums would round, unless cast to floats",
+     "dequantizeLinear with scale 1, matmul, cast; exact: in pieces where float32 sums would round, unless cast to floats",
      NULL},
     {"QLinearMatMul", 10, 0, 8, 8, 1, ONNX_HEAVY, import_qlinear_matmul, "dequantizeLinear, matmul, quantizeLinear", NULL},
 };

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, the second one
- * from constants, where the target's library multiplies such integers exactly: the dequantizations, the contraction, what
- * follows it element by element, and a quantizeLinear at the end.  The graph keeps its float nodes; that integers are
- * multiplied is the cluster's affair.
+ * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, the second one of a
+ * convolution from constants, where the target's library multiplies such integers exactly: the dequantizations, the
+ * contraction, what follows it element by element, and a quantizeLinear at the end.  The graph keeps its float nodes; that
+ * integers are multiplied is the cluster's affair.
  *
  * pass_fold_constants leaves the weights of such contractions as they are (node_is_quantized_weight) until this pass has
  * decided; those that no cluster took are folded here.
+ *
+ * The library multiplies by signed bytes.  A matmul's second operand that is computed while the graph runs, as unsigned ones,
+ * gets 128 taken off them and their zero point, which is the same number after all; so do not have to be more than bytes.
  *
  * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
  * pass_fuse_epilogues, nothing but the last node's result leaves a cluster, and clusters cannot form cycles.
@@ -56,6 +59,50 @@ static struct node *own_dequantization(struct graph *g, struct node *contraction
     return v->producer;
 }
 
+/* Returns bytes of v, unsigned, as signed ones that are 128 less.  Returns NULL if memory runs out. */
+static struct value *make_signed(struct graph *g, struct node *before, struct value *v)
+{
+    const struct tensor_type scalar = {.type = WNNOperandDataType_Uint8};
+    struct value *inputs[] = {v, graph_add_scalar(g, &scalar, wnnNumber(128))}; /* it wraps: the highest bit is turned over */
+
+    v = inputs[1] ? make_node(g, before, OP_SUB, before, 2, inputs, NULL, NULL) : NULL;
+    return v ? make_cast(g, before, before, v, WNNOperandDataType_Int8) : NULL;
+}
+
+/* Computes the signed form of a zero point if it is a constant.  Returns false if memory runs out. */
+static bool fold_signed(struct graph *g, const struct node *dequantization)
+{
+    struct node *cast = dequantization->inputs[2].value->producer, *sub = cast->inputs[0].value->producer;
+
+    return !node_is_constant(sub) || (node_fold(g, sub) && node_fold(g, cast));
+}
+
+/* Lets a matmul read its second operand as signed bytes, if the library takes it then.  Returns false if memory runs out. */
+static bool turn_signed(struct graph *g, const struct target *t, struct node *contraction)
+{
+    struct node *n = contraction->inputs[1].value->producer, *const * nodes, *mark = contraction->prev;
+    struct value *old = n->results[0], *inputs[3] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value}, *v;
+
+    if (contraction->op != OP_MATMUL || n->cluster || inputs[0]->type.type != WNNOperandDataType_Uint8 || node_is_constant(n))
+        return true;
+    inputs[0] = make_signed(g, contraction, inputs[0]);
+    inputs[2] = inputs[0] ? make_signed(g, contraction, inputs[2]) : NULL;
+    v = inputs[2] ? make_node(g, contraction, OP_DEQUANTIZE_LINEAR, n, 3, inputs, n->options, &n->args) : NULL;
+    if (!v || !fold_signed(g, v->producer))
+        return false;
+    node_set_input(contraction, 1, v);
+    nodes = (struct node *[]){contraction->inputs[0].value->producer, v->producer, contraction};
+    if (t->takes_quantized(t->user, nodes, OPERANDS + 1)) {
+        if (!old->uses && !old->output_uses)
+            node_remove(n);
+        return true;
+    }
+    node_set_input(contraction, 1, old);
+    while (contraction->prev != mark)
+        node_remove(contraction->prev);
+    return true;
+}
+
 /* Makes the longest cluster that begins with this contraction.  Returns false if there is none, or if memory runs out. */
 static bool fuse(struct graph *g, const struct target *t, struct node *contraction)
 {
@@ -98,7 +145,9 @@ bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
     if (!o->target || !o->target->takes_quantized)
         return false;
     graph_for_each (g, n) {
-        if (!n->cluster && is_contraction_of_bytes(n))
+        if (n->cluster || !is_contraction_of_bytes(n))
+            continue;
+        if (turn_signed(g, o->target, n))
             changed |= fuse(g, o->target, n);
         if (g->error.status)
             return changed;

@@ -115,6 +115,21 @@ static struct value *weights(struct subject *s, uint32_t rank, const uint32_t *d
     return apply(s, OP_DEQUANTIZE_LINEAR, NULL, x, scale, zero);
 }
 
+/** Signed bytes that are computed while the graph runs, as their scale and zero point may be. */
+static struct value *late_weights(struct subject *s, uint32_t rank, const uint32_t *dims)
+{
+    const bool late_scale = random_chance(50), late_zero = random_chance(50);
+    const int zero = random_chance(30) ? 0 : (int)random_between(0, 255) - 128;
+    uint32_t scales[RANK_MAX] = {1, 1, 1, 1};
+    struct value *x = bytes(s, false, true, rank, dims), *scale;
+
+    if (!late_scale && !late_zero && random_chance(60))
+        scales[rank - 1] = dims[rank - 1];
+    scale = typed(s, !late_scale, WNNOperandDataType_Float32, 0.001, 0.01, rank, scales);
+    return apply(s, OP_DEQUANTIZE_LINEAR, NULL, x, scale,
+                 typed(s, !late_zero, WNNOperandDataType_Int8, zero, zero, rank, scales));
+}
+
 /** What follows: activation, residual, quantization, each or not. */
 static void epilogue(struct subject *s, struct value *y)
 {
@@ -394,7 +409,10 @@ static void what_is_not_exact_is_declined(void **state)
         FEW_TERMS,
         MANY_TERMS,
         ZERO_SCALE,
-        RUN_TIME_WEIGHTS,
+        RUN_TIME_WEIGHTS, /* which are fine, too, */
+        MANY_TERMS_AND_RUN_TIME_WEIGHTS,
+        RUN_TIME_COLUMNS_OF_ZEROS, /* of run-time weights */
+        UNSIGNED_RUN_TIME_WEIGHTS, /* the pass makes them signed */
         RUN_TIME_WEIGHT_SCALE,
         RUN_TIME_WEIGHT_ZERO,
         RUN_TIME_ROWS_OF_SCALES,
@@ -406,16 +424,20 @@ static void what_is_not_exact_is_declined(void **state)
 
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
-        const uint32_t terms = kind == FEW_TERMS                     ? 7
-                               : kind == MANY_TERMS                  ? 65536
-                               : kind == WIDE_WEIGHTS_AND_MANY_TERMS ? 33025
-                                                                     : 64,
+        const bool late = kind == RUN_TIME_WEIGHTS || kind == MANY_TERMS_AND_RUN_TIME_WEIGHTS ||
+                          kind == RUN_TIME_COLUMNS_OF_ZEROS || kind == UNSIGNED_RUN_TIME_WEIGHTS;
+        const dtype type = kind == UNSIGNED_RUN_TIME_WEIGHTS ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
+        const uint32_t terms = kind == FEW_TERMS                         ? 7
+                               : kind == MANY_TERMS                      ? 65536
+                               : kind == WIDE_WEIGHTS_AND_MANY_TERMS     ? 33025
+                               : kind == MANY_TERMS_AND_RUN_TIME_WEIGHTS ? 33025
+                                                                         : 64,
                        rank = kind == WEIGHTS_BY_BATCH ? 3 : 2;
         const uint32_t left[] = {2, 4, terms}, right[] = {2, terms, 8}, vector[] = {1, terms, 1}, rows[] = {1, 4, 1};
         const uint32_t columns[] = {1, 1, 8};
-        const uint32_t *one = ones, *scales = kind == SCALE_ALONG_TERMS  ? vector + 1
-                                              : kind == WEIGHTS_TOO_WIDE ? columns + 1
-                                                                         : one;
+        const uint32_t *one = ones, *scales = kind == SCALE_ALONG_TERMS                                       ? vector + 1
+                                              : kind == WEIGHTS_TOO_WIDE || kind == RUN_TIME_COLUMNS_OF_ZEROS ? columns + 1
+                                                                                                              : one;
         const bool late_scales = kind == RUN_TIME_ROWS_OF_SCALES, late_zeros = kind == RUN_TIME_ROWS_OF_ZEROS;
         const uint32_t *row = kind == ROWS_OF_SCALES || late_scales || late_zeros ? rows + 1 : one;
         const double zero = kind == WEIGHTS_TOO_WIDE || kind == WIDE_WEIGHTS_AND_MANY_TERMS;
@@ -426,14 +448,16 @@ static void what_is_not_exact_is_declined(void **state)
         x = bytes(&s, false, true, rank, left + 3 - rank);
         x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, !late_scales, WNNOperandDataType_Float32, 0.1, 0.2, rank, row),
                   typed(&s, !late_zeros, WNNOperandDataType_Int8, 3, 3, rank, row));
-        w = typed(&s, kind != RUN_TIME_WEIGHTS, WNNOperandDataType_Int8, -128, -128, rank, right + 3 - rank);
+        w = typed(&s, !late, type, type == WNNOperandDataType_Int8 ? -128 : 0, type == WNNOperandDataType_Int8 ? -128 : 0, rank,
+                  right + 3 - rank);
         w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w,
                   typed(&s, kind != RUN_TIME_WEIGHT_SCALE, WNNOperandDataType_Float32, kind == ZERO_SCALE ? 0 : 0.1,
                         kind == ZERO_SCALE ? 0 : 0.2, rank, scales),
-                  typed(&s, kind != RUN_TIME_WEIGHT_ZERO, WNNOperandDataType_Int8, zero, kind == WEIGHTS_TOO_WIDE ? 100 : zero,
-                        rank, scales));
+                  typed(&s, kind != RUN_TIME_WEIGHT_ZERO && kind != RUN_TIME_COLUMNS_OF_ZEROS, type, zero,
+                        kind == WEIGHTS_TOO_WIDE ? 100 : zero, rank, scales));
         apply(&s, OP_MATMUL, NULL, x, w, NULL);
-        if (library_takes_quantized(library, s.nodes, 3) != (kind == FINE && library_has_exact_integers(library)))
+        if (library_takes_quantized(library, s.nodes, 3) !=
+            ((kind == FINE || kind == RUN_TIME_WEIGHTS) && library_has_exact_integers(library)))
             fail_msg("kind %d", kind);
         subject_end(&s);
     }
@@ -460,7 +484,7 @@ static void contractions_of_bytes_are_computed(void **state)
     uint32_t taken = 0, all = 0;
 
     (void)state;
-    for (; all < 120; all++) {
+    for (; all < 160; all++) {
         uint32_t m = random_chance(20) ? 1 : random_between(2, 40), k = random_between(8, 150), n = random_between(1, 90);
         struct subject s;
         struct value *x, *w;
@@ -478,8 +502,15 @@ static void contractions_of_bytes_are_computed(void **state)
             epilogue(&s, apply(&s, OP_GEMM, &o, x, w,
                                random_chance(50) ? typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &n) : NULL));
         } else {
-            x = random_chance(50) ? source(&s, 2, (uint32_t[]){m, k}) : source(&s, 3, (uint32_t[]){random_between(1, 3), m, k});
-            w = weights(&s, 2, (uint32_t[]){k, n}, 1);
+            const uint32_t batch = random_between(1, 3);
+
+            x = random_chance(50) ? source(&s, 2, (uint32_t[]){m, k}) : source(&s, 3, (uint32_t[]){batch, m, k});
+            if (random_chance(50))
+                w = weights(&s, 2, (uint32_t[]){k, n}, 1);
+            else if (random_chance(30))
+                w = late_weights(&s, 2, (uint32_t[]){k, n});
+            else
+                w = late_weights(&s, 3, (uint32_t[]){x->type.rank == 2 || random_chance(20) ? 1 : batch, k, n});
             epilogue(&s, apply(&s, OP_MATMUL, NULL, x, w, NULL));
         }
         if (check(&s))
