@@ -258,7 +258,7 @@ static const struct node *dequantization_of(struct node *const *nodes, uint32_t 
 /** Returns the dimension of the weights that is the output channel. */
 static uint32_t channel_axis(const struct node *anchor)
 {
-    if (anchor->op == OP_CONV2D)
+    if (anchor->op == OP_CONV2D || anchor->op == OP_CONV_TRANSPOSE2D)
         return conv_view(anchor).filter[AXIS_OUTPUT];
     if (anchor->op == OP_GEMM)
         return !NODE_OPTIONS(anchor, WNNGemmOptions)->bTranspose;
@@ -373,12 +373,26 @@ static bool describe_late_weights(struct dnn_cluster *c)
     return fixed_scale || scale_late(c, scale);
 }
 
+/**
+ * Returns whether a transposed convolution is one to be computed in integers.  With groups the weights' channels would be those
+ * of a group; from signed bytes the library takes as long as generated code with floats does.  A result at a corner is the sum
+ * of one product for each input channel.
+ */
+static bool takes_transposed(const struct dnn_cluster *c)
+{
+    const struct dnn_layout *w = &c->problem.weights;
+
+    return w->rank == 4 && c->problem.src_type == dnnl_u8 && w->dims[1] >= TERMS_MIN;
+}
+
 /** Describes weights that are constants. */
 static bool describe_constant_weights(struct dnn_cluster *c)
 {
     const struct dnn_quantization *q = &c->quantization;
 
     if (!is_per_channel(q->weight_scale, q->channel_axis) || !is_per_channel(q->weight_zero, q->channel_axis))
+        return false;
+    if (c->problem.kind == DNN_TRANSPOSED_CONVOLUTION && !takes_transposed(c))
         return false;
     c->problem.weights.free = 1;
     return weights_are_shared(&c->problem);
@@ -392,7 +406,7 @@ bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct
     const struct node *weights = dequantization_of(nodes, before, c->anchor->inputs[1].value);
     const struct value *x, *w;
 
-    if (before != 2 || !src || !weights || src == weights || p->kind == DNN_TRANSPOSED_CONVOLUTION)
+    if (before != 2 || !src || !weights || src == weights)
         return false;
     x = src->inputs[0].value;
     w = weights->inputs[0].value;
