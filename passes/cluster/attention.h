@@ -47,9 +47,8 @@ struct attention {
     uint32_t chain_count;
     const struct node *chain[ATTENTION_CHAIN_MAX]; /* from the softmax's operand back to the scores */
     uint32_t cast_count;
-    const struct node
-        *casts[ATTENTION_CASTS_MAX]; /* between the scores and `ungroup`, and between the softmax and the product */
-    bool rounds;                     /* the softmax's result is float16 on its way to the product */
+    const struct node *casts[ATTENTION_CASTS_MAX]; /* from the scores to `ungroup`, and from the softmax to the product */
+    bool rounds;                                   /* the softmax's result is float16 on its way to the product */
     uint32_t mask_count;
     const struct value *masks[ATTENTION_MASKS_MAX]; /* operands of the chain that differ from row to row and from key to key */
     struct attention_bound bound;

@@ -173,9 +173,10 @@ static bool own_bound(struct graph *g, struct attention *a)
 
 /*
  * Moves the cast from float16 of an operand in front of the movements of data through which it is read: so these join, and the
- * cast is computed in the order in which its operand lies.  Returns false if memory ran out.
+ * cast is computed in the order in which its operand lies.  *changed becomes true if anything was moved.  Returns false if
+ * memory ran out.
  */
-static bool cast_first(struct graph *g, struct value *v)
+static bool cast_first(struct graph *g, struct value *v, bool *changed)
 {
     struct node *cast = v->producer, *movements[MOVEMENTS_MAX];
     uint32_t count = 0;
@@ -190,6 +191,7 @@ static bool cast_first(struct graph *g, struct value *v)
     }
     if (!count)
         return true;
+    *changed = true;
     v = make_cast(g, cast, cast, v, WNNOperandDataType_Float32);
     for (uint32_t i = count; v && i-- > 0;)
         v = make_node(g, cast, movements[i]->op, movements[i], 1, &v, movements[i]->options, &movements[i]->args);
@@ -218,7 +220,8 @@ bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
             continue;
         if (!(flags & DEBUG_PREFER_ATTENTION) && (t->avoids_stages || !is_better(&a, t)))
             continue;
-        if (!own_bound(g, &a) || !cast_first(g, a.scores->inputs[1].value) || !cast_first(g, a.product->inputs[1].value))
+        if (!own_bound(g, &a) || !cast_first(g, a.scores->inputs[1].value, &changed) ||
+            !cast_first(g, a.product->inputs[1].value, &changed))
             return changed;
         list_members(g, &a, t, &m);
         if (!lower_can_be_staged(t, m.nodes, m.count))
