@@ -178,6 +178,19 @@ def quantized_matmul(m, rows, inner, columns):
     return quantized(m, m.MatMul(quantized(m, m.x(rows, inner)), w))
 
 
+def quantized_attention(m, heads, tokens, size):
+    q, k, v = (quantized(m, m.x(1, heads, tokens, size)) for _ in range(3))
+    k = quantized(m, m.Transpose(k, perm=[0, 1, 3, 2]))
+    scores = m.Softmax(m.Mul(quantized(m, m.MatMul(q, k), 0.1), m.k(1 / math.sqrt(size))), axis=-1)
+    return quantized(m, m.MatMul(quantized(m, scores, 0.008), v))
+
+
+def quantized_conv_transpose(m, inputs, size, outputs):
+    w = m.DequantizeLinear(m.w(inputs, outputs, 4, 4, kind="int8"), m.k(0.01), m.k(0, "int8"))
+    x = quantized(m, m.x(1, inputs, size, size))
+    return quantized(m, m.ConvTranspose(x, w, m.w(outputs), strides=[2, 2], pads=[1] * 4))
+
+
 def resize(m, mode, scale, *shape, **attributes):
     return m.Resize(m.x(*shape), "", m.k([1, 1, scale, scale]), mode=mode, **attributes)
 
@@ -395,10 +408,16 @@ CASES = {
     "quantized-conv": lambda m: quantized_conv(m, 64, 56, 64, 3),
     "quantized-conv-1x1": lambda m: quantized_conv(m, 128, 28, 256, 1),
     "quantized-matmul": lambda m: quantized_matmul(m, 128, 768, 768),
+    "quantized-attention": lambda m: quantized_attention(m, 12, 128, 64),
+    "quantized-conv-transpose": lambda m: quantized_conv_transpose(m, 64, 32, 64),
     "quantized-add": lambda m: quantized(m, m.Add(quantized(m, m.x(*HW)), quantized(m, m.x(*HW)))),
     "quantized-depthwise": lambda m: quantized_conv(m, 96, 56, 96, 3, groups=96),
     "matmul-integer": lambda m: m.MatMulInteger(m.x(128, 768, kind="uint8"), m.w(768, 768, kind="int8"), m.k(128, "uint8"),
                                                 m.k(0, "int8")),
+    "matmul-integer-heads": lambda m: m.MatMulInteger(m.x(12, 128, 64, kind="uint8"), m.x(12, 64, 128, kind="uint8"),
+                                                      m.x(kind="uint8"), m.x(kind="uint8")),
+    "matmul-integer-square": lambda m: m.MatMulInteger(m.x(512, 512, kind="uint8"), m.x(512, 512, kind="uint8"),
+                                                       m.x(kind="uint8"), m.x(kind="uint8")),
     "dynamic-quantize": lambda m: m.node("DynamicQuantizeLinear", [m.x(128, 3072)], 3),
     # float16
     "f16-add": lambda m: m.Add(m.x(*HW, kind="float16"), m.x(*HW, kind="float16")),

@@ -88,6 +88,7 @@ struct onnx_value {
     int64_t dims[ONNX_RANK_MAX];
     WNNOperand operand; /* NULL until it is made; ask onnx_operand */
     WNNOperand sums;    /* of an int32 contraction of bytes: the same numbers as float32 (onnx_output_sums); else NULL */
+    WNNOperand wide;    /* of constants dequantized to float16: the same numbers as float32, not rounded yet; else NULL */
     /*
      * These are the elements of a constant in C order.  data is NULL if it is computed at run time, or if it is constant but
      * not computed yet, which onnx_constant does.

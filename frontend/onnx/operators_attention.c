@@ -2,8 +2,9 @@
 /*
  * Imports Attention, RotaryEmbedding and TensorScatter: as matmuls and softmax, as gathers and multiplications, as a scatter.
  *
- * Attention follows the operator's function body: scale on both operands of the first matmul, then softcap, bias, causal mask
- * and padding, softmax.
+ * Attention follows the operator's function body: the scale, then softcap, bias, causal mask and padding, softmax.  The body
+ * multiplies either operand of the first matmul by the root of the scale, so that float16 products stay small.  Here all of it
+ * is float32, between casts if the operands are float16, and the queries alone are multiplied.
  */
 #include <math.h>
 #include <string.h>
@@ -111,9 +112,10 @@ static WNNOperand read_bias(struct onnx_node *n, const struct attention *a)
     uint32_t keys = a->k_dims.at[2], have = dims.rank ? dims.at[dims.rank - 1] : keys;
 
     if (onnx_input(n, 3)->type == ONNX_BOOL)
-        mask = onnx_where(n, mask, onnx_scalar_like(n, a->q, 0), infinity_like(n, a->q));
+        mask = onnx_where(n, mask, onnx_scalar(n, WNNOperandDataType_Float32, 0),
+                          onnx_scalar(n, WNNOperandDataType_Float32, -(double)INFINITY));
     else
-        mask = onnx_cast(n, mask, wnnOperandGetDataType(a->q));
+        mask = onnx_cast(n, mask, WNNOperandDataType_Float32);
     if (have > keys) {
         onnx_refuse(n, "attn_mask is %u long for %u keys", have, keys);
         return mask;
@@ -178,7 +180,8 @@ static bool import_attention(struct onnx_node *n)
     static const uint32_t swap_last[] = {0, 1, 3, 2}, join[] = {0, 2, 1, 3};
     bool causal = onnx_int(n, "is_causal", 0) != 0;
     int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), precision = onnx_int(n, "softmax_precision", 0);
-    double scale = onnx_float(n, "scale", 0), softcap = onnx_float(n, "softcap", 0), root;
+    double scale = onnx_float(n, "scale", 0), softcap = onnx_float(n, "softcap", 0);
+    const WNNOperandDataType f32 = WNNOperandDataType_Float32;
     struct attention a;
     WNNOperand scores[4], y;
     WNNOperandDataType type;
@@ -195,15 +198,15 @@ static bool import_attention(struct onnx_node *n)
     if (scale < 0)
         return onnx_refuse(n, "scale is %g; its root is taken", scale);
     type = wnnOperandGetDataType(a.q);
-    root = sqrt(scale);
-    scores[0] = onnx_matmul(n, onnx_linear(n, a.q, root, 0), onnx_transpose(n, onnx_linear(n, a.k, root, 0), 4, swap_last));
+    y = onnx_linear(n, onnx_cast(n, a.q, f32), scale, 0);
+    scores[0] = onnx_matmul(n, y, onnx_transpose(n, onnx_cast(n, a.k, f32), 4, swap_last));
     scores[1] = onnx_soft_cap(n, scores[0], softcap);
     scores[2] = apply_masks(n, &a, scores[1], causal);
-    y = precision ? onnx_cast(n, scores[2], onnx_data_type((enum onnx_type)precision)) : scores[2];
-    scores[3] = onnx_cast(n, wnnGraphBuilderSoftmax(n->builder, y, 3, n->options), type);
+    y = precision == ONNX_FLOAT16 && type == f32 ? onnx_cast(n, scores[2], WNNOperandDataType_Float16) : scores[2];
+    scores[3] = onnx_cast(n, wnnGraphBuilderSoftmax(n->builder, y, 3, n->options), f32);
     if (onnx_wants(n, 3))
-        onnx_output(n, 3, scores[mode]);
-    y = onnx_matmul(n, scores[3], a.v);
+        onnx_output(n, 3, onnx_cast(n, scores[mode], type));
+    y = onnx_cast(n, onnx_matmul(n, scores[3], onnx_cast(n, a.v, f32)), type);
     dims = onnx_dims_of(y);
     if (a.flat && dims.rank == 4)
         y = onnx_reshape(n, onnx_transpose(n, y, 4, join), 3, (uint32_t[]){dims.at[0], dims.at[2], dims.at[1] * dims.at[3]});
@@ -331,7 +334,8 @@ static bool import_tensor_scatter(struct onnx_node *n)
 }
 
 static const struct onnx_operator rows[] = {
-    {"Attention", 23, 0, 3, 7, 4, ONNX_HEAVY, import_attention, "matmul, softmax, where; heads of keys expanded", NULL},
+    {"Attention", 23, 0, 3, 7, 4, ONNX_HEAVY, import_attention,
+     "matmul, softmax, where; heads of keys expanded; float16 as float32 between casts", NULL},
     {"RotaryEmbedding", 23, 0, 3, 4, 1, 0, import_rotary_embedding, "gather, slice, mul, sub, add, concat", NULL},
     {"TensorScatter", 24, 0, 2, 3, 1, 0, import_tensor_scatter, "scatterElements", NULL},
 };

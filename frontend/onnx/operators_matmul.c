@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports Gemm, MatMul, MatMulInteger and QLinearMatMul as gemm and matmul.  Matmuls of integers become float32 ones as in
- * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.
+ * quantized.h where ONNX wants int32 of bytes, else mul with broadcasting and reduceSum.  Those of float16 by weights that are
+ * dequantized are float32 between casts: only the result is rounded.
  */
+#include <math.h>
+
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
+
+enum { PIECES_MAX = 16 }; /* of a sum of products of bytes: with more, splitting by bits reads and writes less */
 
 static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
 {
@@ -13,9 +18,17 @@ static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
     return onnx_transpose(n, x, 2, permutation);
 }
 
+/* Returns whether operand B is weights that are there as float32, too, while operand A and the result are float16. */
+static bool has_wide_weights(const struct onnx_node *n)
+{
+    return n->inputs[1] && n->inputs[1]->wide && n->inputs[0] && n->inputs[0]->type == ONNX_FLOAT16 && !n->is_static;
+}
+
 static bool import_gemm(struct onnx_node *n)
 {
-    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), c = onnx_operand_optional(n, 2), y;
+    const WNNOperandDataType f32 = WNNOperandDataType_Float32;
+    const bool wide = has_wide_weights(n);
+    WNNOperand a = onnx_operand(n, 0), b = wide ? n->inputs[1]->wide : onnx_operand(n, 1), c = onnx_operand_optional(n, 2), y;
     double alpha = onnx_float(n, "alpha", 1), beta = onnx_float(n, "beta", 1);
     bool transpose_a = onnx_int(n, "transA", 0) != 0, transpose_b = onnx_int(n, "transB", 0) != 0;
     WNNOperandDataType type = wnnOperandGetDataType(a);
@@ -24,13 +37,17 @@ static bool import_gemm(struct onnx_node *n)
     if (n->version < 7)
         onnx_ignore(n, "broadcast"); /* shapes tell */
     if (type == WNNOperandDataType_Float32 || type == WNNOperandDataType_Float16) {
+        if (wide) {
+            a = onnx_cast(n, a, f32);
+            c = c ? onnx_cast(n, c, f32) : NULL;
+        }
         o.label = n->label;
         o.c = beta != 0 ? c : NULL;
         o.alpha = alpha;
         o.beta = beta;
         o.aTranspose = transpose_a;
         o.bTranspose = transpose_b;
-        return onnx_output(n, 0, wnnGraphBuilderGemm(n->builder, a, b, &o));
+        return onnx_output(n, 0, onnx_cast(n, wnnGraphBuilderGemm(n->builder, a, b, &o), type));
     }
     if (alpha != 1 || (c && beta != 1))
         return onnx_refuse(n, "alpha and beta of integer matrices");
@@ -80,7 +97,12 @@ static WNNOperand matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand 
 
 static bool import_matmul(struct onnx_node *n)
 {
-    return onnx_output(n, 0, multiply(n, onnx_operand(n, 0), onnx_operand(n, 1), matrix_multiply, NULL));
+    WNNOperand a = onnx_operand(n, 0);
+
+    if (!has_wide_weights(n))
+        return onnx_output(n, 0, multiply(n, a, onnx_operand(n, 1), matrix_multiply, NULL));
+    a = multiply(n, onnx_cast(n, a, WNNOperandDataType_Float32), n->inputs[1]->wide, matrix_multiply, NULL);
+    return onnx_output(n, 0, onnx_cast(n, a, WNNOperandDataType_Float16));
 }
 
 /* Returns the axis along which scales of an operand run: rows of a, columns of b. */
@@ -96,11 +118,42 @@ static WNNOperand multiply_pieces(struct onnx_node *n, WNNOperand a, WNNOperand 
     return multiply(n, a, b, matrix_multiply, context);
 }
 
+/* Returns so many of the terms of an operand of MatMulInteger, from `first` on, as float32 less the zero point. */
+static WNNOperand some_terms(struct onnx_node *n, bool is_a, uint32_t first, uint32_t count)
+{
+    WNNOperand x = onnx_operand(n, is_a ? 0 : 1);
+    const struct onnx_dims dims = onnx_dims_of(x);
+    const uint32_t axis = (uint32_t)dims.rank - (is_a || dims.rank < 2 ? 1 : 2);
+
+    x = onnx_slice_axis(n, x, axis, first, count);
+    return onnx_dequantize(n, x, onnx_scalar(n, WNNOperandDataType_Float32, 1), onnx_operand_optional(n, is_a ? 2 : 3),
+                           scale_axis(x, is_a));
+}
+
+/* Makes the sums of matmuls of so many pieces of the terms, each of which float32 adds up exactly. */
+static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t pieces)
+{
+    const uint32_t length = (terms + pieces - 1) / pieces;
+    WNNOperand sum = NULL;
+
+    for (uint32_t first = 0; first < terms && !n->refused; first += length) {
+        const uint32_t count = terms - first < length ? terms - first : length;
+        WNNOperand y =
+            multiply(n, some_terms(n, true, first, count), some_terms(n, false, first, count), matrix_multiply, NULL);
+
+        y = onnx_cast(n, y, WNNOperandDataType_Int32);
+        sum = sum ? onnx_add(n, sum, y) : y;
+    }
+    return onnx_output(n, 0, sum);
+}
+
 static bool import_matmul_integer(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1);
     struct onnx_dims dims = onnx_dims_of(a);
     struct onnx_integer_operand x, y;
+    uint32_t terms;
+    double pieces;
 
     if (n->refused)
         return false;
@@ -108,7 +161,15 @@ static bool import_matmul_integer(struct onnx_node *n)
         return onnx_refuse(n, "an operand is a scalar");
     x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
     y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
-    return onnx_output_sums(n, x, y, dims.at[dims.rank - 1], multiply_pieces, NULL);
+    terms = dims.at[dims.rank - 1];
+    pieces = ceil(x.largest * y.largest * terms / 0x1p24);
+    if (n->refused || pieces <= 1 || pieces > PIECES_MAX)
+        return onnx_output_sums(n, x, y, terms, multiply_pieces, NULL);
+    if (!output_pieces(n, terms, (uint32_t)pieces))
+        return false;
+    if (n->outputs[0])
+        n->outputs[0]->sums = multiply(n, x.operand, y.operand, matrix_multiply, NULL);
+    return !n->refused;
 }
 
 static bool import_qlinear_matmul(struct onnx_node *n)
@@ -124,10 +185,14 @@ static bool import_qlinear_matmul(struct onnx_node *n)
 }
 
 static const struct onnx_operator rows[] = {
-    {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm, "integers: mul and reduceSum", NULL},
-    {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul, "vectors reshaped to matrices; integers: mul and reduceSum", NULL},
+    {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm,
+     "integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between casts", NULL},
+    {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul,
+     "vectors reshaped to matrices; integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between "
+     "casts",
+     NULL},
     {"MatMulInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_matmul_integer,
-     "dequantizeLinear with scale 1, matmul, cast; exact: split by bits where float32 sums would round, unless cast to floats",
+     "dequantizeLinear with scale 1, matmul, cast; exact: in pieces where float32 sums would round, unless cast to floats",
      NULL},
     {"QLinearMatMul", 10, 0, 8, 8, 1, ONNX_HEAVY, import_qlinear_matmul, "dequantizeLinear, matmul, quantizeLinear", NULL},
 };

@@ -92,14 +92,21 @@ static bool import_dequantize(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), scale = onnx_operand(n, 1), zero = onnx_operand_optional(n, 2), y;
     enum onnx_type wanted = (enum onnx_type)onnx_int(n, "output_dtype", ONNX_UNDEFINED);
+    WNNOperandDataType type;
     uint32_t axis;
 
     if (!read_blocks(n, x, &scale, &zero, &axis))
         return false;
     if (wanted != ONNX_UNDEFINED && wanted != ONNX_FLOAT && wanted != ONNX_FLOAT16)
         return onnx_refuse(n, "output_dtype %s, which WebNN does not have", onnx_type_name(wanted));
+    type = wanted == ONNX_UNDEFINED ? wnnOperandGetDataType(scale) : onnx_data_type(wanted);
     y = onnx_dequantize(n, x, scale, zero, axis);
-    return onnx_output(n, 0, wanted == ONNX_UNDEFINED ? y : onnx_cast(n, y, onnx_data_type(wanted)));
+    if (!onnx_output(n, 0, onnx_cast(n, y, type)))
+        return false;
+    /* A matmul in float16 multiplies by weights that are not rounded once more, and stay as small as they are. */
+    if (n->inputs[0]->is_static && n->inputs[0]->rank == 2 && type == WNNOperandDataType_Float16 && n->outputs[0])
+        n->outputs[0]->wide = onnx_dequantize(n, x, onnx_cast(n, scale, WNNOperandDataType_Float32), zero, axis);
+    return !n->refused;
 }
 
 static bool import_dynamic_quantize(struct onnx_node *n)

@@ -162,7 +162,11 @@ static bool import_transpose(struct onnx_node *n)
         return onnx_output_value(n, 0, v);
     if (!onnx_elements(v))
         return onnx_output_constant(n, 0, v->type, v->rank, dims) != NULL;
-    return onnx_output_as(n, 0, onnx_transpose(n, onnx_operand(n, 0), v->rank, permutation), v->type);
+    if (!onnx_output_as(n, 0, onnx_transpose(n, onnx_operand(n, 0), v->rank, permutation), v->type))
+        return false;
+    if (v->wide && n->outputs[0])
+        n->outputs[0]->wide = onnx_transpose(n, v->wide, v->rank, permutation);
+    return !n->refused;
 }
 
 /** Moves blocks of channels to blocks of pixels and back, by reshape, transpose, reshape. */

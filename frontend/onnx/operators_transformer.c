@@ -86,17 +86,20 @@ static WNNOperand read_mask(struct onnx_node *n, const struct multi_head *m, boo
     return onnx_greater(n, mask, onnx_scalar_like(n, mask, 0));
 }
 
-/* Returns the result of attention, [batch, length, heads * size of a value's head].  Reads all attributes but num_heads. */
+/* Returns the result of attention, [batch, length, heads * size of a value's head].  Reads all attributes but num_heads.  What
+ * is float16 is float32 between casts: one attention, rounded once. */
 static WNNOperand attend(struct onnx_node *n, const struct multi_head *m, bool is_attention)
 {
     static const uint32_t swap_last[] = {0, 1, 3, 2};
     const double filter = onnx_float(n, "mask_filter_value", -10000), scale = onnx_float(n, "scale", 0);
     const double by = scale == 0 ? 1 / sqrt(m->width / m->heads) : scale;
+    const WNNOperandDataType type = wnnOperandGetDataType(m->parts[0]), f32 = WNNOperandDataType_Float32;
     WNNOperand scores, seen, y;
 
-    scores = onnx_matmul(n, onnx_linear(n, m->parts[0], by, 0), onnx_transpose(n, m->parts[1], 4, swap_last));
+    y = onnx_linear(n, onnx_cast(n, m->parts[0], f32), by, 0);
+    scores = onnx_matmul(n, y, onnx_transpose(n, onnx_cast(n, m->parts[1], f32), 4, swap_last));
     if (onnx_input(n, m->score_bias))
-        scores = onnx_add(n, scores, onnx_operand(n, m->score_bias));
+        scores = onnx_add(n, scores, onnx_cast(n, onnx_operand(n, m->score_bias), f32));
     if (onnx_input(n, m->mask)) {
         seen = read_mask(n, m, is_attention);
         y = onnx_where(n, seen, onnx_scalar_like(n, scores, 0), onnx_scalar_like(n, scores, filter));
@@ -108,8 +111,8 @@ static WNNOperand attend(struct onnx_node *n, const struct multi_head *m, bool i
         const WNNOperand later = onnx_greater(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 3, m->total), last);
         scores = onnx_where(n, later, onnx_scalar_like(n, scores, -(double)INFINITY), scores);
     }
-    y = onnx_matmul(n, wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options), m->parts[2]);
-    y = onnx_transpose(n, y, 4, swap_heads);
+    y = onnx_matmul(n, wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options), onnx_cast(n, m->parts[2], f32));
+    y = onnx_transpose(n, onnx_cast(n, y, type), 4, swap_heads);
     return onnx_reshape(n, y, 3, (uint32_t[]){m->batch, m->length, m->heads * onnx_dims_of(m->parts[2]).at[3]});
 }
 
@@ -355,10 +358,13 @@ static bool import_rotary_embedding(struct onnx_node *n)
 
 static const struct onnx_operator rows[] = {
     {"Attention", 1, 0, 2, 7, 2, ONNX_HEAVY, import_attention,
-     "matmul, slice, concat with the past, matmul, where, softmax; do_rotary, a shared past, cumulated lengths refused",
+     "matmul, slice, concat with the past, matmul, where, softmax; do_rotary, a shared past, cumulated lengths refused; "
+     "float16 as float32 between casts",
      MICROSOFT},
     {"MultiHeadAttention", 1, 0, 3, 10, 4, ONNX_HEAVY, import_multi_head_attention,
-     "concat with the past, matmul, where, softmax; packed heads, past_sequence_length, qk refused", MICROSOFT},
+     "concat with the past, matmul, where, softmax; packed heads, past_sequence_length, qk refused; float16 as "
+     "float32 between casts",
+     MICROSOFT},
     {"RotaryEmbedding", 1, 0, 4, 4, 1, 0, import_rotary_embedding,
      "gather, slice, mul, sub, add, concat; scale, is_packed_batching refused", MICROSOFT},
 };

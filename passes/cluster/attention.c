@@ -17,9 +17,9 @@ static int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static bool is_float32(const struct value *v)
+static bool is_float(const struct value *v)
 {
-    return v->type.type == WNNOperandDataType_Float32;
+    return v->type.type == WNNOperandDataType_Float32 || v->type.type == WNNOperandDataType_Float16;
 }
 
 static bool same_dims(const struct value *a, const struct value *b)
@@ -47,21 +47,47 @@ static int64_t group_of(const struct tensor_type *grouped, const struct tensor_t
 
 /* ---- the chain ---- */
 
+/* Joins a cast between float32 and float16.  Returns false if n is none. */
+static bool join_cast(const struct node *n, struct attention *a)
+{
+    if (n->op != OP_CAST || !is_float(n->results[0]) || !is_float(n->inputs[0].value) || a->cast_count == ATTENTION_CASTS_MAX)
+        return false;
+    a->casts[a->cast_count++] = n;
+    return true;
+}
+
+/* Finds the matmul that v is the result of, or that of casts behind it. */
+static bool find_cast_scores(const struct value *v, struct attention *a)
+{
+    const uint32_t count = a->cast_count;
+
+    while (v->producer && value_only_use(v)) {
+        if (v->producer->op == OP_MATMUL) {
+            a->scores = v->producer;
+            return true;
+        }
+        if (!join_cast(v->producer, a))
+            break;
+        v = v->producer->inputs[0].value;
+    }
+    a->cast_count = count;
+    return false;
+}
+
 /* Finds the matmul that v's elements come from, one by one, through nodes whose results nothing else reads. */
 static bool find_scores(const struct value *v, struct attention *a)
 {
     const struct node *n = v->producer;
 
-    if (!n || !value_only_use(v) || !is_float32(v))
+    if (!n || !value_only_use(v) || !is_float(v))
         return false;
     if (n->op == OP_MATMUL) {
         a->scores = n;
         return true;
     }
-    if (n->op == OP_RESHAPE && !a->ungroup && n->inputs[0].value->producer && n->inputs[0].value->producer->op == OP_MATMUL &&
-        group_of(&n->inputs[0].value->type, &v->type)) {
+    if (n->op == OP_RESHAPE && group_of(&n->inputs[0].value->type, &v->type) && find_cast_scores(n->inputs[0].value, a)) {
         a->ungroup = n;
-        return find_scores(n->inputs[0].value, a);
+        return true;
     }
     if (!(op_infos[n->op].flags & OPF_ELEMENTWISE) || n->op == OP_BATCH_NORMALIZATION || a->chain_count == ATTENTION_CHAIN_MAX)
         return false;
@@ -76,19 +102,24 @@ static bool find_scores(const struct value *v, struct attention *a)
     return false;
 }
 
-/* Returns whether a node is the matmul that reads v, or the reshape between them. */
+/* Finds the matmul that reads v, with a reshape and casts between them. */
 static bool find_product(const struct value *v, struct attention *a)
 {
-    const struct use *use = value_only_use(v);
+    for (const struct use *use = value_only_use(v); use; use = value_only_use(v)) {
+        const struct node *n = use->node;
 
-    if (use && use->node->op == OP_RESHAPE && group_of(&use->node->results[0]->type, &v->type)) {
-        a->regroup = use->node;
-        use = value_only_use(use->node->results[0]);
+        a->rounds |= v->type.type == WNNOperandDataType_Float16;
+        if (n->op == OP_MATMUL && use->slot == 0) {
+            a->product = n;
+            return true;
+        }
+        if (n->op == OP_RESHAPE && !a->regroup && group_of(&n->results[0]->type, &v->type))
+            a->regroup = n;
+        else if (!join_cast(n, a))
+            return false;
+        v = n->results[0];
     }
-    if (!use || use->node->op != OP_MATMUL || use->slot != 0)
-        return false;
-    a->product = use->node;
-    return true;
+    return false;
 }
 
 /* Reads the sizes off the matmuls.  Returns false if they are not attention's. */
@@ -99,8 +130,8 @@ static bool read_sizes(struct attention *a)
                              *scores = &a->scores->results[0]->type;
     const uint32_t rank = result->rank;
 
-    if (rank < 2 || scores->rank != rank || !is_float32(a->scores->inputs[0].value) ||
-        !is_float32(a->scores->inputs[1].value) || !is_float32(a->product->inputs[1].value) || !a->ungroup != !a->regroup)
+    if (rank < 2 || scores->rank != rank || !is_float(a->scores->inputs[0].value) || !is_float(a->product->inputs[1].value) ||
+        !a->ungroup != !a->regroup)
         return false;
     a->group = a->ungroup ? group_of(scores, weights) : 1;
     if (a->regroup && !same_dims(a->regroup->results[0], a->scores->results[0]))
@@ -226,16 +257,20 @@ static bool find_comparison(const struct node *n, bool negated, int64_t keys, st
     return true;
 }
 
-/* Finds the bound in the condition of the chain's last node, where(condition, scores, very small).  In front of another node it
- * would be none: scores could grow again behind it. */
+/* Finds the bound in the condition of the chain's last node but for casts, where(condition, scores, very small).  In front of
+ * another node it would be none: scores could grow again behind it. */
 static void find_bound(struct attention *a)
 {
-    const struct node *n = a->chain_count ? a->chain[0] : NULL, *reversed[ATTENTION_CONDITIONS_MAX];
+    const struct node *n, *reversed[ATTENTION_CONDITIONS_MAX];
     struct attention_bound b = {0};
     bool negated = false;
     double otherwise;
+    uint32_t i = 0;
 
-    if (!n || n->op != OP_WHERE || n->inputs[1].value != carried_by(a, 0) ||
+    while (i < a->chain_count && a->chain[i]->op == OP_CAST)
+        i++;
+    n = i < a->chain_count ? a->chain[i] : NULL;
+    if (!n || n->op != OP_WHERE || n->inputs[1].value != carried_by(a, i) ||
         !value_splat_number(n->inputs[2].value, &otherwise) || !(otherwise <= nothing_below))
         return;
     for (const struct node *c = n->inputs[0].value->producer; c && b.node_count < ATTENTION_CONDITIONS_MAX;
@@ -244,6 +279,7 @@ static void find_bound(struct attention *a)
         if (c->op != OP_LOGICAL_NOT) {
             if (!find_comparison(c, negated, a->keys, &b))
                 return;
+            b.where = n;
             for (uint32_t k = 0; k < b.node_count; k++)
                 b.nodes[k] = reversed[b.node_count - 1 - k];
             a->bound = b;
@@ -258,7 +294,7 @@ bool attention_find(const struct node *softmax, struct attention *a)
     const struct value *weights = softmax->results[0];
 
     *a = (struct attention){.softmax = softmax};
-    if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float32(weights) ||
+    if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float(weights) ||
         !find_product(weights, a) || !find_scores(softmax->inputs[0].value, a) || !read_sizes(a))
         return false;
     find_bound(a);

@@ -11,6 +11,7 @@
 enum {
     ATTENTION_CHAIN_MAX = 8,      /* element-wise nodes between the scores and the softmax */
     ATTENTION_CONDITIONS_MAX = 4, /* nodes that say which keys count, in front of those */
+    ATTENTION_CASTS_MAX = 4,      /* casts beside the chain */
     ATTENTION_BATCH_MAX = 3,      /* dimensions of a batch that are not 1 */
     ATTENTION_MASKS_MAX = 2
 };
@@ -22,13 +23,16 @@ enum {
 struct attention_bound {
     const struct value *last; /* int32 or int64, broadcast to the softmax's operand with one key; NULL: all keys count */
     bool is_end;              /* it is the number of keys that count, else that of the last one */
-    /* The condition's nodes, the first of which compares keys with `last`; the last one is the where's first operand. */
+    const struct node *where; /* the node that replaces scores */
+    /* The condition's nodes, the first of which compares keys with `last`; the last one is where's first operand. */
     uint32_t node_count;
     const struct node *nodes[ATTENTION_CONDITIONS_MAX];
 };
 
 /**
  * Names the nodes of softmax(chain(Q K^T)) V: batches of matrices Q [rows][depth], K^T [depth][keys] and V [keys][width].
+ *
+ * All of it is float32 or float16, with casts between these anywhere.  What is float16 is rounded where the graph says so.
  *
  * Where several heads of Q share a head of K and V, their rows may lie below each other in one matrix of the matmuls: then the
  * scores, [..., heads, group * rows, keys], are reshaped to [..., heads * group, rows, keys] for the chain and the softmax, and
@@ -42,6 +46,9 @@ struct attention {
     const struct node *regroup; /* the reshape back */
     uint32_t chain_count;
     const struct node *chain[ATTENTION_CHAIN_MAX]; /* from the softmax's operand back to the scores */
+    uint32_t cast_count;
+    const struct node *casts[ATTENTION_CASTS_MAX]; /* from the scores to `ungroup`, and from the softmax to the product */
+    bool rounds;                                   /* the softmax's result is float16 on its way to the product */
     uint32_t mask_count;
     const struct value *masks[ATTENTION_MASKS_MAX]; /* operands of the chain that differ from row to row and from key to key */
     struct attention_bound bound;
@@ -51,8 +58,8 @@ struct attention {
 };
 
 /**
- * Finds the attention around a softmax.  Between its nodes nothing has other readers, but for those of the bound, and all of it
- * is float32.  Returns false if there is none.
+ * Finds the attention around a softmax.  Between its nodes nothing has other readers, but for those of the bound.  Returns
+ * false if there is none.
  */
 bool attention_find(const struct node *softmax, struct attention *a);
 /**

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Makes one kernel cluster of every attention, softmax(chain(Q K^T)) V, that is worth one: the two matmuls, the softmax, what
- * lies between them element by element (a scale, a mask), the movements of data through which Q, K and V are read and the
- * result is written.  lower_attention.c makes a kernel of stages of it, in which the scores of a few rows at a time exist, in
- * the cache only.  docs/attention.md explains the method and where the numbers of the cost model (struct attention_facts)
+ * lies between them element by element (a scale, a mask, a cast), the movements of data through which Q, K and V are read and
+ * the result is written.  lower_attention.c makes a kernel of stages of it, in which the scores of a few rows at a time exist,
+ * in the cache only.  docs/attention.md explains the method and where the numbers of the cost model (struct attention_facts)
  * come from.
  *
  * Nothing leaves such a cluster but the result of its last node, because a node joins only if its one reader is in the cluster.
@@ -18,8 +18,8 @@
 #include "passes/support.h"
 
 enum {
-    MOVEMENTS_MAX = 4, /* movements of data in a row that join */
-    NODES_MAX = 5 + ATTENTION_CHAIN_MAX + ATTENTION_CONDITIONS_MAX + 4 * MOVEMENTS_MAX
+    MOVEMENTS_MAX = 5, /* movements of data, and casts, in a row that join */
+    NODES_MAX = 5 + ATTENTION_CHAIN_MAX + ATTENTION_CASTS_MAX + ATTENTION_CONDITIONS_MAX + 4 * MOVEMENTS_MAX
 };
 
 /* ---- whether ---- */
@@ -52,35 +52,50 @@ static bool is_moved(const struct node *n)
     return n->op == OP_TRANSPOSE || n->op == OP_RESHAPE || n->op == OP_EXPAND || n->op == OP_SLICE;
 }
 
-/* Joins the movements of data through which an operand is read. */
-static void join_operand(struct members *m, const struct value *v)
+static bool is_cast(const struct node *n)
+{
+    return n->op == OP_CAST && n->inputs[0].value->type.type == WNNOperandDataType_Float16;
+}
+
+/* Joins the movements of data through which an operand is read, and with `casts` a cast from float16. */
+static void join_operand(struct members *m, const struct value *v, bool casts)
 {
     for (uint32_t i = 0; i < MOVEMENTS_MAX; i++) {
         const struct node *n = v->producer;
 
-        if (!n || n->cluster || !is_moved(n) || !value_only_use(v))
+        if (!n || n->cluster || !(is_moved(n) || (casts && is_cast(n))) || !value_only_use(v))
             return;
         join(m, n);
         v = n->inputs[0].value;
     }
 }
 
-/* Joins the movements of data through which the result is written. */
+static bool is_rounding(const struct node *n)
+{
+    return n->op == OP_CAST && n->results[0]->type.type == WNNOperandDataType_Float16;
+}
+
+/* Joins the movements of data through which the result is written, and a cast to float16. */
 static void join_result(struct members *m, const struct value *v)
 {
     for (uint32_t i = 0; i < MOVEMENTS_MAX; i++) {
         const struct use *u = value_only_use(v);
 
-        if (!u || u->node->cluster || (u->node->op != OP_TRANSPOSE && u->node->op != OP_RESHAPE))
+        if (!u || u->node->cluster || (u->node->op != OP_TRANSPOSE && u->node->op != OP_RESHAPE && !is_rounding(u->node)))
             return;
         join(m, u->node);
         v = u->node->results[0];
     }
 }
 
-/* Lists the nodes in the order in which they are computed. */
-static void list_members(const struct graph *g, const struct attention *a, struct members *m)
+/*
+ * Lists the nodes in the order in which they are computed.  Few rows read K and V once, so that their casts join.  With many
+ * rows each element of K and V is loaded once for each macro-tile and multiplied by some vectors: a conversion would take as
+ * long as they do.
+ */
+static void list_members(const struct graph *g, const struct attention *a, const struct target *t, struct members *m)
 {
+    const bool few = attention_has_few_rows(a, t);
     struct members found = {0};
     uint32_t sorted = 0;
 
@@ -93,11 +108,13 @@ static void list_members(const struct graph *g, const struct attention *a, struc
     }
     for (uint32_t i = 0; i < a->chain_count; i++)
         join(&found, a->chain[i]);
+    for (uint32_t i = 0; i < a->cast_count; i++)
+        join(&found, a->casts[i]);
     for (uint32_t i = 0; i < a->bound.node_count; i++)
         join(&found, a->bound.nodes[i]);
-    join_operand(&found, a->scores->inputs[0].value);
-    join_operand(&found, a->scores->inputs[1].value);
-    join_operand(&found, a->product->inputs[1].value);
+    join_operand(&found, a->scores->inputs[0].value, true);
+    join_operand(&found, a->scores->inputs[1].value, few);
+    join_operand(&found, a->product->inputs[1].value, few);
     join_result(&found, a->product->results[0]);
     *m = found;
     graph_for_each (g, n)
@@ -114,6 +131,9 @@ static bool is_free(const struct attention *a, const struct target *t)
     for (uint32_t i = 0; i < a->chain_count; i++)
         if (a->chain[i]->cluster)
             return false;
+    for (uint32_t i = 0; i < a->cast_count; i++)
+        if (a->casts[i]->cluster)
+            return false;
     if (a->ungroup && (a->ungroup->cluster || a->regroup->cluster))
         return false;
     for (uint32_t i = 0; i < 2; i++)
@@ -126,7 +146,7 @@ static bool is_free(const struct attention *a, const struct target *t)
 static bool own_bound(struct graph *g, struct attention *a)
 {
     const struct attention_bound *b = &a->bound;
-    struct node *where = (struct node *)(uintptr_t)a->chain[0];
+    struct node *where = (struct node *)(uintptr_t)b->where;
     struct value *last = NULL;
     bool shared = false;
 
@@ -151,6 +171,38 @@ static bool own_bound(struct graph *g, struct attention *a)
     return attention_find(a->softmax, a);
 }
 
+/*
+ * Moves the cast from float16 of an operand in front of the movements of data through which it is read: so these join, and the
+ * cast is computed in the order in which its operand lies.  *changed becomes true if anything was moved.  Returns false if
+ * memory ran out.
+ */
+static bool cast_first(struct graph *g, struct value *v, bool *changed)
+{
+    struct node *cast = v->producer, *movements[MOVEMENTS_MAX];
+    uint32_t count = 0;
+
+    if (!cast || cast->cluster || !is_cast(cast) || !value_only_use(v))
+        return true;
+    v = cast->inputs[0].value;
+    while (count < MOVEMENTS_MAX && v->producer && !v->producer->cluster && value_only_use(v) && is_moved(v->producer) &&
+           v->producer->op != OP_SLICE) { /* of which the rest would be converted, too */
+        movements[count++] = v->producer;
+        v = v->producer->inputs[0].value;
+    }
+    if (!count)
+        return true;
+    *changed = true;
+    v = make_cast(g, cast, cast, v, WNNOperandDataType_Float32);
+    for (uint32_t i = count; v && i-- > 0;)
+        v = make_node(g, cast, movements[i]->op, movements[i], 1, &v, movements[i]->options, &movements[i]->args);
+    if (!v)
+        return false;
+    node_replace(cast, v);
+    for (uint32_t i = 0; i < count; i++)
+        node_remove(movements[i]);
+    return true;
+}
+
 bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
 {
     const uint32_t flags = o->debug ? o->debug->flags : 0;
@@ -168,9 +220,10 @@ bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
             continue;
         if (!(flags & DEBUG_PREFER_ATTENTION) && (t->avoids_stages || !is_better(&a, t)))
             continue;
-        if (!own_bound(g, &a))
+        if (!own_bound(g, &a) || !cast_first(g, a.scores->inputs[1].value, &changed) ||
+            !cast_first(g, a.product->inputs[1].value, &changed))
             return changed;
-        list_members(g, &a, &m);
+        list_members(g, &a, t, &m);
         if (!lower_can_be_staged(t, m.nodes, m.count))
             continue;
         c = cluster_create(g, CLUSTER_KERNEL);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, the second one
- * from constants, where the target's library multiplies such integers exactly: the dequantizations, the contraction, what
- * follows it element by element, and a quantizeLinear at the end.  The graph keeps its float nodes; that integers are
- * multiplied is the cluster's affair.
+ * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, the second one of a
+ * convolution from constants, where the target's library multiplies such integers exactly: the dequantizations, the
+ * contraction, what follows it element by element, and a quantizeLinear at the end.  The graph keeps its float nodes; that
+ * integers are multiplied is the cluster's affair.
  *
  * pass_fold_constants leaves the weights of such contractions as they are (node_is_quantized_weight) until this pass has
  * decided; those that no cluster took are folded here.
+ *
+ * The library multiplies by signed bytes.  A matmul's second operand that is computed while the graph runs, as unsigned ones,
+ * gets 128 taken off them and their zero point, which is the same number after all.  The first operand of a transposed
+ * convolution gets 128 added likewise, because the library is fast with unsigned ones there.
  *
  * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
  * pass_fuse_epilogues, nothing but the last node's result leaves a cluster, and clusters cannot form cycles.
@@ -24,7 +28,7 @@ static bool is_dequantization_of_bytes(const struct value *v)
 
 static bool is_contraction_of_bytes(const struct node *n)
 {
-    return (n->op == OP_CONV2D || n->op == OP_MATMUL || n->op == OP_GEMM) && is_dequantization_of_bytes(n->inputs[0].value) &&
+    return (op_infos[n->op].flags & OPF_LIBRARY) && n->input_count > 1 && is_dequantization_of_bytes(n->inputs[0].value) &&
            is_dequantization_of_bytes(n->inputs[1].value);
 }
 
@@ -54,6 +58,61 @@ static struct node *own_dequantization(struct graph *g, struct node *contraction
         return NULL;
     node_set_input(contraction, slot, v);
     return v->producer;
+}
+
+/* Returns unsigned bytes of v as signed ones that are 128 less, or signed ones as unsigned ones that are 128 more.  Returns
+ * NULL if memory runs out. */
+static struct value *turn_bytes(struct graph *g, struct node *before, struct value *v)
+{
+    const bool is_signed = v->type.type == WNNOperandDataType_Int8;
+    const struct tensor_type scalar = {.type = v->type.type};
+    /* The difference wraps: the highest bit is turned over. */
+    struct value *inputs[] = {v, graph_add_scalar(g, &scalar, wnnNumber(is_signed ? -128 : 128))};
+
+    v = inputs[1] ? make_node(g, before, OP_SUB, before, 2, inputs, NULL, NULL) : NULL;
+    return v ? make_cast(g, before, before, v, is_signed ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8) : NULL;
+}
+
+/* Computes the other form of a zero point if it is a constant.  Returns false if memory runs out. */
+static bool fold_turned(struct graph *g, const struct node *dequantization)
+{
+    struct node *cast = dequantization->inputs[2].value->producer, *sub = cast->inputs[0].value->producer;
+
+    return !node_is_constant(sub) || (node_fold(g, sub) && node_fold(g, cast));
+}
+
+/*
+ * Lets a contraction read an operand as bytes of the other sign, if the library takes it then: a matmul its second one as
+ * signed bytes, a transposed convolution its first one as unsigned ones.  Returns false if memory runs out.
+ */
+static bool turn_operand(struct graph *g, const struct target *t, struct node *contraction)
+{
+    const uint32_t slot = contraction->op == OP_MATMUL;
+    const dtype type = slot ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
+    struct node *n = contraction->inputs[slot].value->producer, *nodes[OPERANDS + 1], *mark = contraction->prev;
+    struct value *old = n->results[0], *inputs[3] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value}, *v;
+
+    if ((contraction->op != OP_MATMUL && contraction->op != OP_CONV_TRANSPOSE2D) || n->cluster ||
+        inputs[0]->type.type != type || node_is_constant(n))
+        return true;
+    inputs[0] = turn_bytes(g, contraction, inputs[0]);
+    inputs[2] = inputs[0] ? turn_bytes(g, contraction, inputs[2]) : NULL;
+    v = inputs[2] ? make_node(g, contraction, OP_DEQUANTIZE_LINEAR, n, 3, inputs, n->options, &n->args) : NULL;
+    if (!v || !fold_turned(g, v->producer))
+        return false;
+    node_set_input(contraction, slot, v);
+    for (uint32_t i = 0; i < OPERANDS; i++)
+        nodes[i] = contraction->inputs[i].value->producer;
+    nodes[OPERANDS] = contraction;
+    if (t->takes_quantized(t->user, nodes, OPERANDS + 1)) {
+        if (!old->uses && !old->output_uses)
+            node_remove(n);
+        return true;
+    }
+    node_set_input(contraction, slot, old);
+    while (contraction->prev != mark)
+        node_remove(contraction->prev);
+    return true;
 }
 
 /* Makes the longest cluster that begins with this contraction.  Returns false if there is none, or if memory runs out. */
@@ -98,7 +157,9 @@ bool pass_fuse_quantized(struct graph *g, const struct pass_options *o)
     if (!o->target || !o->target->takes_quantized)
         return false;
     graph_for_each (g, n) {
-        if (!n->cluster && is_contraction_of_bytes(n))
+        if (n->cluster || !is_contraction_of_bytes(n))
+            continue;
+        if (turn_operand(g, o->target, n))
             changed |= fuse(g, o->target, n);
         if (g->error.status)
             return changed;

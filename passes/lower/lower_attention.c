@@ -12,6 +12,7 @@
  *   scores     chain(K Q^T) by micro-kernels, [key]                   Q K^T, sums along vectors
  *   chain      -                                                      chain(scores) in place
  *   softmax    exp(score - largest score of the row) in place, and 1 / their sum
+ *   weights    those divided by their sum and rounded to float16, if the graph does, in place; nothing is divided later then
  *   product    V^T times those by micro-kernels, block of keys by     those times V
  *              block of keys, [block][width]
  *   combine    the blocks' sum divided by the sum of the exponentials, [width]
@@ -260,6 +261,14 @@ static bool make_mask(struct builder *b, uint32_t mask)
     return stage_end(&st.stage, good, "mask", KSTAGE_ALWAYS);
 }
 
+/* Says what v's element at m is, in float32: that of a value of float16 is rounded, as that of any node is. */
+static void know_result(struct part *st, const struct value *v, const struct map *m, uint32_t e)
+{
+    if (e != KEXPR_NONE && dtype_is_low_precision(v->type.type))
+        e = kernel_op1(st->stage.l.k, kop_round(v->type.type), e);
+    lower_know(&st->stage.l, v, m, e);
+}
+
 /* Returns how many sums a stage has. */
 static uint32_t count_sums(const struct kernel *k)
 {
@@ -280,7 +289,7 @@ static uint32_t chain_of(struct part *st, const struct row *row, struct kaffine 
 
     if (!guard_row(st, &m, row) || !guard_row(st, &of_scores, row))
         return KEXPR_NONE;
-    lower_know(l, scores, &of_scores, score);
+    know_result(st, scores, &of_scores, score);
     for (uint32_t i = 0; !b->few && i < b->a.mask_count; i++) {
         struct map at = softmax_map(st, b->a.masks[i], row, key);
 
@@ -389,6 +398,33 @@ static bool make_softmax(struct builder *b)
     return stage_end(&st.stage, good, "softmax", KSTAGE_ALWAYS);
 }
 
+/* Rounds the softmax's results as the graph does on their way to the second matmul. */
+static bool make_weights(struct builder *b)
+{
+    const struct value *softmax = b->a.softmax->results[0], *weights = b->a.product->inputs[0].value;
+    struct part st;
+    bool good = part_begin(&st, b);
+
+    if (good) {
+        struct kernel *k = st.stage.l.k;
+        struct kaffine block = b->bounded ? add_blocks(&st, KVAR_PARALLEL) : kaffine_const(0), of_block;
+        struct row row = add_vars(&st, b->bounded ? b->block_keys : b->a.keys, &of_block);
+        struct kaffine key = key_of(&st, block, of_block), at = local_at(&st, key, b->a.keys, row.lane);
+        struct map of_softmax = softmax_map(&st, softmax, &row, key), m = matrix_map(&st, weights, row.of_all, key);
+        uint32_t e = kernel_op2(k, K_MUL, load_local(&st, LOCAL_SCORES, at), load_local(&st, LOCAL_INVERSE, row.lane));
+
+        good = guard_row(&st, &of_softmax, &row) && guard_row(&st, &m, &row);
+        if (good) {
+            know_result(&st, softmax, &of_softmax, e);
+            e = lower_value(&st.stage.l, weights, &m);
+        }
+        good = good && e != KEXPR_NONE && count_sums(k) == 0;
+        if (good)
+            store_local(&st, LOCAL_SCORES, at, e);
+    }
+    return stage_end(&st.stage, good, "weights", KSTAGE_ALWAYS);
+}
+
 static bool make_product(struct builder *b)
 {
     const struct value *v = b->a.product->inputs[1].value;
@@ -427,8 +463,9 @@ static bool make_combine(struct builder *b)
         uint32_t sum =
             kernel_reduce(k, KR_SUM, load_local(&st, LOCAL_BLOCKS, local_at(&st, line, b->blocks * b->a.width, row.lane)));
 
-        store_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane),
-                    kernel_op2(k, K_MUL, sum, load_local(&st, LOCAL_INVERSE, row.lane)));
+        if (!b->a.rounds)
+            sum = kernel_op2(k, K_MUL, sum, load_local(&st, LOCAL_INVERSE, row.lane));
+        store_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane), sum);
     }
     return stage_end(&st.stage, good, "combine", KSTAGE_ALWAYS);
 }
@@ -469,7 +506,7 @@ static bool make_output(struct builder *b)
 
         good = guard_row(&st, &m, &row);
         if (good)
-            lower_know(&st.stage.l, result, &m, load_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane)));
+            know_result(&st, result, &m, load_local(&st, LOCAL_PRODUCT, local_at(&st, column, b->a.width, row.lane)));
         good = good && store_outputs(&st, &m);
     }
     return stage_end(&st.stage, good, "output", KSTAGE_ALWAYS);
@@ -525,6 +562,12 @@ static void choose_macro_tiles(struct builder *b)
         b->group_var = add_macro_tiles(b, a->group);
 }
 
+/* Returns the type in which a mask is kept.  That of float16 is converted once, not for each head that shares it. */
+static dtype mask_type(const struct value *mask)
+{
+    return mask->type.type == WNNOperandDataType_Float16 ? WNNOperandDataType_Float32 : mask->type.type;
+}
+
 /* Adds the locals in the order of the enumeration. */
 static void add_locals(struct builder *b)
 {
@@ -534,7 +577,7 @@ static void add_locals(struct builder *b)
     stages_local(&b->stages, b->blocks * b->a.width * b->tile_rows);
     stages_local(&b->stages, b->a.width * b->tile_rows);
     for (uint32_t i = 0; i < b->a.mask_count; i++)
-        kernel_local(b->stages.kernel, b->a.masks[i]->type.type, b->few ? 1 : b->a.keys * b->tile_rows);
+        kernel_local(b->stages.kernel, mask_type(b->a.masks[i]), b->few ? 1 : b->a.keys * b->tile_rows);
     if (b->bounded)
         kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 1);
 }
@@ -564,5 +607,6 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     for (uint32_t i = 0; good && !b.few && i < b.a.mask_count; i++)
         good = make_mask(&b, i);
     return stages_end(&b.stages, good && (b.few ? make_sums(&b) && make_chain(&b) : make_scores(&b)) && make_softmax(&b) &&
-                                     make_product(&b) && make_combine(&b) && make_output(&b));
+                                     (!b.a.rounds || make_weights(&b)) && make_product(&b) && make_combine(&b) &&
+                                     make_output(&b));
 }

@@ -65,13 +65,14 @@ struct dnn_problem {
     int32_t src_zero;                         /* of a contraction of integers: the source's zero point */
     int32_t src_zero_type;                    /* dnnl_data_type_t of the byte that has it at run time; 0 if it is src_zero */
     int32_t weights_zero;                     /* of a matmul of integers: the weights' zero point */
-    int64_t scale_mask;                       /* of one too: the destination's dimensions that the output scales go along */
-    int32_t precision, parts;    /* what is allowed (WNNPrecision), and how many bfloat16 numbers an operand is split into, or 0
-                                  * if it stays float32; layouts, types and weights below are those of the float32 operands all
-                                  * the same */
-    int32_t given_late;          /* weights are no constants */
+    int32_t weights_zero_type;                /* likewise, of weights that are no constants */
+    int32_t given_late;                       /* weights are no constants */
+    int64_t scale_mask;       /* of a contraction of integers: the destination's dimensions that the output scales go along */
+    int32_t precision, parts; /* what is allowed (WNNPrecision), and how many bfloat16 numbers an operand is split into, or 0
+                               * if it stays float32; layouts, types and weights below are those of the float32 operands all
+                               * the same */
     int32_t given_low_precision; /* bits 1 << dnn_side of operands that lie in memory as bfloat16; parts must become 1 */
-    int64_t by_gemm;             /* a matmul of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
+    int32_t by_gemm;             /* a matmul of one row: oneDNN's gemm reads weights at memory speed, its own choice does not */
     struct dnn_layout src, weights, bias, dst;
     int64_t strides[2], dilations[2], low[2], high[2];
     struct dnn_post posts[DNN_POSTS_MAX];
@@ -86,8 +87,10 @@ struct dnn_operand {
 
 /** Says what the integers of a contraction stand for. */
 struct dnn_quantization {
-    const struct value *weight_scale, *weight_zero; /* constants: one number, or one per block of output channels */
-    uint32_t channel_axis;                          /* the weights' dimension of output channels */
+    /* These are constants, one number or one per block of output channels.  Weights that are no constants may have single
+     * numbers that are known at run time only. */
+    const struct value *weight_scale, *weight_zero;
+    uint32_t channel_axis; /* the weights' dimension of output channels */
     float src_scale;
     float dst_scale; /* of the result, if the output scales contain it; 1 otherwise */
 };
@@ -97,7 +100,7 @@ struct dnn_cluster {
     struct dnn_problem problem;
     struct dnn_quantization quantization; /* weight_scale is NULL if the contraction is one of floats */
     struct dnn_operand src, weights, bias, posts[DNN_POSTS_MAX];
-    const struct value *src_zero; /* of a contraction of integers: the source's zero point if it is known at run time only */
+    const struct value *zeros[2]; /* by dnn_side, of a contraction of integers: zero points that are known at run time only */
     /*
      * This is a gemm's c that is one number per row, which no post-op adds fast: the destination is filled with it and summed
      * to.

@@ -200,21 +200,20 @@ static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
 
 /**
  * Makes a contraction of integers give scales[..] * (sum of (src - src_zero) * (weights - weights_zero) + bias), where `mask`
- * says which dimensions of the destination the scales go along.  With `late` src_zero is an argument of the call, one int32
- * number.  3.x scales every operand by itself and not the bias, so integers are for 2.x only.
+ * says which dimensions of the destination the scales go along.  DNNL_RUNTIME_S32_VAL stands for a zero point that is an
+ * argument of the call, one int32 number.  3.x scales every operand by itself and not the bias, so integers are for 2.x only.
  */
 static inline dnnl_status_t dnn_set_quantization(dnnl_primitive_attr_t attributes, int64_t count, int mask, const float *scales,
-                                                 int32_t src_zero, bool late, int32_t weights_zero)
+                                                 int32_t src_zero, int32_t weights_zero)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero, (void)late, (void)weights_zero;
+    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero, (void)weights_zero;
     return dnnl_unimplemented;
 #else
-    const int32_t zero = late ? DNNL_RUNTIME_S32_VAL : src_zero;
     dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, count, mask, scales);
 
-    if (status == dnnl_success && zero)
-        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &zero);
+    if (status == dnnl_success && src_zero)
+        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &src_zero);
     if (status == dnnl_success && weights_zero)
         status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_WEIGHTS, 1, 0, &weights_zero);
     return status;

@@ -101,8 +101,9 @@ static dnnl_status_t create_pd(void *user)
 
     c->attributes = dnn_create_attributes();
     if (!c->attributes || !append_posts(p, c->attributes) ||
-        (c->scales && dnn_set_quantization(c->attributes, dnn_scale_count(p), (int)p->scale_mask, c->scales, p->src_zero,
-                                           p->src_zero_type != 0, p->weights_zero) != dnnl_success))
+        (c->scales && dnn_set_quantization(c->attributes, dnn_scale_count(p), (int)p->scale_mask, c->scales,
+                                           p->src_zero_type ? DNNL_RUNTIME_S32_VAL : p->src_zero,
+                                           p->weights_zero_type ? DNNL_RUNTIME_S32_VAL : p->weights_zero) != dnnl_success))
         return dnnl_out_of_memory;
     return p->kind == DNN_MATMUL
                ? dnn_matmul(&c->pd, c->l->engine, c->src, c->weights, c->bias, c->dst, c->attributes, accept, c)

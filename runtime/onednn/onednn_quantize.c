@@ -17,9 +17,11 @@
  * at ties, seen in float32.  Other post-ops between the contraction and quantizeLinear get the float's own units and the final
  * division as it is.  The zero point is added after rounding: if it were added first, float32 would lose bits of the fraction.
  *
- * The zero point of weights should vanish: where w - zw fits into the library's s8, for every element, that is what is packed.
- * Elsewhere a matmul of weights with one zero point for all packs them as s8, and the library takes the zero point off, which
- * costs it the sums of the source's rows.
+ * Weights that are no constants, those of a product of two activations, are read as they lie, s8 with one zero point.
+ *
+ * The zero point of constant weights should vanish: where w - zw fits into the library's s8, for every element, that is what is
+ * packed. Elsewhere a matmul of weights with one zero point for all packs them as s8, and the library takes the zero point off,
+ * which costs it the sums of the source's rows.
  */
 #include "ir/graph/conv.h"
 #include "runtime/onednn/onednn.h"
@@ -110,14 +112,16 @@ int64_t dnn_scale_count(const struct dnn_problem *p)
     return p->scale_mask ? channel_count(p) : 1;
 }
 
-/** Returns the number that a sum of integers of this channel is to be multiplied by to be the float contraction's result;
- * exact. */
+/** Returns the number that a sum of integers of this channel is to be multiplied by to be the float contraction's result, but
+ * for scales that are known at run time only; exact. */
 static double contraction_scale(const struct dnn_cluster *c, int64_t channel)
 {
     const struct dnn_quantization *q = &c->quantization;
-    int64_t i = channel_element(q->weight_scale, q->channel_axis, channel, channel_count(&c->problem));
 
-    return (double)q->src_scale * (double)float_at(q->weight_scale, i);
+    if (!is_constant(q->weight_scale))
+        return (double)q->src_scale;
+    return (double)q->src_scale * (double)float_at(q->weight_scale, channel_element(q->weight_scale, q->channel_axis, channel,
+                                                                                    channel_count(&c->problem)));
 }
 
 static float output_scale(const struct dnn_cluster *c, int64_t channel)
@@ -254,7 +258,7 @@ static const struct node *dequantization_of(struct node *const *nodes, uint32_t 
 /** Returns the dimension of the weights that is the output channel. */
 static uint32_t channel_axis(const struct node *anchor)
 {
-    if (anchor->op == OP_CONV2D)
+    if (anchor->op == OP_CONV2D || anchor->op == OP_CONV_TRANSPOSE2D)
         return conv_view(anchor).filter[AXIS_OUTPUT];
     if (anchor->op == OP_GEMM)
         return !NODE_OPTIONS(anchor, WNNGemmOptions)->bTranspose;
@@ -314,6 +318,12 @@ static bool scale_late(struct dnn_cluster *c, const struct value *scale)
     return true;
 }
 
+/** Returns the type of a zero point that is known at run time only. */
+static int32_t zero_type(const struct value *zero)
+{
+    return zero->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
+}
+
 /** Describes scale and zero point of the first operand, which are constants or single numbers known at run time. */
 static bool describe_source(const struct node *src, struct dnn_cluster *c)
 {
@@ -331,10 +341,61 @@ static bool describe_source(const struct node *src, struct dnn_cluster *c)
     if (fixed_zero) {
         p->src_zero = integer_at(zero, 0);
     } else {
-        p->src_zero_type = zero->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
-        c->src_zero = zero;
+        p->src_zero_type = zero_type(zero);
+        c->zeros[DNN_SOURCE] = zero;
     }
     return fixed_scale || scale_late(c, scale);
+}
+
+/**
+ * Describes weights that are no constants, which lie in memory as s8 and are read as they lie: a scale for all of them or, if
+ * it is constant, for every output channel, and one zero point.
+ */
+static bool describe_late_weights(struct dnn_cluster *c)
+{
+    const struct value *scale = c->quantization.weight_scale, *zero = c->quantization.weight_zero;
+    struct dnn_problem *p = &c->problem;
+    const bool fixed_scale = is_constant(scale), fixed_zero = is_constant(zero);
+
+    if (c->anchor->op != OP_MATMUL || !c->machine->prepares_operands ||
+        c->weights.value->type.type != WNNOperandDataType_Int8 || term_count(p) > WIDE_TERMS_MAX)
+        return false;
+    if (!is_byte(zero->type.type) || (fixed_zero ? !is_uniform(zero) : type_elements(&zero->type) != 1))
+        return false;
+    if (fixed_scale ? !is_per_channel(scale, c->quantization.channel_axis) : type_elements(&scale->type) != 1)
+        return false;
+    if (fixed_zero) {
+        p->weights_zero = integer_at(zero, 0);
+    } else {
+        p->weights_zero_type = zero_type(zero);
+        c->zeros[DNN_WEIGHTS] = zero;
+    }
+    return fixed_scale || scale_late(c, scale);
+}
+
+/**
+ * Returns whether a transposed convolution is one to be computed in integers.  With groups the weights' channels would be those
+ * of a group; from signed bytes the library takes as long as generated code with floats does.  A result at a corner is the sum
+ * of one product for each input channel.
+ */
+static bool takes_transposed(const struct dnn_cluster *c)
+{
+    const struct dnn_layout *w = &c->problem.weights;
+
+    return w->rank == 4 && c->problem.src_type == dnnl_u8 && w->dims[1] >= TERMS_MIN;
+}
+
+/** Describes weights that are constants. */
+static bool describe_constant_weights(struct dnn_cluster *c)
+{
+    const struct dnn_quantization *q = &c->quantization;
+
+    if (!is_per_channel(q->weight_scale, q->channel_axis) || !is_per_channel(q->weight_zero, q->channel_axis))
+        return false;
+    if (c->problem.kind == DNN_TRANSPOSED_CONVOLUTION && !takes_transposed(c))
+        return false;
+    c->problem.weights.free = 1;
+    return weights_are_shared(&c->problem);
 }
 
 bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct dnn_cluster *c)
@@ -345,29 +406,28 @@ bool dnn_describe_dequantized(struct node *const *nodes, uint32_t before, struct
     const struct node *weights = dequantization_of(nodes, before, c->anchor->inputs[1].value);
     const struct value *x, *w;
 
-    if (before != 2 || !src || !weights || src == weights || p->kind == DNN_TRANSPOSED_CONVOLUTION)
+    if (before != 2 || !src || !weights || src == weights)
         return false;
     x = src->inputs[0].value;
     w = weights->inputs[0].value;
-    if (!is_byte(x->type.type) || !is_byte(w->type.type) || !is_constant(w))
+    if (!is_byte(x->type.type) || !is_byte(w->type.type))
         return false;
     q->weight_scale = weights->inputs[1].value;
     q->weight_zero = weights->inputs[2].value;
     q->channel_axis = channel_axis(c->anchor);
     q->dst_scale = 1;
-    if (q->weight_scale->type.type != WNNOperandDataType_Float32 || !is_per_channel(q->weight_scale, q->channel_axis) ||
-        !is_per_channel(q->weight_zero, q->channel_axis) || (c->bias.value && !is_constant(c->bias.value)))
+    if (q->weight_scale->type.type != WNNOperandDataType_Float32 || (c->bias.value && !is_constant(c->bias.value)))
         return false;
     c->src.value = x;
     c->weights.value = w;
     p->src_type = x->type.type == WNNOperandDataType_Uint8 ? dnnl_u8 : dnnl_s8;
     p->weights_type = dnnl_s8;
-    if (!describe_source(src, c))
+    p->given_late = !is_constant(w);
+    if (!(p->given_late ? describe_late_weights : describe_constant_weights)(c) || !describe_source(src, c))
         return false;
-    p->scale_mask = is_uniform(q->weight_scale) ? 0 : (int64_t)1 << dnn_channel(p);
-    p->weights.free = 1;
-    return weights_are_shared(p) && term_count(p) >= TERMS_MIN && term_count(p) <= TERMS_MAX && scales_are_normal(c) &&
-           weights_fit(c, term_count(p));
+    p->scale_mask = !is_constant(q->weight_scale) || is_uniform(q->weight_scale) ? 0 : (int64_t)1 << dnn_channel(p);
+    return term_count(p) >= TERMS_MIN && term_count(p) <= TERMS_MAX && scales_are_normal(c) &&
+           (p->given_late || weights_fit(c, term_count(p)));
 }
 
 /* ---- the result ---- */

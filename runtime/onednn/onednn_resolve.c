@@ -290,7 +290,7 @@ bool dnn_resolve(struct library *l, struct dnn_cluster *c)
         way = *p;
         taken = try_problem(l, &way, scales);
     }
-    if (!taken && !way.weights.free) { /* run-time weights that must be reordered first */
+    if (!taken && !way.weights.free && !integers) { /* run-time weights that must be reordered first */
         way.weights.free = 1;
         taken = try_problem(l, &way, scales);
     }

@@ -88,6 +88,10 @@ static const char *types_flaw(const struct dnn_problem *p)
         return "its zero point";
     if (p->weights_zero && (!integers || p->kind != DNN_MATMUL || p->weights_zero < INT8_MIN || p->weights_zero > INT8_MAX))
         return "the zero point of its weights";
+    if (p->weights_zero_type && (!integers || !is_type(p->weights_zero_type, false) || !p->given_late || p->weights_zero))
+        return "the zero point of its weights";
+    if (integers && p->given_late && (p->kind != DNN_MATMUL || p->weights.free))
+        return "its weights";
     return floats || integers ? NULL : "its types";
 }
 
@@ -145,9 +149,9 @@ static void save_layout(const struct dnn_layout *l, struct stream_writer *o)
 
 static void save_problem(const struct dnn_problem *p, struct stream_writer *o)
 {
-    const int32_t words[] = {p->kind,          p->src_type,    p->weights_type, p->dst_type,   p->src_zero,
-                             p->by_gemm != 0,  p->post_count,  p->precision,    p->given_late, p->given_low_precision,
-                             p->src_zero_type, p->weights_zero};
+    const int32_t words[] = {p->kind,          p->src_type,     p->weights_type,     p->dst_type,   p->src_zero,
+                             p->by_gemm != 0,  p->post_count,   p->precision,        p->given_late, p->given_low_precision,
+                             p->src_zero_type, p->weights_zero, p->weights_zero_type};
 
     out_bytes(o, words, sizeof words);
     out_i64(o, p->scale_mask);
@@ -290,8 +294,9 @@ bool library_step_save(const struct library_step *s, bool unpacked, struct strea
     for (int32_t i = 0; i < p->post_count; i++)
         if (p->posts[i].kind == DNN_POST_BINARY)
             save_operand(s, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, o);
-    if (s->late_zero.type)
-        out_u32(o, s->late_zero.input);
+    for (int i = 0; i < 2; i++)
+        if (s->late_zeros[i].type)
+            out_u32(o, s->late_zeros[i].input);
     save_scaling(s, o);
     return true;
 }
@@ -344,7 +349,7 @@ static bool load_posts(struct loader *x, struct dnn_problem *p)
 
 static bool load_types(struct loader *x, struct dnn_problem *p)
 {
-    int32_t words[12];
+    int32_t words[13];
 
     in_bytes(x->in, words, sizeof words);
     p->kind = words[0];
@@ -359,6 +364,7 @@ static bool load_types(struct loader *x, struct dnn_problem *p)
     p->given_low_precision = words[9];
     p->src_zero_type = words[10];
     p->weights_zero = words[11];
+    p->weights_zero_type = words[12];
     p->scale_mask = in_i64(x->in);
     return (p->post_count >= 0 && p->post_count <= DNN_POSTS_MAX) || damaged(x, "its kind");
 }
@@ -489,7 +495,7 @@ static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
     switch ((enum form)in_u32(x->in)) {
     case FORM_INPUT:
         type = dnn_given_type(p, DNN_WEIGHTS);
-        done = p->weights_type == dnnl_f32 && load_input(x, layout_bytes(&p->weights, type), type, &input) &&
+        done = (p->weights_type == dnnl_f32 || p->given_late) && load_input(x, layout_bytes(&p->weights, type), type, &input) &&
                dnn_use_input_weights(x->l, s, a, given, wanted, input);
         break;
     case FORM_DATA:
@@ -548,9 +554,9 @@ static bool load_posts_operands(struct loader *x)
     return true;
 }
 
-static bool load_late_zero(struct loader *x)
+static bool load_late_zero(struct loader *x, enum dnn_side side)
 {
-    const int32_t type = x->s->problem.src_zero_type;
+    const int32_t type = side == DNN_SOURCE ? x->s->problem.src_zero_type : x->s->problem.weights_zero_type;
     uint32_t input;
 
     if (!type)
@@ -558,7 +564,7 @@ static bool load_late_zero(struct loader *x)
     if (!x->l->machine.prepares_operands)
         return damaged(x, "a zero point");
     return load_input(x, dnn_type_size(type), type, &input) &&
-           (dnn_add_late_zero(x->s, &x->s->calls[1], input) || error_out_of_memory(x->e));
+           (dnn_add_late_zero(x->s, &x->s->calls[1], side, input) || error_out_of_memory(x->e));
 }
 
 static bool load_output(struct loader *x)
@@ -584,8 +590,8 @@ static bool load_arguments(struct loader *x, const_dnnl_primitive_desc_t pd)
     return load_operand(x, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE)) &&
            (dnn_low_precision_argument(s, &s->calls[1].args[0], DNN_SOURCE) || error_out_of_memory(x->e)) &&
            load_weights(x, pd) && (!p->bias.rank || load_operand(x, DNNL_ARG_BIAS, &p->bias, dnnl_f32)) &&
-           load_posts_operands(x) && load_late_zero(x) && load_output(x) && load_scaling(x) &&
-           (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
+           load_posts_operands(x) && load_late_zero(x, DNN_SOURCE) && load_late_zero(x, DNN_WEIGHTS) && load_output(x) &&
+           load_scaling(x) && (dnn_add_scratchpad(s, &s->calls[1], pd) || error_out_of_memory(x->e)) &&
            (dnn_create_primitive(x->l, &s->calls[1], pd) || damaged(x, "oneDNN does not make the primitive"));
 }
 

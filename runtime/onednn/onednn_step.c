@@ -120,16 +120,18 @@ static bool add_plain_argument(struct library_step *s, struct primitive_call *c,
     return a && argument_from_operand(s, a, x);
 }
 
-bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, uint32_t input)
+bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dnn_side side, uint32_t input)
 {
     const int64_t one = 1;
-    struct argument *a = dnn_add_argument(c, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnn_md_create(1, &one, &one, dnnl_s32));
+    const int operand = side == DNN_SOURCE ? DNNL_ARG_SRC : DNNL_ARG_WEIGHTS;
+    struct argument *a = dnn_add_argument(c, DNNL_ARG_ATTR_ZERO_POINTS | operand, dnn_md_create(1, &one, &one, dnnl_s32));
 
     if (!a)
         return false;
     a->source = FROM_SCRATCH;
     a->offset = dnn_reserve_scratch(s, sizeof(int32_t));
-    s->late_zero = (struct late_zero){s->problem.src_zero_type, input, a->offset};
+    s->late_zeros[side] =
+        (struct late_zero){side == DNN_SOURCE ? s->problem.src_zero_type : s->problem.weights_zero_type, input, a->offset};
     return true;
 }
 
@@ -272,9 +274,11 @@ static bool add_arguments(struct library *l, struct library_step *s, const_dnnl_
 
     if (!add_plain_argument(s, contraction, DNNL_ARG_SRC, &p->src, dnn_given_type(p, DNN_SOURCE), &c->src) ||
         !dnn_low_precision_argument(s, &contraction->args[0], DNN_SOURCE) || !dnn_add_weights(l, s, contraction, pd, c) ||
-        (p->bias.rank && !add_bias(s, contraction, c)) ||
-        (c->src_zero && !dnn_add_late_zero(s, contraction, dnn_input_index(s, c->src_zero))))
+        (p->bias.rank && !add_bias(s, contraction, c)))
         return false;
+    for (int i = 0; i < 2; i++)
+        if (c->zeros[i] && !dnn_add_late_zero(s, contraction, (enum dnn_side)i, dnn_input_index(s, c->zeros[i])))
+            return false;
     for (int32_t i = 0; i < p->post_count; i++)
         if (p->posts[i].kind == DNN_POST_BINARY && !add_post_operand(s, contraction, c, i))
             return false;

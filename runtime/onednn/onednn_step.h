@@ -8,7 +8,7 @@
 
 #include "runtime/onednn/onednn.h"
 
-enum { ARGS_MAX = 6 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 5 + DNN_POSTS_MAX };
+enum { ARGS_MAX = 7 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 6 + DNN_POSTS_MAX };
 
 enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
 
@@ -71,7 +71,7 @@ struct library_step {
     struct primitive_call calls[CALLS_MAX];
     struct scaling scaling;
     struct low_precision_operand low_precision_operands[2]; /* by enum dnn_side; constant weights are not among them */
-    struct late_zero late_zero;
+    struct late_zero late_zeros[2];                         /* by enum dnn_side */
     uint32_t input_count;
     const struct value *inputs[INPUTS_MAX];
     const struct value *output;
@@ -95,16 +95,16 @@ struct library_step {
 void dnn_scale(const struct scaling *x, const float *in, float *out);
 /** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
 struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
-/** Adds the zero point that the problem has at run time only, if it has one; it is input `input`.  Returns false if memory runs
+/** Adds the zero point of an operand that the problem has at run time only; it is input `input`.  Returns false if memory runs
  * out. */
-bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, uint32_t input);
+bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dnn_side side, uint32_t input);
 /** Adds the scratchpad that a primitive wants, if it wants one.  Returns false if memory runs out. */
 bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
 /** Reserves scratch bytes; returns their offset. */
 int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes);
 /**
  * Returns how weights lie that were not packed: with the problem's strides, those of their parts, or dense if they are
- * integers.  Returns NULL if memory runs out.
+ * constant integers.  Returns NULL if memory runs out.
  */
 dnn_md dnn_given_weights(const struct dnn_problem *p);
 /**

@@ -210,8 +210,8 @@ dnn_md dnn_given_weights(const struct dnn_problem *p)
 
         return dnn_md_create(l.rank, l.dims, l.strides, dnnl_bf16);
     }
-    if (p->weights_type == dnnl_f32)
-        return dnn_md_create(w->rank, w->dims, w->strides, dnnl_f32);
+    if (p->weights_type == dnnl_f32 || p->given_late)
+        return dnn_md_create(w->rank, w->dims, w->strides, (dnnl_data_type_t)p->weights_type);
     for (int i = w->rank; i-- > 0; size *= w->dims[i])
         strides[i] = size;
     return dnn_md_create(w->rank, w->dims, strides, (dnnl_data_type_t)p->weights_type);
@@ -258,7 +258,7 @@ bool dnn_use_input_weights(struct library *l, struct library_step *s, struct arg
     return true;
 }
 
-/** Adds weights of floats. */
+/** Adds weights of floats, or of integers that are no constants. */
 static bool add_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
                         const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
@@ -284,7 +284,7 @@ static bool add_weights(struct library *l, struct library_step *s, struct primit
     return done;
 }
 
-/** Adds weights of integers, which are packed always: every implementation has a layout of its own. */
+/** Adds constant weights of integers, which are packed always: every implementation has a layout of its own. */
 static bool add_integer_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
                                 const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
@@ -314,5 +314,6 @@ static bool add_integer_weights(struct library *l, struct library_step *s, struc
 bool dnn_add_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
                      const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c)
 {
-    return (c->quantization.weight_scale ? add_integer_weights : add_weights)(l, s, contraction, pd, c);
+    return (c->quantization.weight_scale && !c->problem.given_late ? add_integer_weights : add_weights)(l, s, contraction, pd,
+                                                                                                        c);
 }

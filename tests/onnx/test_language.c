@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Operators of language models in the domain com.microsoft, on models made here, against plain loops in double: MatMulNBits and
- * GatherBlockQuantized with 4 and 8 bits, GroupQueryAttention with its cache.
+ * GatherBlockQuantized with 4 and 8 bits, GroupQueryAttention with its cache; and MatMul and Gemm by what DequantizeLinear
+ * makes float16 of.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +18,7 @@
 #include "ir/graph/ir.h"
 #include "onnx/net.h"
 
-enum { U8 = 2, I32 = 6, F16 = 10, MOST = 4096 };
+enum { U8 = 2, I8 = 3, I32 = 6, F16 = 10, MOST = 4096 };
 
 static uint32_t state = 1;
 
@@ -180,6 +181,69 @@ static void matmuls_of_4_and_8_bits_are_right(void **unused)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_matmul(&cases[i]);
+}
+
+enum { MATRIX, TRANSPOSED, GEMM, WAYS };
+
+/* Multiplies float16 rows by bytes with float16 scales, for each column or in blocks: nothing but the result is rounded. */
+static void check_dequantized(int way, bool blocks)
+{
+    enum { M = 3, K = 64, N = 5, BLOCK = 16 };
+    const int64_t dims[2] = {way == MATRIX ? K : N, way == MATRIX ? N : K};
+    const int64_t scale_dims[2] = {way == MATRIX ? K / BLOCK : N, way == MATRIX ? N : K / BLOCK};
+    const int64_t along = (way == MATRIX) == blocks ? 0 : 1; /* the axis of the scales */
+    static float a[M * K], scales[N * K / BLOCK], bias[N];
+    static int8_t b[K * N];
+    static uint16_t out[M * N];
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+
+    assert_non_null(t);
+    start(t, 21);
+    fill(a, M * K);
+    fill(scales, N * K / BLOCK);
+    for (int i = 0; i < K * N; i++)
+        b[i] = (int8_t)((int)next(255) - 127);
+    uint16_t *in = halves(a, M * K), *small = halves(scales, N * K / BLOCK);
+    input(t, "a", F16, "3 64");
+    initializer(t, tensor(t, "b", I8, 2, dims, b, sizeof b));
+    initializer(t, tensor(t, "s", F16, blocks ? 2 : 1, blocks ? scale_dims : (int64_t[]){N}, small,
+                          (size_t)(blocks ? N * K / BLOCK : N) * sizeof *small));
+    half_floats(t, "bias", N, bias);
+    n = node(t, "DequantizeLinear", "b s", "w");
+    attribute_int(t, n, "axis", along);
+    if (blocks)
+        attribute_int(t, n, "block_size", BLOCK);
+    if (way == TRANSPOSED)
+        node(t, "Transpose", "w", "v");
+    n = way == GEMM ? node(t, "Gemm", "a w bias", "y") : node(t, "MatMul", way == TRANSPOSED ? "a v" : "a w", "y");
+    if (way == GEMM)
+        attribute_int(t, n, "transB", 1);
+    output(t, "y");
+    run(t, (void *[]){in}, (void *[]){out}, (size_t[]){sizeof out});
+    for (int m = 0; m < M; m++)
+        for (int j = 0; j < N; j++) {
+            double want = way == GEMM ? (double)bias[j] : 0, magnitude = fabs(want);
+            for (int k = 0; k < K; k++) {
+                const int64_t scale = !blocks ? j : way == MATRIX ? k / BLOCK * N + j : j * (K / BLOCK) + k / BLOCK;
+                const double w = b[way == MATRIX ? k * N + j : j * K + k] * (double)scales[scale];
+                want += (double)a[m * K + k] * w;
+                magnitude += fabs((double)a[m * K + k] * w);
+            }
+            assert_float_equal(f16_to_f32(out[m * N + j]), want, magnitude * (K + 3) * 0x1p-24 + fabs(want) * 0x1p-11);
+        }
+    free(in);
+    free(small);
+    free_net(t);
+    free(t);
+}
+
+static void weights_dequantized_to_float16_are_not_rounded(void **unused)
+{
+    (void)unused;
+    for (int way = 0; way < WAYS; way++)
+        for (int blocks = 0; blocks < 2; blocks++)
+            check_dequantized(way, blocks);
 }
 
 static void check_gather(int bits, bool zero_points)
@@ -478,9 +542,8 @@ static void what_does_not_fit_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matmuls_of_4_and_8_bits_are_right),
-        cmocka_unit_test(rows_of_quantised_tables_are_right),
-        cmocka_unit_test(grouped_queries_attend_to_their_cache),
+        cmocka_unit_test(matmuls_of_4_and_8_bits_are_right),  cmocka_unit_test(weights_dequantized_to_float16_are_not_rounded),
+        cmocka_unit_test(rows_of_quantised_tables_are_right), cmocka_unit_test(grouped_queries_attend_to_their_cache),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests(tests, create_context, release_context);

@@ -155,26 +155,26 @@ static void einsum_equals_loops_for_any_equation(void **unused)
 
 /* ---- matmuls of integers ---- */
 
-static void integer_matmuls_are_exact_beyond_float32(void **unused)
+/* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits. */
+static void check_integer_matmul(size_t terms, const char *a_dims, const char *b_dims)
 {
-    enum { M = 3, K = 1500, N = 2 };
-    static uint8_t a[M * K];
-    static int8_t b[K * N];
+    enum { M = 3, MOST = 6000, N = 2 };
+    static uint8_t a[M * MOST];
+    static int8_t b[MOST * N];
     int32_t y[M * N];
     void *inputs[2] = {a, b}, *outputs[1] = {y};
     size_t bytes = sizeof y;
     uint8_t zero_a = 3;
     struct net *t = malloc(sizeof *t);
-    (void)unused;
 
     assert_non_null(t);
     start(t, 13);
-    for (size_t i = 0; i < M * K; i++)
+    for (size_t i = 0; i < M * terms; i++)
         a[i] = (uint8_t)(255 - next(3));
-    for (size_t i = 0; i < K * N; i++)
+    for (size_t i = 0; i < terms * N; i++)
         b[i] = (int8_t)(-128 + (int)next(2));
-    input(t, "a", U8, "3 1500");
-    input(t, "b", I8, "1500 2");
+    input(t, "a", U8, a_dims);
+    input(t, "b", I8, b_dims);
     initializer(t, tensor(t, "z", U8, 0, NULL, &zero_a, 1));
     node(t, "MatMulInteger", "a b z", "y");
     output(t, "y");
@@ -182,13 +182,20 @@ static void integer_matmuls_are_exact_beyond_float32(void **unused)
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
             int32_t want = 0;
-            for (size_t k = 0; k < K; k++)
-                want += (a[m * K + k] - zero_a) * b[k * N + n];
+            for (size_t k = 0; k < terms; k++)
+                want += (a[m * terms + k] - zero_a) * b[k * N + n];
             assert_true(want < -(1 << 24));
             assert_int_equal(y[m * N + n], want);
         }
     free_net(t);
     free(t);
+}
+
+static void integer_matmuls_are_exact_beyond_float32(void **unused)
+{
+    (void)unused;
+    check_integer_matmul(1500, "3 1500", "1500 2");
+    check_integer_matmul(6000, "3 6000", "6000 2");
 }
 
 static void integer_convolutions_are_exact_beyond_float32(void **unused)

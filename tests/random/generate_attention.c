@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Drawing attentions as language models and encoders have them: heads that share heads of K and V, in one matrix or not, many
- * rows or few, a scale, masks of every shape, and a number that says how many keys count.  Some miss one condition of those
- * that the compiler looks for.
+ * rows or few, a scale, masks of every shape, and a number that says how many keys count, in float32, or in float16 with
+ * parts of it in float32.  Some miss one condition of those that the compiler looks for.
  */
 #include "drawing.h"
 
@@ -35,9 +35,9 @@ static struct value *transpose(struct generator *r, struct value *v, const uint3
     return v ? result(r, OP_TRANSPOSE, 1, &v, &o, NULL) : NULL;
 }
 
-static struct value *draw_floats(struct generator *r, enum content content, const uint32_t dims[4])
+static struct value *draw_floats(struct generator *r, dtype type, enum content content, const uint32_t dims[4])
 {
-    struct tensor_type t = {.type = WNNOperandDataType_Float32, .rank = 4};
+    struct tensor_type t = {.type = type, .rank = 4};
 
     memcpy(t.dims, dims, 4 * sizeof *dims);
     return draw_leaf(r, &t, content, 0);
@@ -50,13 +50,31 @@ static struct value *binary(struct generator *r, enum op op, struct value *a, st
     return a && b ? result(r, op, 2, inputs, NULL, NULL) : NULL;
 }
 
+static struct value *cast(struct generator *r, struct value *v, dtype type)
+{
+    const union op_args args = {.cast = {type}};
+
+    return v && v->type.type != type ? result(r, OP_CAST, 1, &v, NULL, &args) : v;
+}
+
+/* Multiplies matrices of one type, of float16 sometimes in float32 between casts. */
+static struct value *multiply(struct generator *r, struct value *a, struct value *b)
+{
+    const dtype type = a && b ? b->type.type : WNNOperandDataType_Float32;
+
+    a = cast(r, a, type);
+    if (type == WNNOperandDataType_Float32 || chance(r, 50))
+        return binary(r, OP_MATMUL, a, b);
+    return cast(r, binary(r, OP_MATMUL, cast(r, a, WNNOperandDataType_Float32), cast(r, b, WNNOperandDataType_Float32)), type);
+}
+
 /* Replaces the scores of keys that do not count. */
 static struct value *draw_bound(struct generator *r, struct value *scores, const struct sizes *s)
 {
     static const uint8_t comparisons[] = {OP_GREATER, OP_GREATER_OR_EQUAL, OP_LESSER, OP_LESSER_OR_EQUAL};
     const dtype type = chance(r, 60) ? WNNOperandDataType_Int32 : WNNOperandDataType_Int64;
     struct tensor_type keys = {.type = type, .rank = 1, .dims = {s->keys}}, last = {.type = type, .rank = 4};
-    const struct tensor_type lowest = {.type = WNNOperandDataType_Float32};
+    const struct tensor_type lowest = {.type = scores->type.type};
     struct value *inputs[3], *condition;
 
     memcpy(last.dims, scores->type.dims, sizeof last.dims);
@@ -83,7 +101,7 @@ static struct value *draw_bound(struct generator *r, struct value *scores, const
 static struct value *draw_chain(struct generator *r, struct value *v, const struct sizes *s)
 {
     if (v && chance(r, 40)) {
-        const struct tensor_type scalar = {.type = WNNOperandDataType_Float32};
+        const struct tensor_type scalar = {.type = v->type.type};
 
         v = binary(r, OP_MUL, v, draw_leaf(r, &scalar, CONTENT_SMALL, 0));
     }
@@ -94,7 +112,7 @@ static struct value *draw_chain(struct generator *r, struct value *v, const stru
         for (uint32_t d = 0; d < 4; d++)
             if (chance(r, 50))
                 dims[d] = 1;
-        v = binary(r, OP_ADD, v, draw_floats(r, CONTENT_SMALL, dims));
+        v = binary(r, OP_ADD, v, draw_floats(r, v->type.type, CONTENT_SMALL, dims));
     }
     /* What is left out is not seen: NaN and infinities in K and V would be. */
     return v && !r->odd && chance(r, 60) ? draw_bound(r, v, s) : v;
@@ -111,19 +129,22 @@ bool draw_attention(struct generator *r)
                             .depth = draw_from(r, 1, 40),
                             .width = draw_from(r, 1, 40)};
     const uint32_t heads = s.shared * s.group, matrix = s.group * s.rows;
-    const bool grouped = s.group > 1 || chance(r, 20);
-    struct value *k = draw_floats(r, CONTENT_SMALL, (uint32_t[]){s.batch, s.shared, s.keys, s.depth});
-    struct value *v = binary(r, OP_MATMUL, draw_floats(r, CONTENT_SMALL, (uint32_t[]){s.batch, s.shared, matrix, s.depth}),
-                             transpose(r, k, across));
+    const bool grouped = s.group > 1 || chance(r, 20), half = chance(r, 40);
+    const dtype type = half ? WNNOperandDataType_Float16 : WNNOperandDataType_Float32;
+    struct value *k = draw_floats(r, type, CONTENT_SMALL, (uint32_t[]){s.batch, s.shared, s.keys, s.depth});
+    struct value *v = multiply(r, draw_floats(r, type, CONTENT_SMALL, (uint32_t[]){s.batch, s.shared, matrix, s.depth}),
+                               transpose(r, k, across));
     const union op_args along_keys = {.softmax = {3}};
 
     if (grouped)
         v = reshape(r, v, 4, (uint32_t[]){s.batch, heads, s.rows, s.keys});
     v = draw_chain(r, v, &s);
+    if (half && chance(r, 40))
+        v = cast(r, v, WNNOperandDataType_Float32);
     v = v ? result(r, OP_SOFTMAX, 1, &v, NULL, &along_keys) : NULL;
     if (grouped)
         v = reshape(r, v, 4, (uint32_t[]){s.batch, s.shared, matrix, s.keys});
-    v = v ? binary(r, OP_MATMUL, v, draw_floats(r, CONTENT_SMALL, (uint32_t[]){s.batch, s.shared, s.keys, s.width})) : NULL;
+    v = v ? multiply(r, v, draw_floats(r, type, CONTENT_SMALL, (uint32_t[]){s.batch, s.shared, s.keys, s.width})) : NULL;
     if (grouped && chance(r, 60))
         v = transpose(r, reshape(r, v, 4, (uint32_t[]){s.batch, heads, s.rows, s.width}), heads_last);
     if (!v)

@@ -119,6 +119,35 @@ static const char *const attention_bodies[] = {
     "nodes { s = matmul(q, k); p = softmax(s, 2); y = matmul(p, v); } outputs { y; }",
     "inputs { q: f32[11, 300]; k: f32[300, 130]; v: f32[130, 5]; m: f32[11, 130]; }"
     "nodes { s = matmul(q, k); b = add(s, m); p = softmax(b, 1); y = matmul(p, v); } outputs { y; }",
+    /* all of it float16, with many rows and with few: a scale and a mask that heads share; nothing between; groups of heads */
+    "inputs { q: f16[1, 3, 34, 8]; k: f16[1, 3, 8, 20]; v: f16[1, 3, 20, 8]; m: f16[1, 1, 34, 20]; }"
+    "consts { c: f16[] @scalar(0.3); }"
+    "nodes { s = matmul(q, k); a = mul(s, c); b = add(m, a); p = softmax(b, 3); y = matmul(p, v); } outputs { y; }",
+    "inputs { q: f16[2, 3, 40]; k: f16[2, 40, 70]; v: f16[2, 70, 9]; }"
+    "nodes { s = matmul(q, k); p = softmax(s, 2); y = matmul(p, v); } outputs { y; }",
+    "inputs { q: f16[1, 2, 48, 8]; k: f16[1, 2, 8, 20]; v: f16[1, 2, 20, 6]; m: f16[16, 20]; }"
+    "nodes { s = matmul(q, k); r = reshape(s, [1, 6, 16, 20]); b = add(r, m); p = softmax(b, 3);"
+    "  z = reshape(p, [1, 2, 48, 20]); o = matmul(z, v); h = reshape(o, [1, 6, 16, 6]); w = transpose(h, permutation=[0, 2, 1, "
+    "3]);  y = reshape(w, [1, 16, 36]); } outputs { y; }",
+    /* products in float32 between casts, which stand on either side of the reshapes, with many rows and with few */
+    "inputs { q: f16[1, 2, 51, 8]; k: f32[1, 2, 8, 20]; v: f32[1, 2, 20, 6]; m: f16[1, 6, 1, 20]; }"
+    "nodes { f = cast(q, float32); s = matmul(f, k); d = cast(s, float16); r = reshape(d, [1, 6, 17, 20]); b = add(r, m);"
+    "  p = softmax(b, 3); z = reshape(p, [1, 2, 51, 20]); e = cast(z, float32); o = matmul(e, v);"
+    "  h = reshape(o, [1, 6, 17, 6]); w = transpose(h, permutation=[0, 2, 1, 3]); y = cast(w, float16); } outputs { y; }",
+    "inputs { q: f16[1, 2, 3, 24]; k: f16[1, 2, 70, 24]; v: f16[1, 2, 70, 20]; n: f16[6, 1, 1]; }"
+    "nodes { f = cast(q, float32); t = transpose(k, permutation=[0, 1, 3, 2]); g = cast(t, float32); s = matmul(f, g);"
+    "  r = reshape(s, [1, 6, 1, 70]); d = cast(r, float16); b = mul(d, n); p = softmax(b, 3); e = cast(p, float32);"
+    "  z = reshape(e, [1, 2, 3, 70]); h = cast(v, float32); o = matmul(z, h); y = cast(o, float16); } outputs { y; }",
+    /* the softmax alone in float32, and alone in float16 */
+    "inputs { q: f16[2, 19, 8]; k: f16[2, 8, 20]; v: f16[2, 20, 8]; }"
+    "nodes { s = matmul(q, k); a = cast(s, float32); p = softmax(a, 2); b = cast(p, float16); y = matmul(b, v); }"
+    "outputs { y; }",
+    "inputs { q: f32[2, 19, 8]; k: f32[2, 8, 20]; v: f32[2, 20, 8]; }"
+    "nodes { s = matmul(q, k); a = cast(s, float16); p = softmax(a, 2); b = cast(p, float32); y = matmul(b, v); }"
+    "outputs { y; }",
+    "inputs { q: f32[2, 4, 8]; k: f32[2, 8, 20]; v: f32[2, 20, 8]; }"
+    "nodes { s = matmul(q, k); p = softmax(s, 2); a = cast(p, float16); b = cast(a, float32); y = matmul(b, v); }"
+    "outputs { y; }",
 };
 enum { ATTENTION_BODIES = sizeof attention_bodies / sizeof *attention_bodies };
 
@@ -154,6 +183,17 @@ static const char *const bounded_attention_bodies[] = {
     "consts { low: f32[] @scalar(-3e38); c: i32[] @scalar(20); i: i32[192] @values([" ATTENTION_192 "]); }"
     "nodes { e = mul(l, c); s = matmul(q, k); a = add(s, m); g = lesser(i, e); b = where(g, a, low); p = softmax(b, 2);"
     "  y = matmul(p, v); } outputs { y; }",
+    /* float16, in front of a softmax of float32 and of its own, with many rows and with few */
+    "inputs { q: f16[2, 37, 16]; k: f16[2, 16, 192]; v: f16[2, 192, 6]; l: i32[1]; }"
+    "consts { low: f16[] @scalar(-Infinity); c: i32[] @scalar(20); d: i32[] @scalar(1); i: i32[192] @values([" ATTENTION_192
+    "]); }"
+    "nodes { x = mul(l, c); e = max(x, d); s = matmul(q, k); g = lesser(i, e); b = where(g, s, low); f = cast(b, float32);"
+    "  p = softmax(f, 2); h = cast(p, float16); y = matmul(h, v); } outputs { y; }",
+    "inputs { q: f16[2, 4, 16]; k: f16[2, 192, 16]; v: f16[2, 192, 6]; l: i32[1]; }"
+    "consts { low: f16[] @scalar(-Infinity); c: i32[] @scalar(20); d: i32[] @scalar(1); i: i32[192] @values([" ATTENTION_192
+    "]); }"
+    "nodes { x = mul(l, c); e = max(x, d); t = transpose(k, permutation=[0, 2, 1]); s = matmul(q, t); g = lesser(i, e);"
+    "  b = where(g, s, low); p = softmax(b, 2); y = matmul(p, v); } outputs { y; }",
 };
 enum { BOUNDED_ATTENTION_BODIES = sizeof bounded_attention_bodies / sizeof *bounded_attention_bodies };
 

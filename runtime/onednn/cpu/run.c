@@ -132,11 +132,11 @@ bool library_step_run(const struct library_step *s, struct library_bindings *b, 
     if (s->scaling.repeat)
         dnn_scale(&s->scaling, s->scaling.constant ? s->scaling.constant : inputs[s->scaling.input],
                   s->scaling.offset < 0 ? output : (float *)((char *)scratch + s->scaling.offset));
-    if (s->late_zero.type)
-        widen_zero(&s->late_zero, inputs, scratch);
     for (int i = 0; i < 2; i++) {
         const struct low_precision_operand *n = &s->low_precision_operands[i];
 
+        if (s->late_zeros[i].type)
+            widen_zero(&s->late_zeros[i], inputs, scratch);
         if (n->conversion.parts)
             dnn_convert(s->library, &n->conversion, n->constant ? n->constant : inputs[n->input], (char *)scratch + n->offset);
     }

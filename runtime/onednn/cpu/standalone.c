@@ -81,6 +81,8 @@ static bool alone_prepare(struct alone *a, const struct library_step *s, const s
         ok = add_zeros(a, DNNL_ARG_BIAS, dnn_md_create(p->bias.rank, p->bias.dims, p->bias.strides, dnnl_f32));
     if (ok && p->src_zero_type)
         ok = add_zeros(a, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnn_md_create(1, &one, &one, dnnl_s32));
+    if (ok && p->weights_zero_type)
+        ok = add_zeros(a, DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS, dnn_md_create(1, &one, &one, dnnl_s32));
     for (int32_t i = 0; ok && i < p->post_count; i++) {
         const struct dnn_layout *l = &p->posts[i].operand;
 

@@ -8,7 +8,8 @@
 static const struct target plain_target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
 
 /* What is no attention stays, though it is wished: another axis, the softmax on the other side, a reader of the scores or of
- * the probabilities, an output among them, another type, three masks, heads that lie below each other in another order. */
+ * the probabilities, an output among them, a cast to integers, three masks, heads that lie below each other in another order.
+ */
 static void what_is_no_attention_stays(void **state)
 {
     static const char *const others[] = {
@@ -20,8 +21,11 @@ static void what_is_no_attention_stays(void **state)
         "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); z = relu(s); } outputs { y; z; }",
         "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
         "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; p; }",
+        "inputs { q: f32[9, 4]; k: f32[4, 7]; v: f32[7, 3]; }"
+        "nodes { s = matmul(q, k); i = cast(s, int32); f = cast(i, float32); p = softmax(f, 1); y = matmul(p, v); }"
+        "outputs { y; }",
         "inputs { q: f16[9, 4]; k: f16[4, 7]; v: f16[7, 3]; }"
-        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); } outputs { y; }",
+        "nodes { s = matmul(q, k); p = softmax(s, 1); y = matmul(p, v); z = cast(s, float32); } outputs { y; z; }",
         "inputs { q: f32[2, 6, 4]; k: f32[2, 4, 7]; v: f32[6, 2, 7, 3]; }"
         "nodes { s = matmul(q, k); r = reshape(s, [6, 2, 7]); p = softmax(r, 2); z = reshape(p, [6, 1, 2, 7]);"
         "  y = matmul(z, v); } outputs { y; }",
