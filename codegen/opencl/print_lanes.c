@@ -126,7 +126,7 @@ static void put_lane_cast(FILE *out, uint32_t n, enum ktype type, enum ktype fro
         fputs(a, out);
     else if (from == KT_BOOL)
         fprintf(out, "convert_%s%" PRIu32 "(%s & 1)", t, n, a);
-    else if (ktype_is_float(type)) /* bytes are exact, whatever rounding would be, which PoCL looks after with functions */
+    else if (ktype_is_float(type)) /* bytes become floats without rounding, which PoCL has functions for */
         fprintf(out, "convert_%s%" PRIu32 "%s(%s)", t, n, ktype_is_float(from) || ktype_size(from) == 1 ? "" : "_rte", a);
     else if (ktype_is_float(from))
         fprintf(out, "select(convert_%s%" PRIu32 "_sat_rtz(%s), (%s%" PRIu32 ")(0), convert_%s%" PRIu32 "(%s != %s))", t, n, a,

@@ -91,8 +91,10 @@ static bool find_order(const struct contraction_facts *facts, const struct node 
     return false;
 }
 
-enum { DEVICE_PANEL_STEP = 16 }; /* numbers of the widest vector that a device's items have */
-enum { COMPACT_NODES_MAX = 12 }; /* a contraction, what unpacks its B, and what makes floats of its rounded A */
+enum {
+    COMPACT_NODES_MAX = 12, /* a contraction, what unpacks its B, and what makes floats of its rounded A */
+    DEVICE_PANEL_STEP = 16  /* numbers of the widest vector that an item of a device has */
+};
 
 static bool is_identity(const uint32_t *permutation, uint32_t count)
 {
