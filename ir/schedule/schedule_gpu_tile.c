@@ -215,6 +215,7 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
     const double unpacking = t->unpacked ? c->device->tile_unpack * t->vectors : 0;
     const double products = t->rows * t->vectors + unpacking;
     double loads = 0, cost;
+    int64_t points = 1;
 
     for (uint32_t o = 0; o < 2; o++) {
         const struct dot_operand *x = &v->operands[o];
@@ -232,7 +233,10 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
         cost = loads;
     if (cost < c->device->tile_chains)
         cost = c->device->tile_chains;
-    return cost * (double)busy_tiles(c, ceil_div(m, t->rows) * ceil_div(n, (int64_t)t->vectors * s->lanes));
+    for (uint32_t i = 0; i < c->k->parallel_count; i++)
+        points *= c->k->vars[i].size;
+    const int64_t tiles = ceil_div(m, t->rows) * ceil_div(n, (int64_t)t->vectors * s->lanes) * (points / (m * n));
+    return cost * (double)busy_tiles(c, tiles);
 }
 
 static void choose_size(const struct gpu_context *c, const struct contraction_view *v, struct gpu_schedule *s)
