@@ -269,6 +269,8 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                          .tile_iterations = 16,
                                          .tile_chains = 8,
                                          .tile_items = 16,
+                                         .tile_unpack = 4,
+                                         .panel_columns = UINT32_MAX /* neighbouring items read neighbouring words */,
                                          .kept_bytes = 0};
     static const struct gpu_facts processor = {.name = "processor as a device",
                                                .compute_units = 2,
@@ -286,6 +288,8 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .tile_iterations = 0,
                                                .tile_chains = 8,
                                                .tile_items = 1 /* groups of one size share code */,
+                                               .tile_unpack = 4,
+                                               .panel_columns = 64,
                                                .kept_bytes = 16 << 10};
 
     return is_processor ? &processor : &gpu;

@@ -312,6 +312,8 @@ struct gpu_facts {
                                  memory costs more than it saves */
     uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
+    double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
+    uint32_t panel_columns;   /* of compact weights that lie side by side for each step of a sum, at most */
     uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
 };
 
@@ -345,6 +347,12 @@ struct gpu_tunable {
 
 /* ---- the target ---- */
 
+/** Says how weights stay compact (target.unpacks_weights). */
+struct compact_choice {
+    bool small;             /* small ones do, too, for tests */
+    uint32_t panel_columns; /* of a panel, at most, on a device with work-groups; 0: as a tile has (schedule_panel) */
+};
+
 /** Describes what is compiled for.  Whoever fills it in owns everything that it points at. */
 struct target {
     /* The processor is given to codegen as an LLVM triple, CPU name and feature string.  NULL stands for the host's. */
@@ -362,7 +370,7 @@ struct target {
     int64_t storage_alignment; /* of the offsets of values in an arena, a power of two; 0: TARGET_ALIGNMENT */
     /** Says that kernels of matmuls unpack weights of 4, 8 or 16 bits in registers, so that such weights stay as they are. */
     bool unpacks_weights;
-    bool unpacks_small_weights; /* small ones, too, for tests */
+    struct compact_choice compact;
     /** Says that kernels read lent constants where they lie, whether or not they are aligned to their elements. */
     bool reads_unaligned;
     /** Knows the packed weights of all graphs of a context, so that graphs with equal ones share them.  NULL: nothing is

@@ -192,6 +192,10 @@ struct engine_functions {
     /** Returns a buffer that is memory of the application's from offset on, which it says by a handle of the machine's, or NULL
      * after an error in *e.  It is NULL where there is no such memory. */
     struct engine_buffer *(*buffer_wrap)(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
+    /** Returns a buffer with the bytes of a constant, which graphs that have equal ones may share: nobody writes to it, and
+     * buffer_free takes one of its holders off.  Returns NULL after an error in *e.  It is NULL where each graph has buffers of
+     * its own. */
+    struct engine_buffer *(*constant_create)(struct engine *en, struct constant *c, struct error *e);
     /** Data may change once this returns.  Returns false after an error in *e. */
     bool (*buffer_write)(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
                          struct error *e);

@@ -126,8 +126,8 @@ static void put_lane_cast(FILE *out, uint32_t n, enum ktype type, enum ktype fro
         fputs(a, out);
     else if (from == KT_BOOL)
         fprintf(out, "convert_%s%" PRIu32 "(%s & 1)", t, n, a);
-    else if (ktype_is_float(type))
-        fprintf(out, "convert_%s%" PRIu32 "%s(%s)", t, n, ktype_is_float(from) ? "" : "_rte", a);
+    else if (ktype_is_float(type)) /* bytes become floats without rounding, which PoCL has functions for */
+        fprintf(out, "convert_%s%" PRIu32 "%s(%s)", t, n, ktype_is_float(from) || ktype_size(from) == 1 ? "" : "_rte", a);
     else if (ktype_is_float(from))
         fprintf(out, "select(convert_%s%" PRIu32 "_sat_rtz(%s), (%s%" PRIu32 ")(0), convert_%s%" PRIu32 "(%s != %s))", t, n, a,
                 t, n, condition_type(type), n, a, a);

@@ -9,13 +9,18 @@
  * Rows and columns beyond the edges are computed from the last ones' operands and not stored: so nothing is read outside, and
  * the loop has no tests.
  *
+ * What an operand is computed from is loaded before the loops that it does not depend on: a word of weights of 4 bits before
+ * the loop over its numbers, a zero point before that over a block.  The scale of a block multiplies the block's sum.
+ *
  * The code has these names: m0 is the first row, n0 the first column; x<var>_<row> is a variable of a row; at<v> is the first
  * column of vector v; a<row>_<v> is an accumulator, s and c with the same suffix are the sum of its full blocks and what
- * rounding lost of that; p<operand>_<row>_<v> is an operand.
+ * rounding lost of that, b is the sum of scaled blocks; p<operand>_<row>_<v> is an operand; h<expr>_<row>_<v> is what is known
+ * before the innermost loop; f<v> is a scale.
  */
 #include "codegen/opencl/internal.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- what differs within the tile ---- */
 
@@ -25,27 +30,87 @@ struct tile_printer {
     uint32_t dot, operands[2];
     bool rows[2], columns[2]; /* whether an operand differs from row to row, and along the columns */
     enum ktype type;          /* of sums */
+    uint32_t *depths;         /* of expressions (gpu_depths) */
+    bool *hoisted[2];         /* by expression: it is computed for an operand before the innermost loop */
+    bool *below;              /* for mark_below */
+    uint32_t scaled;          /* the operand whose factor multiplies sums of blocks; 2: none */
+    bool scales_blocks;       /* these sums are added to b, else they are multiplied where they are added to s, or at last */
 };
+
+/* Marks the expressions that one is computed from, itself included. */
+static void mark_below(const struct tile_printer *w, uint32_t expr)
+{
+    const struct kernel *k = w->p->k;
+
+    memset(w->below, 0, k->expr_count * sizeof *w->below);
+    w->below[expr] = true;
+    for (uint32_t i = expr + 1; i-- > 0;)
+        for (uint32_t a = 0; w->below[i] && a < 3; a++)
+            if (k->exprs[i].args[a] != KEXPR_NONE)
+                w->below[k->exprs[i].args[a]] = true;
+}
+
+/* Finds what an operand reads that fewer loops change than itself. */
+static void find_hoisted(const struct tile_printer *w, uint32_t o)
+{
+    const struct kernel *k = w->p->k;
+
+    mark_below(w, w->operands[o]);
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        for (uint32_t a = 0; w->below[i] && a < kop_arity(k->exprs[i].op); a++) {
+            const uint32_t arg = k->exprs[i].args[a];
+            if (w->depths[arg] < w->depths[i] && k->exprs[arg].op != K_CONST && k->exprs[arg].op != K_INDEX)
+                w->hoisted[o][arg] = true;
+        }
+}
+
+/* Returns whether the innermost loop runs over the numbers of a word, which is loaded before it. */
+static bool has_words(const struct tile_printer *w, uint32_t o)
+{
+    const struct kernel *k = w->p->k;
+    const int64_t size = k->reduced_count ? k->vars[k->parallel_count + k->reduced_count - 1].size : 0;
+    bool words = false;
+
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        words |= w->hoisted[o][i] && w->depths[i] + 1 == k->reduced_count && k->exprs[i].op == K_LOAD;
+    return words && size > 1 && size <= KERNEL_IMMEDIATE_MAX;
+}
 
 static void find_differences(struct tile_printer *w)
 {
     struct printer *p = w->p;
-    bool vars[KERNEL_VARS_MAX], *exprs = arena_array(p->arena, (size_t)p->k->expr_count + 1, sizeof(bool));
+    const size_t count = (size_t)p->k->expr_count + 1;
+    bool vars[KERNEL_VARS_MAX], *exprs = arena_array(p->arena, count, sizeof(bool));
 
     w->dot = w->t->dot;
     w->type = p->k->exprs[w->dot].type;
-    if (!exprs) {
+    w->depths = arena_array(p->arena, count, sizeof *w->depths);
+    w->below = arena_array(p->arena, count, sizeof *w->below);
+    for (uint32_t o = 0; o < 2; o++)
+        w->hoisted[o] = arena_array(p->arena, count, sizeof(bool));
+    if (!exprs || !w->depths || !w->below || !w->hoisted[0] || !w->hoisted[1]) {
         p->failed = true;
         return;
     }
-    for (uint32_t o = 0; o < 2; o++)
-        w->operands[o] = p->k->exprs[w->dot].args[o];
+    gpu_depths(p->k, w->depths);
+    w->scaled = 2;
+    w->scales_blocks = w->t->factor_depth > (p->s->sum_split == KEXPR_NONE ? 0 : p->s->sum_split);
+    for (uint32_t o = 0; o < 2; o++) {
+        const struct kexpr *e = &p->k->exprs[w->operands[o] = p->k->exprs[w->dot].args[o]];
+        if (w->t->factor == KEXPR_NONE || e->op != K_MUL ||
+            (e->args[0] == w->t->factor ? e->args[1] : e->args[0]) != w->t->unscaled)
+            continue;
+        w->scaled = o;
+        w->operands[o] = w->t->unscaled;
+    }
     for (uint32_t i = 0; i < w->t->m.count + w->t->n.count; i++) {
         const bool row = i < w->t->m.count;
         gpu_differ_along(p->k, row ? w->t->m.vars[i] : w->t->n.vars[i - w->t->m.count], vars, exprs);
         for (uint32_t o = 0; o < 2; o++)
-            *(row ? &w->rows[o] : &w->columns[o]) |= exprs[w->operands[o]];
+            *(row ? &w->rows[o] : &w->columns[o]) |= exprs[p->k->exprs[w->dot].args[o]];
     }
+    for (uint32_t o = 0; o < 2; o++)
+        find_hoisted(w, o);
 }
 
 static uint32_t tile_lanes(const struct tile_printer *w)
@@ -56,6 +121,66 @@ static uint32_t tile_lanes(const struct tile_printer *w)
 static struct type_text sum_type(const struct tile_printer *w)
 {
     return opencl_lane_type(w->type, tile_lanes(w));
+}
+
+/* ---- values ---- */
+
+/* Returns the name of what is known of row r and vector v before the innermost loop. */
+static const char *hoisted_name(char *name, size_t size, uint32_t expr, uint32_t r, uint32_t v)
+{
+    snprintf(name, size, "h%" PRIu32 "_%" PRIu32 "_%" PRIu32, expr, r, v);
+    return name;
+}
+
+static struct type_text value_type(const struct tile_printer *w, uint32_t expr)
+{
+    return opencl_lane_type(w->p->k->exprs[expr].type, has_lanes(w->p, expr) ? w->p->lanes : 1);
+}
+
+/* Declares in a block what an expression of operand o needs of what is known already. */
+static void take_hoisted(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v)
+{
+    struct printer *p = w->p;
+    char name[48];
+
+    mark_below(w, expr);
+    for (uint32_t i = 0; i < expr && !p->failed; i++)
+        if (w->below[i] && w->hoisted[o][i] && w->depths[i] < w->depths[expr]) {
+            put_line(p, "const %s v%" PRIu32 " = %s;", value_type(w, i).text, i, hoisted_name(name, sizeof name, i, r, v));
+            p->expr_known[i] = true;
+        }
+}
+
+/* Declares the value of an expression of operand o, of row r and vector v. */
+static void put_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name)
+{
+    struct printer *p = w->p;
+    struct scope scope;
+
+    put_line(p, "%s %s;", value_type(w, expr).text, name);
+    put_line(p, "{");
+    scope_enter(p, &scope);
+    for (uint32_t i = 0; i < w->t->m.count && w->rows[o]; i++)
+        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%" PRIu32 ";", opencl_index_type(p), w->t->m.vars[i], w->t->m.vars[i],
+                 r);
+    if (w->columns[o])
+        put_line(p, "const %s x%" PRIu32 " = at%" PRIu32 ";", opencl_index_type(p), w->t->n.vars[0], v);
+    take_hoisted(w, o, expr, r, v);
+    need_expr(p, expr);
+    put_line(p, "%s = v%" PRIu32 ";", name, expr);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Declares the scale of each vector. */
+static void put_factors(const struct tile_printer *w)
+{
+    char name[24];
+
+    for (uint32_t v = 0; v < w->t->vectors; v++) {
+        snprintf(name, sizeof name, "f%" PRIu32, v);
+        put_value(w, w->scaled, w->t->factor, 0, v, name);
+    }
 }
 
 /* ---- accumulators ---- */
@@ -69,20 +194,43 @@ static void put_tile_accumulators(const struct tile_printer *w)
             put_line(w->p, "%s a%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
             if (totals)
                 put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0, c%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v, r, v);
+            if (w->scaled < 2 && w->scales_blocks)
+                put_line(w->p, "%s b%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
         }
 }
 
 /* Adds full blocks to the sums. */
 static void put_flush(const struct tile_printer *w)
 {
+    const bool multiplies = w->scaled < 2 && !w->scales_blocks;
+    const char sum = w->scaled < 2 && w->scales_blocks ? 'b' : 'a';
+    char factor[24] = "";
+
     if (!ktype_is_float(w->type))
         return;
+    if (multiplies)
+        put_factors(w);
+    for (uint32_t r = 0; r < w->t->rows; r++)
+        for (uint32_t v = 0; v < w->t->vectors; v++) {
+            if (multiplies)
+                snprintf(factor, sizeof factor, " * f%" PRIu32, v);
+            put_line(w->p,
+                     "add_%s(&s%" PRIu32 "_%" PRIu32 ", &c%" PRIu32 "_%" PRIu32 ", %c%" PRIu32 "_%" PRIu32 "%s); %c%" PRIu32
+                     "_%" PRIu32 " = 0;",
+                     tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), r, v, r, v, sum, r, v, factor, sum, r, v);
+        }
+}
+
+/* Multiplies the sums of a block by its scale, and adds them to those of the blocks before. */
+static void put_scaled_block(const struct tile_printer *w)
+{
+    put_factors(w);
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++)
             put_line(w->p,
-                     "add_%s(&s%" PRIu32 "_%" PRIu32 ", &c%" PRIu32 "_%" PRIu32 ", a%" PRIu32 "_%" PRIu32 "); a%" PRIu32
-                     "_%" PRIu32 " = 0;",
-                     tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), r, v, r, v, r, v, r, v);
+                     "b%" PRIu32 "_%" PRIu32 " = fma(a%" PRIu32 "_%" PRIu32 ", f%" PRIu32 ", b%" PRIu32 "_%" PRIu32
+                     "); a%" PRIu32 "_%" PRIu32 " = 0;",
+                     r, v, r, v, v, r, v, r, v);
 }
 
 static void put_products(const struct tile_printer *w)
@@ -124,8 +272,10 @@ static void put_sums(const struct tile_printer *w)
             if (totals)
                 snprintf(sum, sizeof sum, "total_%s(s%" PRIu32 "_%" PRIu32 ", c%" PRIu32 "_%" PRIu32 ")",
                          lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
+            else if (w->scaled < 2 && !w->scales_blocks)
+                snprintf(sum, sizeof sum, "a%" PRIu32 "_%" PRIu32 " * f%" PRIu32, r, v, v);
             else
-                snprintf(sum, sizeof sum, "a%" PRIu32 "_%" PRIu32, r, v);
+                snprintf(sum, sizeof sum, "%c%" PRIu32 "_%" PRIu32, w->scaled < 2 ? 'b' : 'a', r, v);
             if (lanes > 1)
                 put_line(p, "vstore%" PRIu32 "(%s, %" PRIu32 ", sums);", lanes, sum, r * w->t->vectors + v);
             else
@@ -135,35 +285,29 @@ static void put_sums(const struct tile_printer *w)
 
 /* ---- operands from global memory ---- */
 
-/* Declares one operand of row r and vector v. */
-static void put_operand(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v)
-{
-    struct printer *p = w->p;
-    const uint32_t expr = w->operands[o];
-    struct scope scope;
-
-    put_line(p, "%s p%" PRIu32 "_%" PRIu32 "_%" PRIu32 ";",
-             opencl_lane_type(p->k->exprs[expr].type, has_lanes(p, expr) ? p->lanes : 1).text, o, r, v);
-    put_line(p, "{");
-    scope_enter(p, &scope);
-    for (uint32_t i = 0; i < w->t->m.count && w->rows[o]; i++)
-        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%" PRIu32 ";", opencl_index_type(p), w->t->m.vars[i], w->t->m.vars[i],
-                 r);
-    if (w->columns[o])
-        put_line(p, "const %s x%" PRIu32 " = at%" PRIu32 ";", opencl_index_type(p), w->t->n.vars[0], v);
-    need_expr(p, expr);
-    put_line(p, "p%" PRIu32 "_%" PRIu32 "_%" PRIu32 " = v%" PRIu32 ";", o, r, v, expr);
-    scope_leave(p, &scope);
-    put_line(p, "}");
-}
-
 static void put_global_step(const struct tile_printer *w)
 {
+    char name[48];
+
     for (uint32_t o = 0; o < 2; o++)
         for (uint32_t r = 0; r < (w->rows[o] ? w->t->rows : 1); r++)
-            for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++)
-                put_operand(w, o, r, v);
+            for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++) {
+                snprintf(name, sizeof name, "p%" PRIu32 "_%" PRIu32 "_%" PRIu32, o, r, v);
+                put_value(w, o, w->operands[o], r, v, name);
+            }
     put_products(w);
+}
+
+/* Declares what is known before the loop over the REDUCED variable `level`. */
+static void put_hoisted(const struct tile_printer *w, uint32_t level)
+{
+    char name[48];
+
+    for (uint32_t o = 0; o < 2; o++)
+        for (uint32_t i = 0; i < w->p->k->expr_count; i++)
+            for (uint32_t r = 0; w->hoisted[o][i] && w->depths[i] == level && r < (w->rows[o] ? w->t->rows : 1); r++)
+                for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++)
+                    put_value(w, o, i, r, v, hoisted_name(name, sizeof name, i, r, v));
 }
 
 /* Writes the loops over the REDUCED variables from `level` on. */
@@ -178,6 +322,7 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
         put_global_step(w);
         return;
     }
+    put_hoisted(w, level);
     if (split) {
         fprintf(p->out, "%*sfor (%s block = ", (int)p->indent * 2, "", type);
         if (w->t->k_items > 1)
@@ -192,6 +337,8 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
         put_size(p, var);
         fprintf(p->out, ", block + (%s)%" PRIu32 ");\n", type, p->s->sum_steps);
     }
+    if (level + 1 == p->k->reduced_count && !split && (has_words(w, 0) || has_words(w, 1)))
+        put_line(p, "#pragma unroll");
     fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, split ? "block" : "0",
             var);
     if (split)
@@ -201,6 +348,8 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
     fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
     p->indent++;
     put_tile_nest(w, level + 1);
+    if (w->scaled < 2 && w->scales_blocks && level + 1 == w->t->factor_depth)
+        put_scaled_block(w);
     p->indent--;
     put_line(p, "}");
     if (split) {
@@ -333,6 +482,8 @@ static void put_global_tile(const struct tile_printer *w)
     put_tile_accumulators(w);
     p->lanes = lanes;
     put_tile_nest(w, 0);
+    if (w->scaled < 2 && !w->scales_blocks && p->s->sum_split == KEXPR_NONE)
+        put_factors(w);
     p->lanes = 1;
     put_line(p, "%s sums[%" PRIu32 "];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
     put_sums(w);
@@ -343,6 +494,30 @@ static void put_global_tile(const struct tile_printer *w)
 
 /* ---- tiles from local memory ---- */
 
+/* Writes the elements of an operand at one place of the tile to local memory: one, or all numbers of a word. */
+static void put_bring_elements(const struct tile_printer *w, uint32_t o, uint32_t numbers, uint32_t width)
+{
+    struct printer *p = w->p;
+    const uint32_t expr = w->operands[o], last = p->k->parallel_count + p->k->reduced_count - 1;
+    struct scope scope;
+
+    if (numbers == 1) {
+        need_expr(p, expr);
+        put_line(p, "tile%" PRIu32 "[k * %" PRIu32 " + j] = v%" PRIu32 ";", o, width, expr);
+        return;
+    }
+    for (uint32_t i = 0; i < p->k->expr_count; i++)
+        if (w->hoisted[o][i])
+            need_expr(p, i);
+    put_line(p, "#pragma unroll");
+    put_line(p, "for (int x%" PRIu32 " = 0; x%" PRIu32 " < %" PRIu32 "; x%" PRIu32 "++) {", last, last, numbers, last);
+    scope_enter(p, &scope);
+    need_expr(p, expr);
+    put_line(p, "tile%" PRIu32 "[(k + x%" PRIu32 ") * %" PRIu32 " + j] = v%" PRIu32 ";", o, last, width, expr);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
 /* Makes all items bring the elements of an operand that a tile needs for the iterations from k0 on, with zeros beyond the
  * edges. */
 static void put_bring(const struct tile_printer *w, uint32_t o, const struct gpu_vars *reduced)
@@ -351,28 +526,29 @@ static void put_bring(const struct tile_printer *w, uint32_t o, const struct gpu
     const bool m = o == w->t->operand_m;
     const struct gpu_vars *vars = m ? &w->t->m : &w->t->n;
     const uint32_t width = m ? w->t->items_m * w->t->rows : w->t->items_n * w->t->vectors;
-    const uint32_t expr = w->operands[o];
     const char *type = opencl_index_type(p);
+    const uint32_t size = reduced->count ? (uint32_t)p->k->vars[reduced->vars[reduced->count - 1]].size : 1;
+    const uint32_t numbers = has_words(w, o) && w->t->k_tile % size == 0 ? size : 1, places = w->t->k_tile / numbers;
+    struct gpu_vars outer = *reduced;
     struct scope scope;
 
-    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", width * w->t->k_tile,
-             w->t->items_m * w->t->items_n);
+    outer.count -= numbers > 1;
+    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", width * places, w->t->items_m * w->t->items_n);
     scope_enter(p, &scope);
     if (w->t->along_k[o])
-        put_line(p, "const int j = i / %" PRIu32 ", k = i %% %" PRIu32 ";", w->t->k_tile, w->t->k_tile);
+        put_line(p, "const int j = i / %" PRIu32 ", k = i %% %" PRIu32 " * %" PRIu32 ";", places, places, numbers);
     else
-        put_line(p, "const int j = i %% %" PRIu32 ", k = i / %" PRIu32 ";", width, width);
-    put_line(p, "const %s at = %c0 + j, iteration = k0 + k;", type, m ? 'm' : 'n');
-    put_line(p, "%s value = 0;", opencl_value_type(w->type));
-    put_line(p, "if (at < %s & iteration < iterations) {", m ? "rows" : "columns");
+        put_line(p, "const int j = i %% %" PRIu32 ", k = i / %" PRIu32 " * %" PRIu32 ";", width, width, numbers);
+    put_line(p, "const %s at = %c0 + j, iteration = (k0 + k) / %" PRIu32 ";", type, m ? 'm' : 'n', numbers);
+    put_line(p, "if (at < %s & iteration < iterations / %" PRIu32 ") {", m ? "rows" : "columns", numbers);
     p->indent++;
     put_decode(p, vars, "at", "");
-    put_decode(p, reduced, "iteration", "");
-    need_expr(p, expr);
-    put_line(p, "value = v%" PRIu32 ";", expr);
+    put_decode(p, &outer, "iteration", "");
+    put_bring_elements(w, o, numbers, width);
     p->indent--;
+    put_line(p, "} else {");
+    put_line(p, "  for (int x = 0; x < %" PRIu32 "; x++) tile%" PRIu32 "[(k + x) * %" PRIu32 " + j] = 0;", numbers, o, width);
     put_line(p, "}");
-    put_line(p, "tile%" PRIu32 "[k * %" PRIu32 " + j] = value;", o, width);
     scope_leave(p, &scope);
     put_line(p, "}");
 }

@@ -494,6 +494,56 @@ static enum ktype operand_type(const struct printer *p, const struct kexpr *e)
     return e->args[0] == KEXPR_NONE ? e->type : p->k->exprs[e->args[0]].type;
 }
 
+/* ---- small whole numbers ---- */
+
+enum { MANTISSA_BITS = 0x4b000000 /* of 2^23, whose last bits count ones */ };
+
+static bool is_mantissa(const struct kexpr *e)
+{
+    return e->op == K_CONST && (e->type == KT_U32 || e->type == KT_I32) && e->bits.u32 < 1 << 23;
+}
+
+/*
+ * Returns the expression whose bits are a whole number below 2^23, as those of weights of 4 bits are, if expr is that number as
+ * a float, or KEXPR_NONE.  Where a whole constant is subtracted from it, *less is that.  Put behind the bits of 2^23 the number
+ * is a float that is too large by 2^23, which takes no conversion: those are slow on devices.
+ */
+static uint32_t find_whole(const struct printer *p, uint32_t expr, int32_t *less)
+{
+    const struct kexpr *exprs = p->k->exprs, *e = &exprs[expr];
+
+    *less = 0;
+    if (e->op == K_SUB && e->type == KT_F32 && exprs[e->args[1]].op == K_CONST) {
+        const float c = exprs[e->args[1]].bits.f32;
+        if (!(c >= -(1 << 22) && c <= 1 << 22) || c != (float)(int32_t)c)
+            return KEXPR_NONE;
+        *less = (int32_t)c;
+        e = &exprs[e->args[0]];
+    }
+    if (e->op != K_CAST || e->type != KT_F32 || exprs[e->args[0]].op != K_AND)
+        return KEXPR_NONE;
+    const struct kexpr *bits = &exprs[e->args[0]];
+    if (bits->type != KT_U32 || (!is_mantissa(&exprs[bits->args[0]]) && !is_mantissa(&exprs[bits->args[1]])))
+        return KEXPR_NONE;
+    return e->args[0];
+}
+
+/* Declares such a number.  Returns false if expr is none. */
+static bool put_whole(struct printer *p, uint32_t expr)
+{
+    const uint32_t lanes = has_lanes(p, expr) ? p->lanes : 1;
+    const struct type_text type = opencl_lane_type(KT_F32, lanes);
+    int32_t less;
+    const uint32_t bits = find_whole(p, expr, &less);
+
+    if (bits == KEXPR_NONE)
+        return false;
+    need_expr(p, bits);
+    put_line(p, "const %s v%" PRIu32 " = as_%s(v%" PRIu32 " | 0x%xu) - (%s)(%" PRId32 ".0f);", type.text, expr, type.text, bits,
+             MANTISSA_BITS, type.text, (1 << 23) + less);
+    return true;
+}
+
 /* Declares an expression's value as a vector. */
 static void need_vector(struct printer *p, uint32_t expr)
 {
@@ -556,6 +606,10 @@ void need_expr(struct printer *p, uint32_t expr)
     }
     if (take_kept(p, expr))
         return;
+    if (put_whole(p, expr)) {
+        put_kept(p, expr);
+        return;
+    }
     if (has_lanes(p, expr)) {
         need_vector(p, expr);
         put_kept(p, expr);

@@ -101,6 +101,11 @@ static uint64_t hash_bytes(const unsigned char *data, size_t bytes)
     return sum ^ sum >> 32;
 }
 
+uint64_t constant_hash(const struct constant *c)
+{
+    return c->entry ? c->entry->hash : hash_bytes(c->data, c->bytes);
+}
+
 /* Adds a reference unless the last one has gone. */
 static bool retain_if_alive(struct constant *c)
 {
@@ -159,7 +164,7 @@ struct constant *constant_pool_share(struct constant_pool *p, struct constant *c
 
     if (!p || !c->ours || c->entry || c->bytes < CONSTANT_POOL_BYTES_LEAST)
         return c;
-    hash = hash_bytes(c->data, c->bytes);
+    hash = constant_hash(c);
     entry = malloc(sizeof *entry);
     pthread_mutex_lock(&p->lock);
     known = find(p, c, hash);

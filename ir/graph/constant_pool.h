@@ -29,6 +29,8 @@ struct constant *constant_pool_place(struct constant_pool *p, size_t bytes);
  * memory runs out or p is NULL.  Several threads may call this.
  */
 struct constant *constant_pool_share(struct constant_pool *p, struct constant *c);
+/** Returns the hash of a constant's bytes, by which pools and devices find equal ones. */
+uint64_t constant_hash(const struct constant *c);
 /** Is called by the last reference to a constant that a pool knows. */
 void constant_pool_forget(struct constant_entry *e);
 

@@ -50,6 +50,11 @@ struct gpu_tile {
     uint32_t operand_m, k_tile; /* which operand of the dot M belongs to; iterations whose operands are brought at once */
     uint32_t items_m, items_n;  /* of a work-group, for tiles in local memory */
     uint32_t k_items;           /* items that share the iterations of one tile (few rows); 1: none do */
+    /* Weights that are unpacked in registers.  Where the columns' operand is `unscaled` times `factor`, and factor changes
+     * with the first factor_depth REDUCED variables only, the sum of what lies inside of their loops is multiplied by it
+     * (KEXPR_NONE: there is no factor).  unpacked: the operand is computed from what is loaded. */
+    uint32_t factor, unscaled, factor_depth;
+    bool unpacked;
 };
 
 /** This is a kernel's schedule for devices.  It owns nothing. */
@@ -98,6 +103,11 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
 
 /** Says which variables and expressions differ between the values of one variable, in arrays of var_count and expr_count. */
 void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *exprs);
+/**
+ * Says how many loops over REDUCED variables, from the outermost one on, an expression's value depends on, in an array of
+ * expr_count: one that has its value in a loop may be computed before the loops inside of it.
+ */
+void gpu_depths(const struct kernel *k, uint32_t *depths);
 /** Returns the product of the variables' sizes. */
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
 

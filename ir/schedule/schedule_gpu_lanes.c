@@ -58,6 +58,48 @@ void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *ex
     }
 }
 
+/* ---- loops that a value depends on ---- */
+
+static uint32_t form_depth(const struct kernel *k, const uint32_t *depths, struct kaffine a)
+{
+    uint32_t depth = 0;
+
+    for (uint32_t i = 0; i < a.count; i++) {
+        const uint32_t var = a.terms[i].var;
+        const struct kvar *v = &k->vars[var];
+        const uint32_t d = v->kind == KVAR_REDUCED  ? var - k->parallel_count + 1
+                           : v->kind == KVAR_DIVMOD ? form_depth(k, depths, v->base)
+                           : v->kind == KVAR_LOADED ? depths[v->expr]
+                                                    : 0;
+        depth = d > depth ? d : depth;
+    }
+    return depth;
+}
+
+void gpu_depths(const struct kernel *k, uint32_t *depths)
+{
+    memset(depths, 0, k->expr_count * sizeof *depths);
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+        uint32_t depth = 0, d;
+        if (e->op == K_REDUCE)
+            continue; /* one value for a point */
+        if (e->op == K_SCAN)
+            depth = k->reduced_count;
+        if (e->op == K_LOAD || e->op == K_INDEX)
+            depth = form_depth(k, depths, e->index);
+        for (uint32_t g = 0; e->op == K_LOAD && g < e->guard_count; g++) {
+            d = form_depth(k, depths, e->guards[g].form);
+            depth = d > depth ? d : depth;
+        }
+        for (uint32_t a = 0; a < 3; a++) {
+            d = e->args[a] == KEXPR_NONE ? 0 : depths[e->args[a]];
+            depth = d > depth ? d : depth;
+        }
+        depths[i] = depth;
+    }
+}
+
 /* ---- accesses ---- */
 
 /* Returns whether vectors have an operation: the printer computes others lane by lane. */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { ROWS_MAX = 16, VECTORS_MAX = 4 };
+enum { ROWS_MAX = 16, VECTORS_MAX = 4, TILES_PER_LANE = 8 /* that keep a device busy */ };
 
 /* Describes an operand of the dot, and along which variables it differs. */
 struct dot_operand {
@@ -118,12 +118,22 @@ static void add_var(struct gpu_vars *v, uint32_t var)
     v->vars[v->count++] = var;
 }
 
-/* Finds the rows: variables along which the operand of the columns stays the same, or else the other one. */
+/* Returns whether the columns' operand is computed from what is loaded, as compact weights are, and the other one is not
+ * theirs. */
+static bool is_unpacked(const struct kernel *k, const struct contraction_view *v)
+{
+    const uint32_t n = k->parallel_count - 1, o = v->operands[1].along[n];
+
+    return v->operands[o].along[n] && !v->operands[!o].along[n] && k->exprs[k->exprs[v->dot].args[o]].op != K_LOAD;
+}
+
+/* Finds the rows: variables along which the operand of the columns stays the same, or else the other one.  That is worth less
+ * than a scale that all rows share. */
 static void find_rows(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
 {
-    const uint32_t n = k->parallel_count - 1;
+    const uint32_t n = k->parallel_count - 1, passes = is_unpacked(k, v) ? 1 : 2;
 
-    for (uint32_t pass = 0; pass < 2 && !t->m.count; pass++)
+    for (uint32_t pass = 0; pass < passes && !t->m.count; pass++)
         for (uint32_t i = 0; i < n; i++) {
             bool constant = false;
             for (uint32_t o = 0; o < 2; o++)
@@ -151,6 +161,31 @@ static bool find_matrices(const struct kernel *k, const struct contraction_view 
     return t->m.count != 0;
 }
 
+/* ---- weights that are unpacked ---- */
+
+/* Finds out whether the columns' operand is a product one of whose factors is the same for a block of K, as the scale of
+ * quantised weights is.  All rows share the operand, so that there is one factor for all of them. */
+static void find_factor(const struct kernel *k, const struct contraction_view *v, struct gpu_tile *t)
+{
+    const uint32_t n = k->parallel_count - 1, o = v->operands[1].along[n];
+    const struct kexpr *b = &k->exprs[k->exprs[v->dot].args[o]];
+    struct arena arena = {0};
+    uint32_t *depths = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *depths);
+
+    t->factor = t->unscaled = KEXPR_NONE;
+    t->unpacked = is_unpacked(k, v);
+    if (t->unpacked && depths && b->op == K_MUL && b->type == KT_F32) {
+        gpu_depths(k, depths);
+        const uint32_t deep = depths[b->args[1]] > depths[b->args[0]], depth = depths[b->args[!deep]];
+        if (depth < depths[b->args[deep]]) {
+            t->factor = b->args[!deep];
+            t->unscaled = b->args[deep];
+            t->factor_depth = depth;
+        }
+    }
+    arena_free(&arena);
+}
+
 /* ---- the cost model ---- */
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -158,13 +193,29 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+/* Returns how many items may share the iterations of a tile. */
+static uint32_t shared_most(const struct gpu_context *c)
+{
+    return c->device->group_items >= 32 ? c->device->group_items / 16 : 1;
+}
+
+/* Returns how many tiles take as long: fewer than fill the device even with all items that may share K leave it idle. */
+static int64_t busy_tiles(const struct gpu_context *c, int64_t tiles)
+{
+    const int64_t least = (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE / shared_most(c);
+
+    return c->device->tile_iterations && tiles < least ? least : tiles;
+}
+
 /* Returns the multiply-adds, or what takes as long, of one iteration of all tiles. */
 static double tile_cost(const struct gpu_context *c, const struct contraction_view *v, const struct gpu_schedule *s, int64_t m,
                         int64_t n)
 {
     const struct gpu_tile *t = &s->tile;
-    const double products = t->rows * t->vectors;
+    const double unpacking = t->unpacked ? c->device->tile_unpack * t->vectors : 0;
+    const double products = t->rows * t->vectors + unpacking;
     double loads = 0, cost;
+    int64_t points = 1;
 
     for (uint32_t o = 0; o < 2; o++) {
         const struct dot_operand *x = &v->operands[o];
@@ -182,7 +233,10 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
         cost = loads;
     if (cost < c->device->tile_chains)
         cost = c->device->tile_chains;
-    return cost * (double)ceil_div(m, t->rows) * (double)ceil_div(n, (int64_t)t->vectors * s->lanes);
+    for (uint32_t i = 0; i < c->k->parallel_count; i++)
+        points *= c->k->vars[i].size;
+    const int64_t tiles = ceil_div(m, t->rows) * ceil_div(n, (int64_t)t->vectors * s->lanes) * (points / (m * n));
+    return cost * (double)busy_tiles(c, tiles);
 }
 
 static void choose_size(const struct gpu_context *c, const struct contraction_view *v, struct gpu_schedule *s)
@@ -311,11 +365,21 @@ static uint32_t share_k(const struct gpu_context *c, const struct gpu_schedule *
     if (s->sum_split == KEXPR_NONE)
         return 1;
     longest = c->k->vars[c->k->parallel_count + s->sum_split].size;
-    while (items * 2 <= c->device->group_items / 16 &&
-           items * tiles < (int64_t)c->device->compute_units * c->device->lanes * 8 &&
-           longest / (items * 2) >= (int64_t)s->sum_steps / 4)
+    while (items * 2 <= shared_most(c) &&
+           items * tiles < (int64_t)c->device->compute_units * c->device->lanes * TILES_PER_LANE &&
+           longest / (items * 2) >= ((int64_t)s->sum_steps + 3) / 4)
         items *= 2;
     return items;
+}
+
+/* Shortens the blocks of a sum that items share, so that each of them has one at least. */
+static void share_blocks(const struct kernel *k, struct gpu_schedule *s)
+{
+    const int64_t longest = s->sum_split == KEXPR_NONE ? 0 : k->vars[k->parallel_count + s->sum_split].size;
+    const int64_t steps = ceil_div(longest, s->tile.k_items);
+
+    if (s->tile.k_items > 1 && steps < (int64_t)s->sum_steps)
+        s->sum_steps = (uint32_t)steps;
 }
 
 /* ---- the choice ---- */
@@ -357,6 +421,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
         return false;
     t->dot = v.dot;
     t->k_items = 1;
+    t->factor = t->unscaled = KEXPR_NONE;
     tiled.shape = GPU_TILES;
     for (uint32_t o = 0; o < 2; o++)
         t->along_k[o] = is_along_k(k, k->exprs[v.dot].args[o]);
@@ -370,6 +435,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     }
     find_rows(k, &v, t);
     add_var(&t->n, k->parallel_count - 1);
+    find_factor(k, &v, t);
     choose_size(c, &v, &tiled);
     if (!t->rows || (!c->choice.rows && t->rows * t->vectors * tiled.lanes < 2) || is_dot_of_rows(c, &v, &tiled))
         return false;
@@ -379,6 +445,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
     if (tiled.sum_split == KEXPR_NONE)
         t->k_items = 1;
+    share_blocks(k, &tiled);
     lay_global(c, &tiled);
     *s = tiled;
     return true;

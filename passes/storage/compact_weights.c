@@ -37,12 +37,13 @@ static bool is_operand_b(const struct use *u, const struct tensor_type *b)
     return u->slot == 1 && b->rank == 2 && (n->op == OP_MATMUL || n->op == OP_GEMM);
 }
 
-/* Returns whether a matmul of many rows is one of float16 in the library's form, between casts: the library is faster there. */
+/* Returns whether a matmul of many rows is one of float16 in the library's form, between casts: a library is faster there. */
 static bool is_legalized(const struct node *n, const struct target *t)
 {
     const struct value *a = n->inputs[0].value;
 
-    return a->producer && a->producer->op == OP_CAST && a->producer->inputs[0].value->type.type == WNNOperandDataType_Float16 &&
+    return t->takes_node && a->producer && a->producer->op == OP_CAST &&
+           a->producer->inputs[0].value->type.type == WNNOperandDataType_Float16 &&
            type_elements(&a->type) / a->type.dims[a->type.rank - 1] > target_facts(t)->contraction.few_rows;
 }
 
@@ -65,7 +66,7 @@ static bool unpacks_weights(const struct node *n, const struct target *t)
     if (n->op == OP_CAST ? n->inputs[0].value->type.type != WNNOperandDataType_Float16
                          : dtype_size(n->inputs[0].value->type.type) != 1 || !is_per_block(&n->inputs[1].value->type, &v->type))
         return false;
-    if (!t->unpacks_small_weights && type_bytes(&v->type) < target_facts(t)->contraction.compact_bytes)
+    if (!t->compact.small && type_bytes(&v->type) < target_facts(t)->contraction.compact_bytes)
         return false;
     value_for_each_use (v, u)
         if (!is_operand_b(u, &v->type) || (n->op == OP_CAST && is_legalized(u->node, t)))

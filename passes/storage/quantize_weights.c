@@ -139,7 +139,7 @@ static bool find_matrix(const struct node *n, const struct target *t, struct mat
         m->block /= 2;
     if (m->block < BLOCK_LEAST || m->n == 1)
         return false;
-    if (!(t && t->unpacks_small_weights) && m->n * m->k * (int64_t)sizeof(float) < target_facts(t)->contraction.compact_bytes)
+    if (!(t && t->compact.small) && m->n * m->k * (int64_t)sizeof(float) < target_facts(t)->contraction.compact_bytes)
         return false;
     return is_finite(v);
 }

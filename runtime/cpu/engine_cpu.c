@@ -255,6 +255,6 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
     cpu->target.unpacks_weights = true;
     cpu->target.reads_unaligned = true;
     cpu->target.pool = constant_pool_create(); /* without memory for one nothing is shared */
-    cpu->target.unpacks_small_weights = debug->flags & DEBUG_PREFER_COMPACT;
+    cpu->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;
     return &cpu->base;
 }

@@ -31,6 +31,7 @@ bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
 
 #include <stdlib.h>
 
+#include "ir/graph/constant_pool.h"
 #include "runtime/program/invocation.h"
 
 static void opencl_free(struct engine *en)
@@ -40,6 +41,7 @@ static void opencl_free(struct engine *en)
     opencl_watch_stop(o);
     opencl_library_free(o);
     opencl_programs_free(o);
+    constant_pool_release(o->target.pool);
     free(o->memory.buffers);
     free(o->folder);
     if (o->queue) {
@@ -92,6 +94,7 @@ static const struct engine_functions opencl_functions = {
     .buffer_create = opencl_buffer_create,
     .buffer_free = opencl_buffer_free,
     .buffer_wrap = opencl_buffer_wrap,
+    .constant_create = opencl_constant_create,
     .buffer_write = opencl_buffer_write,
     .buffer_read = opencl_buffer_read,
     .load = opencl_load,
@@ -118,10 +121,14 @@ static bool init_locks(struct engine_opencl *o)
  * the baseline's: none was measured on a GPU. */
 static struct target target_of_device(void)
 {
-    struct target t = {
-        .isa = {.vector_bits = 32, .registers = 16}, .facts = target_facts(NULL), .thread_count = 1, .avoids_stages = true};
+    struct target t = {.isa = {.vector_bits = 32, .registers = 16},
+                       .facts = target_facts(NULL),
+                       .thread_count = 1,
+                       .unpacks_weights = true,
+                       .avoids_stages = true};
 
     t.cache_bytes = t.facts->cache.l2_bytes;
+    t.pool = constant_pool_create(); /* without memory for one nothing is shared */
     return t;
 }
 
@@ -154,11 +161,13 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
     }
     o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1};
     o->target = target_of_device();
+    o->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;
     o->api = opencl_api_get(e);
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
         o->base.accelerated = o->device.kind != WNNDeviceKind_Cpu;
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
         opencl_tuning_load(o);
+        o->target.compact.panel_columns = o->device.facts.panel_columns;
         opencl_record_start(o);
         if (debug->flags & DEBUG_PROFILE || debug->trace)
             opencl_times_start(o); /* or there are no times */

@@ -36,6 +36,11 @@ struct opencl_buffer {
     cl_mem memory;
     size_t offset;  /* of its first byte, which is 0 but for memory of the application's */
     size_t counted; /* bytes that are counted in memory.used */
+    /* These are of a constant's buffer that graphs may share (opencl_constant.c). */
+    struct constant *constant; /* a reference; NULL: it is none */
+    uint64_t hash;
+    uint32_t other_holders;     /* graphs that have it besides one */
+    struct opencl_buffer *next; /* in the same bucket */
 };
 
 /** Describes something that is to be done once the device has got to an event. */
@@ -48,7 +53,7 @@ struct opencl_watched {
 
 enum opencl_transfer { OPENCL_WRITE, OPENCL_READ, OPENCL_FILL, OPENCL_TRANSFERS };
 
-enum { OPENCL_PROGRAM_BUCKETS = 256 };
+enum { OPENCL_PROGRAM_BUCKETS = 256, OPENCL_CONSTANT_BUCKETS = 1024 };
 
 /** Holds the buffers (opencl_memory.c).  engine_opencl.lock guards it. */
 struct opencl_memory {
@@ -57,6 +62,8 @@ struct opencl_memory {
     uint64_t used;   /* bytes of all buffers */
     uint64_t staged; /* bytes of copies that the device has not read yet */
     uint64_t freed;  /* buffers so far */
+    /* Those of constants, by hash. */
+    struct opencl_buffer *constants[OPENCL_CONSTANT_BUCKETS];
 };
 
 /** Holds the programs that were built (opencl_program.c). */
@@ -186,6 +193,14 @@ bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offs
 bool opencl_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
 /** Returns the buffer of an address and the offset in it, or NULL if the address lies in no buffer.  The lock is held. */
 cl_mem opencl_resolve(struct engine_opencl *o, engine_address a, cl_ulong *offset);
+
+/* ---- opencl_constant.c ---- */
+
+/** Is the engine's engine_functions.constant_create. */
+struct engine_buffer *opencl_constant_create(struct engine *en, struct constant *c, struct error *e);
+/** Takes a holder off a buffer and returns whether others are left; else it is not known as a constant's any more.  The lock is
+ * held. */
+bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
 
 /* ---- opencl_share.c ---- */
 

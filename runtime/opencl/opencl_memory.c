@@ -210,11 +210,18 @@ void opencl_buffer_free(struct engine *en, struct engine_buffer *buffer)
     struct opencl_buffer *b = (struct opencl_buffer *)buffer;
 
     pthread_mutex_lock(&o->lock);
-    o->memory.buffers[(buffer->address >> OFFSET_BITS) - 1] = NULL;
-    o->memory.used -= b->counted;
-    o->memory.freed++;
+    const bool kept = opencl_constant_keep(o, b);
+    if (!kept) {
+        o->memory.buffers[(buffer->address >> OFFSET_BITS) - 1] = NULL;
+        o->memory.used -= b->counted;
+        o->memory.freed++;
+    }
     pthread_mutex_unlock(&o->lock);
+    if (kept)
+        return;
     o->api->ReleaseMemObject(b->memory); /* what is in the queue keeps it until it is done */
+    if (b->constant)
+        constant_release(b->constant);
     free(b);
 }
 

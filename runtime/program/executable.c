@@ -114,11 +114,11 @@ static bool upload_constants(struct executable *x, struct error *e)
     if (f->host_memory)
         return true;
     x->uploaded = arena_array(&x->arena, x->constant_count, sizeof(struct engine_buffer *));
-    for (uint32_t i = 0; x->uploaded && i < x->constant_count; i++) {
-        const struct constant *c = x->constants[i];
+    for (uint32_t i = 0; x->uploaded && i < x->constant_count; i++) { /* they are counted with the constants */
+        struct constant *c = x->constants[i];
 
-        x->uploaded[i] = f->buffer_create(x->engine, c->bytes, e); /* counted with the constants */
-        if (!x->uploaded[i] || !f->buffer_write(x->engine, x->uploaded[i], 0, c->data, c->bytes, e))
+        x->uploaded[i] = f->constant_create ? f->constant_create(x->engine, c, e) : f->buffer_create(x->engine, c->bytes, e);
+        if (!x->uploaded[i] || (!f->constant_create && !f->buffer_write(x->engine, x->uploaded[i], 0, c->data, c->bytes, e)))
             return false;
     }
     return x->uploaded || error_out_of_memory(e);

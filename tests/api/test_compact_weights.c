@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,6 +20,7 @@
 enum { K = 256, N = 144, ROWS_MAX = 37 };
 
 static WNNContext context, rounding;
+static uint32_t step = 1; /* each such one of the numbers of rows is tried */
 static uint64_t random_state = 88172645463325252u;
 
 static uint32_t draw(uint32_t count)
@@ -229,7 +231,7 @@ static void every_form_is_computed(void **state)
 
     (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (size_t r = f % step; r < sizeof rows / sizeof *rows; r += step)
             for (int transposed = 0; transposed < 2; transposed++)
                 check(&forms[f], rows[r], transposed);
 }
@@ -240,7 +242,7 @@ static void the_other_operand_may_be_rounded(void **state)
 
     (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (size_t r = f % step; r < sizeof rows / sizeof *rows; r += step)
             for (int transposed = 0; transposed < 2; transposed++)
                 check_rounded(&forms[f], rows[r], transposed);
 }
@@ -262,10 +264,19 @@ static int destroy(void **state)
     return 0;
 }
 
-int main(void)
+/* With the argument `few` each form is tried with few numbers of rows, because an OpenCL compiler takes its time for each. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_computed),
                                        cmocka_unit_test(the_other_operand_may_be_rounded)};
 
+    if (argc > 1 && !strcmp(argv[1], "few")) {
+        step = 3;
+        if (wnnCreateContext(NULL, &context)) {
+            printf("skipped: %s\n", wnnGetLastErrorMessage().data);
+            return 77;
+        }
+        wnnContextRelease(context);
+    }
     return cmocka_run_group_tests(tests, create, destroy);
 }

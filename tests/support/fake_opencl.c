@@ -448,6 +448,14 @@ static long fake_alive(void)
     return alive;
 }
 
+static size_t fake_bytes(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    size_t bytes = fake.bytes;
+    pthread_mutex_unlock(&fake.lock);
+    return bytes;
+}
+
 static unsigned fake_calls(const char *name)
 {
     unsigned calls = 0;
@@ -519,6 +527,7 @@ const struct fake_opencl *fake_opencl_get(void)
                                                  fake_failed_call,
                                                  fake_hold,
                                                  fake_alive,
+                                                 fake_bytes,
                                                  fake_calls,
                                                  fake_start_notes,
                                                  fake_notes,

@@ -40,6 +40,8 @@ struct fake_opencl {
     void (*hold)(bool hold);
     /** Returns how many objects were created and not released. */
     long (*alive)(void);
+    /** Returns the bytes of all buffers that were created and not released. */
+    size_t (*bytes)(void);
     /** Returns how often a function was called, by its name less "cl". */
     unsigned (*calls)(const char *name);
     /** Forgets what was noted.  `notes` then returns the names of what was called, in order, with a space behind each. */

@@ -71,6 +71,7 @@ struct fake_state {
     pthread_cond_t changed;
     bool held, failed, lasting, broken;
     long until_failure, alive;
+    size_t bytes; /* of buffers */
     cl_int code;
     const char *failed_call, *failing_name;
     struct command *first, *last;

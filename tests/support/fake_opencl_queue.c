@@ -7,6 +7,7 @@
 static void drop_mem(cl_mem m)
 {
     if (m && fake_drop(&m->references)) {
+        fake.bytes -= m->bytes;
         free(m->data);
         free(m);
     }
@@ -121,6 +122,9 @@ cl_mem clCreateBuffer(cl_context c, cl_mem_flags flags, size_t bytes, void *host
         m->bytes = bytes;
         m->data = malloc(bytes);
         memset(m->data, 0xEE, bytes);
+        pthread_mutex_lock(&fake.lock);
+        fake.bytes += bytes;
+        pthread_mutex_unlock(&fake.lock);
     }
     return m;
 }

@@ -6,6 +6,7 @@
  *
  * With the argument `shapes` only a few kernels of each shape run, for Oclgrind, which interprets them (tests/CMakeLists.txt).
  */
+#include "support/compact_graphs.h"
 #include "support/opencl.h"
 #include "support/small_graphs.h"
 
@@ -17,8 +18,14 @@ struct shape_case {
     bool brief;                   /* runs under Oclgrind, too */
 };
 
-#define GLOBAL_TILE(r, v, l) {.tile_memory = GPU_MEMORY_GLOBAL, .rows = r, .vectors = v, .lanes = l}
-#define LOCAL_TILE(r, v) {.tile_memory = GPU_MEMORY_LOCAL, .rows = r, .vectors = v}
+#define GLOBAL_TILE(r, v, l)                                                                                                   \
+    {                                                                                                                          \
+        .tile_memory = GPU_MEMORY_GLOBAL, .rows = r, .vectors = v, .lanes = l                                                  \
+    }
+#define LOCAL_TILE(r, v)                                                                                                       \
+    {                                                                                                                          \
+        .tile_memory = GPU_MEMORY_LOCAL, .rows = r, .vectors = v                                                               \
+    }
 
 static const struct shape_case cases[] = {
     {"matmul with an epilogue",
@@ -171,6 +178,116 @@ static void shapes_agree(void **state)
     assert_int_equal(failed_cases(false), 0);
 }
 
+/* ---- compact weights ---- */
+
+/** Weights of a matmul as they are stored. */
+struct compact_form {
+    const char *name, *type;
+    int least;
+    uint32_t range;
+    bool words, zeros; /* 4 bits in the graph; zero points differ */
+    bool brief;
+};
+
+static const struct compact_form compact_forms[] = {
+    {"4 bits around 8", "u8", 0, 16, true, false, false},          {"4 bits with zero points", "u8", 0, 16, true, true, true},
+    {"8 bits that fit into 4", "i8", -9, 16, false, true, false},  {"8 bits, signed", "i8", -128, 256, false, false, true},
+    {"8 bits with zero points", "u8", 0, 256, false, true, false}, {"float16", "f16", 0, 1, false, false, true},
+};
+
+/** Sizes of a matmul, and the schedule in which it has to come out right. */
+struct compact_size {
+    uint32_t rows, k, n, blocks, panel; /* blocks: of K with a scale each; panel: columns of a panel at most */
+    struct gpu_choice choice;
+    bool brief;
+};
+
+static const struct compact_size compact_sizes[] = {
+    /* one row, whose sums items share; whole words of blocks, and a rest of columns */
+    {1, 640, 37, 20, UINT32_MAX, {.tile_memory = GPU_MEMORY_GLOBAL, .lanes = 4, .vectors = 1, .k_items = 4}, true},
+    {1, 96, 64, 4, 32, GLOBAL_TILE(1, 2, 16), false},
+    {1, 1040, 48, 1, 16, GLOBAL_TILE(1, 1, 16), false},        /* one scale for all of a long sum */
+    {2, 1200, 24, 2, UINT32_MAX, GLOBAL_TILE(2, 1, 8), false}, /* blocks longer than what an accumulator takes */
+    {3, 56, 21, 7, UINT32_MAX, GLOBAL_TILE(2, 2, 4), false},
+    {5, 72, 40, 1, UINT32_MAX, {.no_lanes = true, .rows = 4, .vectors = 2, .tile_memory = GPU_MEMORY_GLOBAL}, false},
+    {19, 64, 48, 2, 16, GLOBAL_TILE(8, 1, 16), false},
+    /* many rows, through local memory */
+    {35, 72, 37, 3, UINT32_MAX, LOCAL_TILE(2, 2), true},
+    {35, 640, 19, 20, UINT32_MAX, LOCAL_TILE(1, 4), false},
+};
+
+/* Returns a matmul of such weights, packed as for a device; without a scale of its own every block has the same. */
+static struct graph *compact_graph(const struct compact_form *f, const struct compact_size *z, struct target *t)
+{
+    const struct pass_options o = {.target = t};
+    char body[600];
+    struct graph *g;
+
+    *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
+                         .thread_count = 1,
+                         .unpacks_weights = true,
+                         .compact = {.small = true, .panel_columns = z->panel}};
+    if (!strcmp(f->type, "f16"))
+        snprintf(
+            body, sizeof body,
+            "inputs { x: f32[%u, %u]; c: f32[%u]; } consts { h: f16[%u, %u] @scalar(1); } nodes { w = cast(h, \"float32\"); "
+            "m = matmul(x, w); y = add(m, c); } outputs { y; }",
+            z->rows, z->k, z->n, z->k, z->n);
+    else
+        snprintf(
+            body, sizeof body,
+            "inputs { x: f32[%u, %u]; c: f32[%u]; } consts { q: %s[%u, %u] @scalar(1); s: f32[%u, %u] @scalar(1); z: %s[%u, "
+            "%u] @scalar(1); } nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); y = add(m, c); } outputs { y; }",
+            z->rows, z->k, z->n, f->type, z->k, z->n, z->blocks, z->n, f->type, z->blocks, z->n);
+    g = compact_parse(body, f->least, f->range);
+    for (const struct value *v = g->first_constant; v && !f->zeros; v = v->next_constant)
+        if (v->name && !strcmp(v->name, "z"))
+            memset((void *)(uintptr_t)v->constant->data, f->words ? 8 : 0, v->constant->bytes);
+    if (f->words)
+        compact_narrow(g, 0);
+    pass_canonicalize(g, &o);
+    pass_fold_constants(g, &o);
+    assert_true(pass_pack_weights(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    return g;
+}
+
+static uint32_t failed_compact_cases(bool brief)
+{
+    uint32_t failed = 0;
+
+    for (size_t f = 0; f < sizeof compact_forms / sizeof *compact_forms; f++)
+        for (size_t z = 0; z < sizeof compact_sizes / sizeof *compact_sizes; z++) {
+            const struct compact_size *size = &compact_sizes[z];
+            struct target t;
+            struct graph *g;
+            if (brief && !(compact_forms[f].brief && size->brief))
+                continue;
+            g = compact_graph(&compact_forms[f], size, &t);
+            kernels_state = 42;
+            opencl.choice = size->choice;
+            /* one kernel unpacks and multiplies */
+            if (kernels_check_graph(g, &t, false, opencl_run) != 1 || opencl.last != GPU_TILES) {
+                print_error("%s: %u rows, K %u, N %u, choice %zu\n", compact_forms[f].name, size->rows, size->k, size->n, z);
+                failed++;
+            }
+            opencl.choice = (struct gpu_choice){0};
+            graph_free(g);
+        }
+    return failed;
+}
+
+/** Weights of all forms are unpacked right in every kind of tile. */
+static void compact_weights_agree(void **state)
+{
+    (void)state;
+    assert_int_equal(failed_compact_cases(false), 0);
+}
+
+/* ---- random graphs ---- */
+
 static void random_graphs_agree(void **state)
 {
     const char *seed_text = getenv("OPENCL_SEED"), *count_text = getenv("OPENCL_COUNT");
@@ -202,6 +319,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_agree),
+        cmocka_unit_test(compact_weights_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;
@@ -211,7 +329,7 @@ int main(int argc, char **argv)
         return 77;
     }
     if (argc > 1 && !strcmp(argv[1], "shapes"))
-        result = failed_cases(true) != 0;
+        result = failed_cases(true) + failed_compact_cases(true) != 0;
     else
         result = cmocka_run_group_tests(tests, NULL, NULL);
     opencl_end();

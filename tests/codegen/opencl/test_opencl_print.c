@@ -4,6 +4,7 @@
  * of one structure have one text.  run_kernels.c runs what is printed.
  */
 #include "codegen/opencl/opencl.h"
+#include "support/compact_graphs.h"
 #include "support/small_graphs.h"
 
 /* Returns the only kernel of a graph, printed. */
@@ -94,6 +95,88 @@ static void dear_values_are_kept_on_processors(void **state)
     }
 }
 
+/* Prints a matmul of weights of 4 bits around 8, packed as for a GPU, with some rows, for free(). */
+static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule *s)
+{
+    struct target t = {.isa = {.vector_bits = 32, .registers = 16},
+                       .thread_count = 1,
+                       .unpacks_weights = true,
+                       .compact = {.small = true, .panel_columns = UINT32_MAX}};
+    const struct pass_options o = {.target = &t};
+    struct opencl_source source;
+    struct kernel_list list;
+    struct error e = {0};
+    struct graph *g;
+    char body[400], *text;
+
+    snprintf(
+        body, sizeof body,
+        "inputs { x: f32[%u, 64]; } consts { q: u8[64, 48] @scalar(1); s: f32[2, 48] @scalar(1); z: u8[2, 48] @scalar(8); } "
+        "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
+        rows);
+    g = compact_parse(body, 8, 1);
+    compact_narrow(g, 0);
+    pass_canonicalize(g, &o);
+    pass_fold_constants(g, &o);
+    assert_true(pass_pack_weights(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    assert_int_equal(list.count, 1);
+    schedule_gpu(list.kernels[0], target_gpu_facts(processor), s);
+    assert_true(opencl_print(list.kernels[0], s, "f", &source, &e));
+    text = strdup(source.text);
+    opencl_source_free(&source);
+    kernel_list_free(&list);
+    graph_free(g);
+    return text;
+}
+
+static uint32_t count(const char *text, const char *what)
+{
+    uint32_t n = 0;
+
+    for (text = strstr(text, what); text; text = strstr(text + 1, what))
+        n++;
+    return n;
+}
+
+/** A word of weights is loaded once for its eight numbers, which become floats without a conversion, and the scale multiplies
+ * the sum of a block: inside of the loop over the numbers there is a multiply-add for each row, and no other product. */
+static void weights_are_unpacked_in_registers(void **state)
+{
+    (void)state;
+    for (int processor = 0; processor < 2; processor++) {
+        struct gpu_schedule s;
+        char *text = printed_compact(3, processor, &s), *loop = strstr(text, "#pragma unroll");
+
+        assert_non_null(loop);
+        assert_false(s.tile.local_memory);
+        assert_int_equal(count(text, "0x4b000000u"), s.tile.vectors);
+        assert_int_equal(count(text, "8388616.0f"), s.tile.vectors); /* 2^23 + 8 */
+        assert_null(strstr(loop, "uint, ")); /* the type of what LOAD_VECTOR loads */
+        assert_non_null(strstr(strstr(text, "__kernel"), "uint, "));
+        assert_int_equal(count(loop, " = fma(a0_0, f0, b0_0);"), 1);
+        *strstr(loop, "float sums[") = '\0';
+        assert_null(strstr(loop, "convert_float"));
+        free(text);
+    }
+}
+
+/** Items bring whole words to local memory. */
+static void words_come_to_local_memory(void **state)
+{
+    struct gpu_schedule s;
+    char *text = printed_compact(64, false, &s), *loop = strstr(text, "#pragma unroll");
+
+    (void)state;
+    assert_true(s.tile.local_memory);
+    assert_non_null(loop);
+    assert_int_equal(count(loop, "0x4b000000u"), 1);
+    assert_int_equal(count(text, "#pragma unroll"), 1); /* not for the other operand */
+    free(text);
+}
+
 /** Everything that small random graphs become can be printed. */
 static void random_graphs_are_printed(void **state)
 {
@@ -126,10 +209,9 @@ static void random_graphs_are_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedules_follow_the_shape),
-        cmocka_unit_test(sizes_are_parameters),
-        cmocka_unit_test(dear_values_are_kept_on_processors),
-        cmocka_unit_test(random_graphs_are_printed),
+        cmocka_unit_test(schedules_follow_the_shape),         cmocka_unit_test(sizes_are_parameters),
+        cmocka_unit_test(dear_values_are_kept_on_processors), cmocka_unit_test(weights_are_unpacked_in_registers),
+        cmocka_unit_test(words_come_to_local_memory),         cmocka_unit_test(random_graphs_are_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,32 @@ static struct kernel *depthwise(int64_t rows, int64_t channels)
     return k;
 }
 
+/* [rows, blocks * 32] times weights of 4 bits, eight in a word, and a scale for each block (docs/compact-weights.md). */
+static struct kernel *compact(int64_t rows, int64_t columns, int64_t blocks)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, rows * blocks * 32, false, NULL);
+    const uint32_t b = kernel_tensor(k, WNNOperandDataType_Uint32, blocks * 4 * columns, false, NULL);
+    const uint32_t f = kernel_tensor(k, WNNOperandDataType_Float32, blocks * columns, false, NULL);
+    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, rows * columns, true, NULL);
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, rows), j = kernel_var(k, KVAR_PARALLEL, columns);
+    const uint32_t block = kernel_var(k, KVAR_REDUCED, blocks), word = kernel_var(k, KVAR_REDUCED, 4),
+                   number = kernel_var(k, KVAR_REDUCED, 8);
+    const struct kaffine at = sum(k, term(k, block, 32), sum(k, term(k, word, 8), term(k, number, 1)));
+    const uint32_t x = kernel_load(k, a, sum(k, term(k, i, blocks * 32), at), 0, NULL, zero);
+    const uint32_t bits =
+        kernel_load(k, b, sum(k, sum(k, term(k, block, 4 * columns), term(k, word, columns)), term(k, j, 1)), 0, NULL, zero);
+    const uint32_t scale = kernel_load(k, f, sum(k, term(k, block, columns), term(k, j, 1)), 0, NULL, zero);
+    const uint32_t shift = kernel_cast(k, KT_U32, kernel_index(k, term(k, number, 4)));
+    const uint32_t q =
+        kernel_op2(k, K_AND, kernel_op2(k, K_SHR, bits, shift), kernel_const(k, KT_U32, (union scalar){.u32 = 15}));
+    const uint32_t w = kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, kernel_cast(k, KT_F32, q), kernel_f32(k, 8)), scale);
+
+    kernel_store(k, c, sum(k, term(k, i, columns), term(k, j, 1)), kernel_dot(k, x, w), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
 /* The sums of rows, which are contiguous, or of columns. */
 static struct kernel *reduction(int64_t points, int64_t iterations, bool columns)
 {
@@ -184,6 +210,59 @@ static void reductions_have_lanes(void **state)
     kernel_free(columns);
 }
 
+/** The scale of a block of weights is left to the block's sum, in tiles whose rows share the weights; a word is known before
+ * the loop over its numbers. */
+static void scales_multiply_sums_of_blocks(void **state)
+{
+    (void)state;
+    for (int processor = 0; processor < 2; processor++)
+        for (int64_t rows = 1; rows <= 9; rows += 4) {
+            const struct gpu_facts *device = target_gpu_facts(processor);
+            struct kernel *k = compact(rows, 192, 128);
+            struct gpu_schedule s;
+            uint32_t *depths = calloc(k->expr_count, sizeof *depths), words = 0;
+
+            schedule_gpu(k, device, &s);
+            assert_int_equal(s.shape, GPU_TILES);
+            assert_false(s.tile.local_memory);
+            assert_true(s.tile.unpacked);
+            assert_int_equal(s.tile.m.count, rows > 1);
+            assert_int_equal(k->exprs[s.tile.factor].op, K_LOAD);
+            assert_int_equal(k->exprs[s.tile.unscaled].op, K_SUB);
+            assert_int_equal(s.tile.factor_depth, 1);
+            assert_int_equal(s.sum_split, 0);
+            gpu_depths(k, depths);
+            for (uint32_t e = 0; e < k->expr_count; e++)
+                if (k->exprs[e].op == K_LOAD && k->tensors[k->exprs[e].tensor].type == WNNOperandDataType_Uint32)
+                    words += depths[e] == 2;
+            assert_int_equal(words, 1);
+            if (!processor && rows == 1) { /* all items that share K have a block */
+                assert_true(s.tile.k_items > 1);
+                assert_true(s.sum_steps * s.tile.k_items < 128 + s.sum_steps);
+            }
+            check_cover(&s, device);
+            free(depths);
+            kernel_free(k);
+        }
+}
+
+/** Tiles in local memory hold numbers that are scaled already, and so does a factor that changes with every step. */
+static void other_scales_are_a_part_of_the_operand(void **state)
+{
+    struct kernel *many = compact(128, 192, 128), *plain = matmul(1, 9, 64, 300, false);
+    struct gpu_schedule s;
+
+    (void)state;
+    schedule_gpu(many, target_gpu_facts(false), &s);
+    assert_true(s.tile.local_memory);
+    assert_int_equal(s.tile.factor, KEXPR_NONE);
+    schedule_gpu(plain, target_gpu_facts(true), &s);
+    assert_false(s.tile.unpacked);
+    assert_int_equal(s.tile.factor, KEXPR_NONE);
+    kernel_free(many);
+    kernel_free(plain);
+}
+
 /** Whatever the sizes are, schedules cover all points. */
 static void all_sizes_are_covered(void **state)
 {
@@ -226,9 +305,10 @@ static void schedules_are_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processors_tile_in_registers), cmocka_unit_test(gpus_tile_in_local_memory),
-        cmocka_unit_test(depthwise_rows_share_weights), cmocka_unit_test(reductions_have_lanes),
-        cmocka_unit_test(all_sizes_are_covered),        cmocka_unit_test(schedules_are_printed),
+        cmocka_unit_test(processors_tile_in_registers),   cmocka_unit_test(gpus_tile_in_local_memory),
+        cmocka_unit_test(depthwise_rows_share_weights),   cmocka_unit_test(reductions_have_lanes),
+        cmocka_unit_test(all_sizes_are_covered),          cmocka_unit_test(schedules_are_printed),
+        cmocka_unit_test(scales_multiply_sums_of_blocks), cmocka_unit_test(other_scales_are_a_part_of_the_operand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

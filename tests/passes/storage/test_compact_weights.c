@@ -2,7 +2,7 @@
 /* Compact weights: which ones constant folding leaves, how pack-weights packs them, and that the packed graph means the same.
  */
 #include "passes/pass_support.h"
-#include "passes/support.h"
+#include "support/compact_graphs.h"
 #include "support/schedules.h"
 
 static bool takes_everything(void *user, const struct node *n)
@@ -19,49 +19,6 @@ static struct pass_options unpacking(struct target *t)
     t->takes_node = takes_everything;
     t->takes_epilogue = NULL;
     return (struct pass_options){.target = t};
-}
-
-/* Makes a graph whose constants are random: 8-bit weights in a range that begins at `least`, everything else of its type. */
-static struct graph *parse_random(const char *body, int least, uint32_t range)
-{
-    struct graph *g = parse_body(body);
-
-    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
-        const int64_t count = type_elements(&v->type);
-        void *data = (void *)(uintptr_t)v->constant->data;
-
-        for (int64_t i = 0; i < count; i++) {
-            if (v->type.type == WNNOperandDataType_Float32)
-                ((float *)data)[i] = (float)random_float(false);
-            else if (v->type.type == WNNOperandDataType_Float16)
-                ((uint16_t *)data)[i] = number_cast(wnnNumber(random_float(false)), v->type.type).f16;
-            else
-                ((uint8_t *)data)[i] = (uint8_t)(least + (int)(random_bits() % range));
-        }
-    }
-    return g;
-}
-
-/* Puts the numbers of the i-th constant, which are bytes, into 4 bits each, and a cast in front of what reads them. */
-static void narrow(struct graph *g, uint32_t i)
-{
-    struct value *wide = g->first_constant, *v;
-    struct tensor_type type;
-
-    for (; i; i--)
-        wide = wide->next_constant;
-    assert_int_equal(wide->type.type, WNNOperandDataType_Uint8);
-    type = wide->type;
-    type.type = DTYPE_UINT4;
-    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
-    assert_non_null(c);
-    for (size_t i = 0; i < c->bytes; i++) {
-        const uint8_t *two = (const uint8_t *)wide->constant->data + 2 * i;
-        ((uint8_t *)(uintptr_t)c->data)[i] = (uint8_t)(two[0] | two[1] << 4);
-    }
-    v = make_cast(g, g->first, g->first, graph_add_constant(g, &type, c), WNNOperandDataType_Uint8);
-    value_replace_uses(wide, v);
-    value_drop_constant(wide);
 }
 
 /* Folding must leave the weights, and packing must make constants of this shape; NULL: folding must not leave them. */
@@ -102,7 +59,7 @@ static void check_graph(struct graph *g, const char *packed)
 
 static void check(const char *body, int least, uint32_t range, const char *packed)
 {
-    check_graph(parse_random(body, least, range), packed);
+    check_graph(compact_parse(body, least, range), packed);
 }
 
 #define MATMUL(rows, type, scale)                                                                                              \
@@ -196,21 +153,21 @@ static void words_are_packed_of_words(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct graph *g = parse_random(cases[i].body, 0, 16);
-        narrow(g, 0);
+        struct graph *g = compact_parse(cases[i].body, 0, 16);
+        compact_narrow(g, 0);
         check_graph(g, cases[i].packed);
     }
     /* Zero points in 4 bits, too, become bytes; of weights in three dimensions the constant's shape changes. */
-    struct graph *g = parse_random(TRANSPOSED("u8", "256", "8"), 0, 16);
-    narrow(g, 2);
-    narrow(g, 0);
+    struct graph *g = compact_parse(TRANSPOSED("u8", "256", "8"), 0, 16);
+    compact_narrow(g, 2);
+    compact_narrow(g, 0);
     check_graph(g, "u4[2, 8, 4, 64, 8]");
-    g = parse_random("inputs { x: f32[1, 256]; } "
-                     "consts { q: u8[128, 8, 32] @scalar(1); s: f32[128, 8, 1] @scalar(1); z: u8[128, 8, 1] @scalar(1); } "
-                     "nodes { d = dequantizeLinear(q, s, z); r = reshape(d, newShape=[128, 256]); w = transpose(r); "
-                     "y = matmul(x, w); } outputs { y; }",
-                     0, 16);
-    narrow(g, 0);
+    g = compact_parse("inputs { x: f32[1, 256]; } "
+                      "consts { q: u8[128, 8, 32] @scalar(1); s: f32[128, 8, 1] @scalar(1); z: u8[128, 8, 1] @scalar(1); } "
+                      "nodes { d = dequantizeLinear(q, s, z); r = reshape(d, newShape=[128, 256]); w = transpose(r); "
+                      "y = matmul(x, w); } outputs { y; }",
+                      0, 16);
+    compact_narrow(g, 0);
     struct target t;
     const struct pass_options o = unpacking(&t);
     assert_true(pass_canonicalize(g, &o));
@@ -227,9 +184,9 @@ static void transposed_weights_are_packed_where_they_lie(void **state)
         struct target t;
         const struct pass_options o = unpacking(&t);
         struct graph *g =
-            parse_random(i == 2 ? TRANSPOSED("i8", "256", "8") : TRANSPOSED("u8", "256", "8"), 0, i == 0 ? 16 : 256);
+            compact_parse(i == 2 ? TRANSPOSED("i8", "256", "8") : TRANSPOSED("u8", "256", "8"), 0, i == 0 ? 16 : 256);
         if (i == 0)
-            narrow(g, 0);
+            compact_narrow(g, 0);
         assert_true(pass_canonicalize(g, &o));
         assert_false(pass_fold_constants(g, &o));
         graph_free(g);
@@ -258,11 +215,11 @@ static void other_weights_are_folded(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct graph *g = parse_random(bodies[i], 0, 16);
+        struct graph *g = compact_parse(bodies[i], 0, 16);
         assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
         graph_free(g);
     }
-    struct graph *g = parse_random(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
+    struct graph *g = compact_parse(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
     t.unpacks_weights = false;
     assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
     graph_free(g);
@@ -306,7 +263,7 @@ static void the_other_operand_is_rounded_to_bytes(void **state)
         "} outputs { y; r; }";
     struct target t;
     struct pass_options o = unpacking(&t);
-    struct graph *g = parse_random(body, 0, 16);
+    struct graph *g = compact_parse(body, 0, 16);
     uint32_t multiply, round, bytes_made = 0;
 
     (void)state;
@@ -336,7 +293,7 @@ static void whole_bytes_are_multiplied(void **state)
     (void)state;
     t.isa.byte_products = t.rounds_operands = true;
     for (int zero = 127; zero <= 128; zero++) {
-        struct graph *g = parse_random(body, 0, 256);
+        struct graph *g = compact_parse(body, 0, 256);
         uint32_t multiply, round;
 
         for (const struct value *v = g->first_constant; v; v = v->next_constant)
@@ -348,6 +305,47 @@ static void whole_bytes_are_multiplied(void **state)
         count_kernels(g, &o, &multiply, &round);
         assert_int_equal(multiply, zero == 128);
         assert_int_equal(round, zero == 128);
+        graph_free(g);
+    }
+}
+
+/* On a device all columns lie side by side, or panels of whole vectors that divide a head, whatever the rows are. */
+static void devices_have_panels_of_their_own(void **state)
+{
+    static const struct {
+        const char *body, *packed;
+        uint32_t columns;
+    } cases[] = {
+        {MATMUL("1", "u8", "8, 128"), "u4[1, 8, 4, 128, 8]", UINT32_MAX},
+        {MATMUL("200", "u8", "8, 128"), "u4[1, 8, 4, 128, 8]", UINT32_MAX},
+        {MATMUL("1", "i8", "8, 128"), "u4[2, 8, 4, 64, 8]", 64},
+        {MATMUL("9", "u8", "8, 128"), "u4[4, 8, 4, 32, 8]", 48},
+        {"inputs { x: f32[1, 256]; } consts { q: u8[256, 136] @scalar(1); s: f32[8, 136] @scalar(1); z: u8[8, 136] @scalar(1); "
+         "} "
+         "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } outputs { y; }",
+         "u4[1, 8, 4, 136, 8]", 64}, /* no whole vectors divide it */
+        {"inputs { x: f32[1, 256]; } consts { q: u8[256, 192] @scalar(1); s: f32[8, 192] @scalar(1); z: u8[8, 192] @scalar(1); "
+         "} "
+         "nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); y = reshape(m, newShape=[1, 6, 32]); } outputs { y; }",
+         "u4[6, 8, 4, 32, 8]", 64},
+        {"inputs { x: f32[64, 256]; } consts { h: f16[256, 128] @scalar(1); } "
+         "nodes { w = cast(h, \"float32\"); y = matmul(x, w); } outputs { y; }",
+         "f16[2, 1, 256, 64]", 64},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct target t = {.isa = {.vector_bits = 32, .registers = 16},
+                           .thread_count = 1,
+                           .unpacks_weights = true,
+                           .compact.panel_columns = cases[i].columns};
+        const struct pass_options o = {.target = &t};
+        struct graph *g = compact_parse(cases[i].body, 0, 16);
+
+        check_pass_at(g, pass_canonicalize, &o, true, false, __FILE__, __LINE__);
+        check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
+        assert_true(check_pass_at(g, pass_pack_weights, &o, true, false, __FILE__, __LINE__));
+        assert_prints(g, cases[i].packed);
         graph_free(g);
     }
 }
@@ -365,6 +363,7 @@ int main(void)
         cmocka_unit_test(other_weights_are_folded),
         cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
         cmocka_unit_test(whole_bytes_are_multiplied),
+        cmocka_unit_test(devices_have_panels_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes graphs with random weights of 4, 8 and 16 bits, for tests of compact weights (docs/compact-weights.md).
+ */
+#ifndef WEBNN_TESTS_SUPPORT_COMPACT_GRAPHS_H_
+#define WEBNN_TESTS_SUPPORT_COMPACT_GRAPHS_H_
+
+#include "passes/support.h"
+#include "support/graphs.h"
+
+static uint64_t compact_state = 1;
+
+/** Returns a random number. */
+GRAPHS_UNUSED static uint64_t compact_random(void)
+{
+    compact_state ^= compact_state << 13;
+    compact_state ^= compact_state >> 7;
+    compact_state ^= compact_state << 17;
+    return compact_state >> 16;
+}
+
+/** Makes a graph whose constants are random: 8-bit weights in a range that begins at `least`, everything else of its type. */
+GRAPHS_UNUSED static struct graph *compact_parse(const char *body, int least, uint32_t range)
+{
+    struct graph *g = parse_body(body);
+
+    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
+        const int64_t count = type_elements(&v->type);
+        void *data = (void *)(uintptr_t)v->constant->data;
+
+        for (int64_t i = 0; i < count; i++) {
+            const double number = (double)(compact_random() % 4001) / 1000 - 2;
+            if (v->type.type == WNNOperandDataType_Float32)
+                ((float *)data)[i] = (float)number;
+            else if (v->type.type == WNNOperandDataType_Float16)
+                ((uint16_t *)data)[i] = number_cast(wnnNumber(number), v->type.type).f16;
+            else
+                ((uint8_t *)data)[i] = (uint8_t)(least + (int)(compact_random() % range));
+        }
+    }
+    return g;
+}
+
+/** Puts the numbers of the i-th constant, which are bytes, into 4 bits each, and a cast in front of what reads them. */
+GRAPHS_UNUSED static void compact_narrow(struct graph *g, uint32_t i)
+{
+    struct value *wide = g->first_constant, *v;
+    struct tensor_type type;
+
+    for (; i; i--)
+        wide = wide->next_constant;
+    assert_int_equal(wide->type.type, WNNOperandDataType_Uint8);
+    type = wide->type;
+    type.type = DTYPE_UINT4;
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(&type));
+    assert_non_null(c);
+    for (size_t at = 0; at < c->bytes; at++) {
+        const uint8_t *two = (const uint8_t *)wide->constant->data + 2 * at;
+        ((uint8_t *)(uintptr_t)c->data)[at] = (uint8_t)(two[0] | two[1] << 4);
+    }
+    v = make_cast(g, g->first, g->first, graph_add_constant(g, &type, c), WNNOperandDataType_Uint8);
+    value_replace_uses(wide, v);
+    value_drop_constant(wide);
+}
+
+#endif
