@@ -115,11 +115,13 @@ static bool init_locks(struct engine_opencl *o)
 }
 
 /* Passes that pack for vectors or transform for caches ask the instruction set: this one has nothing for them.  Their costs are
- * the baseline's: none was measured on a GPU. */
-static struct target target_of_device(void)
+ * the baseline's but for those of attention: none was measured on a GPU. */
+static struct target target_of_device(const struct opencl_device *d)
 {
-    struct target t = {
-        .isa = {.vector_bits = 32, .registers = 16}, .facts = target_facts(NULL), .thread_count = 1, .avoids_stages = true};
+    struct target t = {.isa = {.vector_bits = 32, .registers = 16},
+                       .facts = target_device_facts(d->kind == WNNDeviceKind_Cpu),
+                       .thread_count = 1,
+                       .device = &d->facts};
 
     t.cache_bytes = t.facts->cache.l2_bytes;
     return t;
@@ -153,9 +155,9 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         return NULL;
     }
     o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1};
-    o->target = target_of_device();
     o->api = opencl_api_get(e);
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
+        o->target = target_of_device(&o->device);
         o->base.accelerated = o->device.kind != WNNDeviceKind_Cpu;
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
         opencl_tuning_load(o);
