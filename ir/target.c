@@ -113,22 +113,24 @@
      .special = 1.03,                                                                                                          \
      .worth = 0.9}
 
-#define ATTENTION_FACTS(scores)                                                                                                \
-    {.vectors_most = 6,                                                                                                        \
+/* most, least, few, bounded and tile_rows are vectors_most, scores_least, few_rows_best, bounded_rows and tile. */
+#define ATTENTION_ROW(most, least, few, bounded, tile_rows)                                                                    \
+    {.vectors_most = (most),                                                                                                   \
      .rows_least = 16,                                                                                                         \
      .few_rows = 15,                                                                                                           \
      .rows_at_once = 7,                                                                                                        \
-     .few_rows_best = 2,                                                                                                       \
-     .bounded_rows = 8,                                                                                                        \
+     .few_rows_best = (few),                                                                                                   \
+     .bounded_rows = (bounded),                                                                                                \
      .keys_least = 8,                                                                                                          \
-     .scores_least = (scores),                                                                                                 \
+     .scores_least = (least),                                                                                                  \
      .scores_share = 0.5,                                                                                                      \
      .block_share = 1.0,                                                                                                       \
      .block_least = 32,                                                                                                        \
      .bounded_keys = 64,                                                                                                       \
-     .tile = 0.5,                                                                                                              \
+     .tile = (tile_rows),                                                                                                      \
      .guarded_keys = 40,                                                                                                       \
      .guarded_mask = 0.25}
+#define ATTENTION_FACTS(scores) ATTENTION_ROW(6, scores, 2, 8, 0.5)
 
 #define CACHE_FACTS(between_calls)                                                                                             \
     {.l1_way_bytes = 4096,                                                                                                     \
@@ -177,7 +179,7 @@
      .winograd = WINOGRAD_FACTS,                                                                                               \
      .attention = attention_facts}
 
-enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, WEBASSEMBLY, ROW_COUNT };
+enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, WEBASSEMBLY, DEVICE, DEVICE_PROCESSOR, ROW_COUNT };
 
 static const struct target_facts rows[ROW_COUNT] = {
     /* This begins two multiply-adds of 512 bits in a cycle: Intel's server processors, Zen 5. */
@@ -209,6 +211,12 @@ static const struct target_facts rows[ROW_COUNT] = {
     [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_FACTS(64 << 20)),
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
     [WEBASSEMBLY] = HALF_RATE_ROW("webassembly", 0.25, CONTRACTION_FACTS(2, 4, 0, 8), ATTENTION_FACTS(64 << 20)),
+    /* A GPU's matmuls from local memory are expected to be faster than those of stages, until the scores leave its last cache
+     * between one kernel and the next.  64 rows have 64 multiply-adds for each number of K and V that is read. */
+    [DEVICE] = HALF_RATE_ROW("device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_ROW(16, 32 << 20, 15, 15, 4)),
+    /* On PoCL one kernel was as fast or faster for all sizes. */
+    [DEVICE_PROCESSOR] =
+        HALF_RATE_ROW("processor-as-device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_ROW(6, 1, 15, 15, 0.5)),
 };
 
 const struct target_facts *target_facts(const struct target *t)
@@ -219,6 +227,11 @@ const struct target_facts *target_facts(const struct target *t)
            : t->isa.vector_bits >= 512 ? &rows[t->full_rate ? FULL_RATE : HALF_RATE]
            : t->isa.vector_bits >= 256 ? &rows[AVX2]
                                        : &rows[BASELINE];
+}
+
+const struct target_facts *target_device_facts(bool is_processor)
+{
+    return &rows[is_processor ? DEVICE_PROCESSOR : DEVICE];
 }
 
 const struct target_facts *target_facts_everywhere(void)
@@ -244,6 +257,16 @@ int64_t target_lanes(const struct target *t)
     return t->isa.vector_bits >= 64 ? t->isa.vector_bits / 32 : 1;
 }
 
+int64_t target_stage_lanes(const struct target *t)
+{
+    return t->device ? (int64_t)t->device->vector_lanes : target_lanes(t);
+}
+
+int64_t target_stage_threads(const struct target *t)
+{
+    return t->device ? (int64_t)t->device->compute_units : t->thread_count ? (int64_t)t->thread_count : 1;
+}
+
 double target_l2_bytes(const struct target *t)
 {
     return t->cache_bytes > 0 ? (double)t->cache_bytes : (double)target_facts(t)->cache.l2_bytes;
@@ -261,7 +284,9 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                          .row_iterations = 64,
                                          .item_iterations = 4,
                                          .groups_per_unit = 8,
-                                         .tile_groups = 4,
+                                         .stage_groups = 2,
+                                         .stage_items = 128,
+                                         .stage_local_share = 0.5,
                                          .vector_lanes = 4,
                                          .tile_numbers = 64,
                                          .tile_load = 1,
@@ -280,7 +305,9 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .row_iterations = UINT32_MAX, /* a group's items run one by one */
                                                .item_iterations = 4,
                                                .groups_per_unit = 8,
-                                               .tile_groups = 4,
+                                               .stage_groups = 4,
+                                               .stage_items = 1, /* barriers would cost, and save nothing */
+                                               .stage_local_share = 0,
                                                .vector_lanes = 16,
                                                .tile_numbers = 16 * 16,
                                                .tile_load = 1,

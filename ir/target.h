@@ -302,8 +302,11 @@ struct gpu_facts {
     /* Schedules assume these of the kind. */
     uint32_t row_iterations;  /* rows of fewer iterations than this are one item's */
     uint32_t item_iterations; /* iterations of a shared row that an item has at least, so that combining is seldom */
-    uint32_t groups_per_unit; /* groups of macro-tiles that are in flight for each compute unit */
-    uint32_t tile_groups;     /* sub-groups that share a macro-tile */
+    uint32_t groups_per_unit; /* groups that are in flight for each compute unit */
+    uint32_t stage_groups;    /* the same of kernels of stages, each of which has scratch of its own */
+    uint32_t stage_items;     /* items that share a macro-tile */
+    double stage_local_share; /* share of local memory that local tensors of a macro-tile may fill; 0: it is memory like any
+                                 other */
     uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once */
     uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
     double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */
@@ -380,9 +383,8 @@ struct target {
     /** Says that the other operand of a matmul with such weights of 4 or 8 bits may be rounded to 8 bits, block by block, and
      * that the processor multiplies bytes. */
     bool rounds_operands;
-    /** Says that kernels of stages are slower than others on this device: no convolution is transformed (Winograd), and no
-     * attention is one kernel. */
-    bool avoids_stages;
+    /** Describes the device with work-groups that kernels run on.  NULL: a processor. */
+    const struct gpu_facts *device;
     /** Returns whether a primitive exists that computes node n itself right and fast (no reference implementation).  user is
      * the member below. */
     bool (*takes_node)(void *user, const struct node *n);
@@ -427,6 +429,8 @@ const struct gpu_maker *target_gpu_maker(uint32_t vendor);
 const struct gpu_maker *target_gpu_maker_at(uint32_t i);
 /** Returns the row of the table for a target, or the baseline's for NULL.  The result is never NULL and lives for ever. */
 const struct target_facts *target_facts(const struct target *t);
+/** Returns the row of a kind of device, as target_gpu_facts does, for what passes decide. */
+const struct target_facts *target_device_facts(bool is_processor);
 /**
  * Returns the row for whatever must not depend on the machine.  How many threads divide a kernel of a serialized program, and
  * which precision its library steps have, were decided where it was compiled and have to come out alike where it is loaded.
@@ -438,6 +442,10 @@ double target_microseconds(double operations, double bytes);
 const struct target_facts *target_facts_at(uint32_t i);
 /** Returns the lanes of a float32 vector, which are at least 1. */
 int64_t target_lanes(const struct target *t);
+/** Returns the lanes of the vectors that kernels of stages compute: those of a device's items, or target_lanes. */
+int64_t target_stage_lanes(const struct target *t);
+/** Returns how many macro-tiles run at the same time. */
+int64_t target_stage_threads(const struct target *t);
 /** Returns the bytes of the second-level cache: t->cache_bytes, or the table's. */
 double target_l2_bytes(const struct target *t);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
- * spaces, stages), print_tile.c, print_point.c (phases, loops, stores), print_reduce.c, print_value.c, print_function.c,
- * print_lanes.c and print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with
- * need_ declare what an expression refers to, where that is not declared yet.
+ * spaces), print_stages.c, print_tile.c, print_point.c (phases, loops, stores), print_reduce.c, print_value.c,
+ * print_function.c, print_lanes.c and print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions
+ * that begin with need_ declare what an expression refers to, where that is not declared yet.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
 #define WEBNN_CODEGEN_OPENCL_INTERNAL_H_
@@ -58,6 +58,8 @@ struct type_text {
 
 /** Fills p->numbers and p->starts from arena a.  Returns false if memory runs out. */
 bool printer_number(struct printer *p, struct arena *a);
+/** Appends a kernel's parameters to the source's.  Returns false if memory runs out. */
+bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers);
 /** Writes a line of code with its indentation and its end. */
 void put_line(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Returns the type that indices have: "int" or "long". */
@@ -97,6 +99,8 @@ bool form_has_lanes(const struct printer *p, struct kaffine form, bool derived);
 bool is_side_by_side(const struct printer *p, struct kaffine form);
 /** Writes the name of a tensor's pointer: "t3", or "local2" for a local tensor of a stage. */
 void put_tensor(struct printer *p, uint32_t tensor);
+/** Returns the address space that a tensor lies in: "__local" for a local tensor in local memory, else "__global". */
+const char *opencl_space_of(const struct printer *p, uint32_t tensor);
 /** Returns the type of a tensor's elements in memory. */
 const char *opencl_storage_type(dtype t);
 /** Returns the type of an expression's value; conditions are ints, float64 is f64 (float64.h). */
@@ -118,11 +122,22 @@ void put_stores(struct printer *p, bool varying, uint32_t phase);
 void put_invariants(struct printer *p, uint32_t phase);
 /** Writes everything of a point whose PARALLEL variables are declared, or of as many points as there are lanes. */
 void put_point(struct printer *p);
+/** Writes the points of an item that has vectors along a PARALLEL variable, the first of which is id0: one vector, or the last
+ * few points of a row one by one.  `next` is the statement that goes on to what comes behind the item. */
+void put_vector_point(struct printer *p, const char *next);
 
 /* ---- print_tile.c ---- */
 
 /** Writes the body of a kernel whose schedule has the shape GPU_TILES. */
 void put_tiles(struct printer *p);
+/** Writes the tiles of a stage, which the items of a group share.  `fixed` are the variables of the macro-tile. */
+void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed);
+
+/* ---- print_stages.c ---- */
+
+/** Writes the body of a kernel of stages, and appends the parameters of its stages to the source's.  p is of the kernel itself.
+ * Returns false if memory runs out. */
+bool put_stages(const struct printer *p, struct opencl_source *out);
 
 /* ---- print_reduce.c ---- */
 
@@ -141,14 +156,19 @@ void put_result(struct printer *p, uint32_t expr);
 
 /* ---- print_function.c ---- */
 
+/** Makes the names that operations on vectors call mean the functions for so many lanes, which put_functions has written. Lines
+ * of a text behind it have them. */
+void put_function_names(FILE *out, const struct kernel *k, uint32_t lanes);
 /** Returns whether an operation becomes a call of a function that put_functions writes. */
 bool opencl_is_function(enum kop op, enum ktype type);
-/** Writes the elementary functions that a kernel calls: for scalars, and for vectors if lanes is more than 1.  Returns false if
+/** Writes the elementary functions that a kernel calls: for scalars, and for the vectors of its schedule.  Returns false if
  * memory runs out. */
-bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes);
+bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s);
 
 /* ---- print_lanes.c ---- */
 
+/** Makes the names of the prelude's functions for vectors mean those for so many lanes. */
+void put_lane_names(FILE *out, uint32_t lanes);
 /** Writes the prelude's functions for vectors of so many lanes, which a text of several kernels has once. */
 void put_lane_functions(FILE *out, uint32_t lanes);
 /** Returns whether put_lane_operation can write an operation for vectors. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Prints whole kernels: the function's head, the index space, stages.
+ * Prints whole kernels: the function's head, the index space.
  */
 #include "codegen/opencl/internal.h"
 
@@ -35,35 +35,6 @@ static void put_dimension(struct printer *p, uint32_t d)
         put_decode(p, vars, name, "");
 }
 
-/* Writes the points of an item that has vectors along a PARALLEL variable: one vector, or the last few points of a row one by
- * one. */
-static void put_vector_point(struct printer *p)
-{
-    const uint32_t var = p->s->lane_var;
-    const char *type = opencl_index_type(p);
-    struct scope scope;
-
-    if (p->s->lane_tail) {
-        fprintf(p->out, "%*sif (id0 + %" PRIu32 " > ", (int)p->indent * 2, "", p->s->lanes);
-        put_size(p, var);
-        fputs(") {\n", p->out);
-        scope_enter(p, &scope);
-        fprintf(p->out, "%*sfor (%s x%" PRIu32 " = id0; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, var);
-        put_size(p, var);
-        fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
-        p->indent++;
-        put_point(p);
-        p->indent--;
-        put_line(p, "}");
-        put_line(p, "return;");
-        scope_leave(p, &scope);
-        put_line(p, "}");
-    }
-    put_line(p, "const %s x%" PRIu32 " = id0;", type, var);
-    p->lanes = p->s->lanes;
-    put_point(p);
-}
-
 static void put_local_arrays(struct printer *p)
 {
     for (uint32_t i = 0; i < p->k->expr_count; i++) {
@@ -95,54 +66,11 @@ static void put_kernel(struct printer *p)
             put_dimension(p, d);
     }
     if (vectors && p->k->vars[p->s->lane_var].kind == KVAR_PARALLEL) {
-        put_vector_point(p);
+        put_vector_point(p, "return;");
         return;
     }
     p->lanes = p->s->lanes;
     put_point(p);
-}
-
-/* ---- stages ---- */
-
-/* Writes one stage of the macro-tile whose number is `tile`.  The items share its points. */
-static void put_stage(struct printer *p, const struct kstage *stage)
-{
-    struct gpu_vars fixed = {.count = p->k->macro_tile_vars}, rest = {.count = p->k->parallel_count - fixed.count};
-    struct scope scope;
-
-    for (uint32_t i = 0; i < p->k->parallel_count; i++)
-        *(i < fixed.count ? &fixed.vars[i] : &rest.vars[i - fixed.count]) = i;
-
-    put_line(p, "{");
-    p->indent++;
-    if (stage->when) {
-        put_line(p, "const int holds = local%" PRIu32 "[0] < as_float(0x%08" PRIx32 "u);", stage->predicate,
-                 (union scalar){.f32 = stage->limit}.u32);
-        put_line(p, "if (%sholds)", stage->when == KSTAGE_BELOW ? "" : "!");
-    }
-    fprintf(p->out, "%*sfor (%s point = (%s)get_local_id(0); point < ", (int)p->indent * 2, "", opencl_index_type(p),
-            opencl_index_type(p));
-    put_product(p, &rest);
-    fprintf(p->out, "; point += %" PRIu32 ") {\n", p->s->local[0]);
-    scope_enter(p, &scope);
-    put_decode(p, &fixed, "tile", "");
-    put_decode(p, &rest, "point", "");
-    put_point(p);
-    scope_leave(p, &scope);
-    put_line(p, "}");
-    p->indent--;
-    put_line(p, "}");
-    put_line(p, "barrier(CLK_GLOBAL_MEM_FENCE);");
-}
-
-static void put_locals(FILE *out, const struct kernel *k)
-{
-    for (uint32_t i = 0; i < k->local_count; i++)
-        fprintf(out,
-                "  __global %s *local%" PRIu32 " = (__global %s *)(bs + os + get_group_id(0) * %" PRId64 "ul + %" PRId64
-                "ul);\n",
-                opencl_storage_type(k->locals[i].type), i, opencl_storage_type(k->locals[i].type), kernel_locals_bytes(k),
-                k->locals[i].offset);
 }
 
 /* ---- the function ---- */
@@ -184,56 +112,19 @@ static bool has_room(const struct kernel *k, const struct gpu_schedule *s, struc
     return bytes <= ARGUMENT_BYTES;
 }
 
-/* Appends a kernel's parameters to the source's. */
-static bool append_params(struct opencl_source *out, const struct knumbers *numbers)
-{
-    const uint32_t count = out->param_count + numbers->param_count;
-    int64_t *params = realloc(out->params, (count + 1) * sizeof *params);
-
-    if (!params)
-        return false;
-    if (numbers->param_count)
-        memcpy(params + out->param_count, numbers->params, numbers->param_count * sizeof *params);
-    out->params = params;
-    out->param_count = count;
-    return true;
-}
-
 /* Writes the body of a kernel without stages, or of all stages.  The head comes later, when all parameters are known. */
 static bool put_bodies(FILE *body, const struct kernel *k, const struct gpu_schedule *s, struct opencl_source *out,
                        struct arena *arena)
 {
-    struct printer p = {.out = body, .k = k, .s = s, .indent = 1, .literals = !has_room(k, s, arena)};
+    struct printer p = {.out = body, .k = k, .s = s, .indent = 1, .arena = arena, .literals = !has_room(k, s, arena)};
 
     if (!k->stage_count) {
-        if (!printer_number(&p, arena) || !(p.literals || append_params(out, &p.numbers)))
+        if (!printer_number(&p, arena) || !(p.literals || printer_append_params(out, &p.numbers)))
             return false;
         put_kernel(&p);
         return !p.failed;
     }
-    put_locals(body, k);
-    fprintf(body, "  for (%s tile = (%s)get_group_id(0); tile < %" PRId64 "; tile += (%s)get_num_groups(0)) {\n",
-            s->wide ? "long" : "int", s->wide ? "long" : "int", kernel_macro_tiles(k->stages[0].kernel),
-            s->wide ? "long" : "int");
-    for (uint32_t i = 0; i < k->stage_count; i++) {
-        struct gpu_schedule own = *s;
-        struct printer stage = {.out = body,
-                                .k = k->stages[i].kernel,
-                                .s = &own,
-                                .indent = 2,
-                                .literals = p.literals,
-                                .first_param = out->param_count,
-                                .tensor_names = k->stages[i].tensors};
-        own.sum_split = s->stage_sums[i].split;
-        own.sum_steps = s->stage_sums[i].steps;
-        if (!printer_number(&stage, arena) || !(p.literals || append_params(out, &stage.numbers)))
-            return false;
-        put_stage(&stage, &k->stages[i]);
-        if (stage.failed)
-            return false;
-    }
-    fputs("  }\n", body);
-    return true;
+    return put_stages(&p, out);
 }
 
 bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,
@@ -250,7 +141,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
     good = (body && fclose(body) == 0) && good;
     text = good ? open_memstream(&out->text, &text_size) : NULL;
     if (text) {
-        good = put_functions(text, k, s->lanes);
+        good = put_functions(text, k, s);
         put_head(text, k, s, name, out->param_count);
         fwrite(body_text, 1, body_size, text);
         fputs("}\n", text);

@@ -77,12 +77,19 @@ static void put_function_by_lanes(FILE *out, const struct expansion *x, uint32_t
     fprintf(out, ");\n  return vload%" PRIu32 "(0, a0);\n}\n", lanes);
 }
 
+static void put_vector_name(FILE *out, enum kop op, uint32_t lanes)
+{
+    const char *name = kop_name(op);
+
+    fprintf(out, "#undef fv_%s\n#define fv_%s fv_%s%" PRIu32 "\n", name, name, name, lanes);
+}
+
 /* Writes the function for vectors.  What computes in float64 has vectors only where the device has float64. */
 static void put_vector_function(FILE *out, const struct expansion *x, uint32_t lanes)
 {
     const char *name = kop_name(x->op);
 
-    fprintf(out, "#undef fv_%s\n#define fv_%s fv_%s%" PRIu32 "\n", name, name, name, lanes);
+    put_vector_name(out, x->op, lanes);
     fprintf(out, "#ifndef HAS_%s_%" PRIu32 "\n#define HAS_%s_%" PRIu32 "\n", name, lanes, name, lanes);
     if (has_float64(x))
         fputs("#ifdef cl_khr_fp64\n", out);
@@ -103,16 +110,39 @@ static void find_functions(const struct kernel *k, bool used[K_OP_COUNT])
         find_functions(k->stages[i].kernel, used);
 }
 
-bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes)
+void put_function_names(FILE *out, const struct kernel *k, uint32_t lanes)
 {
+    bool used[K_OP_COUNT] = {false};
+
+    find_functions(k, used);
+    put_lane_names(out, lanes);
+    for (uint32_t op = 0; op < K_OP_COUNT; op++)
+        if (used[op])
+            put_vector_name(out, (enum kop)op, lanes);
+}
+
+/* Returns whether a kernel, or one of its stages, has vectors of so many lanes. */
+static bool has_vectors(const struct kernel *k, const struct gpu_schedule *s, uint32_t lanes)
+{
+    bool has = s->lanes == lanes;
+
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        has |= s->stages[i].lanes == lanes;
+    return has;
+}
+
+bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s)
+{
+    enum { LANES_MAX = 16 };
     bool used[K_OP_COUNT] = {false};
     struct expansion *x = malloc(sizeof *x); /* too large for the stack */
 
     if (!x)
         return false;
     find_functions(k, used);
-    if (lanes > 1)
-        put_lane_functions(out, lanes);
+    for (uint32_t lanes = 2; lanes <= LANES_MAX; lanes *= 2)
+        if (has_vectors(k, s, lanes))
+            put_lane_functions(out, lanes);
     for (uint32_t op = 0; op < K_OP_COUNT; op++) {
         if (!used[op])
             continue;
@@ -120,8 +150,17 @@ bool put_functions(FILE *out, const struct kernel *k, uint32_t lanes)
         fprintf(out, "#ifndef HAS_%s\n#define HAS_%s\n", kop_name(x->op), kop_name(x->op));
         put_function(out, x, 1);
         fputs("#endif\n", out);
-        if (lanes > 1)
+    }
+    for (uint32_t lanes = 2; lanes <= LANES_MAX; lanes *= 2) {
+        if (!has_vectors(k, s, lanes))
+            continue;
+        put_lane_names(out, lanes);
+        for (uint32_t op = 0; op < K_OP_COUNT; op++) {
+            if (!used[op])
+                continue;
+            expansion_build((enum kop)op, &device, x);
             put_vector_function(out, x, lanes);
+        }
     }
     free(x);
     return true;

@@ -31,11 +31,11 @@ struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
 /* Loads and stores of vectors whose elements alone are aligned.  PoCL's vloadn and vstoren of 8 and 16 bits move element after
  * element; vectors that are declared with their elements' alignment, as clang takes them, are moved as a whole. */
 static const char vector_accesses[] = "#ifdef __clang__\n"
-                                      "#define LOAD_VECTOR(t, n, p) (*(__global const unaligned_##t##n *)(p))\n"
-                                      "#define STORE_VECTOR(t, n, v, p) (*(__global unaligned_##t##n *)(p) = (v))\n"
+                                      "#define LOAD_VECTOR(s, t, n, p) (*(s const unaligned_##t##n *)(p))\n"
+                                      "#define STORE_VECTOR(s, t, n, v, p) (*(s unaligned_##t##n *)(p) = (v))\n"
                                       "#else\n"
-                                      "#define LOAD_VECTOR(t, n, p) vload##n(0, p)\n"
-                                      "#define STORE_VECTOR(t, n, v, p) vstore##n(v, 0, p)\n"
+                                      "#define LOAD_VECTOR(s, t, n, p) vload##n(0, p)\n"
+                                      "#define STORE_VECTOR(s, t, n, v, p) vstore##n(v, 0, p)\n"
                                       "#endif\n";
 
 static void put_vector_types(FILE *out, uint32_t lanes)
@@ -52,10 +52,17 @@ static void put_vector_types(FILE *out, uint32_t lanes)
     fputs("#endif\n", out);
 }
 
-void put_lane_functions(FILE *out, uint32_t lanes)
+void put_lane_names(FILE *out, uint32_t lanes)
 {
     static const char *const names[] = {"min",     "max",      "add",    "total",     "to_bf16", "from_bf16", "round_bf16",
                                         "sign_of", "from_f16", "to_f16", "round_f16", "min_key", "max_key",   "number_of_key"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fprintf(out, "#undef %s_v\n#define %s_v %s_v%" PRIu32 "\n", names[i], names[i], names[i], lanes);
+}
+
+void put_lane_functions(FILE *out, uint32_t lanes)
+{
     static const char text[] =
         "#define F VECTOR(float)\n#define U VECTOR(uint)\n#define H VECTOR(ushort)\n#define I VECTOR(int)\n"
         "static F min_v(F a, F b) {\n"
@@ -79,8 +86,7 @@ void put_lane_functions(FILE *out, uint32_t lanes)
         "static F round_bf16_v(F x) { return from_bf16_v(to_bf16_v(x)); }\n"
         "static F sign_of_v(F x) { return x > (F)(0) ? (F)(1) : x < (F)(0) ? (F)(-1) : x; }\n";
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        fprintf(out, "#undef %s_v\n#define %s_v %s_v%" PRIu32 "\n", names[i], names[i], names[i], lanes);
+    put_lane_names(out, lanes);
     fprintf(out,
             "#ifndef LANES_%" PRIu32 "\n#define LANES_%" PRIu32 "\n#define VECTOR(t) t##%" PRIu32
             "\n#define AS(t) as_##t##%" PRIu32 "\n#define CONVERT(t) convert_##t##%" PRIu32 "\n%s",

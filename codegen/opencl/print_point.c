@@ -14,7 +14,10 @@
 
 void put_size(struct printer *p, uint32_t var)
 {
-    put_number(p, p->starts.vars[var]);
+    if (p->k->vars[var].bounded)
+        fputs("bound", p->out);
+    else
+        put_number(p, p->starts.vars[var]);
 }
 
 void put_product(struct printer *p, const struct gpu_vars *vars)
@@ -92,14 +95,19 @@ static void put_vector_store(struct printer *p, uint32_t store)
     const bool half = t->type == WNNOperandDataType_Float16;
     const char *stored = half ? "ushort" : opencl_storage_type(t->type);
 
-    fprintf(p->out, "STORE_VECTOR(%s, %" PRIu32 ", ", stored, p->lanes);
+    const char *space = opencl_space_of(p, s->tensor);
+
+    fprintf(p->out, "STORE_VECTOR(%s, %s, %" PRIu32 ", ", space, stored, p->lanes);
     if (half)
         fprintf(p->out, "to_f16_v(%s)", value.text);
     else if (t->type == DTYPE_BFLOAT16)
         fprintf(p->out, "to_bf16_v(%s)", value.text);
     else
         fprintf(p->out, "convert_%s%" PRIu32 "(%s%s)", stored, p->lanes, value.text, type == KT_BOOL ? " & 1" : "");
-    fprintf(p->out, ", %s(", half ? "(__global ushort *)" : "");
+    fputs(", ", p->out);
+    if (half)
+        fprintf(p->out, "(%s ushort *)", space);
+    fputc('(', p->out);
     put_tensor(p, s->tensor);
     fputs(") + ", p->out);
     put_form(p, start, s->index);
@@ -228,7 +236,7 @@ static void put_shared_loop(struct printer *p, uint32_t phase)
     struct scope scope;
 
     reduced_vars(p->k, &vars);
-    fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
+    fprintf(p->out, "%*sconst %s iterations = %s", (int)p->indent * 2, "", type, p->tensor_names ? "!has_point ? 0 : " : "");
     put_product(p, &vars);
     fputs(";\n", p->out);
     put_line(p, "for (%s block = item; block < iterations; block += %u) {", type, SUM_STEPS * step);
@@ -426,7 +434,7 @@ void put_point(struct printer *p)
     }
     put_invariants(p, k->phase_count);
     if (p->s->shape == GPU_ROWS) {
-        put_line(p, "if (item == 0) {");
+        put_line(p, "if (item == 0%s) {", p->tensor_names ? " && has_point" : "");
         scope_enter(p, &scope);
         put_stores(p, false, k->phase_count);
         scope_leave(p, &scope);
@@ -434,4 +442,31 @@ void put_point(struct printer *p)
     } else {
         put_stores(p, false, k->phase_count);
     }
+}
+
+void put_vector_point(struct printer *p, const char *next)
+{
+    const uint32_t var = p->s->lane_var;
+    const char *type = opencl_index_type(p);
+    struct scope scope;
+
+    if (p->s->lane_tail) {
+        fprintf(p->out, "%*sif (id0 + %" PRIu32 " > ", (int)p->indent * 2, "", p->s->lanes);
+        put_size(p, var);
+        fputs(") {\n", p->out);
+        scope_enter(p, &scope);
+        fprintf(p->out, "%*sfor (%s x%" PRIu32 " = id0; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, var);
+        put_size(p, var);
+        fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
+        p->indent++;
+        put_point(p);
+        p->indent--;
+        put_line(p, "}");
+        put_line(p, "%s", next);
+        scope_leave(p, &scope);
+        put_line(p, "}");
+    }
+    put_line(p, "const %s x%" PRIu32 " = id0;", type, var);
+    p->lanes = p->s->lanes;
+    put_point(p);
 }

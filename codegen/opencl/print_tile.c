@@ -455,22 +455,15 @@ static void put_sizes(const struct tile_printer *w)
     fputs(";\n", w->p->out);
 }
 
-static void put_global_tile(const struct tile_printer *w)
+/* Writes the tile whose first row is m0 and whose first column n0.  Batch variables have the row-major number `other`. */
+static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *batch)
 {
     struct printer *p = w->p;
     const uint32_t lanes = tile_lanes(w);
     const char *type = opencl_index_type(p);
     char name[32], suffix[16];
 
-    put_sizes(w);
-    if (w->t->k_items > 1)
-        put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
-    put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
-             type, type, w->t->k_items, w->t->rows, type, lanes * w->t->vectors);
-    if (p->s->partial[0] && w->t->k_items == 1)
-        put_line(p, "if (n0 >= columns) return;");
-    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
-    put_decode(p, &p->s->dimensions[2], "other", "");
+    put_decode(p, batch, "other", "");
     for (uint32_t r = 0; r < w->t->rows && w->t->m.count; r++) {
         put_line(p, "const %s m%" PRIu32 " = min(m0 + %" PRIu32 ", rows - 1);", type, r + 1, r);
         snprintf(name, sizeof name, "m%" PRIu32, r + 1);
@@ -490,6 +483,49 @@ static void put_global_tile(const struct tile_printer *w)
     if (w->t->k_items > 1)
         put_shared_sums(w);
     put_global_points(w);
+}
+
+static void put_global_tile(const struct tile_printer *w)
+{
+    struct printer *p = w->p;
+    const char *type = opencl_index_type(p);
+
+    put_sizes(w);
+    if (w->t->k_items > 1)
+        put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
+    put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
+             type, type, w->t->k_items, w->t->rows, type, tile_lanes(w) * w->t->vectors);
+    if (p->s->partial[0] && w->t->k_items == 1)
+        put_line(p, "if (n0 >= columns) return;");
+    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_tile_at(w, &p->s->dimensions[2]);
+}
+
+void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed)
+{
+    struct tile_printer w = {.p = p, .t = &p->s->tile};
+    const struct gpu_vars batch = gpu_tile_batch(p->k, w.t);
+    const uint32_t width = tile_lanes(&w) * w.t->vectors;
+    const char *type = opencl_index_type(p);
+    struct scope scope;
+
+    find_differences(&w);
+    if (p->failed)
+        return;
+    put_sizes(&w);
+    put_line(p, "const %s tiles_n = (columns + %" PRIu32 ") / %" PRIu32 ", tiles_m = (rows + %" PRIu32 ") / %" PRIu32 ";", type,
+             width - 1, width, w.t->rows - 1, w.t->rows);
+    fprintf(p->out, "%*sfor (%s at = id; at < tiles_n * tiles_m * ", (int)p->indent * 2, "", type);
+    put_product(p, &batch);
+    fprintf(p->out, "; at += %" PRIu32 ") {\n", p->s->local[0]);
+    scope_enter(p, &scope);
+    put_decode(p, fixed, "tile", "");
+    put_line(p, "const %s n0 = at %% tiles_n * %" PRIu32 ", m0 = at / tiles_n %% tiles_m * %" PRIu32 ";", type, width,
+             w.t->rows);
+    put_line(p, "const %s other = at / tiles_n / tiles_m;", type);
+    put_tile_at(&w, &batch);
+    scope_leave(p, &scope);
+    put_line(p, "}");
 }
 
 /* ---- tiles from local memory ---- */

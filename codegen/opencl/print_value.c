@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- numbers ---- */
@@ -61,6 +62,20 @@ bool printer_number(struct printer *p, struct arena *a)
         next += form_numbers(k->stores[i].index) + guard_numbers(k->stores[i].guard_count, k->stores[i].guards);
     }
     return next == p->numbers.count;
+}
+
+bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers)
+{
+    const uint32_t count = out->param_count + numbers->param_count;
+    int64_t *params = realloc(out->params, (count + 1) * sizeof *params);
+
+    if (!params)
+        return false;
+    if (numbers->param_count)
+        memcpy(params + out->param_count, numbers->params, numbers->param_count * sizeof *params);
+    out->params = params;
+    out->param_count = count;
+    return true;
 }
 
 const char *opencl_index_type(const struct printer *p)
@@ -220,6 +235,13 @@ void put_tensor(struct printer *p, uint32_t tensor)
         fprintf(p->out, "local%" PRIu32, name - KERNEL_TENSORS_MAX);
 }
 
+const char *opencl_space_of(const struct printer *p, uint32_t tensor)
+{
+    const uint32_t name = p->tensor_names ? p->tensor_names[tensor] : tensor;
+
+    return name >= KERNEL_TENSORS_MAX && p->s->locals[name - KERNEL_TENSORS_MAX].in_local_memory ? "__local" : "__global";
+}
+
 /* ---- blocks and lanes ---- */
 
 void scope_enter(struct printer *p, struct scope *s)
@@ -316,11 +338,15 @@ static void put_load_at(struct printer *p, const struct kexpr *e, uint32_t start
     const bool half = t == WNNOperandDataType_Float16, bfloat = t == DTYPE_BFLOAT16;
 
     if (lanes > 1) {
-        fprintf(p->out, "%sLOAD_VECTOR(%s, %" PRIu32 ", %s(",
+        const char *space = opencl_space_of(p, e->tensor);
+        fprintf(p->out, "%sLOAD_VECTOR(%s, %s, %" PRIu32 ", ",
                 half     ? "from_f16_v("
                 : bfloat ? "from_bf16_v("
                          : "",
-                half ? "ushort" : opencl_storage_type(t), lanes, half ? "(__global const ushort *)" : "");
+                space, half ? "ushort" : opencl_storage_type(t), lanes);
+        if (half)
+            fprintf(p->out, "(%s const ushort *)", space);
+        fputc('(', p->out);
         put_tensor(p, e->tensor);
         fputs(") + ", p->out);
         put_form(p, start, e->index);

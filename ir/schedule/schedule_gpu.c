@@ -36,7 +36,7 @@ static double guards_reach(const struct kernel *k, uint32_t count, const struct 
     return reach;
 }
 
-static bool needs_wide(const struct kernel *k)
+bool gpu_needs_wide(const struct kernel *k)
 {
     double reach = 0, points = 1, iterations = 1, form;
 
@@ -74,8 +74,7 @@ bool gpu_has_order(const struct kernel *k)
     return kernel_stores_in_order(k);
 }
 
-/* Returns whether rows are contiguous along the REDUCED variables, or there are too few points for a device. */
-static bool is_row(const struct kernel *k, const struct gpu_facts *device)
+bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device)
 {
     const uint32_t row = k->parallel_count + k->reduced_count - 1, column = k->parallel_count - 1;
     double points = 1;
@@ -121,7 +120,7 @@ static void enumerate(struct gpu_vars *v, uint32_t first, uint32_t count)
         v->vars[v->count++] = first + i;
 }
 
-static uint32_t power_of_two(int64_t at_least, uint32_t at_most)
+uint32_t gpu_power_of_two(int64_t at_least, uint32_t at_most)
 {
     uint32_t n = 1;
 
@@ -141,7 +140,7 @@ static uint32_t group_of(int64_t points, uint32_t most, bool *partial)
         if (points % n == 0)
             return n;
     *partial = true;
-    return power_of_two(points, most);
+    return gpu_power_of_two(points, most);
 }
 
 /* Returns a variable along which a load is contiguous that is scattered along the last one, which makes the kernel a transpose,
@@ -192,7 +191,7 @@ static uint32_t group_limit(const struct gpu_schedule *s, const struct gpu_facts
     for (uint32_t i = 0; i < k->parallel_count; i++)
         items *= (double)(i == s->lane_var ? (k->vars[i].size + s->lanes - 1) / s->lanes : k->vars[i].size);
     const double each = items / ((double)device->compute_units * device->groups_per_unit);
-    return power_of_two(
+    return gpu_power_of_two(
         (int64_t)(each < device->group_items ? each > device->lanes ? each : device->lanes : device->group_items),
         device->group_items);
 }
@@ -236,33 +235,15 @@ static void lay_rows(struct gpu_schedule *s, const struct gpu_facts *device)
     for (uint32_t i = 0; i < k->reduced_count; i++)
         iterations *= k->vars[k->parallel_count + i].size;
     enumerate(&s->dimensions[0], 0, k->parallel_count);
-    s->local[0] = power_of_two((iterations + device->item_iterations - 1) / device->item_iterations, device->group_items);
+    s->local[0] = gpu_power_of_two((iterations + device->item_iterations - 1) / device->item_iterations, device->group_items);
     s->global[0] = gpu_vars_points(k, &s->dimensions[0]) * s->local[0];
-}
-
-static void lay_stages(struct gpu_schedule *s, const struct gpu_facts *device)
-{
-    const struct kernel *k = s->kernel;
-    const int64_t tiles = kernel_macro_tiles(k->stages[0].kernel),
-                  most = (int64_t)device->compute_units * device->groups_per_unit;
-    const int64_t groups = tiles < most ? tiles : most;
-
-    s->local[0] = power_of_two((int64_t)device->lanes * device->tile_groups, device->group_items);
-    s->global[0] = groups * s->local[0];
-    s->scratch_bytes = groups * kernel_locals_bytes(k);
-    for (uint32_t i = 0; i < k->stage_count; i++) {
-        s->wide |= needs_wide(k->stages[i].kernel);
-        gpu_choose_split(k->stages[i].kernel, SUM_STEPS, 1, s);
-        s->stage_sums[i] = (struct gpu_stage_sums){s->sum_split, s->sum_steps};
-    }
-    s->sum_split = KEXPR_NONE;
 }
 
 /* ---- the schedule ---- */
 
 static void schedule_points(const struct gpu_context *c, struct gpu_schedule *s)
 {
-    const bool row = is_row(c->k, c->device);
+    const bool row = gpu_is_row(c->k, c->device);
 
     if (row && is_shared(c)) {
         s->shape = GPU_ROWS;
@@ -289,11 +270,10 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++)
         out->global[d] = out->local[d] = 1;
     if (k->stage_count) {
-        out->shape = GPU_STAGES;
-        lay_stages(out, device);
+        gpu_schedule_stages(&c, out);
         return;
     }
-    out->wide = needs_wide(k);
+    out->wide = gpu_needs_wide(k);
     if (!c.choice.no_tiles && gpu_choose_tile(&c, out))
         return;
     schedule_points(&c, out);

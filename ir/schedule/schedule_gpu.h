@@ -13,8 +13,9 @@
  *            them has reduced.  This suits long rows that are contiguous along the REDUCED variables.
  *   tiles    One work-item computes MR rows times NR columns of a contraction, whose sums stay in registers.  Its operands come
  *            from global memory, or a work-group brings tiles of them to local memory first.
- *   stages   One work-group computes one macro-tile of a kernel of stages after the other; barriers separate the stages, and
- *            local tensors lie in a part of the scratch buffer that belongs to the group.
+ *   stages   One work-group computes one macro-tile of a kernel of stages after the other; barriers separate the stages.  Its
+ *            items share the points of a stage, or its tiles, or its rows.  Local tensors lie in local memory, or in a part of
+ *            the scratch buffer that belongs to the group.
  *
  * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
  * schedule_gpu_tile.c has the register tiles and their cost model.
@@ -57,6 +58,23 @@ struct gpu_tile {
     bool unpacked;
 };
 
+/** Says how the items of a group share a stage: its points, or vectors of them (points), its tiles (tiles), or the iterations
+ * of each point (rows).  The members mean what those of struct gpu_schedule mean. */
+struct gpu_stage {
+    enum gpu_shape shape;
+    uint32_t lane_var, lanes;
+    bool lane_tail;
+    uint32_t sum_split, sum_steps;
+    uint32_t row_items; /* of rows: items that share the iterations of one point; the others have other points */
+    struct gpu_tile tile;
+};
+
+/** Says where a local tensor of a kernel of stages lies. */
+struct gpu_local {
+    bool in_local_memory;
+    int64_t offset; /* else in the group's part of scratch, bytes */
+};
+
 /** This is a kernel's schedule for devices.  It owns nothing. */
 struct gpu_schedule {
     const struct kernel *kernel; /* outlives the schedule */
@@ -75,13 +93,14 @@ struct gpu_schedule {
     /* Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number sum_split (0 is
      * the outermost one).  KEXPR_NONE means that all iterations are one block. */
     uint32_t sum_split, sum_steps;
-    struct gpu_stage_sums {
-        uint32_t split, steps;
-    } stage_sums[KERNEL_STAGES_MAX]; /* the same of each stage */
     struct gpu_tile tile;
     /* The value of this expression stays in an array of so many numbers from the phase that computes it first (KEXPR_NONE:
      * there is none). */
     uint32_t kept, kept_phase, kept_elements;
+    /* Of a kernel of stages: */
+    struct gpu_stage stages[KERNEL_STAGES_MAX];
+    struct gpu_local locals[KERNEL_LOCALS_MAX];
+    int64_t group_scratch_bytes; /* of one group */
 };
 
 /** Says what a schedule must be like, whatever the device is, for tests and tuning.  One that is all 0 leaves everything
@@ -91,6 +110,7 @@ struct gpu_choice {
     uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
     uint32_t k_items;
     bool no_tiles, no_lanes, rows_shape; /* rows_shape: shared rows are taken wherever they are right, whatever they cost */
+    bool scratch;                        /* local tensors never lie in local memory */
 };
 
 /** Chooses the schedule of a finished kernel, which must outlive it, for a device.  This cannot fail. */
@@ -110,6 +130,8 @@ void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *ex
 void gpu_depths(const struct kernel *k, uint32_t *depths);
 /** Returns the product of the variables' sizes. */
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
+/** Returns the PARALLEL variables of a contraction that are neither rows nor columns of its tiles nor of the macro-tile. */
+struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t);
 
 /* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */
 

@@ -12,7 +12,15 @@ struct gpu_context {
     const struct kernel *k;
     const struct gpu_facts *device;
     struct gpu_choice choice;
+    uint32_t stage_items; /* that share the kernel, which is a stage; 0: it is none */
 };
+
+/** Returns whether 32-bit indices are not enough for a kernel without stages. */
+bool gpu_needs_wide(const struct kernel *k);
+/** Returns whether rows are contiguous along the REDUCED variables, or there are too few points for a device. */
+bool gpu_is_row(const struct kernel *k, const struct gpu_facts *device);
+/** Returns a power of two that is at_least so much, but not more than at_most. */
+uint32_t gpu_power_of_two(int64_t at_least, uint32_t at_most);
 
 /** Returns whether the order of REDUCED iterations matters: it does for running sums, and for stores at addresses that are
  * data. */
@@ -43,5 +51,10 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s);
 /** Makes s a schedule of register tiles, with its index space.  Returns false if the kernel is no contraction that gains by
  * them. */
 bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s);
+
+/* ---- stages (schedule_gpu_stages.c) ---- */
+
+/** Makes s, which is empty, the schedule of a kernel of stages. */
+void gpu_schedule_stages(const struct gpu_context *c, struct gpu_schedule *s);
 
 #endif

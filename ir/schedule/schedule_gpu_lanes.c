@@ -171,7 +171,7 @@ static bool try_lanes(const struct gpu_context *c, uint32_t var, struct gpu_sche
     const uint32_t lanes = lanes_for(c, size);
     const struct gpu_accesses a = gpu_accesses_along(c->k, var);
 
-    if (lanes < LANES_MIN || !a.computable || a.side_by_side <= a.scattered)
+    if (lanes < LANES_MIN || !a.computable || a.side_by_side <= a.scattered || c->k->vars[var].bounded)
         return false;
     s->lane_var = var;
     s->lanes = lanes;
@@ -187,7 +187,7 @@ void gpu_choose_lanes(const struct gpu_context *c, bool rows, struct gpu_schedul
     s->lanes = 1;
     if (c->choice.no_lanes || gpu_has_order(k))
         return;
-    if (k->parallel_count && try_lanes(c, k->parallel_count - 1, s))
+    if (k->parallel_count > k->macro_tile_vars && try_lanes(c, k->parallel_count - 1, s))
         return;
     if (rows && k->reduced_count)
         try_lanes(c, k->parallel_count + k->reduced_count - 1, s);

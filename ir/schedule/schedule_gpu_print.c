@@ -26,16 +26,46 @@ static void print_tile(const struct gpu_tile *t, FILE *out)
         fprintf(out, ", sums inside of %" PRIu32 " loops times %%%" PRIu32, t->factor_depth, t->factor);
 }
 
+/* Prints what stages and kernels without stages have alike. */
+static void print_shape(enum gpu_shape shape, const struct gpu_tile *tile, uint32_t lanes, uint32_t lane_var, bool tail,
+                        FILE *out)
+{
+    fputs(gpu_shape_name(shape), out);
+    if (shape == GPU_TILES)
+        print_tile(tile, out);
+    if (lanes > 1)
+        fprintf(out, ", %" PRIu32 " lanes along variable %" PRIu32 "%s", lanes, lane_var, tail ? " with a rest" : "");
+}
+
+static void print_sums(uint32_t split, uint32_t steps, FILE *out)
+{
+    if (split != KEXPR_NONE)
+        fprintf(out, ", sums split at reduced variable %" PRIu32 " by %" PRIu32, split, steps);
+}
+
+static void print_stages(const struct gpu_schedule *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->kernel->stage_count; i++) {
+        const struct gpu_stage *stage = &s->stages[i];
+
+        fprintf(out, "%s", i ? "; " : " (");
+        print_shape(stage->shape, &stage->tile, stage->lanes, stage->lane_var, stage->lane_tail, out);
+        if (stage->shape == GPU_ROWS)
+            fprintf(out, " of %" PRIu32 " items", stage->row_items);
+        print_sums(stage->sum_split, stage->sum_steps, out);
+    }
+    for (uint32_t i = 0; i < s->kernel->local_count; i++)
+        if (s->locals[i].in_local_memory)
+            fprintf(out, "; local%" PRIu32 " in local memory", i);
+    fputs(")", out);
+}
+
 void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
 {
-    fputs(gpu_shape_name(s->shape), out);
-    if (s->shape == GPU_TILES)
-        print_tile(&s->tile, out);
-    if (s->lanes > 1)
-        fprintf(out, ", %" PRIu32 " lanes along variable %" PRIu32 "%s", s->lanes, s->lane_var,
-                s->lane_tail ? " with a rest" : "");
-    if (s->sum_split != KEXPR_NONE)
-        fprintf(out, ", sums split at reduced variable %" PRIu32 " by %" PRIu32, s->sum_split, s->sum_steps);
+    print_shape(s->shape, &s->tile, s->lanes, s->lane_var, s->lane_tail, out);
+    if (s->shape == GPU_STAGES)
+        print_stages(s, out);
+    print_sums(s->sum_split, s->sum_steps, out);
     if (s->kept != KEXPR_NONE)
         fprintf(out, ", %%%" PRIu32 " kept from phase %" PRIu32, s->kept, s->kept_phase);
     fprintf(out, ", %" PRId64, s->global[0]);

@@ -31,7 +31,7 @@ static uint32_t find_dot(const struct kernel *k)
 {
     uint32_t dot = KEXPR_NONE;
 
-    if (!k->parallel_count || !k->reduced_count || k->phase_count != 1)
+    if (k->parallel_count <= k->macro_tile_vars || !k->reduced_count || k->phase_count != 1)
         return KEXPR_NONE;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
@@ -136,7 +136,7 @@ static void find_rows(const struct kernel *k, const struct contraction_view *v, 
     for (uint32_t pass = 0; pass < passes && !t->m.count; pass++)
         for (uint32_t i = 0; i < n; i++) {
             bool constant = false;
-            for (uint32_t o = 0; o < 2; o++)
+            for (uint32_t o = 0; o < 2 && i >= k->macro_tile_vars; o++)
                 constant |= v->operands[o].along[n] == !pass && !v->operands[o].along[i];
             if (constant)
                 add_var(&t->m, i);
@@ -186,6 +186,22 @@ static void find_factor(const struct kernel *k, const struct contraction_view *v
     arena_free(&arena);
 }
 
+struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t)
+{
+    struct gpu_vars batch = {0};
+
+    for (uint32_t i = k->macro_tile_vars; i < k->parallel_count; i++) {
+        bool taken = false;
+        for (uint32_t j = 0; j < t->m.count; j++)
+            taken |= t->m.vars[j] == i;
+        for (uint32_t j = 0; j < t->n.count; j++)
+            taken |= t->n.vars[j] == i;
+        if (!taken)
+            add_var(&batch, i);
+    }
+    return batch;
+}
+
 /* ---- the cost model ---- */
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -207,6 +223,16 @@ static int64_t busy_tiles(const struct gpu_context *c, int64_t tiles)
     return c->device->tile_iterations && tiles < least ? least : tiles;
 }
 
+/* Returns how many tiles are computed one after the other: of a stage those of the item that has the most, for which its group
+ * waits, else all. */
+static int64_t tiles_in_turn(const struct gpu_context *c, const struct gpu_tile *t, int64_t tiles)
+{
+    const struct gpu_vars batch = gpu_tile_batch(c->k, t);
+
+    tiles *= gpu_vars_points(c->k, &batch);
+    return c->stage_items ? ceil_div(tiles, c->stage_items) : busy_tiles(c, tiles);
+}
+
 /* Returns the multiply-adds, or what takes as long, of one iteration of all tiles. */
 static double tile_cost(const struct gpu_context *c, const struct contraction_view *v, const struct gpu_schedule *s, int64_t m,
                         int64_t n)
@@ -215,7 +241,6 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
     const double unpacking = t->unpacked ? c->device->tile_unpack * t->vectors : 0;
     const double products = t->rows * t->vectors + unpacking;
     double loads = 0, cost;
-    int64_t points = 1;
 
     for (uint32_t o = 0; o < 2; o++) {
         const struct dot_operand *x = &v->operands[o];
@@ -233,10 +258,7 @@ static double tile_cost(const struct gpu_context *c, const struct contraction_vi
         cost = loads;
     if (cost < c->device->tile_chains)
         cost = c->device->tile_chains;
-    for (uint32_t i = 0; i < c->k->parallel_count; i++)
-        points *= c->k->vars[i].size;
-    const int64_t tiles = ceil_div(m, t->rows) * ceil_div(n, (int64_t)t->vectors * s->lanes) * (points / (m * n));
-    return cost * (double)busy_tiles(c, tiles);
+    return cost * (double)tiles_in_turn(c, t, ceil_div(m, t->rows) * ceil_div(n, (int64_t)t->vectors * s->lanes));
 }
 
 static void choose_size(const struct gpu_context *c, const struct contraction_view *v, struct gpu_schedule *s)
@@ -272,22 +294,6 @@ static void choose_size(const struct gpu_context *c, const struct contraction_vi
 
 /* ---- the index space ---- */
 
-/* Adds the PARALLEL variables that are neither rows nor columns. */
-static void add_batch(const struct kernel *k, struct gpu_schedule *s)
-{
-    const struct gpu_tile *t = &s->tile;
-
-    for (uint32_t i = 0; i < k->parallel_count; i++) {
-        bool taken = false;
-        for (uint32_t j = 0; j < t->m.count; j++)
-            taken |= t->m.vars[j] == i;
-        for (uint32_t j = 0; j < t->n.count; j++)
-            taken |= t->n.vars[j] == i;
-        if (!taken)
-            add_var(&s->dimensions[2], i);
-    }
-}
-
 static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
 {
     const struct gpu_tile *t = &s->tile;
@@ -295,7 +301,7 @@ static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
     const int64_t rows = ceil_div(gpu_vars_points(c->k, &t->m), t->rows);
     uint32_t items = t->k_items > 1 ? c->device->group_items / t->k_items : c->device->tile_items * c->device->tile_items;
 
-    add_batch(c->k, s);
+    s->dimensions[2] = gpu_tile_batch(c->k, t);
     if (items > c->device->group_items)
         items = c->device->group_items;
     if (items > columns)
@@ -332,7 +338,7 @@ static void lay_local(const struct gpu_context *c, struct gpu_schedule *s)
     t->k_tile = d->tile_iterations ? d->tile_iterations : 8;
     while (t->k_tile > 1 && (t->items_m * t->rows + t->items_n * t->vectors) * t->k_tile * sizeof(float) > d->local_bytes)
         t->k_tile /= 2;
-    add_batch(c->k, s);
+    s->dimensions[2] = gpu_tile_batch(c->k, t);
     s->local[0] = t->items_n;
     s->local[1] = t->items_m;
     s->global[0] = ceil_div(n, (int64_t)t->items_n * t->vectors) * t->items_n;
@@ -388,7 +394,7 @@ static bool wants_local(const struct gpu_context *c, const struct contraction_vi
 {
     struct gpu_tile t = s->tile;
 
-    if (c->choice.tile_memory == GPU_MEMORY_GLOBAL || !find_matrices(c->k, v, &t))
+    if (c->stage_items || c->choice.tile_memory == GPU_MEMORY_GLOBAL || !find_matrices(c->k, v, &t))
         return false;
     return c->choice.tile_memory == GPU_MEMORY_LOCAL ||
            (c->device->tile_iterations && gpu_vars_points(c->k, &t.m) >= (int64_t)c->device->tile_items * 2 &&
@@ -417,7 +423,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     struct gpu_tile *t = &tiled.tile;
     struct contraction_view v;
 
-    if (gpu_has_order(k) || !view_contraction(k, &v))
+    if (gpu_has_order(k) || !view_contraction(k, &v) || k->vars[k->parallel_count - 1].bounded)
         return false;
     t->dot = v.dot;
     t->k_items = 1;
@@ -442,11 +448,13 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     tiled.lane_var = tiled.lanes > 1 ? k->parallel_count - 1 : KEXPR_NONE;
     tiled.lane_tail = k->vars[k->parallel_count - 1].size % tiled.lanes != 0;
     gpu_choose_split(k, GPU_TILE_SUM_STEPS, 1, &tiled);
-    t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
-    if (tiled.sum_split == KEXPR_NONE)
-        t->k_items = 1;
-    share_blocks(k, &tiled);
-    lay_global(c, &tiled);
+    if (!c->stage_items) {
+        t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
+        if (tiled.sum_split == KEXPR_NONE)
+            t->k_items = 1;
+        share_blocks(k, &tiled);
+        lay_global(c, &tiled);
+    }
     *s = tiled;
     return true;
 }

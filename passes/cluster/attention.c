@@ -324,9 +324,9 @@ bool attention_has_few_rows(const struct attention *a, const struct target *t)
 static double tile_cost(const struct attention *a, const struct target *t, int64_t rows)
 {
     const struct attention_facts *facts = &target_facts(t)->attention;
-    const int64_t threads = t->thread_count ? t->thread_count : 1;
+    const int64_t threads = target_stage_threads(t);
     const int64_t tiles = a->batches * divide_up(a->rows, rows);
-    const double vectors = (double)divide_up(rows, target_lanes(t));
+    const double vectors = (double)divide_up(rows, target_stage_lanes(t));
     const double guarded =
         a->rows % rows ? facts->guarded_keys / (double)a->keys + (a->mask_count ? facts->guarded_mask : 0) : 0;
 
@@ -336,7 +336,7 @@ static double tile_cost(const struct attention *a, const struct target *t, int64
 int64_t attention_tile_rows(const struct attention *a, const struct target *t)
 {
     const struct attention_facts *facts = &target_facts(t)->attention;
-    const int64_t lanes = target_lanes(t), most = facts->vectors_most * lanes;
+    const int64_t lanes = target_stage_lanes(t), most = facts->vectors_most * lanes;
     int64_t best = a->rows < lanes ? a->rows : lanes;
 
     if (attention_has_few_rows(a, t))

@@ -24,6 +24,16 @@ enum {
 
 /* ---- whether ---- */
 
+/* Returns whether there are macro-tiles for all units of a device.  Threads of a processor share what there is of matmuls
+ * between few heads, too, but a kernel there costs less to start. */
+static bool fills_device(const struct attention *a, const struct target *t)
+{
+    const int64_t rows = attention_tile_rows(a, t);
+    const int64_t tiles = attention_has_few_rows(a, t) ? a->batches / a->group : a->batches * ((a->rows + rows - 1) / rows);
+
+    return !t->device || tiles >= target_stage_threads(t);
+}
+
 /* Returns whether one kernel is better than two matmuls with the scores in memory between them. */
 static bool is_better(const struct attention *a, const struct target *t)
 {
@@ -31,8 +41,10 @@ static bool is_better(const struct attention *a, const struct target *t)
     const double scores = (double)a->batches * (double)a->rows * (double)a->keys * sizeof(float);
 
     if (attention_has_few_rows(a, t))
-        return !t->takes_node || a->group * a->rows <= (a->bound.last ? facts->bounded_rows : facts->few_rows_best);
-    return a->rows >= facts->rows_least && a->keys >= facts->keys_least && (!t->takes_node || scores >= facts->scores_least);
+        return (!t->takes_node && !t->device) ||
+               a->group * a->rows <= (a->bound.last ? facts->bounded_rows : facts->few_rows_best);
+    return a->rows >= facts->rows_least && a->keys >= facts->keys_least &&
+           ((!t->takes_node && !t->device) || scores >= facts->scores_least);
 }
 
 /* ---- the cluster ---- */
@@ -218,7 +230,7 @@ bool pass_fuse_attention(struct graph *g, const struct pass_options *o)
 
         if (n->op != OP_SOFTMAX || !attention_find(n, &a) || !is_free(&a, t))
             continue;
-        if (!(flags & DEBUG_PREFER_ATTENTION) && (t->avoids_stages || !is_better(&a, t)))
+        if (!(flags & DEBUG_PREFER_ATTENTION) && !(fills_device(&a, t) && is_better(&a, t)))
             continue;
         if (!own_bound(g, &a) || !cast_first(g, a.scores->inputs[1].value, &changed) ||
             !cast_first(g, a.product->inputs[1].value, &changed))

@@ -63,8 +63,8 @@ bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
 
-    return !(t && t->avoids_stages) && s->in_channels >= facts->channels_least &&
-           s->out_channels >= facts->channels_least && transformed_cost(s, t) < facts->worth * direct_cost(s, t);
+    return !(t && t->device) && s->in_channels >= facts->channels_least && s->out_channels >= facts->channels_least &&
+           transformed_cost(s, t) < facts->worth * direct_cost(s, t);
 }
 
 /* ---- shapes ---- */

@@ -118,14 +118,14 @@ static bool init_locks(struct engine_opencl *o)
 }
 
 /* Passes that pack for vectors or transform for caches ask the instruction set: this one has nothing for them.  Their costs are
- * the baseline's: none was measured on a GPU. */
-static struct target target_of_device(void)
+ * the baseline's but for those of attention: none was measured on a GPU. */
+static struct target target_of_device(const struct opencl_device *d)
 {
     struct target t = {.isa = {.vector_bits = 32, .registers = 16},
-                       .facts = target_facts(NULL),
+                       .facts = target_device_facts(d->kind == WNNDeviceKind_Cpu),
                        .thread_count = 1,
                        .unpacks_weights = true,
-                       .avoids_stages = true};
+                       .device = &d->facts};
 
     t.cache_bytes = t.facts->cache.l2_bytes;
     t.pool = constant_pool_create(); /* without memory for one nothing is shared */
@@ -160,10 +160,10 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         return NULL;
     }
     o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1};
-    o->target = target_of_device();
-    o->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;
     o->api = opencl_api_get(e);
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
+        o->target = target_of_device(&o->device);
+        o->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;
         o->base.accelerated = o->device.kind != WNNDeviceKind_Cpu;
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
         opencl_tuning_load(o);

@@ -285,11 +285,12 @@ static void targets_find_their_rows(void **state)
     t.cache_bytes = 0;
     assert_ptr_equal(target_facts(&t), &own);
     assert_true(target_l2_bytes(&t) == 123);
-    /* wider vectors multiply faster; WebAssembly has those of the baseline */
+    /* wider vectors multiply faster; WebAssembly and devices have those of the baseline */
     for (uint32_t i = 1; target_facts_at(i); i++) {
         const struct target_facts *f = target_facts_at(i), *before = target_facts_at(i - 1);
         const double speed = f->multiplication.packed.operations, other = before->multiplication.packed.operations;
-        assert_true(strcmp(f->name, "webassembly") ? speed < other : speed == other);
+        const bool short_vectors = f == target_device_facts(false) || f == target_device_facts(true);
+        assert_true(strcmp(f->name, "webassembly") && !short_vectors ? speed < other : speed == other);
     }
 }
 

@@ -6,9 +6,11 @@
  *
  * With the argument `shapes` only a few kernels of each shape run, for Oclgrind, which interprets them (tests/CMakeLists.txt).
  */
+#include "support/attention.h"
 #include "support/compact_graphs.h"
 #include "support/opencl.h"
 #include "support/small_graphs.h"
+#include "support/winograd.h"
 
 /** A graph and the schedules in which it has to come out right. */
 struct shape_case {
@@ -178,6 +180,63 @@ static void shapes_agree(void **state)
     assert_int_equal(failed_cases(false), 0);
 }
 
+/* Returns the target of the device as if it were a GPU, or a processor that poses as one. */
+static struct target stages_target(bool is_processor)
+{
+    opencl.facts = *target_gpu_facts(is_processor);
+    return (struct target){.isa.vector_bits = 32,
+                           .facts = target_device_facts(is_processor),
+                           .thread_count = 1,
+                           .cache_bytes = 1 << 20,
+                           .device = &opencl.facts};
+}
+
+/** Attentions are right in kernels of stages: in tiles and vectors of one item, and of many items that share tiles and rows,
+ * with local tensors in local memory and in scratch.  Each text takes the device's compiler a second. */
+static void attentions_agree(void **state)
+{
+    struct target t = stages_target(true);
+
+    (void)state;
+    attention_check_every(&t, 0, 3, opencl_run);
+    attention_check_every(&t, 1, 3, opencl_run);
+    attention_check_unread(3, &t, opencl_run);
+    attention_check_unread(40, &t, opencl_run);
+    t = stages_target(false);
+    attention_check_every(&t, 2, 3, opencl_run);
+    attention_check_every(&t, 4, 6, opencl_run);
+    attention_check_unread(40, &t, opencl_run);
+    opencl.choice.scratch = true;
+    attention_check_every(&t, 3, 9, opencl_run);
+    opencl.choice = (struct gpu_choice){0};
+    assert_int_equal(opencl.last, GPU_STAGES);
+}
+
+/** So are convolutions that are transformed, whose stages run for some macro-tiles only. */
+static void transformed_convolutions_agree(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WINOGRAD_BODIES; i += 4) {
+        const struct target t = stages_target(i % 8 == 0);
+        for (int nasty = 0; nasty < 2; nasty++)
+            winograd_check(winograd_bodies[i], &t, nasty, true, opencl_run);
+    }
+}
+
+/* Runs some attentions in groups of a few items, which share everything: few, because Oclgrind interprets them. */
+static void run_brief_attentions(void)
+{
+    for (int rows_shape = 0; rows_shape < 2; rows_shape++) {
+        const struct target t = stages_target(false);
+        opencl.facts.stage_items = 8;
+        opencl.choice.rows_shape = rows_shape;
+        for (int i = 0; i < 2; i++)
+            attention_check(attention_bodies[i], &t, false, 0, opencl_run);
+        attention_check(bounded_attention_bodies[1], &t, false, 1, opencl_run);
+    }
+    opencl.choice = (struct gpu_choice){0};
+}
+
 /* ---- compact weights ---- */
 
 /** Weights of a matmul as they are stored. */
@@ -320,6 +379,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_agree),
         cmocka_unit_test(compact_weights_agree),
+        cmocka_unit_test(attentions_agree),
+        cmocka_unit_test(transformed_convolutions_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;
@@ -328,10 +389,12 @@ int main(int argc, char **argv)
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    if (argc > 1 && !strcmp(argv[1], "shapes"))
+    if (argc > 1 && !strcmp(argv[1], "shapes")) {
         result = failed_cases(true) + failed_compact_cases(true) != 0;
-    else
+        run_brief_attentions();
+    } else {
         result = cmocka_run_group_tests(tests, NULL, NULL);
+    }
     opencl_end();
     return result;
 }

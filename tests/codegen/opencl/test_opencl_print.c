@@ -4,6 +4,7 @@
  * of one structure have one text.  run_kernels.c runs what is printed.
  */
 #include "codegen/opencl/opencl.h"
+#include "support/attention.h"
 #include "support/compact_graphs.h"
 #include "support/small_graphs.h"
 
@@ -177,6 +178,78 @@ static void words_come_to_local_memory(void **state)
     free(text);
 }
 
+/* Lowers an attention of 12 heads whose mask all heads share, for a device. */
+static void lower_heads(const struct gpu_facts *device, bool is_processor, struct graph **g, struct kernel_list *list)
+{
+    const struct target t = {.isa.vector_bits = 32,
+                             .facts = target_device_facts(is_processor),
+                             .thread_count = 1,
+                             .cache_bytes = 1 << 20,
+                             .device = device};
+    const struct pass_options o = {.target = &t, .debug = &prefer_attention};
+    struct error e = {0};
+
+    *g = parse_body("inputs { q: f32[12, 64, 32]; k: f32[12, 32, 512]; v: f32[12, 512, 32]; m: f32[64, 512]; } "
+                    "nodes { s = matmul(q, k); a = add(s, m); p = softmax(a, 2); y = matmul(p, v); } outputs { y; }");
+    assert_true(pass_fuse_attention(*g, &o));
+    pass_finish_clusters(*g, &o);
+    assert_true(lower_cluster(*g, (*g)->first_cluster, &t, list, &e));
+    assert_int_equal(list->count, 1);
+}
+
+static const struct gpu_stage *stage_named(const struct kernel *k, const struct gpu_schedule *s, const char *name)
+{
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        if (!strncmp(k->stages[i].kernel->name, name, strlen(name)))
+            return &s->stages[i];
+    fail_msg("there is no stage %s", name);
+    return NULL;
+}
+
+/** The contractions among stages are tiles, all else has vectors, and where groups have many items these share rows and keep
+ * what fits in local memory.  The mask's stage runs when its macro-tiles begin. */
+static void stages_are_scheduled(void **state)
+{
+    (void)state;
+    for (int processor = 0; processor < 2; processor++) {
+        struct gpu_facts device = *target_gpu_facts(processor);
+        struct opencl_source source;
+        struct kernel_list list;
+        struct gpu_schedule s;
+        struct error e = {0};
+        struct graph *g;
+
+        lower_heads(&device, processor, &g, &list);
+        const struct kernel *k = list.kernels[0];
+        schedule_gpu(k, &device, &s);
+        assert_int_equal(s.shape, GPU_STAGES);
+        assert_int_equal(s.local[0], device.stage_items);
+        for (int i = 0; i < 2; i++) {
+            const struct gpu_stage *stage = stage_named(k, &s, i ? "product" : "scores");
+            assert_int_equal(stage->shape, GPU_TILES);
+            assert_int_equal(stage->lanes, device.vector_lanes);
+            assert_true(stage->tile.rows * stage->tile.vectors > 1 && !stage->tile.local_memory);
+            assert_int_equal(stage->tile.m.count, 1); /* keys or columns, and nothing of the macro-tile */
+        }
+        assert_int_equal(stage_named(k, &s, "softmax")->shape, processor ? GPU_POINTS : GPU_ROWS);
+        assert_int_equal(stage_named(k, &s, "softmax")->lanes, processor ? device.vector_lanes : 1);
+        assert_int_equal(stage_named(k, &s, "combine")->lanes, device.vector_lanes);
+        int64_t in_scratch = 0;
+        for (uint32_t i = 0; i < k->local_count; i++)
+            in_scratch += s.locals[i].in_local_memory ? 0 : k->locals[i].elements * (int64_t)dtype_size(k->locals[i].type);
+        assert_true(s.group_scratch_bytes >= in_scratch &&
+                    s.scratch_bytes == s.group_scratch_bytes * (s.global[0] / s.local[0]));
+        assert_int_equal(s.group_scratch_bytes < kernel_locals_bytes(k), !processor);
+        assert_true(opencl_print(k, &s, "f", &source, &e));
+        assert_int_equal(strstr(source.text, "barrier(") != NULL, !processor);
+        assert_int_equal(strstr(source.text, "__local float local") != NULL, !processor);
+        assert_non_null(strstr(source.text, "if (tile == first_tile || tile % 12 == 0)"));
+        opencl_source_free(&source);
+        kernel_list_free(&list);
+        graph_free(g);
+    }
+}
+
 /** Everything that small random graphs become can be printed. */
 static void random_graphs_are_printed(void **state)
 {
@@ -210,8 +283,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_follow_the_shape),         cmocka_unit_test(sizes_are_parameters),
-        cmocka_unit_test(dear_values_are_kept_on_processors), cmocka_unit_test(weights_are_unpacked_in_registers),
-        cmocka_unit_test(words_come_to_local_memory),         cmocka_unit_test(random_graphs_are_printed),
+        cmocka_unit_test(weights_are_unpacked_in_registers),
+        cmocka_unit_test(words_come_to_local_memory),
+        cmocka_unit_test(dear_values_are_kept_on_processors), cmocka_unit_test(stages_are_scheduled),
+        cmocka_unit_test(random_graphs_are_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static bool chosen(const struct target *t, uint32_t flags, int heads, int rows, 
 }
 
 /* Several rows that do not fill a vector stay with the library.  With short vectors so do small scores, unless there is no
- * library.  A device that is slow at stages, numbers of low precision and the switch prefer-library leave all of them. */
+ * library.  Numbers of low precision and the switch prefer-library leave all of them. */
 static void what_is_better_is_chosen(void **state)
 {
     struct target wide = plain_target, narrow = {.isa.vector_bits = 256, .thread_count = 1, .cache_bytes = 1 << 20}, t;
@@ -91,11 +91,30 @@ static void what_is_better_is_chosen(void **state)
     t.takes_node = NULL;
     assert_true(chosen(&t, 0, 12, 128, 128));
     t = wide;
-    t.avoids_stages = true;
-    assert_false(chosen(&t, 0, 12, 1024, 1024));
-    t = wide;
     t.takes_low_precision = takes_all;
     assert_false(chosen(&t, 0, 12, 1024, 1024));
+}
+
+/* A device takes an attention whose macro-tiles are enough for all its units: a GPU only where the scores would leave its
+ * caches, a processor that poses as one always. */
+static void devices_choose(void **state)
+{
+    const struct gpu_facts gpu = *target_gpu_facts(false), processor = *target_gpu_facts(true);
+    struct target t = {.isa.vector_bits = 32, .cache_bytes = 1 << 20, .thread_count = 1};
+
+    (void)state;
+    t.device = &processor;
+    t.facts = target_device_facts(true);
+    assert_true(chosen(&t, 0, 12, 128, 128));
+    assert_true(chosen(&t, 0, 12, 1, 128));
+    assert_false(chosen(&t, 0, (int)processor.compute_units - 1, 1, 128));
+    t.device = &gpu;
+    t.facts = target_device_facts(false);
+    assert_false(chosen(&t, 0, 12, 128, 128));
+    assert_true(chosen(&t, 0, 12, 1024, 1024));
+    assert_true(chosen(&t, 0, (int)gpu.compute_units, 1, 128));
+    assert_false(chosen(&t, 0, (int)gpu.compute_units - 1, 1, 128));
+    assert_true(chosen(&t, DEBUG_PREFER_ATTENTION, 1, 1, 128));
 }
 
 static int64_t tile_rows(const struct target *t, int64_t batches, int64_t rows, int64_t keys)
@@ -124,6 +143,10 @@ static void rows_are_cut(void **state)
     assert_int_equal(tile_rows(&plain_target, 1, 4096, 1 << 20), 16);
     assert_int_equal(tile_rows(&plain_target, 1, 5, 100), 5);
     assert_true(tile_rows(&threads, 1, 128, 512) <= 16);
+    /* vectors are those of the device's items */
+    threads.device = target_gpu_facts(true);
+    threads.isa.vector_bits = 32;
+    assert_int_equal(tile_rows(&threads, 12, 1024, 1024) % threads.device->vector_lanes, 0);
 }
 
 int main(void)
@@ -131,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_attention_stays),
         cmocka_unit_test(what_is_better_is_chosen),
+        cmocka_unit_test(devices_choose),
         cmocka_unit_test(rows_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -566,6 +566,35 @@ static void test_a_trace_shows_steps_and_transfers(void **state)
     free(text);
 }
 
+/* A state that is one tensor is computed in place: nothing of it is copied, and only what is updated is written.  Two tensors
+ * cost a copy of all of it. */
+static void test_a_state_stays_where_it_is(void **state)
+{
+    struct graph *g = parse_body("inputs { x: f32[64]; } consts { i: i32[2, 1] @values([5, 9]); u: f32[2] @values([1, 2]); } "
+                                 "nodes { y = scatterND(x, i, u); } outputs { y; }");
+    WNNContext context = new_context();
+    WNNTensor x[2] = {new_tensor(context), new_tensor(context)};
+    unsigned char data[BYTES];
+    struct error e = {0};
+    WNNGraph graph;
+
+    (void)state;
+    g->outputs[0].state = g->inputs[0];
+    assert_int_equal(runtime_build(context, g, &graph, &e), WNNStatus_Success);
+    for (int other = 0; other < 2; other++) {
+        const unsigned copies = fake->calls("EnqueueCopyBuffer"), kernels = fake->calls("EnqueueNDRangeKernel");
+        assert_int_equal(dispatch(context, graph, x[0], x[other]), WNNStatus_Success);
+        assert_int_equal(wnnContextReadTensor(context, x[other], data, BYTES), WNNStatus_Success); /* waits */
+        assert_int_equal(fake->calls("EnqueueCopyBuffer") - copies, other);
+        assert_int_equal(fake->calls("EnqueueNDRangeKernel") - kernels, 1);
+    }
+    wnnTensorRelease(x[0]);
+    wnnTensorRelease(x[1]);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("a state");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -581,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_a_recording_may_fail),
         cmocka_unit_test(test_devices_are_listed),
         cmocka_unit_test(test_every_step_is_the_devices_and_nothing_travels),
+        cmocka_unit_test(test_a_state_stays_where_it_is),
         cmocka_unit_test(test_a_profile_has_the_devices_times),
         cmocka_unit_test(test_a_trace_shows_steps_and_transfers),
     };

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prints kernels of stages: kernels of GPU_STAGES.
+ *
+ * A group computes neighbouring macro-tiles one after the other, so that a stage whose results serve several of them runs once
+ * for these.  For each macro-tile `tile` all stages follow one another, with barriers between them where a group has several
+ * items.  An item's number in its group is `id`.
+ *
+ * A local tensor is local<number>, an array in local memory or a pointer into the group's part of scratch.  Of a stage that has
+ * a bounded variable, `bound` is how many values of it count.
+ */
+#include "codegen/opencl/internal.h"
+
+#include <inttypes.h>
+
+/* ---- how items share a stage ---- */
+
+/* Writes the points of a stage, or vectors of them, one after the other. */
+static void put_shared_points(struct printer *p, const struct gpu_vars *fixed, const struct gpu_vars *rest)
+{
+    const uint32_t var = p->s->lane_var;
+    const bool vectors = var != KEXPR_NONE && p->k->vars[var].kind == KVAR_PARALLEL;
+    const char *type = opencl_index_type(p);
+    struct gpu_vars outer = *rest;
+    struct scope scope;
+
+    if (vectors) {
+        outer.count--;
+        fprintf(p->out, "%*sconst %s vectors = (", (int)p->indent * 2, "", type);
+        put_size(p, var);
+        fprintf(p->out, " + %" PRIu32 ") / %" PRIu32 ";\n", p->s->lanes - 1, p->s->lanes);
+    }
+    fprintf(p->out, "%*sfor (%s point = id; point < %s", (int)p->indent * 2, "", type, vectors ? "vectors * " : "");
+    put_product(p, &outer);
+    fprintf(p->out, "; point += %" PRIu32 ") {\n", p->s->local[0]);
+    scope_enter(p, &scope);
+    put_decode(p, fixed, "tile", "");
+    if (vectors) {
+        put_line(p, "const %s id0 = point %% vectors * %" PRIu32 ", other = point / vectors;", type, p->s->lanes);
+        put_decode(p, &outer, "other", "");
+        put_vector_point(p, "continue;");
+    } else {
+        put_decode(p, &outer, "point", "");
+        p->lanes = p->s->lanes;
+        put_point(p);
+    }
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Writes the points of a stage, as many at once as the group has times the items that share the iterations of one.  All items
+ * stay together, because they combine what they have reduced. */
+static void put_shared_rows(struct printer *p, const struct gpu_stage *s, const struct gpu_vars *fixed,
+                            const struct gpu_vars *rest)
+{
+    const uint32_t items = p->s->local[0], at_once = items / s->row_items;
+    const char *type = opencl_index_type(p);
+    struct gpu_schedule own = *p->s;
+    struct scope scope;
+
+    fprintf(p->out, "%*sconst %s points = ", (int)p->indent * 2, "", type);
+    put_product(p, rest);
+    fputs(";\n", p->out);
+    put_line(p, "const %s slot = id %% %" PRIu32 ", item = id / %" PRIu32 ";", type, at_once, at_once);
+    for (uint32_t i = 0; i < p->k->expr_count; i++)
+        if (p->k->exprs[i].op == K_REDUCE) {
+            const char *t = opencl_value_type(p->k->exprs[p->k->exprs[i].args[0]].type);
+            put_line(p, "__local %s *all%" PRIu32 " = (__local %s *)shared + slot * %" PRIu32 ";", t, i, t, s->row_items);
+        }
+    put_line(p, "for (%s begin = 0; begin < points; begin += %" PRIu32 ") {", type, at_once);
+    scope_enter(p, &scope);
+    put_line(p, "const int has_point = begin + slot < points;");
+    put_line(p, "const %s point = has_point ? begin + slot : 0;", type);
+    put_decode(p, fixed, "tile", "");
+    put_decode(p, rest, "point", "");
+    own.local[0] = s->row_items;
+    p->s = &own;
+    put_point(p);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* ---- stages ---- */
+
+/* Writes one stage of the macro-tile whose number is `tile`. */
+static void put_stage(struct printer *p, const struct kstage *stage, const struct gpu_stage *s, uint32_t bound)
+{
+    struct gpu_vars fixed = {.count = p->k->macro_tile_vars}, rest = {.count = p->k->parallel_count - fixed.count};
+
+    for (uint32_t i = 0; i < p->k->parallel_count; i++)
+        *(i < fixed.count ? &fixed.vars[i] : &rest.vars[i - fixed.count]) = i;
+    if (s->lanes > 1)
+        put_function_names(p->out, p->k, s->lanes);
+    if (stage->when)
+        put_line(p, "if (%s(local%" PRIu32 "[0] < as_float(0x%08" PRIx32 "u)))", stage->when == KSTAGE_BELOW ? "" : "!",
+                 stage->predicate, (union scalar){.f32 = stage->limit}.u32);
+    if (stage->period > 1)
+        put_line(p, "if (tile == first_tile || tile %% %" PRId64 " == 0)", stage->period);
+    put_line(p, "{");
+    p->indent++;
+    if (bound != UINT32_MAX)
+        put_line(p, "const %s bound = (%s)local%" PRIu32 "[0];", opencl_index_type(p), opencl_index_type(p), bound);
+    if (s->shape == GPU_TILES)
+        put_stage_tiles(p, &fixed);
+    else if (s->shape == GPU_ROWS)
+        put_shared_rows(p, s, &fixed, &rest);
+    else
+        put_shared_points(p, &fixed, &rest);
+    p->indent--;
+    put_line(p, "}");
+    if (p->s->local[0] > 1)
+        put_line(p, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+}
+
+/* Returns the local tensor that bounds a stage's variable, or UINT32_MAX if there is none. */
+static uint32_t bound_of(const struct kstage *stage)
+{
+    const struct kernel *k = stage->kernel;
+
+    return kernel_find_bounded(k) == KEXPR_NONE ? UINT32_MAX : stage->tensors[k->bound] - KERNEL_TENSORS_MAX;
+}
+
+static void put_locals(FILE *out, const struct kernel *k, const struct gpu_schedule *s)
+{
+    bool combines = false;
+
+    for (uint32_t i = 0; i < k->local_count; i++) {
+        const char *t = opencl_storage_type(k->locals[i].type);
+        if (s->locals[i].in_local_memory)
+            fprintf(out, "  __local %s local%" PRIu32 "[%" PRId64 "];\n", t, i, k->locals[i].elements);
+        else
+            fprintf(out,
+                    "  __global %s *local%" PRIu32 " = (__global %s *)(bs + os + get_group_id(0) * %" PRId64 "ul + %" PRId64
+                    "ul);\n",
+                    t, i, t, s->group_scratch_bytes, s->locals[i].offset);
+    }
+    for (uint32_t i = 0; i < k->stage_count; i++)
+        combines |= s->stages[i].shape == GPU_ROWS;
+    if (combines)
+        fprintf(out, "  __local uint shared[%" PRIu32 "];\n", s->local[0]);
+}
+
+/* Writes the loop over the macro-tiles of the group. */
+static void put_macro_tiles(const struct printer *p)
+{
+    const char *type = opencl_index_type(p);
+    const int64_t tiles = kernel_macro_tiles(p->k->stages[0].kernel);
+
+    fprintf(p->out, "  const %s id = (%s)get_local_id(0);\n", type, type);
+    fprintf(p->out, "  const %s first_tile = (%s)(get_group_id(0) * %" PRId64 "ul / get_num_groups(0));\n", type, type, tiles);
+    fprintf(p->out, "  const %s last_tile = (%s)((get_group_id(0) + 1) * %" PRId64 "ul / get_num_groups(0));\n", type, type,
+            tiles);
+    fprintf(p->out, "  for (%s tile = first_tile; tile < last_tile; tile++) {\n", type);
+}
+
+bool put_stages(const struct printer *p, struct opencl_source *out)
+{
+    const struct kernel *k = p->k;
+
+    put_locals(p->out, k, p->s);
+    put_macro_tiles(p);
+    for (uint32_t i = 0; i < k->stage_count; i++) {
+        const struct gpu_stage *s = &p->s->stages[i];
+        struct gpu_schedule own = *p->s;
+        struct printer stage = {.out = p->out,
+                                .k = k->stages[i].kernel,
+                                .s = &own,
+                                .indent = 2,
+                                .literals = p->literals,
+                                .first_param = out->param_count,
+                                .tensor_names = k->stages[i].tensors};
+        own.shape = s->shape;
+        own.lane_var = s->lane_var;
+        own.lanes = s->lanes;
+        own.lane_tail = s->lane_tail;
+        own.sum_split = s->sum_split;
+        own.sum_steps = s->sum_steps;
+        own.tile = s->tile;
+        if (!printer_number(&stage, p->arena) || !(p->literals || printer_append_params(out, &stage.numbers)))
+            return false;
+        put_stage(&stage, &k->stages[i], s, bound_of(&k->stages[i]));
+        if (stage.failed)
+            return false;
+    }
+    fputs("  }\n", p->out);
+    return true;
+}
