@@ -214,9 +214,9 @@ static const struct target_facts rows[ROW_COUNT] = {
     /* A GPU's matmuls from local memory are expected to be faster than those of stages, until the scores leave its last cache
      * between one kernel and the next.  64 rows have 64 multiply-adds for each number of K and V that is read. */
     [DEVICE] = HALF_RATE_ROW("device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_ROW(16, 32 << 20, 15, 15, 4)),
-    /* On PoCL one kernel was as fast or faster for all sizes. */
+    /* On PoCL one kernel was as fast or faster from 190 KiB of scores on, and for all numbers of few rows. */
     [DEVICE_PROCESSOR] =
-        HALF_RATE_ROW("processor-as-device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_ROW(6, 1, 15, 15, 0.5)),
+        HALF_RATE_ROW("processor-as-device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), ATTENTION_ROW(6, 128 << 10, 15, 15, 0.5)),
 };
 
 const struct target_facts *target_facts(const struct target *t)

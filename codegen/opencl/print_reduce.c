@@ -205,6 +205,12 @@ void put_step(struct printer *p, uint32_t expr, const char *iteration)
     put_combination(p, expr, s, a, x.text, e->reduce == KR_DOT ? y.text : NULL, lanes ? p->lanes : 1);
 }
 
+/* Returns whether all iterations are one block, which is the whole sum then: rounding has lost nothing between blocks. */
+static bool is_one_block(const struct printer *p)
+{
+    return p->s->sum_split == KEXPR_NONE && p->s->shape != GPU_ROWS;
+}
+
 static void put_blocks(struct printer *p, uint32_t phase, bool open)
 {
     const char *l = prefix_of(p);
@@ -216,6 +222,8 @@ static void put_blocks(struct printer *p, uint32_t phase, bool open)
             continue;
         if (open)
             put_line(p, "%s %sa%" PRIu32 " = 0;", opencl_lane_type(e->type, lanes ? p->lanes : 1).text, l, i);
+        else if (is_one_block(p))
+            put_line(p, "%ss%" PRIu32 " = %sa%" PRIu32 ";", l, i, l, i);
         else
             put_line(p, "add_%s(&%ss%" PRIu32 ", &%sc%" PRIu32 ", %sa%" PRIu32 ");", lanes ? "v" : opencl_value_type(e->type),
                      l, i, l, i, l, i);
@@ -245,8 +253,24 @@ static struct operand_text exchanged(const char *vector, uint32_t lanes, uint32_
     return text;
 }
 
+/* Adds the lanes of a sum that is one block to the scalar one, half by half. */
+static void put_lanes_of_block(struct printer *p, uint32_t expr)
+{
+    const enum ktype type = p->k->exprs[expr].type;
+    char sum[24];
+
+    snprintf(sum, sizeof sum, "ls%" PRIu32, expr);
+    for (uint32_t lanes = p->lanes / 2; lanes > 1; lanes /= 2) {
+        put_line(p, "const %s half%" PRIu32 "_%" PRIu32 " = %s.lo + %s.hi;", opencl_lane_type(type, lanes).text, expr, lanes,
+                 sum, sum);
+        snprintf(sum, sizeof sum, "half%" PRIu32 "_%" PRIu32, expr, lanes);
+    }
+    put_line(p, "s%" PRIu32 " += %s.lo + %s.hi;", expr, sum, sum);
+}
+
 /* Adds the accumulators of lanes that are iterations to the scalar ones: halves of vectors are combined until every lane has
- * the whole, since one lane after the other would take as long as dozens of iterations. */
+ * the whole, since one lane after the other would take as long as dozens of iterations.  Of sums of blocks what rounding loses
+ * is carried along, which takes several times as long as the additions: a short sum of products has fewer iterations. */
 static void put_lanes_together(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
@@ -256,6 +280,10 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
     const bool keys = has_keys(p, expr);
     char ls[24], lc[24], s[24], first[48];
 
+    if (sum && is_one_block(p)) {
+        put_lanes_of_block(p, expr);
+        return;
+    }
     snprintf(ls, sizeof ls, "ls%" PRIu32, expr);
     snprintf(lc, sizeof lc, "lc%" PRIu32, expr);
     snprintf(s, sizeof s, "s%" PRIu32, expr);

@@ -129,7 +129,7 @@ static void count_access(struct gpu_accesses *a, const bool *vars, uint32_t var,
 
 struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
 {
-    struct gpu_accesses a = {.computable = true};
+    struct gpu_accesses a = {.computable = true}, varying = {0};
     bool vars[KERNEL_VARS_MAX], *exprs;
     struct arena arena = {0};
 
@@ -145,12 +145,16 @@ struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
             continue;
         a.computable &= has_vectors(e);
         if (e->op == K_LOAD)
-            count_access(&a, vars, var, e->index);
+            count_access(e->varying ? &varying : &a, vars, var, e->index);
     }
     for (uint32_t i = 0; i < k->store_count; i++)
         if (exprs[k->stores[i].expr] || form_differs(vars, k->stores[i].index))
-            count_access(&a, vars, var, k->stores[i].index);
+            count_access(k->stores[i].varying ? &varying : &a, vars, var, k->stores[i].index);
     arena_free(&arena);
+    if (varying.side_by_side || varying.scattered) { /* each iteration has these, and a point only one of the others */
+        a.side_by_side = varying.side_by_side;
+        a.scattered = varying.scattered;
+    }
     return a;
 }
 

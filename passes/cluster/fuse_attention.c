@@ -24,8 +24,8 @@ enum {
 
 /* ---- whether ---- */
 
-/* Returns whether there are macro-tiles for all units of a device.  Threads of a processor share what there is of matmuls
- * between few heads, too, but a kernel there costs less to start. */
+/* Returns whether there are macro-tiles for all units of a device: matmuls divide their columns, too, among units that
+ * would have nothing to do here.  A processor has few threads, and need not be filled. */
 static bool fills_device(const struct attention *a, const struct target *t)
 {
     const int64_t rows = attention_tile_rows(a, t);

@@ -96,7 +96,7 @@ static void what_is_better_is_chosen(void **state)
 }
 
 /* A device takes an attention whose macro-tiles are enough for all its units: a GPU only where the scores would leave its
- * caches, a processor that poses as one always. */
+ * caches, a processor that poses as one unless they are tiny. */
 static void devices_choose(void **state)
 {
     const struct gpu_facts gpu = *target_gpu_facts(false), processor = *target_gpu_facts(true);
@@ -106,6 +106,7 @@ static void devices_choose(void **state)
     t.device = &processor;
     t.facts = target_device_facts(true);
     assert_true(chosen(&t, 0, 12, 128, 128));
+    assert_false(chosen(&t, 0, 12, 32, 32));
     assert_true(chosen(&t, 0, 12, 1, 128));
     assert_false(chosen(&t, 0, (int)processor.compute_units - 1, 1, 128));
     t.device = &gpu;
