@@ -27,7 +27,7 @@ bool subject_open(struct subject *s, const struct bench_options *o, const char *
 
     s->given = o->given;
     s->resident = o->tensors && !o->check && !o->same_bits; /* which look at the outputs */
-    c.accelerated = getenv("WEBNN_ENGINE") != NULL; /* which --engine sets: else it is the processor that is measured */
+    c.accelerated = getenv("WEBNN_ENGINE") != NULL;         /* which --engine sets: else it is the processor that is measured */
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.deterministic = o->deterministic;

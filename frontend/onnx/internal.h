@@ -11,14 +11,14 @@
 #include "ir/support/name_map.h"
 
 enum {
-    DEPTH_MAX = 32,            /* functions and bodies within each other */
-    WIRE_DEPTH_MAX = 100,      /* messages within each other: protobuf-c recurses */
-    NODE_OPERATIONS = 3000,    /* charged for a node: functions and loops unrolled, a small file can have any number */
-    STEP_OPERATIONS = 16,      /* charged for a step: see onnx_spend */
-    REFUSALS_MAX = 100,        /* listed; the others are counted */
-    ATTRIBUTES_MAX = 64,       /* of a node: a bit each says which have been read */
-    FOLD_ELEMENTS = 1 << 12,   /* results up to this are computed while reading, larger ones when somebody asks */
-    LEND_BYTES = 1 << 16,      /* tensors from here on stay in the file, smaller ones are worth no page of their own */
+    DEPTH_MAX = 32,          /* functions and bodies within each other */
+    WIRE_DEPTH_MAX = 100,    /* messages within each other: protobuf-c recurses */
+    NODE_OPERATIONS = 3000,  /* charged for a node: functions and loops unrolled, a small file can have any number */
+    STEP_OPERATIONS = 16,    /* charged for a step: see onnx_spend */
+    REFUSALS_MAX = 100,      /* listed; the others are counted */
+    ATTRIBUTES_MAX = 64,     /* of a node: a bit each says which have been read */
+    FOLD_ELEMENTS = 1 << 12, /* results up to this are computed while reading, larger ones when somebody asks */
+    LEND_BYTES = 1 << 16,    /* tensors from here on stay in the file, smaller ones are worth no page of their own */
 };
 
 /** Computing a small result that nobody has asked for yet may take about so many operations. */

@@ -235,10 +235,7 @@ struct built {
     char message[300];
 };
 
-#define BUILT_INIT                                                                                                             \
-    {                                                                                                                          \
-        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, WNNStatus_Success, NULL, ""                                    \
-    }
+#define BUILT_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, WNNStatus_Success, NULL, ""}
 
 static void on_built(WNNStatus status, WNNGraph graph, WNNStringView message, void *userdata1, void *userdata2)
 {

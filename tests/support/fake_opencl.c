@@ -521,20 +521,9 @@ __attribute__((visibility("default"))) const struct fake_opencl *fake_opencl_get
 
 const struct fake_opencl *fake_opencl_get(void)
 {
-    static const struct fake_opencl functions = {fake_fail,
-                                                 fake_fail_next,
-                                                 fake_has_failed,
-                                                 fake_failed_call,
-                                                 fake_hold,
-                                                 fake_alive,
-                                                 fake_bytes,
-                                                 fake_calls,
-                                                 fake_start_notes,
-                                                 fake_notes,
-                                                 fake_set_driver,
-                                                 fake_set_command_buffers,
-                                                 fake_set_platform,
-                                                 fake_break_compiler,
-                                                 fake_set_devices};
+    static const struct fake_opencl functions = {
+        fake_fail,         fake_fail_next,      fake_has_failed,  fake_failed_call, fake_hold,       fake_alive,
+        fake_bytes,        fake_calls,          fake_start_notes, fake_notes,       fake_set_driver, fake_set_command_buffers,
+        fake_set_platform, fake_break_compiler, fake_set_devices};
     return &functions;
 }

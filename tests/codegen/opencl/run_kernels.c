@@ -20,14 +20,8 @@ struct shape_case {
     bool brief;                   /* runs under Oclgrind, too */
 };
 
-#define GLOBAL_TILE(r, v, l)                                                                                                   \
-    {                                                                                                                          \
-        .tile_memory = GPU_MEMORY_GLOBAL, .rows = r, .vectors = v, .lanes = l                                                  \
-    }
-#define LOCAL_TILE(r, v)                                                                                                       \
-    {                                                                                                                          \
-        .tile_memory = GPU_MEMORY_LOCAL, .rows = r, .vectors = v                                                               \
-    }
+#define GLOBAL_TILE(r, v, l) {.tile_memory = GPU_MEMORY_GLOBAL, .rows = r, .vectors = v, .lanes = l}
+#define LOCAL_TILE(r, v) {.tile_memory = GPU_MEMORY_LOCAL, .rows = r, .vectors = v}
 
 static const struct shape_case cases[] = {
     {"matmul with an epilogue",
@@ -377,10 +371,8 @@ static void random_graphs_agree(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_agree),
-        cmocka_unit_test(compact_weights_agree),
-        cmocka_unit_test(attentions_agree),
-        cmocka_unit_test(transformed_convolutions_agree),
+        cmocka_unit_test(shapes_agree),        cmocka_unit_test(compact_weights_agree),
+        cmocka_unit_test(attentions_agree),    cmocka_unit_test(transformed_convolutions_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;

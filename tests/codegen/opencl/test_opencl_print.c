@@ -155,7 +155,7 @@ static void weights_are_unpacked_in_registers(void **state)
         assert_false(s.tile.local_memory);
         assert_int_equal(count(text, "0x4b000000u"), s.tile.vectors);
         assert_int_equal(count(text, "8388616.0f"), s.tile.vectors); /* 2^23 + 8 */
-        assert_null(strstr(loop, "uint, ")); /* the type of what LOAD_VECTOR loads */
+        assert_null(strstr(loop, "uint, "));                         /* the type of what LOAD_VECTOR loads */
         assert_non_null(strstr(strstr(text, "__kernel"), "uint, "));
         assert_int_equal(count(loop, " = fma(a0_0, f0, b0_0);"), 1);
         *strstr(loop, "float sums[") = '\0';
@@ -283,8 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_follow_the_shape),         cmocka_unit_test(sizes_are_parameters),
-        cmocka_unit_test(weights_are_unpacked_in_registers),
-        cmocka_unit_test(words_come_to_local_memory),
+        cmocka_unit_test(weights_are_unpacked_in_registers),  cmocka_unit_test(words_come_to_local_memory),
         cmocka_unit_test(dear_values_are_kept_on_processors), cmocka_unit_test(stages_are_scheduled),
         cmocka_unit_test(random_graphs_are_printed),
     };

@@ -22,9 +22,7 @@ static const struct operator_case cases[] = {
         {types, "inputs { a: T[4, 1, 5]; b: T[3, 1]; } nodes { y = " op "(a, b); } outputs { y; }"},                           \
         {types, "inputs { a: T[]; b: T[2, 3]; } nodes { y = " op "(a, b); } outputs { y; }"},                                  \
         {types, "inputs { a: T[]; b: T[]; } nodes { y = " op "(a, b); } outputs { y; }"},                                      \
-    {                                                                                                                          \
-        types, "inputs { a: T[1, 2, 1, 2, 1, 2]; b: T[2, 1, 3, 1, 3, 1]; } nodes { y = " op "(a, b); } outputs { y; }"         \
-    }
+        {types, "inputs { a: T[1, 2, 1, 2, 1, 2]; b: T[2, 1, 3, 1, 3, 1]; } nodes { y = " op "(a, b); } outputs { y; }"}
     BINARY(ALL, "add"),
     BINARY(ALL, "sub"),
     BINARY(ALL, "mul"),
@@ -44,9 +42,7 @@ static const struct operator_case cases[] = {
     BINARY(SIGNED, "prelu"),
 #define UNARY(types, op)                                                                                                       \
     {types, "inputs { a: T[3, 7]; } nodes { y = " op "(a); } outputs { y; }"},                                                 \
-    {                                                                                                                          \
-        types, "inputs { a: T[]; } nodes { y = " op "(a); } outputs { y; }"                                                    \
-    }
+        {types, "inputs { a: T[]; } nodes { y = " op "(a); } outputs { y; }"}
     UNARY("u8", "logicalNot"),
     UNARY(FLOATS, "isNaN"),
     UNARY(FLOATS, "isInfinite"),
@@ -77,9 +73,7 @@ static const struct operator_case cases[] = {
     UNARY(FLOATS, "softsign"),
     UNARY(FLOATS, "tanh"),
 #define POWER(exponent)                                                                                                        \
-    {                                                                                                                          \
-        FLOATS, "inputs { a: T[20]; } consts { b: T[] @scalar(" exponent "); } nodes { y = pow(a, b); } outputs { y; }"        \
-    }
+    {FLOATS, "inputs { a: T[20]; } consts { b: T[] @scalar(" exponent "); } nodes { y = pow(a, b); } outputs { y; }"}
     POWER("-2"),
     POWER("0"),
     POWER("0.5"),
@@ -141,9 +135,7 @@ static const struct operator_case cases[] = {
             "(x, axes=[2, 0], keepDimensions=true); } outputs { y; z; w; }"},                                                  \
         {types, "inputs { x: T[2, 40]; } nodes { y = " op "(x, axes=[1]); z = " op "(x, axes=[0]); w = " op                    \
                 "(x, axes=[]); } outputs { y; z; w; }"},                                                                       \
-    {                                                                                                                          \
-        types, "inputs { x: T[]; } nodes { y = " op "(x); } outputs { y; }"                                                    \
-    }
+        {types, "inputs { x: T[]; } nodes { y = " op "(x); } outputs { y; }"}
     REDUCTION(SUMS, "reduceL1"),
     REDUCTION(FLOATS, "reduceL2"),
     REDUCTION(FLOATS, "reduceLogSum"),
@@ -179,10 +171,8 @@ static const struct operator_case cases[] = {
             "(x, windowDimensions=[3, 2], strides=[2, 2], padding=[1, 1, 0, 1]); z = " op "(x); } outputs { y; z; }"},         \
         {types, "inputs { x: T[1, 7, 8, 3]; } nodes { y = " op                                                                 \
                 "(x, windowDimensions=[3, 3], dilations=[2, 1], layout=nhwc); } outputs { y; }"},                              \
-    {                                                                                                                          \
-        types, "inputs { x: T[1, 2, 6, 6]; } nodes { y = " op                                                                  \
-               "(x, windowDimensions=[3, 3], strides=[2, 2], outputShapeRounding=ceil); } outputs { y; }"                      \
-    }
+        {types, "inputs { x: T[1, 2, 6, 6]; } nodes { y = " op                                                                 \
+                "(x, windowDimensions=[3, 3], strides=[2, 2], outputShapeRounding=ceil); } outputs { y; }"}
     POOL(FLOATS, "averagePool2d"),
     POOL(FLOATS, "l2Pool2d"),
     POOL(ALL, "maxPool2d"),
