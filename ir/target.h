@@ -291,6 +291,8 @@ struct target_facts {
     struct attention_facts attention;
 };
 
+enum { GPU_LANES_MAX = 16 }; /* of vectors in OpenCL C */
+
 /** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
 struct gpu_facts {
     const char *name; /* of the kind: "gpu" */
@@ -307,7 +309,7 @@ struct gpu_facts {
     uint32_t stage_items;     /* items that share a macro-tile */
     double stage_local_share; /* share of local memory that local tensors of a macro-tile may fill; 0: it is memory like any
                                  other */
-    uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once */
+    uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once; GPU_LANES_MAX at most */
     uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
     double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */
     double tile_gather;       /* loading a vector's lane from an address of its own, in the same unit */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Emits shuffles of interleaved rows.  An even number of vectors is split into those of the even and of the odd columns, by two
- * shuffles for each pair of vectors, so that n vectors take n log2(n) shuffles if n is a power of two.  An odd number, and four
+ * shuffles for each pair of vectors, so that n vectors take n shuffles more than both halves.  An odd number, and four
  * vectors or fewer, take n (n - 1): each column has a lane of every vector, one shuffle puts those of one more vector in.
  */
 #include "codegen/emit/interleave.h"

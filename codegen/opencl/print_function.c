@@ -133,14 +133,13 @@ static bool has_vectors(const struct kernel *k, const struct gpu_schedule *s, ui
 
 bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s)
 {
-    enum { LANES_MAX = 16 };
     bool used[K_OP_COUNT] = {false};
     struct expansion *x = malloc(sizeof *x); /* too large for the stack */
 
     if (!x)
         return false;
     find_functions(k, used);
-    for (uint32_t lanes = 2; lanes <= LANES_MAX; lanes *= 2)
+    for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2)
         if (has_vectors(k, s, lanes))
             put_lane_functions(out, lanes);
     for (uint32_t op = 0; op < K_OP_COUNT; op++) {
@@ -151,7 +150,7 @@ bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule 
         put_function(out, x, 1);
         fputs("#endif\n", out);
     }
-    for (uint32_t lanes = 2; lanes <= LANES_MAX; lanes *= 2) {
+    for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2) {
         if (!has_vectors(k, s, lanes))
             continue;
         put_lane_names(out, lanes);

@@ -98,7 +98,8 @@ static void find_differences(struct tile_printer *w)
     for (uint32_t o = 0; o < 2; o++) {
         const struct kexpr *e = &p->k->exprs[w->operands[o] = p->k->exprs[w->dot].args[o]];
         if (w->t->factor == KEXPR_NONE || e->op != K_MUL ||
-            (e->args[0] == w->t->factor ? e->args[1] : e->args[0]) != w->t->unscaled)
+            !((e->args[0] == w->t->factor && e->args[1] == w->t->unscaled) ||
+              (e->args[1] == w->t->factor && e->args[0] == w->t->unscaled)))
             continue;
         w->scaled = o;
         w->operands[o] = w->t->unscaled;
@@ -224,13 +225,15 @@ static void put_flush(const struct tile_printer *w)
 /* Multiplies the sums of a block by its scale, and adds them to those of the blocks before. */
 static void put_scaled_block(const struct tile_printer *w)
 {
+    const struct type_text type = sum_type(w);
+
     put_factors(w);
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++)
             put_line(w->p,
-                     "b%" PRIu32 "_%" PRIu32 " = fma(a%" PRIu32 "_%" PRIu32 ", f%" PRIu32 ", b%" PRIu32 "_%" PRIu32
+                     "b%" PRIu32 "_%" PRIu32 " = fma(a%" PRIu32 "_%" PRIu32 ", (%s)(f%" PRIu32 "), b%" PRIu32 "_%" PRIu32
                      "); a%" PRIu32 "_%" PRIu32 " = 0;",
-                     r, v, r, v, v, r, v, r, v);
+                     r, v, r, v, type.text, v, r, v, r, v);
 }
 
 static void put_products(const struct tile_printer *w)

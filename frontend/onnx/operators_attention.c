@@ -196,7 +196,7 @@ static bool import_attention(struct onnx_node *n)
     if (!onnx_has(n, "scale"))
         scale = 1 / sqrt(a.q_dims.at[3]);
     if (scale < 0)
-        return onnx_refuse(n, "scale is %g; its root is taken", scale);
+        return onnx_refuse(n, "scale is %g; the operator multiplies both operands by its root", scale);
     type = wnnOperandGetDataType(a.q);
     y = onnx_linear(n, onnx_cast(n, a.q, f32), scale, 0);
     scores[0] = onnx_matmul(n, y, onnx_transpose(n, onnx_cast(n, a.k, f32), 4, swap_last));

@@ -130,10 +130,9 @@ static WNNOperand some_terms(struct onnx_node *n, bool is_a, uint32_t first, uin
                            scale_axis(x, is_a));
 }
 
-/* Makes the sums of matmuls of so many pieces of the terms, each of which float32 adds up exactly. */
-static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t pieces)
+/* Makes the sums of matmuls of pieces of the terms, so long that float32 adds each up exactly. */
+static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t length)
 {
-    const uint32_t length = (terms + pieces - 1) / pieces;
     WNNOperand sum = NULL;
 
     for (uint32_t first = 0; first < terms && !n->refused; first += length) {
@@ -153,7 +152,7 @@ static bool import_matmul_integer(struct onnx_node *n)
     struct onnx_dims dims = onnx_dims_of(a);
     struct onnx_integer_operand x, y;
     uint32_t terms;
-    double pieces;
+    double length;
 
     if (n->refused)
         return false;
@@ -162,10 +161,10 @@ static bool import_matmul_integer(struct onnx_node *n)
     x = onnx_dequantize_input(n, 0, 2, scale_axis(a, true));
     y = onnx_dequantize_input(n, 1, 3, scale_axis(b, false));
     terms = dims.at[dims.rank - 1];
-    pieces = ceil(x.largest * y.largest * terms / 0x1p24);
-    if (n->refused || pieces <= 1 || pieces > PIECES_MAX)
+    length = floor(0x1p24 / (x.largest * y.largest));
+    if (n->refused || terms <= length || terms > length * PIECES_MAX)
         return onnx_output_sums(n, x, y, terms, multiply_pieces, NULL);
-    if (!output_pieces(n, terms, (uint32_t)pieces))
+    if (!output_pieces(n, terms, (uint32_t)length))
         return false;
     if (n->outputs[0])
         n->outputs[0]->sums = multiply(n, x.operand, y.operand, matrix_multiply, NULL);

@@ -11,7 +11,7 @@ struct range {
 };
 
 /** Numbers beyond this bound are not followed, so that sums of a few of them stay far from the limits of 64 bits. */
-static const int64_t FARTHEST = INT64_C(1) << 40;
+static const int64_t FARTHEST = INT64_C(1) << 40, STEEPEST = INT64_C(1) << 20; /* coefficients, of such numbers */
 
 static bool is_near(struct range r)
 {
@@ -88,7 +88,7 @@ static bool form_spread(const struct schedule *s, struct kaffine form, struct ra
         } else if (s->var_lanes[var]) {
             return false;
         }
-        if (form.terms[i].coefficient < -FARTHEST / 64 || form.terms[i].coefficient > FARTHEST / 64)
+        if (form.terms[i].coefficient < -STEEPEST || form.terms[i].coefficient > STEEPEST)
             return false;
         one = scaled(one, form.terms[i].coefficient);
         *r = (struct range){r->low + one.low, r->high + one.high};

@@ -93,7 +93,7 @@ static bool turn_operand(struct graph *g, const struct target *t, struct node *c
     struct value *old = n->results[0], *inputs[3] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value}, *v;
 
     if ((contraction->op != OP_MATMUL && contraction->op != OP_CONV_TRANSPOSE2D) || n->cluster ||
-        inputs[0]->type.type != type || node_is_constant(n))
+        inputs[0]->type.type != type || inputs[0]->kind == VALUE_CONSTANT)
         return true;
     inputs[0] = turn_bytes(g, contraction, inputs[0]);
     inputs[2] = inputs[0] ? turn_bytes(g, contraction, inputs[2]) : NULL;

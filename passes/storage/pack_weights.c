@@ -91,10 +91,8 @@ static bool find_order(const struct contraction_facts *facts, const struct node 
     return false;
 }
 
-enum {
-    COMPACT_NODES_MAX = 12, /* a contraction, what unpacks its B, and what makes floats of its rounded A */
-    DEVICE_PANEL_STEP = 16  /* numbers of the widest vector that an item of a device has */
-};
+/* A contraction, what unpacks its B, and what makes floats of its rounded A. */
+enum { COMPACT_NODES_MAX = 12 };
 
 static bool is_identity(const uint32_t *permutation, uint32_t count)
 {
@@ -170,7 +168,7 @@ static int64_t panel_of(const struct target *t, const struct node *n, const stru
 static int64_t device_panel_of(int64_t columns, int64_t group, int64_t most)
 {
     if (columns > most)
-        for (int64_t panel = most - most % DEVICE_PANEL_STEP; panel; panel -= DEVICE_PANEL_STEP)
+        for (int64_t panel = most - most % GPU_LANES_MAX; panel; panel -= GPU_LANES_MAX)
             if (group % panel == 0)
                 return panel;
     return columns;

@@ -84,6 +84,8 @@ static const char *types_flaw(const struct dnn_problem *p)
                                         (p->given_low_precision & ~(1 << DNN_SOURCE | (p->given_late ? 1 << DNN_WEIGHTS : 0)))))
         return "what of it is bfloat16";
     bool integers = is_type(p->src_type, false) && p->weights_type == dnnl_s8 && is_type(p->dst_type, true);
+    if (p->src_zero && (!integers || p->src_zero < INT8_MIN || p->src_zero > UINT8_MAX))
+        return "its zero point";
     if (p->src_zero_type && (!integers || !is_type(p->src_zero_type, false) || p->src_zero))
         return "its zero point";
     if (p->weights_zero && (!integers || p->kind != DNN_MATMUL || p->weights_zero < INT8_MIN || p->weights_zero > INT8_MAX))
@@ -481,7 +483,9 @@ static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
     dnn_const_md wanted = dnn_pd_md(pd, dnnl_query_weights_md, 0);
     dnn_md given = dnn_given_weights(p);
     struct argument *a = wanted ? dnn_add_argument(&s->calls[1], DNNL_ARG_WEIGHTS, dnn_md_copy(wanted)) : NULL;
-    int64_t needed = p->weights_type == dnnl_f32 ? layout_bytes(&p->weights, dnnl_f32) : dnn_elements(&p->weights);
+    const bool as_given =
+        p->weights_type == dnnl_f32 || p->given_late; /* by the problem's strides, else one behind the other */
+    int64_t needed = as_given ? layout_bytes(&p->weights, p->weights_type) : dnn_elements(&p->weights);
     bool done = false;
     uint32_t input;
     int32_t type;
@@ -495,7 +499,7 @@ static bool load_weights(struct loader *x, const_dnnl_primitive_desc_t pd)
     switch ((enum form)in_u32(x->in)) {
     case FORM_INPUT:
         type = dnn_given_type(p, DNN_WEIGHTS);
-        done = (p->weights_type == dnnl_f32 || p->given_late) && load_input(x, layout_bytes(&p->weights, type), type, &input) &&
+        done = as_given && load_input(x, layout_bytes(&p->weights, type), type, &input) &&
                dnn_use_input_weights(x->l, s, a, given, wanted, input);
         break;
     case FORM_DATA:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Holds the constants of graphs on the device.  Graphs with equal ones share a buffer, such as a language model's graph for a
- * prompt and its graph for one token, whether their weights were packed or are lent from a mapped file.
+ * prompt and its graph for one token, whether their weights were packed or are lent from a mapped file.  Constants of a loaded
+ * graph are not shared: they lie in its file, which goes with the graph.
  *
  * A buffer keeps the constant that it was made of, with which others are compared, and is known until its last holder frees it.
  */
@@ -45,7 +46,8 @@ static void add(struct engine_opencl *o, struct opencl_buffer *b, struct constan
 struct engine_buffer *opencl_constant_create(struct engine *en, struct constant *c, struct error *e)
 {
     struct engine_opencl *o = opencl_of(en);
-    const bool shares = c->bytes >= CONSTANT_POOL_BYTES_LEAST;
+    const bool kept = c->ours || c->release.callback; /* as long as somebody has a reference */
+    const bool shares = kept && c->bytes >= CONSTANT_POOL_BYTES_LEAST;
     const uint64_t hash = shares ? constant_hash(c) : 0;
     struct opencl_buffer *known = shares ? hold(o, c, hash) : NULL;
     struct engine_buffer *b;

@@ -307,6 +307,7 @@ static void tunables_have_the_rows_values(void **state)
             assert_true(strcmp(target_gpu_tunable(k)->name, t->name) && target_gpu_tunable(k)->offset != t->offset);
         for (uint32_t k = 1; k < t->value_count; k++)
             assert_true(t->values[k] > t->values[k - 1]);
+        assert_true(strcmp(t->name, "vector_lanes") || t->values[t->value_count - 1] <= GPU_LANES_MAX);
         for (int processor = 0; processor < 2; processor++) {
             const uint32_t value = *(const uint32_t *)((const char *)target_gpu_facts(processor) + t->offset);
             bool found = false;

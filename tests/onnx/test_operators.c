@@ -155,24 +155,24 @@ static void einsum_equals_loops_for_any_equation(void **unused)
 
 /* ---- matmuls of integers ---- */
 
-/* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits. */
-static void check_integer_matmul(size_t terms, const char *a_dims, const char *b_dims)
+/* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits.  All products are the
+ * largest that there can be but for one, which makes the sum odd, or they are random. */
+static void check_integer_matmul(size_t terms, uint8_t zero_a, bool largest, const char *a_dims, const char *b_dims)
 {
-    enum { M = 3, MOST = 6000, N = 2 };
+    enum { M = 3, MOST = 9000, N = 2 };
     static uint8_t a[M * MOST];
     static int8_t b[MOST * N];
     int32_t y[M * N];
     void *inputs[2] = {a, b}, *outputs[1] = {y};
     size_t bytes = sizeof y;
-    uint8_t zero_a = 3;
     struct net *t = malloc(sizeof *t);
 
     assert_non_null(t);
     start(t, 13);
     for (size_t i = 0; i < M * terms; i++)
-        a[i] = (uint8_t)(255 - next(3));
+        a[i] = (uint8_t)(255 - (largest ? i % terms == 0 : next(3)));
     for (size_t i = 0; i < terms * N; i++)
-        b[i] = (int8_t)(-128 + (int)next(2));
+        b[i] = (int8_t)(-128 + (int)(largest ? i < N : next(2)));
     input(t, "a", U8, a_dims);
     input(t, "b", I8, b_dims);
     initializer(t, tensor(t, "z", U8, 0, NULL, &zero_a, 1));
@@ -194,8 +194,9 @@ static void check_integer_matmul(size_t terms, const char *a_dims, const char *b
 static void integer_matmuls_are_exact_beyond_float32(void **unused)
 {
     (void)unused;
-    check_integer_matmul(1500, "3 1500", "1500 2");
-    check_integer_matmul(6000, "3 6000", "6000 2");
+    check_integer_matmul(1500, 3, false, "3 1500", "1500 2");
+    check_integer_matmul(1057, 7, true, "3 1057", "1057 2"); /* two pieces of 529 would be too long */
+    check_integer_matmul(9000, 3, false, "3 9000", "9000 2");
 }
 
 static void integer_convolutions_are_exact_beyond_float32(void **unused)

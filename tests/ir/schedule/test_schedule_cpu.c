@@ -308,6 +308,42 @@ static uint32_t permuted_of(int64_t step, int64_t divide, int64_t modulo, dtype 
     return permuted;
 }
 
+/* The same of two neighbours of which each is kept inside of the row, as linear resampling reads them. */
+static void neighbours_are_permuted(void **state)
+{
+    enum { ROWS = 3, WIDTH = 100 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_PARALLEL, WIDTH);
+    const struct kaffine half = kernel_divmod(k, kaffine_add_const(kaffine_var(k, j), 1), 2, 0);
+    const uint32_t zero = kernel_const(k, KT_I32, (union scalar){.i32 = 0}),
+                   one = kernel_const(k, KT_I32, (union scalar){.i32 = 1});
+    const uint32_t at_j = kernel_cast(k, KT_I32, kernel_index(k, kaffine_add_const(half, -1)));
+    const uint32_t low = kernel_op2(k, K_MAX, zero, at_j), inside = kernel_op2(k, K_LT, zero, at_j);
+    const uint32_t high = kernel_op3(k, K_SELECT, inside, kernel_op2(k, K_ADD, one, low), low);
+    struct isa avx512 = isa_of_tests;
+    uint32_t vectors = 0;
+    int32_t first = 0;
+
+    (void)state;
+    avx512.permutes = true;
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * WIDTH, true, NULL);
+    const struct kaffine row = kaffine_scale(k, kaffine_var(k, i), WIDTH);
+    const uint32_t a = load(k, 0, kaffine_add(k, row, kernel_loaded_var(k, low, WIDTH / 2)));
+    const uint32_t b = load(k, 0, kaffine_add(k, row, kernel_loaded_var(k, high, WIDTH / 2)));
+    kernel_store(k, 1, at(k, i, WIDTH, j), kernel_op2(k, K_ADD, a, b), 0, NULL);
+    assert_true(kernel_finish(k));
+    struct schedule *s = schedule_of(k, &avx512);
+    for (uint32_t e = 0; e < k->expr_count; e++) {
+        vectors += s->exprs[e].permuted;
+        first += s->exprs[e].first;
+    }
+    assert_int_equal(vectors, 2); /* a vector each, of 9 and 11 elements */
+    assert_int_equal(first, -1);  /* the second one's lanes may be one before the first lane */
+    schedule_free(s);
+    kernel_free(k);
+}
+
 static void near_elements_are_permuted(void **state)
 {
     const dtype f32 = WNNOperandDataType_Float32, u8 = WNNOperandDataType_Uint8, i64 = WNNOperandDataType_Int64;
@@ -334,6 +370,7 @@ int main(void)
         cmocka_unit_test(rows_that_are_used_twice_are_kept),
         cmocka_unit_test(short_rows_are_transposed),
         cmocka_unit_test(near_elements_are_permuted),
+        cmocka_unit_test(neighbours_are_permuted),
         cmocka_unit_test(few_columns_make_enough_units),
         cmocka_unit_test(contractions_are_register_tiled),
         cmocka_unit_test(unrolled_steps_fit_into_registers),
