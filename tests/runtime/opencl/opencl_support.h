@@ -6,6 +6,7 @@
 #define WEBNN_TESTS_RUNTIME_OPENCL_OPENCL_SUPPORT_H_
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "runtime/api/context.h"
@@ -54,6 +55,20 @@ GRAPHS_UNUSED static WNNGraph new_graph(WNNContext context, const char *body)
 
     if (runtime_build(context, parse_body(body), &graph, &e) != WNNStatus_Success)
         fail_msg("%s", e.message);
+    return graph;
+}
+
+/** Loads a saved graph.  Returns NULL after an error in *e. */
+GRAPHS_UNUSED static WNNGraph load_graph(WNNContext context, const char *path, struct error *e)
+{
+    int file = open(path, O_RDONLY);
+
+    *e = (struct error){.status = WNNStatus_Success};
+    assert_true(file >= 0);
+    WNNGraph graph = runtime_load_graph(context, path, file, e);
+    close(file);
+    if (graph)
+        runtime_graph_hold_context(graph);
     return graph;
 }
 

@@ -43,6 +43,14 @@ static WNNGraph build(WNNContext context, uint32_t rows)
     return graph;
 }
 
+/* What is released goes when the device is done with it. */
+static void wait_for_bytes(size_t bytes)
+{
+    for (int i = 0; fake->bytes() != bytes && i < 10000; i++)
+        usleep(1000);
+    assert_int_equal(fake->bytes(), bytes);
+}
+
 /* Zero points are float32 numbers like scales.  What is unpacked would take eight times the bytes of the weights. */
 static void test_weights_of_4_bits_take_half_a_byte(void **state)
 {
@@ -77,9 +85,7 @@ static void test_graphs_share_constants(void **state)
     wnnGraphRelease(token);
     assert_int_equal(fake->bytes() - before, one);
     wnnGraphRelease(prompt);
-    for (int i = 0; fake->bytes() != before && i < 10000; i++)
-        usleep(1000);
-    assert_int_equal(fake->bytes(), before);
+    wait_for_bytes(before);
     wnnContextRelease(context);
     assert_nothing_is_left("");
 }
@@ -109,6 +115,39 @@ static void test_nothing_else_is_shared(void **state)
     wnnGraphRelease(c);
     wnnContextRelease(context);
     wnnContextRelease(other);
+    assert_nothing_is_left("");
+}
+
+/* A loaded graph's constants lie in its file, which is unmapped with it: later ones must not be compared with them. */
+static void test_loaded_graphs_share_nothing(void **state)
+{
+    char path[] = "/tmp/webnn-constants-XXXXXX";
+    WNNContext context = new_context();
+    const size_t before = fake->bytes();
+    WNNGraph graph = build(context, 1), loaded[3];
+    const int file = mkstemp(path);
+    struct error e;
+    size_t one;
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
+    wnnGraphRelease(graph);
+    wait_for_bytes(before);
+    assert_non_null(loaded[0] = load_graph(context, path, &e));
+    one = fake->bytes() - before;
+    assert_non_null(loaded[1] = load_graph(context, path, &e));
+    assert_int_equal(fake->bytes() - before, 2 * one);
+    wnnGraphRelease(loaded[0]);
+    wait_for_bytes(before + one);
+    assert_non_null(loaded[2] = load_graph(context, path, &e));
+    wnnGraphRelease(loaded[1]);
+    graph = build(context, 1);
+    wnnGraphRelease(loaded[2]);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_int_equal(unlink(path), 0);
     assert_nothing_is_left("");
 }
 
@@ -144,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_weights_of_4_bits_take_half_a_byte),
         cmocka_unit_test(test_graphs_share_constants),
         cmocka_unit_test(test_nothing_else_is_shared),
+        cmocka_unit_test(test_loaded_graphs_share_nothing),
         cmocka_unit_test(test_every_call_may_fail_once),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -336,19 +336,6 @@ static void test_what_was_not_used_for_long_goes_first(void **state)
 
 /* ---- saved graphs ---- */
 
-static WNNGraph load_graph(WNNContext context, const char *path, struct error *e)
-{
-    int file = open(path, O_RDONLY);
-
-    *e = (struct error){.status = WNNStatus_Success};
-    assert_true(file >= 0);
-    WNNGraph graph = runtime_load_graph(context, path, file, e);
-    close(file);
-    if (graph)
-        runtime_graph_hold_context(graph);
-    return graph;
-}
-
 /* Loads the file, computes, and says how many programs were compiled for it. */
 static unsigned compiled_for_file(const char *path, bool save_again)
 {
