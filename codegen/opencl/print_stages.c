@@ -55,7 +55,8 @@ static void put_shared_rows(struct printer *p, const struct gpu_stage *s, const 
 {
     const uint32_t items = p->s->local[0], at_once = items / s->row_items;
     const char *type = opencl_index_type(p);
-    struct gpu_schedule own = *p->s;
+    const struct gpu_schedule *group = p->s;
+    struct gpu_schedule own = *group;
     struct scope scope;
 
     fprintf(p->out, "%*sconst %s points = ", (int)p->indent * 2, "", type);
@@ -76,6 +77,7 @@ static void put_shared_rows(struct printer *p, const struct gpu_stage *s, const 
     own.local[0] = s->row_items;
     p->s = &own;
     put_point(p);
+    p->s = group;
     scope_leave(p, &scope);
     put_line(p, "}");
 }
