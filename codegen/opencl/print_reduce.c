@@ -270,7 +270,7 @@ static void put_lanes_of_block(struct printer *p, uint32_t expr)
 
 /* Adds the accumulators of lanes that are iterations to the scalar ones: halves of vectors are combined until every lane has
  * the whole, since one lane after the other would take as long as dozens of iterations.  Of sums of blocks what rounding loses
- * is carried along, which takes several times as long as the additions: a short sum of products has fewer iterations. */
+ * is carried along, which takes several times as long as the additions: a short dot product has fewer iterations. */
 static void put_lanes_together(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];

@@ -9,7 +9,7 @@
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
 
-enum { PIECES_MAX = 16 }; /* of a sum of products of bytes: with more, splitting by bits reads and writes less */
+enum { PIECES_MAX = 16 }; /* of a dot product of bytes: with more, splitting by bits reads and writes less */
 
 static WNNOperand transpose_matrix(struct onnx_node *n, WNNOperand x)
 {

@@ -335,7 +335,7 @@ static void put_integers(FILE *out)
         "\n## Contractions of bytes\n\n"
         "conv2d, convTranspose2d, matmul and gemm whose two operands are dequantizeLinear of int8 or uint8 are multiplied as\n"
         "integers by oneDNN, with the float32 operators that follow them element by element and a quantizeLinear to int8 or\n"
-        "uint8 at the end, as one primitive.  The sum of products is exact then, so that a result lies within what float32\n"
+        "uint8 at the end, as one primitive.  The dot product is exact then, so that a result lies within what float32\n"
         "products in any order may give; quantized again it differs from the unfused result at rounding ties only.  All of\n"
         "this must hold:\n\n"
         "- the processor has AVX-512 VNNI or AVX VNNI: without them oneDNN's int8 sums saturate in 16 bits;\n"

@@ -5,6 +5,7 @@
 #ifndef WEBNN_TESTS_SUPPORT_COMPACT_GRAPHS_H_
 #define WEBNN_TESTS_SUPPORT_COMPACT_GRAPHS_H_
 
+#include "passes/passes.h"
 #include "passes/support.h"
 #include "support/graphs.h"
 
@@ -61,6 +62,19 @@ GRAPHS_UNUSED static void compact_narrow(struct graph *g, uint32_t i)
     v = make_cast(g, g->first, g->first, graph_add_constant(g, &type, c), WNNOperandDataType_Uint8);
     value_replace_uses(wide, v);
     value_drop_constant(wide);
+}
+
+/** Packs the weights of a graph for a target and makes clusters of it. */
+GRAPHS_UNUSED static void compact_cluster(struct graph *g, const struct target *t)
+{
+    const struct pass_options o = {.target = t};
+
+    pass_canonicalize(g, &o);
+    pass_fold_constants(g, &o);
+    assert_true(pass_pack_weights(g, &o));
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
 }
 
 #endif

@@ -272,7 +272,6 @@ static const struct compact_size compact_sizes[] = {
 /* Returns a matmul of such weights, packed as for a device; without a scale of its own every block has the same. */
 static struct graph *compact_graph(const struct compact_form *f, const struct compact_size *z, struct target *t)
 {
-    const struct pass_options o = {.target = t};
     char body[600];
     struct graph *g;
 
@@ -298,12 +297,7 @@ static struct graph *compact_graph(const struct compact_form *f, const struct co
             memset((void *)(uintptr_t)v->constant->data, f->words ? 8 : 0, v->constant->bytes);
     if (f->words)
         compact_narrow(g, 0);
-    pass_canonicalize(g, &o);
-    pass_fold_constants(g, &o);
-    assert_true(pass_pack_weights(g, &o));
-    pass_fuse_kernels(g, &o);
-    pass_finish_clusters(g, &o);
-    assert_int_equal(g->error.status, WNNStatus_Success);
+    compact_cluster(g, t);
     return g;
 }
 

@@ -8,19 +8,17 @@
 #include "support/compact_graphs.h"
 #include "support/small_graphs.h"
 
-/* Returns the only kernel of a graph, printed. */
-static char *printed(const char *body, struct gpu_schedule *s, uint32_t *params)
+/* Returns the only kernel of a graph, which this frees, printed for a GPU or for a processor that poses as a device. */
+static char *print_cluster(struct graph *g, const struct target *t, bool processor, struct gpu_schedule *s, uint32_t *params)
 {
-    struct graph *g = parse_body(body);
     struct opencl_source source;
     struct kernel_list list;
     struct error e = {0};
     char *text;
 
-    kernels_cluster_nodes(g, true);
-    assert_true(lower_cluster(g, g->first_cluster, NULL, &list, &e));
+    assert_true(lower_cluster(g, g->first_cluster, t, &list, &e));
     assert_int_equal(list.count, 1);
-    schedule_gpu(list.kernels[0], target_gpu_facts(false), s);
+    schedule_gpu(list.kernels[0], target_gpu_facts(processor), s);
     assert_true(opencl_print(list.kernels[0], s, "f", &source, &e));
     text = strdup(source.text);
     *params = source.param_count;
@@ -28,6 +26,15 @@ static char *printed(const char *body, struct gpu_schedule *s, uint32_t *params)
     kernel_list_free(&list);
     graph_free(g);
     return text;
+}
+
+/* Returns the only kernel of a graph without weights, printed for a GPU. */
+static char *printed(const char *body, struct gpu_schedule *s, uint32_t *params)
+{
+    struct graph *g = parse_body(body);
+
+    kernels_cluster_nodes(g, true);
+    return print_cluster(g, NULL, false, s, params);
 }
 
 static void expect_shape(const char *body, enum gpu_shape shape)
@@ -103,12 +110,9 @@ static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule 
                        .thread_count = 1,
                        .unpacks_weights = true,
                        .compact = {.small = true, .panel_columns = UINT32_MAX}};
-    const struct pass_options o = {.target = &t};
-    struct opencl_source source;
-    struct kernel_list list;
-    struct error e = {0};
+    uint32_t params;
     struct graph *g;
-    char body[400], *text;
+    char body[400];
 
     snprintf(
         body, sizeof body,
@@ -117,20 +121,8 @@ static char *printed_compact(uint32_t rows, bool processor, struct gpu_schedule 
         rows);
     g = compact_parse(body, 8, 1);
     compact_narrow(g, 0);
-    pass_canonicalize(g, &o);
-    pass_fold_constants(g, &o);
-    assert_true(pass_pack_weights(g, &o));
-    pass_fuse_kernels(g, &o);
-    pass_finish_clusters(g, &o);
-    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
-    assert_int_equal(list.count, 1);
-    schedule_gpu(list.kernels[0], target_gpu_facts(processor), s);
-    assert_true(opencl_print(list.kernels[0], s, "f", &source, &e));
-    text = strdup(source.text);
-    opencl_source_free(&source);
-    kernel_list_free(&list);
-    graph_free(g);
-    return text;
+    compact_cluster(g, &t);
+    return print_cluster(g, &t, processor, s, &params);
 }
 
 static uint32_t count(const char *text, const char *what)
