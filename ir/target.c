@@ -292,9 +292,10 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                          .tile_numbers = 64,
                                          .tile_load = 1,
                                          .tile_gather = 1,
-                                         .tile_iterations = 16,
+                                         .tile_iterations = 8,
                                          .tile_chains = 8,
                                          .tile_items = 16,
+                                         .tile_bring = 4,
                                          .tile_unpack = 4,
                                          .panel_columns = UINT32_MAX /* neighbouring items read neighbouring words */,
                                          .kept_bytes = 0};
@@ -316,6 +317,7 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .tile_iterations = 0,
                                                .tile_chains = 8,
                                                .tile_items = 1 /* groups of one size share code */,
+                                               .tile_bring = 4,
                                                .tile_unpack = 4,
                                                .panel_columns = 64,
                                                .kept_bytes = 16 << 10};

@@ -122,9 +122,9 @@ struct operation_facts {
 /**
  * An accumulator takes at most so many additions in a row; longer sums are split into blocks whose sums are added up.  These
  * limits bound the rounding error, so that no machine has numbers of its own.  A register tile, whose blocks cost registers,
- * splits less often.
+ * splits less often, and one of a group of items on a device, whose sums leave few registers, least.
  */
-enum { SUM_STEPS = 64, TILE_SUM_STEPS = 512, GPU_TILE_SUM_STEPS = 256 };
+enum { SUM_STEPS = 64, TILE_SUM_STEPS = 512, GPU_TILE_SUM_STEPS = 256, GPU_LOCAL_SUM_STEPS = 8192 };
 /** A sum of so many products of two bytes fits 32 bits, and with numbers of 4 bits it is exact as a float32 number, too. */
 enum { BYTE_SUM_STEPS = 8192 };
 
@@ -317,6 +317,7 @@ struct gpu_facts {
                                  memory costs more than it saves */
     uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
     uint32_t tile_items;      /* items of a work-group along M and along N that share those */
+    double tile_bring;        /* bringing a number to local memory: its load, address and store, in the same unit */
     double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
     uint32_t panel_columns;   /* of compact weights that lie side by side for each step of a sum, at most */
     uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */

@@ -17,25 +17,12 @@
  * rounding lost of that, b is the sum of scaled blocks; p<operand>_<row>_<v> is an operand; h<expr>_<row>_<v> is what is known
  * before the innermost loop; f<v> is a scale.
  */
-#include "codegen/opencl/internal.h"
+#include "codegen/opencl/print_tile.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* ---- what differs within the tile ---- */
-
-struct tile_printer {
-    struct printer *p;
-    const struct gpu_tile *t;
-    uint32_t dot, operands[2];
-    bool rows[2], columns[2]; /* whether an operand differs from row to row, and along the columns */
-    enum ktype type;          /* of sums */
-    uint32_t *depths;         /* of expressions (gpu_depths) */
-    bool *hoisted[2];         /* by expression: it is computed for an operand before the innermost loop */
-    bool *below;              /* for mark_below */
-    uint32_t scaled;          /* the operand whose factor multiplies sums of blocks; 2: none */
-    bool scales_blocks;       /* these sums are added to b, else they are multiplied where they are added to s, or at last */
-};
 
 /* Marks the expressions that one is computed from, itself included. */
 static void mark_below(const struct tile_printer *w, uint32_t expr)
@@ -64,8 +51,7 @@ static void find_hoisted(const struct tile_printer *w, uint32_t o)
         }
 }
 
-/* Returns whether the innermost loop runs over the numbers of a word, which is loaded before it. */
-static bool has_words(const struct tile_printer *w, uint32_t o)
+bool tile_has_words(const struct tile_printer *w, uint32_t o)
 {
     const struct kernel *k = w->p->k;
     const int64_t size = k->reduced_count ? k->vars[k->parallel_count + k->reduced_count - 1].size : 0;
@@ -186,22 +172,30 @@ static void put_factors(const struct tile_printer *w)
 
 /* ---- accumulators ---- */
 
-static void put_tile_accumulators(const struct tile_printer *w)
+/* Returns whether what rounding loses of the sum of full blocks is carried along.  Tiles from local memory have blocks so long
+ * that few are added up, and the registers would be those of another tile. */
+static bool carries(const struct tile_printer *w)
+{
+    return !w->t->local_memory;
+}
+
+void put_tile_accumulators(const struct tile_printer *w)
 {
     const bool totals = w->p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
 
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
             put_line(w->p, "%s a%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
-            if (totals)
+            if (totals && carries(w))
                 put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0, c%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v, r, v);
+            else if (totals)
+                put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
             if (w->scaled < 2 && w->scales_blocks)
                 put_line(w->p, "%s b%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
         }
 }
 
-/* Adds full blocks to the sums. */
-static void put_flush(const struct tile_printer *w)
+void put_tile_flush(const struct tile_printer *w)
 {
     const bool multiplies = w->scaled < 2 && !w->scales_blocks;
     const char sum = w->scaled < 2 && w->scales_blocks ? 'b' : 'a';
@@ -215,6 +209,12 @@ static void put_flush(const struct tile_printer *w)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
             if (multiplies)
                 snprintf(factor, sizeof factor, " * f%" PRIu32, v);
+            if (!carries(w)) {
+                put_line(w->p,
+                         "s%1$" PRIu32 "_%2$" PRIu32 " += a%1$" PRIu32 "_%2$" PRIu32 "; a%1$" PRIu32 "_%2$" PRIu32 " = 0;", r,
+                         v);
+                continue;
+            }
             put_line(w->p,
                      "add_%s(&s%" PRIu32 "_%" PRIu32 ", &c%" PRIu32 "_%" PRIu32 ", %c%" PRIu32 "_%" PRIu32 "%s); %c%" PRIu32
                      "_%" PRIu32 " = 0;",
@@ -236,7 +236,7 @@ static void put_scaled_block(const struct tile_printer *w)
                      r, v, r, v, type.text, v, r, v, r, v);
 }
 
-static void put_products(const struct tile_printer *w)
+void put_tile_products(const struct tile_printer *w)
 {
     struct printer *p = w->p;
     const char *u = opencl_unsigned_type(w->type);
@@ -262,8 +262,7 @@ static void put_products(const struct tile_printer *w)
         }
 }
 
-/* Writes the sums to the array `sums`. */
-static void put_sums(const struct tile_printer *w)
+void put_tile_sums(const struct tile_printer *w)
 {
     struct printer *p = w->p;
     const uint32_t lanes = tile_lanes(w);
@@ -272,7 +271,9 @@ static void put_sums(const struct tile_printer *w)
     for (uint32_t r = 0; r < w->t->rows; r++)
         for (uint32_t v = 0; v < w->t->vectors; v++) {
             char sum[64];
-            if (totals)
+            if (totals && !carries(w))
+                snprintf(sum, sizeof sum, "s%" PRIu32 "_%" PRIu32, r, v);
+            else if (totals)
                 snprintf(sum, sizeof sum, "total_%s(s%" PRIu32 "_%" PRIu32 ", c%" PRIu32 "_%" PRIu32 ")",
                          lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
             else if (w->scaled < 2 && !w->scales_blocks)
@@ -298,7 +299,7 @@ static void put_global_step(const struct tile_printer *w)
                 snprintf(name, sizeof name, "p%" PRIu32 "_%" PRIu32 "_%" PRIu32, o, r, v);
                 put_value(w, o, w->operands[o], r, v, name);
             }
-    put_products(w);
+    put_tile_products(w);
 }
 
 /* Declares what is known before the loop over the REDUCED variable `level`. */
@@ -340,7 +341,7 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
         put_size(p, var);
         fprintf(p->out, ", block + (%s)%" PRIu32 ");\n", type, p->s->sum_steps);
     }
-    if (level + 1 == p->k->reduced_count && !split && (has_words(w, 0) || has_words(w, 1)))
+    if (level + 1 == p->k->reduced_count && !split && (tile_has_words(w, 0) || tile_has_words(w, 1)))
         put_line(p, "#pragma unroll");
     fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, split ? "block" : "0",
             var);
@@ -356,7 +357,7 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
     p->indent--;
     put_line(p, "}");
     if (split) {
-        put_flush(w);
+        put_tile_flush(w);
         p->indent--;
         put_line(p, "}");
     }
@@ -364,8 +365,7 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
 
 /* ---- the points of a tile ---- */
 
-/* Writes everything of a vector of points, or of one point, that comes after its sum. */
-static void put_points(const struct tile_printer *w, const char *sum, uint32_t lanes)
+void put_tile_points(const struct tile_printer *w, const char *sum, uint32_t lanes)
 {
     struct printer *p = w->p;
     const bool vector = lanes > 1;
@@ -402,7 +402,7 @@ static void put_global_points(const struct tile_printer *w)
         put_line(p, "const %s x%" PRIu32 " = at;", type, n);
         char sum[64];
         snprintf(sum, sizeof sum, "vload%" PRIu32 "(r * %" PRIu32 " + v, sums)", lanes, w->t->vectors);
-        put_points(w, sum, lanes);
+        put_tile_points(w, sum, lanes);
         put_line(p, "continue;");
         p->indent--;
         put_line(p, "}");
@@ -412,7 +412,7 @@ static void put_global_points(const struct tile_printer *w)
         put_line(p, "for (%s x%" PRIu32 " = begin; x%" PRIu32 " < columns; x%" PRIu32 "++) {", type, n, n, n);
         p->indent++;
         snprintf(sum, sizeof sum, "sums[(r * %" PRIu32 " + v) * %" PRIu32 " + x%" PRIu32 " - at]", w->t->vectors, lanes, n);
-        put_points(w, sum, 1);
+        put_tile_points(w, sum, 1);
         if (lanes == 1)
             put_line(p, "break;");
         p->indent--;
@@ -447,7 +447,7 @@ static void put_shared_sums(const struct tile_printer *w)
 
 /* ---- tiles from global memory ---- */
 
-static void put_sizes(const struct tile_printer *w)
+void put_tile_sizes(const struct tile_printer *w)
 {
     const char *type = opencl_index_type(w->p);
 
@@ -482,7 +482,7 @@ static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *bat
         put_factors(w);
     p->lanes = 1;
     put_line(p, "%s sums[%" PRIu32 "];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
-    put_sums(w);
+    put_tile_sums(w);
     if (w->t->k_items > 1)
         put_shared_sums(w);
     put_global_points(w);
@@ -493,7 +493,7 @@ static void put_global_tile(const struct tile_printer *w)
     struct printer *p = w->p;
     const char *type = opencl_index_type(p);
 
-    put_sizes(w);
+    put_tile_sizes(w);
     if (w->t->k_items > 1)
         put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
     put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
@@ -515,7 +515,7 @@ void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed)
     find_differences(&w);
     if (p->failed)
         return;
-    put_sizes(&w);
+    put_tile_sizes(&w);
     put_line(p, "const %s tiles_n = (columns + %" PRIu32 ") / %" PRIu32 ", tiles_m = (rows + %" PRIu32 ") / %" PRIu32 ";", type,
              width - 1, width, w.t->rows - 1, w.t->rows);
     fprintf(p->out, "%*sfor (%s at = id; at < tiles_n * tiles_m * ", (int)p->indent * 2, "", type);
@@ -529,158 +529,6 @@ void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed)
     put_tile_at(&w, &batch);
     scope_leave(p, &scope);
     put_line(p, "}");
-}
-
-/* ---- tiles from local memory ---- */
-
-/* Writes the elements of an operand at one place of the tile to local memory: one, or all numbers of a word. */
-static void put_bring_elements(const struct tile_printer *w, uint32_t o, uint32_t numbers, uint32_t width)
-{
-    struct printer *p = w->p;
-    const uint32_t expr = w->operands[o], last = p->k->parallel_count + p->k->reduced_count - 1;
-    struct scope scope;
-
-    if (numbers == 1) {
-        need_expr(p, expr);
-        put_line(p, "tile%" PRIu32 "[k * %" PRIu32 " + j] = v%" PRIu32 ";", o, width, expr);
-        return;
-    }
-    for (uint32_t i = 0; i < p->k->expr_count; i++)
-        if (w->hoisted[o][i])
-            need_expr(p, i);
-    put_line(p, "#pragma unroll");
-    put_line(p, "for (int x%" PRIu32 " = 0; x%" PRIu32 " < %" PRIu32 "; x%" PRIu32 "++) {", last, last, numbers, last);
-    scope_enter(p, &scope);
-    need_expr(p, expr);
-    put_line(p, "tile%" PRIu32 "[(k + x%" PRIu32 ") * %" PRIu32 " + j] = v%" PRIu32 ";", o, last, width, expr);
-    scope_leave(p, &scope);
-    put_line(p, "}");
-}
-
-/* Makes all items bring the elements of an operand that a tile needs for the iterations from k0 on, with zeros beyond the
- * edges. */
-static void put_bring(const struct tile_printer *w, uint32_t o, const struct gpu_vars *reduced)
-{
-    struct printer *p = w->p;
-    const bool m = o == w->t->operand_m;
-    const struct gpu_vars *vars = m ? &w->t->m : &w->t->n;
-    const uint32_t width = m ? w->t->items_m * w->t->rows : w->t->items_n * w->t->vectors;
-    const char *type = opencl_index_type(p);
-    const uint32_t size = reduced->count ? (uint32_t)p->k->vars[reduced->vars[reduced->count - 1]].size : 1;
-    const uint32_t numbers = has_words(w, o) && w->t->k_tile % size == 0 ? size : 1, places = w->t->k_tile / numbers;
-    struct gpu_vars outer = *reduced;
-    struct scope scope;
-
-    outer.count -= numbers > 1;
-    put_line(p, "for (int i = (int)item; i < %" PRIu32 "; i += %" PRIu32 ") {", width * places, w->t->items_m * w->t->items_n);
-    scope_enter(p, &scope);
-    if (w->t->along_k[o])
-        put_line(p, "const int j = i / %" PRIu32 ", k = i %% %" PRIu32 " * %" PRIu32 ";", places, places, numbers);
-    else
-        put_line(p, "const int j = i %% %" PRIu32 ", k = i / %" PRIu32 " * %" PRIu32 ";", width, width, numbers);
-    put_line(p, "const %s at = %c0 + j, iteration = (k0 + k) / %" PRIu32 ";", type, m ? 'm' : 'n', numbers);
-    put_line(p, "if (at < %s & iteration < iterations / %" PRIu32 ") {", m ? "rows" : "columns", numbers);
-    p->indent++;
-    put_decode(p, vars, "at", "");
-    put_decode(p, &outer, "iteration", "");
-    put_bring_elements(w, o, numbers, width);
-    p->indent--;
-    put_line(p, "} else {");
-    put_line(p, "  for (int x = 0; x < %" PRIu32 "; x++) tile%" PRIu32 "[(k + x) * %" PRIu32 " + j] = 0;", numbers, o, width);
-    put_line(p, "}");
-    scope_leave(p, &scope);
-    put_line(p, "}");
-}
-
-/* Writes the steps of the iterations that are in local memory.  The columns of an item are items_n apart, so that neighbouring
- * items read and store neighbouring ones. */
-static void put_local_steps(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const uint32_t m = w->t->operand_m, height = w->t->items_m * w->t->rows, width = w->t->items_n * w->t->vectors;
-    const char *t = opencl_value_type(w->type);
-
-    put_line(p, "for (int k = 0; k < %" PRIu32 "; k++) {", w->t->k_tile);
-    p->indent++;
-    for (uint32_t r = 0; r < w->t->rows; r++)
-        put_line(p,
-                 "const %s p%" PRIu32 "_%" PRIu32 "_0 = tile%" PRIu32 "[k * %" PRIu32 " + item_m * %" PRIu32 " + %" PRIu32 "];",
-                 t, m, r, m, height, w->t->rows, r);
-    for (uint32_t v = 0; v < w->t->vectors; v++)
-        put_line(p, "const %s p%" PRIu32 "_0_%" PRIu32 " = tile%" PRIu32 "[k * %" PRIu32 " + item_n + %" PRIu32 "];", t, !m, v,
-                 !m, width, v * w->t->items_n);
-    put_products(w);
-    p->indent--;
-    put_line(p, "}");
-}
-
-static void put_local_points(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const char *type = opencl_index_type(p);
-    char sum[64];
-
-    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++)", w->t->rows);
-    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
-    p->indent++;
-    put_line(p, "const %s row = m0 + item_m * %" PRIu32 " + r, column = n0 + item_n + v * %" PRIu32 ";", type, w->t->rows,
-             w->t->items_n);
-    put_line(p, "if (row < rows & column < columns) {");
-    p->indent++;
-    put_decode(p, &w->t->m, "row", "");
-    put_decode(p, &w->t->n, "column", "");
-    snprintf(sum, sizeof sum, "sums[r * %" PRIu32 " + v]", w->t->vectors);
-    put_points(w, sum, 1);
-    p->indent--;
-    put_line(p, "}");
-    p->indent--;
-    put_line(p, "}");
-}
-
-static void put_local_tile(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const struct gpu_tile *t = w->t;
-    const char *type = opencl_index_type(p), *number = opencl_value_type(w->type);
-    const bool totals = p->s->sum_split != KEXPR_NONE;
-    struct gpu_vars reduced = {.count = p->k->reduced_count};
-
-    for (uint32_t i = 0; i < reduced.count; i++)
-        reduced.vars[i] = p->k->parallel_count + i;
-    put_sizes(w);
-    fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
-    put_product(p, &reduced);
-    fputs(";\n", p->out);
-    for (uint32_t o = 0; o < 2; o++)
-        put_line(p, "__local %s tile%" PRIu32 "[%" PRIu32 "];", number, o,
-                 t->k_tile * (o == t->operand_m ? t->items_m * t->rows : t->items_n * t->vectors));
-    put_line(p, "const %s item_n = (%s)get_local_id(0), item_m = (%s)get_local_id(1);", type, type, type);
-    put_line(p, "const %s item = item_m * %" PRIu32 " + item_n;", type, t->items_n);
-    put_line(p, "const %s m0 = (%s)get_group_id(1) * %" PRIu32 ", n0 = (%s)get_group_id(0) * %" PRIu32 ";", type, type,
-             t->items_m * t->rows, type, t->items_n * t->vectors);
-    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
-    put_decode(p, &p->s->dimensions[2], "other", "");
-    put_tile_accumulators(w);
-    put_line(p, "for (%s k0 = 0; k0 < iterations; k0 += %" PRIu32 ") {", type, t->k_tile);
-    p->indent++;
-    for (uint32_t o = 0; o < 2; o++)
-        put_bring(w, o, &reduced);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    put_local_steps(w);
-    if (totals) {
-        put_line(p, "if ((k0 / %" PRIu32 " + 1) %% %" PRIu32 " == 0 || k0 + %" PRIu32 " >= iterations) {", t->k_tile,
-                 GPU_TILE_SUM_STEPS / t->k_tile, t->k_tile);
-        p->indent++;
-        put_flush(w);
-        p->indent--;
-        put_line(p, "}");
-    }
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    p->indent--;
-    put_line(p, "}");
-    put_line(p, "%s sums[%" PRIu32 "];", number, t->rows * t->vectors);
-    put_sums(w);
-    put_local_points(w);
 }
 
 void put_tiles(struct printer *p)

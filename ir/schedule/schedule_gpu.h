@@ -37,6 +37,9 @@ struct gpu_vars {
     uint32_t vars[KERNEL_VARS_MAX];
 };
 
+/** Items load so many neighbouring numbers of 32 bits from local memory at once. */
+enum { GPU_LOCAL_VECTOR = 4 };
+
 /**
  * Describes the register tile of a contraction.  M are the variables of its rows, N those of its columns.  Where operands come
  * from global memory, N is the lane variable alone, so that columns are vectors.  Where they come from local memory, N is every
@@ -132,6 +135,12 @@ void gpu_depths(const struct kernel *k, uint32_t *depths);
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
 /** Returns the PARALLEL variables of a contraction that are neither rows nor columns of its tiles nor of the macro-tile. */
 struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t);
+
+/** Returns the rows, or the columns, of a group's tile in local memory. */
+uint32_t gpu_tile_width(const struct gpu_tile *t, bool rows);
+/** Returns how many numbers lie between two iterations of an operand there.  They are more than the rows or columns where
+ * neighbouring items write neighbouring iterations, which banks of local memory would make them do one after the other. */
+uint32_t gpu_tile_stride(const struct gpu_tile *t, uint32_t operand);
 
 /* ---- text, for dumps and profiles (schedule_gpu_print.c) ---- */
 

@@ -52,6 +52,11 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s);
  * them. */
 bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s);
 
+/* ---- tiles from local memory (schedule_gpu_local.c) ---- */
+
+/** Lays out the index space of a tile in local memory, and chooses its size.  s has the rest of the tile. */
+void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s);
+
 /* ---- stages (schedule_gpu_stages.c) ---- */
 
 /** Makes s, which is empty, the schedule of a kernel of stages. */

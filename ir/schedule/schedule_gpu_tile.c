@@ -314,38 +314,6 @@ static void lay_global(const struct gpu_context *c, struct gpu_schedule *s)
     s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
 }
 
-/* Lays tiles in local memory: chooses so many items that a group's tile fits. */
-static void lay_local(const struct gpu_context *c, struct gpu_schedule *s)
-{
-    const struct gpu_facts *d = c->device;
-    struct gpu_tile *t = &s->tile;
-    const int64_t m = gpu_vars_points(c->k, &t->m), n = gpu_vars_points(c->k, &t->n);
-
-    s->lanes = 1;
-    s->lane_var = KEXPR_NONE;
-    s->lane_tail = false;
-    t->items_m = t->items_n = d->tile_items;
-    while (t->items_m * t->items_n > d->group_items) {
-        t->items_m /= 2;
-        t->items_n = t->items_n > 1 ? t->items_n / 2 : 1;
-    }
-    t->rows = c->choice.rows ? c->choice.rows : d->tile_numbers >= 64 ? 8 : 4;
-    t->vectors = c->choice.vectors ? c->choice.vectors : d->tile_numbers / t->rows >= 8 ? 8 : 4;
-    while (!c->choice.rows && t->rows > 1 && (int64_t)t->items_m * t->rows / 2 >= m)
-        t->rows /= 2;
-    while (!c->choice.vectors && t->vectors > 1 && (int64_t)t->items_n * t->vectors / 2 >= n)
-        t->vectors /= 2;
-    t->k_tile = d->tile_iterations ? d->tile_iterations : 8;
-    while (t->k_tile > 1 && (t->items_m * t->rows + t->items_n * t->vectors) * t->k_tile * sizeof(float) > d->local_bytes)
-        t->k_tile /= 2;
-    s->dimensions[2] = gpu_tile_batch(c->k, t);
-    s->local[0] = t->items_n;
-    s->local[1] = t->items_m;
-    s->global[0] = ceil_div(n, (int64_t)t->items_n * t->vectors) * t->items_n;
-    s->global[1] = ceil_div(m, (int64_t)t->items_m * t->rows) * t->items_m;
-    s->global[2] = gpu_vars_points(c->k, &s->dimensions[2]);
-}
-
 /* Returns whether an operand's neighbours in memory are neighbours along the last REDUCED variable. */
 static bool is_along_k(const struct kernel *k, uint32_t expr)
 {
@@ -434,8 +402,8 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     if (wants_local(c, &v, &tiled)) {
         find_matrices(k, &v, t);
         t->local_memory = true;
-        gpu_choose_split(k, GPU_TILE_SUM_STEPS, 1, &tiled);
-        lay_local(c, &tiled);
+        gpu_choose_split(k, GPU_LOCAL_SUM_STEPS, 1, &tiled);
+        gpu_lay_local_tile(c, &tiled);
         *s = tiled;
         return true;
     }

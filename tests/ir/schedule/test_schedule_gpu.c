@@ -120,7 +120,7 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
     if (!t->local_memory)
         assert_true(t->rows * t->vectors * s->lanes <= device->tile_numbers);
     else
-        assert_true((t->items_m * t->rows + t->items_n * t->vectors) * t->k_tile * sizeof(float) <= device->local_bytes);
+        assert_true((gpu_tile_stride(t, 0) + gpu_tile_stride(t, 1)) * t->k_tile * sizeof(float) <= device->local_bytes);
 }
 
 /** On a processor a matmul's tile is as large as registers allow, with vectors along N; nothing goes through local memory. */
