@@ -28,15 +28,26 @@ struct type_text opencl_lane_type(enum ktype t, uint32_t lanes)
 
 /* ---- the prelude ---- */
 
-/* Loads and stores of vectors whose elements alone are aligned.  PoCL's vloadn and vstoren of 8 and 16 bits move element after
- * element; vectors that are declared with their elements' alignment, as clang takes them, are moved as a whole. */
-static const char vector_accesses[] = "#ifdef __clang__\n"
-                                      "#define LOAD_VECTOR(s, t, n, p) (*(s const unaligned_##t##n *)(p))\n"
-                                      "#define STORE_VECTOR(s, t, n, v, p) (*(s unaligned_##t##n *)(p) = (v))\n"
-                                      "#else\n"
-                                      "#define LOAD_VECTOR(s, t, n, p) vload##n(0, p)\n"
-                                      "#define STORE_VECTOR(s, t, n, v, p) vstore##n(v, 0, p)\n"
-                                      "#endif\n";
+/* Loads and stores of vectors whose elements alone are aligned for sure.  PoCL's vloadn and vstoren of 8 and 16 bits move
+ * element after element; vectors that are declared with their elements' alignment, as clang takes them, are moved as a whole on
+ * a processor.  GPUs have instructions for whole vectors that are aligned, which most are: the address tells.  The other way is
+ * made of scalars, because compilers make one load of two that are alike, and that one would not be aligned.  Tests define
+ * CHECKED_VECTORS to have that on a processor. */
+static const char vector_accesses[] =
+    "#if defined(__clang__) && !defined(CHECKED_VECTORS) && (defined(__x86_64__) || defined(__i386__) || \\\n"
+    "    defined(__aarch64__) || defined(__arm__) || defined(__powerpc__) || defined(__riscv))\n"
+    "#define UNALIGNED_VECTORS\n"
+    "#define LOAD_VECTOR(s, t, n, p) (*(s const unaligned_##t##n *)(p))\n"
+    "#define STORE_VECTOR(s, t, n, v, p) (*(s unaligned_##t##n *)(p) = (v))\n"
+    "#else\n"
+    "#define SCALARS_4(p) (p)[0], (p)[1], (p)[2], (p)[3]\n"
+    "#define SCALARS_8(p) SCALARS_4(p), SCALARS_4((p) + 4)\n"
+    "#define SCALARS_16(p) SCALARS_8(p), SCALARS_8((p) + 8)\n"
+    "#define IS_ALIGNED(t, p) (((ulong)(p) & (sizeof(t) - 1)) == 0)\n"
+    "#define LOAD_VECTOR(s, t, n, p) (IS_ALIGNED(t##n, p) ? *(s const t##n *)(p) : (t##n)(SCALARS_##n(p)))\n"
+    "#define STORE_VECTOR(s, t, n, v, p) \\\n"
+    "  do { if (IS_ALIGNED(t##n, p)) *(s t##n *)(p) = (v); else vstore##n(v, 0, p); } while (0)\n"
+    "#endif\n";
 
 static void put_vector_types(FILE *out, uint32_t lanes)
 {
@@ -45,7 +56,7 @@ static void put_vector_types(FILE *out, uint32_t lanes)
         uint32_t size;
     } types[] = {{"float", 4}, {"int", 4}, {"uint", 4}, {"char", 1}, {"uchar", 1}, {"long", 8}, {"ulong", 8}, {"ushort", 2}};
 
-    fprintf(out, "#ifndef LOAD_VECTOR\n%s#endif\n#ifdef __clang__\n", vector_accesses);
+    fprintf(out, "#ifndef LOAD_VECTOR\n%s#endif\n#ifdef UNALIGNED_VECTORS\n", vector_accesses);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         fprintf(out, "typedef %s%" PRIu32 " unaligned_%s%" PRIu32 " __attribute__((aligned(%" PRIu32 ")));\n", types[i].name,
                 lanes, types[i].name, lanes, types[i].size);

@@ -210,6 +210,42 @@ static uint32_t failed_shared_tiles(bool brief)
     return failed;
 }
 
+/** So are vectors whose addresses are looked at, as GPUs have them: kernels get aligned ones, and others by rows of odd
+ * lengths. */
+static void checked_vectors_agree(void **state)
+{
+    static const struct shape_case checked[] = {
+        {"aligned vectors",
+         "inputs { x: f32[5, 32]; h: f16[5, 32]; } nodes { a = exp(x); b = sqrt(h); } outputs { a; b; }",
+         GPU_POINTS,
+         {{.lanes = 4}},
+         false},
+        {"vectors of rows of odd lengths",
+         "inputs { x: f32[5, 33]; h: f16[5, 33]; i: u8[33]; } nodes { a = exp(x); b = sqrt(h); c = cast(i, float32); } outputs "
+         "{ a; b; c; "
+         "}",
+         GPU_POINTS,
+         {{.lanes = 4}},
+         false},
+        {"rows of tiles",
+         "inputs { a: f32[11, 37]; b: f32[37, 29]; } nodes { y = matmul(a, b); } outputs { y; }",
+         GPU_TILES,
+         {GLOBAL_TILE(3, 2, 4)},
+         false},
+    };
+    uint32_t failed = 0;
+
+    (void)state;
+    opencl.prefix = "#define CHECKED_VECTORS\n";
+    for (size_t i = 0; i < sizeof checked / sizeof *checked; i++)
+        if (!agrees(&checked[i], &checked[i].choices[0])) {
+            print_error("%s\n", checked[i].name);
+            failed++;
+        }
+    opencl.prefix = NULL;
+    assert_int_equal(failed, 0);
+}
+
 /** Every shape is right at its edges. */
 static void shapes_agree(void **state)
 {
@@ -409,8 +445,11 @@ static void random_graphs_agree(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_agree),        cmocka_unit_test(compact_weights_agree),
-        cmocka_unit_test(attentions_agree),    cmocka_unit_test(transformed_convolutions_agree),
+        cmocka_unit_test(shapes_agree),
+        cmocka_unit_test(checked_vectors_agree),
+        cmocka_unit_test(compact_weights_agree),
+        cmocka_unit_test(attentions_agree),
+        cmocka_unit_test(transformed_convolutions_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;
