@@ -304,65 +304,89 @@ static void put_lanes_together(struct printer *p, uint32_t expr)
         put_combination(p, expr, s, s, first, NULL, 1);
 }
 
-/* Combines the items' accumulators of a reduction, so that every item has the whole one. */
-static void put_combine(struct printer *p, uint32_t expr)
+/* Adds another item's accumulator x, of an extreme found at i, to y, found at j. */
+static void put_other_item(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const enum ktype type = p->k->exprs[e->args[0]].type;
-    const char *t = opencl_value_type(type);
-    const uint32_t n = p->s->local[0];
 
-    put_line(p, "all%" PRIu32 "[item] = %s%" PRIu32 ";", expr, is_float_sum(e) ? "total" : "s", expr);
-    if (is_extreme_index(e))
-        put_line(p, "where%" PRIu32 "[item] = i%" PRIu32 ";", expr, expr);
-    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
-    put_line(p, "for (uint n = %" PRIu32 "; n > 0; n >>= 1) {", n / 2);
-    p->indent++;
-    put_line(p, "if (item < n) {");
-    p->indent++;
-    put_line(p, "const %s x = all%" PRIu32 "[item + n], y = all%" PRIu32 "[item];", t, expr, expr);
     switch (e->reduce) {
     case KR_SUM:
     case KR_DOT:
-        if (type == KT_F64)
-            put_line(p, "all%" PRIu32 "[item] = f64_add(y, x);", expr);
-        else
-            put_line(p, "all%" PRIu32 "[item] = %sy + x;", expr, ktype_is_float(type) ? "" : "(ulong)");
+        put_line(p, type == KT_F64 ? "y = f64_add(y, x);" : ktype_is_float(type) ? "y = y + x;" : "y = (ulong)y + x;");
         break;
     case KR_PRODUCT:
-        if (type == KT_F64)
-            put_line(p, "all%" PRIu32 "[item] = f64_mul(y, x);", expr);
-        else
-            put_line(p, "all%" PRIu32 "[item] = %sy * x;", expr, ktype_is_float(type) ? "" : "(ulong)");
+        put_line(p, type == KT_F64 ? "y = f64_mul(y, x);" : ktype_is_float(type) ? "y = y * x;" : "y = (ulong)y * x;");
         break;
     case KR_MIN:
     case KR_MAX:
-        if (ktype_is_float(type))
-            put_line(p, "all%" PRIu32 "[item] = %s_%s(y, x);", expr, e->reduce == KR_MIN ? "min" : "max", t);
-        else
-            put_line(p, "all%" PRIu32 "[item] = %s(y, x);", expr, e->reduce == KR_MIN ? "min" : "max");
+        put_line(p, "y = %s%s%s(y, x);", e->reduce == KR_MIN ? "min" : "max", ktype_is_float(type) ? "_" : "",
+                 ktype_is_float(type) ? opencl_value_type(type) : "");
         break;
     case KR_ARG_MIN:
     case KR_ARG_MAX:
-        put_line(p, "const long i = where%" PRIu32 "[item + n], j = where%" PRIu32 "[item];", expr, expr);
         fprintf(p->out, "%*sif (i >= 0 && (j < 0 || ", (int)p->indent * 2, "");
         put_better(p, e, type, "x", "y");
         fputs(" || (!(", p->out);
         put_better(p, e, type, "y", "x");
-        fprintf(p->out, ") && i < j))) { all%" PRIu32 "[item] = x; where%" PRIu32 "[item] = i; }\n", expr, expr);
+        fputs(") && i < j))) { y = x; j = i; }\n", p->out);
         break;
     case KR_COUNT_:
         break;
     }
+}
+
+/* Combines the accumulators of items `first`, first + step and so on, below n, in y and j. */
+static void put_combine_items(struct printer *p, uint32_t expr, const char *first, uint32_t step, uint32_t n)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const char *t = opencl_value_type(p->k->exprs[e->args[0]].type);
+
+    put_line(p, "%s y = all%" PRIu32 "[%s];", t, expr, first);
+    if (is_extreme_index(e))
+        put_line(p, "long j = where%" PRIu32 "[%s];", expr, first);
+    put_line(p, "for (uint n = %s + %" PRIu32 "; n < %" PRIu32 "; n += %" PRIu32 ") {", first, step, n, step);
+    p->indent++;
+    put_line(p, "const %s x = all%" PRIu32 "[n];", t, expr);
+    if (is_extreme_index(e))
+        put_line(p, "const long i = where%" PRIu32 "[n];", expr);
+    put_other_item(p, expr);
+    p->indent--;
+    put_line(p, "}");
+}
+
+/* Combines the items' accumulators of a reduction, so that every item has the whole one.  As many items as the square root of
+ * all combine about as many accumulators each, and then every item combines theirs: reading a few numbers from local memory
+ * is cheaper than barriers, of which a tree has one for each of its levels. */
+static void put_combine(struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const bool extreme = is_extreme_index(e);
+    const uint32_t n = p->s->local[0];
+    uint32_t some = 1;
+
+    while (some * some < n)
+        some *= 2;
+    put_line(p, "all%" PRIu32 "[item] = %s%" PRIu32 ";", expr, is_float_sum(e) ? "total" : "s", expr);
+    if (extreme)
+        put_line(p, "where%" PRIu32 "[item] = i%" PRIu32 ";", expr, expr);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "if (item < %" PRIu32 ") {", some);
+    p->indent++;
+    put_combine_items(p, expr, "item", some, n);
+    put_line(p, "all%" PRIu32 "[item] = y;", expr);
+    if (extreme)
+        put_line(p, "where%" PRIu32 "[item] = j;", expr);
     p->indent--;
     put_line(p, "}");
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "%s v%" PRIu32 ";", extreme ? "long" : opencl_value_type(p->k->exprs[e->args[0]].type), expr);
+    put_line(p, "{");
+    p->indent++;
+    put_combine_items(p, expr, "0", 1, some);
+    put_line(p, "v%" PRIu32 " = %s;", expr, extreme ? "j" : "y");
     p->indent--;
     put_line(p, "}");
-    if (is_extreme_index(e))
-        put_line(p, "const long v%" PRIu32 " = where%" PRIu32 "[0];", expr, expr);
-    else
-        put_line(p, "const %s v%" PRIu32 " = all%" PRIu32 "[0];", t, expr, expr);
     put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
