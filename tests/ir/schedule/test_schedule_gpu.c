@@ -170,6 +170,28 @@ static void gpus_tile_in_local_memory(void **state)
     kernel_free(few);
 }
 
+/** Tiles are large where there are tiles enough for all compute units, and so small that most have one where there are not. */
+static void small_matrices_have_small_tiles(void **state)
+{
+    struct gpu_facts device = *target_gpu_facts(false);
+    struct kernel *large = matmul(1, 4096, 4096, 256, false), *small = matmul(1, 256, 256, 256, false);
+    struct gpu_schedule s;
+
+    (void)state;
+    device.compute_units = 100;
+    schedule_gpu(large, &device, &s);
+    assert_true(s.tile.local_memory);
+    assert_int_equal(s.tile.rows * s.tile.vectors, device.tile_numbers);
+    check_cover(&s, &device);
+    schedule_gpu(small, &device, &s);
+    assert_true(s.tile.local_memory);
+    assert_true(s.tile.rows * s.tile.vectors < device.tile_numbers);
+    assert_true(s.global[0] / s.local[0] * (s.global[1] / s.local[1]) >= device.compute_units / 2);
+    check_cover(&s, &device);
+    kernel_free(large);
+    kernel_free(small);
+}
+
 /** A depthwise convolution's rows share its weights, which differ along the lanes like its input. */
 static void depthwise_rows_share_weights(void **state)
 {
@@ -305,10 +327,15 @@ static void schedules_are_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processors_tile_in_registers),   cmocka_unit_test(gpus_tile_in_local_memory),
-        cmocka_unit_test(depthwise_rows_share_weights),   cmocka_unit_test(reductions_have_lanes),
-        cmocka_unit_test(all_sizes_are_covered),          cmocka_unit_test(schedules_are_printed),
-        cmocka_unit_test(scales_multiply_sums_of_blocks), cmocka_unit_test(other_scales_are_a_part_of_the_operand),
+        cmocka_unit_test(processors_tile_in_registers),
+        cmocka_unit_test(gpus_tile_in_local_memory),
+        cmocka_unit_test(small_matrices_have_small_tiles),
+        cmocka_unit_test(depthwise_rows_share_weights),
+        cmocka_unit_test(reductions_have_lanes),
+        cmocka_unit_test(all_sizes_are_covered),
+        cmocka_unit_test(schedules_are_printed),
+        cmocka_unit_test(scales_multiply_sums_of_blocks),
+        cmocka_unit_test(other_scales_are_a_part_of_the_operand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
