@@ -168,6 +168,9 @@ extern const struct member operand_members[];
 extern const struct member builder_members[]; /* operators come from operator_rows */
 /** These are what the C API has beyond the specification: functions of the package's entry "native", without a receiver. */
 extern const struct member extension_members[];
+/** These are among them (devices.c). */
+napi_value extension_list_devices(napi_env env, napi_callback_info info);
+napi_value extension_get_device(napi_env env, napi_callback_info info);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);

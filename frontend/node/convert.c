@@ -79,6 +79,17 @@ bool convert_long(struct call *c, napi_value value, const char *what, int32_t *o
     return true;
 }
 
+bool convert_bytes(struct call *c, napi_value value, const char *what, size_t *out)
+{
+    const double most = SIZE_MAX < 0x1p53 ? (double)SIZE_MAX : 0x1p53 - 1; /* integers that JavaScript's numbers hold */
+    double number;
+
+    if (!to_number(c, value, &number) || !enforce_range(c, number, what, 0, most, &number))
+        return false;
+    *out = (size_t)number;
+    return true;
+}
+
 bool convert_double(struct call *c, napi_value value, const char *what, double *out)
 {
     return to_number(c, value, out) && (isfinite(*out) || throw_type(c, "%s is not a finite number", what));

@@ -13,6 +13,8 @@ enum range { RANGE_ENFORCE, RANGE_MODULAR };
 
 /** Converts to unsigned long, with or without [EnforceRange]. */
 bool convert_unsigned_long(struct call *c, napi_value value, const char *what, enum range range, uint32_t *out);
+/** Converts to [EnforceRange] unsigned long long, which a size_t holds. */
+bool convert_bytes(struct call *c, napi_value value, const char *what, size_t *out);
 /** Converts to [EnforceRange] long. */
 bool convert_long(struct call *c, napi_value value, const char *what, int32_t *out);
 /** Converts to double, which is finite. */

@@ -20,7 +20,10 @@ static bool convert_own_options(struct call *c, napi_value value, WNNContextOpti
 
     if (!dictionary_member(c, value, "deterministic", &member, &present) ||
         (present && !convert_boolean(c, member, &out->deterministic)) ||
+        !dictionary_member(c, value, "cache", &member, &present) || (present && !convert_string(c, member, &out->cache)) ||
         !dictionary_member(c, value, "device", &member, &present) || (present && !convert_string(c, member, &out->device)) ||
+        !dictionary_member(c, value, "memoryLimit", &member, &present) ||
+        (present && !convert_bytes(c, member, "memoryLimit", &out->memoryLimit)) ||
         !dictionary_member(c, value, "engine", &member, &present))
         return false;
     if (present) {
@@ -250,6 +253,8 @@ const struct member extension_members[] = {
     {"setStates", extension_set_states, 2, false, false, NULL},
     {"quantizeWeights", extension_quantize_weights, 2, false, false, NULL},
     {"getQuantizedWeights", extension_get_quantized_weights, 1, false, false, NULL},
+    {"listDevices", extension_list_devices, 0, false, false, NULL},
+    {"getDevice", extension_get_device, 1, false, false, NULL},
     {"saveGraph", extension_save_graph, 2, false, true, NULL},
     {"loadGraph", extension_load_graph, 2, false, true, NULL},
     {0},

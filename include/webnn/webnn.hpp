@@ -236,10 +236,24 @@ struct ContextOptions {
     WNNEngine engine = WNNEngine_Auto;
     std::string device{};
     std::string cache{};
+    void *openclContext = nullptr;
+    void *openclDevice = nullptr;
+    void *openclQueue = nullptr;
     std::size_t memoryLimit = 0;
     WNNComputedCallbackInfo computed = WNN_COMPUTED_CALLBACK_INFO_INIT;
     WNNLogCallbackInfo log = WNN_LOG_CALLBACK_INFO_INIT;
 };
+
+/** Lists the devices that an engine of WNNEngine_Gpu may be asked for, by their numbers. */
+inline std::vector<WNNDeviceInfo> devices()
+{
+    std::vector<WNNDeviceInfo> all;
+    WNNDeviceInfo info;
+
+    while (wnnGetDevice(static_cast<std::uint32_t>(all.size()), &info))
+        all.push_back(info);
+    return all;
+}
 
 /** Where tensors live and graphs run (MLContext).  All methods may be called on any thread. */
 class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
@@ -276,15 +290,23 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     /** Creates a tensor of zeros. */
     Tensor createTensor(TensorDescriptor const &d) const
     {
-        WNNTensorDescriptor native = WNN_TENSOR_DESCRIPTOR_INIT;
-        native.dataType = static_cast<WNNOperandDataType>(d.dataType);
-        native.rank = d.shape.size();
-        native.shape = d.shape.data();
-        native.readable = d.readable;
-        native.writable = d.writable;
+        WNNTensorDescriptor const native = describe(d);
         WNNTensor tensor = nullptr;
         check(wnnContextCreateTensor(get(), &native, &tensor));
         return Tensor(tensor);
+    }
+    /** Creates a tensor that is the application's own cl_mem, from byteOffset on, in a context with an openclContext. */
+    Tensor createTensorFromOpenCL(TensorDescriptor const &d, void *memory, std::size_t byteOffset = 0) const
+    {
+        WNNTensorDescriptor const native = describe(d);
+        WNNTensor tensor = nullptr;
+        check(wnnContextCreateTensorFromOpenCL(get(), &native, memory, byteOffset, &tensor));
+        return Tensor(tensor);
+    }
+    /** Returns once everything submitted before is in the queue of the device; on a processor it waits for its end. */
+    void flush() const
+    {
+        check(wnnContextFlush(get()));
     }
     /** Creates a constant tensor with a copy of a container's numbers. */
     template <class Container> Tensor createConstantTensor(OperandDescriptor const &d, Container const &data) const
@@ -327,6 +349,16 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
     }
 
   private:
+    static WNNTensorDescriptor describe(TensorDescriptor const &d)
+    {
+        WNNTensorDescriptor native = WNN_TENSOR_DESCRIPTOR_INIT;
+        native.dataType = static_cast<WNNOperandDataType>(d.dataType);
+        native.rank = d.shape.size();
+        native.shape = d.shape.data();
+        native.readable = d.readable;
+        native.writable = d.writable;
+        return native;
+    }
     static WNNContext create(ContextOptions const &options)
     {
         WNNContextOptions native = WNN_CONTEXT_OPTIONS_INIT;
@@ -340,6 +372,9 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         native.engine = options.engine;
         native.device = detail::view(options.device);
         native.cache = detail::view(options.cache);
+        native.openclContext = options.openclContext;
+        native.openclDevice = options.openclDevice;
+        native.openclQueue = options.openclQueue;
         native.memoryLimit = options.memoryLimit;
         native.computed = options.computed;
         native.log = options.log;

@@ -140,6 +140,24 @@ static void tensors_and_graphs_are_owned()
     EXPECT(!graph && moved);
 }
 
+static void devices_and_opencl_objects_are_passed_on(webnn::Context const &context)
+{
+    WNNDeviceInfo info;
+    int object = 0;
+
+    for (WNNDeviceInfo const &device : webnn::devices())
+        EXPECT(device.name[0]);
+    EXPECT(!wnnGetDevice(static_cast<std::uint32_t>(webnn::devices().size()), &info));
+    context.flush();
+    error_of(WNNStatus_NotSupportedError,
+             [&] { context.createTensorFromOpenCL({DataType::float32, {3}}, &object); }); /* the context is not in OpenCL */
+    webnn::ContextOptions options;
+    options.engine = WNNEngine_Gpu;
+    options.openclContext = &object; /* without device and queue */
+    std::string const message = error_of(WNNStatus_TypeError, [&] { webnn::Context const shared(options); });
+    EXPECT(message.find("opencl") != std::string::npos);
+}
+
 static void an_operand_keeps_its_builder(webnn::Context const &context)
 {
     webnn::Operand x;
@@ -172,7 +190,7 @@ static void errors_are_thrown_and_lose_nothing(webnn::Context const &context)
     webnn::Graph const graph = c.build({{"y", c.relu(c.input("x", {DataType::float32, {2}}))}});
     error_of(WNNStatus_TypeError, [&] { graph.compute({{"x", small}}, {{"y", small}}); });
     error_of(WNNStatus_DataError, [&] { context.loadGraph("/nonexistent.wnn"); });
-    error_of(WNNStatus_UnknownError, [&] { graph.save("/nonexistent/graph.wnn"); });
+    error_of(WNNStatus_UnknownError, [&] { graph.save("/dev/null/graph.wnn"); });
 }
 
 /** s = s / 2 + row of x; the rows are taken from the last one on, and each s is collected. */
@@ -204,6 +222,7 @@ int main()
     options_are_passed_on(context);
     methods_return_one_operand_or_several(context);
     tensors_and_graphs_are_owned();
+    devices_and_opencl_objects_are_passed_on(context);
     an_operand_keeps_its_builder(context);
     errors_are_thrown_and_lose_nothing(context);
     loops_have_parameters_and_results(context);

@@ -9,7 +9,7 @@ import test from 'node:test';
 
 import { webnn, ml, f32, smallGraph, packageFolder } from './support.mjs';
 
-const { createContext, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
+const { createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'webnn-node-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true }));
 
@@ -20,6 +20,29 @@ test('contexts take the options of the library, and refuse wrong ones', async ()
   for (const wrong of [{ threadCount: -1 }, { threadCount: 100000 }, { precision: 'half' }, { engine: 'npu' }, 5])
     await assert.rejects(createContext(wrong), TypeError);
   await assert.rejects(createContext({ engine: 'gpu', device: 'there is no device of this name' }), { name: 'NotSupportedError' });
+});
+
+test('devices are listed, and a context tells its own', async () => {
+  const members = ['bufferBytes', 'kind', 'lacks', 'memoryBytes', 'name', 'platform'];
+  for (const device of listDevices()) {
+    assert.deepEqual(Object.keys(device).sort(), members);
+    assert.ok(['other', 'cpu', 'gpu', 'accelerator'].includes(device.kind));
+    assert.ok(device.name.length > 0 && device.memoryBytes > 0);
+  }
+  const device = getDevice(await createContext({ engine: 'cpu' }));
+  assert.deepEqual(Object.keys(device).sort(), members);
+  assert.equal(device.kind, 'cpu');
+  assert.throws(() => getDevice({}), TypeError);
+  assert.throws(() => getDevice(), TypeError);
+});
+
+test('memory has a limit if one is given', async () => {
+  const context = await createContext({ engine: 'cpu', memoryLimit: 4096, cache: 'off' });
+  const shape = (count) => ({ ...f32(count), writable: true });
+  await context.createTensor(shape(512));
+  await assert.rejects(context.createTensor(shape(4096)), { name: 'UnknownError' });
+  for (const wrong of [-1, 2 ** 60, NaN, Infinity])
+    await assert.rejects(createContext({ memoryLimit: wrong }), TypeError);
 });
 
 test('a graph is saved, loaded and dispatched', async () => {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import extensions from './native.js';
 
-export const { createContext, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph } = extensions;
+export const {
+  createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph,
+} = extensions;
