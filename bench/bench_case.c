@@ -258,6 +258,25 @@ static WNNStatus replay_node(struct replay *r, const struct node *n)
     return status;
 }
 
+static void release_lent(void const *data, size_t bytes, void *constant, void *unused)
+{
+    (void)data;
+    (void)bytes;
+    (void)unused;
+    constant_release(constant);
+}
+
+/** Makes a constant of numbers of 4 bits, which the builder makes an operand of bytes, so that the cast behind it changes
+ * nothing. */
+static WNNOperand replay_uint4(struct replay *r, const struct value *v)
+{
+    WNNOperandDescriptor d = {WNNOperandDataType_Uint8, v->type.rank, v->type.dims};
+    WNNBufferReleaseCallbackInfo release = {release_lent, constant_retain(v->constant), NULL};
+
+    return wnnGraphBuilderConstantUint4Lent(r->builder, &d, v->constant->data, ((size_t)type_elements(&v->type) + 1) / 2,
+                                            release);
+}
+
 /** Makes an input or a constant, when it is first needed. */
 static void replay_source(struct replay *r, const struct value *v)
 {
@@ -267,6 +286,8 @@ static void replay_source(struct replay *r, const struct value *v)
         return;
     if (v->kind == VALUE_INPUT)
         r->operands[v->index] = wnnGraphBuilderInput(r->builder, (WNNStringView){v->name, strlen(v->name)}, &d);
+    else if (v->type.type == DTYPE_UINT4)
+        r->operands[v->index] = replay_uint4(r, v);
     else
         r->operands[v->index] = wnnGraphBuilderConstant(r->builder, &d, v->constant->data, v->constant->bytes);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests what busy.py, compare.py, precision.py, operators.py and language_models.py compute from measurements: limits, ratios, tables, the
-chart.  Tests under which Python they run."""
+"""Tests what busy.py, compare.py, precision.py, operators.py, language_models.py and gpu_check.py compute from measurements: limits,
+ratios, tables, the chart, reports.  Tests under which Python they run."""
 import argparse
 import contextlib
 import io
@@ -15,6 +15,9 @@ from unittest import mock
 
 import busy
 import compare
+import gpu_cases
+import gpu_check
+import gpu_reference
 import interpreter
 import language_models
 import operators
@@ -57,6 +60,72 @@ class Limits(unittest.TestCase):
         self.assertAlmostEqual(precision.share_of_peak(steps, 100), 0.5)
         self.assertIsNone(precision.share_of_peak(steps[1:], 100))
         self.assertIsNone(precision.share_of_peak(steps, 0))
+
+
+class OnAGpu(unittest.TestCase):
+    CASE = '{"level": "operator", "name": "gemm-f32", "build_ms": 20, "first_ms": 5, "median_ms": 2, "min_ms": 1, "gflops": 500, "gbs": 9}'
+
+    def test_cases_are_read_although_the_program_was_ended(self):
+        text = '{"version": "0", "cases": [\n  ' + self.CASE + ',\n  {"level": "operator", "name": "gemm-f16", "build'
+        self.assertEqual(list(gpu_check.read_cases(text)), ["gemm-f32"])
+        self.assertEqual(gpu_check.read_cases("Segmentation fault"), {})
+
+    def test_the_longest_steps_come_first(self):
+        text = '{"name": "n", "steps": [{"name": "a", "least_ms": 2}, {"name": "b", "least_ms": 1, "calls": 4}]}\nn  an error'
+        self.assertEqual([s["name"] for s in gpu_check.read_steps(text)["n"]], ["b", "a"])
+
+    def test_tests_pass_fail_are_skipped_or_ended(self):
+        text = "[  PASSED  ] 2 test(s).\n[  FAILED  ] 1 test(s), listed below:\n"
+        found = gpu_check.read_tests(text, 1)
+        self.assertEqual([found[key] for key in ("state", "passed", "failed")], ["failed", 2, 1])
+        self.assertEqual(gpu_check.read_tests("Aborted", 134)["failed"], 1)
+        self.assertEqual([gpu_check.read_tests("", code)["state"] for code in (0, 77, None)], ["passed", "skipped", "ended"])
+        cases = gpu_check.read_tests("abs: 4 of 5 cases passed (engine)\nsteps: 3 on a device of OpenCL's, 2 on the processor", 1)
+        self.assertEqual([cases[key] for key in ("passed", "failed", "steps", "elsewhere")], [4, 1, 3, 2])
+
+    def test_the_last_object_counts_and_anything_else_is_an_error(self):
+        self.assertEqual(gpu_check.read_object('warning\n{"a": 1}\n'), {"a": 1})
+        self.assertEqual(gpu_check.read_object("no GPU"), {"error": "no GPU"})
+        self.assertIn("error", gpu_check.read_object('{"a": '))
+
+    def test_a_report_compares_with_copies_cublas_and_the_first_build(self):
+        gemm = gpu_check.read_cases(self.CASE)["gemm-f32"]
+        found = {"opencl": {"copy_gbs": 100}, "cublas": {"gflops": {"float32 default": 1000}},
+                 "kernels": {"gemm-f32": gemm, "relu": {**gemm, "gbs": 75}, "chain": {"error": "ended after 40 s"}},
+                 "networks": {"resnet50": gemm}, "warm": {"resnet50": {**gemm, "build_ms": 1}}, "tune": {"kept": "kept: x", "seconds": 9, "tail": []},
+                 "tuned": {"resnet50": {**gemm, "median_ms": 1}}, "left_out": ["torch"], "times": {"speed": 3}}
+        text = "\n".join(gpu_check.report(found))
+        for part in ("relu: 2 ms, 75 GB/s, 75% of a copy", "chain: ended after 40 s", "1 TFLOP/s; the engine has 50% of it",
+                     "resnet50: 2 ms (best 1), built in 25 ms with the first run, with programs kept 6 ms",
+                     "resnet50: 2 ms before, 1 ms tuned", "speed 3 s; left out: torch"):
+            self.assertIn(part, text)
+        self.assertEqual(gpu_check.report({})[0], "webnn on a GPU: ")
+
+    def test_only_failures_make_the_run_fail(self):
+        passed, failed, ended = ({"state": s, "failed": n} for s, n in (("passed", 0), ("failed", 1), ("ended", 0)))
+        self.assertFalse(gpu_check.has_failed({"tests": {"a": passed, "b": ended}}))
+        self.assertTrue(gpu_check.has_failed({"tests": {"a": passed}, "random": failed}))
+        self.assertTrue(gpu_check.has_failed({"engine": {"devices": []}}))
+
+    def test_a_command_ends_at_the_limit_of_the_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            m = gpu_check.Machine(argparse.Namespace(seconds=1.5, work=folder, libs=None, data=None, bin=folder))
+            self.assertEqual(m.run(["/bin/echo", "word"], 9)["out"], "word\n")
+            out = m.run(["/bin/sh", "-c", "echo begun; sleep 60 & wait"], 9)
+            self.assertEqual([out["rc"], out["out"]], [None, "begun\n"])
+            self.assertLess(out["seconds"], 30)
+            self.assertTrue(m.run(["/bin/echo"], 9)["left_out"])
+
+    def test_the_language_model_has_a_line_for_each_of_its_parts(self):
+        found = gpu_cases.cases(gpu_cases.SMALL)
+        self.assertEqual(found["token"].count("softmax("), gpu_cases.SMALL["layers"])
+        self.assertIn("k1: f32[2, 63, 32];", found["token"])
+        self.assertNotIn("k0", found["prompt"])
+
+    def test_numbers_repeat_up_to_the_size(self):
+        data = gpu_reference.bytes_of(gpu_reference.FLOAT16, 5000)
+        self.assertEqual(len(data), 10000)
+        self.assertEqual(data[:10], data[4093 * 2:4093 * 2 + 10])
 
 
 class Figures(unittest.TestCase):

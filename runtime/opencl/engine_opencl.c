@@ -81,7 +81,7 @@ static void opencl_describe(struct engine *en, WNNDeviceInfo *out)
 {
     const struct engine_opencl *o = opencl_of(en);
 
-    opencl_device_info(o->api, &o->device, out);
+    opencl_device_info(&o->device, out);
 }
 
 static const struct engine_functions opencl_functions = {
@@ -141,6 +141,7 @@ static bool create_queue(struct engine_opencl *o, const char *device, struct err
 
     if (!opencl_device_find(o->api, device, &o->device, e))
         return false;
+    o->api = o->device.api;
     o->context = o->api->CreateContext(NULL, 1, &o->device.id, NULL, NULL, &code);
     if (code == CL_SUCCESS) {
         call = "clCreateCommandQueue";

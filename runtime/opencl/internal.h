@@ -22,6 +22,7 @@
 
 /** Describes a device, with what schedules and messages say of it. */
 struct opencl_device {
+    const struct opencl_api *api; /* which calls it */
     cl_platform_id platform;
     cl_device_id id;
     char name[128];
@@ -167,13 +168,14 @@ bool opencl_is_lost(struct engine *en, struct error *e);
 
 /* ---- opencl_device.c ---- */
 
-/** Finds a device as engine_opencl_create says.  Returns false after an error in *e. */
+/** Finds a device as engine_opencl_create says, among those of all functions in the list `api`, as the two below.  Returns
+ * false after an error in *e. */
 bool opencl_device_find(const struct opencl_api *api, const char *name, struct opencl_device *out, struct error *e);
 /** Describes the device of that number in the order of platforms and their devices.  Returns false if there is none, or if
  * OpenCL fails. */
 bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
 /** Says what is known of a device, for programs that ask. */
-void opencl_device_info(const struct opencl_api *api, const struct opencl_device *d, WNNDeviceInfo *out);
+void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out);
 /** Returns whether the driver is PoCL, some of whose ways are its own. */
 bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d);
 /** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */

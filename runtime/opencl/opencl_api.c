@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Loads OpenCL.
+ * Loads OpenCL: the system's loader, or else what opencl_vendors.c opens.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/opencl_api.h"
@@ -10,56 +10,101 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/opencl/opencl_vendors.h"
+
 #define SYSTEMS_LIBRARY "libOpenCL.so.1"
 
 static struct {
     pthread_mutex_t lock;
     const char *path;
-    bool tried, good;
-    struct opencl_api api;
-} loaded = {.lock = PTHREAD_MUTEX_INITIALIZER, .path = SYSTEMS_LIBRARY};
+    const char *const *vendors;
+    bool tried;
+    struct opencl_api loaders;
+    const struct opencl_api *api; /* NULL: there is none */
+    char lacks[512];              /* what was tried in vain, for messages */
+} loaded = {.lock = PTHREAD_MUTEX_INITIALIZER, .path = SYSTEMS_LIBRARY, .vendors = opencl_vendors_known};
+
+static const char *const no_vendors[] = {NULL};
 
 void opencl_api_set_library(const char *path)
 {
     loaded.path = path;
+    loaded.vendors = no_vendors;
+}
+
+void opencl_api_set_vendors(const char *const *names)
+{
+    loaded.vendors = names;
+}
+
+bool opencl_api_is_of_tests(void)
+{
+    return strcmp(loaded.path, SYSTEMS_LIBRARY) != 0;
 }
 
 bool opencl_api_is_the_systems(void)
 {
-    return strcmp(loaded.path, SYSTEMS_LIBRARY) == 0;
+    return !opencl_api_is_of_tests() && loaded.api == &loaded.loaders;
 }
 
-static bool load_functions(void)
+/* Loads the loader.  Returns false, and says why not, if it cannot. */
+static bool load_functions(struct opencl_api *out, char *lacks, size_t room)
 {
     /* It is never closed, because drivers leave threads behind. */
     void *library = dlopen(loaded.path, RTLD_NOW | RTLD_LOCAL);
 
-    if (!library)
+    if (!library) {
+        snprintf(lacks, room, "%s cannot be loaded", loaded.path);
         return false;
-#define LOAD(name) *(void **)&loaded.api.name = dlsym(library, "cl" #name);
+    }
+#define LOAD(name) *(void **)&out->name = dlsym(library, "cl" #name);
     OPENCL_FUNCTIONS(LOAD)
 #undef LOAD
 #define CHECK(name)                                                                                                            \
-    if (!loaded.api.name)                                                                                                      \
-        return false;
+    if (!out->name) {                                                                                                          \
+        snprintf(lacks, room, "%s lacks cl" #name, loaded.path);                                                               \
+        return false;                                                                                                          \
+    }
     OPENCL_FUNCTIONS(CHECK)
 #undef CHECK
     return true;
+}
+
+/* Containers often have the library of an NVIDIA driver and neither a loader nor the file that tells a loader of it.  So what
+ * has no platform is followed by a look for the vendors' libraries themselves. */
+static const struct opencl_api *load(void)
+{
+    const bool good = load_functions(&loaded.loaders, loaded.lacks, sizeof loaded.lacks);
+    cl_uint count = 0;
+
+    if (good && loaded.loaders.GetPlatformIDs(0, NULL, &count) == CL_SUCCESS && count)
+        return &loaded.loaders;
+    if (good)
+        snprintf(loaded.lacks, sizeof loaded.lacks, "%s has no platform", loaded.path);
+
+    const size_t used = strlen(loaded.lacks);
+    const struct opencl_api *direct = opencl_vendors_open(loaded.vendors, loaded.lacks + used, sizeof loaded.lacks - used);
+    return direct ? direct : good ? &loaded.loaders : NULL;
 }
 
 const struct opencl_api *opencl_api_get(struct error *e)
 {
     pthread_mutex_lock(&loaded.lock);
     if (!loaded.tried) {
-        loaded.good = load_functions();
+        loaded.api = load();
         loaded.tried = true;
     }
     pthread_mutex_unlock(&loaded.lock);
-    if (loaded.good)
-        return &loaded.api;
-    error_set(e, WNNStatus_NotSupportedError,
-              "there is no OpenCL: libOpenCL.so.1 cannot be loaded; install an OpenCL loader and the device's driver");
-    return NULL;
+    if (!loaded.api)
+        error_set(e, WNNStatus_NotSupportedError,
+                  "there is no OpenCL: %s; install an OpenCL loader (Debian: ocl-icd-libopencl1) and the device's driver",
+                  loaded.lacks);
+    return loaded.api;
+}
+
+const char *opencl_api_lacks(void)
+{
+    return loaded.lacks;
 }
 
 const char *opencl_error_name(cl_int code, char text[24])
@@ -111,6 +156,7 @@ const char *opencl_error_name(cl_int code, char text[24])
         CODE(CL_INVALID_OPERATION),
         CODE(CL_INVALID_BUFFER_SIZE),
         CODE(CL_INVALID_GLOBAL_WORK_SIZE),
+        CODE(CL_PLATFORM_NOT_FOUND_KHR),
 #undef CODE
     };
 

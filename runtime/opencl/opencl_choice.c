@@ -55,15 +55,15 @@ static bool shares_memory(const struct opencl_api *api, cl_device_id id)
 bool engine_opencl_fastest(bool shared_memory, struct opencl_estimate *out)
 {
     struct error ignored = {.status = WNNStatus_Success};
-    const struct opencl_api *api = opencl_api_is_the_systems() && !has_gpu_file() ? NULL : opencl_api_get(&ignored);
+    const struct opencl_api *api = !opencl_api_is_of_tests() && !has_gpu_file() ? NULL : opencl_api_get(&ignored);
     struct opencl_device d;
 
     *out = (struct opencl_estimate){0};
     for (uint32_t i = 0; api && opencl_device_at(api, i, &d); i++) {
-        const double operations = peak_of(api, d.id);
+        const double operations = peak_of(d.api, d.id);
 
-        if (d.kind != WNNDeviceKind_Gpu || *opencl_device_lacks(api, d.id) ||
-            d.memory_bytes < target_engine_facts()->memory_least || (shared_memory && !shares_memory(api, d.id)))
+        if (d.kind != WNNDeviceKind_Gpu || *opencl_device_lacks(d.api, d.id) ||
+            d.memory_bytes < target_engine_facts()->memory_least || (shared_memory && !shares_memory(d.api, d.id)))
             continue;
         if (operations > out->operations)
             *out = (struct opencl_estimate){i, operations};

@@ -34,8 +34,9 @@ static WNNDeviceKind kind_of(const struct opencl_api *api, cl_device_id id)
                                                : WNNDeviceKind_Other;
 }
 
-static void describe(const struct opencl_api *api, struct opencl_device *d)
+static void describe(struct opencl_device *d)
 {
+    const struct opencl_api *api = d->api;
     cl_uint units = 0, alignment = 0;
     size_t items = 0;
     cl_ulong local = 0, memory = 0, buffer = 0;
@@ -75,10 +76,43 @@ const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id)
 struct device_list {
     uint32_t count;
     struct {
+        const struct opencl_api *api;
         cl_platform_id platform;
         cl_device_id id;
     } devices[DEVICES_MAX];
 };
+
+/* The last call that failed. */
+struct failed_call {
+    const char *name;
+    cl_int code;
+};
+
+/* Appends the devices that one table of functions reaches. */
+static void list_devices_of(const struct opencl_api *api, struct device_list *out, struct failed_call *failed)
+{
+    cl_platform_id platforms[PLATFORMS_MAX];
+    cl_device_id devices[DEVICES_MAX];
+    cl_uint platform_count = 0, count;
+    cl_int code = api->GetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count);
+
+    if (code != CL_SUCCESS) {
+        *failed = (struct failed_call){"clGetPlatformIDs", code};
+        platform_count = 0;
+    }
+    for (cl_uint p = 0; p < platform_count && p < PLATFORMS_MAX; p++) {
+        code = api->GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count);
+        if (code != CL_SUCCESS) {
+            *failed = (struct failed_call){"clGetDeviceIDs", code};
+            continue;
+        }
+        for (cl_uint d = 0; d < count && d < DEVICES_MAX && out->count < DEVICES_MAX; d++) {
+            out->devices[out->count].api = api;
+            out->devices[out->count].platform = platforms[p];
+            out->devices[out->count++].id = devices[d];
+        }
+    }
+}
 
 /*
  * Lists all devices.  Platforms without devices, and those whose driver fails, have none.  Returns false if a call failed and
@@ -86,31 +120,24 @@ struct device_list {
  */
 static bool list_devices(const struct opencl_api *api, struct device_list *out, struct error *e)
 {
-    cl_platform_id platforms[PLATFORMS_MAX];
-    cl_device_id devices[DEVICES_MAX];
-    cl_uint platform_count = 0, count;
-    const char *call = "clGetPlatformIDs";
+    struct failed_call failed = {NULL, CL_SUCCESS};
+    const char *lacks = opencl_api_lacks();
     char name[24];
-    cl_int code = api->GetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count);
 
     out->count = 0;
-    if (code != CL_SUCCESS)
-        platform_count = 0;
-    for (cl_uint p = 0; p < platform_count && p < PLATFORMS_MAX; p++) {
-        const cl_int got = api->GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count);
+    for (; api; api = api->next)
+        list_devices_of(api, out, &failed);
+    return out->count || !failed.name ||
+           error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device: %s: %s%s%s%s", failed.name,
+                     opencl_error_name(failed.code, name), *lacks ? " (" : "", lacks,
+                     *lacks ? "); install the device's driver" : "");
+}
 
-        if (got != CL_SUCCESS) {
-            call = "clGetDeviceIDs";
-            code = got;
-            continue;
-        }
-        for (cl_uint d = 0; d < count && d < DEVICES_MAX && out->count < DEVICES_MAX; d++) {
-            out->devices[out->count].platform = platforms[p];
-            out->devices[out->count++].id = devices[d];
-        }
-    }
-    return out->count || code == CL_SUCCESS ||
-           error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device: %s: %s", call, opencl_error_name(code, name));
+/* Begins the description of a device in the list. */
+static struct opencl_device device_of(const struct device_list *list, uint32_t number)
+{
+    return (struct opencl_device){
+        .api = list->devices[number].api, .platform = list->devices[number].platform, .id = list->devices[number].id};
 }
 
 bool opencl_device_find(const struct opencl_api *api, const char *name, struct opencl_device *out, struct error *e)
@@ -124,31 +151,40 @@ bool opencl_device_find(const struct opencl_api *api, const char *name, struct o
     if (!list_devices(api, &list, e))
         return false;
     for (uint32_t d = 0; d < list.count; d++) {
-        *out = (struct opencl_device){.platform = list.devices[d].platform, .id = list.devices[d].id};
-        api->GetDeviceInfo(out->id, CL_DEVICE_NAME, sizeof out->name - 1, out->name, NULL);
+        *out = device_of(&list, d);
+        out->api->GetDeviceInfo(out->id, CL_DEVICE_NAME, sizeof out->name - 1, out->name, NULL);
         if (by_number ? d != wanted : !contains(out->name, name))
             continue;
-        const char *lack = opencl_device_lacks(api, out->id);
+        const char *lack = opencl_device_lacks(out->api, out->id);
         if (*lack)
             return error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name,
                              lack);
-        describe(api, out);
+        describe(out);
         return true;
     }
     if (!list.count)
-        return error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device; install the driver of one");
+        return error_set(e, WNNStatus_NotSupportedError, "OpenCL has no device%s%s%s; install the driver of one",
+                         *opencl_api_lacks() ? " (" : "", opencl_api_lacks(), *opencl_api_lacks() ? ")" : "");
     return error_set(e, WNNStatus_NotSupportedError,
                      "OpenCL has no device \"%s\" among its %u; give a number below that, or a part of a device's name",
                      first ? "0" : name, list.count);
 }
 
+/* The functions that objects of the application's are called with: those of their vendor, where there is no loader. */
+static const struct opencl_api *api_of(const struct opencl_api *api, const void *object)
+{
+    while (api && api->table && api->table != *(const void *const *)object)
+        api = api->next;
+    return api;
+}
+
 bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e)
 {
-    *out = (struct opencl_device){.id = id};
-    if (api->GetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) != CL_SUCCESS)
+    *out = (struct opencl_device){.api = api_of(api, id), .id = id};
+    if (!out->api || out->api->GetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL) != CL_SUCCESS)
         return error_set(e, WNNStatus_TypeError, "createContext: openclDevice is no device of OpenCL's");
-    describe(api, out);
-    const char *lack = opencl_device_lacks(api, id);
+    describe(out);
+    const char *lack = opencl_device_lacks(out->api, id);
     return !*lack ||
            error_set(e, WNNStatus_NotSupportedError, "the OpenCL device %s cannot run generated kernels: %s", out->name, lack);
 }
@@ -160,13 +196,15 @@ bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct open
 
     if (!list_devices(api, &list, &ignored) || number >= list.count)
         return false;
-    *out = (struct opencl_device){.platform = list.devices[number].platform, .id = list.devices[number].id};
-    describe(api, out);
+    *out = device_of(&list, number);
+    describe(out);
     return true;
 }
 
-void opencl_device_info(const struct opencl_api *api, const struct opencl_device *d, WNNDeviceInfo *out)
+void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out)
 {
+    const struct opencl_api *api = d->api;
+
     out->kind = d->kind;
     memcpy(out->name, d->name, sizeof out->name);
     api->GetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof out->platform - 1, out->platform, NULL);
@@ -191,7 +229,7 @@ bool engine_opencl_device(uint32_t number, WNNDeviceInfo *out)
 
     if (!api || !opencl_device_at(api, number, &d))
         return false;
-    opencl_device_info(api, &d, out);
+    opencl_device_info(&d, out);
     return true;
 }
 #endif

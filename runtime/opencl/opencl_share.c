@@ -52,6 +52,7 @@ bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, s
 
     if (!opencl_device_take(o->api, choice->id, &o->device, e))
         return false;
+    o->api = o->device.api;
     if (!has_device(o->api, choice->context, choice->id))
         return mistaken(e, "openclDevice is no device of openclContext");
     if (!check_queue(o->api, choice, e))
