@@ -30,14 +30,27 @@ struct candidates {
 /* ---- how rows are cut ---- */
 
 /* These are what things cost, in comparisons of the maxima of a row. */
-#define SORTED_COMPARISON 3.3  /* ties are broken by the index, too */
+#define SORTED_COMPARISON 2.1  /* two comparisons of each pair, and a little more */
 #define CUT_COST 30e3          /* starting about nine kernels, once for all rows */
 #define ROW_COST 2e3           /* what they do for each row, however short it is */
 #define BLOCK_COST 100         /* what is done for each block besides comparing it */
 #define ELEMENT_COST 8         /* finding maxima */
 #define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
 #define CANDIDATE_COST 40      /* gathering an element */
+#define FIVES_COMPARED 0.36    /* of the comparisons of all pairs: a fifth with all, and two fifths with each other */
+#define FIVES_ELEMENT_COST 5   /* parting five by five */
+#define FIVES_COST 10e3        /* five kernels more: of one row that is starting them, of many, reading across rows */
 #define COMPARISONS_MAX 0x1p27 /* in a row; more are refused */
+
+/* Returns what it costs to find the k-th of so many numbers, and whether that is done five by five (find_kth). */
+static double plan_kth(uint32_t count, bool *by_fives)
+{
+    const double all = (double)count * count;
+    const double parted = FIVES_COMPARED * all + FIVES_ELEMENT_COST * (double)count + FIVES_COST;
+
+    *by_fives = parted < all;
+    return *by_fives ? parted : all;
+}
 
 /*
  * Returns what it costs to find the first ones of a row with at most `cuts` cuts, and in *block the size of the blocks of the
@@ -52,8 +65,9 @@ static double plan_cuts(uint32_t rows, uint32_t count, uint32_t k, unsigned cuts
     for (uint32_t power = 2; cuts && power < count / k; power *= 2)
         for (uint32_t size = power; size < 2 * power && size < count / k; size += power / 2) {
             const uint32_t blocks = count / size, left = k * size + count % size;
-            double cost =
-                (double)blocks * blocks + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks + CANDIDATE_COST * (double)left;
+            bool ignored_too;
+            double cost = plan_kth(blocks, &ignored_too) + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks +
+                          CANDIDATE_COST * (double)left;
             cost += (count % size ? REST_COST : ELEMENT_COST) * (double)count;
             if (left < count && cost < best)
                 cost += plan_cuts(rows, left, k, cuts - 1, &ignored);
@@ -67,37 +81,40 @@ static double plan_cuts(uint32_t rows, uint32_t count, uint32_t k, unsigned cuts
 
 /* ---- comparisons ---- */
 
-static WNNOperand comes_before(struct onnx_node *n, const struct candidates *c, WNNOperand x, WNNOperand y)
+typedef WNNOperand (*comparison)(struct onnx_node *, WNNOperand, WNNOperand);
+
+/* Returns what tells whether its first operand comes before its second one. */
+static comparison comes_before(const struct candidates *c)
 {
-    return c->largest ? onnx_greater(n, x, y) : onnx_lesser(n, x, y);
+    return c->largest ? onnx_greater : onnx_lesser;
 }
 
-/* Returns how many flags are set along axis 1 of [count, count, rows], as [count, rows]. */
+/* Returns how many of `all`, [count, rows], come before each of x, [some, rows], as int32 [some, rows]. */
+static WNNOperand count_before(struct onnx_node *n, comparison before, WNNOperand x, WNNOperand all)
+{
+    const uint32_t some = onnx_dims_of(x).at[0], count = onnx_dims_of(all).at[0], rows = onnx_dims_of(x).at[1];
+    WNNOperand flags;
+
+    x = onnx_reshape(n, x, 3, (uint32_t[]){some, 1, rows});
+    all = onnx_reshape(n, all, 3, (uint32_t[]){1, count, rows});
+    flags = onnx_cast(n, before(n, all, x), WNNOperandDataType_Int32);
+    return onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 1), 2, (uint32_t[]){some, rows});
+}
+
+/* Returns the number of flags that are set in each row of [count, rows], as int32 [1, rows]. */
 static WNNOperand count_set(struct onnx_node *n, WNNOperand flags)
 {
-    const struct onnx_dims dims = onnx_dims_of(flags);
-
-    flags = onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, WNNOperandDataType_Int32), 1);
-    return onnx_reshape(n, flags, 2, (uint32_t[]){dims.at[0], dims.at[2]});
+    return onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, WNNOperandDataType_Int32), 0);
 }
 
-/* Returns the number of set flags before each element of a row. */
-static WNNOperand count_before(struct onnx_node *n, WNNOperand flags)
+/* Returns the number of set flags in front of each element of a row. */
+static WNNOperand count_in_front(struct onnx_node *n, WNNOperand flags)
 {
     WNNCumulativeSumOptions o = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
 
     o.label = n->label;
     o.exclusive = true;
     return wnnGraphBuilderCumulativeSum(n->builder, onnx_cast(n, flags, WNNOperandDataType_Int32), 0, &o);
-}
-
-/* Returns x [count, rows] and the same once more, such that comparing them compares all elements of a row with each other. */
-static WNNOperand each_and_other(struct onnx_node *n, WNNOperand x, WNNOperand *other)
-{
-    const struct onnx_dims dims = onnx_dims_of(x);
-
-    *other = onnx_reshape(n, x, 3, (uint32_t[]){1, dims.at[0], dims.at[1]});
-    return onnx_reshape(n, x, 3, (uint32_t[]){dims.at[0], 1, dims.at[1]});
 }
 
 /* Returns the k first of the numbers 0, 1, ... ordered by their places in each row, int32 [count, rows]; as [k, rows]. */
@@ -111,31 +128,86 @@ static WNNOperand invert(struct onnx_node *n, const struct candidates *c, WNNOpe
     return onnx_slice_axis(n, wnnGraphBuilderScatterElements(n->builder, each, places, each, &o), 0, 0, c->k);
 }
 
+/* ---- the number at a place ---- */
+
+/* Orders two of x: the one that comes first goes to `before`. */
+static void order_two(struct onnx_node *n, const struct candidates *c, WNNOperand x[], unsigned before, unsigned behind)
+{
+    const WNNOperand larger = onnx_max(n, x[before], x[behind]), smaller = onnx_min(n, x[before], x[behind]);
+
+    x[before] = c->largest ? larger : smaller;
+    x[behind] = c->largest ? smaller : larger;
+}
+
+/* Puts the two that come first of five to 0 and 1, and the two that come last to 3 and 4. */
+static void part_five(struct onnx_node *n, const struct candidates *c, WNNOperand x[5])
+{
+    static const unsigned char pairs[][2] = {{0, 1}, {3, 4}, {0, 3}, {1, 4}, {1, 2}, {2, 3}, {1, 2}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        order_two(n, c, x, pairs[i][0], pairs[i][1]);
+}
+
+/* Returns the last of those x, [some, rows], whose flags are set, others standing for `otherwise`, as [1, rows]. */
+static WNNOperand last_flagged(struct onnx_node *n, const struct candidates *c, WNNOperand flags, WNNOperand x,
+                               WNNOperand otherwise)
+{
+    return onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax,
+                            onnx_where(n, flags, x, otherwise), 0);
+}
+
+/*
+ * Returns the k-th number of each row of x, [count, rows], as [1, rows].
+ *
+ * Comparing all with each other tells it: it is the last of those before which fewer than k come.  Of many, the middle ones of
+ * five at a time are compared with all.  If a middle one is among the k first, so are the two that come before it, and only the
+ * two behind it may be, too; else neither are those behind it, and only the two before it may be.  These pairs are compared
+ * with each other.  What is found is the last of those taken: the last middle one, or one of the pairs behind that.
+ */
+static WNNOperand find_kth(struct onnx_node *n, const struct candidates *c, WNNOperand x)
+{
+    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k);
+    const uint32_t count = onnx_dims_of(x).at[0], fifth = count / 5;
+    const comparison before = comes_before(c);
+    WNNOperand first, middle, taken, left, five[5], pairs[3];
+    bool by_fives;
+
+    /* The first one is among them in any case. */
+    first = onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, x, 0);
+    plan_kth(count, &by_fives);
+    if (!by_fives)
+        return last_flagged(n, c, onnx_lesser(n, count_before(n, before, x, x), k), x, first);
+    for (uint32_t i = 0; i < 5; i++)
+        five[i] = onnx_slice_axis(n, x, 0, i * fifth, fifth);
+    part_five(n, c, five);
+    taken = onnx_lesser(n, count_before(n, before, five[2], x), k);
+    middle = last_flagged(n, c, taken, five[2], first);
+    left = onnx_sub(n, k, onnx_mul(n, count_set(n, taken), onnx_scalar(n, WNNOperandDataType_Int32, 3)));
+    for (unsigned i = 0; i < 2; i++)
+        pairs[i] = onnx_where(n, taken, five[3 + i], five[i]);
+    if (count % 5)
+        pairs[2] = onnx_slice_axis(n, x, 0, 5 * fifth, count % 5);
+    x = onnx_concat(n, count % 5 ? 3 : 2, pairs, 0);
+    return last_flagged(n, c, onnx_lesser(n, count_before(n, before, x, x), left), x, middle);
+}
+
 /* ---- cuts ---- */
 
 /*
- * Returns the indices of the k first numbers of each row of x, [blocks, rows], in the order of the row, as int32 [k, rows].
- * Comparing all with each other tells the k-th number; of those that equal it the first ones are taken.
+ * Returns the indices of the k first numbers of each row of x, [blocks, rows], in the order of the row, as int32 [k, rows].  Of
+ * those that equal the k-th one the first ones are taken.
  */
 static WNNOperand choose_blocks(struct onnx_node *n, const struct candidates *c, WNNOperand x)
 {
-    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k);
-    const onnx_reduction first = c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin;
-    const onnx_reduction last = c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax;
+    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k), bound = find_kth(n, c, x);
+    const WNNOperand above = comes_before(c)(n, x, bound), equal = onnx_equal(n, x, bound);
     const uint32_t count = onnx_dims_of(x).at[0];
-    WNNOperand each, other, bound, above, equal, taken, order, others;
+    WNNOperand taken, order, others;
 
-    each = each_and_other(n, x, &other);
-    bound = onnx_lesser(n, count_set(n, comes_before(n, c, other, each)), k);
-    bound = onnx_where(n, bound, x, onnx_reduce_axis(n, first, x, 0)); /* the first one is among them in any case */
-    bound = onnx_reduce_axis(n, last, bound, 0);
-    above = comes_before(n, c, x, bound);
-    equal = onnx_equal(n, x, bound);
-    taken = onnx_cast(n, above, WNNOperandDataType_Int32);
-    taken = onnx_add(n, count_before(n, equal), onnx_reduce_axis(n, wnnGraphBuilderReduceSum, taken, 0));
+    taken = onnx_add(n, count_in_front(n, equal), count_set(n, above));
     taken = onnx_or(n, above, onnx_and(n, equal, onnx_lesser(n, taken, k)));
     /* Those taken go to the front, the others behind them. */
-    order = count_before(n, taken);
+    order = count_in_front(n, taken);
     others = onnx_add(n, onnx_sub(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, count), order), k);
     return invert(n, c, onnx_where(n, taken, order, others));
 }
@@ -223,15 +295,15 @@ static void cut(struct onnx_node *n, struct candidates *c, uint32_t size)
 
 /*
  * Returns how many elements of its row come before each element: those that are larger, and of equal ones those with a lower
- * index.
+ * index.  As many larger ones as an element has, together with its index, are a number of its own.
  */
 static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
 {
-    const WNNOperand lower = onnx_lesser(n, onnx_iota(n, WNNOperandDataType_Int32, 3, 1, c->count),
-                                         onnx_iota(n, WNNOperandDataType_Int32, 3, 0, c->count));
-    WNNOperand other, each = each_and_other(n, c->values, &other);
+    WNNOperand order = count_before(n, comes_before(c), c->values, c->values);
 
-    return count_set(n, onnx_or(n, comes_before(n, c, other, each), onnx_and(n, onnx_equal(n, other, each), lower)));
+    order = onnx_mul(n, order, onnx_scalar(n, WNNOperandDataType_Int32, c->count));
+    order = onnx_add(n, order, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count));
+    return count_before(n, onnx_lesser, order, order);
 }
 
 /* Leaves the k first candidates, in order. */

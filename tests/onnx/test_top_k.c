@@ -99,9 +99,10 @@ static void check_top_k(const struct top_k_case *c)
 static void top_k_orders_and_breaks_ties_by_index(void **unused)
 {
     static const struct top_k_case cases[] = {
-        {1, 7, 2, 7, true},      {2, 7, 1, 3, false},    {3, 7, 5, 1, true},     {1, 100, 2, 60, true},
-        {3, 1000, 1, 5, true},   {1, 1000, 3, 5, false}, {20, 300, 1, 4, false}, {4, 300, 6, 4, true},
-        {3, 8400, 1, 100, true}, {1, 5003, 3, 9, false}, {1, 5003, 1, 9, true},  {2, 77777, 1, 1, true},
+        {1, 7, 2, 7, true},      {2, 7, 1, 3, false},      {3, 7, 5, 1, true},     {1, 100, 2, 60, true},
+        {3, 1000, 1, 5, true},   {1, 1000, 3, 5, false},   {20, 300, 1, 4, false}, {4, 300, 6, 4, true},
+        {3, 8400, 1, 100, true}, {1, 5003, 3, 9, false},   {1, 5003, 1, 9, true},  {2, 77777, 1, 1, true},
+        {2, 1203, 3, 200, true}, {3, 2001, 1, 150, false}, {3, 8411, 1, 77, true}, {3, 3001, 1, 200, true},
     };
     (void)unused;
 
