@@ -473,7 +473,7 @@ static void transposed_case(uint32_t *taken)
     const uint32_t groups = random_chance(85) ? 1 : 2, in = random_chance(10) ? 7 : 8 * random_between(1, 6);
     const uint32_t out = random_between(1, 40), size[2] = {random_between(1, 9), random_between(1, 9)};
     const int zero = random_chance(40) ? 0 : (is_signed ? -128 : 0) + (int)random_between(0, 255);
-    uint32_t kernel[2], strides[2], dilations[2], padding[4], total = out * groups;
+    uint32_t kernel[2], strides[2], dilations[2], padding[4], beyond[2], total = out * groups;
     bool covers = true;
     WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
     struct subject s;
@@ -485,11 +485,13 @@ static void transposed_case(uint32_t *taken)
         dilations[i] = random_chance(90) ? 1 : 2;
         for (int k = 0; k < 2; k++)
             padding[2 * i + k] = size[i] > 2 && random_chance(50) ? random_between(0, kernel[i] - 1) : 0;
-        covers &= kernel[i] >= strides[i] && dilations[i] == 1;
+        beyond[i] = random_chance(15) ? random_between(0, strides[i] - 1) : 0;
+        covers &= kernel[i] >= strides[i] && dilations[i] == 1 && beyond[i] <= padding[2 * i + 1];
     }
     o.padding = padding, o.paddingCount = 4;
     o.strides = strides, o.stridesCount = 2;
     o.dilations = dilations, o.dilationsCount = 2;
+    o.outputPadding = beyond, o.outputPaddingCount = 2;
     o.groups = groups;
     o.inputLayout = WNNInputOperandLayout_Nhwc;
     o.filterLayout =
