@@ -343,15 +343,19 @@ static void strides_beyond_weights_are_refused(void **state)
 {
     static const struct {
         uint32_t graph, rank;
-        int64_t dims[3], strides[3];
-    } weights[] = {{1, 2, {40, 24}, {24, 1}}, {6, 3, {2, 16, 12}, {192, 12, 1}}};
+        int64_t dims[4], strides[4];
+        uint32_t slowest;
+    } weights[] = {{1, 2, {40, 24}, {24, 1}, 0},
+                   {6, 3, {2, 16, 12}, {192, 12, 1}, 0},
+                   {6, 2, {16, 12}, {1, 16}, 1},
+                   {6, 4, {16, 8, 3, 3}, {72, 1, 24, 8}, 0}};
     WNNContext c = new_context(1, "");
 
     (void)state;
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
-        const uint32_t rank = weights[i].rank, words[2] = {rank, 0};
+        const uint32_t rank = weights[i].rank, words[2] = {rank, rank == 4}; /* a filter is packed */
         const size_t size = rank * sizeof(int64_t);
-        unsigned char layout[sizeof words + 6 * sizeof(int64_t)], *data, *at;
+        unsigned char layout[sizeof words + 8 * sizeof(int64_t)], *data, *at;
         size_t bytes;
         uint32_t found = 0;
 
@@ -362,18 +366,18 @@ static void strides_beyond_weights_are_refused(void **state)
         memcpy(layout + sizeof words + size, weights[i].strides, size);
         unsigned char *from = data + h.program.offset, *const end = from + h.program.bytes;
         for (; (at = find_bytes(from, end, layout, sizeof words + 2 * size)); from = at + 1, found++) {
-            unsigned char *const first = at + sizeof words + size;
-            const int64_t was = weights[i].strides[0], forged[] = {was + 1, 2 * was, 1 << 20};
+            unsigned char *const stride = at + sizeof words + size + weights[i].slowest * sizeof(int64_t);
+            const int64_t was = weights[i].strides[weights[i].slowest], forged[] = {was + 1, 2 * was, 1 << 20};
 
             for (size_t k = 0; k < sizeof forged / sizeof *forged; k++) {
-                memcpy(first, &forged[k], sizeof was);
+                memcpy(stride, &forged[k], sizeof was);
                 serialized_sign(data, bytes);
                 write_all(file_b, data, bytes);
                 expect_refusal(c, file_b, WNNStatus_DataError, "a step of oneDNN is damaged: an input is too small");
             }
-            memcpy(first, &was, sizeof was);
+            memcpy(stride, &was, sizeof was);
         }
-        assert_true(found > 0 || (weights[i].rank == 3 && !processor_multiplies_bytes()));
+        assert_true(found > 0 || (weights[i].graph == 6 && !processor_multiplies_bytes()));
         free(data);
     }
     wnnContextRelease(c);
