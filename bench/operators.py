@@ -191,6 +191,11 @@ def quantized_conv_transpose(m, inputs, size, outputs):
     return quantized(m, m.ConvTranspose(x, w, m.w(outputs), strides=[2, 2], pads=[1] * 4))
 
 
+def quantized_conv_computed(m, inputs, size, outputs, window):
+    x, w = quantized(m, m.x(1, inputs, size, size)), quantized(m, m.x(outputs, inputs, window, window))
+    return quantized(m, m.Conv(x, w, pads=[window // 2] * 4))
+
+
 def resize(m, mode, scale, *shape, **attributes):
     return m.Resize(m.x(*shape), "", m.k([1, 1, scale, scale]), mode=mode, **attributes)
 
@@ -410,6 +415,8 @@ CASES = {
     "quantized-matmul": lambda m: quantized_matmul(m, 128, 768, 768),
     "quantized-attention": lambda m: quantized_attention(m, 12, 128, 64),
     "quantized-conv-transpose": lambda m: quantized_conv_transpose(m, 64, 32, 64),
+    "quantized-conv-computed": lambda m: quantized_conv_computed(m, 64, 56, 64, 3),
+    "quantized-gemm-computed": lambda m: quantized(m, m.Gemm(quantized(m, m.x(128, 768)), quantized(m, m.x(768, 768)), transB=1)),
     "quantized-add": lambda m: quantized(m, m.Add(quantized(m, m.x(*HW)), quantized(m, m.x(*HW)))),
     "quantized-depthwise": lambda m: quantized_conv(m, 96, 56, 96, 3, groups=96),
     "matmul-integer": lambda m: m.MatMulInteger(m.x(128, 768, kind="uint8"), m.w(768, 768, kind="int8"), m.k(128, "uint8"),

@@ -175,7 +175,8 @@
           .worth_tall = 5.0,                                                                                                   \
           .worth_bfloat16 = 0.8,                                                                                               \
           .long_filter_width = 13,                                                                                             \
-          .long_filter_channels = 8},                                                                                          \
+          .long_filter_channels = 8,                                                                                           \
+          .late_filter_results = 48},                                                                                          \
      .winograd = WINOGRAD_FACTS,                                                                                               \
      .attention = attention_facts}
 
@@ -201,6 +202,7 @@ static const struct target_facts rows[ROW_COUNT] = {
               .worth_bfloat16 = 0.8,
               .long_filter_width = 13,
               .long_filter_channels = 8,
+              .late_filter_results = 48,
               .convolutions = true,
               .dense_batches = true},
          .winograd = WINOGRAD_FACTS,

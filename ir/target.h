@@ -227,8 +227,9 @@ struct multiplication_facts {
     /* The library's kernels for few channels take filters up to long_filter_width.  It is slow at wider ones that have padding
      * and fewer input channels than long_filter_channels. */
     int64_t long_filter_width, long_filter_channels;
-    bool convolutions;  /* ungrouped convolutions were measured, too */
-    bool dense_batches; /* the library is slow at batches of matrices that do not lie one behind the other */
+    int64_t late_filter_results; /* pixels of results for which filters of bytes that are computed are worth being packed */
+    bool convolutions;           /* ungrouped convolutions were measured, too */
+    bool dense_batches;          /* the library is slow at batches of matrices that do not lie one behind the other */
 };
 
 /** Decides between Winograd F(2x2, 3x3) and direct convolution, in multiply-adds of one vector, two of which begin in every

@@ -495,7 +495,7 @@ static void choose_prefetch(struct schedule *s)
 }
 
 /* Chooses how many sums take turns: a tile of few sums would wait for one addition after the other, which takes as long as
- * reading what it adds.  Loops that are unrolled or split are cut otherwise. */
+ * reading what it adds.  Loops that are unrolled, as those over the bytes of a word are, or split are cut otherwise. */
 static void choose_chains(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
@@ -505,9 +505,8 @@ static void choose_chains(struct schedule *s)
     if (!k->reduced_count)
         return;
     const uint32_t last = k->reduced_count - 1;
-    const struct kvar *v = &k->vars[k->parallel_count + last];
     if (t->mr * t->vectors <= s->facts->contraction.chained_sums && t->unroll_from == k->reduced_count && t->split != last &&
-        !t->guarded && t->blocks.bytes.a == KEXPR_NONE && !v->bounded && v->size % TILE_CHAINS_MAX == 0)
+        !t->guarded && k->vars[k->parallel_count + last].size % TILE_CHAINS_MAX == 0)
         t->chains = TILE_CHAINS_MAX;
 }
 

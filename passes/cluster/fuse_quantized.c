@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, the second one of a
- * convolution from constants, where the target's library multiplies such integers exactly: the dequantizations, the
- * contraction, what follows it element by element, and a quantizeLinear at the end.  The graph keeps its float nodes; that
- * integers are multiplied is the cluster's affair.
+ * Makes a library cluster of every convolution and matmul whose operands are dequantized from 8 bits, where the target's
+ * library multiplies such integers exactly, and faster: the dequantizations, the contraction, what follows it element by
+ * element, and a quantizeLinear at the end.  The graph keeps its float nodes; that integers are multiplied is the cluster's
+ * affair.
  *
  * pass_fold_constants leaves the weights of such contractions as they are (node_is_quantized_weight) until this pass has
  * decided; those that no cluster took are folded here.
  *
- * The library multiplies by signed bytes.  A matmul's second operand that is computed while the graph runs, as unsigned ones,
- * gets 128 taken off them and their zero point, which is the same number after all.  The first operand of a transposed
+ * The library multiplies by signed bytes.  A second operand that is computed while the graph runs, as unsigned ones, gets 128
+ * taken off them and their zero point, which is the same number after all.  The first operand of a transposed
  * convolution gets 128 added likewise, because the library is fast with unsigned ones there.
  *
  * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
@@ -82,18 +82,17 @@ static bool fold_turned(struct graph *g, const struct node *dequantization)
 }
 
 /*
- * Lets a contraction read an operand as bytes of the other sign, if the library takes it then: a matmul its second one as
- * signed bytes, a transposed convolution its first one as unsigned ones.  Returns false if memory runs out.
+ * Lets a contraction read an operand as bytes of the other sign, if the library takes it then: its second one as signed bytes,
+ * and a transposed convolution its first one as unsigned ones.  Returns false if memory runs out.
  */
 static bool turn_operand(struct graph *g, const struct target *t, struct node *contraction)
 {
-    const uint32_t slot = contraction->op == OP_MATMUL;
+    const uint32_t slot = contraction->op != OP_CONV_TRANSPOSE2D;
     const dtype type = slot ? WNNOperandDataType_Uint8 : WNNOperandDataType_Int8;
     struct node *n = contraction->inputs[slot].value->producer, *nodes[OPERANDS + 1], *mark = contraction->prev;
     struct value *old = n->results[0], *inputs[3] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value}, *v;
 
-    if ((contraction->op != OP_MATMUL && contraction->op != OP_CONV_TRANSPOSE2D) || n->cluster ||
-        inputs[0]->type.type != type || inputs[0]->kind == VALUE_CONSTANT)
+    if (n->cluster || inputs[0]->type.type != type || inputs[0]->kind == VALUE_CONSTANT)
         return true;
     inputs[0] = turn_bytes(g, contraction, inputs[0]);
     inputs[2] = inputs[0] ? turn_bytes(g, contraction, inputs[2]) : NULL;

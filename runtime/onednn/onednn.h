@@ -212,6 +212,12 @@ void dnn_resolve_parts(struct library *l, struct dnn_problem *p);
 /** Returns whether the library computes a resolved problem at least as fast as a generated kernel; constant says whether the
  * weights are. */
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant);
+/**
+ * Returns whether a contraction of integers gains more by them than its weights cost that are no constants: every run brings a
+ * convolution's to the library's order, byte by byte.  Those of a matmul are read as they lie.  What is summed for each weight
+ * counts, so that with groups results must be more, and with a channel for each group they are never enough.
+ */
+bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p);
 /** Returns the primitive descriptor of a resolved problem, or NULL if there is none.  scales are those of a contraction of
  * integers, else NULL. */
 dnnl_primitive_desc_t dnn_create_pd(struct library *l, const struct dnn_problem *p, const float *scales);

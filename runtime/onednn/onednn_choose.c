@@ -90,6 +90,18 @@ static double contraction_time(const struct library *l, const struct multiplicat
            (arithmetic > memory ? arithmetic + c->exposed * memory : memory + c->exposed * arithmetic);
 }
 
+bool dnn_repays_packing(const struct library *l, const struct dnn_problem *p)
+{
+    const bool has_groups = p->weights.rank == 5;
+
+    if (p->kind != DNN_CONVOLUTION || !p->given_late || p->src_type == dnnl_f32)
+        return true;
+    if (has_groups && p->weights.dims[2] == 1)
+        return false;
+    return p->dst.dims[0] * p->dst.dims[2] * p->dst.dims[3] >=
+           (has_groups ? 2 : 1) * l->facts->multiplication.late_filter_results;
+}
+
 bool dnn_is_faster(const struct library *l, const struct dnn_problem *p, bool constant)
 {
     const struct multiplication_facts *f = &l->facts->multiplication;

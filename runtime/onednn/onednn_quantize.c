@@ -17,7 +17,7 @@
  * at ties, seen in float32.  Other post-ops between the contraction and quantizeLinear get the float's own units and the final
  * division as it is.  The zero point is added after rounding: if it were added first, float32 would lose bits of the fraction.
  *
- * Weights that are no constants, those of a product of two activations, are read as they lie, s8 with one zero point.
+ * Weights that are no constants, those of a product of two activations, are s8 with one zero point.
  *
  * The zero point of constant weights should vanish: where w - zw fits into the library's s8, for every element, that is what is
  * packed. Elsewhere a matmul of weights with one zero point for all packs them as s8, and the library takes the zero point off,
@@ -348,8 +348,9 @@ static bool describe_source(const struct node *src, struct dnn_cluster *c)
 }
 
 /**
- * Describes weights that are no constants, which lie in memory as s8 and are read as they lie: a scale for all of them or, if
- * it is constant, for every output channel, and one zero point.
+ * Describes weights that are no constants, which lie in memory as s8: a scale for all of them or, if it is constant, for every
+ * output channel, and one zero point, which a convolution's cannot have but as 0.  Those of a matmul are read as they lie, and
+ * those of a convolution are packed before each run.
  */
 static bool describe_late_weights(struct dnn_cluster *c)
 {
@@ -357,10 +358,12 @@ static bool describe_late_weights(struct dnn_cluster *c)
     struct dnn_problem *p = &c->problem;
     const bool fixed_scale = is_constant(scale), fixed_zero = is_constant(zero);
 
-    if (c->anchor->op != OP_MATMUL || !c->machine->prepares_operands ||
+    if (p->kind == DNN_TRANSPOSED_CONVOLUTION || !c->machine->prepares_operands ||
         c->weights.value->type.type != WNNOperandDataType_Int8 || term_count(p) > WIDE_TERMS_MAX)
         return false;
     if (!is_byte(zero->type.type) || (fixed_zero ? !is_uniform(zero) : type_elements(&zero->type) != 1))
+        return false;
+    if (p->kind == DNN_CONVOLUTION && (!fixed_zero || integer_at(zero, 0) != 0))
         return false;
     if (fixed_scale ? !is_per_channel(scale, c->quantization.channel_axis) : type_elements(&scale->type) != 1)
         return false;

@@ -104,7 +104,7 @@ bool library_takes_quantized(void *user, struct node *const *nodes, uint32_t cou
     struct dnn_cluster c;
 
     return count <= DNN_NODES_MAX && dnn_describe(&l->machine, nodes, count, NULL, &c) && c.quantization.weight_scale &&
-           dnn_resolve(l, &c);
+           dnn_resolve(l, &c) && (!l->facts || dnn_repays_packing(l, &c.problem));
 }
 
 bool library_may_share(struct library *l, struct node *const *nodes, uint32_t count, const struct value *input)

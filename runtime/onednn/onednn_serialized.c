@@ -90,9 +90,10 @@ static const char *types_flaw(const struct dnn_problem *p)
         return "its zero point";
     if (p->weights_zero && (!integers || p->kind != DNN_MATMUL || p->weights_zero < INT8_MIN || p->weights_zero > INT8_MAX))
         return "the zero point of its weights";
-    if (p->weights_zero_type && (!integers || !is_type(p->weights_zero_type, false) || !p->given_late || p->weights_zero))
+    if (p->weights_zero_type &&
+        (!integers || p->kind != DNN_MATMUL || !is_type(p->weights_zero_type, false) || !p->given_late || p->weights_zero))
         return "the zero point of its weights";
-    if (integers && p->given_late && (p->kind != DNN_MATMUL || p->weights.free))
+    if (integers && p->given_late && (p->kind == DNN_TRANSPOSED_CONVOLUTION || p->weights.free != (p->kind == DNN_CONVOLUTION)))
         return "its weights";
     return floats || integers ? NULL : "its types";
 }

@@ -155,37 +155,56 @@ static void einsum_equals_loops_for_any_equation(void **unused)
 
 /* ---- matmuls of integers ---- */
 
-/* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits.  All products are the
- * largest that there can be but for one, which makes the sum odd, or they are random. */
-static void check_integer_matmul(size_t terms, uint8_t zero_a, bool largest, const char *a_dims, const char *b_dims)
+/* Says what MatMulInteger multiplies: one row or column has no dimension of its own. */
+struct integer_matmul {
+    size_t rows, terms, columns;
+    int32_t zero_a, zero_b; /* of unsigned a, signed b */
+    bool is_signed;         /* a is, too */
+    bool largest;           /* all products are the largest that there can be but for one, which makes the sum odd */
+};
+
+/* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits. */
+static void check_integer_matmul(const struct integer_matmul *c)
 {
     enum { M = 3, MOST = 9000, N = 2 };
     static uint8_t a[M * MOST];
     static int8_t b[MOST * N];
+    const size_t terms = c->terms;
+    const int top = c->is_signed ? 127 : 255;
+    char a_text[48] = "", b_text[48];
     int32_t y[M * N];
+    const uint8_t za = (uint8_t)c->zero_a;
+    const int8_t zb = (int8_t)c->zero_b;
     void *inputs[2] = {a, b}, *outputs[1] = {y};
-    size_t bytes = sizeof y;
+    size_t bytes = c->rows * c->columns * sizeof *y;
     struct net *t = malloc(sizeof *t);
 
     assert_non_null(t);
+    assert_true(c->rows <= M && c->columns <= N && terms <= MOST);
     start(t, 13);
-    for (size_t i = 0; i < M * terms; i++)
-        a[i] = (uint8_t)(255 - (largest ? i % terms == 0 : next(3)));
-    for (size_t i = 0; i < terms * N; i++)
-        b[i] = (int8_t)(-128 + (int)(largest ? i < N : next(2)));
-    input(t, "a", U8, a_dims);
-    input(t, "b", I8, b_dims);
-    initializer(t, tensor(t, "z", U8, 0, NULL, &zero_a, 1));
-    node(t, "MatMulInteger", "a b z", "y");
+    for (size_t i = 0; i < c->rows * terms; i++)
+        a[i] = (uint8_t)(top - (int)(c->largest ? i % terms == 0 : next(3)));
+    for (size_t i = 0; i < terms * c->columns; i++)
+        b[i] = (int8_t)(-128 + (int)(c->largest ? i < c->columns : next(2)));
+    if (c->rows > 1)
+        snprintf(a_text, sizeof a_text, "%zu ", c->rows);
+    snprintf(a_text + strlen(a_text), 24, "%zu", terms);
+    snprintf(b_text, sizeof b_text, c->columns > 1 ? "%zu %zu" : "%zu", terms, c->columns);
+    input(t, "a", c->is_signed ? I8 : U8, a_text);
+    input(t, "b", I8, b_text);
+    initializer(t, tensor(t, "za", c->is_signed ? I8 : U8, 0, NULL, &za, 1));
+    initializer(t, tensor(t, "zb", I8, 0, NULL, &zb, 1));
+    node(t, "MatMulInteger", "a b za zb", "y");
     output(t, "y");
     run(t, inputs, outputs, &bytes);
-    for (size_t m = 0; m < M; m++)
-        for (size_t n = 0; n < N; n++) {
+    for (size_t m = 0; m < c->rows; m++)
+        for (size_t n = 0; n < c->columns; n++) {
             int32_t want = 0;
             for (size_t k = 0; k < terms; k++)
-                want += (a[m * terms + k] - zero_a) * b[k * N + n];
-            assert_true(want < -(1 << 24));
-            assert_int_equal(y[m * N + n], want);
+                want += ((c->is_signed ? (int8_t)a[m * terms + k] : a[m * terms + k]) - c->zero_a) *
+                        (b[k * c->columns + n] - c->zero_b);
+            assert_true(abs(want) > 1 << 24);
+            assert_int_equal(y[m * c->columns + n], want);
         }
     free_net(t);
     free(t);
@@ -193,10 +212,17 @@ static void check_integer_matmul(size_t terms, uint8_t zero_a, bool largest, con
 
 static void integer_matmuls_are_exact_beyond_float32(void **unused)
 {
+    static const struct integer_matmul cases[] = {
+        {3, 1500, 2, 3, 0, false, false},   {3, 1057, 2, 7, 0, false, true},  /* two pieces of 529 would be too long */
+        {3, 9000, 2, 3, 0, false, false},   {1, 1500, 2, 3, 0, false, false}, /* vectors */
+        {3, 1500, 1, 3, 0, false, false},   {1, 1501, 1, 3, 0, false, true},
+        {2, 300, 2, -128, 127, true, true}, /* zero points make bytes up to 255 */
+        {2, 601, 2, 0, 127, true, true},
+    };
+
     (void)unused;
-    check_integer_matmul(1500, 3, false, "3 1500", "1500 2");
-    check_integer_matmul(1057, 7, true, "3 1057", "1057 2"); /* two pieces of 529 would be too long */
-    check_integer_matmul(9000, 3, false, "3 9000", "9000 2");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_integer_matmul(&cases[i]);
 }
 
 static void integer_convolutions_are_exact_beyond_float32(void **unused)

@@ -25,4 +25,14 @@ static inline bool processor_has_bfloat16(void)
 #endif
 }
 
+/** Returns whether contractions of bytes are computed as such for certain; other processors may do so, too. */
+static inline bool processor_multiplies_bytes(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512vnni") && !processor_capped_to("baseline") && !processor_capped_to("avx2");
+#else
+    return false;
+#endif
+}
+
 #endif

@@ -69,12 +69,18 @@ static const struct {
                 "1], [1, 1]); "
                 "dead = neg(unused); } outputs { d; g; e; t; r; m; o; y; w; v; c; copy = n; }"},
     {"scalars", "inputs { x: f32[]; } consts { c: f32[] @scalar(2); } nodes { y = add(x, c); } outputs { y; c; }"},
-    {"matmuls of bytes computed while the graph runs",
-     "inputs { a: u8[2, 9, 16]; b: u8[2, 16, 12]; s: f32[1, 1, 1]; z: u8[1, 1, 1]; c: i8[2, 12, 16]; } "
-     "consts { t: f32[1, 1, 1] @scalar(0.02); v: i8[1, 1, 1] @scalar(-3); } "
+    {"contractions of bytes computed while the graph runs",
+     "inputs { a: u8[2, 9, 16]; b: u8[2, 16, 12]; s: f32[1, 1, 1]; z: u8[1, 1, 1]; c: i8[2, 12, 16]; "
+     "p: u8[1, 7, 7, 8]; f: i8[16, 3, 3, 8]; g: i8[16, 20]; h: i8[12, 16]; } "
+     "consts { t: f32[1, 1, 1] @scalar(0.02); v: i8[1, 1, 1] @scalar(-3); m: f32[1, 1] @scalar(0.04); n: i8[1, 1] @scalar(5); "
+     "ps: f32[1, 1, 1, 1] @scalar(0.03); pz: u8[1, 1, 1, 1] @scalar(99); fz: i8[1, 1, 1, 1] @scalar(0); } "
      "nodes { ad = dequantizeLinear(a, s, z); bd = dequantizeLinear(b, s, z); y = matmul(ad, bd); "
      "cd = dequantizeLinear(c, t, v); ct = transpose(cd, permutation=[0, 2, 1]); e = quantizeLinear(ct, t, v); "
-     "ed = dequantizeLinear(e, t, v); x = matmul(ad, ed); r = relu(x); } outputs { y; r; }"},
+     "ed = dequantizeLinear(e, t, v); x = matmul(ad, ed); r = relu(x); "
+     "pd = dequantizeLinear(p, ps, pz); fd = dequantizeLinear(f, ps, fz); "
+     "q = conv2d(pd, fd, padding=[1, 1, 1, 1], inputLayout=\"nhwc\", filterLayout=\"ohwi\"); "
+     "gd = dequantizeLinear(g, m, n); hd = dequantizeLinear(h, m, n); "
+     "k = gemm(gd, hd, aTranspose=true, bTranspose=true, alpha=0.5); } outputs { y; r; q; k; }"},
 };
 
 enum { GRAPH_COUNT = sizeof graphs / sizeof *graphs };

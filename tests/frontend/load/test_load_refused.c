@@ -324,6 +324,65 @@ static void made_up_files_do_no_harm(void **state)
     assert_true(refused > loaded / 4);
 }
 
+/* ---- strides ---- */
+
+/* Returns where these bytes are from `at` on, or NULL. */
+static unsigned char *find_bytes(unsigned char *at, const unsigned char *end, const void *bytes, size_t count)
+{
+    for (; (size_t)(end - at) >= count; at++)
+        if (!memcmp(at, bytes, count))
+            return at;
+    return NULL;
+}
+
+/*
+ * Matrices that are given while the graph runs are read by the strides that the file names: a larger one would lead beyond the
+ * bytes that they have.
+ */
+static void strides_beyond_weights_are_refused(void **state)
+{
+    static const struct {
+        uint32_t graph, rank;
+        int64_t dims[4], strides[4];
+        uint32_t slowest;
+    } weights[] = {{1, 2, {40, 24}, {24, 1}, 0},
+                   {6, 3, {2, 16, 12}, {192, 12, 1}, 0},
+                   {6, 2, {16, 12}, {1, 16}, 1},
+                   {6, 4, {16, 8, 3, 3}, {72, 1, 24, 8}, 0}};
+    WNNContext c = new_context(1, "");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+        const uint32_t rank = weights[i].rank, words[2] = {rank, rank == 4}; /* a filter is packed */
+        const size_t size = rank * sizeof(int64_t);
+        unsigned char layout[sizeof words + 8 * sizeof(int64_t)], *data, *at;
+        size_t bytes;
+        uint32_t found = 0;
+
+        saved_with(graphs[weights[i].graph].body, 1, &data, &bytes);
+        const struct serialized_header h = *(struct serialized_header *)data;
+        memcpy(layout, words, sizeof words);
+        memcpy(layout + sizeof words, weights[i].dims, size);
+        memcpy(layout + sizeof words + size, weights[i].strides, size);
+        unsigned char *from = data + h.program.offset, *const end = from + h.program.bytes;
+        for (; (at = find_bytes(from, end, layout, sizeof words + 2 * size)); from = at + 1, found++) {
+            unsigned char *const stride = at + sizeof words + size + weights[i].slowest * sizeof(int64_t);
+            const int64_t was = weights[i].strides[weights[i].slowest], forged[] = {was + 1, 2 * was, 1 << 20};
+
+            for (size_t k = 0; k < sizeof forged / sizeof *forged; k++) {
+                memcpy(stride, &forged[k], sizeof was);
+                serialized_sign(data, bytes);
+                write_all(file_b, data, bytes);
+                expect_refusal(c, file_b, WNNStatus_DataError, "a step of oneDNN is damaged: an input is too small");
+            }
+            memcpy(stride, &was, sizeof was);
+        }
+        assert_true(found > 0 || (weights[i].graph == 6 && !processor_multiplies_bytes()));
+        free(data);
+    }
+    wnnContextRelease(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +393,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(damaged_segments_are_found),
         cmocka_unit_test(made_up_files_do_no_harm),
+        cmocka_unit_test(strides_beyond_weights_are_refused),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

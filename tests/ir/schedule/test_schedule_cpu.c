@@ -363,6 +363,83 @@ static void near_elements_are_permuted(void **state)
     assert_int_equal(permuted_of(4, 3, 0, f32, &baseline), 0);
 }
 
+/** What may keep the sums of a tile from taking turns. */
+enum hindrance { NO_HINDRANCE, PADDING, BYTES, SCALED_BLOCKS };
+
+/**
+ * Returns how many sums take turns in the tiles of y[i][j] = sum over r and s of a[i][r][s] * b[r][s][j], or of bytes in words
+ * of four.  With SCALED_BLOCKS b has a factor for every r.
+ */
+static uint32_t chains_of(int64_t m, int64_t blocks, int64_t depth, int64_t n, enum hindrance what, const struct isa *isa)
+{
+    struct kernel *k = kernel_create();
+    const bool bytes = what == BYTES;
+    const int64_t steps = bytes ? depth / 4 : depth, block = depth + 4, all = blocks * block; /* else r and s were one */
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, m), j = kernel_var(k, KVAR_PARALLEL, n);
+    const uint32_t r = kernel_var(k, KVAR_REDUCED, blocks);
+    const uint32_t s = kernel_var(k, KVAR_REDUCED, steps);
+    const uint32_t w = bytes ? kernel_var(k, KVAR_REDUCED, 4) : KEXPR_NONE;
+    const struct kaffine step = bytes ? at(k, s, 4, w) : kaffine_var(k, s);
+    const struct kaffine row = kaffine_add(k, kaffine_scale(k, kaffine_var(k, r), block), step);
+    struct kaffine column = at(k, s, n, j);
+    const struct kguard inside = {.form = kaffine_add_const(kaffine_add(k, kaffine_var(k, s), kaffine_var(k, i)), -1),
+                                  .bound = depth};
+    uint32_t a, b;
+
+    kernel_tensor(k, bytes ? WNNOperandDataType_Uint8 : WNNOperandDataType_Float32, m * all, false, NULL);
+    kernel_tensor(k, bytes ? WNNOperandDataType_Int8 : WNNOperandDataType_Float32, all * n, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, m * n, true, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, blocks, false, NULL);
+    if (bytes)
+        column = kaffine_add(k, kaffine_scale(k, at(k, s, n, j), 4), kaffine_var(k, w));
+    column = kaffine_add(k, kaffine_scale(k, kaffine_var(k, r), depth * n), column);
+    a = kernel_load(k, 0, kaffine_add(k, kaffine_scale(k, kaffine_var(k, i), all), row), what == PADDING, &inside,
+                    (union scalar){0});
+    b = load(k, 1, column);
+    if (bytes) {
+        const uint32_t zero = kernel_const(k, KT_F32, (union scalar){.f32 = 128});
+
+        a = kernel_op2(k, K_SUB, kernel_cast(k, KT_F32, a), zero);
+        b = kernel_cast(k, KT_F32, b);
+    }
+    if (what == SCALED_BLOCKS)
+        b = kernel_op2(k, K_MUL, b, load(k, 3, kaffine_var(k, r)));
+    kernel_store(k, 2, at(k, i, n, j), kernel_dot(k, a, b), 0, NULL);
+    assert_true(kernel_finish(k));
+    struct schedule *of = schedule_of(k, isa);
+    assert_true(of->tiled);
+    assert_int_equal(of->tile.blocks.bytes.a != KEXPR_NONE, bytes);
+    assert_int_equal(of->tile.guarded, what == PADDING);
+    const uint32_t chains = of->tile.chains;
+    schedule_free(of);
+    kernel_free(k);
+    return chains;
+}
+
+/* Few sums would wait for their own additions, unless their loops are unrolled or cut otherwise. */
+static void few_sums_take_turns(void **state)
+{
+    struct isa byte_products = isa_of_tests;
+
+    (void)state;
+    byte_products.byte_products = true;
+    assert_int_equal(chains_of(1, 1, 64, 64, NO_HINDRANCE, &isa_of_tests), 2); /* 1 row of 4 vectors */
+    assert_int_equal(chains_of(2, 1, 64, 32, NO_HINDRANCE, &isa_of_tests), 2);
+    assert_int_equal(chains_of(4, 1, 64, 16, NO_HINDRANCE, &isa_of_tests), 2);
+    assert_int_equal(chains_of(1, 1, 64, 32, NO_HINDRANCE, &avx2), 2);
+    assert_int_equal(chains_of(1, 1, 64, 512, NO_HINDRANCE, &isa_of_tests), 1); /* enough sums: 8 vectors, */
+    assert_int_equal(chains_of(3, 1, 64, 32, NO_HINDRANCE, &isa_of_tests), 1);  /* 3 rows of 2, */
+    assert_int_equal(chains_of(5, 1, 64, 16, NO_HINDRANCE, &isa_of_tests), 1);
+    assert_int_equal(chains_of(1, 1, 64, 40, NO_HINDRANCE, &avx2), 1);
+    assert_int_equal(chains_of(1, 1, 65, 64, NO_HINDRANCE, &isa_of_tests), 1);   /* an odd number of steps */
+    assert_int_equal(chains_of(1, 1, 8, 64, NO_HINDRANCE, &isa_of_tests), 1);    /* unrolled */
+    assert_int_equal(chains_of(1, 1, 1024, 64, NO_HINDRANCE, &isa_of_tests), 1); /* split, */
+    assert_int_equal(chains_of(1, 16, 64, 64, NO_HINDRANCE, &isa_of_tests), 2);  /* but not along the innermost loop */
+    assert_int_equal(chains_of(1, 4, 32, 64, SCALED_BLOCKS, &isa_of_tests), 2);
+    assert_int_equal(chains_of(1, 1, 64, 64, PADDING, &isa_of_tests), 1);
+    assert_int_equal(chains_of(1, 1, 64, 64, BYTES, &byte_products), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +451,7 @@ int main(void)
         cmocka_unit_test(few_columns_make_enough_units),
         cmocka_unit_test(contractions_are_register_tiled),
         cmocka_unit_test(unrolled_steps_fit_into_registers),
+        cmocka_unit_test(few_sums_take_turns),
         cmocka_unit_test(transposes_are_in_registers),
         cmocka_unit_test(enlarged_rows_are_loaded_once),
     };

@@ -183,7 +183,7 @@ static inline void *aligned_block(int64_t bytes)
 }
 
 /** One run of a step. */
-struct step_run {
+struct test_run {
     struct library_bindings *bindings;
     void *scratch;
     float *output;
@@ -199,7 +199,7 @@ static inline void widen_numbers(float *x, int64_t count)
         x[i] = bf16_to_f32(((uint16_t *)x)[i]);
 }
 
-static inline void step_run_begin(struct subject *s, const struct library_step *step, struct step_run *x)
+static inline void step_run_begin(struct subject *s, const struct library_step *step, struct test_run *x)
 {
     struct library_step_info info;
     struct error e = {0};
@@ -225,14 +225,14 @@ static inline void step_run_begin(struct subject *s, const struct library_step *
     }
 }
 
-static inline void step_run_end(struct step_run *x)
+static inline void step_run_end(struct test_run *x)
 {
     library_bindings_free(x->bindings);
     free(x->scratch);
     free(x->output);
 }
 
-static inline bool guard_intact(const struct step_run *x)
+static inline bool guard_intact(const struct test_run *x)
 {
     for (int64_t i = x->elements; i < x->elements + GUARD; i++)
         if (x->output[i] != 12345.0f)
@@ -281,7 +281,7 @@ static inline void expectation_free(struct expectation *x)
     free(x->bounds);
 }
 
-static inline void assert_as_expected(struct subject *s, const struct expectation *want, struct step_run *x,
+static inline void assert_as_expected(struct subject *s, const struct expectation *want, struct test_run *x,
                                       const char *implementation)
 {
     char text[256];
@@ -398,7 +398,7 @@ static inline void subject_run(struct subject *s, const struct value *shared)
 {
     struct error e = {0};
     struct library_step_info info;
-    struct step_run x;
+    struct test_run x;
 
     for (uint32_t slot = 0; test_precision != WNNPrecision_Float32 && slot < 2; slot++)
         if (test_precision == WNNPrecision_Bf16x2)

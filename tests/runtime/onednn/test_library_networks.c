@@ -182,7 +182,7 @@ enum { RUNNERS = 3, RUNS = 60 };
 
 struct runner {
     const struct library_step *step;
-    struct step_run *run;
+    struct test_run *run;
     const float *want;
     uint32_t wrong;
 };
@@ -190,7 +190,7 @@ struct runner {
 static void *run_often(void *user)
 {
     struct runner *r = user;
-    struct step_run *x = r->run;
+    struct test_run *x = r->run;
     struct threads_saved saved = threads_enter(TEST_THREADS);
 
     for (int i = 0; i < RUNS; i++) {
@@ -208,7 +208,7 @@ static void one_step_runs_on_several_threads(void **state)
 {
     (void)state;
     for (int gemm = 0; gemm < 2; gemm++) {
-        struct step_run x[RUNNERS];
+        struct test_run x[RUNNERS];
         struct runner r[RUNNERS];
         pthread_t threads[RUNNERS];
         struct library_step *step;
@@ -267,7 +267,7 @@ static void steps_outlive_the_graph(void **state)
         WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
         struct library_step *step;
         struct expectation want;
-        struct step_run x;
+        struct test_run x;
         struct subject s;
 
         subject_begin(&s);

@@ -438,7 +438,7 @@ static void run_special(enum op op, const void *options, uint32_t n, const float
     struct subject s;
     struct value *x, *w;
     struct library_step *step;
-    struct step_run e;
+    struct test_run e;
     struct error error = {0};
 
     subject_begin(&s);

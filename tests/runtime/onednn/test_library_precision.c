@@ -18,7 +18,7 @@ static float *run_subject(struct subject *s, struct library_step_info *info)
 {
     struct error error = {0};
     struct library_step *step = library_step_create(library, s->nodes, s->count, shares_this, NULL, &error);
-    struct step_run e;
+    struct test_run e;
 
     if (!step)
         fail_with_graph(s, error.message);
