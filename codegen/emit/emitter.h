@@ -44,7 +44,7 @@ struct accumulator {
 struct arguments {
     V tensor_array, param_array, scratch;
     V *params;                     /* by slot; NULL: not loaded yet */
-    V bound;                       /* how many values the bounded variable takes; NULL: not loaded yet */
+    V first, end;                  /* between which the bounded variable's values count; NULL: not loaded yet */
     V tensors[KERNEL_TENSORS_MAX]; /* the same */
     V zero_vector;                 /* 64 lanes that may be read instead of anything else; NULL: not made yet */
     V zero_row;                    /* tile.zeros of the schedule */

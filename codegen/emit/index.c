@@ -40,17 +40,33 @@ V tensor_pointer(struct emitter *e, uint32_t tensor)
     return e->args.tensors[tensor];
 }
 
-V var_count(struct emitter *e, uint32_t var)
+/* Loads an element of the tensor that bounds a variable. */
+static V load_bound(struct emitter *e, int64_t element)
+{
+    V index = const_int(&e->m, 64, element), address = tensor_pointer(e, e->k->bound);
+
+    frame_at(&e->frame, LEVEL_ENTRY);
+    address = LLVMBuildInBoundsGEP2(e->m.b, type_int(&e->m, 32), address, &index, 1, "");
+    V bound = LLVMBuildLoad2(e->m.b, type_int(&e->m, 32), address, "bound");
+    return LLVMBuildSExt(e->m.b, bound, type_int(&e->m, 64), "");
+}
+
+V var_first(struct emitter *e, uint32_t var)
+{
+    if (!e->k->vars[var].bounded)
+        return const_int(&e->m, 64, 0);
+    if (!e->args.first)
+        e->args.first = load_bound(e, 0);
+    return e->args.first;
+}
+
+V var_end(struct emitter *e, uint32_t var)
 {
     if (!e->k->vars[var].bounded)
         return number_value(e, e->info.var_number[var]);
-    if (!e->args.bound) {
-        V address = tensor_pointer(e, e->k->bound);
-        frame_at(&e->frame, LEVEL_ENTRY);
-        V count = LLVMBuildLoad2(e->m.b, type_int(&e->m, 32), address, "bound");
-        e->args.bound = LLVMBuildSExt(e->m.b, count, type_int(&e->m, 64), "");
-    }
-    return e->args.bound;
+    if (!e->args.end)
+        e->args.end = load_bound(e, 1);
+    return e->args.end;
 }
 
 /* ---- variables ---- */

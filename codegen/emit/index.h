@@ -12,9 +12,11 @@
 
 /** Returns a number of the kernel: a constant, or a parameter that is loaded at the function's entry. */
 V number_value(struct emitter *e, uint32_t number);
-/** Returns how many values a loop variable takes: its size, or the number that bounds it, which is loaded at the function's
+/** Returns the first value that a loop variable takes: 0, or the number that bounds it, which is loaded at the function's
  * entry. */
-V var_count(struct emitter *e, uint32_t var);
+V var_first(struct emitter *e, uint32_t var);
+/** Returns what is one more than the last of its values: its size, or a number that is loaded likewise. */
+V var_end(struct emitter *e, uint32_t var);
 /** Returns the alignment of the addresses of a tensor's elements, in bytes. */
 uint32_t tensor_alignment(const struct emitter *e, uint32_t tensor);
 /** Returns where a tensor begins; the address is loaded at the function's entry. */

@@ -138,16 +138,15 @@ static void start_block(struct emitter *e, const struct context *cx, uint32_t id
 }
 
 /* Cuts a loop into blocks of SUM_STEPS iterations, each of which is a sum of its own. */
-static void loop_in_blocks(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r, V size)
+static void loop_in_blocks(struct emitter *e, const struct context *cx, struct nest *n, uint32_t r, V low, V limit)
 {
     const struct build *m = &e->m;
     bool vector = e->k->parallel_count + r == e->s->vector_var;
     int64_t block = SUM_STEPS * (vector ? (int64_t)e->s->lanes * e->s->phase_vectors[cx->phase] : 1);
-    V zero = const_int(m, 64, 0);
 
-    if (LLVMIsConstant(size)) { /* small */
+    if (LLVMIsConstant(limit)) { /* small */
         for_long_sums(e, cx, start_block);
-        loop_over(e, cx, n, r, zero, size);
+        loop_over(e, cx, n, r, low, limit);
         for_long_sums(e, cx, accumulator_add_block);
         return;
     }
@@ -156,17 +155,17 @@ static void loop_in_blocks(struct emitter *e, const struct context *cx, struct n
     frame_continue(&e->frame, LLVMGetInsertBlock(m->b));
     V start = LLVMBuildPhi(m->b, type_int(m, 64), "start");
     V end = LLVMBuildAdd(m->b, start, const_int(m, 64, block), "");
-    V high = op_intrinsic2(m, "llvm.smin", end, size);
+    V high = op_intrinsic2(m, "llvm.smin", end, limit);
     LLVMBasicBlockRef loop = e->frame.tail;
     for_long_sums(e, cx, start_block);
     loop_over(e, cx, n, r, start, high);
     for_long_sums(e, cx, accumulator_add_block);
     frame_here(&e->frame);
     LLVMBasicBlockRef latch = e->frame.tail, after = block_append(m, "blocks.done");
-    V values[2] = {zero, end};
+    V values[2] = {low, end};
     LLVMBasicBlockRef from[2] = {before, latch};
     LLVMAddIncoming(start, values, from, 2);
-    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, end, size, ""), loop, after);
+    LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, end, limit, ""), loop, after);
     frame_continue(&e->frame, after);
 }
 
@@ -186,12 +185,12 @@ static void emit_nest(struct emitter *e, const struct context *cx, struct nest *
         }
         return;
     }
-    V size = var_count(e, var);
+    V low = var_first(e, var), high = var_end(e, var);
     frame_enter(&e->frame, level - 1, "reduce");
     if (r == n->split_at)
-        loop_in_blocks(e, cx, n, r, size);
+        loop_in_blocks(e, cx, n, r, low, high);
     else
-        loop_over(e, cx, n, r, const_int(&e->m, 64, 0), size);
+        loop_over(e, cx, n, r, low, high);
     frame_leave(&e->frame, level - 1);
 }
 

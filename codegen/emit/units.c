@@ -206,18 +206,19 @@ static V emit_unit(struct emitter *e, const struct context *cx, struct units *u,
     return count;
 }
 
-/* Returns where the units end that count: where a variable of them is bounded, which is the slowest behind the macro-tile's,
- * the rest is left out.  A call has the units of one macro-tile. */
-static V last_unit(struct emitter *e, V begin, V end)
+/* Leaves those units that count: where a variable of them is bounded, which is the slowest behind the macro-tile's, they are
+ * neighbours.  A call has the units of one macro-tile. */
+static void leave_bounded_units(struct emitter *e, V *begin, V *end)
 {
     const uint32_t var = kernel_find_bounded(e->k);
 
     if (var == KEXPR_NONE || e->k->vars[var].kind != KVAR_PARALLEL)
-        return end;
-    V size = number_value(e, e->info.var_number[var]), count = var_count(e, var);
+        return;
+    V size = number_value(e, e->info.var_number[var]), first = var_first(e, var), last = var_end(e, var);
     frame_at(&e->frame, LEVEL_ENTRY);
-    V of_each = op_divide_index(&e->m, LLVMBuildSub(e->m.b, end, begin, ""), size);
-    return LLVMBuildAdd(e->m.b, begin, LLVMBuildMul(e->m.b, of_each, count, ""), "bounded");
+    V of_each = op_divide_index(&e->m, LLVMBuildSub(e->m.b, *end, *begin, ""), size);
+    *end = LLVMBuildAdd(e->m.b, *begin, LLVMBuildMul(e->m.b, of_each, last, ""), "bounded");
+    *begin = LLVMBuildAdd(e->m.b, *begin, LLVMBuildMul(e->m.b, of_each, first, ""), "bounded");
 }
 
 void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *store_values)
@@ -226,7 +227,7 @@ void emit_units(struct emitter *e, const struct context *cx, V begin, V end, V *
     const struct build *m = &e->m;
     LLVMBasicBlockRef start = block_append(m, "start"), done = block_append(m, "return");
 
-    end = last_unit(e, begin, end);
+    leave_bounded_units(e, &begin, &end);
     frame_here(&e->frame);
     e->frame.levels[LEVEL_ENTRY].child = LLVMBuildCondBr(m->b, LLVMBuildICmp(m->b, LLVMIntSLT, begin, end, ""), start, done);
     frame_continue(&e->frame, start);

@@ -114,8 +114,12 @@ struct type_text opencl_lane_type(enum ktype t, uint32_t lanes);
 void put_decode(struct printer *p, const struct gpu_vars *vars, const char *from, const char *suffix);
 /** Writes the product of the variables' sizes. */
 void put_product(struct printer *p, const struct gpu_vars *vars);
-/** Writes the size of one variable. */
+/** Writes the size of one variable: of a bounded one, how many values count. */
 void put_size(struct printer *p, uint32_t var);
+/** Returns the first value of a variable that counts, as text. */
+const char *opencl_first_of(const struct printer *p, uint32_t var);
+/** Writes the value behind the last one that counts. */
+void put_end(struct printer *p, uint32_t var);
 /** Writes the stores of a phase that are varying, or those that are not, and declares first everything that they need. */
 void put_stores(struct printer *p, bool varying, uint32_t phase);
 /** Declares everything that does not vary and is known in this phase, for the loops that come. */

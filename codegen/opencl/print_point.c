@@ -20,6 +20,17 @@ void put_size(struct printer *p, uint32_t var)
         put_number(p, p->starts.vars[var]);
 }
 
+const char *opencl_first_of(const struct printer *p, uint32_t var)
+{
+    return p->k->vars[var].bounded ? "first" : "0";
+}
+
+void put_end(struct printer *p, uint32_t var)
+{
+    fputs(p->k->vars[var].bounded ? "first + " : "", p->out);
+    put_size(p, var);
+}
+
 void put_product(struct printer *p, const struct gpu_vars *vars)
 {
     if (!vars->count)
@@ -33,8 +44,8 @@ void put_product(struct printer *p, const struct gpu_vars *vars)
 void put_decode(struct printer *p, const struct gpu_vars *vars, const char *from, const char *suffix)
 {
     for (uint32_t i = vars->count; i-- > 0;) {
-        fprintf(p->out, "%*sconst %s x%" PRIu32 "%s = %s", (int)p->indent * 2, "", opencl_index_type(p), vars->vars[i], suffix,
-                from);
+        fprintf(p->out, "%*sconst %s x%" PRIu32 "%s = %s%s", (int)p->indent * 2, "", opencl_index_type(p), vars->vars[i],
+                suffix, p->k->vars[vars->vars[i]].bounded ? "first + " : "", from);
         for (uint32_t j = i + 1; j < vars->count; j++) {
             fputs(" / ", p->out);
             put_size(p, vars->vars[j]);
@@ -302,7 +313,7 @@ static void put_for(struct printer *p, uint32_t var, const char *from, const cha
     if (to)
         fputs(to, p->out);
     else
-        put_size(p, var);
+        put_end(p, var);
     fprintf(p->out, "; x%" PRIu32 " += %" PRIu32 ") {\n", var, step);
 }
 
@@ -336,11 +347,11 @@ static void put_split_loop(struct printer *p, uint32_t phase, uint32_t level)
     const char *type = opencl_index_type(p);
 
     fprintf(p->out, "%*sconst %s whole = ", (int)p->indent * 2, "", type);
-    put_size(p, var);
+    put_end(p, var);
     if (vectors)
         fprintf(p->out, " / %" PRIu32 " * %" PRIu32, lanes, lanes);
     fputs(";\n", p->out);
-    put_line(p, "for (%s block = 0; block < whole; block += %" PRIu32 ") {", type, step);
+    put_line(p, "for (%s block = %s; block < whole; block += %" PRIu32 ") {", type, opencl_first_of(p, var), step);
     p->indent++;
     put_line(p, "const %s end = min(whole, block + (%s)%" PRIu32 ");", type, type, step);
     put_block(p, phase, true);
@@ -378,7 +389,7 @@ static void put_nest(struct printer *p, uint32_t phase, uint32_t level)
     } else if (p->lanes > 1 && var == p->s->lane_var) {
         put_lane_loop(p, phase, level, NULL, NULL);
     } else {
-        put_for(p, var, "0", NULL, 1);
+        put_for(p, var, opencl_first_of(p, var), NULL, 1);
         put_body(p, phase, level);
     }
     p->indent--;

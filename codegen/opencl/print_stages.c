@@ -7,7 +7,7 @@
  * items.  An item's number in its group is `id`.
  *
  * A local tensor is local<number>, an array in local memory or a pointer into the group's part of scratch.  Of a stage that has
- * a bounded variable, `bound` is how many values of it count.
+ * a bounded variable, `first` is the first value of it that counts, and `bound` how many do.
  */
 #include "codegen/opencl/internal.h"
 
@@ -101,7 +101,8 @@ static void put_stage(struct printer *p, const struct kstage *stage, const struc
     put_line(p, "{");
     p->indent++;
     if (bound != UINT32_MAX)
-        put_line(p, "const %s bound = (%s)local%" PRIu32 "[0];", opencl_index_type(p), opencl_index_type(p), bound);
+        put_line(p, "const %1$s first = (%1$s)local%2$" PRIu32 "[0], bound = (%1$s)local%2$" PRIu32 "[1] - first;",
+                 opencl_index_type(p), bound);
     if (s->shape == GPU_TILES)
         put_stage_tiles(p, &fixed);
     else if (s->shape == GPU_ROWS)

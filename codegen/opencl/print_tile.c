@@ -332,23 +332,23 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
         if (w->t->k_items > 1)
             fprintf(p->out, "(%s)get_local_id(1) * %" PRIu32, type, p->s->sum_steps);
         else
-            fputc('0', p->out);
+            fputs(opencl_first_of(p, var), p->out);
         fputs("; block < ", p->out);
-        put_size(p, var);
+        put_end(p, var);
         fprintf(p->out, "; block += %" PRIu32 ") {\n", p->s->sum_steps * w->t->k_items);
         p->indent++;
         fprintf(p->out, "%*sconst %s end = min((%s)", (int)p->indent * 2, "", type, type);
-        put_size(p, var);
+        put_end(p, var);
         fprintf(p->out, ", block + (%s)%" PRIu32 ");\n", type, p->s->sum_steps);
     }
     if (level + 1 == p->k->reduced_count && !split && (tile_has_words(w, 0) || tile_has_words(w, 1)))
         put_line(p, "#pragma unroll");
-    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, split ? "block" : "0",
-            var);
+    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var,
+            split ? "block" : opencl_first_of(p, var), var);
     if (split)
         fputs("end", p->out);
     else
-        put_size(p, var);
+        put_end(p, var);
     fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
     p->indent++;
     put_tile_nest(w, level + 1);

@@ -36,8 +36,8 @@
  * LOCAL tensors, in the thread's scratch, so that it stays in a core's cache however large the tensors are.  A stage may run
  * only for macro-tiles in which an earlier one left a number below a limit, or only for the others.  One that depends on the
  * slowest variables of the macro-tile alone need not run again until they change.  A variable of a stage may be BOUNDED: then
- * an earlier stage left in a local how many of its values count, from 0 on.  Points at others need not be computed: nothing may
- * depend on whether they are.
+ * an earlier stage left in a local which of its values count: the first of them, and the first behind them that does not.
+ * Points at others need not be computed: nothing may depend on whether they are.
  *
  * Sizes and coefficients are data, not structure: kernel_structure() prints the kernel with every number that need not be known
  * at compile time replaced by a parameter slot.  Kernels with equal structure share code and differ in their parameters.
@@ -85,7 +85,7 @@ struct kvar {
     struct kaffine base; /* DIVMOD: (base / divide) % modulo, base >= 0; modulo 0: no modulo */
     int64_t divide, modulo;
     uint32_t expr; /* LOADED: integer expression; negative values count from the end after clamping to [-size, size-1] */
-    bool bounded;  /* PARALLEL, REDUCED: only so many values count as the kernel's bound says, the others may be left out */
+    bool bounded;  /* PARALLEL, REDUCED: only the values count that the kernel's bound says, the others may be left out */
 };
 
 /* ---- expressions ---- */
@@ -223,7 +223,7 @@ struct kernel {
     uint32_t m_multiple; /* of a contraction: its lowering pads M to a multiple of this, so that tiles of as many rows leave no
                             rest; 0: it does not */
     bool rare;           /* a stage that seldom runs (KSTAGE_NOT_BELOW): little code matters more than speed */
-    uint32_t bound;      /* of a stage with a bounded variable: the int32 tensor whose first element, 1 .. size, bounds it */
+    uint32_t bound; /* of a stage with a bounded variable: the int32 tensor whose elements 0 <= first < end <= size bound it */
     /* A kernel of stages has these, and no variables, expressions and stores itself: */
     uint32_t stage_count, local_count;
     struct kstage *stages;

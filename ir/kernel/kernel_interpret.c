@@ -232,22 +232,32 @@ static void reduce_step(struct run *r, uint32_t id)
     }
 }
 
-/** Returns how many values of a variable count. */
-static int64_t count_values(const struct run *r, uint32_t var)
+/** Returns the first value of a variable that counts. */
+static int64_t first_value(const struct run *r, uint32_t var)
 {
-    const struct kvar *v = &r->k->vars[var];
-    const int64_t bound = v->bounded ? *(const int32_t *)r->tensors[r->k->bound] : v->size;
+    return r->k->vars[var].bounded ? ((const int32_t *)r->tensors[r->k->bound])[0] : 0;
+}
 
-    return bound < 1 ? 1 : bound < v->size ? bound : v->size;
+/** Returns the value behind the last one that counts. */
+static int64_t end_value(const struct run *r, uint32_t var)
+{
+    return r->k->vars[var].bounded ? ((const int32_t *)r->tensors[r->k->bound])[1] : r->k->vars[var].size;
+}
+
+/** Sets the variables first .. first+count-1 to their first values. */
+static void begin_values(struct run *r, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        r->vars[i] = first_value(r, i);
 }
 
 /** Steps the variables first .. first+count-1 like an odometer; returns false once all combinations are through. */
 static bool advance(struct run *r, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first + count; i-- > first;) {
-        if (++r->vars[i] < count_values(r, i))
+        if (++r->vars[i] < end_value(r, i))
             return true;
-        r->vars[i] = 0;
+        r->vars[i] = first_value(r, i);
     }
     return false;
 }
@@ -279,6 +289,7 @@ static void run_phase(struct run *r, uint32_t phase, union scalar *pending, int6
             memset(&r->sums[i], 0, sizeof r->sums[i]);
     }
     r->reduced_index = 0;
+    begin_values(r, k->parallel_count, k->reduced_count);
     do {
         r->iteration = ++r->clock;
         /* Scans count every iteration, whoever asks. */
@@ -318,6 +329,7 @@ static bool run_points(const struct kernel *k, uint32_t fixed, const int64_t *va
     r.sums = arena_array(&arena, k->expr_count + 1, sizeof *r.sums);
     r.extremes = arena_array(&arena, k->expr_count + 1, sizeof *r.extremes);
     if (pending && addresses && r.values && r.stamps && r.sums && r.extremes) {
+        begin_values(&r, fixed, k->parallel_count - fixed);
         do {
             r.point = r.iteration = ++r.clock;
             for (uint32_t phase = 0; phase < k->phase_count; phase++)

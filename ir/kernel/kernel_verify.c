@@ -245,8 +245,8 @@ static void check_bounded(struct verifier *v, uint32_t i)
     if (!k->macro_tile_vars || (i != k->macro_tile_vars && i != k->parallel_count) || kernel_find_bounded(k) != i)
         complain(v, "variable %u: is bounded, and is not a stage's first", i);
     else if (k->bound >= k->tensor_count || k->tensors[k->bound].type != WNNOperandDataType_Int32 ||
-             k->tensors[k->bound].written)
-        complain(v, "variable %u: its bound is no int32 tensor that is read", i);
+             k->tensors[k->bound].elements < 2 || k->tensors[k->bound].written)
+        complain(v, "variable %u: its bound is no pair of int32 that is read", i);
 }
 
 static void check_var(struct verifier *v, uint32_t i)

@@ -8,10 +8,6 @@
 
 #include "passes/support.h"
 
-/* The exponential of what is so far below the largest score is 0 in float32, whatever the scores are that real networks have.
- */
-static const double nothing_below = -1e30;
-
 static int64_t divide_up(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
@@ -164,129 +160,45 @@ static bool is_mask(const struct value *v)
     return t->rank >= 2 && t->dims[t->rank - 2] > 1 && t->dims[t->rank - 1] > 1;
 }
 
-/* Returns the value that node i of the chain makes its result of, element by element. */
-static const struct value *carried_by(const struct attention *a, uint32_t i)
+const struct value *attention_carried(const struct attention *a, uint32_t i)
 {
     return i + 1 < a->chain_count ? a->chain[i + 1]->results[0] : (a->ungroup ? a->ungroup : a->scores)->results[0];
 }
 
-/* Finds the masks.  Returns false if there are too many. */
+/* Returns whether a value is computed by the nodes that say which keys count. */
+static bool is_condition(const struct attention_bound *b, const struct value *v)
+{
+    for (uint32_t i = 0; i < b->node_count; i++)
+        if (b->nodes[i].node->results[0] == v)
+            return true;
+    return false;
+}
+
+/* Adds the masks among the operands of n.  `carried` is none.  Returns false if there are too many. */
+static bool add_masks(struct attention *a, const struct node *n, const struct value *carried)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct value *v = n->inputs[i].value;
+
+        if (!v || v == carried || is_condition(&a->bound, v) || !is_mask(v) || (a->mask_count && a->masks[0] == v))
+            continue;
+        if (a->mask_count == ATTENTION_MASKS_MAX)
+            return false;
+        a->masks[a->mask_count++] = v;
+    }
+    return true;
+}
+
+/* Finds the masks that are tensors.  Returns false if there are too many. */
 static bool find_masks(struct attention *a)
 {
-    const struct attention_bound *b = &a->bound;
-    const struct value *condition = b->node_count ? b->nodes[b->node_count - 1]->results[0] : NULL;
-
-    for (uint32_t i = 0; i < a->chain_count; i++) {
-        const struct node *n = a->chain[i];
-
-        for (uint32_t j = 0; j < n->input_count; j++) {
-            const struct value *v = n->inputs[j].value;
-
-            if (!v || v == carried_by(a, i) || v == condition || !is_mask(v) || (a->mask_count && a->masks[0] == v))
-                continue;
-            if (a->mask_count == ATTENTION_MASKS_MAX)
-                return false;
-            a->masks[a->mask_count++] = v;
-        }
-    }
-    return true;
-}
-
-/* ---- which keys count ---- */
-
-/* Returns the number of element i of a constant of whole numbers. */
-static int64_t constant_integer(const struct value *v, int64_t i)
-{
-    const char *at = (const char *)v->constant->data + i * (int64_t)dtype_size(v->type.type); /* lent bytes lie anywhere */
-    int64_t wide;
-    int32_t narrow;
-
-    if (v->type.type == WNNOperandDataType_Int64) {
-        memcpy(&wide, at, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, at, sizeof narrow);
-    return narrow;
-}
-
-static bool is_integer(const struct value *v)
-{
-    return v->type.type == WNNOperandDataType_Int32 || v->type.type == WNNOperandDataType_Int64;
-}
-
-/* Returns whether a value is the constant 0, 1, 2 ... along the keys. */
-static bool counts_keys(const struct value *v, int64_t keys)
-{
-    if (v->kind != VALUE_CONSTANT || !v->constant || !v->constant->data || !is_integer(v) || !v->type.rank ||
-        v->type.dims[v->type.rank - 1] != keys || type_elements(&v->type) != keys)
-        return false;
-    for (int64_t i = 0; i < keys; i++)
-        if (constant_integer(v, i) != i)
+    for (uint32_t i = 0; i < a->chain_count; i++)
+        if (!add_masks(a, a->chain[i], attention_carried(a, i)))
+            return false;
+    for (uint32_t i = 0; i < a->bound.node_count; i++)
+        if (!add_masks(a, a->bound.nodes[i].node, NULL))
             return false;
     return true;
-}
-
-/* Finds what keys are compared with, if the comparison (or, with `negated`, its contrary) holds up to one of them. */
-static bool find_comparison(const struct node *n, bool negated, int64_t keys, struct attention_bound *b)
-{
-    enum op op = n->op;
-    const struct value *key = n->inputs[0].value, *other = n->inputs[1].value;
-
-    if (op != OP_GREATER && op != OP_GREATER_OR_EQUAL && op != OP_LESSER && op != OP_LESSER_OR_EQUAL)
-        return false;
-    if (!counts_keys(key, keys)) { /* last >= key is key <= last */
-        const struct value *first = key;
-
-        key = other;
-        other = first;
-        op = op == OP_GREATER            ? OP_LESSER
-             : op == OP_LESSER           ? OP_GREATER
-             : op == OP_GREATER_OR_EQUAL ? OP_LESSER_OR_EQUAL
-                                         : OP_GREATER_OR_EQUAL;
-    }
-    if (negated)
-        op = op == OP_GREATER            ? OP_LESSER_OR_EQUAL
-             : op == OP_GREATER_OR_EQUAL ? OP_LESSER
-             : op == OP_LESSER           ? OP_GREATER_OR_EQUAL
-                                         : OP_GREATER;
-    if ((op != OP_LESSER && op != OP_LESSER_OR_EQUAL) || !counts_keys(key, keys) || !is_integer(other) ||
-        (other->type.rank && other->type.dims[other->type.rank - 1] != 1) || other->kind == VALUE_CONSTANT)
-        return false;
-    b->last = other;
-    b->is_end = op == OP_LESSER;
-    return true;
-}
-
-/* Finds the bound in the condition of the chain's last node but for casts, where(condition, scores, very small).  In front of
- * another node it would be none: scores could grow again behind it. */
-static void find_bound(struct attention *a)
-{
-    const struct node *n, *reversed[ATTENTION_CONDITIONS_MAX];
-    struct attention_bound b = {0};
-    bool negated = false;
-    double otherwise;
-    uint32_t i = 0;
-
-    while (i < a->chain_count && a->chain[i]->op == OP_CAST)
-        i++;
-    n = i < a->chain_count ? a->chain[i] : NULL;
-    if (!n || n->op != OP_WHERE || n->inputs[1].value != carried_by(a, i) ||
-        !value_splat_number(n->inputs[2].value, &otherwise) || !(otherwise <= nothing_below))
-        return;
-    for (const struct node *c = n->inputs[0].value->producer; c && b.node_count < ATTENTION_CONDITIONS_MAX;
-         c = c->inputs[0].value->producer) {
-        reversed[b.node_count++] = c;
-        if (c->op != OP_LOGICAL_NOT) {
-            if (!find_comparison(c, negated, a->keys, &b))
-                return;
-            b.where = n;
-            for (uint32_t k = 0; k < b.node_count; k++)
-                b.nodes[k] = reversed[b.node_count - 1 - k];
-            a->bound = b;
-            return;
-        }
-        negated = !negated;
-    }
 }
 
 bool attention_find(const struct node *softmax, struct attention *a)
@@ -297,7 +209,7 @@ bool attention_find(const struct node *softmax, struct attention *a)
     if (softmax->op != OP_SOFTMAX || softmax->args.softmax.axis + 1 != weights->type.rank || !is_float(weights) ||
         !find_product(weights, a) || !find_scores(softmax->inputs[0].value, a) || !read_sizes(a))
         return false;
-    find_bound(a);
+    attention_find_bound(a);
     return find_masks(a);
 }
 
@@ -356,7 +268,7 @@ int64_t attention_block_keys(const struct attention *a, const struct target *t, 
     const double cache = facts->attention.block_share * (double)(facts->cache.l1_way_bytes * facts->cache.l1_ways);
     int64_t keys = (int64_t)(cache / (double)(tile_rows * (int64_t)sizeof(float)));
 
-    if (a->bound.last && keys > facts->attention.bounded_keys)
+    if (a->bound.edge_count && keys > facts->attention.bounded_keys)
         keys = facts->attention.bounded_keys;
     while (keys >= facts->attention.block_least && a->keys % keys)
         keys--;

@@ -9,24 +9,36 @@
 #include "passes/passes.h"
 
 enum {
-    ATTENTION_CHAIN_MAX = 8,      /* element-wise nodes between the scores and the softmax */
-    ATTENTION_CONDITIONS_MAX = 4, /* nodes that say which keys count, in front of those */
-    ATTENTION_CASTS_MAX = 4,      /* casts beside the chain */
-    ATTENTION_BATCH_MAX = 3,      /* dimensions of a batch that are not 1 */
+    ATTENTION_CHAIN_MAX = 8,       /* element-wise nodes between the scores and the softmax */
+    ATTENTION_CONDITIONS_MAX = 12, /* nodes that say which keys count, in front of those */
+    ATTENTION_EDGES_MAX = 4,       /* comparisons among these */
+    ATTENTION_CASTS_MAX = 4,       /* casts beside the chain */
+    ATTENTION_BATCH_MAX = 3,       /* dimensions of a batch that are not 1 */
     ATTENTION_MASKS_MAX = 2
 };
 
+/** Is a comparison of the keys' numbers with one that is known when the graph runs.  All of them hold for keys that count. */
+struct attention_edge {
+    const struct value *at; /* integers, broadcast to the softmax's operand with one key */
+    bool is_first;          /* keys count from it on, else up to it */
+    bool is_inside;         /* the key of that number counts */
+};
+
+/** Is a node that says which keys count. */
+struct attention_condition {
+    const struct node *node;
+    const struct node *mask; /* the node of the chain that it is there for */
+};
+
 /**
- * Says up to which key the scores of a row count: in each row `last` (or `end`, which is one more) is a number that is known
- * when the graph runs.  The scores of all keys beyond are replaced by one so small that its exponential is 0.
+ * Says which keys count.  The last nodes of the chain make the scores of all others so small that their exponentials are 0.
+ * Which keys a row has is known from the comparisons alone, or a row that has none is all NaN.
  */
 struct attention_bound {
-    const struct value *last; /* int32 or int64, broadcast to the softmax's operand with one key; NULL: all keys count */
-    bool is_end;              /* it is the number of keys that count, else that of the last one */
-    const struct node *where; /* the node that replaces scores */
-    /* The condition's nodes, the first of which compares keys with `last`; the last one is where's first operand. */
+    uint32_t edge_count; /* 0: all keys count, as far as is known */
+    struct attention_edge edges[ATTENTION_EDGES_MAX];
     uint32_t node_count;
-    const struct node *nodes[ATTENTION_CONDITIONS_MAX];
+    struct attention_condition nodes[ATTENTION_CONDITIONS_MAX]; /* in the order in which they are computed, for each mask */
 };
 
 /**
@@ -62,6 +74,10 @@ struct attention {
  * false if there is none.
  */
 bool attention_find(const struct node *softmax, struct attention *a);
+/** Finds out which keys of an attention count, whose other members are there but for the masks. */
+void attention_find_bound(struct attention *a);
+/** Returns the value that node i of the chain makes its result of, element by element. */
+const struct value *attention_carried(const struct attention *a, uint32_t i);
 /**
  * Returns whether there are so few rows that vectors run along keys and columns: K is transposed then, block by block.  With
  * more they run along rows, and nothing is transposed but those of Q.

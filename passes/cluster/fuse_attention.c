@@ -42,7 +42,7 @@ static bool is_better(const struct attention *a, const struct target *t)
 
     if (attention_has_few_rows(a, t))
         return (!t->takes_node && !t->device) ||
-               a->group * a->rows <= (a->bound.last ? facts->bounded_rows : facts->few_rows_best);
+               a->group * a->rows <= (a->bound.edge_count ? facts->bounded_rows : facts->few_rows_best);
     return a->rows >= facts->rows_least && a->keys >= facts->keys_least &&
            ((!t->takes_node && !t->device) || scores >= facts->scores_least);
 }
@@ -123,7 +123,7 @@ static void list_members(const struct graph *g, const struct attention *a, const
     for (uint32_t i = 0; i < a->cast_count; i++)
         join(&found, a->casts[i]);
     for (uint32_t i = 0; i < a->bound.node_count; i++)
-        join(&found, a->bound.nodes[i]);
+        join(&found, a->bound.nodes[i].node);
     join_operand(&found, a->scores->inputs[0].value, true);
     join_operand(&found, a->scores->inputs[1].value, few);
     join_operand(&found, a->product->inputs[1].value, few);
@@ -154,32 +154,56 @@ static bool is_free(const struct attention *a, const struct target *t)
     return !a->softmax->cluster;
 }
 
+/* Returns whether something else reads nodes of the bound, too. */
+static bool is_bound_shared(const struct attention_bound *b)
+{
+    for (uint32_t i = 0; i < b->node_count; i++)
+        if (b->nodes[i].node->cluster || !value_only_use(b->nodes[i].node->results[0]))
+            return true;
+    return false;
+}
+
+/* Removes the nodes of a bound that nobody reads any more. */
+static void remove_unread(const struct attention_bound *b)
+{
+    for (uint32_t i = b->node_count; i-- > 0;) {
+        struct node *n = (struct node *)(uintptr_t)b->nodes[i].node;
+        bool is_last = true; /* of the entries that name it */
+
+        for (uint32_t j = 0; j < i; j++)
+            is_last &= b->nodes[j].node != n;
+        if (is_last && !n->results[0]->uses && !n->results[0]->output_uses)
+            node_remove(n);
+    }
+}
+
 /* Gives the attention nodes of its own for its bound, where other readers have them, too.  Returns false if memory ran out. */
 static bool own_bound(struct graph *g, struct attention *a)
 {
     const struct attention_bound *b = &a->bound;
-    struct node *where = (struct node *)(uintptr_t)b->where;
-    struct value *last = NULL;
-    bool shared = false;
+    struct value *copies[ATTENTION_CONDITIONS_MAX];
 
-    for (uint32_t i = 0; i < b->node_count; i++)
-        shared |= b->nodes[i]->cluster || !value_only_use(b->nodes[i]->results[0]);
-    if (!shared)
+    if (!is_bound_shared(b))
         return true;
     for (uint32_t i = 0; i < b->node_count; i++) {
-        const struct node *n = b->nodes[i];
-        struct value *inputs[2] = {n->inputs[0].value, n->input_count > 1 ? n->inputs[1].value : NULL};
+        const struct node *n = b->nodes[i].node;
+        struct node *mask = (struct node *)(uintptr_t)b->nodes[i].mask;
+        struct value *inputs[3] = {NULL};
 
-        if (last)
-            inputs[0] = last;
-        last = make_node(g, where, n->op, n, n->input_count, inputs, n->options, &n->args);
-        if (!last)
+        for (uint32_t slot = 0; slot < n->input_count; slot++) {
+            inputs[slot] = n->inputs[slot].value;
+            for (uint32_t j = 0; j < i; j++)
+                if (b->nodes[j].mask == mask && b->nodes[j].node->results[0] == n->inputs[slot].value)
+                    inputs[slot] = copies[j];
+        }
+        copies[i] = make_node(g, mask, n->op, n, n->input_count, inputs, n->options, &n->args);
+        if (!copies[i])
             return false;
+        for (uint32_t slot = 0; slot < mask->input_count; slot++)
+            if (mask->inputs[slot].value == n->results[0])
+                node_set_input(mask, slot, copies[i]);
     }
-    node_set_input(where, 0, last);
-    for (uint32_t i = b->node_count; i-- > 0;)
-        if (!b->nodes[i]->results[0]->uses && !b->nodes[i]->results[0]->output_uses)
-            node_remove((struct node *)(uintptr_t)b->nodes[i]);
+    remove_unread(b);
     return attention_find(a->softmax, a);
 }
 

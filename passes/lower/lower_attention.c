@@ -5,7 +5,7 @@
  * along them everywhere, with few rows along keys and columns:
  *
  *              with many rows, all locals [...][row]                  with few rows, all locals [row][...]
- *   bound      how many blocks of keys count, if the graph says it    likewise
+ *   bound      which blocks of keys count, if the graph says it       likewise
  *   query      Q^T of the rows, [depth]                               -
  *   mask       operands of the chain that differ from row to row and  -
  *              from key to key, [key]
@@ -31,7 +31,7 @@ struct builder {
     int64_t tile_rows, block_keys;
     int64_t rows_at_once; /* of few rows: those that share what is loaded of K */
     int64_t blocks;       /* of keys, in the matmul with V */
-    bool bounded;         /* LOCAL_MASK + mask_count says how many of them count */
+    bool bounded;         /* LOCAL_MASK + mask_count says which of them count: the first, and the first behind them */
     /* Variables of the macro-tile: the dimensions of the batch, the head of a group and the block of rows, in whose places
      * there are no dimensions.  With few rows those of a group are rows. */
     uint32_t batch_var[ATTENTION_BATCH_MAX], group_var, block_var;
@@ -186,41 +186,80 @@ static bool guard_row(struct part *st, struct map *m, const struct row *row)
     return map_guard(&st->stage.l, m, 1, &(struct kguard){row->of_head, st->b->a.rows});
 }
 
-static union scalar whole_number(enum ktype type, int64_t value)
+static uint32_t whole_number(struct part *st, int64_t value)
 {
-    return type == KT_I64 ? (union scalar){.i64 = value} : (union scalar){.i32 = (int32_t)value};
+    return kernel_const(st->stage.l.k, KT_I64, (union scalar){.i64 = value});
+}
+
+/* Returns the number of an edge in the form "keys count from it on" or "keys before it count", cut to what lies around the
+ * keys. */
+static uint32_t edge_of(struct part *st, const struct attention_edge *edge, const struct row *row)
+{
+    const struct builder *b = st->b;
+    struct kernel *k = st->stage.l.k;
+    const enum ktype type = ktype_of(edge->at->type.type);
+    const struct kguard guard = {row->of_head, b->a.rows};
+    struct map m = row_map(st, edge->at, row);
+    uint32_t e = lower_guarded(&st->stage.l, edge->at, &m, 1, &guard, (union scalar){.u64 = 0});
+
+    if (e == KEXPR_NONE)
+        return e;
+    if (type == KT_U64) /* the largest of them are not negative */
+        e = kernel_op2(k, K_MIN, e, kernel_const(k, type, (union scalar){.u64 = (uint64_t)b->a.keys}));
+    if (type != KT_I64)
+        e = kernel_cast(k, KT_I64, e);
+    e = kernel_op2(k, K_MAX, kernel_op2(k, K_MIN, e, whole_number(st, b->a.keys)), whole_number(st, -1));
+    return edge->is_first == edge->is_inside ? e : kernel_op2(k, K_ADD, e, whole_number(st, 1));
+}
+
+/* Reduces a number over the rows of the macro-tile.  Rows that are missing have `neutral` instead. */
+static uint32_t over_rows(struct part *st, const struct row *row, enum kreduce kind, uint32_t e, int64_t neutral)
+{
+    struct kernel *k = st->stage.l.k;
+    uint32_t inside;
+
+    if (e == KEXPR_NONE || k->exprs[e].op == K_CONST)
+        return e;
+    inside = lower_condition(&st->stage.l, 1, &(struct kguard){row->of_head, st->b->a.rows});
+    if (inside == KEXPR_NONE || k->exprs[inside].op != K_CONST)
+        e = kernel_op3(k, K_SELECT, inside, e, whole_number(st, neutral));
+    return kernel_reduce(k, kind, e);
 }
 
 /*
- * Counts the blocks of keys that count for some row of the macro-tile.  A row without any has the same weight for all keys, so
+ * Finds the blocks of keys that count for some row of the macro-tile.  A row without any has the same weight for all keys, so
  * that all of them count.
  */
 static bool make_bound(struct builder *b)
 {
-    const struct value *last = b->a.bound.last;
+    const struct attention_bound *bound = &b->a.bound;
     struct part st;
     bool good = part_begin(&st, b);
 
     if (good) {
         struct kernel *k = st.stage.l.k;
-        const enum ktype type = ktype_of(last->type.type);
         struct row row = row_of(&st, stage_var(&st.stage, KVAR_REDUCED, b->tile_rows));
-        struct map m = row_map(&st, last, &row);
-        const struct kguard guard = {row.of_head, b->a.rows};
-        const int64_t first = b->a.bound.is_end; /* of the numbers with which some key counts */
-        uint32_t e = lower_guarded(&st.stage.l, last, &m, 1, &guard, whole_number(type, first)), count;
+        const uint32_t zero = whole_number(&st, 0), one = whole_number(&st, 1), size = whole_number(&st, b->block_keys);
+        uint32_t first = zero, end = whole_number(&st, b->a.keys), none;
 
-        good = e != KEXPR_NONE;
+        for (uint32_t i = 0; i < bound->edge_count; i++) {
+            const uint32_t e = edge_of(&st, &bound->edges[i], &row);
+
+            if (bound->edges[i].is_first)
+                first = kernel_op2(k, K_MAX, first, e);
+            else
+                end = kernel_op2(k, K_MIN, end, e);
+        }
+        none = kernel_op3(k, K_SELECT, kernel_op2(k, K_LE, end, first), one, zero);
+        none = kernel_op2(k, K_LT, zero, over_rows(&st, &row, KR_MAX, none, 0));
+        first = kernel_op2(k, K_DIV, over_rows(&st, &row, KR_MIN, first, b->a.keys), size);
+        end = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, over_rows(&st, &row, KR_MAX, end, 0), one), size);
+        first = kernel_op3(k, K_SELECT, none, zero, first);
+        end = kernel_op3(k, K_SELECT, none, whole_number(&st, b->blocks), kernel_op2(k, K_ADD, end, one));
+        good = first != KEXPR_NONE && end != KEXPR_NONE;
         if (good) {
-            const uint32_t all = kernel_const(k, type, whole_number(type, b->blocks));
-            const uint32_t least = kernel_const(k, type, whole_number(type, first));
-
-            count = kernel_op2(k, K_MIN, kernel_reduce(k, KR_MAX, e), kernel_const(k, type, whole_number(type, b->a.keys)));
-            count = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, count, least),
-                               kernel_const(k, type, whole_number(type, b->block_keys)));
-            count = kernel_op2(k, K_MIN, kernel_op2(k, K_ADD, count, kernel_const(k, type, whole_number(type, 1))), all);
-            count = kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, kernel_reduce(k, KR_MIN, e), least), all, count);
-            store_local(&st, LOCAL_MASK + b->a.mask_count, kaffine_const(0), kernel_cast(k, KT_I32, count));
+            store_local(&st, LOCAL_MASK + b->a.mask_count, kaffine_const(0), kernel_cast(k, KT_I32, first));
+            store_local(&st, LOCAL_MASK + b->a.mask_count, kaffine_const(1), kernel_cast(k, KT_I32, end));
         }
     }
     return stage_end(&st.stage, good, "bound", KSTAGE_ALWAYS);
@@ -579,7 +618,7 @@ static void add_locals(struct builder *b)
     for (uint32_t i = 0; i < b->a.mask_count; i++)
         kernel_local(b->stages.kernel, mask_type(b->a.masks[i]), b->few ? 1 : b->a.keys * b->tile_rows);
     if (b->bounded)
-        kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 1);
+        kernel_local(b->stages.kernel, WNNOperandDataType_Int32, 2);
 }
 
 struct kernel *lower_attention(const struct target *target, const struct node_table *t, const struct node *n,
@@ -595,7 +634,7 @@ struct kernel *lower_attention(const struct target *target, const struct node_ta
     b.block_keys = attention_block_keys(&b.a, target, b.tile_rows);
     b.rows_at_once = attention_rows_at_once(target, b.tile_rows);
     b.blocks = b.a.keys / b.block_keys;
-    b.bounded = b.a.bound.last && b.blocks > 1;
+    b.bounded = b.a.bound.edge_count && b.blocks > 1;
     b.stages = (struct stages){.table = t, .anchor = n};
     choose_macro_tiles(&b);
     if (!stages_begin(&b.stages, "attention"))

@@ -42,8 +42,7 @@ struct kernel *stages_end(struct stages *s, bool good);
 bool stage_begin(struct stage *st, struct stages *of);
 /** Adds a variable to the stage and returns it as a form. */
 struct kaffine stage_var(struct stage *st, enum kvar_kind kind, int64_t size);
-/** Adds a variable of which only so many values count as the first element of an int32 local says, as kernel_bounded_var does.
- */
+/** Adds a variable of which only the values count that the two elements of an int32 local say, as kernel_bounded_var does. */
 struct kaffine stage_bounded_var(struct stage *st, enum kvar_kind kind, int64_t size, uint32_t bound);
 /** Returns the stage's tensor for a local. */
 uint32_t stage_local(struct stage *st, uint32_t local, bool written);
