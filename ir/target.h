@@ -13,14 +13,24 @@
 
 #include "ir/graph/ir.h"
 
+/** Says by what instructions sums of products of bytes are computed, four products to a lane of 32 bits. */
+enum byte_arithmetic {
+    BYTES_NONE,        /* by none: such numbers are multiplied as floats */
+    BYTES_MIXED,       /* unsigned times signed, added to a lane (vpdpbusd of AVX512_VNNI and AVX-VNNI) */
+    BYTES_SIGNED,      /* signed times signed, added to a lane (sdot of Arm's dotprod) */
+    BYTES_MIXED_PAIRS, /* unsigned times signed, added up by twos to 16 bits, where they may saturate (vpmaddubsw of AVX2);
+                          signed numbers of 16 bits, added up by twos to 32 (vpmaddwd) */
+    BYTES_SIGNED_PAIRS /* signed times signed to 16 bits, and those by twos to 32 (smull, sadalp of AArch64) */
+};
+
 /** Says what an instruction set offers: all that schedules and code generators ask of one. */
 struct isa {
-    uint32_t vector_bits;  /* preferred width */
-    bool fma;              /* llvm.fma is one instruction */
-    bool relaxed_fma;      /* there is an instruction for multiply-adds which may round once or twice (relaxed SIMD) */
-    bool f16;              /* conversions between half and float are instructions */
-    bool bf16;             /* rounding vectors of 8 and 16 floats to bfloat16 is an instruction (AVX512_BF16) */
-    bool byte_products;    /* adding four products of bytes to a lane of 32 bits is an instruction (AVX512_VNNI, AVX-VNNI) */
+    uint32_t vector_bits; /* preferred width */
+    bool fma;             /* llvm.fma is one instruction */
+    bool relaxed_fma;     /* there is an instruction for multiply-adds which may round once or twice (relaxed SIMD) */
+    bool f16;             /* conversions between half and float are instructions */
+    bool bf16;            /* rounding vectors of 8 and 16 floats to bfloat16 is an instruction (AVX512_BF16) */
+    enum byte_arithmetic byte_products;
     bool rounding;         /* rounding to whole numbers is an instruction */
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
@@ -385,7 +395,7 @@ struct target {
      */
     struct constant_pool *pool;
     /** Says that the other operand of a matmul with such weights of 4 or 8 bits may be rounded to 8 bits, block by block, and
-     * that the processor multiplies bytes. */
+     * that the processor multiplies bytes (isa.byte_products). */
     bool rounds_operands;
     /** Describes the device with work-groups that kernels run on.  NULL: a processor. */
     const struct gpu_facts *device;

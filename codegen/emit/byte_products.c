@@ -2,50 +2,31 @@
 /* Emits sums of products of bytes. */
 #include "codegen/emit/byte_products.h"
 
-#include <stdio.h>
-
+#include "codegen/emit/byte_words.h"
 #include "codegen/emit/expression.h"
 #include "codegen/emit/memory.h"
 #include "codegen/emit/type.h"
 
 enum {
     BYTES = 4,                /* of a word: products that an instruction adds to a lane */
-    HALVES = 2,               /* a word of B has as many 4-bit numbers above those of the first four steps */
+    BYTE_MIDDLE = 128,        /* what unsigned bytes are more than signed ones */
+    HALVES = BYTE_WORDS_MOST, /* a word of B has as many 4-bit numbers above those of the first four steps */
     LOW_NIBBLES = 0x0f0f0f0f, /* of the bytes of a word */
     ONES = 0x01010101,        /* a word of four times 1 */
     SIGNS = (int)0x80808080   /* of the bytes of a word */
 };
 
-/* Returns the i-th byte of every word. */
-static V byte_of(const struct build *m, V words, uint32_t i, bool is_signed)
+/* Says how the kernel's words are multiplied.  Pairs of numbers of 4 bits times bytes fit 16 bits. */
+static struct byte_form form_of(const struct emitter *e, const struct context *cx)
 {
-    const uint32_t lanes = lanes_of(words);
-    V left = splat(m, const_int(m, 32, 8 * (BYTES - 1 - i)), lanes), right = splat(m, const_int(m, 32, 8 * (BYTES - 1)), lanes);
-    V high = LLVMBuildShl(m->b, words, left, "");
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
 
-    return is_signed ? LLVMBuildAShr(m->b, high, right, "") : LLVMBuildLShr(m->b, high, right, "");
+    return byte_form_of(&e->m, cx->lanes, p->both_signed, !p->whole, p->narrow);
 }
 
-/* Adds to each lane of sum the four products of unsigned bytes of u and signed bytes of s. */
-static V add_products(const struct build *m, V sum, V u, V s)
+static uint32_t halves_of(const struct byte_products *p)
 {
-    const uint32_t lanes = lanes_of(sum);
-    char name[48];
-
-    if (m->isa->byte_products && (lanes == 4 || lanes == 8 || lanes == 16)) {
-        V args[3] = {sum, u, s};
-
-        snprintf(name, sizeof name, "llvm.x86.avx512.vpdpbusd.%u", 32 * lanes);
-        return call_intrinsic(m, name, NULL, 0, args, 3);
-    }
-    for (uint32_t i = 0; i < BYTES; i++)
-        sum = LLVMBuildAdd(m->b, sum, LLVMBuildMul(m->b, byte_of(m, u, i, false), byte_of(m, s, i, true), ""), "");
-    return sum;
-}
-
-static void add_to(const struct build *m, V slot, T type, V u, V s)
-{
-    LLVMBuildStore(m->b, add_products(m, LLVMBuildLoad2(m->b, type, slot, ""), u, s), slot);
+    return p->whole ? 1 : HALVES;
 }
 
 /* The loops over the steps of a word are not emitted: their variables are 0. */
@@ -74,53 +55,94 @@ static V numbers_of(const struct emitter *e, V words, uint32_t h)
     return LLVMBuildBitCast(m->b, half, LLVMTypeOf(words), "");
 }
 
+/* Returns whether signed bytes of B are multiplied as unsigned ones. */
+static bool is_flipped(const struct byte_products *p)
+{
+    return p->whole && !p->columns && !p->both_signed;
+}
+
 uint32_t byte_products_corrections(const struct emitter *e, const struct context *cx)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
 
-    return p->columns ? cx->tile->vectors : p->zero != KEXPR_NONE || p->whole ? cx->tile->rows : 0;
+    if (p->columns)
+        return p->both_signed && p->a_zero == KEXPR_NONE ? 0 : cx->tile->vectors;
+    return p->zero != KEXPR_NONE || is_flipped(p) ? cx->tile->rows : 0;
+}
+
+/* Makes the numbers of a vector of B's words ready, by halves of 4-bit numbers. */
+static void load_b(struct emitter *e, const struct context *cx, const struct byte_form *f, uint32_t vector,
+                   struct byte_words *b)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct context of = context_of_copy(cx, vector);
+    const struct build *m = &e->m;
+    V words = p->whole ? emit_load_words(e, &of, p->words) : expr_value_lanes(e, &of, p->words, cx->lanes);
+
+    frame_here(&e->frame);
+    if (is_flipped(p)) /* more 128 the bytes are unsigned */
+        words = LLVMBuildXor(m->b, words, splat(m, const_int(m, 32, SIGNS), cx->lanes), "");
+    for (uint32_t h = 0; h < halves_of(p); h++)
+        b[h] = byte_words_of(m, f, p->whole ? words : numbers_of(e, words, h));
+}
+
+/* Makes the bytes of a row of A ready that belong to these. */
+static void load_a(struct emitter *e, const struct context *cx, const struct byte_form *f, uint32_t row, struct byte_words *a)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct context of = context_of_copy(cx, row * cx->tile->vectors);
+    const struct build *m = &e->m;
+
+    for (uint32_t h = 0; h < halves_of(p); h++) {
+        V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
+        frame_here(&e->frame);
+        bytes = splat(m, bytes, cx->lanes);
+        if (p->both_signed || !p->columns) /* less 128 they are signed */
+            bytes = LLVMBuildXor(m->b, bytes, splat(m, const_int(m, 32, SIGNS), cx->lanes), "");
+        a[h] = byte_words_of(m, f, bytes);
+    }
 }
 
 void byte_products_step(struct emitter *e, const struct context *cx, const V *sums, const V *corrections)
 {
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct build *m = &e->m;
-    const uint32_t vectors = cx->tile->vectors;
-    const T type = type_lanes(type_int(m, 32), cx->lanes);
-    const V ones = splat(m, const_int(m, 32, ONES), cx->lanes), signs = splat(m, const_int(m, 32, SIGNS), cx->lanes);
-    const uint32_t halves = p->whole ? 1 : HALVES;
-    V b[COPIES_MAX][HALVES];
+    const struct byte_form f = form_of(e, cx);
+    const uint32_t vectors = cx->tile->vectors, halves = halves_of(p);
+    const bool corrects = byte_products_corrections(e, cx) != 0;
+    struct byte_words ones[HALVES], a[HALVES], b[COPIES_MAX][HALVES];
 
     open_word(e);
+    frame_here(&e->frame);
+    for (uint32_t h = 0; h < HALVES; h++)
+        ones[h] = byte_words_of(m, &f, splat(m, const_int(m, 32, ONES), cx->lanes));
     for (uint32_t v = 0; v < vectors; v++) {
-        const struct context of = context_of_copy(cx, v);
-        V words = p->whole ? emit_load_words(e, &of, p->words) : expr_value_lanes(e, &of, p->words, cx->lanes);
-
-        frame_here(&e->frame);
-        for (uint32_t h = 0; h < halves; h++) {
-            b[v][h] = p->whole ? words : numbers_of(e, words, h);
-            if (p->whole && !p->columns) /* more 128 the bytes are unsigned */
-                b[v][h] = LLVMBuildXor(m->b, words, signs, "");
-            if (p->columns)
-                add_to(m, corrections[v], type, ones, b[v][h]);
-        }
+        load_b(e, cx, &f, v, b[v]);
+        if (p->columns && corrects)
+            byte_words_add(m, &f, corrections[v], ones, b[v], halves);
     }
     for (uint32_t row = 0; row < cx->tile->rows; row++) {
-        const struct context of = context_of_copy(cx, row * vectors);
-
-        for (uint32_t h = 0; h < halves; h++) {
-            V a = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
-            frame_here(&e->frame);
-            a = splat(m, a, cx->lanes);
-            if (!p->columns) { /* less 128 the bytes are signed */
-                a = LLVMBuildXor(m->b, a, signs, "");
-                if (p->zero != KEXPR_NONE || p->whole)
-                    add_to(m, corrections[row], type, ones, a);
-            }
-            for (uint32_t v = 0; v < vectors; v++)
-                add_to(m, sums[row * vectors + v], type, p->columns ? a : b[v][h], p->columns ? b[v][h] : a);
-        }
+        load_a(e, cx, &f, row, a);
+        if (!p->columns && corrects)
+            byte_words_add(m, &f, corrections[row], ones, a, halves);
+        for (uint32_t v = 0; v < vectors; v++)
+            byte_words_add(m, &f, sums[row * vectors + v], p->columns ? a : b[v], p->columns ? b[v] : a, halves);
     }
+}
+
+/* Returns what a block's sum of B's column is multiplied by: A's zero point, or what is left of it if A became signed. */
+static V column_factor(struct emitter *e, const struct context *cx)
+{
+    const struct byte_products *p = &e->s->tile.blocks.bytes;
+    const struct build *m = &e->m;
+    V zero;
+
+    if (p->a_zero == KEXPR_NONE)
+        return const_int(m, 32, BYTE_MIDDLE);
+    zero = expr_value(e, cx, p->a_zero);
+    frame_here(&e->frame);
+    zero = LLVMBuildZExt(m->b, zero, type_int(m, 32), "");
+    return p->both_signed ? LLVMBuildSub(m->b, zero, const_int(m, 32, BYTE_MIDDLE), "") : zero;
 }
 
 V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy, V sum, const V *corrections)
@@ -128,28 +150,26 @@ V byte_products_value(struct emitter *e, const struct context *cx, uint32_t copy
     const struct byte_products *p = &e->s->tile.blocks.bytes;
     const struct context of = context_of_copy(cx, copy);
     const struct build *m = &e->m;
-    const T integers = type_lanes(type_int(m, 32), cx->lanes), floats = type_lanes(type_f32(m), cx->lanes);
+    const struct byte_form f = form_of(e, cx);
+    const T floats = type_lanes(type_f32(m), cx->lanes);
+    const bool corrects = byte_products_corrections(e, cx) != 0;
     V zero = p->zero != KEXPR_NONE && !p->columns ? expr_value_lanes(e, &of, p->zero, cx->lanes) : NULL;
-    V a_zero = p->a_zero != KEXPR_NONE ? expr_value(e, &of, p->a_zero) : NULL;
+    V factor = p->columns && corrects ? column_factor(e, &of) : NULL;
 
     frame_here(&e->frame);
-    if (a_zero)
-        a_zero = LLVMBuildZExt(m->b, a_zero, type_int(m, 32), "");
-    V value = LLVMBuildLoad2(m->b, integers, sum, "");
-    if (p->columns) {
-        V column = LLVMBuildLoad2(m->b, integers, corrections[copy % cx->tile->vectors], "");
-        column = a_zero ? LLVMBuildMul(m->b, column, splat(m, a_zero, cx->lanes), "")
-                        : LLVMBuildShl(m->b, column, splat(m, const_int(m, 32, 7), cx->lanes), ""); /* times 128 */
-        return LLVMBuildSIToFP(m->b, LLVMBuildSub(m->b, value, column, ""), floats, "");
+    V value = byte_sum_value(m, &f, sum);
+    if (factor) {
+        V column = byte_sum_value(m, &f, corrections[copy % cx->tile->vectors]);
+        value = LLVMBuildSub(m->b, value, LLVMBuildMul(m->b, column, splat(m, factor, cx->lanes), ""), "");
     }
-    if (p->whole) {
-        V row = LLVMBuildLoad2(m->b, integers, corrections[copy / cx->tile->vectors], "");
-        row = LLVMBuildShl(m->b, row, splat(m, const_int(m, 32, 7), cx->lanes), ""); /* times the 128 of B */
-        value = LLVMBuildSub(m->b, value, row, "");
+    if (is_flipped(p)) {
+        V row = byte_sum_value(m, &f, corrections[copy / cx->tile->vectors]);
+        V middle = splat(m, const_int(m, 32, BYTE_MIDDLE), cx->lanes); /* of B */
+        value = LLVMBuildSub(m->b, value, LLVMBuildMul(m->b, row, middle, ""), "");
     }
     value = LLVMBuildSIToFP(m->b, value, floats, "");
     if (zero) {
-        V row = LLVMBuildLoad2(m->b, integers, corrections[copy / cx->tile->vectors], "");
+        V row = byte_sum_value(m, &f, corrections[copy / cx->tile->vectors]);
         value = op_mad(m, LLVMBuildFNeg(m->b, zero, ""), LLVMBuildSIToFP(m->b, row, floats, ""), value);
     }
     return value;

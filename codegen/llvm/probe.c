@@ -12,7 +12,28 @@
 
 #define WIDE "attributes #0 = { \"min-legal-vector-width\"=\"512\" \"prefer-vector-width\"=\"512\" }\n"
 
-enum question { CALLS_ADD, CALLS_DOUBLE, CALLS_DIVISION, CALLS_FMA, CALLS_HALF, CALLS_ROUND, ADD, MASKS, MASKS32, QUESTIONS };
+/* The sum of 16 products of bytes, of which LLVM makes dot products where there are any. */
+#define BYTES(a)                                                                                                               \
+    "define i32 @f(ptr %p, ptr %q) {\n"                                                                                        \
+    "  %a = load <16 x i8>, ptr %p\n  %b = load <16 x i8>, ptr %q\n"                                                           \
+    "  %c = " a " <16 x i8> %a to <16 x i32>\n  %d = sext <16 x i8> %b to <16 x i32>\n  %e = mul <16 x i32> %c, %d\n"          \
+    "  %r = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %e)\n  ret i32 %r\n}\n"                                         \
+    "declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)\n"
+
+enum question {
+    CALLS_ADD,
+    CALLS_DOUBLE,
+    CALLS_DIVISION,
+    CALLS_FMA,
+    CALLS_HALF,
+    CALLS_ROUND,
+    ADD,
+    MASKS,
+    MASKS32,
+    MIXED_BYTES,
+    SIGNED_BYTES,
+    QUESTIONS
+};
 
 static const char *const questions[QUESTIONS] = {
     [CALLS_ADD] = "define float @f(float %a, float %b) {\n  %r = fadd float %a, %b\n  ret float %r\n}\n",
@@ -38,6 +59,8 @@ static const char *const questions[QUESTIONS] = {
                 "  %r = call <8 x i32> @llvm.masked.load.v8i32.p0(ptr %p, i32 4, <8 x i1> %m, <8 x i32> zeroinitializer)\n"
                 "  store <8 x i32> %r, ptr %q\n  ret void\n}\n"
                 "declare <8 x i32> @llvm.masked.load.v8i32.p0(ptr, i32, <8 x i1>, <8 x i32>)\n" WIDE,
+    [MIXED_BYTES] = BYTES("zext"),
+    [SIGNED_BYTES] = BYTES("sext"),
 };
 
 /** Compiles one question to assembly; *out is NULL when the machine cannot compile it. */
@@ -93,6 +116,15 @@ static bool says(const struct probe *p, enum question q, const char *mark)
     return strstr(LLVMGetBufferStart(p->answers[q]), mark) != NULL;
 }
 
+static enum byte_arithmetic bytes_of_answers(const struct probe *p)
+{
+    if (!strncmp(p->triple, "aarch64", 7))
+        return says(p, SIGNED_BYTES, "sdot") ? BYTES_SIGNED : BYTES_SIGNED_PAIRS;
+    if (strncmp(p->triple, "x86_64", 6) != 0 || !says(p, MASKS32, "%ymm"))
+        return BYTES_NONE;
+    return says(p, MIXED_BYTES, "vpdpbusd") ? BYTES_MIXED : BYTES_MIXED_PAIRS;
+}
+
 static void describe(const struct probe *p, struct isa *isa)
 {
     bool x86 = !strncmp(p->triple, "x86_64", 6), riscv = !strncmp(p->triple, "riscv", 5), wasm = !strncmp(p->triple, "wasm", 4);
@@ -120,6 +152,7 @@ static void describe(const struct probe *p, struct isa *isa)
         .select_extremes = wasm && says(p, ADD, "f32x4"),
         .ternary_shuffles = x86 && says(p, ADD, "%zmm"),
         .scaling = x86 && says(p, MASKS, "{%k") && says(p, ADD, "%zmm"),
+        .byte_products = bytes_of_answers(p),
         .vector_bits = 128,
     };
     if (isa->scaling) {

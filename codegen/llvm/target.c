@@ -61,6 +61,18 @@ bool isa_divides_slowly(const char *cpu)
     return !cpu || strncmp(cpu, "znver", 5) != 0;
 }
 
+/* Returns what multiplies bytes on a processor with these features, whose triple is t's. */
+static enum byte_arithmetic bytes_of_features(const struct target *t, const char *f)
+{
+    const bool wide = has_feature(f, "avx512f") && has_feature(f, "avx512dq") && has_feature(f, "avx512vl");
+
+    if (!strncmp(t->triple, "aarch64", 7))
+        return has_feature(f, "dotprod") ? BYTES_SIGNED : BYTES_SIGNED_PAIRS;
+    if (!is_x86_64(t->triple) || !has_feature(f, "avx2"))
+        return BYTES_NONE;
+    return (wide && has_feature(f, "avx512vnni")) || has_feature(f, "avxvnni") ? BYTES_MIXED : BYTES_MIXED_PAIRS;
+}
+
 /* Returns what the features say. */
 static struct isa isa_of_features(const struct target *t, uint32_t vector_bits)
 {
@@ -72,7 +84,7 @@ static struct isa isa_of_features(const struct target *t, uint32_t vector_bits)
         .fma = !x86 || has_feature(f, "fma"), /* the other targets that matter have both from the start */
         .f16 = !x86 || has_feature(f, "f16c"),
         .bf16 = scaling && has_feature(f, "avx512bf16"),
-        .byte_products = (scaling && has_feature(f, "avx512vnni")) || (x86 && has_feature(f, "avxvnni")),
+        .byte_products = bytes_of_features(t, f),
         .rounding = !x86 || has_feature(f, "f16c"),
         .masks = x86 && has_feature(f, "avx512bw") && has_feature(f, "avx512vl"),
         .masks32 = x86 && has_feature(f, "avx2"),

@@ -64,10 +64,11 @@ struct schedule_expr {
  *                          over the eight numbers of a word: bits 4 * (2 j + i) of it belong to step (i, j).
  *
  * Factors and zero points change only from block to block of K.  The sum of a block is one of integers, which is exact.  A code
- * generator adds four products to a sum by one instruction: those of a word, or of 4-bit numbers for i and all j.
+ * generator adds four products to a sum at a time: those of a word, or of 4-bit numbers for i and all j.
  *
- * Such an instruction multiplies unsigned by signed bytes, so that one operand's zero point is taken off before and the other's
- * behind the sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.
+ * Where instructions multiply unsigned by signed bytes, one operand's zero point is taken off before and the other's behind the
+ * sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.  Where both operands
+ * are signed, 128 is taken off A, so that only zero points that are no constants are left.
  */
 struct byte_products {
     uint32_t a;                  /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
@@ -76,8 +77,10 @@ struct byte_products {
     uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */
     uint32_t zero;               /* B's; KEXPR_NONE: there is none */
     bool whole;                  /* B has signed bytes */
+    bool both_signed;            /* what is multiplied are signed bytes of either operand */
+    bool narrow;  /* all sums of a block fit 16 bits: instructions that add products up by twos need not make 32 of them */
     bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; otherwise A
-                      becomes signed, whole bytes of B unsigned, and rows are summed */
+                      becomes signed, whole bytes of B unsigned (but for both_signed), and rows are summed */
 };
 
 /** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */

@@ -7,7 +7,7 @@
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
-enum { BYTES_PER_WORD = 4 };
+enum { BYTES_PER_WORD = 4, BYTES_PER_PAIR = 2, NIBBLE_MOST = 15 };
 
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
@@ -117,10 +117,28 @@ static bool sums_columns(const struct schedule *s, const struct byte_products *p
 {
     const struct kexpr *zero = p->zero != KEXPR_NONE ? &s->kernel->exprs[p->zero] : NULL;
 
-    if (zero && (zero->op != K_CONST || zero->bits.f32 < 0 || zero->bits.f32 > 15))
+    if (zero && (zero->op != K_CONST || zero->bits.f32 < 0 || zero->bits.f32 > NIBBLE_MOST))
         return false;
     /* With another zero point than 128 the bytes of A less it may be no signed bytes. */
     return s->tile.mr >= s->tile.vectors || (p->whole && p->a_zero != KEXPR_NONE);
+}
+
+/* Returns whether instructions multiply signed bytes of both operands. */
+static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
+{
+    /* Unsigned bytes times signed ones do not fit pairs of 16 bits: they are multiplied as signed numbers of 16. */
+    return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS || (bytes == BYTES_MIXED_PAIRS && p->whole);
+}
+
+/* Returns whether all sums of `words` steps of 4-bit numbers fit 16 bits, where they are added up by twos. */
+static bool fits_pairs(const struct schedule *s, enum byte_arithmetic bytes, const struct byte_products *p, int64_t words)
+{
+    const int zero = p->columns && p->zero != KEXPR_NONE ? (int)s->kernel->exprs[p->zero].bits.f32 : 0;
+    const int b = zero > NIBBLE_MOST - zero ? zero : NIBBLE_MOST - zero,
+              a = p->columns && !p->both_signed ? UINT8_MAX : -INT8_MIN;
+
+    return !p->whole && (bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS) &&
+           words * BYTES_PER_PAIR * a * b <= INT16_MAX;
 }
 
 static bool is_one(const struct kexpr *x)
@@ -163,6 +181,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
         !find_b(s, unscaled(k, &k->exprs[dot->args[1]], depth_most, &p.b_factor), &p))
         return;
     p.columns = sums_columns(s, &p);
+    p.both_signed = multiplies_signed(target->isa.byte_products, &p);
     const uint32_t outside[3] = {p.a_factor, p.b_factor, p.zero};
     for (uint32_t i = 0; i < 3; i++) {
         const uint32_t d = outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]);
@@ -174,6 +193,7 @@ void bytes_choose(struct schedule *s, const struct target *target)
         block *= k->vars[k->parallel_count + r].size;
     if (block * BYTES_PER_WORD > BYTE_SUM_STEPS)
         return;
+    p.narrow = fits_pairs(s, target->isa.byte_products, &p, block);
     t->blocks.bytes = p;
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
     t->split = depth ? depth - 1 : KEXPR_NONE;

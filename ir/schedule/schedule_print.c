@@ -93,9 +93,10 @@ static void print_tile(const struct schedule *s, FILE *out)
     if (t->blocks.factor != KEXPR_NONE)
         fprintf(out, " times e%u", t->blocks.factor);
     if (t->blocks.bytes.a != KEXPR_NONE)
-        fprintf(out, " bytes e%u e%u%s times e%d e%d less e%d e%d%s", t->blocks.bytes.a, t->blocks.bytes.words,
+        fprintf(out, " bytes e%u e%u%s times e%d e%d less e%d e%d%s%s%s", t->blocks.bytes.a, t->blocks.bytes.words,
                 t->blocks.bytes.whole ? " whole" : "", (int)t->blocks.bytes.a_factor, (int)t->blocks.bytes.b_factor,
-                (int)t->blocks.bytes.a_zero, (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "");
+                (int)t->blocks.bytes.a_zero, (int)t->blocks.bytes.zero, t->blocks.bytes.columns ? " columns" : "",
+                t->blocks.bytes.both_signed ? " signed" : "", t->blocks.bytes.narrow ? " narrow" : "");
     fprintf(out, " guarded %u ranged %u branch %u zeros %u outer %u %u chains %u prefetch %d block %" PRId64, t->guarded,
             t->ranged, t->branch, t->zeros, t->b_outer, t->m_outer, t->chains, (int)t->prefetch_var, t->m_block);
     if (t->strided)

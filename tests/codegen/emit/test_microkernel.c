@@ -106,7 +106,7 @@ static bool multiplies_bytes(const struct kernel *k)
         struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
 
         all = all && (s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE && s->tile.blocks.bytes.whole) ==
-                         machine_get(i)->target.isa.byte_products;
+                         (machine_get(i)->target.isa.byte_products != BYTES_NONE);
         schedule_free(s);
     }
     return all;

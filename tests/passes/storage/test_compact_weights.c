@@ -267,7 +267,8 @@ static void the_other_operand_is_rounded_to_bytes(void **state)
     uint32_t multiply, round, bytes_made = 0;
 
     (void)state;
-    t.isa.byte_products = t.rounds_operands = true;
+    t.isa.byte_products = BYTES_MIXED;
+    t.rounds_operands = true;
     check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
     assert_true(pass_pack_weights(g, &o)); /* which changes what is computed: tests of the whole library bound by how much */
     assert_prints(g, "u4[2, 8, 4, 64, 4, 2]");
@@ -291,7 +292,8 @@ static void whole_bytes_are_multiplied(void **state)
     struct pass_options o = unpacking(&t);
 
     (void)state;
-    t.isa.byte_products = t.rounds_operands = true;
+    t.isa.byte_products = BYTES_MIXED;
+    t.rounds_operands = true;
     for (int zero = 127; zero <= 128; zero++) {
         struct graph *g = compact_parse(body, 0, 256);
         uint32_t multiply, round;
