@@ -277,6 +277,14 @@ double target_l2_bytes(const struct target *t)
 
 /* ---- devices with work-groups ---- */
 
+/* No device has these instructions until a probe has found them (runtime/opencl/opencl_matrix.c).  The numbers are those of
+ * NVIDIA's data sheets for units of compute capability 8.0 and 9.0, and its guides' for the time that memory takes. */
+#define MATRIX_FACTS                                                                                                           \
+    {                                                                                                                          \
+        .items = 0, .error = 1, .products = 1024, .plain_products = 32, .local_bytes = 128, .latency = 700, .iterations = 32,  \
+        .sums = 64                                                                                                             \
+    }
+
 const struct gpu_facts *target_gpu_facts(bool is_processor)
 {
     static const struct gpu_facts gpu = {.name = "gpu",
@@ -300,7 +308,8 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                          .tile_bring = 4,
                                          .tile_unpack = 4,
                                          .panel_columns = UINT32_MAX /* neighbouring items read neighbouring words */,
-                                         .kept_bytes = 0};
+                                         .kept_bytes = 0,
+                                         .matrix = MATRIX_FACTS};
     static const struct gpu_facts processor = {.name = "processor as a device",
                                                .compute_units = 2,
                                                .lanes = 16,
@@ -322,7 +331,8 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .tile_bring = 4,
                                                .tile_unpack = 4,
                                                .panel_columns = 64,
-                                               .kept_bytes = 16 << 10};
+                                               .kept_bytes = 16 << 10,
+                                               .matrix = MATRIX_FACTS};
 
     return is_processor ? &processor : &gpu;
 }
@@ -333,7 +343,9 @@ static const struct gpu_tunable tunables[] = {
     {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3},
     {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5},
     {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4},
-    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5}};
+    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5},
+    {"matrix_iterations", offsetof(struct gpu_facts, matrix.iterations), {16, 32, 64, 128}, 4},
+    {"matrix_sums", offsetof(struct gpu_facts, matrix.sums), {16, 32, 64, 128}, 4}};
 
 const struct gpu_tunable *target_gpu_tunable(uint32_t i)
 {

@@ -304,6 +304,24 @@ struct target_facts {
 
 enum { GPU_LANES_MAX = 16 }; /* of vectors in OpenCL C */
 
+/**
+ * Describes instructions by which the items of a sub-group multiply matrices of float16 that all of them together hold in
+ * registers, with sums of float32: 16 rows times 8 columns of 16 products (mma.sync of NVIDIA's PTX).
+ */
+struct gpu_matrix_facts {
+    uint32_t items; /* of a sub-group; 0: the device has no such instruction */
+    /* What one product adds to the error of a sum at most, in units of what rounding a sum of float32 adds.  A device says so
+     * of itself: such instructions cut off what lies some bits below the largest number that they add. */
+    double error;
+    /* Schedules weigh these.  Cycles are those of a compute unit. */
+    uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
+    uint32_t plain_products; /* those that kernels without them come to, on the whole */
+    uint32_t local_bytes;    /* that it reads from local memory in a cycle */
+    uint32_t latency;        /* cycles that a step waits for its operands, whose loads are under way during the step before */
+    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once: 16 or a multiple of it */
+    uint32_t sums;           /* of an item, in registers, at most */
+};
+
 /** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
 struct gpu_facts {
     const char *name; /* of the kind: "gpu" */
@@ -332,6 +350,7 @@ struct gpu_facts {
     double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
     uint32_t panel_columns;   /* of compact weights that lie side by side for each step of a sum, at most */
     uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
+    struct gpu_matrix_facts matrix;
 };
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
- * spaces), print_stages.c, print_tile.c, print_point.c (phases, loops, stores), print_reduce.c, print_value.c,
+ * spaces), print_stages.c, print_matrix.c, print_tile.c, print_point.c (phases, loops, stores), print_reduce.c, print_value.c,
  * print_function.c, print_lanes.c and print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions
  * that begin with need_ declare what an expression refers to, where that is not declared yet.
  */
@@ -130,7 +130,17 @@ void put_point(struct printer *p);
  * few points of a row one by one.  `next` is the statement that goes on to what comes behind the item. */
 void put_vector_point(struct printer *p, const char *next);
 
+/* ---- print_matrix.c ---- */
+
+/** Writes the body of a kernel whose tiles are of matrix instructions. */
+void put_matrix_tiles(struct printer *p);
+
 /* ---- print_tile.c ---- */
+
+/** Declares rows and columns, the sizes of a contraction. */
+void put_tile_sizes(struct printer *p);
+/** Writes everything of a vector of points, or of one point, that comes after its sum. */
+void put_points(struct printer *p, const char *sum, uint32_t lanes);
 
 /** Writes the body of a kernel whose schedule has the shape GPU_TILES. */
 void put_tiles(struct printer *p);

@@ -30,6 +30,14 @@ extern const char opencl_prelude[];
 /** A program has to be built with these options, so that its results are as exact as those of the CPU. */
 extern const char opencl_options[];
 
+/** Kernels whose tiles are of matrix instructions begin with this text.  It has the instructions, in macros:
+ *    MATRIX_LOAD(f, p), MATRIX_LOAD_TURNED(f, p)  four matrices of 8 x 8 halves from local memory, p being the item's row
+ *    MATRIX_MULTIPLY(c, a, b)                     c += a b, of 16 x 8 sums in c
+ *    MATRIX_MEMORY                                what they need in local memory, as a declaration
+ *    MATRIX_UNROLL                                before loops whose counters number registers
+ * Tests define MATRIX_MULTIPLY and the others before, by functions that do the same. */
+extern const char opencl_matrix_functions[];
+
 /** Prints a kernel as a function of the given name into *out, which the caller frees.  k is finished, and s is its schedule.
  * Returns false after an error in *e, which only a lack of memory causes; *out then holds nothing. */
 bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,

@@ -53,7 +53,10 @@ static void put_kernel(struct printer *p)
     const bool vectors = p->s->lane_var != KEXPR_NONE;
 
     if (p->s->shape == GPU_TILES) {
-        put_tiles(p);
+        if (p->s->tile.matrix.subgroups_m)
+            put_matrix_tiles(p);
+        else
+            put_tiles(p);
         return;
     }
     if (p->s->shape == GPU_ROWS) {

@@ -138,6 +138,8 @@ bool put_functions(FILE *out, const struct kernel *k, const struct gpu_schedule 
 
     if (!x)
         return false;
+    if (s->tile.matrix.subgroups_m)
+        fputs(opencl_matrix_functions, out);
     find_functions(k, used);
     for (uint32_t lanes = 2; lanes <= GPU_LANES_MAX; lanes *= 2)
         if (has_vectors(k, s, lanes))

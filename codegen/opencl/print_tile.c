@@ -365,16 +365,15 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
 
 /* ---- the points of a tile ---- */
 
-void put_tile_points(const struct tile_printer *w, const char *sum, uint32_t lanes)
+void put_points(struct printer *p, const char *sum, uint32_t lanes)
 {
-    struct printer *p = w->p;
-    const bool vector = lanes > 1;
+    const uint32_t dot = p->s->tile.dot;
     struct scope scope;
 
     scope_enter(p, &scope);
     p->lanes = lanes;
-    put_line(p, "const %s v%" PRIu32 " = %s;", opencl_lane_type(w->type, vector ? lanes : 1).text, w->dot, sum);
-    p->expr_known[w->dot] = true;
+    put_line(p, "const %s v%" PRIu32 " = %s;", opencl_lane_type(p->k->exprs[dot].type, lanes).text, dot, sum);
+    p->expr_known[dot] = true;
     put_invariants(p, p->k->phase_count);
     put_stores(p, false, p->k->phase_count);
     scope_leave(p, &scope);
@@ -402,7 +401,7 @@ static void put_global_points(const struct tile_printer *w)
         put_line(p, "const %s x%" PRIu32 " = at;", type, n);
         char sum[64];
         snprintf(sum, sizeof sum, "vload%" PRIu32 "(r * %" PRIu32 " + v, sums)", lanes, w->t->vectors);
-        put_tile_points(w, sum, lanes);
+        put_points(p, sum, lanes);
         put_line(p, "continue;");
         p->indent--;
         put_line(p, "}");
@@ -412,7 +411,7 @@ static void put_global_points(const struct tile_printer *w)
         put_line(p, "for (%s x%" PRIu32 " = begin; x%" PRIu32 " < columns; x%" PRIu32 "++) {", type, n, n, n);
         p->indent++;
         snprintf(sum, sizeof sum, "sums[(r * %" PRIu32 " + v) * %" PRIu32 " + x%" PRIu32 " - at]", w->t->vectors, lanes, n);
-        put_tile_points(w, sum, 1);
+        put_points(p, sum, 1);
         if (lanes == 1)
             put_line(p, "break;");
         p->indent--;
@@ -447,15 +446,13 @@ static void put_shared_sums(const struct tile_printer *w)
 
 /* ---- tiles from global memory ---- */
 
-void put_tile_sizes(const struct tile_printer *w)
+void put_tile_sizes(struct printer *p)
 {
-    const char *type = opencl_index_type(w->p);
-
-    fprintf(w->p->out, "%*sconst %s rows = ", (int)w->p->indent * 2, "", type);
-    put_product(w->p, &w->t->m);
-    fprintf(w->p->out, ", columns = ");
-    put_product(w->p, &w->t->n);
-    fputs(";\n", w->p->out);
+    fprintf(p->out, "%*sconst %s rows = ", (int)p->indent * 2, "", opencl_index_type(p));
+    put_product(p, &p->s->tile.m);
+    fprintf(p->out, ", columns = ");
+    put_product(p, &p->s->tile.n);
+    fputs(";\n", p->out);
 }
 
 /* Writes the tile whose first row is m0 and whose first column n0.  Batch variables have the row-major number `other`. */
@@ -493,7 +490,7 @@ static void put_global_tile(const struct tile_printer *w)
     struct printer *p = w->p;
     const char *type = opencl_index_type(p);
 
-    put_tile_sizes(w);
+    put_tile_sizes(p);
     if (w->t->k_items > 1)
         put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
     put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
@@ -515,7 +512,7 @@ void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed)
     find_differences(&w);
     if (p->failed)
         return;
-    put_tile_sizes(&w);
+    put_tile_sizes(p);
     put_line(p, "const %s tiles_n = (columns + %" PRIu32 ") / %" PRIu32 ", tiles_m = (rows + %" PRIu32 ") / %" PRIu32 ";", type,
              width - 1, width, w.t->rows - 1, w.t->rows);
     fprintf(p->out, "%*sfor (%s at = id; at < tiles_n * tiles_m * ", (int)p->indent * 2, "", type);

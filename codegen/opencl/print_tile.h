@@ -32,11 +32,6 @@ void put_tile_products(const struct tile_printer *w);
 void put_tile_flush(const struct tile_printer *w);
 /** Writes the sums to the array `sums`. */
 void put_tile_sums(const struct tile_printer *w);
-/** Writes everything of a vector of points, or of one point, that comes after its sum. */
-void put_tile_points(const struct tile_printer *w, const char *sum, uint32_t lanes);
-/** Declares how many rows and columns the contraction has. */
-void put_tile_sizes(const struct tile_printer *w);
-
 /* ---- print_tile_local.c ---- */
 
 /** Writes a tile whose operands come to local memory. */

@@ -310,7 +310,7 @@ static void put_local_points(const struct tile_printer *w)
     put_decode(p, &w->t->m, "row", "");
     put_decode(p, &w->t->n, "column", "");
     snprintf(sum, sizeof sum, "sums[r * %" PRIu32 " + v]", w->t->vectors);
-    put_tile_points(w, sum, 1);
+    put_points(p, sum, 1);
     p->indent--;
     put_line(p, "}");
     scope_leave(p, &scope);
@@ -329,7 +329,7 @@ static void put_group(const struct tile_printer *w, const struct bringing b[2])
 
     for (uint32_t i = 0; i < reduced.count; i++)
         reduced.vars[i] = p->k->parallel_count + i;
-    put_tile_sizes(w);
+    put_tile_sizes(p);
     fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
     put_product(p, &reduced);
     fputs(";\n", p->out);

@@ -17,6 +17,9 @@
  *            items share the points of a stage, or its tiles, or its rows.  Local tensors lie in local memory, or in a part of
  *            the scratch buffer that belongs to the group.
  *
+ * Where sub-groups multiply matrices of float16 by one instruction, tiles in local memory may be computed by those
+ * (schedule_gpu_matrix.c).
+ *
  * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
  * schedule_gpu_tile.c has the register tiles and their cost model.
  */
@@ -40,6 +43,25 @@ struct gpu_vars {
 /** Items load so many neighbouring numbers of 32 bits from local memory at once. */
 enum { GPU_LOCAL_VECTOR = 4 };
 
+/** Says how a group brings an operand to local memory for matrix instructions: eight elements at a time that are neighbours in
+ * memory along K or along the operand's rows (or columns), or element by element, with eight of K side by side. */
+enum gpu_bring { GPU_BRING_ELEMENTS, GPU_BRING_ALONG_K, GPU_BRING_ALONG_ROWS };
+
+/** Sizes of a matrix instruction, and how operands lie in local memory: in chunks, behind each row of which there is one that
+ * nobody reads, so that rows begin in other banks; one buffer is filled while the other one is multiplied. */
+enum { GPU_MATRIX_ROWS = 16, GPU_MATRIX_COLUMNS = 8, GPU_MATRIX_STEPS = 16, GPU_MATRIX_CHUNK = 8, GPU_MATRIX_BUFFERS = 2 };
+
+/**
+ * Describes a tile that sub-groups multiply by matrix instructions (struct gpu_matrix_facts): each of subgroups_m x subgroups_n
+ * of them computes rows x columns sums.
+ */
+struct gpu_matrix_tile {
+    uint32_t subgroups_m, subgroups_n, rows, columns; /* subgroups_m 0: there are no such instructions */
+    uint32_t sum_steps;                               /* iterations that are added up at once; 0: all of them */
+    enum gpu_bring bring[2];                          /* of an operand of the dot */
+    bool linear_k[2]; /* of an operand: its place in memory is linear in the row-major number of the iteration */
+};
+
 /**
  * Describes the register tile of a contraction.  M are the variables of its rows, N those of its columns.  Where operands come
  * from global memory, N is the lane variable alone, so that columns are vectors.  Where they come from local memory, N is every
@@ -54,6 +76,7 @@ struct gpu_tile {
     uint32_t operand_m, k_tile; /* which operand of the dot M belongs to; iterations whose operands are brought at once */
     uint32_t items_m, items_n;  /* of a work-group, for tiles in local memory */
     uint32_t k_items;           /* items that share the iterations of one tile (few rows); 1: none do */
+    struct gpu_matrix_tile matrix; /* of tiles in local memory */
     /* Weights that are unpacked in registers.  Where the columns' operand is `unscaled` times `factor`, and factor changes
      * with the first factor_depth REDUCED variables only, the sum of what lies inside of their loops is multiplied by it
      * (KEXPR_NONE: there is no factor).  unpacked: the operand is computed from what is loaded. */
@@ -110,6 +133,7 @@ struct gpu_schedule {
  * free. */
 struct gpu_choice {
     enum gpu_memory { GPU_MEMORY_ANY, GPU_MEMORY_GLOBAL, GPU_MEMORY_LOCAL } tile_memory; /* of contractions that have tiles */
+    uint32_t matrix_form; /* number from 1 of a form of tiles of matrix instructions (schedule_gpu_matrix.c); 0: free */
     uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
     uint32_t k_items;
     bool no_tiles, no_lanes, rows_shape; /* rows_shape: shared rows are taken wherever they are right, whatever they cost */
@@ -133,6 +157,10 @@ void gpu_differ_along(const struct kernel *k, uint32_t var, bool *vars, bool *ex
 void gpu_depths(const struct kernel *k, uint32_t *depths);
 /** Returns the product of the variables' sizes. */
 int64_t gpu_vars_points(const struct kernel *k, const struct gpu_vars *v);
+/** Returns how many halves lie between rows of an operand of matrix instructions in local memory. */
+uint32_t gpu_matrix_pitch(const struct gpu_tile *t, uint32_t operand);
+/** Returns the bytes of local memory that a tile of matrix instructions takes. */
+uint32_t gpu_matrix_local_bytes(const struct gpu_tile *t);
 /** Returns the PARALLEL variables of a contraction that are neither rows nor columns of its tiles nor of the macro-tile. */
 struct gpu_vars gpu_tile_batch(const struct kernel *k, const struct gpu_tile *t);
 

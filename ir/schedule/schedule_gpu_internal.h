@@ -57,6 +57,12 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s);
 /** Lays out the index space of a tile in local memory, and chooses its size.  s has the rest of the tile. */
 void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s);
 
+/* ---- tiles of matrix instructions (schedule_gpu_matrix.c) ---- */
+
+/** Lays the tile of s, whose rows and columns are known, for matrix instructions.  Returns false, and changes nothing, if the
+ * device has none, if an operand is not float16 exactly, or if it would take longer. */
+bool gpu_choose_matrix(const struct gpu_context *c, struct gpu_schedule *s);
+
 /* ---- stages (schedule_gpu_stages.c) ---- */
 
 /** Makes s, which is empty, the schedule of a kernel of stages. */

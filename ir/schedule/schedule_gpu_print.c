@@ -14,8 +14,26 @@ const char *gpu_shape_name(enum gpu_shape shape)
     return names[shape];
 }
 
+static void print_matrix(const struct gpu_tile *t, FILE *out)
+{
+    static const char *const brings[] = {
+        [GPU_BRING_ELEMENTS] = "one by one", [GPU_BRING_ALONG_K] = "along K", [GPU_BRING_ALONG_ROWS] = "along rows"};
+    const struct gpu_matrix_tile *x = &t->matrix;
+
+    fprintf(out,
+            " of %" PRIu32 " rows x %" PRIu32 " columns by matrix instructions (%" PRIu32 " x %" PRIu32 " sub-groups, %" PRIu32
+            " iterations at once, operands %s and %s)",
+            x->rows, x->columns, x->subgroups_m, x->subgroups_n, t->k_tile, brings[x->bring[0]], brings[x->bring[1]]);
+    if (x->sum_steps)
+        fprintf(out, ", sums split by %" PRIu32, x->sum_steps);
+}
+
 static void print_tile(const struct gpu_tile *t, FILE *out)
 {
+    if (t->matrix.subgroups_m) {
+        print_matrix(t, out);
+        return;
+    }
     fprintf(out, " of %" PRIu32 " rows x %" PRIu32 " vectors from %s memory", t->rows, t->vectors,
             t->local_memory ? "local" : "global");
     if (t->local_memory)

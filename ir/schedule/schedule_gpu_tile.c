@@ -399,6 +399,11 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     tiled.shape = GPU_TILES;
     for (uint32_t o = 0; o < 2; o++)
         t->along_k[o] = is_along_k(k, k->exprs[v.dot].args[o]);
+    if (!c->stage_items && c->choice.tile_memory == GPU_MEMORY_ANY && find_matrices(k, &v, t) && gpu_choose_matrix(c, &tiled)) {
+        *s = tiled;
+        return true;
+    }
+    t->m.count = t->n.count = 0;
     if (wants_local(c, &v, &tiled)) {
         find_matrices(k, &v, t);
         t->local_memory = true;

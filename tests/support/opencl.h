@@ -19,6 +19,8 @@ static struct {
     const char *prefix;       /* what programs that come now begin with, a literal, or NULL */
     struct gpu_choice choice; /* what schedules must be like */
     enum gpu_shape last;      /* shape of the kernel that ran last */
+    bool last_matrix;         /* it had tiles of matrix instructions */
+    const char *before;       /* text that goes before kernels, or NULL */
     /* Programs are kept by their source: kernels of one structure are built once. */
     struct opencl_program {
         char *source;
@@ -88,6 +90,22 @@ static cl_program opencl_program(const char *source)
     return program;
 }
 
+/** Returns the program of a kernel, with the text that goes before. */
+GRAPHS_UNUSED static cl_program opencl_kernel_program(const char *source)
+{
+    cl_program program;
+    char *text;
+
+    if (!opencl.before)
+        return opencl_program(source);
+    text = malloc(strlen(opencl.before) + strlen(source) + 1);
+    assert_non_null(text);
+    strcat(strcpy(text, opencl.before), source);
+    program = opencl_program(text);
+    free(text);
+    return program;
+}
+
 /** Runs a kernel of a program, whose arguments are a buffer with `in` and one for `out`, and fills in `out`. */
 GRAPHS_UNUSED static void opencl_map(cl_program program, const char *name, size_t items, size_t in_bytes, const void *in,
                                      size_t out_bytes, void *out)
@@ -128,8 +146,9 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
 
     schedule_gpu_choose(k, &opencl.facts, &opencl.choice, &s);
     opencl.last = s.shape;
+    opencl.last_matrix = s.shape == GPU_TILES && s.tile.matrix.subgroups_m;
     assert_true(opencl_print(k, &s, "kernel_under_test", &source, &e));
-    program = opencl_program(source.text);
+    program = opencl_kernel_program(source.text);
     if (!program) {
         opencl_source_free(&source);
         return false;

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Prints tiles of contractions that sub-groups compute by matrix instructions (ir/schedule/schedule_gpu_matrix.c).
+ *
+ * A step of a group: each item loads its part of both operands for the next step into registers, while the sub-groups multiply
+ * what is in local memory; then it stores that part into the other one of two buffers, and a barrier ends the step.  The loop
+ * begins one step early, when there is nothing to multiply.  Operands lie in local memory as halves, in rows of their own (rows
+ * of the tile, or columns) with K side by side, or where neighbours in memory are neighbours along those, in rows of K;
+ * instructions that load fragments turn the latter.  Each row has eight halves behind it that nobody reads, so that eight rows
+ * side by side lie in different banks.  Beyond the edges there are zeros.
+ *
+ * Behind the loop each sub-group writes 16 rows of sums after 16 rows to local memory, whose elements its items take with
+ * neighbouring columns for neighbouring items, and computes the point's other expressions.
+ *
+ * The code has these names: m0 and n0 are the first row and column; sums has an item's part of each instruction's sums, total
+ * what earlier blocks of iterations add up to; tile_m and tile_n are the operands in local memory, part_m and part_n an item's
+ * part of them in registers; x<var>_m[] are variables of the rows that it brings, k<var>_m those of the iteration.
+ */
+#include "codegen/opencl/internal.h"
+
+#include <inttypes.h>
+
+/*
+ * The layout of fragments is that of the PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type", and of
+ * "ldmatrix": lane l has of each matrix of 8 x 8 the elements 2 (l % 4) and the next one of row l / 4, of four matrices in four
+ * registers; the address of a row of matrix i comes from lane 8 i + row.
+ */
+const char opencl_matrix_functions[] =
+    "#ifndef MATRIX_MULTIPLY\n"
+    "#define MATRIX_UNROLL _Pragma(\"unroll\")\n"
+    "#define MATRIX_MEMORY\n"
+    "#define MATRIX_LOAD_BY(name, f, p) __asm__ volatile(name \" {%0, %1, %2, %3}, [%4];\" \\\n"
+    "  : \"=r\"((f)[0]), \"=r\"((f)[1]), \"=r\"((f)[2]), \"=r\"((f)[3]) : \"r\"((uint)(size_t)(p)) : \"memory\")\n"
+    "#define MATRIX_LOAD(f, p) MATRIX_LOAD_BY(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16\", f, p)\n"
+    "#define MATRIX_LOAD_TURNED(f, p) MATRIX_LOAD_BY(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16\", f, p)\n"
+    "#define MATRIX_MULTIPLY(c, a, b) __asm__ volatile( \\\n"
+    "  \"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" "
+    "\\\n"
+    "  : \"+f\"((c)[0]), \"+f\"((c)[1]), \"+f\"((c)[2]), \"+f\"((c)[3]) \\\n"
+    "  : \"r\"((a)[0]), \"r\"((a)[1]), \"r\"((a)[2]), \"r\"((a)[3]), \"r\"((b)[0]), \"r\"((b)[1]))\n"
+    "#endif\n"
+    "#ifndef HAS_CHUNKS\n"
+    "#define HAS_CHUNKS\n"
+    "#define CHUNK_OF(h) (uint4)((h)[0] | (uint)(h)[1] << 16, (h)[2] | (uint)(h)[3] << 16, (h)[4] | (uint)(h)[5] << 16, "
+    "(h)[6] | (uint)(h)[7] << 16)\n"
+    "static uint4 load_chunk(__global const ushort *p) {\n" /* tensors may begin anywhere */
+    "  if (((size_t)p & 15) == 0) return *(__global const uint4 *)p;\n"
+    "  return CHUNK_OF(p);\n"
+    "}\n"
+    "static ushort half_bits(float x) { ushort h; vstore_half_rte(x, 0, (half *)&h); return h; }\n"
+    "#endif\n";
+
+/* Describes an operand: of the rows (m) or of the columns (n). */
+struct side {
+    struct printer *p;
+    uint32_t operand, expr;
+    char name;        /* m or n */
+    const char *size; /* name of the number of rows or columns */
+    const struct gpu_vars *vars;
+    uint32_t width, pitch;  /* rows or columns of the group's tile, and halves between rows in local memory */
+    uint32_t items, k_tile; /* of a group, of a step */
+    uint32_t chunks, each;  /* of a step, and those of one item */
+    enum gpu_bring bring;
+    bool k_first;        /* neighbouring items bring what follows along K */
+    bool linear, counts; /* in K; its REDUCED variables are counted up from step to step */
+};
+
+static struct side side_of(struct printer *p, bool m)
+{
+    const struct gpu_tile *t = &p->s->tile;
+    const struct gpu_matrix_tile *x = &t->matrix;
+    struct side s = {.p = p,
+                     .operand = m ? t->operand_m : !t->operand_m,
+                     .name = m ? 'm' : 'n',
+                     .size = m ? "rows" : "columns",
+                     .vars = m ? &t->m : &t->n,
+                     .width = m ? x->subgroups_m * x->rows : x->subgroups_n * x->columns,
+                     .items = p->s->local[0],
+                     .k_tile = t->k_tile};
+
+    s.expr = p->k->exprs[t->dot].args[s.operand];
+    s.pitch = gpu_matrix_pitch(t, s.operand);
+    s.chunks = s.width * s.k_tile / GPU_MATRIX_CHUNK;
+    s.each = (s.chunks + s.items - 1) / s.items;
+    s.bring = x->bring[s.operand];
+    s.k_first = s.bring == GPU_BRING_ALONG_K || (s.bring == GPU_BRING_ELEMENTS && t->along_k[s.operand]);
+    s.linear = x->linear_k[s.operand];
+    s.counts = s.bring == GPU_BRING_ALONG_K && !s.linear;
+    return s;
+}
+
+static uint32_t side_halves(const struct side *s)
+{
+    return (s->bring == GPU_BRING_ALONG_ROWS ? s->k_tile : s->width) * s->pitch;
+}
+
+static struct gpu_vars reduced_vars(const struct printer *p)
+{
+    struct gpu_vars reduced = {.count = p->k->reduced_count};
+
+    for (uint32_t i = 0; i < reduced.count; i++)
+        reduced.vars[i] = p->k->parallel_count + i;
+    return reduced;
+}
+
+/* ---- which part is an item's ---- */
+
+/* Declares j, the first row or column of the item's chunk c, and k, its first iteration of the step. */
+static void put_place(const struct side *s)
+{
+    struct printer *p = s->p;
+
+    put_line(p, "const int chunk = item + c * %" PRIu32 ";", s->items);
+    if (s->bring == GPU_BRING_ALONG_ROWS)
+        put_line(p, "const int j = chunk %% %" PRIu32 " * %d, k = chunk / %" PRIu32 ";", s->width / GPU_MATRIX_CHUNK,
+                 GPU_MATRIX_CHUNK, s->width / GPU_MATRIX_CHUNK);
+    else if (s->k_first)
+        put_line(p, "const int j = chunk / %" PRIu32 ", k = chunk %% %" PRIu32 " * %d;", s->k_tile / GPU_MATRIX_CHUNK,
+                 s->k_tile / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
+    else
+        put_line(p, "const int j = chunk %% %" PRIu32 ", k = chunk / %" PRIu32 " * %d;", s->width, s->width, GPU_MATRIX_CHUNK);
+}
+
+static void open_chunks(const struct side *s, struct scope *scope)
+{
+    put_line(s->p, "MATRIX_UNROLL for (int c = 0; c < %" PRIu32 "; c++) {", s->each);
+    scope_enter(s->p, scope);
+    put_place(s);
+}
+
+static void close_chunks(const struct side *s, const struct scope *scope)
+{
+    scope_leave(s->p, scope);
+    put_line(s->p, "}");
+}
+
+/* Declares what is known of an item's part before the steps: the variables of its rows, and of its first iteration if these are
+ * counted. */
+static void put_known(const struct side *s)
+{
+    struct printer *p = s->p;
+    const char *type = opencl_index_type(p);
+    const struct gpu_vars reduced = reduced_vars(p);
+    struct scope scope;
+
+    put_line(p, "int has_%c[%" PRIu32 "];", s->name, s->each);
+    put_line(p, "uint4 part_%c[%" PRIu32 "];", s->name, s->each);
+    for (uint32_t i = 0; i < s->vars->count; i++)
+        put_line(p, "%s x%" PRIu32 "_%c[%" PRIu32 "];", type, s->vars->vars[i], s->name, s->each);
+    open_chunks(s, &scope);
+    put_line(p, "const %s at = min(%c0 + j, (%s)(%s - 1));", type, s->name, type, s->size);
+    put_line(p, "has_%c[c] = %c0 + j < %s;", s->name, s->name, s->size);
+    put_decode(p, s->vars, "at", "");
+    for (uint32_t i = 0; i < s->vars->count; i++)
+        put_line(p, "x%" PRIu32 "_%c[c] = x%" PRIu32 ";", s->vars->vars[i], s->name, s->vars->vars[i]);
+    close_chunks(s, &scope);
+    if (!s->counts)
+        return;
+    for (uint32_t i = 0; i < reduced.count; i++)
+        put_line(p, "%s k%" PRIu32 "_%c;", type, reduced.vars[i], s->name);
+    put_line(p, "{");
+    scope_enter(p, &scope);
+    put_line(p, "const int c = 0;");
+    put_place(s);
+    put_decode(p, &reduced, "k", "");
+    for (uint32_t i = 0; i < reduced.count; i++)
+        put_line(p, "k%" PRIu32 "_%c = x%" PRIu32 ";", reduced.vars[i], s->name, reduced.vars[i]);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* ---- from global memory to registers ---- */
+
+/* Declares the variables of the item's chunk: of its rows, and the REDUCED ones of `iteration`. */
+static void put_variables(const struct side *s)
+{
+    struct printer *p = s->p;
+    const char *type = opencl_index_type(p);
+    const struct gpu_vars reduced = reduced_vars(p);
+
+    for (uint32_t i = 0; i < s->vars->count; i++)
+        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%c[c];", type, s->vars->vars[i], s->vars->vars[i], s->name);
+    for (uint32_t i = 0; s->counts && i < reduced.count; i++)
+        put_line(p, "const %s x%" PRIu32 " = k%" PRIu32 "_%c;", type, reduced.vars[i], reduced.vars[i], s->name);
+    for (uint32_t i = 0; s->linear && i < reduced.count; i++) /* the others would only be multiplied by what this one lacks */
+        put_line(p, "const %s x%" PRIu32 " = %s;", type, reduced.vars[i], i + 1 < reduced.count ? "0" : "iteration");
+    if (!s->counts && !s->linear)
+        put_decode(p, &reduced, "iteration", "");
+}
+
+/* Declares what a load of halves refers to, with the result of its guards, and returns whether it has some. */
+static bool need_half_load(const struct side *s)
+{
+    struct printer *p = s->p;
+    const struct kexpr *e = &p->k->exprs[s->expr];
+
+    need_form(p, e->index);
+    need_guards(p, e->guard_count, e->guards);
+    if (!e->guard_count)
+        return false;
+    fprintf(p->out, "%*sconst int inside = ", (int)p->indent * 2, "");
+    put_guards(p, p->starts.exprs[s->expr] + 1 + e->index.count, e->guard_count, e->guards);
+    fputs(";\n", p->out);
+    return true;
+}
+
+static void put_half_address(const struct side *s)
+{
+    struct printer *p = s->p;
+    const struct kexpr *e = &p->k->exprs[s->expr];
+
+    fputs("(__global const ushort *)", p->out);
+    put_tensor(p, e->tensor);
+    fputs(" + ", p->out);
+    put_form(p, p->starts.exprs[s->expr], e->index);
+}
+
+/* Writes a chunk, as one load of eight halves. */
+static void put_chunk(const struct side *s)
+{
+    struct printer *p = s->p;
+    const uint32_t fill = f32_to_f16(p->k->exprs[s->expr].bits.f32);
+    struct scope scope;
+
+    put_line(p, "if (has_%c[c] & iteration < iterations) {", s->name);
+    scope_enter(p, &scope);
+    put_variables(s);
+    const bool guarded = need_half_load(s);
+    if (guarded)
+        put_line(p, "part_%c[c] = (uint4)(0x%08" PRIx32 "u);", s->name, fill << 16 | fill);
+    fprintf(p->out, "%*s%spart_%c[c] = load_chunk(", (int)p->indent * 2, "", guarded ? "if (inside) " : "", s->name);
+    put_half_address(s);
+    fputs(");\n", p->out);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Writes the bits of one element to h[e]. */
+static void put_element(const struct side *s)
+{
+    struct printer *p = s->p;
+    const struct kexpr *e = &p->k->exprs[s->expr];
+
+    if (e->op != K_LOAD) {
+        need_expr(p, s->expr);
+        put_line(p, "h[e] = half_bits(v%" PRIu32 ");", s->expr);
+        return;
+    }
+    if (need_half_load(s)) {
+        put_line(p, "h[e] = 0x%04xu;", f32_to_f16(e->bits.f32));
+        fprintf(p->out, "%*sif (inside) ", (int)p->indent * 2, "");
+    } else {
+        fprintf(p->out, "%*s", (int)p->indent * 2, "");
+    }
+    fputs("h[e] = *(", p->out);
+    put_half_address(s);
+    fputs(");\n", p->out);
+}
+
+/* Writes a chunk of eight elements along K, one by one. */
+static void put_elements(const struct side *s)
+{
+    struct printer *p = s->p;
+    struct scope scope, element;
+
+    put_line(p, "if (has_%c[c]) {", s->name);
+    scope_enter(p, &scope);
+    put_line(p, "ushort h[%d];", GPU_MATRIX_CHUNK);
+    put_line(p, "MATRIX_UNROLL for (int e = 0; e < %d; e++) {", GPU_MATRIX_CHUNK);
+    scope_enter(p, &element);
+    put_line(p, "const %s iteration = next + k + e;", opencl_index_type(p));
+    put_line(p, "h[e] = 0;");
+    put_line(p, "if (iteration < iterations) {");
+    p->indent++;
+    put_variables(s);
+    put_element(s);
+    p->indent--;
+    put_line(p, "}");
+    scope_leave(p, &element);
+    put_line(p, "}");
+    put_line(p, "part_%c[c] = CHUNK_OF(h);", s->name);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Makes an item load its part for the step whose first iteration is `next`. */
+static void put_load(const struct side *s)
+{
+    struct printer *p = s->p;
+    const struct gpu_vars reduced = reduced_vars(p);
+    struct scope scope;
+
+    open_chunks(s, &scope);
+    put_line(p, "part_%c[c] = (uint4)(0);", s->name);
+    if (s->bring == GPU_BRING_ELEMENTS) {
+        put_elements(s);
+    } else {
+        put_line(p, "const %s iteration = next + k;", opencl_index_type(p));
+        put_chunk(s);
+    }
+    close_chunks(s, &scope);
+    if (!s->counts)
+        return;
+    put_line(p, "k%" PRIu32 "_%c += %" PRIu32 ";", reduced.vars[reduced.count - 1], s->name, s->k_tile);
+    for (uint32_t i = reduced.count - 1; i > 0; i--) {
+        const uint32_t var = reduced.vars[i];
+        fprintf(p->out, "%*swhile (k%" PRIu32 "_%c >= ", (int)p->indent * 2, "", var, s->name);
+        put_size(p, var);
+        fprintf(p->out, ") { k%" PRIu32 "_%c -= ", var, s->name);
+        put_size(p, var);
+        fprintf(p->out, "; k%" PRIu32 "_%c++; }\n", var - 1, s->name);
+    }
+}
+
+/* Makes it store that part to local memory. */
+static void put_bring(const struct side *s)
+{
+    struct printer *p = s->p;
+    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+    struct scope scope;
+
+    open_chunks(s, &scope);
+    if (s->chunks % s->items)
+        put_line(p, "if (chunk < %" PRIu32 ")", s->chunks);
+    put_line(p, "*(__local uint4 *)(tile_%c + (buffer ^ 1) * BUFFER + %c * %" PRIu32 " + %c) = part_%c[c];", s->name,
+             rows ? 'k' : 'j', s->pitch, rows ? 'j' : 'k', s->name);
+    close_chunks(s, &scope);
+}
+
+/* ---- from local memory to sums ---- */
+
+/* Declares where the item's row of the first matrices of 8 x 8 lies in local memory.  Of four matrices that are loaded at once
+ * the next one of M's follows along M, the next one of N's along K: that is the order in which the instruction wants them. */
+static void put_fragment_place(const struct side *s)
+{
+    const bool rows = s->bring == GPU_BRING_ALONG_ROWS, m = s->name == 'm';
+    const char *j = m ? "lane / 8 % 2" : "lane / 16", *k = m ? "lane / 16" : "lane / 8 % 2";
+
+    put_line(s->p, "const int own_%c = subgroup_%c * %" PRIu32 " + (lane %% 8 + %s * 8) * %" PRIu32 " + %s * 8;", s->name,
+             s->name, rows ? 1 : s->pitch, rows ? k : j, s->pitch, rows ? j : k);
+}
+
+/* Writes a load of the fragments of 16 rows or columns, number `i` of the sub-group's. */
+static void put_fragments(const struct side *s, uint32_t count)
+{
+    const bool rows = s->bring == GPU_BRING_ALONG_ROWS;
+
+    put_line(s->p, "MATRIX_UNROLL for (int i = 0; i < %" PRIu32 "; i++)", count);
+    put_line(s->p, "  MATRIX_LOAD%s(fragment_%c[i], tile_%c + buffer * BUFFER + own_%c + i * %" PRIu32 " + k * %" PRIu32 ");",
+             rows ? "_TURNED" : "", s->name, s->name, s->name, rows ? GPU_MATRIX_ROWS : GPU_MATRIX_ROWS * s->pitch,
+             rows ? s->pitch : 1);
+}
+
+static void put_multiply(const struct side *m, const struct side *n)
+{
+    struct printer *p = m->p;
+    const struct gpu_matrix_tile *x = &p->s->tile.matrix;
+    const uint32_t pairs = x->columns / (2 * GPU_MATRIX_COLUMNS);
+
+    put_line(p, "MATRIX_UNROLL for (int k = 0; k < STEPS; k += %d) {", GPU_MATRIX_STEPS);
+    p->indent++;
+    put_line(p, "uint fragment_m[FRAGMENTS_M][4], fragment_n[%" PRIu32 "][4];", pairs);
+    put_fragments(m, x->rows / GPU_MATRIX_ROWS);
+    put_fragments(n, pairs);
+    put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++)");
+    put_line(p, "  MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
+    put_line(p, "    MATRIX_MULTIPLY(sums[i][j], fragment_m[i], fragment_n[j / 2] + j %% 2 * 2);");
+    p->indent--;
+    put_line(p, "}");
+}
+
+/* Writes a statement for every sum of an item. */
+static void put_each_sum(struct printer *p, const char *statement)
+{
+    put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++)");
+    put_line(p, "  MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
+    put_line(p, "    MATRIX_UNROLL for (int r = 0; r < 4; r++) { %s }", statement);
+}
+
+static void put_steps(const struct side *m, const struct side *n)
+{
+    struct printer *p = m->p;
+    const struct gpu_tile *t = &p->s->tile;
+    const char *type = opencl_index_type(p);
+
+    put_line(p, "int buffer = 1;");
+    put_line(p, "for (%s next = 0; next < iterations + STEPS; next += STEPS) {", type);
+    p->indent++;
+    put_load(m);
+    put_load(n);
+    put_line(p, "if (next) {");
+    p->indent++;
+    put_multiply(m, n);
+    if (t->matrix.sum_steps) {
+        put_line(p, "if (next %% %" PRIu32 " == 0) {", t->matrix.sum_steps);
+        p->indent++;
+        put_each_sum(p, "total[i][j][r] += sums[i][j][r]; sums[i][j][r] = 0;");
+        p->indent--;
+        put_line(p, "}");
+    }
+    p->indent--;
+    put_line(p, "}");
+    put_bring(m);
+    put_bring(n);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "buffer ^= 1;");
+    p->indent--;
+    put_line(p, "}");
+    if (t->matrix.sum_steps)
+        put_each_sum(p, "sums[i][j][r] += total[i][j][r];");
+}
+
+/* ---- points ---- */
+
+/* Writes the sums of a sub-group, 16 rows after 16 rows, to local memory, and computes their points. */
+static void put_matrix_points(struct printer *p)
+{
+    const struct gpu_matrix_tile *x = &p->s->tile.matrix;
+    const uint32_t pitch = x->columns + GPU_MATRIX_CHUNK;
+    const char *type = opencl_index_type(p);
+    char sum[64];
+
+    put_line(p, "__local float *slab = (__local float *)memory + item / 32 * %" PRIu32 ";", GPU_MATRIX_ROWS * pitch);
+    put_line(p, "MATRIX_UNROLL for (int i = 0; i < FRAGMENTS_M; i++) {");
+    p->indent++;
+    put_line(p, "MATRIX_UNROLL for (int j = 0; j < FRAGMENTS_N; j++)");
+    put_line(p, "  MATRIX_UNROLL for (int r = 0; r < 4; r++)");
+    put_line(p, "    slab[(lane / 4 + r / 2 * 8) * %" PRIu32 " + j * 8 + lane %% 4 * 2 + r %% 2] = sums[i][j][r];", pitch);
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    put_line(p, "for (int at = lane; at < %" PRIu32 "; at += 32) {", GPU_MATRIX_ROWS * x->columns);
+    p->indent++;
+    put_line(p, "const %s row = m0 + subgroup_m + i * %d + at / %" PRIu32 ", column = n0 + subgroup_n + at %% %" PRIu32 ";",
+             type, GPU_MATRIX_ROWS, x->columns, x->columns);
+    put_line(p, "if (row < rows & column < columns) {");
+    p->indent++;
+    put_decode(p, &p->s->tile.m, "row", "");
+    put_decode(p, &p->s->tile.n, "column", "");
+    snprintf(sum, sizeof sum, "slab[at / %" PRIu32 " * %" PRIu32 " + at %% %" PRIu32 "]", x->columns, pitch, x->columns);
+    put_points(p, sum, 1);
+    p->indent--;
+    put_line(p, "}");
+    p->indent--;
+    put_line(p, "}");
+    put_line(p, "barrier(CLK_LOCAL_MEM_FENCE);");
+    p->indent--;
+    put_line(p, "}");
+}
+
+/* ---- the kernel ---- */
+
+/* Writes the sizes that the code refers to by name. */
+static void put_names(const struct side *m, const struct side *n)
+{
+    const struct gpu_matrix_tile *x = &m->p->s->tile.matrix;
+
+    put_line(m->p, "enum { STEPS = %" PRIu32 ", FRAGMENTS_M = %" PRIu32 ", FRAGMENTS_N = %" PRIu32 ", BUFFER = %" PRIu32 " };",
+             m->k_tile, x->rows / GPU_MATRIX_ROWS, x->columns / GPU_MATRIX_COLUMNS, side_halves(m) + side_halves(n));
+}
+
+void put_matrix_tiles(struct printer *p)
+{
+    const struct side m = side_of(p, true), n = side_of(p, false);
+    const struct gpu_matrix_tile *x = &p->s->tile.matrix;
+    const struct gpu_vars reduced = reduced_vars(p);
+    const char *type = opencl_index_type(p);
+
+    put_names(&m, &n);
+    put_tile_sizes(p);
+    fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
+    put_product(p, &reduced);
+    fputs(";\n", p->out);
+    put_line(p, "__local uint4 memory[%" PRIu32 "];", (gpu_matrix_local_bytes(&p->s->tile) + 15) / 16);
+    put_line(p, "MATRIX_MEMORY");
+    put_line(p, "__local ushort *tile_m = (__local ushort *)memory, *tile_n = tile_m + %" PRIu32 ";", side_halves(&m));
+    put_line(p, "const int item = (int)get_local_id(0), lane = item %% 32;");
+    put_line(p, "const int subgroup_m = item / %" PRIu32 " * %" PRIu32 ", subgroup_n = item / 32 %% %" PRIu32 " * %" PRIu32 ";",
+             32 * x->subgroups_n, x->rows, x->subgroups_n, x->columns);
+    put_line(p, "const %s m0 = (%s)get_group_id(1) * %" PRIu32 ", n0 = (%s)get_group_id(0) * %" PRIu32 ";", type, type, m.width,
+             type, n.width);
+    put_line(p, "const %s other = (%s)get_global_id(2);", type, type);
+    put_decode(p, &p->s->dimensions[2], "other", "");
+    put_fragment_place(&m);
+    put_fragment_place(&n);
+    put_line(p, "float sums[FRAGMENTS_M][FRAGMENTS_N][4];");
+    if (x->sum_steps)
+        put_line(p, "float total[FRAGMENTS_M][FRAGMENTS_N][4];");
+    put_each_sum(p, x->sum_steps ? "sums[i][j][r] = 0; total[i][j][r] = 0;" : "sums[i][j][r] = 0;");
+    put_known(&m);
+    put_known(&n);
+    put_steps(&m, &n);
+    put_matrix_points(p);
+}
