@@ -17,274 +17,9 @@
  * rounding lost of that, b is the sum of scaled blocks; p<operand>_<row>_<v> is an operand; h<expr>_<row>_<v> is what is known
  * before the innermost loop; f<v> is a scale.
  */
-#include "codegen/opencl/internal.h"
+#include "codegen/opencl/print_tile.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-/* ---- what differs within the tile ---- */
-
-struct tile_printer {
-    struct printer *p;
-    const struct gpu_tile *t;
-    uint32_t dot, operands[2];
-    bool rows[2], columns[2]; /* whether an operand differs from row to row, and along the columns */
-    enum ktype type;          /* of sums */
-    uint32_t *depths;         /* of expressions (gpu_depths) */
-    bool *hoisted[2];         /* by expression: it is computed for an operand before the innermost loop */
-    bool *below;              /* for mark_below */
-    uint32_t scaled;          /* the operand whose factor multiplies sums of blocks; 2: none */
-    bool scales_blocks;       /* these sums are added to b, else they are multiplied where they are added to s, or at last */
-};
-
-/* Marks the expressions that one is computed from, itself included. */
-static void mark_below(const struct tile_printer *w, uint32_t expr)
-{
-    const struct kernel *k = w->p->k;
-
-    memset(w->below, 0, k->expr_count * sizeof *w->below);
-    w->below[expr] = true;
-    for (uint32_t i = expr + 1; i-- > 0;)
-        for (uint32_t a = 0; w->below[i] && a < 3; a++)
-            if (k->exprs[i].args[a] != KEXPR_NONE)
-                w->below[k->exprs[i].args[a]] = true;
-}
-
-/* Finds what an operand reads that fewer loops change than itself. */
-static void find_hoisted(const struct tile_printer *w, uint32_t o)
-{
-    const struct kernel *k = w->p->k;
-
-    mark_below(w, w->operands[o]);
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        for (uint32_t a = 0; w->below[i] && a < kop_arity(k->exprs[i].op); a++) {
-            const uint32_t arg = k->exprs[i].args[a];
-            if (w->depths[arg] < w->depths[i] && k->exprs[arg].op != K_CONST && k->exprs[arg].op != K_INDEX)
-                w->hoisted[o][arg] = true;
-        }
-}
-
-/* Returns whether the innermost loop runs over the numbers of a word, which is loaded before it. */
-static bool has_words(const struct tile_printer *w, uint32_t o)
-{
-    const struct kernel *k = w->p->k;
-    const int64_t size = k->reduced_count ? k->vars[k->parallel_count + k->reduced_count - 1].size : 0;
-    bool words = false;
-
-    for (uint32_t i = 0; i < k->expr_count; i++)
-        words |= w->hoisted[o][i] && w->depths[i] + 1 == k->reduced_count && k->exprs[i].op == K_LOAD;
-    return words && size > 1 && size <= KERNEL_IMMEDIATE_MAX;
-}
-
-static void find_differences(struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const size_t count = (size_t)p->k->expr_count + 1;
-    bool vars[KERNEL_VARS_MAX], *exprs = arena_array(p->arena, count, sizeof(bool));
-
-    w->dot = w->t->dot;
-    w->type = p->k->exprs[w->dot].type;
-    w->depths = arena_array(p->arena, count, sizeof *w->depths);
-    w->below = arena_array(p->arena, count, sizeof *w->below);
-    for (uint32_t o = 0; o < 2; o++)
-        w->hoisted[o] = arena_array(p->arena, count, sizeof(bool));
-    if (!exprs || !w->depths || !w->below || !w->hoisted[0] || !w->hoisted[1]) {
-        p->failed = true;
-        return;
-    }
-    gpu_depths(p->k, w->depths);
-    w->scaled = 2;
-    w->scales_blocks = w->t->factor_depth > (p->s->sum_split == KEXPR_NONE ? 0 : p->s->sum_split);
-    for (uint32_t o = 0; o < 2; o++) {
-        const struct kexpr *e = &p->k->exprs[w->operands[o] = p->k->exprs[w->dot].args[o]];
-        if (w->t->factor == KEXPR_NONE || e->op != K_MUL ||
-            !((e->args[0] == w->t->factor && e->args[1] == w->t->unscaled) ||
-              (e->args[1] == w->t->factor && e->args[0] == w->t->unscaled)))
-            continue;
-        w->scaled = o;
-        w->operands[o] = w->t->unscaled;
-    }
-    for (uint32_t i = 0; i < w->t->m.count + w->t->n.count; i++) {
-        const bool row = i < w->t->m.count;
-        gpu_differ_along(p->k, row ? w->t->m.vars[i] : w->t->n.vars[i - w->t->m.count], vars, exprs);
-        for (uint32_t o = 0; o < 2; o++)
-            *(row ? &w->rows[o] : &w->columns[o]) |= exprs[p->k->exprs[w->dot].args[o]];
-    }
-    for (uint32_t o = 0; o < 2; o++)
-        find_hoisted(w, o);
-}
-
-static uint32_t tile_lanes(const struct tile_printer *w)
-{
-    return w->p->s->lanes;
-}
-
-static struct type_text sum_type(const struct tile_printer *w)
-{
-    return opencl_lane_type(w->type, tile_lanes(w));
-}
-
-/* ---- values ---- */
-
-/* Returns the name of what is known of row r and vector v before the innermost loop. */
-static const char *hoisted_name(char *name, size_t size, uint32_t expr, uint32_t r, uint32_t v)
-{
-    snprintf(name, size, "h%" PRIu32 "_%" PRIu32 "_%" PRIu32, expr, r, v);
-    return name;
-}
-
-static struct type_text value_type(const struct tile_printer *w, uint32_t expr)
-{
-    return opencl_lane_type(w->p->k->exprs[expr].type, has_lanes(w->p, expr) ? w->p->lanes : 1);
-}
-
-/* Declares in a block what an expression of operand o needs of what is known already. */
-static void take_hoisted(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v)
-{
-    struct printer *p = w->p;
-    char name[48];
-
-    mark_below(w, expr);
-    for (uint32_t i = 0; i < expr && !p->failed; i++)
-        if (w->below[i] && w->hoisted[o][i] && w->depths[i] < w->depths[expr]) {
-            put_line(p, "const %s v%" PRIu32 " = %s;", value_type(w, i).text, i, hoisted_name(name, sizeof name, i, r, v));
-            p->expr_known[i] = true;
-        }
-}
-
-/* Declares the value of an expression of operand o, of row r and vector v. */
-static void put_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name)
-{
-    struct printer *p = w->p;
-    struct scope scope;
-
-    put_line(p, "%s %s;", value_type(w, expr).text, name);
-    put_line(p, "{");
-    scope_enter(p, &scope);
-    for (uint32_t i = 0; i < w->t->m.count && w->rows[o]; i++)
-        put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%" PRIu32 ";", opencl_index_type(p), w->t->m.vars[i], w->t->m.vars[i],
-                 r);
-    if (w->columns[o])
-        put_line(p, "const %s x%" PRIu32 " = at%" PRIu32 ";", opencl_index_type(p), w->t->n.vars[0], v);
-    take_hoisted(w, o, expr, r, v);
-    need_expr(p, expr);
-    put_line(p, "%s = v%" PRIu32 ";", name, expr);
-    scope_leave(p, &scope);
-    put_line(p, "}");
-}
-
-/* Declares the scale of each vector. */
-static void put_factors(const struct tile_printer *w)
-{
-    char name[24];
-
-    for (uint32_t v = 0; v < w->t->vectors; v++) {
-        snprintf(name, sizeof name, "f%" PRIu32, v);
-        put_value(w, w->scaled, w->t->factor, 0, v, name);
-    }
-}
-
-/* ---- accumulators ---- */
-
-static void put_tile_accumulators(const struct tile_printer *w)
-{
-    const bool totals = w->p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
-
-    for (uint32_t r = 0; r < w->t->rows; r++)
-        for (uint32_t v = 0; v < w->t->vectors; v++) {
-            put_line(w->p, "%s a%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
-            if (totals)
-                put_line(w->p, "%s s%" PRIu32 "_%" PRIu32 " = 0, c%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v, r, v);
-            if (w->scaled < 2 && w->scales_blocks)
-                put_line(w->p, "%s b%" PRIu32 "_%" PRIu32 " = 0;", sum_type(w).text, r, v);
-        }
-}
-
-/* Adds full blocks to the sums. */
-static void put_flush(const struct tile_printer *w)
-{
-    const bool multiplies = w->scaled < 2 && !w->scales_blocks;
-    const char sum = w->scaled < 2 && w->scales_blocks ? 'b' : 'a';
-    char factor[24] = "";
-
-    if (!ktype_is_float(w->type))
-        return;
-    if (multiplies)
-        put_factors(w);
-    for (uint32_t r = 0; r < w->t->rows; r++)
-        for (uint32_t v = 0; v < w->t->vectors; v++) {
-            if (multiplies)
-                snprintf(factor, sizeof factor, " * f%" PRIu32, v);
-            put_line(w->p,
-                     "add_%s(&s%" PRIu32 "_%" PRIu32 ", &c%" PRIu32 "_%" PRIu32 ", %c%" PRIu32 "_%" PRIu32 "%s); %c%" PRIu32
-                     "_%" PRIu32 " = 0;",
-                     tile_lanes(w) > 1 ? "v" : opencl_value_type(w->type), r, v, r, v, sum, r, v, factor, sum, r, v);
-        }
-}
-
-/* Multiplies the sums of a block by its scale, and adds them to those of the blocks before. */
-static void put_scaled_block(const struct tile_printer *w)
-{
-    const struct type_text type = sum_type(w);
-
-    put_factors(w);
-    for (uint32_t r = 0; r < w->t->rows; r++)
-        for (uint32_t v = 0; v < w->t->vectors; v++)
-            put_line(w->p,
-                     "b%" PRIu32 "_%" PRIu32 " = fma(a%" PRIu32 "_%" PRIu32 ", (%s)(f%" PRIu32 "), b%" PRIu32 "_%" PRIu32
-                     "); a%" PRIu32 "_%" PRIu32 " = 0;",
-                     r, v, r, v, type.text, v, r, v, r, v);
-}
-
-static void put_products(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const char *u = opencl_unsigned_type(w->type);
-    const struct type_text type = sum_type(w);
-
-    for (uint32_t r = 0; r < w->t->rows; r++)
-        for (uint32_t v = 0; v < w->t->vectors; v++) {
-            struct operand_text x[2];
-            for (uint32_t o = 0; o < 2; o++)
-                snprintf(x[o].text, sizeof x[o].text, "(%s)(p%" PRIu32 "_%" PRIu32 "_%" PRIu32 ")", type.text, o,
-                         w->rows[o] ? r : 0, w->columns[o] ? v : 0);
-            if (ktype_is_float(w->type))
-                put_line(p, "a%" PRIu32 "_%" PRIu32 " = fma(%s, %s, a%" PRIu32 "_%" PRIu32 ");", r, v, x[0].text, x[1].text, r,
-                         v);
-            else if (tile_lanes(w) > 1)
-                put_line(p,
-                         "a%" PRIu32 "_%" PRIu32 " = as_%s(as_%s%" PRIu32 "(a%" PRIu32 "_%" PRIu32 ") + as_%s%" PRIu32
-                         "(%s) * as_%s%" PRIu32 "(%s));",
-                         r, v, type.text, u, tile_lanes(w), r, v, u, tile_lanes(w), x[0].text, u, tile_lanes(w), x[1].text);
-            else
-                put_line(p, "a%" PRIu32 "_%" PRIu32 " = (%s)((%s)a%" PRIu32 "_%" PRIu32 " + (%s)%s * (%s)%s);", r, v, type.text,
-                         u, r, v, u, x[0].text, u, x[1].text);
-        }
-}
-
-/* Writes the sums to the array `sums`. */
-static void put_sums(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const uint32_t lanes = tile_lanes(w);
-    const bool totals = p->s->sum_split != KEXPR_NONE && ktype_is_float(w->type);
-
-    for (uint32_t r = 0; r < w->t->rows; r++)
-        for (uint32_t v = 0; v < w->t->vectors; v++) {
-            char sum[64];
-            if (totals)
-                snprintf(sum, sizeof sum, "total_%s(s%" PRIu32 "_%" PRIu32 ", c%" PRIu32 "_%" PRIu32 ")",
-                         lanes > 1 ? "v" : opencl_value_type(w->type), r, v, r, v);
-            else if (w->scaled < 2 && !w->scales_blocks)
-                snprintf(sum, sizeof sum, "a%" PRIu32 "_%" PRIu32 " * f%" PRIu32, r, v, v);
-            else
-                snprintf(sum, sizeof sum, "%c%" PRIu32 "_%" PRIu32, w->scaled < 2 ? 'b' : 'a', r, v);
-            if (lanes > 1)
-                put_line(p, "vstore%" PRIu32 "(%s, %" PRIu32 ", sums);", lanes, sum, r * w->t->vectors + v);
-            else
-                put_line(p, "sums[%" PRIu32 "] = %s;", r * w->t->vectors + v, sum);
-        }
-}
 
 /* ---- operands from global memory ---- */
 
@@ -296,9 +31,9 @@ static void put_global_step(const struct tile_printer *w)
         for (uint32_t r = 0; r < (w->rows[o] ? w->t->rows : 1); r++)
             for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++) {
                 snprintf(name, sizeof name, "p%" PRIu32 "_%" PRIu32 "_%" PRIu32, o, r, v);
-                put_value(w, o, w->operands[o], r, v, name);
+                put_tile_value(w, o, w->operands[o], r, v, name);
             }
-    put_products(w);
+    put_tile_products(w);
 }
 
 /* Declares what is known before the loop over the REDUCED variable `level`. */
@@ -310,7 +45,7 @@ static void put_hoisted(const struct tile_printer *w, uint32_t level)
         for (uint32_t i = 0; i < w->p->k->expr_count; i++)
             for (uint32_t r = 0; w->hoisted[o][i] && w->depths[i] == level && r < (w->rows[o] ? w->t->rows : 1); r++)
                 for (uint32_t v = 0; v < (w->columns[o] ? w->t->vectors : 1); v++)
-                    put_value(w, o, i, r, v, hoisted_name(name, sizeof name, i, r, v));
+                    put_tile_value(w, o, i, r, v, tile_hoisted_name(name, sizeof name, i, r, v));
 }
 
 /* Writes the loops over the REDUCED variables from `level` on. */
@@ -321,8 +56,11 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
     const char *type = opencl_index_type(p);
     const bool split = level == p->s->sum_split;
 
-    if (level == p->k->reduced_count) {
-        put_global_step(w);
+    if (level == p->k->reduced_count - byte_products_word_vars(&w->t->bytes)) {
+        if (tile_multiplies_bytes(w))
+            put_byte_step(w);
+        else
+            put_global_step(w);
         return;
     }
     put_hoisted(w, level);
@@ -340,7 +78,7 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
         put_size(p, var);
         fprintf(p->out, ", block + (%s)%" PRIu32 ");\n", type, p->s->sum_steps);
     }
-    if (level + 1 == p->k->reduced_count && !split && (has_words(w, 0) || has_words(w, 1)))
+    if (level + 1 == p->k->reduced_count && !split && (tile_has_words(w, 0) || tile_has_words(w, 1)))
         put_line(p, "#pragma unroll");
     fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, split ? "block" : "0",
             var);
@@ -351,77 +89,17 @@ static void put_tile_nest(const struct tile_printer *w, uint32_t level)
     fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
     p->indent++;
     put_tile_nest(w, level + 1);
-    if (w->scaled < 2 && w->scales_blocks && level + 1 == w->t->factor_depth)
-        put_scaled_block(w);
+    if (tile_multiplies_bytes(w) && level + 1 == w->t->factor_depth)
+        put_byte_block(w);
+    else if (w->scaled < 2 && w->scales_blocks && level + 1 == w->t->factor_depth)
+        put_tile_scaled_block(w);
     p->indent--;
     put_line(p, "}");
     if (split) {
-        put_flush(w);
+        put_tile_flush(w);
         p->indent--;
         put_line(p, "}");
     }
-}
-
-/* ---- the points of a tile ---- */
-
-/* Writes everything of a vector of points, or of one point, that comes after its sum. */
-static void put_points(const struct tile_printer *w, const char *sum, uint32_t lanes)
-{
-    struct printer *p = w->p;
-    const bool vector = lanes > 1;
-    struct scope scope;
-
-    scope_enter(p, &scope);
-    p->lanes = lanes;
-    put_line(p, "const %s v%" PRIu32 " = %s;", opencl_lane_type(w->type, vector ? lanes : 1).text, w->dot, sum);
-    p->expr_known[w->dot] = true;
-    put_invariants(p, p->k->phase_count);
-    put_stores(p, false, p->k->phase_count);
-    scope_leave(p, &scope);
-}
-
-/* Writes the rows of the tile, for results of the work-item. */
-static void put_global_points(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const uint32_t lanes = tile_lanes(w), n = w->t->n.vars[0];
-    const char *type = opencl_index_type(p);
-
-    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++) {", w->t->rows);
-    p->indent++;
-    put_line(p, "const %s row = m0 + r;", type);
-    put_line(p, "if (row >= rows) break;");
-    put_decode(p, &w->t->m, "row", "");
-    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
-    p->indent++;
-    put_line(p, "const %s begin = n0 + v * %" PRIu32 ", at = min(begin, (%s)(columns - %" PRIu32 "));", type, lanes, type,
-             lanes);
-    if (lanes > 1) {
-        put_line(p, "if (begin == at) {");
-        p->indent++;
-        put_line(p, "const %s x%" PRIu32 " = at;", type, n);
-        char sum[64];
-        snprintf(sum, sizeof sum, "vload%" PRIu32 "(r * %" PRIu32 " + v, sums)", lanes, w->t->vectors);
-        put_points(w, sum, lanes);
-        put_line(p, "continue;");
-        p->indent--;
-        put_line(p, "}");
-    }
-    if (lanes == 1 || p->s->lane_tail) {
-        char sum[64];
-        put_line(p, "for (%s x%" PRIu32 " = begin; x%" PRIu32 " < columns; x%" PRIu32 "++) {", type, n, n, n);
-        p->indent++;
-        snprintf(sum, sizeof sum, "sums[(r * %" PRIu32 " + v) * %" PRIu32 " + x%" PRIu32 " - at]", w->t->vectors, lanes, n);
-        put_points(w, sum, 1);
-        if (lanes == 1)
-            put_line(p, "break;");
-        p->indent--;
-        put_line(p, "}");
-    }
-    p->indent--;
-    put_line(p, "}");
-    p->indent--;
-    put_line(p, "}");
 }
 
 /* ---- items that share the iterations ---- */
@@ -447,17 +125,6 @@ static void put_shared_sums(const struct tile_printer *w)
 
 /* ---- tiles from global memory ---- */
 
-static void put_sizes(const struct tile_printer *w)
-{
-    const char *type = opencl_index_type(w->p);
-
-    fprintf(w->p->out, "%*sconst %s rows = ", (int)w->p->indent * 2, "", type);
-    put_product(w->p, &w->t->m);
-    fprintf(w->p->out, ", columns = ");
-    put_product(w->p, &w->t->n);
-    fputs(";\n", w->p->out);
-}
-
 /* Writes the tile whose first row is m0 and whose first column n0.  Batch variables have the row-major number `other`. */
 static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *batch)
 {
@@ -475,17 +142,22 @@ static void put_tile_at(const struct tile_printer *w, const struct gpu_vars *bat
     }
     for (uint32_t v = 0; v < w->t->vectors; v++)
         put_line(p, "const %s at%" PRIu32 " = min(n0 + %" PRIu32 ", columns - %" PRIu32 ");", type, v, v * lanes, lanes);
-    put_tile_accumulators(w);
+    if (tile_multiplies_bytes(w))
+        put_byte_accumulators(w);
+    else
+        put_tile_accumulators(w);
     p->lanes = lanes;
     put_tile_nest(w, 0);
+    if (tile_multiplies_bytes(w) && !w->t->factor_depth)
+        put_byte_block(w);
     if (w->scaled < 2 && !w->scales_blocks && p->s->sum_split == KEXPR_NONE)
-        put_factors(w);
+        put_tile_factors(w);
     p->lanes = 1;
     put_line(p, "%s sums[%" PRIu32 "];", opencl_value_type(w->type), w->t->rows * w->t->vectors * lanes);
-    put_sums(w);
+    put_tile_sums(w);
     if (w->t->k_items > 1)
         put_shared_sums(w);
-    put_global_points(w);
+    put_global_tile_points(w);
 }
 
 static void put_global_tile(const struct tile_printer *w)
@@ -493,7 +165,7 @@ static void put_global_tile(const struct tile_printer *w)
     struct printer *p = w->p;
     const char *type = opencl_index_type(p);
 
-    put_sizes(w);
+    put_tile_sizes(w);
     if (w->t->k_items > 1)
         put_line(p, "__local %s shared[%" PRIu32 "];", opencl_value_type(w->type), p->s->local[0] * w->t->k_items);
     put_line(p, "const %s m0 = (%s)(get_global_id(1) / %" PRIu32 ") * %" PRIu32 ", n0 = (%s)get_global_id(0) * %" PRIu32 ";",
@@ -512,10 +184,10 @@ void put_stage_tiles(struct printer *p, const struct gpu_vars *fixed)
     const char *type = opencl_index_type(p);
     struct scope scope;
 
-    find_differences(&w);
+    tile_find_differences(&w);
     if (p->failed)
         return;
-    put_sizes(&w);
+    put_tile_sizes(&w);
     put_line(p, "const %s tiles_n = (columns + %" PRIu32 ") / %" PRIu32 ", tiles_m = (rows + %" PRIu32 ") / %" PRIu32 ";", type,
              width - 1, width, w.t->rows - 1, w.t->rows);
     fprintf(p->out, "%*sfor (%s at = id; at < tiles_n * tiles_m * ", (int)p->indent * 2, "", type);
@@ -567,7 +239,7 @@ static void put_bring(const struct tile_printer *w, uint32_t o, const struct gpu
     const uint32_t width = m ? w->t->items_m * w->t->rows : w->t->items_n * w->t->vectors;
     const char *type = opencl_index_type(p);
     const uint32_t size = reduced->count ? (uint32_t)p->k->vars[reduced->vars[reduced->count - 1]].size : 1;
-    const uint32_t numbers = has_words(w, o) && w->t->k_tile % size == 0 ? size : 1, places = w->t->k_tile / numbers;
+    const uint32_t numbers = tile_has_words(w, o) && w->t->k_tile % size == 0 ? size : 1, places = w->t->k_tile / numbers;
     struct gpu_vars outer = *reduced;
     struct scope scope;
 
@@ -609,30 +281,7 @@ static void put_local_steps(const struct tile_printer *w)
     for (uint32_t v = 0; v < w->t->vectors; v++)
         put_line(p, "const %s p%" PRIu32 "_0_%" PRIu32 " = tile%" PRIu32 "[k * %" PRIu32 " + item_n + %" PRIu32 "];", t, !m, v,
                  !m, width, v * w->t->items_n);
-    put_products(w);
-    p->indent--;
-    put_line(p, "}");
-}
-
-static void put_local_points(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const char *type = opencl_index_type(p);
-    char sum[64];
-
-    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++)", w->t->rows);
-    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
-    p->indent++;
-    put_line(p, "const %s row = m0 + item_m * %" PRIu32 " + r, column = n0 + item_n + v * %" PRIu32 ";", type, w->t->rows,
-             w->t->items_n);
-    put_line(p, "if (row < rows & column < columns) {");
-    p->indent++;
-    put_decode(p, &w->t->m, "row", "");
-    put_decode(p, &w->t->n, "column", "");
-    snprintf(sum, sizeof sum, "sums[r * %" PRIu32 " + v]", w->t->vectors);
-    put_points(w, sum, 1);
-    p->indent--;
-    put_line(p, "}");
+    put_tile_products(w);
     p->indent--;
     put_line(p, "}");
 }
@@ -647,7 +296,7 @@ static void put_local_tile(const struct tile_printer *w)
 
     for (uint32_t i = 0; i < reduced.count; i++)
         reduced.vars[i] = p->k->parallel_count + i;
-    put_sizes(w);
+    put_tile_sizes(w);
     fprintf(p->out, "%*sconst %s iterations = ", (int)p->indent * 2, "", type);
     put_product(p, &reduced);
     fputs(";\n", p->out);
@@ -671,7 +320,7 @@ static void put_local_tile(const struct tile_printer *w)
         put_line(p, "if ((k0 / %" PRIu32 " + 1) %% %" PRIu32 " == 0 || k0 + %" PRIu32 " >= iterations) {", t->k_tile,
                  GPU_TILE_SUM_STEPS / t->k_tile, t->k_tile);
         p->indent++;
-        put_flush(w);
+        put_tile_flush(w);
         p->indent--;
         put_line(p, "}");
     }
@@ -679,18 +328,20 @@ static void put_local_tile(const struct tile_printer *w)
     p->indent--;
     put_line(p, "}");
     put_line(p, "%s sums[%" PRIu32 "];", number, t->rows * t->vectors);
-    put_sums(w);
-    put_local_points(w);
+    put_tile_sums(w);
+    put_local_tile_points(w);
 }
 
 void put_tiles(struct printer *p)
 {
     struct tile_printer w = {.p = p, .t = &p->s->tile};
 
-    find_differences(&w);
+    tile_find_differences(&w);
     if (p->failed)
         return;
-    if (w.t->local_memory)
+    if (w.t->local_memory && tile_multiplies_bytes(&w))
+        put_local_byte_tile(&w);
+    else if (w.t->local_memory)
         put_local_tile(&w);
     else
         put_global_tile(&w);

@@ -333,6 +333,184 @@ static void compact_weights_agree(void **state)
     assert_int_equal(failed_compact_cases(false), 0);
 }
 
+/* ---- products of bytes ---- */
+
+/** A matmul whose operand A is bytes less 128 with a scale for each row's block, and whose weights are compact. */
+struct bytes_case {
+    const char *form; /* of the weights: "u8" are 4 bits, "i8" 8 */
+    int least;
+    uint32_t range;
+    uint32_t rows, k, n, blocks, panel; /* as in compact_sizes; blocks 1: of the weights, those of A have 32 numbers */
+    int zero;                           /* ANY_ZERO: they differ */
+    struct gpu_choice choice;
+    bool brief;
+};
+enum { ANY_ZERO = 1000 };
+
+static const struct bytes_case bytes_cases[] = {
+    /* 4 bits: one row, whose sums items share, and a rest of columns; panels; a scale for all of K; vectors of every width */
+    {"u8",
+     0,
+     16,
+     1,
+     640,
+     37,
+     20,
+     UINT32_MAX,
+     8,
+     {.tile_memory = GPU_MEMORY_GLOBAL, .lanes = 4, .vectors = 1, .k_items = 4},
+     true},
+    {"u8", 0, 16, 1, 96, 64, 4, 32, ANY_ZERO, GLOBAL_TILE(1, 2, 16), false},
+    {"u8", 0, 16, 2, 1024, 48, 1, 16, 8, GLOBAL_TILE(2, 1, 16), false},
+    {"u8", 0, 16, 3, 56, 21, 7, UINT32_MAX, ANY_ZERO, GLOBAL_TILE(2, 2, 4), false},
+    {"u8",
+     0,
+     16,
+     5,
+     72,
+     40,
+     9,
+     UINT32_MAX,
+     8,
+     {.no_lanes = true, .rows = 4, .vectors = 2, .tile_memory = GPU_MEMORY_GLOBAL},
+     false},
+    {"u8", 0, 16, 7, 512, 24, 2, UINT32_MAX, ANY_ZERO, GLOBAL_TILE(3, 1, 8), false}, /* blocks of 256 */
+    /* many rows: blocks that are brought together, a block in pieces, zero points that differ */
+    {"u8", 0, 16, 35, 192, 37, 6, UINT32_MAX, 8, LOCAL_TILE(2, 2), true},
+    {"u8", 0, 16, 35, 72, 19, 9, UINT32_MAX, ANY_ZERO, LOCAL_TILE(1, 4), true},
+    {"u8", 0, 16, 33, 416, 35, 2, UINT32_MAX, ANY_ZERO, LOCAL_TILE(2, 2), false}, /* 208 numbers: no whole pieces */
+    {"u8", 0, 16, 17, 8448, 20, 264, UINT32_MAX, 8, LOCAL_TILE(2, 2), false},     /* more blocks than a sum takes */
+    /* 8 bits around zero */
+    {"i8",
+     -128,
+     256,
+     1,
+     640,
+     37,
+     20,
+     UINT32_MAX,
+     0,
+     {.tile_memory = GPU_MEMORY_GLOBAL, .lanes = 4, .vectors = 1, .k_items = 4},
+     true},
+    {"i8", -128, 256, 3, 104, 24, 13, 8, 0, GLOBAL_TILE(2, 1, 8), false},
+    {"i8",
+     -128,
+     256,
+     5,
+     1024,
+     21,
+     1,
+     UINT32_MAX,
+     0,
+     {.no_lanes = true, .rows = 4, .vectors = 2, .tile_memory = GPU_MEMORY_GLOBAL},
+     false},
+    {"i8", -128, 256, 35, 192, 37, 6, UINT32_MAX, 0, LOCAL_TILE(2, 2), true},
+    {"i8", -128, 256, 33, 416, 35, 2, UINT32_MAX, 0, LOCAL_TILE(2, 2), false},
+};
+
+/* Returns a constant of random elements: all bytes there are, or scales. */
+static struct value *random_constant(struct graph *g, const struct tensor_type *type)
+{
+    struct constant *c = constant_create(NULL, (size_t)type_bytes(type));
+
+    assert_non_null(c);
+    for (int64_t i = 0; i < type_elements(type); i++)
+        if (type->type == WNNOperandDataType_Uint8)
+            ((uint8_t *)(uintptr_t)c->data)[i] = (uint8_t)kernels_random();
+        else
+            ((float *)(uintptr_t)c->data)[i] = (float)kernels_uniform(-2, 2);
+    return graph_add_constant(g, type, c);
+}
+
+/* Puts random bytes and scales where operand A was rounded to: rounding is the passes' affair, and a number in the middle of
+ * two may become either. */
+static void replace_rounding(struct graph *g)
+{
+    graph_for_each_safe (g, n) {
+        struct value *v = n->results[0];
+        const bool bytes = n->op == OP_CAST && v->type.type == WNNOperandDataType_Uint8;
+        const bool scale = n->op == OP_MUL && n->inputs[0].value->producer && n->inputs[0].value->producer->op == OP_REDUCE_MAX;
+        if (bytes || scale)
+            value_replace_uses(v, random_constant(g, &v->type));
+    }
+}
+
+/* Returns a matmul of bytes: of weights that are packed as for a device, and of an operand that was rounded. */
+static struct graph *bytes_graph(const struct bytes_case *z, struct target *t)
+{
+    const struct pass_options o = {.target = t};
+    char body[900];
+    struct graph *g;
+
+    *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
+                         .thread_count = 1,
+                         .unpacks_weights = true,
+                         .rounds_operands = true,
+                         .compact = {.small = true, .panel_columns = z->panel}};
+    snprintf(body, sizeof body,
+             "inputs { x: f32[%u, %u]; c: f32[%u]; } consts { q: %s[%u, %u] @scalar(1); s: f32[%u, %u] @scalar(1); z: %s[%u, "
+             "%u] @scalar(1); } nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); y = add(m, c); } outputs { y; }",
+             z->rows, z->k, z->n, z->form, z->k, z->n, z->blocks, z->n, z->form, z->blocks, z->n);
+    g = compact_parse(body, z->least, z->range);
+    for (const struct value *v = g->first_constant; v && z->zero != ANY_ZERO; v = v->next_constant)
+        if (v->name && !strcmp(v->name, "z"))
+            memset((void *)(uintptr_t)v->constant->data, z->zero, v->constant->bytes);
+    if (z->range == 16)
+        compact_narrow(g, 0);
+    pass_canonicalize(g, &o);
+    pass_fold_constants(g, &o);
+    assert_true(pass_pack_weights(g, &o));
+    replace_rounding(g);
+    pass_drop_dead(g, &o);
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    return g;
+}
+
+/* Returns whether one of them is right, in one kernel of tiles that multiply bytes. */
+static bool bytes_agree(const struct bytes_case *z)
+{
+    struct target t;
+    struct graph *g = bytes_graph(z, &t);
+
+    opencl.choice = z->choice;
+    const bool good = kernels_check_graph(g, &t, false, opencl_run) == 1 && opencl.last_bytes;
+    opencl.choice = (struct gpu_choice){0};
+    graph_free(g);
+    return good;
+}
+
+/* Tiles from local memory run in groups of one item and of many. */
+static uint32_t failed_bytes_cases(bool brief)
+{
+    const struct gpu_facts facts = opencl.facts;
+    uint32_t failed = 0;
+
+    for (size_t i = 0; i < sizeof bytes_cases / sizeof *bytes_cases; i++) {
+        const struct bytes_case *z = &bytes_cases[i];
+        const bool local = z->choice.tile_memory == GPU_MEMORY_LOCAL;
+        for (int group = 0; group <= local && (z->brief || !brief); group++) {
+            kernels_state = 42 + i;
+            opencl.facts = group ? *target_gpu_facts(false) : facts;
+            opencl.facts.dots = GPU_DOTS_PLAIN;
+            if (!bytes_agree(z)) {
+                print_error("%s: %u rows, K %u, N %u, case %zu, group %d\n", z->form, z->rows, z->k, z->n, i, group);
+                failed++;
+            }
+        }
+    }
+    opencl.facts = facts;
+    return failed;
+}
+
+/** Bytes times bytes are right in every kind of tile. */
+static void products_of_bytes_agree(void **state)
+{
+    (void)state;
+    assert_int_equal(failed_bytes_cases(false), 0);
+}
+
 /* ---- random graphs ---- */
 
 static void random_graphs_agree(void **state)
@@ -365,8 +543,11 @@ static void random_graphs_agree(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_agree),        cmocka_unit_test(compact_weights_agree),
-        cmocka_unit_test(attentions_agree),    cmocka_unit_test(transformed_convolutions_agree),
+        cmocka_unit_test(shapes_agree),
+        cmocka_unit_test(compact_weights_agree),
+        cmocka_unit_test(attentions_agree),
+        cmocka_unit_test(transformed_convolutions_agree),
+        cmocka_unit_test(products_of_bytes_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;
@@ -376,7 +557,7 @@ int main(int argc, char **argv)
         return 77;
     }
     if (argc > 1 && !strcmp(argv[1], "shapes")) {
-        result = failed_cases(true) + failed_compact_cases(true) != 0;
+        result = failed_cases(true) + failed_compact_cases(true) + failed_bytes_cases(true) != 0;
         run_brief_attentions();
     } else {
         result = cmocka_run_group_tests(tests, NULL, NULL);
