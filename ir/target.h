@@ -350,6 +350,7 @@ struct gpu_maker {
     uint32_t vendor; /* its number in OpenCL (CL_DEVICE_VENDOR_ID); 0 stands for all others */
     const char *name;
     uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
+    enum gpu_dots dots;       /* how its own compiler can be told to multiply bytes, on GPUs that do */
 };
 
 /** Describes a fact of struct gpu_facts that a tuner may choose for a device. */
