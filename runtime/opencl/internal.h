@@ -210,7 +210,7 @@ bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
 /** Describes what a device is asked to compute, and what comes out where it does it right. */
 struct opencl_probe {
     const char *definitions; /* what goes before opencl_prelude; "" */
-    const char *text;        /* has the kernel webnn_probe, whose arguments are a __global buffer to read and one to write */
+    const char *text;        /* has the kernel webnn_probe: its arguments are those of all kernels, for `in` and `out` */
     uint32_t items;          /* of its only work-group */
     const void *in, *out;
     size_t in_bytes, out_bytes;

@@ -13,10 +13,11 @@
 
 enum { ITEMS = 8 };
 
-static const char probe_text[] = "__kernel void webnn_probe(__global const int *in, __global int *out) {\n"
-                                 "  const int i = (int)get_global_id(0);\n"
-                                 "  out[i] = DOT4(in[3 * i], in[3 * i + 1], in[3 * i + 2]);\n"
-                                 "}\n";
+static const char probe_text[] =
+    "__kernel void webnn_probe(__global const int *in, ulong from, __global int *out, ulong to) {\n"
+    "  const int i = (int)get_global_id(0);\n"
+    "  out[i] = DOT4(in[3 * i], in[3 * i + 1], in[3 * i + 2]);\n"
+    "}\n";
 
 /* Words whose bytes have every sign in every place, the largest products among them, and numbers that they are added to. */
 static const uint32_t words[ITEMS][3] = {{0x80808080, 0x80808080, 0},          {0x7f7f7f7f, 0x80808080, 5},
@@ -57,8 +58,8 @@ static bool khr_is_fast(const struct engine_opencl *o)
     cl_device_integer_dot_product_acceleration_properties_khr p = {0};
 
     return opencl_device_has_extension(o->api, &o->device, "cl_khr_integer_dot_product") &&
-           o->api->GetDeviceInfo(o->device.id, CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR, sizeof p,
-                                 &p, NULL) == CL_SUCCESS &&
+           o->api->GetDeviceInfo(o->device.id, CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR,
+                                 sizeof p, &p, NULL) == CL_SUCCESS &&
            p.signed_accelerated;
 #else
     (void)o;

@@ -2,8 +2,8 @@
 /*
  * Finds out whether a device does what a text says: compiles it, runs its kernel once on known numbers, and compares.
  *
- * A device may list an extension, or take an instruction, and yet compute something else.  Anything that goes wrong means that it
- * does not: a program that does not build, a call that fails, a number that differs.  Nothing is said about why, and the
+ * A device may list an extension, or take an instruction, and yet compute something else.  Anything that goes wrong means that
+ * it does not: a program that does not build, a call that fails, a number that differs.  Nothing is said about why, and the
  * context is as usable as before.
  */
 #ifdef WEBNN_OPENCL
@@ -44,9 +44,12 @@ static bool run_kernel(const struct engine_opencl *o, const struct opencl_probe 
 {
     const struct opencl_api *api = o->api;
     const size_t items = p->items;
+    const cl_ulong offset = 0;
     cl_mem in = make_buffer(o, p->in_bytes), out = make_buffer(o, p->out_bytes);
     const bool good = in && out && api->SetKernelArg(kernel, 0, sizeof in, &in) == CL_SUCCESS &&
-                      api->SetKernelArg(kernel, 1, sizeof out, &out) == CL_SUCCESS &&
+                      api->SetKernelArg(kernel, 1, sizeof offset, &offset) == CL_SUCCESS &&
+                      api->SetKernelArg(kernel, 2, sizeof out, &out) == CL_SUCCESS &&
+                      api->SetKernelArg(kernel, 3, sizeof offset, &offset) == CL_SUCCESS &&
                       api->EnqueueWriteBuffer(queue, in, CL_TRUE, 0, p->in_bytes, p->in, 0, NULL, NULL) == CL_SUCCESS &&
                       api->EnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL) == CL_SUCCESS &&
                       api->EnqueueReadBuffer(queue, out, CL_TRUE, 0, p->out_bytes, got, 0, NULL, NULL) == CL_SUCCESS;
