@@ -364,7 +364,10 @@ const struct engine_facts *target_engine_facts(void)
 
 /* Makers' guides say so.  The rows have the least that is in use: NVIDIA's units do 64 (Turing, A100) or 128 multiply-adds in a
  * cycle, AMD's 64, or twice as many where a driver counts them in pairs, and one of Intel's is a pair of vectors of 4. */
-static const struct gpu_maker makers[] = {{0x10DE, "NVIDIA", 64}, {0x1002, "AMD", 64}, {0x8086, "Intel", 8}, {0, "others", 16}};
+static const struct gpu_maker makers[] = {{0x10DE, "NVIDIA", 64, GPU_DOTS_PTX},
+                                          {0x1002, "AMD", 64, GPU_DOTS_NONE},
+                                          {0x8086, "Intel", 8, GPU_DOTS_NONE},
+                                          {0, "others", 16, GPU_DOTS_NONE}};
 
 const struct gpu_maker *target_gpu_maker_at(uint32_t i)
 {

@@ -322,6 +322,15 @@ struct gpu_matrix_facts {
     uint32_t sums;           /* of an item, in registers, at most */
 };
 
+/** Names the ways to say the instruction that adds four products of signed bytes to a number of 32 bits. */
+enum gpu_dots {
+    GPU_DOTS_NONE,  /* there is none */
+    GPU_DOTS_PLAIN, /* plain C, for tests: it is slower than floats */
+    GPU_DOTS_KHR,   /* cl_khr_integer_dot_product */
+    GPU_DOTS_ARM,   /* cl_arm_integer_dot_product_int8 */
+    GPU_DOTS_PTX    /* NVIDIA's dp4a, as assembly */
+};
+
 /** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
 struct gpu_facts {
     const char *name; /* of the kind: "gpu" */
@@ -330,6 +339,7 @@ struct gpu_facts {
     uint32_t lanes;         /* items that run in lockstep: a sub-group, or a vector of a processor that poses as a device */
     uint32_t group_items;   /* items of a work-group, at most */
     uint32_t local_bytes;   /* local memory of a work-group */
+    enum gpu_dots dots;     /* how bytes are multiplied; the table's rows have none */
     /* Schedules assume these of the kind. */
     uint32_t row_iterations;  /* rows of fewer iterations than this are one item's */
     uint32_t item_iterations; /* iterations of a shared row that an item has at least, so that combining is seldom */
@@ -371,6 +381,7 @@ struct gpu_maker {
     uint32_t vendor; /* its number in OpenCL (CL_DEVICE_VENDOR_ID); 0 stands for all others */
     const char *name;
     uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
+    enum gpu_dots dots;       /* how its own compiler can be told to multiply bytes, on GPUs that do */
 };
 
 /** Describes a fact of struct gpu_facts that a tuner may choose for a device. */

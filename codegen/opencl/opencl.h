@@ -38,6 +38,9 @@ extern const char opencl_options[];
  * Tests define MATRIX_MULTIPLY and the others before, by functions that do the same. */
 extern const char opencl_matrix_functions[];
 
+/** Returns what goes before opencl_prelude on a device that multiplies bytes in that way; "" where the prelude alone does. */
+const char *opencl_dot_definition(enum gpu_dots kind);
+
 /** Prints a kernel as a function of the given name into *out, which the caller frees.  k is finished, and s is its schedule.
  * Returns false after an error in *e, which only a lack of memory causes; *out then holds nothing. */
 bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const char *name, struct opencl_source *out,

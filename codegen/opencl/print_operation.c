@@ -53,7 +53,14 @@ const char opencl_prelude[] =
     "static float sign_of(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }\n"
     "static long clamp_index(long i, long size) { i = i < -size ? -size : i >= size ? size - 1 : i; "
     "return i < 0 ? i + size : i; }\n"
-    "static float sigmoid_of(float x) { return 1.0f / (1.0f + exp(-x)); }\n";
+    "static float sigmoid_of(float x) { return 1.0f / (1.0f + exp(-x)); }\n"
+    "#ifndef DOT4\n"
+    "static int dot4_plain(int a, int b, int c) {\n"
+    "  const char4 x = as_char4(a), y = as_char4(b);\n"
+    "  return c + x.s0 * y.s0 + x.s1 * y.s1 + x.s2 * y.s2 + x.s3 * y.s3;\n"
+    "}\n"
+    "#define DOT4(a, b, c) dot4_plain(a, b, c)\n"
+    "#endif\n";
 
 /* ---- constants ---- */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares what the files that print tiles of contractions share: print_tile.c, which has the tiles from global memory and
- * what all tiles have alike, and print_tile_local.c.
+ * Declares what the files that print register tiles share.  Each calls only those behind it in this list: print_tile.c,
+ * print_tile_local.c, print_bytes.c, print_tile_values.c.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_PRINT_TILE_H_
 #define WEBNN_CODEGEN_OPENCL_PRINT_TILE_H_
 
 #include "codegen/opencl/internal.h"
 
-/** This is the state of printing a contraction. */
+/** This is what is known of a tile that is being printed. */
 struct tile_printer {
     struct printer *p;
     const struct gpu_tile *t;
@@ -22,19 +22,60 @@ struct tile_printer {
     bool scales_blocks;       /* these sums are added to b, else they are multiplied where they are added to s, or at last */
 };
 
-/** Returns whether the innermost loop runs over the numbers of a word of operand o, which is loaded before it. */
+/** Returns the numbers of a vector of the tile. */
+static inline uint32_t tile_lanes(const struct tile_printer *w)
+{
+    return w->p->s->lanes;
+}
+
+/** Returns whether the tile multiplies bytes: its accumulators are integers, and b has the sums of scaled blocks. */
+static inline bool tile_multiplies_bytes(const struct tile_printer *w)
+{
+    return w->t->bytes.a != KEXPR_NONE;
+}
+
+/* ---- print_tile_values.c ---- */
+
+/** Fills in everything but p and t.  Sets p->failed if memory runs out. */
+void tile_find_differences(struct tile_printer *w);
+/** Returns whether the innermost loop runs over the numbers of a word, which is loaded before it. */
 bool tile_has_words(const struct tile_printer *w, uint32_t o);
-/** Declares the accumulators of the tile. */
+/** Returns the name of what is known of row r and vector v before the innermost loop, written to `name`. */
+const char *tile_hoisted_name(char *name, size_t size, uint32_t expr, uint32_t r, uint32_t v);
+/** Declares the value of an expression of operand o, of row r and vector v. */
+void put_tile_value(const struct tile_printer *w, uint32_t o, uint32_t expr, uint32_t r, uint32_t v, const char *name);
+/** Declares the variables that the value of operand o has in row r and vector v. */
+void put_tile_variables(const struct tile_printer *w, uint32_t o, uint32_t r, uint32_t v);
+/** Declares the scale of each vector. */
+void put_tile_factors(const struct tile_printer *w);
+/** Declares the accumulators. */
 void put_tile_accumulators(const struct tile_printer *w);
-/** Multiplies every row with every vector. */
-void put_tile_products(const struct tile_printer *w);
 /** Adds full blocks to the sums. */
 void put_tile_flush(const struct tile_printer *w);
+/** Multiplies the sums of a block by its scale, and adds them to those of the blocks before. */
+void put_tile_scaled_block(const struct tile_printer *w);
+/** Writes the products of a step. */
+void put_tile_products(const struct tile_printer *w);
 /** Writes the sums to the array `sums`. */
 void put_tile_sums(const struct tile_printer *w);
+/** Writes the rows of the tile, for results of the work-item: of a tile from global memory, and of one from local memory. */
+void put_global_tile_points(const struct tile_printer *w);
+void put_local_tile_points(const struct tile_printer *w);
+
 /* ---- print_tile_local.c ---- */
 
 /** Writes a tile whose operands come to local memory. */
 void put_local_tile(const struct tile_printer *w);
+
+/* ---- print_bytes.c ---- */
+
+/** Declares the accumulators of a tile that multiplies bytes. */
+void put_byte_accumulators(const struct tile_printer *w);
+/** Writes the step of all numbers of a word, of a tile from global memory that multiplies bytes. */
+void put_byte_step(const struct tile_printer *w);
+/** Makes floats of the sums of a block, multiplies them by its factors, and adds them to those of the blocks before. */
+void put_byte_block(const struct tile_printer *w);
+/** Writes the body of a kernel of a tile from local memory that multiplies bytes. */
+void put_local_byte_tile(const struct tile_printer *w);
 
 #endif

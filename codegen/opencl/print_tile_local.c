@@ -293,30 +293,6 @@ static void put_local_steps(const struct tile_printer *w, const struct bringing 
     put_line(p, "}");
 }
 
-static void put_local_points(const struct tile_printer *w)
-{
-    struct printer *p = w->p;
-    const char *type = opencl_index_type(p);
-    struct scope scope;
-    char sum[64];
-
-    put_line(p, "for (int r = 0; r < %" PRIu32 "; r++)", w->t->rows);
-    put_line(p, "for (int v = 0; v < %" PRIu32 "; v++) {", w->t->vectors);
-    scope_enter(p, &scope);
-    put_line(p, "const %s row = m0 + item_m * %" PRIu32 " + r, column = n0 + item_n + v * %" PRIu32 ";", type, w->t->rows,
-             w->t->items_n);
-    put_line(p, "if (row < rows & column < columns) {");
-    p->indent++;
-    put_decode(p, &w->t->m, "row", "");
-    put_decode(p, &w->t->n, "column", "");
-    snprintf(sum, sizeof sum, "sums[r * %" PRIu32 " + v]", w->t->vectors);
-    put_points(p, sum, 1);
-    p->indent--;
-    put_line(p, "}");
-    scope_leave(p, &scope);
-    put_line(p, "}");
-}
-
 /* ---- the tile ---- */
 
 /* Declares what the items of the group share, and who they are. */
@@ -386,5 +362,5 @@ void put_local_tile(const struct tile_printer *w)
     put_line(p, "}");
     put_line(p, "%s sums[%" PRIu32 "];", opencl_value_type(w->type), t->rows * t->vectors);
     put_tile_sums(w);
-    put_local_points(w);
+    put_local_tile_points(w);
 }

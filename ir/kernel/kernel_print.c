@@ -331,7 +331,7 @@ static void describe(struct writer *w, const struct kernel *k)
     for (uint32_t i = 0; i < k->tensor_count; i++) {
         put(w, "  tensor t%u: %s", i, dtype_name(k->tensors[i].type));
         if (!w->numbers)
-            put(w, "[%" PRId64 "]", k->tensors[i].elements);
+            put(w, "[%" PRId64 "]%s", k->tensors[i].elements, k->tensors[i].uneven ? " uneven" : "");
         put(w, k->tensors[i].unaligned ? " unaligned" : "");
         put(w, k->tensors[i].written ? " written\n" : "\n");
     }

@@ -28,6 +28,7 @@
 #define WEBNN_IR_SCHEDULE_SCHEDULE_H_
 
 #include "ir/kernel/kernel.h"
+#include "ir/schedule/byte_products.h"
 #include "ir/target.h"
 
 /** These are bounds of what schedules ask for, by which emitters size arrays.  Facts of a machine (ir/target.h) do not exceed
@@ -52,35 +53,6 @@ struct schedule_expr {
     bool runs;          /* of a gather: most vectors are of consecutive elements, which is tested when it runs */
     uint32_t permuted;  /* of a load whose lanes are permuted out of whole vectors: how many hold all lanes; else 0 */
     int32_t first;      /* the first element of those vectors, counted from that of the first lane; not above 0 */
-};
-
-/**
- * Says that a contraction multiplies bytes: A is a_factor times unsigned bytes less a zero point, and B is b_factor times one
- * of
- *
- *   signed bytes (whole)   The innermost REDUCED variable, of 4 values, runs over the four of a word, and neighbours along the
- *                          vector variable are neighbouring words.
- *   numbers of 4 bits      They are unsigned, less a zero point.  The two innermost REDUCED variables, of 2 and 4 values, run
- *                          over the eight numbers of a word: bits 4 * (2 j + i) of it belong to step (i, j).
- *
- * Factors and zero points change only from block to block of K.  The sum of a block is one of integers, which is exact.  A code
- * generator adds four products to a sum at a time: those of a word, or of 4-bit numbers for i and all j.
- *
- * Where instructions multiply unsigned by signed bytes, one operand's zero point is taken off before and the other's behind the
- * sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.  Where both operands
- * are signed, 128 is taken off A, so that only zero points that are no constants are left.
- */
-struct byte_products {
-    uint32_t a;                  /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
-    uint32_t a_zero;             /* the K_LOAD of A's zero point, a single byte; KEXPR_NONE: it is 128 */
-    uint32_t words;              /* the K_LOAD of B's words, or of its bytes */
-    uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */
-    uint32_t zero;               /* B's; KEXPR_NONE: there is none */
-    bool whole;                  /* B has signed bytes */
-    bool both_signed;            /* what is multiplied are signed bytes of either operand */
-    bool narrow;  /* all sums of a block fit 16 bits: instructions that add products up by twos need not make 32 of them */
-    bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; otherwise A
-                      becomes signed, whole bytes of B unsigned (but for both_signed), and rows are summed */
 };
 
 /** Says what is taken out of the sum of a block of K, which is multiplied by it, instead of being a part of every step. */

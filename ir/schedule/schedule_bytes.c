@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds contractions whose operands are integers of 8 bits, or 4, before they are scaled.  It takes a schedule with a register
- * tile, and fills tile.blocks.bytes: what struct byte_products says about the two operands, which is read off the expressions
- * that make floats of them.
+ * Finds contractions whose operands are integers of 8 bits, or 4, before they are scaled: what struct byte_products says about
+ * the two operands, which is read off the expressions that make floats of them.  bytes_choose fills tile.blocks.bytes of a
+ * schedule with a register tile.
  */
 #include "ir/kernel/kernel_internal.h"
 #include "ir/schedule/schedule_internal.h"
 
-enum { BYTES_PER_WORD = 4, BYTES_PER_PAIR = 2, NIBBLE_MOST = 15 };
+enum { BYTES_PER_PAIR = 2, NIBBLE_MOST = 15 };
 
 bool tile_loads_words(const struct kernel *k, const struct kexpr *x, uint32_t var)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
 
-    return x->op == K_LOAD && x->type == KT_I8 && !x->guard_count && k->reduced_count && k->vars[last].size == BYTES_PER_WORD &&
+    return x->op == K_LOAD && x->type == KT_I8 && !x->guard_count && k->reduced_count && k->vars[last].size == BYTE_WORD &&
            !k->vars[last].bounded && kaffine_coefficient(x->index, last) == 1 &&
-           kaffine_coefficient(x->index, var) == BYTES_PER_WORD && !form_derives_from(k, &x->index, var) &&
+           kaffine_coefficient(x->index, var) == BYTE_WORD && !form_derives_from(k, &x->index, var) &&
            !form_derives_from(k, &x->index, last);
 }
 
@@ -39,9 +39,8 @@ static bool split_product(const struct kernel *k, const struct kexpr *x, uint32_
 }
 
 /* Finds the words of 4-bit numbers, whose bits 4 * (2 j + i) belong to step (i, j) of the two innermost loops. */
-static bool find_words(const struct schedule *s, const struct kexpr *x, uint32_t *words)
+static bool find_words(const struct kernel *k, const struct kexpr *x, uint32_t column, uint32_t *words)
 {
-    const struct kernel *k = s->kernel;
     const uint32_t i = k->parallel_count + k->reduced_count - 2, j = i + 1;
     const struct kexpr *shift, *four, *place;
 
@@ -60,7 +59,7 @@ static bool find_words(const struct schedule *s, const struct kexpr *x, uint32_t
     place = place->op == K_CAST ? &k->exprs[place->args[0]] : place;
     return four->op == K_CONST && four->bits.u32 == 2 && place->op == K_INDEX && place->index.count == 2 &&
            !place->index.offset && kaffine_coefficient(place->index, i) == 1 && kaffine_coefficient(place->index, j) == 2 &&
-           kaffine_coefficient(k->exprs[*words].index, s->vector_var) == 1 &&
+           kaffine_coefficient(k->exprs[*words].index, column) == 1 &&
            depth_of(k, &k->exprs[*words].index) <= k->reduced_count - 2;
 }
 
@@ -72,9 +71,8 @@ static uint32_t place_of(const struct kernel *k, const struct kexpr *x)
 
 /* Finds the load of A's bytes, which x makes floats of, less their zero point.  A zero point that is no constant is one for all
  * of A. */
-static bool find_a(const struct schedule *s, const struct kexpr *x, struct byte_products *p)
+static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
-    const struct kernel *k = s->kernel;
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
     const struct kexpr *zero = x->op == K_SUB ? &k->exprs[x->args[1]] : NULL, *byte = zero ? cast_from(k, zero) : NULL, *load;
 
@@ -83,8 +81,8 @@ static bool find_a(const struct schedule *s, const struct kexpr *x, struct byte_
     if (zero->op == K_CONST ? zero->bits.f32 != 128 : !byte || byte->op != K_LOAD || byte->type != KT_U8 || byte->index.count)
         return false;
     load = cast_from(k, &k->exprs[x->args[0]]);
-    if (!load || load->op != K_LOAD || load->type != KT_U8 || load->guard_count ||
-        kaffine_coefficient(load->index, s->vector_var) || kaffine_coefficient(load->index, last) != 1)
+    if (!load || load->op != K_LOAD || load->type != KT_U8 || load->guard_count || kaffine_coefficient(load->index, column) ||
+        kaffine_coefficient(load->index, last) != 1)
         return false;
     p->a = place_of(k, load);
     p->a_zero = byte ? place_of(k, byte) : KEXPR_NONE;
@@ -92,9 +90,8 @@ static bool find_a(const struct schedule *s, const struct kexpr *x, struct byte_
 }
 
 /* Finds the words of B, which x makes floats of. */
-static bool find_b(const struct schedule *s, const struct kexpr *x, struct byte_products *p)
+static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
-    const struct kernel *k = s->kernel;
     const uint32_t second = k->parallel_count + k->reduced_count - 2;
     const struct kexpr *numbers;
 
@@ -104,41 +101,12 @@ static bool find_b(const struct schedule *s, const struct kexpr *x, struct byte_
         x = &k->exprs[x->args[0]];
     }
     numbers = cast_from(k, x);
-    p->whole = numbers && p->zero == KEXPR_NONE && tile_loads_words(k, numbers, s->vector_var);
+    p->whole = numbers && p->zero == KEXPR_NONE && tile_loads_words(k, numbers, column);
     if (p->whole)
         p->words = place_of(k, numbers);
     return p->whole ||
            (k->reduced_count >= 2 && p->a_zero == KEXPR_NONE && k->vars[second].size == 2 &&
-            find_words(s, numbers, &p->words) && kaffine_coefficient(k->exprs[p->a].index, second) == BYTES_PER_WORD);
-}
-
-/* Returns whether columns of B are better summed than rows of A: there are fewer of them in a tile. */
-static bool sums_columns(const struct schedule *s, const struct byte_products *p)
-{
-    const struct kexpr *zero = p->zero != KEXPR_NONE ? &s->kernel->exprs[p->zero] : NULL;
-
-    if (zero && (zero->op != K_CONST || zero->bits.f32 < 0 || zero->bits.f32 > NIBBLE_MOST))
-        return false;
-    /* With another zero point than 128 the bytes of A less it may be no signed bytes. */
-    return s->tile.mr >= s->tile.vectors || (p->whole && p->a_zero != KEXPR_NONE);
-}
-
-/* Returns whether instructions multiply signed bytes of both operands. */
-static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
-{
-    /* Unsigned bytes times signed ones do not fit pairs of 16 bits: they are multiplied as signed numbers of 16. */
-    return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS || (bytes == BYTES_MIXED_PAIRS && p->whole);
-}
-
-/* Returns whether all sums of `words` steps of 4-bit numbers fit 16 bits, where they are added up by twos. */
-static bool fits_pairs(const struct schedule *s, enum byte_arithmetic bytes, const struct byte_products *p, int64_t words)
-{
-    const int zero = p->columns && p->zero != KEXPR_NONE ? (int)s->kernel->exprs[p->zero].bits.f32 : 0;
-    const int b = zero > NIBBLE_MOST - zero ? zero : NIBBLE_MOST - zero,
-              a = p->columns && !p->both_signed ? UINT8_MAX : -INT8_MIN;
-
-    return !p->whole && (bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS) &&
-           words * BYTES_PER_PAIR * a * b <= INT16_MAX;
+            find_words(k, numbers, column, &p->words) && kaffine_coefficient(k->exprs[p->a].index, second) == BYTE_WORD);
 }
 
 static bool is_one(const struct kexpr *x)
@@ -155,50 +123,101 @@ static const struct kexpr *unscaled(const struct kernel *k, const struct kexpr *
     return x;
 }
 
+uint32_t byte_products_word_vars(const struct byte_products *p)
+{
+    return p->a == KEXPR_NONE ? 0 : p->whole ? 1 : 2;
+}
+
+bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out,
+                        uint32_t *depth)
+{
+    struct byte_products p = {.zero = KEXPR_NONE};
+    int64_t block = BYTE_WORD;
+
+    *out = (struct byte_products){.a = KEXPR_NONE};
+    if (!k->reduced_count || k->vars[k->parallel_count + k->reduced_count - 1].size != BYTE_WORD)
+        return false;
+    /* Words are found with the most loops over their numbers that there may be, and then it is known how many there are. */
+    const uint32_t depth_most = k->reduced_count > 1 ? k->reduced_count - 2 : 0;
+    if (!find_a(k, unscaled(k, &k->exprs[dot->args[0]], depth_most, &p.a_factor), column, &p) ||
+        !find_b(k, unscaled(k, &k->exprs[dot->args[1]], depth_most, &p.b_factor), column, &p))
+        return false;
+    const uint32_t outside[3] = {p.a_factor, p.b_factor, p.zero};
+    *depth = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t d = outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]);
+        *depth = d > *depth ? d : *depth;
+    }
+    for (uint32_t r = *depth; r + 1 < k->reduced_count; r++)
+        block *= k->vars[k->parallel_count + r].size;
+    if (block > BYTE_SUM_STEPS)
+        return false;
+    *out = p;
+    return true;
+}
+
+bool byte_products_zero_is_small(const struct kernel *k, const struct byte_products *p)
+{
+    const struct kexpr *zero = p->zero != KEXPR_NONE ? &k->exprs[p->zero] : NULL;
+
+    return !zero || (zero->op == K_CONST && zero->bits.f32 >= 0 && zero->bits.f32 <= NIBBLE_MOST);
+}
+
+/* ---- register tiles ---- */
+
+/* Returns whether columns of B are better summed than rows of A: there are fewer of them in a tile. */
+static bool sums_columns(const struct schedule *s, const struct byte_products *p)
+{
+    /* With another zero point than 128 the bytes of A less it may be no signed bytes. */
+    return byte_products_zero_is_small(s->kernel, p) &&
+           (s->tile.mr >= s->tile.vectors || (p->whole && p->a_zero != KEXPR_NONE));
+}
+
+/* Returns whether instructions multiply signed bytes of both operands. */
+static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_products *p)
+{
+    /* Unsigned bytes times signed ones do not fit pairs of 16 bits: they are multiplied as signed numbers of 16. */
+    return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS || (bytes == BYTES_MIXED_PAIRS && p->whole);
+}
+
+/* Returns whether all sums of a block of 4-bit numbers, inside of `depth` loops, fit 16 bits, where they are added up by
+ * twos. */
+static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const struct byte_products *p, uint32_t depth)
+{
+    const int zero = p->columns && p->zero != KEXPR_NONE ? (int)k->exprs[p->zero].bits.f32 : 0;
+    const int b = zero > NIBBLE_MOST - zero ? zero : NIBBLE_MOST - zero,
+              a = p->columns && !p->both_signed ? UINT8_MAX : -INT8_MIN;
+    int64_t words = 2;
+
+    for (uint32_t r = depth; r < k->reduced_count - byte_products_word_vars(p); r++)
+        words *= k->vars[k->parallel_count + r].size;
+    return !p->whole && (bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS) &&
+           words * BYTES_PER_PAIR * a * b <= INT16_MAX;
+}
+
 uint32_t tile_word_vars(const struct schedule *s)
 {
-    const struct byte_products *p = &s->tile.blocks.bytes;
-
-    return p->a == KEXPR_NONE ? 0 : p->whole ? 1 : 2;
+    return byte_products_word_vars(&s->tile.blocks.bytes);
 }
 
 void bytes_choose(struct schedule *s, const struct target *target)
 {
     const struct kernel *k = s->kernel;
-    const struct kexpr *dot = find_dot(k);
     struct register_tile *t = &s->tile;
-    struct byte_products p = {.zero = KEXPR_NONE};
-    int64_t points, block;
-    uint32_t depth = 0, depth_most;
+    struct byte_products *p = &t->blocks.bytes;
+    uint32_t depth;
 
-    t->blocks.bytes = (struct byte_products){.a = KEXPR_NONE};
-    if (!target->isa.byte_products || !k->reduced_count ||
-        k->vars[k->parallel_count + k->reduced_count - 1].size != BYTES_PER_WORD)
+    *p = (struct byte_products){.a = KEXPR_NONE};
+    if (!target->isa.byte_products || !byte_products_find(k, find_dot(k), s->vector_var, p, &depth))
         return;
-    /* Words are found with the most loops over their numbers that there may be, and then it is known how many there are. */
-    depth_most = k->reduced_count > 1 ? k->reduced_count - 2 : 0;
-    if (!find_a(s, unscaled(k, &k->exprs[dot->args[0]], depth_most, &p.a_factor), &p) ||
-        !find_b(s, unscaled(k, &k->exprs[dot->args[1]], depth_most, &p.b_factor), &p))
-        return;
-    p.columns = sums_columns(s, &p);
-    p.both_signed = multiplies_signed(target->isa.byte_products, &p);
-    const uint32_t outside[3] = {p.a_factor, p.b_factor, p.zero};
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t d = outside[i] == KEXPR_NONE ? 0 : expr_depth(k, outside[i]);
-        depth = d > depth ? d : depth;
-    }
-    depth_most = k->reduced_count - (p.whole ? 1 : 2);
-    block = points = p.whole ? 1 : 2; /* steps of words */
-    for (uint32_t r = depth; r < depth_most; r++)
-        block *= k->vars[k->parallel_count + r].size;
-    if (block * BYTES_PER_WORD > BYTE_SUM_STEPS)
-        return;
-    p.narrow = fits_pairs(s, target->isa.byte_products, &p, block);
-    t->blocks.bytes = p;
+    p->columns = sums_columns(s, p);
+    p->both_signed = multiplies_signed(target->isa.byte_products, p);
+    p->narrow = fits_pairs(k, target->isa.byte_products, p, depth);
     t->blocks.factor = t->blocks.unscaled = KEXPR_NONE;
     t->split = depth ? depth - 1 : KEXPR_NONE;
     t->split_steps = 1;
-    for (t->unroll_from = depth_most; t->unroll_from > depth; t->unroll_from--) {
+    int64_t points = p->whole ? 1 : 2; /* steps of words */
+    for (t->unroll_from = k->reduced_count - tile_word_vars(s); t->unroll_from > depth; t->unroll_from--) {
         const int64_t size = k->vars[k->parallel_count + t->unroll_from - 1].size;
         points *= size;
         if (size > KERNEL_IMMEDIATE_MAX || points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)

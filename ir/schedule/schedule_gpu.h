@@ -21,12 +21,13 @@
  * (schedule_gpu_matrix.c).
  *
  * Values may be vectors whose lanes are neighbouring values of one variable (schedule_gpu_lanes.c chooses it).
- * schedule_gpu_tile.c has the register tiles and their cost model.
+ * schedule_gpu_tile.c has the register tiles and their cost model, schedule_gpu_bytes.c those that multiply bytes.
  */
 #ifndef WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
 #define WEBNN_IR_SCHEDULE_SCHEDULE_GPU_H_
 
 #include "ir/kernel/kernel.h"
+#include "ir/schedule/byte_products.h"
 #include "ir/target.h"
 
 /** Names the four shapes, in the order of the list above. */
@@ -82,6 +83,10 @@ struct gpu_tile {
      * (KEXPR_NONE: there is no factor).  unpacked: the operand is computed from what is loaded. */
     uint32_t factor, unscaled, factor_depth;
     bool unpacked;
+    /* Bytes are multiplied, four by one instruction (bytes.a is KEXPR_NONE: floats are).  A block is what lies inside of
+     * factor_depth loops.  In local memory k_tile counts words of four bytes, and is as long as a block, or several, or divides
+     * no block and goes through it in pieces.  bytes.columns: what a zero point takes off is known of columns. */
+    struct byte_products bytes;
 };
 
 /** Says how the items of a group share a stage: its points, or vectors of them (points), its tiles (tiles), or the iterations

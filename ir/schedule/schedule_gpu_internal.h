@@ -63,6 +63,16 @@ void gpu_lay_local_tile(const struct gpu_context *c, struct gpu_schedule *s);
  * device has none, if an operand is not float16 exactly, or if it would take longer. */
 bool gpu_choose_matrix(const struct gpu_context *c, struct gpu_schedule *s);
 
+/* ---- tiles that multiply bytes (schedule_gpu_bytes.c) ---- */
+
+/** Finds out whether a contraction multiplies bytes that the device has an instruction for, and fills in t->bytes and
+ * factor_depth.  The arrays say along which variables the dot's operands differ. */
+void gpu_find_bytes(const struct gpu_context *c, const bool *a_along, const bool *b_along, struct gpu_tile *t);
+/** Chooses where sums of blocks are split, of a tile from global memory that multiplies bytes; else does nothing. */
+void gpu_split_bytes(const struct kernel *k, struct gpu_schedule *s);
+/** Chooses what comes to local memory at once, of a tile that multiplies bytes, whose items are known; else does nothing. */
+void gpu_lay_bytes(const struct gpu_context *c, struct gpu_schedule *s);
+
 /* ---- stages (schedule_gpu_stages.c) ---- */
 
 /** Makes s, which is empty, the schedule of a kernel of stages. */

@@ -396,6 +396,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     t->dot = v.dot;
     t->k_items = 1;
     t->factor = t->unscaled = KEXPR_NONE;
+    gpu_find_bytes(c, v.operands[0].along, v.operands[1].along, t);
     tiled.shape = GPU_TILES;
     for (uint32_t o = 0; o < 2; o++)
         t->along_k[o] = is_along_k(k, k->exprs[v.dot].args[o]);
@@ -409,12 +410,16 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
         t->local_memory = true;
         gpu_choose_split(k, GPU_LOCAL_SUM_STEPS, 1, &tiled);
         gpu_lay_local_tile(c, &tiled);
+        gpu_lay_bytes(c, &tiled);
         *s = tiled;
         return true;
     }
     find_rows(k, &v, t);
     add_var(&t->n, k->parallel_count - 1);
-    find_factor(k, &v, t);
+    if (t->bytes.a == KEXPR_NONE)
+        find_factor(k, &v, t);
+    else /* words side by side */
+        v.operands[1].accesses.scattered = 0;
     choose_size(c, &v, &tiled);
     if (!t->rows || (!c->choice.rows && t->rows * t->vectors * tiled.lanes < 2) || is_dot_of_rows(c, &v, &tiled))
         return false;
@@ -422,6 +427,7 @@ bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s)
     tiled.lane_tail = k->vars[k->parallel_count - 1].size % tiled.lanes != 0;
     gpu_choose_split(k, GPU_TILE_SUM_STEPS, 1, &tiled);
     if (!c->stage_items) {
+        gpu_split_bytes(k, &tiled);
         t->k_items = c->choice.k_items ? c->choice.k_items : c->device->tile_iterations ? share_k(c, &tiled) : 1;
         if (tiled.sum_split == KEXPR_NONE)
             t->k_items = 1;

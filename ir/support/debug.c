@@ -53,6 +53,8 @@ const struct debug_switch debug_switches[] = {
          "compute every attention in one kernel that can be, also where that is slower"),
     FLAG("prefer-compact", DEBUG_PREFER_COMPACT,
          "keep small weights of matmuls in 4, 8 or 16 bits, too, where unpacking them beforehand is faster"),
+    FLAG("prefer-dots", DEBUG_PREFER_DOTS,
+         "multiply bytes on a GPU as if it had an instruction for four products, also where it has none: for tests"),
     FLAG("sanitize", DEBUG_SANITIZE,
          "check generated code with the address sanitizer, in programs built with it, and poison the gaps between values"),
     FLAG("profile", DEBUG_PROFILE, "time every step and print a table when the graph is released"),

@@ -405,7 +405,7 @@ static bool copies_state(const struct compiler *k, const struct kernel *kernel)
            k->g->outputs[to->slot].state == from->base;
 }
 
-/* Tells a kernel which of its constants are not aligned. */
+/* Tells a kernel which of its constants are not aligned, and which bytes may begin anywhere: those that the caller gives. */
 static void tell_alignment(const struct compiler *k, struct kernel *kernel, const struct program_step *s)
 {
     for (uint32_t t = 0; t < s->location_count; t++) {
@@ -414,6 +414,8 @@ static void tell_alignment(const struct compiler *k, struct kernel *kernel, cons
 
         if (l->kind == LOCATION_CONSTANT && dtype_size(type) > 1)
             kernel->tensors[t].unaligned = !is_aligned(k->out->constants[l->slot], type);
+        kernel->tensors[t].uneven = dtype_size(type) == 1 && (l->kind == LOCATION_INPUT || l->kind == LOCATION_OUTPUT ||
+                                                              l->offset % (int64_t)sizeof(uint32_t) != 0);
     }
 }
 

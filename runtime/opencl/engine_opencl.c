@@ -72,9 +72,12 @@ static dtype_set opencl_types(struct engine *en, enum op op, uint32_t slot, dtyp
 
 static const struct target *opencl_target(struct engine *en, struct error *e)
 {
+    struct engine_opencl *o = opencl_of(en);
+
     (void)e;
-    opencl_library_start(opencl_of(en));
-    return &opencl_of(en)->target;
+    opencl_library_start(o);
+    opencl_dots_start(o);
+    return &o->target;
 }
 
 static void opencl_describe(struct engine *en, WNNDeviceInfo *out)

@@ -7,7 +7,7 @@
  *   programs.lock    guards the table of programs
  *   watch.lock       guards the list of what the watching thread waits for
  *   loss.lock        guards the reason why the device is lost
- *   library.lock     guards the start of oneDNN
+ *   library.lock     guards the start of oneDNN, and finding out how bytes are multiplied
  * programs.lock and watch.lock are never taken together with lock; loss.lock may be taken inside any of them; library.lock is
  * taken first.
  */
@@ -130,6 +130,7 @@ struct engine_opencl {
     cl_context context;
     cl_command_queue queue; /* in order */
     bool shared;            /* both are the application's */
+    bool dots_known;        /* device.facts.dots is; under library.lock */
     pthread_mutex_t lock;
     char *folder;         /* of what is kept on disk, or NULL if there is none */
     bool keeps_programs;  /* in that folder */
@@ -180,6 +181,8 @@ void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out);
 bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d);
 /** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */
 const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id);
+/** Returns whether the device lists an extension. */
+bool opencl_device_has_extension(const struct opencl_api *api, const struct opencl_device *d, const char *name);
 /** Describes a device of the application's.  Returns false after an error in *e. */
 bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e);
 
@@ -203,6 +206,25 @@ struct engine_buffer *opencl_constant_create(struct engine *en, struct constant 
 /** Takes a holder off a buffer and returns whether others are left; else it is not known as a constant's any more.  The lock is
  * held. */
 bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
+
+/* ---- opencl_probe.c ---- */
+
+/** Describes what a device is asked to compute, and what comes out where it does it right. */
+struct opencl_probe {
+    const char *definitions; /* what goes before opencl_prelude; "" */
+    const char *text;        /* has the kernel webnn_probe: its arguments are those of all kernels, for `in` and `out` */
+    uint32_t items;          /* of its only work-group */
+    const void *in, *out;
+    size_t in_bytes, out_bytes;
+};
+
+/** Compiles and runs the kernel once.  Returns whether all went well and it has written `out`, bit by bit. */
+bool opencl_probe_agrees(const struct engine_opencl *o, const struct opencl_probe *p);
+
+/* ---- opencl_dots.c ---- */
+
+/** Finds out how the device multiplies bytes, if that is not known yet, and sets device.facts.dots.  Any thread. */
+void opencl_dots_start(struct engine_opencl *o);
 
 /* ---- opencl_share.c ---- */
 

@@ -94,12 +94,16 @@ static char *join_texts(const struct opencl_wanted *const *wanted, uint32_t coun
 /* Returns NULL after an error in *e; *refused says that it is the compiler's. */
 static cl_program build_source(struct engine_opencl *o, const char *text, const char *step, bool *refused, struct error *e)
 {
-    const char *parts[] = {opencl_prelude, text};
+    const char *parts[] = {"", opencl_prelude, text};
     struct error ignored = {.status = WNNStatus_Success};
     char log[LOG_BYTES], name[24];
     cl_int code = CL_SUCCESS;
-    cl_program program = o->api->CreateProgramWithSource(o->context, 2, parts, NULL, &code);
 
+    if (strstr(text, "DOT4(")) { /* perhaps a saved graph's, before any was built */
+        opencl_dots_start(o);
+        parts[0] = opencl_dot_definition(o->device.facts.dots);
+    }
+    cl_program program = o->api->CreateProgramWithSource(o->context, 3, parts, NULL, &code);
     if (code != CL_SUCCESS) {
         opencl_failed(o, "clCreateProgramWithSource", code, e);
         return NULL;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Steps of a run that is worth a recording, which keeps memory for each: in longer runs the device is busy meanwhile. */
-enum { STEPS_MOST = 512, EXTENSIONS_BYTES = 8192 };
+enum { STEPS_MOST = 512 };
 
 #ifdef cl_khr_command_buffer
 
@@ -25,19 +25,12 @@ static bool device_has_buffers(const struct engine_opencl *o)
 {
     cl_device_command_buffer_capabilities_khr can = 0;
     cl_command_queue_properties wanted = 0;
-    char *extensions;
-    bool has = false;
 
     /* Kernels in PoCL's (3.1) run with the arguments of the moment in which the buffer is put into the queue, not with those
      * that were recorded. */
     if (opencl_device_is_pocls(o->api, &o->device))
         return false;
-    extensions = calloc(1, EXTENSIONS_BYTES);
-    if (extensions &&
-        o->api->GetDeviceInfo(o->device.id, CL_DEVICE_EXTENSIONS, EXTENSIONS_BYTES - 1, extensions, NULL) == CL_SUCCESS)
-        has = strstr(extensions, "cl_khr_command_buffer") != NULL;
-    free(extensions);
-    if (!has)
+    if (!opencl_device_has_extension(o->api, &o->device, "cl_khr_command_buffer"))
         return false;
     o->api->GetDeviceInfo(o->device.id, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, sizeof can, &can, NULL);
     o->api->GetDeviceInfo(o->device.id, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, sizeof wanted, &wanted, NULL);

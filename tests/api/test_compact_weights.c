@@ -21,6 +21,7 @@ enum { K = 256, N = 144, ROWS_MAX = 37 };
 
 static WNNContext context, rounding;
 static uint32_t step = 1; /* each such one of the numbers of rows is tried */
+static bool rounds;       /* the other operand has to be rounded where it may be, or else it may be */
 static uint64_t random_state = 88172645463325252u;
 
 static uint32_t draw(uint32_t count)
@@ -216,8 +217,10 @@ static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
     char where[80], other[80];
 
     compute(rounding, f, rows, transposed);
-    if (!count_wrong(x, rows, where, sizeof where))
+    if (!count_wrong(x, rows, where, sizeof where)) {
+        assert_false(words && rounds);
         return;
+    }
     if (words)
         round_x(rounded, rows, f->k_blocks == 1 ? 32 : K / f->k_blocks);
     if (!words || count_wrong(rounded, rows, other, sizeof other))
@@ -264,7 +267,8 @@ static int destroy(void **state)
     return 0;
 }
 
-/* With the argument `few` each form is tried with few numbers of rows, because an OpenCL compiler takes its time for each. */
+/* With the argument `few` each form is tried with few numbers of rows, because an OpenCL compiler takes its time for each; with
+ * `dots` behind it, bytes have to be multiplied. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_is_computed),
@@ -272,6 +276,7 @@ int main(int argc, char **argv)
 
     if (argc > 1 && !strcmp(argv[1], "few")) {
         step = 3;
+        rounds = argc > 2 && !strcmp(argv[2], "dots");
         if (wnnCreateContext(NULL, &context)) {
             printf("skipped: %s\n", wnnGetLastErrorMessage().data);
             return 77;

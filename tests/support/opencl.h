@@ -21,6 +21,7 @@ static struct {
     enum gpu_shape last;      /* shape of the kernel that ran last */
     bool last_matrix;         /* it had tiles of matrix instructions */
     const char *before;       /* text that goes before kernels, or NULL */
+    bool last_bytes;          /* it multiplied bytes */
     /* Programs are kept by their source: kernels of one structure are built once. */
     struct opencl_program {
         char *source;
@@ -147,6 +148,7 @@ GRAPHS_UNUSED static bool opencl_run(const struct kernel *k, void *const *tensor
     schedule_gpu_choose(k, &opencl.facts, &opencl.choice, &s);
     opencl.last = s.shape;
     opencl.last_matrix = s.shape == GPU_TILES && s.tile.matrix.subgroups_m;
+    opencl.last_bytes = s.shape == GPU_TILES && s.tile.bytes.a != KEXPR_NONE;
     assert_true(opencl_print(k, &s, "kernel_under_test", &source, &e));
     program = opencl_kernel_program(source.text);
     if (!program) {

@@ -7,6 +7,7 @@
  * With the argument `shapes` only a few kernels of each shape run, for Oclgrind, which interprets them (tests/CMakeLists.txt).
  */
 #include "support/attention.h"
+#include "support/byte_graphs.h"
 #include "support/compact_graphs.h"
 #include "support/opencl.h"
 #include "support/small_graphs.h"
@@ -19,9 +20,6 @@ struct shape_case {
     struct gpu_choice choices[3]; /* all 0 behind the first: unused */
     bool brief;                   /* runs under Oclgrind, too */
 };
-
-#define GLOBAL_TILE(r, v, l) {.tile_memory = GPU_MEMORY_GLOBAL, .rows = r, .vectors = v, .lanes = l}
-#define LOCAL_TILE(r, v) {.tile_memory = GPU_MEMORY_LOCAL, .rows = r, .vectors = v}
 
 static const struct shape_case cases[] = {
     {"matmul with an epilogue",
@@ -413,6 +411,51 @@ static void compact_weights_agree(void **state)
     assert_int_equal(failed_compact_cases(false), 0);
 }
 
+/* ---- products of bytes ---- */
+
+/* Returns whether one of them is right, in one kernel of tiles that multiply bytes. */
+static bool bytes_agree(const struct bytes_case *z)
+{
+    struct target t;
+    struct graph *g = bytes_graph(z, &t);
+
+    opencl.choice = z->choice;
+    const bool good = kernels_check_graph(g, &t, false, opencl_run) == 1 && opencl.last_bytes;
+    opencl.choice = (struct gpu_choice){0};
+    graph_free(g);
+    return good;
+}
+
+/* Tiles from local memory run in groups of one item and of many. */
+static uint32_t failed_bytes_cases(bool brief)
+{
+    const struct gpu_facts facts = opencl.facts;
+    uint32_t failed = 0;
+
+    for (size_t i = 0; i < sizeof bytes_cases / sizeof *bytes_cases; i++) {
+        const struct bytes_case *z = &bytes_cases[i];
+        const bool local = z->choice.tile_memory == GPU_MEMORY_LOCAL;
+        for (int group = 0; group <= local && (z->brief || !brief); group++) {
+            kernels_state = 42 + i;
+            opencl.facts = group ? *target_gpu_facts(false) : facts;
+            opencl.facts.dots = GPU_DOTS_PLAIN;
+            if (!bytes_agree(z)) {
+                print_error("%s: %u rows, K %u, N %u, case %zu, group %d\n", z->form, z->rows, z->k, z->n, i, group);
+                failed++;
+            }
+        }
+    }
+    opencl.facts = facts;
+    return failed;
+}
+
+/** Bytes times bytes are right in every kind of tile. */
+static void products_of_bytes_agree(void **state)
+{
+    (void)state;
+    assert_int_equal(failed_bytes_cases(false), 0);
+}
+
 /* ---- random graphs ---- */
 
 static void random_graphs_agree(void **state)
@@ -450,6 +493,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(compact_weights_agree),
         cmocka_unit_test(attentions_agree),
         cmocka_unit_test(transformed_convolutions_agree),
+        cmocka_unit_test(products_of_bytes_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;
@@ -459,7 +503,7 @@ int main(int argc, char **argv)
         return 77;
     }
     if (argc > 1 && !strcmp(argv[1], "shapes")) {
-        result = failed_cases(true) + failed_shared_tiles(true) + failed_compact_cases(true) != 0;
+        result = failed_cases(true) + failed_shared_tiles(true) + failed_compact_cases(true) + failed_bytes_cases(true) != 0;
         run_brief_attentions();
     } else {
         result = cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
  */
 #include "codegen/opencl/opencl.h"
 #include "support/attention.h"
+#include "support/byte_graphs.h"
 #include "support/compact_graphs.h"
 #include "support/small_graphs.h"
 
@@ -170,6 +171,95 @@ static void words_come_to_local_memory(void **state)
     free(text);
 }
 
+/* Prints matmuls of bytes as for a device of that kind, with few rows and with many, and says how they are scheduled. */
+static char *printed_bytes(const struct bytes_case *z, enum gpu_dots dots, struct gpu_schedule *s)
+{
+    struct gpu_facts facts = *target_gpu_facts(false);
+    struct opencl_source source;
+    struct kernel_list list;
+    struct error e = {0};
+    struct target t;
+    struct graph *g = bytes_graph(z, &t);
+    char *text;
+
+    facts.dots = dots;
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    assert_int_equal(list.count, 1);
+    schedule_gpu(list.kernels[0], &facts, s);
+    assert_true(opencl_print(list.kernels[0], s, "f", &source, &e));
+    text = strdup(source.text);
+    opencl_source_free(&source);
+    kernel_list_free(&list);
+    graph_free(g);
+    return text;
+}
+
+static const struct bytes_case few_and_many[] = {{"u8", 0, 16, 1, 128, 64, 4, UINT32_MAX, 8, {0}, false},
+                                                 {"u8", 0, 16, 128, 128, 64, 4, UINT32_MAX, 8, {0}, false},
+                                                 {"i8", -128, 256, 1, 128, 64, 4, UINT32_MAX, 0, {0}, false},
+                                                 {"i8", -128, 256, 128, 128, 64, 4, UINT32_MAX, 0, {0}, false}};
+
+/** Devices with the instruction multiply words of bytes, from local memory where there are many rows, and loops over the
+ * numbers of a word are gone; others multiply floats. */
+static void bytes_are_multiplied_where_there_is_an_instruction(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof few_and_many / sizeof *few_and_many; i++)
+        for (int dots = 0; dots < 2; dots++) {
+            struct gpu_schedule s;
+            char *text = printed_bytes(&few_and_many[i], dots ? GPU_DOTS_PTX : GPU_DOTS_NONE, &s);
+
+            assert_int_equal(strstr(text, "DOT4(") != NULL, dots);
+            assert_int_equal(s.shape == GPU_TILES && s.tile.bytes.a != KEXPR_NONE, dots);
+            if (dots)
+                assert_int_equal(s.tile.local_memory, few_and_many[i].rows > 1);
+            free(text);
+        }
+}
+
+/** Bytes that may begin anywhere are no words. */
+static void uneven_bytes_stay_floats(void **state)
+{
+    const struct bytes_case *z = &few_and_many[0];
+    struct gpu_facts facts = *target_gpu_facts(false);
+    struct kernel_list list;
+    struct gpu_schedule s;
+    struct error e = {0};
+    struct target t;
+    struct graph *g = bytes_graph(z, &t);
+
+    (void)state;
+    facts.dots = GPU_DOTS_PTX;
+    assert_true(lower_cluster(g, g->first_cluster, &t, &list, &e));
+    for (uint32_t i = 0; i < list.kernels[0]->tensor_count; i++)
+        list.kernels[0]->tensors[i].uneven = list.kernels[0]->tensors[i].type == WNNOperandDataType_Uint8;
+    schedule_gpu(list.kernels[0], &facts, &s);
+    assert_true(s.shape != GPU_TILES || s.tile.bytes.a == KEXPR_NONE);
+    kernel_list_free(&list);
+    graph_free(g);
+}
+
+/* Prints a program of such kernels to be compiled for a kind of device (compile_dots.sh).  Returns whether there is the kind.
+ */
+static bool print_program(const char *kind)
+{
+    static const char *const names[] = {
+        [GPU_DOTS_PLAIN] = "plain", [GPU_DOTS_KHR] = "khr", [GPU_DOTS_ARM] = "arm", [GPU_DOTS_PTX] = "ptx"};
+    struct gpu_schedule s;
+
+    for (uint32_t dots = GPU_DOTS_PLAIN; dots <= GPU_DOTS_PTX; dots++)
+        if (!strcmp(kind, names[dots])) {
+            printf("%s%s", opencl_dot_definition(dots), opencl_prelude);
+            for (size_t i = 0; i < sizeof few_and_many / sizeof *few_and_many; i++) {
+                char *text = printed_bytes(&few_and_many[i], dots, &s);
+                printf("#define f f%zu\n%s#undef f\n", i, text);
+                free(text);
+            }
+            return true;
+        }
+    return false;
+}
+
 /* Lowers an attention of 12 heads whose mask all heads share, for a device. */
 static void lower_heads(const struct gpu_facts *device, bool is_processor, struct graph **g, struct kernel_list *list)
 {
@@ -271,13 +361,22 @@ static void random_graphs_are_printed(void **state)
     print_message("%u kernels\n", kernels);
 }
 
-int main(void)
+/* With the arguments `dots KIND` it prints a program and tests nothing. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedules_follow_the_shape),         cmocka_unit_test(sizes_are_parameters),
-        cmocka_unit_test(weights_are_unpacked_in_registers),  cmocka_unit_test(words_come_to_local_memory),
-        cmocka_unit_test(dear_values_are_kept_on_processors), cmocka_unit_test(stages_are_scheduled),
+        cmocka_unit_test(schedules_follow_the_shape),
+        cmocka_unit_test(sizes_are_parameters),
+        cmocka_unit_test(weights_are_unpacked_in_registers),
+        cmocka_unit_test(words_come_to_local_memory),
+        cmocka_unit_test(dear_values_are_kept_on_processors),
+        cmocka_unit_test(stages_are_scheduled),
         cmocka_unit_test(random_graphs_are_printed),
+        cmocka_unit_test(bytes_are_multiplied_where_there_is_an_instruction),
+        cmocka_unit_test(uneven_bytes_stay_floats),
     };
+
+    if (argc == 3 && !strcmp(argv[1], "dots"))
+        return !print_program(argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Contractions of integers of 8 bits, or 4, as schedules for processors and for devices see them (schedule_bytes.c finds them).
+ */
+#ifndef WEBNN_IR_SCHEDULE_BYTE_PRODUCTS_H_
+#define WEBNN_IR_SCHEDULE_BYTE_PRODUCTS_H_
+
+#include "ir/kernel/kernel.h"
+
+enum { BYTE_WORD = 4 /* bytes of a word, whose products one instruction adds to a sum */ };
+
+/**
+ * Says that a contraction multiplies bytes: A is a_factor times unsigned bytes less a zero point, and B is b_factor times one
+ * of
+ *
+ *   signed bytes (whole)   The innermost REDUCED variable, of 4 values, runs over the four of a word, and neighbours along the
+ *                          columns' variable are neighbouring words.
+ *   numbers of 4 bits      They are unsigned, less a zero point.  The two innermost REDUCED variables, of 2 and 4 values, run
+ *                          over the eight numbers of a word: bits 4 * (2 j + i) of it belong to step (i, j).
+ *
+ * Factors and zero points change only from block to block of K.  The sum of a block is one of integers, which is exact.  A code
+ * generator adds four products to a sum at a time: those of a word, or of 4-bit numbers for i and all j.
+ *
+ * Where instructions multiply unsigned by signed bytes, one operand's zero point is taken off before and the other's behind the
+ * sum, times a sum of the one: columns of B, which all rows share, or rows of A, which all vectors share.  Where both operands
+ * are signed, 128 is taken off A, so that only zero points that are no constants are left.
+ */
+struct byte_products {
+    uint32_t a;                  /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
+    uint32_t a_zero;             /* the K_LOAD of A's zero point, a single byte; KEXPR_NONE: it is 128 */
+    uint32_t words;              /* the K_LOAD of B's words, or of its bytes */
+    uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */
+    uint32_t zero;               /* B's; KEXPR_NONE: there is none */
+    bool whole;                  /* B has signed bytes */
+    bool both_signed;            /* what is multiplied are signed bytes of either operand */
+    bool narrow;  /* all sums of a block fit 16 bits: instructions that add products up by twos need not make 32 of them */
+    bool columns; /* B is signed bytes, or a constant zero point is taken off it, and columns are summed; otherwise A
+                      becomes signed, whole bytes of B unsigned (but for both_signed), and rows are summed */
+};
+
+/**
+ * Finds out whether a contraction, whose columns are a PARALLEL variable, multiplies bytes, and how many loops over REDUCED
+ * variables change the factors and zero points: what lies inside of these loops is a block.  out->columns, both_signed and
+ * narrow are left false. Returns false if it does not, and then sets out->a alone.
+ */
+bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out,
+                        uint32_t *depth);
+/** Returns how many REDUCED variables, the innermost ones, run over the numbers of a word of B, of which a step takes all. */
+uint32_t byte_products_word_vars(const struct byte_products *p);
+/** Returns whether B has no zero point, or one that is a constant and that leaves signed bytes of numbers of 4 bits. */
+bool byte_products_zero_is_small(const struct kernel *k, const struct byte_products *p);
+
+#endif
