@@ -21,6 +21,7 @@
  *   schedule_strided.c    loads of every second element
  *   schedule_short_rows.c rows that are shorter than a vector
  *   schedule_permuted.c   loads of elements near each other, at indices that are computed
+ *   schedule_quantised.c  numbers that are divided by a scale and made bytes
  *   schedule_cost.c       estimates
  *   schedule_print.c      text and key
  */
@@ -189,6 +190,15 @@ struct schedule {
     uint32_t stage_count;
     struct schedule **stages; /* of a kernel of stages, which has nothing above but scratch_bytes and units */
 };
+
+/** Says of what bytes are made: round(x / scale) + zero_point, where only x differs from lane to lane. */
+struct quantised {
+    uint32_t x, scale;
+    uint32_t zero_point; /* float32, a whole number that is not larger than bytes are; KEXPR_NONE: 0 */
+};
+
+/** Returns whether an expression is made so, and of what. */
+bool schedule_quantised(const struct schedule *s, uint32_t expr, struct quantised *q);
 
 /** Makes the schedule of a finished kernel, which must outlive it; the caller frees the schedule.  Returns NULL if memory runs
  * out. */
