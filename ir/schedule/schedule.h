@@ -128,6 +128,13 @@ struct short_rows {
     int32_t *stores; /* by store: which row buffer collects its rows; -1: none, it is stored at once */
 };
 
+/** Returns whether as many vectors as rows have elements are split into those of even and of odd elements when they are taken
+ * apart or put together, half as many each; else all of them are permuted at once. */
+static inline bool schedule_splits_rows(uint32_t size)
+{
+    return size > 2 && size % 2 == 0;
+}
+
 /** Describes the rows of expressions that an earlier phase computes and later ones read, which lie in scratch. */
 struct row_buffers {
     uint32_t count;         /* buffer b starts at b * (bytes / count) */
