@@ -35,6 +35,7 @@ struct isa {
     bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
     bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
     bool permutes;         /* choosing each lane of 32 bits by a lane of another vector is an instruction (AVX2) */
+    bool packs;            /* making integers half as wide, with saturation, is an instruction (AVX2) */
     uint32_t registers;    /* vector registers */
     bool loads_first;      /* all loads of a block of code come before its arithmetic, as engines of WebAssembly place them */
     bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */

@@ -17,6 +17,7 @@
  *   build, type                             types, constants, instructions; they know no kernel
  *   avx512, integer, native                 scalar operations that are an instruction or a few
  *   expand, convert, operation              expansions (ir/expansion), low-precision floats, any scalar operation
+ *   quantise                                operations that make bytes, together
  *   analysis                                what is known of the kernel
  *   frame, context, emitter                 where code goes, for which elements, and what has been emitted
  *   loop                                    loops over one variable

@@ -9,14 +9,28 @@
 #include "codegen/emit/lookup.h"
 #include "codegen/emit/memory.h"
 #include "codegen/emit/operation.h"
+#include "codegen/emit/quantise.h"
 #include "codegen/emit/transpose.h"
 #include "codegen/emit/type.h"
+
+static V compute_quantised(struct emitter *e, const struct context *cx, const struct quantised *q, uint32_t lanes,
+                           enum ktype to)
+{
+    V zero_point = q->zero_point == KEXPR_NONE ? NULL : expr_value_lanes(e, cx, q->zero_point, 1), bytes;
+    V x = expr_value_lanes(e, cx, q->x, lanes), scale = expr_value_lanes(e, cx, q->scale, 1);
+
+    frame_here(&e->frame);
+    bytes = emit_quantised(&e->m, x, scale, zero_point, to == KT_I8);
+    frame_continue(&e->frame, LLVMGetInsertBlock(e->m.b));
+    return bytes;
+}
 
 static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
 {
     const struct kexpr *x = &e->k->exprs[expr];
     uint32_t lanes = expr_is_vector(e, cx, expr) ? cx->lanes : 1;
     V args[3] = {NULL, NULL, NULL};
+    struct quantised quantised;
 
     if (e->s->exprs[expr].row_buffer >= 0 && (e->s->exprs[expr].short_row || cx->phase > e->s->exprs[expr].phase))
         return emit_row_buffer_load(e, cx, e->s->exprs[expr].row_buffer, x->type);
@@ -42,6 +56,9 @@ static V compute(struct emitter *e, const struct context *cx, uint32_t expr)
         frame_at(&e->frame, e->info.expr_level[expr]);
         return emit_lookup(&e->m, table, bits);
     }
+    if (quantise_has(&e->m, lanes) && frame_is_here(&e->frame, e->info.expr_level[expr]) &&
+        schedule_quantised(e->s, expr, &quantised))
+        return compute_quantised(e, cx, &quantised, lanes, x->type);
     for (uint32_t i = 0; i < 3 && x->args[i] != KEXPR_NONE; i++)
         args[i] = expr_value_lanes(e, cx, x->args[i], lanes);
     frame_at(&e->frame, e->info.expr_level[expr]);

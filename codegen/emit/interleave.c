@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits shuffles of interleaved rows.  An even number of vectors is split into those of the even and of the odd columns, by two
- * shuffles for each pair of vectors, so that n vectors take n shuffles more than both halves.  An odd number, and four
- * vectors or fewer, take n (n - 1): each column has a lane of every vector, one shuffle puts those of one more vector in.
+ * Emits shuffles of interleaved rows.  An even number of vectors beyond two is split into those of the even and of the odd
+ * columns, by two shuffles for each pair of vectors, so that n vectors take n shuffles more than both halves.  An odd number,
+ * and two, take n (n - 1): each column has a lane of every vector, one shuffle puts those of one more vector in.
  */
 #include "codegen/emit/interleave.h"
 
 #include <string.h>
 
 #include "ir/schedule/schedule.h"
-
-enum { WHOLE_MOST = 4 }; /* vectors that are not split */
 
 /* Lane i of results[j] is, of all lanes of the vectors one after the other, the one with the number at(i, j). */
 typedef uint32_t (*lane_number)(uint32_t lane, uint32_t vector, uint32_t lanes, uint32_t vectors);
@@ -76,7 +74,7 @@ void emit_deinterleave(const struct build *m, V *vectors, uint32_t n)
     const uint32_t half = n / 2;
     V some[2][SCHEDULE_SHORT_ROW_MAX / 2];
 
-    if (n <= WHOLE_MOST || n % 2) {
+    if (!schedule_splits_rows(n)) {
         permute(m, vectors, n, deinterleaved);
         return;
     }
@@ -94,7 +92,7 @@ void emit_interleave(const struct build *m, V *vectors, uint32_t n)
     const uint32_t half = n / 2, lanes = lanes_of(vectors[0]);
     V some[2][SCHEDULE_SHORT_ROW_MAX / 2];
 
-    if (n <= WHOLE_MOST || n % 2) {
+    if (!schedule_splits_rows(n)) {
         permute(m, vectors, n, interleaved);
         return;
     }

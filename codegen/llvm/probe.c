@@ -140,6 +140,7 @@ static void describe(const struct probe *p, struct isa *isa)
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,
         .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
         .permutes = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
+        .packs = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
         .wide_division = !says(p, CALLS_DIVISION, "uldivmod") && !says(p, CALLS_DIVISION, "udivdi3"),
         .f64 = !says(p, CALLS_DOUBLE, "__aeabi_dadd") && !says(p, CALLS_DOUBLE, "__adddf3"),
         .f64_extremes = !arm && !x86,

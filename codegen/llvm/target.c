@@ -89,6 +89,7 @@ static struct isa isa_of_features(const struct target *t, uint32_t vector_bits)
         .masks = x86 && has_feature(f, "avx512bw") && has_feature(f, "avx512vl"),
         .masks32 = x86 && has_feature(f, "avx2"),
         .permutes = x86 && has_feature(f, "avx2"),
+        .packs = x86 && has_feature(f, "avx2"),
         .wide_division = true,
         .f64 = true,
         .f64_extremes = !x86,

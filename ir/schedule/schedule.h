@@ -21,6 +21,7 @@
  *   schedule_strided.c    loads of every second element
  *   schedule_short_rows.c rows that are shorter than a vector
  *   schedule_permuted.c   loads of elements near each other, at indices that are computed
+ *   schedule_quantised.c  numbers that are divided by a scale and made bytes
  *   schedule_cost.c       estimates
  *   schedule_print.c      text and key
  */
@@ -102,6 +103,13 @@ struct short_rows {
     int32_t *stores; /* by store: which row buffer collects its rows; -1: none, it is stored at once */
 };
 
+/** Returns whether as many vectors as rows have elements are split into those of even and of odd elements when they are taken
+ * apart or put together, half as many each; else all of them are permuted at once. */
+static inline bool schedule_splits_rows(uint32_t size)
+{
+    return size > 2 && size % 2 == 0;
+}
+
 /** Describes the rows of expressions that an earlier phase computes and later ones read, which lie in scratch. */
 struct row_buffers {
     uint32_t count;         /* buffer b starts at b * (bytes / count) */
@@ -164,6 +172,15 @@ struct schedule {
     uint32_t stage_count;
     struct schedule **stages; /* of a kernel of stages, which has nothing above but scratch_bytes and units */
 };
+
+/** Says of what bytes are made: round(x / scale) + zero_point, where only x differs from lane to lane. */
+struct quantised {
+    uint32_t x, scale;
+    uint32_t zero_point; /* float32, a whole number that is not larger than bytes are; KEXPR_NONE: 0 */
+};
+
+/** Returns whether an expression is made so, and of what. */
+bool schedule_quantised(const struct schedule *s, uint32_t expr, struct quantised *q);
 
 /** Makes the schedule of a finished kernel, which must outlive it; the caller frees the schedule.  Returns NULL if memory runs
  * out. */

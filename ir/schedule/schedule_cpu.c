@@ -375,6 +375,9 @@ static bool choose_loops(struct schedule *s, const struct isa *isa)
     bool interleave = vector_is(s, KVAR_PARALLEL) && !k->phase_count && isa->masks && s->lanes == isa->vector_bits / 32 &&
                       cost >= s->facts->loop.heavy_exponentials * exponential && !calls && s->transpose.var == KEXPR_NONE;
     s->wide_vectors = !interleave ? 1 : cost >= s->facts->loop.heaviest_exponentials * exponential ? 4 : 2;
+    if (!interleave && vector_is(s, KVAR_PARALLEL) && !k->phase_count && !calls && !facts.gathers &&
+        s->transpose.var == KEXPR_NONE)
+        s->wide_vectors = quantised_vectors(s, isa);
 
     s->unroll_from = k->reduced_count;
     while (s->unroll_from > 0) {

@@ -28,6 +28,9 @@ void strides_choose(struct schedule *s, const struct isa *isa);
  * first lane; 0: it is gathered (schedule_permuted.c). */
 uint32_t load_permuted(const struct schedule *s, const struct kexpr *load, const struct isa *isa, int32_t *first);
 
+/** Returns how many vectors are emitted as one for the sake of numbers that are made bytes (schedule_quantised.c); else 1. */
+uint32_t quantised_vectors(const struct schedule *s, const struct isa *isa);
+
 /* ---- short rows (schedule_short_rows.c) ---- */
 
 /** Returns whether every element in memory, those of row buffers included, has 32 or 64 bits. */

@@ -9,7 +9,7 @@
 /** Returns how many shuffles take n vectors apart or put them together (codegen/emit/interleave.c). */
 static uint32_t shuffles(uint32_t n)
 {
-    return n > 4 && n % 2 == 0 ? n + 2 * shuffles(n / 2) : n * (n - 1);
+    return schedule_splits_rows(n) ? n + 2 * shuffles(n / 2) : n * (n - 1);
 }
 
 /** Returns whether the kernel may become register tiles, which have loads of their own: it sums up products that are no

@@ -284,6 +284,42 @@ static void short_rows_are_transposed(void **state)
     assert_int_equal(short_row_of(100, 10, true, f32, &baseline), 0);
 }
 
+/* Returns how many vectors are one where elements of rows are divided by a scale, which each row or each column has, and made
+ * bytes. */
+static uint32_t quantised_of(bool by_column, const struct isa *isa)
+{
+    enum { ROWS = 3, COLUMNS = 100 };
+    struct kernel *k = kernel_create();
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, ROWS), j = kernel_var(k, KVAR_PARALLEL, COLUMNS);
+    uint32_t q;
+
+    kernel_tensor(k, WNNOperandDataType_Float32, ROWS * COLUMNS, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, by_column ? COLUMNS : ROWS, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Uint8, ROWS * COLUMNS, true, NULL);
+    q = kernel_op2(k, K_DIV, load(k, 0, at(k, i, COLUMNS, j)), load(k, 1, kaffine_var(k, by_column ? j : i)));
+    q = kernel_cast(k, KT_U8, kernel_op2(k, K_ADD, kernel_op1(k, K_ROUND_EVEN, q), kernel_f32(k, 128)));
+    kernel_store(k, 2, at(k, i, COLUMNS, j), q, 0, NULL);
+    assert_true(kernel_finish(k));
+    struct schedule *s = schedule_of(k, isa);
+    const uint32_t vectors = s->wide_vectors;
+    schedule_free(s);
+    kernel_free(k);
+    return vectors;
+}
+
+static void bytes_are_packed_of_four_vectors(void **state)
+{
+    struct isa avx512 = isa_of_tests, packs = avx2;
+
+    (void)state;
+    assert_int_equal(quantised_of(false, &avx512), 1);
+    avx512.packs = packs.packs = true;
+    assert_int_equal(quantised_of(false, &avx512), 4);
+    assert_int_equal(quantised_of(true, &avx512), 1); /* a scale for each lane */
+    assert_int_equal(quantised_of(false, &packs), 4);
+    assert_int_equal(quantised_of(false, &neon), 1);
+}
+
 /* Returns out of how many vectors a kernel's elements come, whose numbers grow by step / divide from result to result. */
 static uint32_t permuted_of(int64_t step, int64_t divide, int64_t modulo, dtype type, const struct isa *isa)
 {
@@ -446,6 +482,7 @@ int main(void)
         cmocka_unit_test(elementwise_kernels_have_vectors_of_blocks),
         cmocka_unit_test(rows_that_are_used_twice_are_kept),
         cmocka_unit_test(short_rows_are_transposed),
+        cmocka_unit_test(bytes_are_packed_of_four_vectors),
         cmocka_unit_test(near_elements_are_permuted),
         cmocka_unit_test(neighbours_are_permuted),
         cmocka_unit_test(few_columns_make_enough_units),

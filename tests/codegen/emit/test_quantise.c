@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Dividing by a scale that is the same for all elements, rounding to whole numbers and making bytes, at every instruction set:
+ * quotients that are ties or next to ones, scales that are too large or too small to multiply by what they divide by.
+ */
+#include "codegen/kernels.h"
+
+#include <float.h>
+
+enum {
+    TIES = 300,                 /* on both sides of 0; bytes and zero points do not reach further */
+    NEAR = 5,                   /* numbers around each tie */
+    NASTY = 61,                 /* others */
+    N = 2 * TIES * NEAR + NASTY /* it is no multiple of vectors' lanes */
+};
+
+enum zero_point { IN_MEMORY, CONSTANT, NONE };
+
+static void fill_quotients(float *x, float scale)
+{
+    for (int i = 0; i < 2 * TIES; i++) {
+        const float tie = ((float)(i - TIES) + 0.5f) * scale;
+
+        x[NEAR * i] = tie;
+        x[NEAR * i + 1] = nextafterf(tie, INFINITY);
+        x[NEAR * i + 2] = nextafterf(tie, -INFINITY);
+        x[NEAR * i + 3] = nextafterf(x[NEAR * i + 1], INFINITY);
+        x[NEAR * i + 4] = nextafterf(x[NEAR * i + 2], -INFINITY);
+    }
+    fill_nasty(WNNOperandDataType_Float32, x + NEAR * 2 * TIES, NASTY);
+}
+
+static void check_quantised(dtype to, float scale, float zero, enum zero_point kind)
+{
+    struct kernel *k = kernel_create();
+    float *x = buffer_create(N * sizeof *x), *s = buffer_create(sizeof *s);
+    uint8_t *z = buffer_create(1), *y = buffer_create(N);
+    void *tensors[4] = {x, s, z, y};
+    uint32_t v = kernel_var(k, KVAR_PARALLEL, N), q;
+
+    kernel_tensor(k, WNNOperandDataType_Float32, N, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, 1, false, NULL);
+    kernel_tensor(k, to, 1, false, NULL);
+    kernel_tensor(k, to, N, true, NULL);
+    fill_quotients(x, scale);
+    *s = scale;
+    *z = (uint8_t)(int)zero;
+    q = kernel_op2(k, K_DIV, load(k, 0, kaffine_var(k, v)), load(k, 1, kaffine_const(0)));
+    q = kernel_op1(k, K_ROUND_EVEN, q);
+    if (kind != NONE)
+        q = kernel_op2(k, K_ADD, q,
+                       kind == CONSTANT ? kernel_f32(k, zero) : kernel_cast(k, KT_F32, load(k, 2, kaffine_const(0))));
+    kernel_store(k, 3, kaffine_var(k, v), kernel_cast(k, to == WNNOperandDataType_Int8 ? KT_I8 : KT_U8, q), 0, NULL);
+    check_kernel(k, tensors, exact);
+    for (int i = 0; i < 4; i++)
+        buffer_free(tensors[i]);
+}
+
+static void quotients_are_those_of_a_division(void **state)
+{
+    static const float nasty[] = {
+        1,        3,       0x1p-64f, 0x1p64f, 0x1.fffffep-65f, 0x1.000002p64f, 0x1.fffffep63f, 0x1p-140f,     0x1p100f,
+        0x1p127f, FLT_MIN, FLT_MAX,  0,       -0.0f,           -0.25f,         INFINITY,       0x1.fffffep0f, NAN};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof nasty / sizeof *nasty; i++) {
+        check_quantised(WNNOperandDataType_Uint8, nasty[i], 3, IN_MEMORY);
+        check_quantised(WNNOperandDataType_Int8, nasty[i], -5, IN_MEMORY);
+    }
+    for (int i = 0; i < 100; i++) {
+        const float scale = ldexpf(1 + (float)(random_bits() & 0x7FFFFF) * 0x1p-23f, (int)(random_bits() % 24) - 12);
+
+        check_quantised(WNNOperandDataType_Uint8, scale, (float)(random_bits() & 255), IN_MEMORY);
+        check_quantised(WNNOperandDataType_Int8, scale, (float)(random_bits() & 255) - 128, IN_MEMORY);
+    }
+}
+
+static void zero_points_may_be_constants_or_missing(void **state)
+{
+    static const struct {
+        dtype to;
+        float zero;
+    } cases[] = {{WNNOperandDataType_Uint8, 0},
+                 {WNNOperandDataType_Uint8, 255},
+                 {WNNOperandDataType_Int8, -128},
+                 {WNNOperandDataType_Int8, 127}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_quantised(cases[i].to, 0.37f, cases[i].zero, IN_MEMORY);
+        check_quantised(cases[i].to, 0.37f, cases[i].zero, CONSTANT);
+    }
+    check_quantised(WNNOperandDataType_Uint8, 0.37f, 0, NONE);
+    check_quantised(WNNOperandDataType_Int8, 0.37f, 0, NONE);
+    /* This is no zero point: what is added decides what is cut off. */
+    check_quantised(WNNOperandDataType_Uint8, 0.37f, 0.5f, CONSTANT);
+    check_quantised(WNNOperandDataType_Int8, 0.37f, -100000, CONSTANT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quotients_are_those_of_a_division),
+        cmocka_unit_test(zero_points_may_be_constants_or_missing),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    machines_free();
+    return failed;
+}
