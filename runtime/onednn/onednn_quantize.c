@@ -96,15 +96,18 @@ static bool is_per_channel(const struct value *v, uint32_t axis)
     return true;
 }
 
-/** Returns the element of such a constant for one channel of count. */
-static int64_t channel_element(const struct value *v, uint32_t axis, int64_t channel, int64_t count)
-{
-    return channel * v->type.dims[axis] / count;
-}
-
 static int64_t channel_count(const struct dnn_problem *p)
 {
     return p->dst.dims[dnn_channel(p)];
+}
+
+/** Returns the element of such a constant for one channel.  The groups of a transposed convolution share those of one group. */
+static int64_t channel_element(const struct dnn_problem *p, const struct value *v, uint32_t axis, int64_t channel)
+{
+    const bool shared = p->kind == DNN_TRANSPOSED_CONVOLUTION && p->weights.rank == 5;
+    const int64_t count = shared ? p->weights.dims[1] : channel_count(p);
+
+    return channel % count * v->type.dims[axis] / count;
 }
 
 int64_t dnn_scale_count(const struct dnn_problem *p)
@@ -120,8 +123,8 @@ static double contraction_scale(const struct dnn_cluster *c, int64_t channel)
 
     if (!is_constant(q->weight_scale))
         return (double)q->src_scale;
-    return (double)q->src_scale * (double)float_at(q->weight_scale, channel_element(q->weight_scale, q->channel_axis, channel,
-                                                                                    channel_count(&c->problem)));
+    return (double)q->src_scale *
+           (double)float_at(q->weight_scale, channel_element(&c->problem, q->weight_scale, q->channel_axis, channel));
 }
 
 static float output_scale(const struct dnn_cluster *c, int64_t channel)
@@ -185,11 +188,10 @@ static int32_t byte_offset(const struct value *bytes)
 static bool integer_weights(const struct dnn_cluster *c, int8_t *out)
 {
     const struct dnn_quantization *q = &c->quantization;
-    int64_t channels = channel_count(&c->problem);
     struct weights_walk w = {{0}, 0, 0};
 
     do {
-        int32_t zero = integer_at(q->weight_zero, channel_element(q->weight_zero, q->channel_axis, w.channel, channels));
+        int32_t zero = integer_at(q->weight_zero, channel_element(&c->problem, q->weight_zero, q->channel_axis, w.channel));
         int32_t x = integer_at(c->weights.value, w.offset) - (zero - c->problem.weights_zero);
 
         if (x < INT8_MIN || x > INT8_MAX)
@@ -377,15 +379,14 @@ static bool describe_late_weights(struct dnn_cluster *c)
 }
 
 /**
- * Returns whether a transposed convolution is one to be computed in integers.  With groups the weights' channels would be those
- * of a group; from signed bytes the library takes as long as generated code with floats does.  A result at a corner is the sum
- * of one product for each input channel.
+ * Returns whether a transposed convolution is one to be computed in integers.  From signed bytes the library takes as long as
+ * generated code with floats does.  A result at a corner is the sum of one product for each input channel of its group.
  */
 static bool takes_transposed(const struct dnn_cluster *c)
 {
     const struct dnn_layout *w = &c->problem.weights;
 
-    return w->rank == 4 && c->problem.src_type == dnnl_u8 && w->dims[1] >= TERMS_MIN;
+    return c->problem.src_type == dnnl_u8 && w->dims[w->rank - 3] >= TERMS_MIN;
 }
 
 /** Describes weights that are constants. */

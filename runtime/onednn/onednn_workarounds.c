@@ -62,6 +62,19 @@ static bool windows_misread(const struct dnn_problem *p)
     return false;
 }
 
+/**
+ * Returns whether an implementation adds up products of bytes by instructions that saturate sums of two to 16 bits.  On a
+ * processor with others oneDNN 2.6 has such implementations behind the right ones, and takes them where post-ops are too much
+ * for those: transposed convolutions of a single pixel, for one, with an operand of full shape.
+ */
+static bool saturates(const struct dnn_problem *p, const char *implementation)
+{
+    const unsigned has = (unsigned)dnnl_get_effective_cpu_isa(), exact = dnnl_cpu_isa_avx2_vnni;
+
+    return p->src_type != dnnl_f32 &&
+           (strstr(implementation, "sse41") || (strstr(implementation, "avx2") && (has & exact) != exact));
+}
+
 static bool is_minus_zero(float x)
 {
     return x == 0 && signbit(x);
@@ -113,6 +126,8 @@ static bool tiles_fail(const struct dnn_problem *p, const char *implementation)
 bool dnn_is_acceptable(const char *implementation, const struct dnn_problem *p)
 {
     if (p->kind == DNN_MATMUL && p->by_gemm && !strstr(implementation, "gemm"))
+        return false;
+    if (saturates(p, implementation))
         return false;
     if (p->kind == DNN_TRANSPOSED_CONVOLUTION && (loses_minus_zero(p) || (p->src_type != dnnl_f32 && windows_misread(p))))
         return false;

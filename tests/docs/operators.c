@@ -350,7 +350,7 @@ static void put_integers(FILE *out)
         "  dynamic quantisation has them; those of the quantizeLinear are constants;\n"
         "- scales are float32, positive and finite, products and quotients of scales and a scaled bias are normal numbers;\n"
         "- a bias that the convolution itself has is constant;\n"
-        "- a convTranspose2d has one group, at least 8 input channels, windows that are no smaller than its strides and not\n"
+        "- a convTranspose2d has at least 8 input channels in each group, windows that are no smaller than its strides and not\n"
         "  dilated, no results beyond its windows, and a constant scale of its input, which is uint8 or becomes it;\n"
         "- 8 to 65535 products make one sum.  Fewer would make the float product so exact that the scales' own roundings\n"
         "  show; more could exceed 31 bits;\n"

@@ -4,12 +4,12 @@
 
 /**
  * Draws a transposed convolution.  It is taken unless its source is signed or has a scale that is known at run time only, there
- * are few channels or several groups, or its windows are such that the library gets some wrong.
+ * are few channels in a group, or its windows are such that the library gets some wrong.
  */
 static void transposed_case(uint32_t *taken)
 {
     const bool is_signed = random_chance(20), late_scale = random_chance(10), late_zero = random_chance(30);
-    const uint32_t groups = random_chance(85) ? 1 : 2, in = random_chance(10) ? 7 : 8 * random_between(1, 6);
+    const uint32_t groups = random_chance(60) ? 1 : random_between(2, 4), in = random_chance(10) ? 7 : 8 * random_between(1, 6);
     const uint32_t out = random_between(1, 40), size[2] = {random_between(1, 9), random_between(1, 9)};
     const int zero = random_chance(40) ? 0 : (is_signed ? -128 : 0) + (int)random_between(0, 255);
     uint32_t kernel[2], strides[2], dilations[2], padding[4], beyond[2], total = out * groups;
@@ -23,7 +23,7 @@ static void transposed_case(uint32_t *taken)
         strides[i] = random_between(1, 3);
         dilations[i] = random_chance(90) ? 1 : 2;
         for (int k = 0; k < 2; k++)
-            padding[2 * i + k] = size[i] > 2 && random_chance(50) ? random_between(0, kernel[i] - 1) : 0;
+            padding[2 * i + k] = size[i] > 4 && random_chance(50) ? random_between(0, kernel[i] - 1) : 0;
         beyond[i] = random_chance(15) ? random_between(0, strides[i] - 1) : 0;
         covers &= kernel[i] >= strides[i] && dilations[i] == 1 && beyond[i] <= padding[2 * i + 1];
     }
@@ -46,15 +46,47 @@ static void transposed_case(uint32_t *taken)
     epilogue(&s, apply(&s, OP_CONV_TRANSPOSE2D, &o, x, w,
                        random_chance(60) ? typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &total) : NULL));
     const bool is_taken = check(&s);
-    if (is_taken != (library_has_exact_integers(library) && !is_signed && !late_scale && groups == 1 && in >= 8 && covers))
+    if (is_taken != (library_has_exact_integers(library) && !is_signed && !late_scale && in >= 8 && covers))
         fail_with_graph(&s, is_taken ? "taken" : "declined");
     *taken += is_taken;
     subject_end(&s);
 }
 
+/*
+ * A single pixel by windows of one: where a residual follows, oneDNN 2.6 has no implementation with instructions for sums of
+ * four products, and another one saturates sums of two to 16 bits.
+ */
+static void products_of_single_pixels_do_not_saturate(void **state)
+{
+    enum { IN = 48, OUT = 32 };
+
+    (void)state;
+    for (int residual = 0; residual < 2; residual++) {
+        WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+        const uint32_t total = OUT;
+        struct subject s;
+        struct value *x, *w, *y;
+
+        o.inputLayout = WNNInputOperandLayout_Nhwc;
+        subject_begin(&s);
+        x = typed(&s, false, WNNOperandDataType_Uint8, 250, 255, 4, (uint32_t[]){1, 1, 1, IN});
+        x = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, x, typed(&s, true, WNNOperandDataType_Float32, 0.01, 0.01, 4, ones),
+                  zero_point(&s, true, false, 0, 4));
+        w = typed(&s, true, WNNOperandDataType_Int8, 120, 127, 4, (uint32_t[]){IN, OUT, 1, 1});
+        w = apply(&s, OP_DEQUANTIZE_LINEAR, NULL, w, typed(&s, true, WNNOperandDataType_Float32, 0.01, 0.01, 4, ones),
+                  zero_point(&s, true, true, 0, 4));
+        y = apply(&s, OP_CONV_TRANSPOSE2D, &o, x, w, typed(&s, true, WNNOperandDataType_Float32, -5, 5, 1, &total));
+        if (residual)
+            apply(&s, OP_ADD, NULL, y, typed(&s, false, WNNOperandDataType_Float32, -20, 20, 4, (uint32_t[]){1, 1, 1, OUT}),
+                  NULL);
+        assert_int_equal(check(&s), library_has_exact_integers(library));
+        subject_end(&s);
+    }
+}
+
 static void transposed_convolutions_are_computed(void **state)
 {
-    uint32_t taken = 0, all = 200;
+    uint32_t taken = 0, all = 300;
 
     (void)state;
     for (uint32_t i = 0; i < all; i++)
@@ -66,7 +98,8 @@ static void transposed_convolutions_are_computed(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(transposed_convolutions_are_computed)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(transposed_convolutions_are_computed),
+                                              cmocka_unit_test(products_of_single_pixels_do_not_saturate)};
 
     return main_quantized(tests, sizeof tests / sizeof *tests, argc, argv);
 }
