@@ -278,10 +278,15 @@ double target_l2_bytes(const struct target *t)
 /* No device has these instructions until a probe has found them (runtime/opencl/opencl_matrix.c).  The numbers are those of
  * NVIDIA's data sheets for units of compute capability 8.0 and 9.0, and its guides' for the time that memory takes. */
 #define MATRIX_FACTS                                                                                                           \
-    {                                                                                                                          \
-        .items = 0, .error = 1, .products = 1024, .plain_products = 32, .local_bytes = 128, .latency = 700, .iterations = 32,  \
-        .sums = 64                                                                                                             \
-    }
+    {.items = 0,                                                                                                               \
+     .error = 1,                                                                                                               \
+     .products = 1024,                                                                                                         \
+     .plain_products = 32,                                                                                                     \
+     .local_bytes = 128,                                                                                                       \
+     .global_bytes = 32,                                                                                                       \
+     .latency = 700,                                                                                                           \
+     .iterations = 32,                                                                                                         \
+     .sums = 64}
 
 const struct gpu_facts *target_gpu_facts(bool is_processor)
 {

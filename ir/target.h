@@ -305,9 +305,10 @@ struct gpu_matrix_facts {
     /* Schedules weigh these.  Cycles are those of a compute unit. */
     uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
     uint32_t plain_products; /* those that kernels without them come to, on the whole */
-    uint32_t local_bytes;    /* that it reads from local memory in a cycle */
-    uint32_t latency;        /* cycles that a step waits for its operands, whose loads are under way during the step before */
-    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once: 16 or a multiple of it */
+    uint32_t local_bytes;    /* that it reads from or writes to local memory in a cycle */
+    uint32_t global_bytes;   /* that it loads in a cycle, mostly from a cache that all units share */
+    uint32_t latency;        /* cycles from a load to its result */
+    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once, at least: a multiple of 16 */
     uint32_t sums;           /* of an item, in registers, at most */
 };
 
