@@ -340,13 +340,13 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
 
 /* What the schedules of contractions and of points turn on (ir/schedule/schedule_gpu_tile.c, schedule_gpu_lanes.c). */
 static const struct gpu_tunable tunables[] = {
-    {"tile_numbers", offsetof(struct gpu_facts, tile_numbers), {16, 32, 64, 128, 256}, 5},
-    {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3},
-    {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5},
-    {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4},
-    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5},
-    {"matrix_iterations", offsetof(struct gpu_facts, matrix.iterations), {16, 32, 64, 128}, 4},
-    {"matrix_sums", offsetof(struct gpu_facts, matrix.sums), {16, 32, 64, 128}, 4}};
+    {"tile_numbers", offsetof(struct gpu_facts, tile_numbers), {16, 32, 64, 128, 256}, 5, false},
+    {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3, false},
+    {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5, false},
+    {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4, false},
+    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5, false},
+    {"matrix_iterations", offsetof(struct gpu_facts, matrix.iterations), {16, 32, 64, 128}, 4, true},
+    {"matrix_sums", offsetof(struct gpu_facts, matrix.sums), {16, 32, 64, 128}, 4, true}};
 
 const struct gpu_tunable *target_gpu_tunable(uint32_t i)
 {
@@ -365,7 +365,8 @@ const struct engine_facts *target_engine_facts(void)
 
 /* Makers' guides say so.  The rows have the least that is in use: NVIDIA's units do 64 (Turing, A100) or 128 multiply-adds in a
  * cycle, AMD's 64, or twice as many where a driver counts them in pairs, and one of Intel's is a pair of vectors of 4. */
-static const struct gpu_maker makers[] = {{0x10DE, "NVIDIA", 64}, {0x1002, "AMD", 64}, {0x8086, "Intel", 8}, {0, "others", 16}};
+static const struct gpu_maker makers[] = {
+    {0x10DE, "NVIDIA", 64, true}, {0x1002, "AMD", 64, false}, {0x8086, "Intel", 8, false}, {0, "others", 16, false}};
 
 const struct gpu_maker *target_gpu_maker_at(uint32_t i)
 {

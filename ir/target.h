@@ -360,6 +360,7 @@ struct gpu_maker {
     uint32_t vendor; /* its number in OpenCL (CL_DEVICE_VENDOR_ID); 0 stands for all others */
     const char *name;
     uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
+    bool takes_ptx;           /* its compiler takes PTX among OpenCL C, so that matrix instructions are asked for */
 };
 
 /** Describes a fact of struct gpu_facts that a tuner may choose for a device. */
@@ -368,6 +369,7 @@ struct gpu_tunable {
     size_t offset;      /* of the uint32_t */
     uint32_t values[6]; /* all of which are right on every device */
     uint32_t value_count;
+    bool of_matrix; /* it matters only where the device has matrix instructions */
 };
 
 /* ---- the target ---- */

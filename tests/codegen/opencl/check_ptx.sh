@@ -34,6 +34,9 @@ check() { # CASE FORM ARCHITECTURE: of what is in $scratch/kernel.cl
     kernels=$((kernels + 1))
 }
 
+"$printer" probe >"$scratch/kernel.cl" || fail "the probe is not printed"
+check probe 0 sm_80
+check probe 0 sm_90
 case=0
 while "$printer" "$case" 1 >"$scratch/kernel.cl"; do
     form=1

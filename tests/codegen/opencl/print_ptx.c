@@ -3,9 +3,11 @@
  * Prints a kernel whose tiles are of matrix instructions, for compilers that make PTX of it (check_ptx.sh).
  *
  *   print_ptx CASE FORM
+ *   print_ptx probe
  *
- * CASE is a number of matrix_cases, from 0, FORM one of a form, from 1.  Exits with 1 if there is no such case or form.  clang
- * has no built-in functions of OpenCL C for NVIDIA's GPUs: those that the kernels call stand in front.
+ * CASE is a number of matrix_cases, from 0, FORM one of a form, from 1; the probe is that of matrix_probe.c.  Exits with 1 if
+ * there is no such case or form.  clang has no built-in functions of OpenCL C for NVIDIA's GPUs: those that the kernels call
+ * stand in front.
  */
 #include "codegen/opencl/opencl.h"
 #include "support/kernels.h"
@@ -44,6 +46,10 @@ int main(int argc, char **argv)
     struct error e = {0};
     struct graph *g;
 
+    if (argc == 2 && !strcmp(argv[1], "probe")) {
+        printf("%s%s%s%s", builtins, opencl_prelude, opencl_matrix_functions, opencl_matrix_probe);
+        return 0;
+    }
     if (!c)
         return 1;
     g = parse_body(c->body);

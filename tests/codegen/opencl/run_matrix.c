@@ -3,6 +3,8 @@
  * Tiles of matrix instructions on the first OpenCL device, by functions that do what the instructions do
  * (support/emulated_matrix.h), against the reference interpreter: every form, every way in which operands come to local memory,
  * edges of rows, columns and sums, batches, transposed operands, convolutions, and what follows a sum.
+ *
+ * With the argument `shapes` only a few run, for Oclgrind.
  */
 #include "support/compact_graphs.h"
 #include "support/emulated_matrix.h"
@@ -79,6 +81,61 @@ static bool compact_agrees(void)
     return good;
 }
 
+static void run_probe(cl_program program, const uint16_t in[OPENCL_PROBE_HALVES], float out[OPENCL_PROBE_SUMS])
+{
+    const size_t in_bytes = OPENCL_PROBE_HALVES * sizeof *in, out_bytes = OPENCL_PROBE_SUMS * sizeof *out, items = 32;
+    const cl_ulong offset = 0;
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, "webnn_kernel", &error);
+    cl_mem from = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, in_bytes, NULL, &error);
+    cl_mem to = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, out_bytes, NULL, &error);
+
+    assert_int_equal(clEnqueueWriteBuffer(opencl.queue, from, CL_TRUE, 0, in_bytes, in, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof from, &from), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof offset, &offset), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 2, sizeof to, &to), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 3, sizeof offset, &offset), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(opencl.queue, to, CL_TRUE, 0, out_bytes, out, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseKernel(kernel);
+}
+
+/** The probe tells each chip's error, and sees what is wrong. */
+static void probe_tells_the_error(void **state)
+{
+    uint16_t in[OPENCL_PROBE_HALVES];
+    float out[OPENCL_PROBE_SUMS];
+    char text[sizeof emulated_matrix + 4000];
+
+    (void)state;
+    opencl_matrix_probe_fill(in);
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        snprintf(text, sizeof text, "%s%s%s%s", chips[i].before, emulated_matrix, opencl_matrix_functions, opencl_matrix_probe);
+        cl_program program = opencl_program(text);
+        assert_non_null(program);
+        run_probe(program, in, out);
+        assert_true(opencl_matrix_probe_error(out) == chips[i].error);
+    }
+    for (int j = 0; j < OPENCL_PROBE_SUMS; j++) {
+        const float right = out[j];
+        out[j] = right * 1.0001f + 0x1p-30f;
+        assert_true(opencl_matrix_probe_error(out) == 0);
+        out[j] = right;
+    }
+    memset(out, 0, sizeof out);
+    assert_true(opencl_matrix_probe_error(out) == 0);
+}
+
+/* Takes on the sums of a chip; `before` is large enough for the text that goes before kernels. */
+static void become(const struct chip *chip, size_t size, char *before)
+{
+    opencl.facts = matrix_facts(chip->error);
+    snprintf(before, size, "%s%s", chip->before, emulated_matrix);
+    opencl.before = before;
+}
+
 static void forms_agree(void **state)
 {
     char before[sizeof emulated_matrix + 100];
@@ -86,9 +143,7 @@ static void forms_agree(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
-        opencl.facts = matrix_facts(chips[i].error);
-        snprintf(before, sizeof before, "%s%s", chips[i].before, emulated_matrix);
-        opencl.before = before;
+        become(&chips[i], sizeof before, before);
         uint32_t more = !compact_agrees();
         for (uint32_t j = 0; j < MATRIX_CASES; j++)
             if (!i || matrix_cases[j].every_chip)
@@ -100,16 +155,25 @@ static void forms_agree(void **state)
     assert_int_equal(failed, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(probe_tells_the_error), cmocka_unit_test(forms_agree)};
     int result;
 
     if (!opencl_start()) {
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    result = cmocka_run_group_tests(tests, NULL, NULL);
+    if (argc > 1 && !strcmp(argv[1], "shapes")) {
+        char before[sizeof emulated_matrix + 100];
+        become(&chips[0], sizeof before, before);
+        result = 0;
+        for (uint32_t i = 0; i < MATRIX_CASES; i++)
+            if (matrix_cases[i].brief)
+                result |= failed_forms(&matrix_cases[i], false) != 0;
+    } else {
+        result = cmocka_run_group_tests(tests, NULL, NULL);
+    }
     opencl_end();
     return result;
 }
