@@ -280,10 +280,15 @@ double target_l2_bytes(const struct target *t)
 /* No device has these instructions until a probe has found them (runtime/opencl/opencl_matrix.c).  The numbers are those of
  * NVIDIA's data sheets for units of compute capability 8.0 and 9.0, and its guides' for the time that memory takes. */
 #define MATRIX_FACTS                                                                                                           \
-    {                                                                                                                          \
-        .items = 0, .error = 1, .products = 1024, .plain_products = 32, .local_bytes = 128, .latency = 700, .iterations = 32,  \
-        .sums = 64                                                                                                             \
-    }
+    {.items = 0,                                                                                                               \
+     .error = 1,                                                                                                               \
+     .products = 1024,                                                                                                         \
+     .plain_products = 32,                                                                                                     \
+     .local_bytes = 128,                                                                                                       \
+     .global_bytes = 32,                                                                                                       \
+     .latency = 700,                                                                                                           \
+     .iterations = 32,                                                                                                         \
+     .sums = 64}
 
 const struct gpu_facts *target_gpu_facts(bool is_processor)
 {
@@ -339,13 +344,13 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
 
 /* What the schedules of contractions and of points turn on (ir/schedule/schedule_gpu_tile.c, schedule_gpu_lanes.c). */
 static const struct gpu_tunable tunables[] = {
-    {"tile_numbers", offsetof(struct gpu_facts, tile_numbers), {16, 32, 64, 128, 256}, 5},
-    {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3},
-    {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5},
-    {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4},
-    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5},
-    {"matrix_iterations", offsetof(struct gpu_facts, matrix.iterations), {16, 32, 64, 128}, 4},
-    {"matrix_sums", offsetof(struct gpu_facts, matrix.sums), {16, 32, 64, 128}, 4}};
+    {"tile_numbers", offsetof(struct gpu_facts, tile_numbers), {16, 32, 64, 128, 256}, 5, false},
+    {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3, false},
+    {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5, false},
+    {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4, false},
+    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5, false},
+    {"matrix_iterations", offsetof(struct gpu_facts, matrix.iterations), {16, 32, 64, 128}, 4, true},
+    {"matrix_sums", offsetof(struct gpu_facts, matrix.sums), {16, 32, 64, 128}, 4, true}};
 
 const struct gpu_tunable *target_gpu_tunable(uint32_t i)
 {
@@ -364,10 +369,10 @@ const struct engine_facts *target_engine_facts(void)
 
 /* Makers' guides say so.  The rows have the least that is in use: NVIDIA's units do 64 (Turing, A100) or 128 multiply-adds in a
  * cycle, AMD's 64, or twice as many where a driver counts them in pairs, and one of Intel's is a pair of vectors of 4. */
-static const struct gpu_maker makers[] = {{0x10DE, "NVIDIA", 64, GPU_DOTS_PTX},
-                                          {0x1002, "AMD", 64, GPU_DOTS_NONE},
-                                          {0x8086, "Intel", 8, GPU_DOTS_NONE},
-                                          {0, "others", 16, GPU_DOTS_NONE}};
+static const struct gpu_maker makers[] = {{0x10DE, "NVIDIA", 64, GPU_DOTS_PTX, true},
+                                          {0x1002, "AMD", 64, GPU_DOTS_NONE, false},
+                                          {0x8086, "Intel", 8, GPU_DOTS_NONE, false},
+                                          {0, "others", 16, GPU_DOTS_NONE, false}};
 
 const struct gpu_maker *target_gpu_maker_at(uint32_t i)
 {

@@ -317,9 +317,10 @@ struct gpu_matrix_facts {
     /* Schedules weigh these.  Cycles are those of a compute unit. */
     uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
     uint32_t plain_products; /* those that kernels without them come to, on the whole */
-    uint32_t local_bytes;    /* that it reads from local memory in a cycle */
-    uint32_t latency;        /* cycles that a step waits for its operands, whose loads are under way during the step before */
-    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once: 16 or a multiple of it */
+    uint32_t local_bytes;    /* that it reads from or writes to local memory in a cycle */
+    uint32_t global_bytes;   /* that it loads in a cycle, mostly from a cache that all units share */
+    uint32_t latency;        /* cycles from a load to its result */
+    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once, at least: a multiple of 16 */
     uint32_t sums;           /* of an item, in registers, at most */
 };
 
@@ -383,6 +384,7 @@ struct gpu_maker {
     const char *name;
     uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
     enum gpu_dots dots;       /* how its own compiler can be told to multiply bytes, on GPUs that do */
+    bool takes_ptx;           /* its compiler takes PTX among OpenCL C, so that matrix instructions are asked for */
 };
 
 /** Describes a fact of struct gpu_facts that a tuner may choose for a device. */
@@ -391,6 +393,7 @@ struct gpu_tunable {
     size_t offset;      /* of the uint32_t */
     uint32_t values[6]; /* all of which are right on every device */
     uint32_t value_count;
+    bool of_matrix; /* it matters only where the device has matrix instructions */
 };
 
 /* ---- the target ---- */

@@ -38,6 +38,16 @@ extern const char opencl_options[];
  * Tests define MATRIX_MULTIPLY and the others before, by functions that do the same. */
 extern const char opencl_matrix_functions[];
 
+/**
+ * A kernel behind opencl_matrix_functions of one group of 32 items, webnn_kernel(in, out), by which a device shows what its
+ * matrix instructions do (matrix_probe.c).  `in` is what opencl_matrix_probe_fill makes.
+ */
+extern const char opencl_matrix_probe[];
+enum { OPENCL_PROBE_HALVES = 384, OPENCL_PROBE_SUMS = 256 };
+void opencl_matrix_probe_fill(uint16_t in[OPENCL_PROBE_HALVES]);
+/** Returns the error of a product (gpu_matrix_facts.error) on a device that computed `out`, or 0 if that is wrong. */
+double opencl_matrix_probe_error(const float out[OPENCL_PROBE_SUMS]);
+
 /** Returns what goes before opencl_prelude on a device that multiplies bytes in that way; "" where the prelude alone does. */
 const char *opencl_dot_definition(enum gpu_dots kind);
 

@@ -134,14 +134,49 @@ static void close_chunks(const struct side *s, const struct scope *scope)
     put_line(s->p, "}");
 }
 
+/* Declares counters of the REDUCED variables, whose values are those of the row-major number `from`. */
+static void put_counters(const struct side *s, const char *from)
+{
+    struct printer *p = s->p;
+    const struct gpu_vars reduced = reduced_vars(p);
+    struct scope scope;
+
+    for (uint32_t i = 0; i < reduced.count; i++)
+        put_line(p, "%s k%" PRIu32 "_%c;", opencl_index_type(p), reduced.vars[i], s->name);
+    put_line(p, "{");
+    scope_enter(p, &scope);
+    put_decode(p, &reduced, from, "");
+    for (uint32_t i = 0; i < reduced.count; i++)
+        put_line(p, "k%" PRIu32 "_%c = x%" PRIu32 ";", reduced.vars[i], s->name, reduced.vars[i]);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Adds so many iterations to the counters. */
+static void put_count(const struct side *s, uint32_t iterations)
+{
+    struct printer *p = s->p;
+    const struct gpu_vars reduced = reduced_vars(p);
+
+    put_line(p, "k%" PRIu32 "_%c += %" PRIu32 ";", reduced.vars[reduced.count - 1], s->name, iterations);
+    for (uint32_t i = reduced.count - 1; i > 0; i--) {
+        const uint32_t var = reduced.vars[i];
+        fprintf(p->out, "%*s%s (k%" PRIu32 "_%c >= ", (int)p->indent * 2, "", iterations > 1 ? "while" : "if", var, s->name);
+        put_size(p, var);
+        fprintf(p->out, ") { k%" PRIu32 "_%c -= ", var, s->name);
+        put_size(p, var);
+        fprintf(p->out, "; k%" PRIu32 "_%c++; }\n", var - 1, s->name);
+    }
+}
+
 /* Declares what is known of an item's part before the steps: the variables of its rows, and of its first iteration if these are
  * counted. */
 static void put_known(const struct side *s)
 {
     struct printer *p = s->p;
     const char *type = opencl_index_type(p);
-    const struct gpu_vars reduced = reduced_vars(p);
     struct scope scope;
+    char first[16];
 
     put_line(p, "int has_%c[%" PRIu32 "];", s->name, s->each);
     put_line(p, "uint4 part_%c[%" PRIu32 "];", s->name, s->each);
@@ -156,17 +191,9 @@ static void put_known(const struct side *s)
     close_chunks(s, &scope);
     if (!s->counts)
         return;
-    for (uint32_t i = 0; i < reduced.count; i++)
-        put_line(p, "%s k%" PRIu32 "_%c;", type, reduced.vars[i], s->name);
-    put_line(p, "{");
-    scope_enter(p, &scope);
-    put_line(p, "const int c = 0;");
-    put_place(s);
-    put_decode(p, &reduced, "k", "");
-    for (uint32_t i = 0; i < reduced.count; i++)
-        put_line(p, "k%" PRIu32 "_%c = x%" PRIu32 ";", reduced.vars[i], s->name, reduced.vars[i]);
-    scope_leave(p, &scope);
-    put_line(p, "}");
+    put_line(p, "const int first_%c = item %% %" PRIu32 " * %d;", s->name, s->k_tile / GPU_MATRIX_CHUNK, GPU_MATRIX_CHUNK);
+    snprintf(first, sizeof first, "first_%c", s->name);
+    put_counters(s, first);
 }
 
 /* ---- from global memory to registers ---- */
@@ -180,12 +207,12 @@ static void put_variables(const struct side *s)
 
     for (uint32_t i = 0; i < s->vars->count; i++)
         put_line(p, "const %s x%" PRIu32 " = x%" PRIu32 "_%c[c];", type, s->vars->vars[i], s->vars->vars[i], s->name);
-    for (uint32_t i = 0; s->counts && i < reduced.count; i++)
-        put_line(p, "const %s x%" PRIu32 " = k%" PRIu32 "_%c;", type, reduced.vars[i], reduced.vars[i], s->name);
-    for (uint32_t i = 0; s->linear && i < reduced.count; i++) /* the others would only be multiplied by what this one lacks */
-        put_line(p, "const %s x%" PRIu32 " = %s;", type, reduced.vars[i], i + 1 < reduced.count ? "0" : "iteration");
-    if (!s->counts && !s->linear)
-        put_decode(p, &reduced, "iteration", "");
+    for (uint32_t i = 0; i < reduced.count; i++) {
+        if (!s->linear)
+            put_line(p, "const %s x%" PRIu32 " = k%" PRIu32 "_%c;", type, reduced.vars[i], reduced.vars[i], s->name);
+        else /* the others would only be multiplied by what this one lacks */
+            put_line(p, "const %s x%" PRIu32 " = %s;", type, reduced.vars[i], i + 1 < reduced.count ? "0" : "iteration");
+    }
 }
 
 /* Declares what a load of halves refers to, with the result of its guards, and returns whether it has some. */
@@ -224,6 +251,8 @@ static void put_chunk(const struct side *s)
 
     put_line(p, "if (has_%c[c] & iteration < iterations) {", s->name);
     scope_enter(p, &scope);
+    if (!s->linear && !s->counts)
+        put_counters(s, "iteration");
     put_variables(s);
     const bool guarded = need_half_load(s);
     if (guarded)
@@ -266,6 +295,10 @@ static void put_elements(const struct side *s)
     put_line(p, "if (has_%c[c]) {", s->name);
     scope_enter(p, &scope);
     put_line(p, "ushort h[%d];", GPU_MATRIX_CHUNK);
+    if (!s->linear) {
+        put_line(p, "const %s first = next + k;", opencl_index_type(p));
+        put_counters(s, "first");
+    }
     put_line(p, "MATRIX_UNROLL for (int e = 0; e < %d; e++) {", GPU_MATRIX_CHUNK);
     scope_enter(p, &element);
     put_line(p, "const %s iteration = next + k + e;", opencl_index_type(p));
@@ -276,6 +309,8 @@ static void put_elements(const struct side *s)
     put_element(s);
     p->indent--;
     put_line(p, "}");
+    if (!s->linear)
+        put_count(s, 1);
     scope_leave(p, &element);
     put_line(p, "}");
     put_line(p, "part_%c[c] = CHUNK_OF(h);", s->name);
@@ -287,7 +322,6 @@ static void put_elements(const struct side *s)
 static void put_load(const struct side *s)
 {
     struct printer *p = s->p;
-    const struct gpu_vars reduced = reduced_vars(p);
     struct scope scope;
 
     open_chunks(s, &scope);
@@ -299,17 +333,8 @@ static void put_load(const struct side *s)
         put_chunk(s);
     }
     close_chunks(s, &scope);
-    if (!s->counts)
-        return;
-    put_line(p, "k%" PRIu32 "_%c += %" PRIu32 ";", reduced.vars[reduced.count - 1], s->name, s->k_tile);
-    for (uint32_t i = reduced.count - 1; i > 0; i--) {
-        const uint32_t var = reduced.vars[i];
-        fprintf(p->out, "%*swhile (k%" PRIu32 "_%c >= ", (int)p->indent * 2, "", var, s->name);
-        put_size(p, var);
-        fprintf(p->out, ") { k%" PRIu32 "_%c -= ", var, s->name);
-        put_size(p, var);
-        fprintf(p->out, "; k%" PRIu32 "_%c++; }\n", var - 1, s->name);
-    }
+    if (s->counts)
+        put_count(s, s->k_tile);
 }
 
 /* Makes it store that part to local memory. */

@@ -14,7 +14,10 @@
 
 enum {
     CHUNK = GPU_MATRIX_CHUNK,
-    EPILOGUE_CYCLES = 8 /* of a unit, in which it computes what follows of as many sums as a sub-group has items */
+    STEPS_MOST = 128,     /* iterations of a step */
+    REGISTERS_MOST = 104, /* of an item, for sums and for what it brings in a step */
+    PLAIN_NUMBERS = 8,    /* rows, and columns, of an item of other tiles */
+    EPILOGUE_CYCLES = 8   /* of a unit, in which it computes what follows of as many sums as a sub-group has items */
 };
 
 /* Forms of a tile: sub-groups along M and N, and rows and columns of each.  Those of few rows are for wide matrices of few
@@ -105,6 +108,16 @@ static bool is_linear(const struct kernel *k, const struct kexpr *e, uint32_t va
     return !guards_differ(vars, e);
 }
 
+/* Returns whether eight iterations, from a multiple of eight on, are neighbours in memory, whichever variables they change. */
+static bool has_chunks_in_k(const struct kernel *k, const struct kexpr *e, bool linear)
+{
+    int64_t iterations = 1;
+
+    for (uint32_t r = 0; r < k->reduced_count; r++)
+        iterations *= k->vars[k->parallel_count + r].size;
+    return linear && iterations % CHUNK == 0 && kaffine_coefficient(e->index, k->parallel_count + k->reduced_count - 1) == 1;
+}
+
 /* Returns whether eight values of a variable, from a multiple of eight on, are neighbours in memory. */
 static bool has_chunks(const struct kernel *k, const struct kexpr *e, uint32_t var, bool *vars, bool *exprs)
 {
@@ -141,7 +154,8 @@ static bool view_operands(const struct kernel *k, struct gpu_tile *t)
         if (e->op != K_LOAD)
             continue;
         t->matrix.linear_k[o] = is_linear_in_k(k, e, vars, exprs);
-        if (has_chunks(k, e, k->parallel_count + k->reduced_count - 1, vars, exprs))
+        if (has_chunks_in_k(k, e, t->matrix.linear_k[o]) ||
+            has_chunks(k, e, k->parallel_count + k->reduced_count - 1, vars, exprs))
             t->matrix.bring[o] = GPU_BRING_ALONG_K;
         else if (has_chunks(k, e, rows->vars[rows->count - 1], vars, exprs))
             t->matrix.bring[o] = GPU_BRING_ALONG_ROWS;
@@ -179,22 +193,22 @@ uint32_t gpu_matrix_local_bytes(const struct gpu_tile *t)
     return operands > sums ? operands : sums;
 }
 
-/* Chooses the iterations of a step, and where sums are split so that their error stays that of sums of float32: a sum of n
- * products may lose n + 1 units, and one of blocks loses `error` for each product of a block and 1 for each block.  Returns
- * false if there are too few iterations for that. */
-static bool choose_steps(const struct gpu_facts *d, int64_t iterations, struct gpu_tile *t)
+/* Chooses the iterations of a step, `most` or fewer, and where sums are split so that their error stays that of sums of
+ * float32: a sum of n products may lose n + 1 units, and one of blocks loses `error` for each product of a block and 1 for each
+ * block.  Returns false if there are too few iterations for that. */
+static bool choose_steps(const struct gpu_facts *d, int64_t iterations, uint32_t most, struct gpu_tile *t)
 {
-    t->k_tile = d->matrix.iterations;
+    t->k_tile = most;
     while (t->k_tile > GPU_MATRIX_STEPS &&
            ((int64_t)t->k_tile / 2 >= iterations || gpu_matrix_local_bytes(t) > d->local_bytes ||
             (d->matrix.error > 1 && 2 * d->matrix.error * t->k_tile > (double)iterations)))
         t->k_tile /= 2;
     t->matrix.sum_steps = 0;
     if (d->matrix.error > 1) {
-        int64_t most = (int64_t)((double)iterations / (2 * d->matrix.error));
-        if (most > GPU_TILE_SUM_STEPS)
-            most = GPU_TILE_SUM_STEPS;
-        t->matrix.sum_steps = (uint32_t)(most / t->k_tile * t->k_tile);
+        int64_t block = (int64_t)((double)iterations / (2 * d->matrix.error));
+        if (block > GPU_TILE_SUM_STEPS)
+            block = GPU_TILE_SUM_STEPS;
+        t->matrix.sum_steps = (uint32_t)(block / t->k_tile * t->k_tile);
         if (!t->matrix.sum_steps)
             return false;
     }
@@ -214,7 +228,7 @@ struct contraction_size {
 };
 
 /* Returns the cycles of the device for a form: a unit computes its groups two at a time, and each step of a group takes as long
- * as its instructions, its reads of local memory, or its waiting for operands, which other groups' steps make shorter. */
+ * as its instructions, its use of local memory, its loads, or its waiting for these, which other groups' steps make shorter. */
 static double form_cost(const struct gpu_facts *d, const struct contraction_size *size, const struct gpu_tile *t)
 {
     const struct gpu_matrix_tile *x = &t->matrix;
@@ -222,48 +236,77 @@ static double form_cost(const struct gpu_facts *d, const struct contraction_size
     const int64_t groups = ceil_div(size->m, rows) * ceil_div(size->n, columns) * size->batch;
     const double rounds = (double)ceil_div(groups, d->compute_units), steps = (double)ceil_div(size->iterations, t->k_tile);
     const double products = (double)(rows * columns) * t->k_tile / d->matrix.products;
-    const double reads =
-        (double)x->subgroups_m * x->subgroups_n * (x->rows + x->columns) * t->k_tile * sizeof(uint16_t) / d->matrix.local_bytes;
-    const double busy = (products > reads ? products : reads) * rounds;
-    const double waiting = d->matrix.latency * (rounds > 1 ? rounds / 2 : 1);
+    const double loaded = (double)(rows + columns) * t->k_tile * sizeof(uint16_t);
+    const double fragments = (double)x->subgroups_m * x->subgroups_n * (x->rows + x->columns) * t->k_tile * sizeof(uint16_t);
+    const double loading = loaded / d->matrix.global_bytes, moving = (loaded + fragments) / d->matrix.local_bytes;
+    const double waiting = (d->matrix.latency + loading) * (rounds > 1 ? rounds / 2 : 1);
+    double busy = products > moving ? products : moving;
 
+    busy = (busy > loading ? busy : loading) * rounds;
     return (steps + 1) * (busy > waiting ? busy : waiting) +
            rounds * (double)(rows * columns) / d->matrix.items * EPILOGUE_CYCLES;
 }
 
+/* Returns the cycles of the device for other tiles (schedule_gpu_tile.c).  Those of few rows or columns are spread over all
+ * units; the others belong to groups, and where there are few of these, units have nothing to do. */
 static double plain_cost(const struct gpu_facts *d, const struct contraction_size *size)
 {
-    return (double)size->m * (double)size->n * (double)size->batch * (double)size->iterations /
-           ((double)d->compute_units * d->matrix.plain_products);
+    const int64_t side = (int64_t)d->tile_items * PLAIN_NUMBERS;
+    const int64_t rows = size->m < side ? size->m : side, columns = size->n < side ? size->n : side;
+    const int64_t groups = ceil_div(size->m, rows) * ceil_div(size->n, columns) * size->batch;
+    const bool spread = size->m < 2 * (int64_t)d->tile_items || size->n < 2 * (int64_t)d->tile_items;
+    const double each = (double)(rows * columns) * (double)size->iterations / d->matrix.plain_products;
+
+    return each * (spread ? (double)groups / d->compute_units : (double)ceil_div(groups, d->compute_units));
 }
 
-/* Finds the form of least cost.  Returns false if there is none, or if other tiles cost less. */
+/* Gives a tile a form and the iterations of a step.  Returns false if it does not fit the device. */
+static bool take_form(const struct gpu_context *c, const struct matrix_form *f, const struct contraction_size *size,
+                      uint32_t most, struct gpu_tile *t)
+{
+    const struct gpu_facts *d = c->device;
+    const uint32_t items = f->subgroups_m * f->subgroups_n * d->matrix.items, sums = f->rows * f->columns / d->matrix.items;
+
+    t->matrix.subgroups_m = f->subgroups_m;
+    t->matrix.subgroups_n = f->subgroups_n;
+    t->matrix.rows = f->rows;
+    t->matrix.columns = f->columns;
+    return items <= d->group_items && choose_steps(d, size->iterations, most, t) &&
+           (c->choice.matrix_form || sums * (t->matrix.sum_steps ? 2 : 1) <= d->matrix.sums);
+}
+
+/* Returns the registers of an item for its sums, and for what it brings in a step. */
+static uint32_t registers_for(const struct matrix_form *f, uint32_t k_tile, uint32_t items)
+{
+    const uint32_t halves = (f->subgroups_m * f->rows + f->subgroups_n * f->columns) * k_tile;
+
+    return f->subgroups_m * f->subgroups_n * f->rows * f->columns / items + halves / 2 / items;
+}
+
+/* Finds the form of least cost.  Steps of more iterations wait less often.  Returns
+ * false if there is none, or if other tiles cost less. */
 static bool choose_form(const struct gpu_context *c, const struct contraction_size *size, struct gpu_tile *t)
 {
     const struct gpu_facts *d = c->device;
     struct gpu_tile best = *t;
-    double best_cost = c->choice.matrix_form ? 0 : plain_cost(d, size);
+    double best_cost = plain_cost(d, size);
     bool found = false;
 
     for (uint32_t f = 0; f < FORMS; f++) {
-        struct gpu_tile tried = *t;
-        double cost;
-        if (c->choice.matrix_form && c->choice.matrix_form != f + 1)
-            continue;
-        tried.matrix.subgroups_m = forms[f].subgroups_m;
-        tried.matrix.subgroups_n = forms[f].subgroups_n;
-        tried.matrix.rows = forms[f].rows;
-        tried.matrix.columns = forms[f].columns;
-        if (forms[f].subgroups_m * forms[f].subgroups_n * d->matrix.items > d->group_items ||
-            !choose_steps(d, size->iterations, &tried) ||
-            (!c->choice.matrix_form &&
-             forms[f].rows * forms[f].columns / d->matrix.items * (tried.matrix.sum_steps ? 2 : 1) > d->matrix.sums))
-            continue;
-        cost = form_cost(d, size, &tried);
-        if (cost < best_cost || c->choice.matrix_form) {
-            best = tried;
-            best_cost = cost;
-            found = true;
+        const uint32_t items = forms[f].subgroups_m * forms[f].subgroups_n * d->matrix.items;
+        for (uint32_t k = d->matrix.iterations; k <= STEPS_MOST; k *= 2) {
+            struct gpu_tile tried = *t;
+            double cost;
+            if ((c->choice.matrix_form && c->choice.matrix_form != f + 1) ||
+                (k > d->matrix.iterations && registers_for(&forms[f], k, items) > REGISTERS_MOST) ||
+                !take_form(c, &forms[f], size, k, &tried))
+                continue;
+            cost = form_cost(d, size, &tried);
+            if (cost < best_cost || (c->choice.matrix_form && !found)) {
+                best = tried;
+                best_cost = cost;
+                found = true;
+            }
         }
     }
     if (found)

@@ -43,6 +43,8 @@ const struct debug_switch debug_switches[] = {
          "leave every convolution and matmul that the library takes to it, also where that is slower"),
     FLAG("reference-library", DEBUG_REFERENCE_LIBRARY,
          "let oneDNN compute on a GPU by its reference implementations, too, which are slow: for tests"),
+    FLAG("no-matrix-instructions", DEBUG_NO_MATRIX_INSTRUCTIONS,
+         "multiply float16 on a GPU without its instructions for matrices, as if it had none"),
     FLAG("prefer-bfloat16", DEBUG_PREFER_BFLOAT16,
          "compute in bfloat16 all that the context's precision and the library allow, also where that is slower"),
     NUMBER("bfloat16-rate", bfloat16_rate, "FACTOR",

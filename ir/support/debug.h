@@ -31,8 +31,9 @@ enum debug_flag {
     DEBUG_PREFER_COMPACT = 1 << 18,    /* prefer-compact: small weights stay in 4, 8 or 16 bits, too */
     DEBUG_PREFER_ATTENTION = 1 << 19,  /* prefer-attention: every attention that can be is one kernel */
     DEBUG_NO_WARM_UP = 1 << 20,        /* no-warm-up: small graphs are not run once when they are built */
-    DEBUG_PREFER_DOTS = 1 << 21,       /* prefer-dots: a device without the instruction multiplies bytes in plain C */
-    DEBUG_HELP = 1 << 22               /* help: the table of switches, to stderr */
+    DEBUG_NO_MATRIX_INSTRUCTIONS = 1 << 21, /* no-matrix-instructions: of devices, for float16 */
+    DEBUG_PREFER_DOTS = 1 << 22,            /* prefer-dots: a device without the instruction multiplies bytes in plain C */
+    DEBUG_HELP = 1 << 23                    /* help: the table of switches, to stderr */
 };
 
 /** Holds what the switches say.  One of zeros says nothing. */

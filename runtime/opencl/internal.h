@@ -305,6 +305,11 @@ unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program
 /** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */
 cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char *binary, size_t bytes);
 
+/* ---- opencl_matrix.c ---- */
+
+/** Finds out whether the device has matrix instructions, for its facts.  Programs can be built. */
+void opencl_matrix_start(struct engine_opencl *o);
+
 /* ---- opencl_tuning.c ---- */
 
 /** Takes the facts about the device that were tuned once, if the folder has them for this device and driver. */

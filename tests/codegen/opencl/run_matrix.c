@@ -3,12 +3,14 @@
  * Tiles of matrix instructions on the first OpenCL device, by functions that do what the instructions do
  * (support/emulated_matrix.h), against the reference interpreter: every form, every way in which operands come to local memory,
  * edges of rows, columns and sums, batches, transposed operands, convolutions, and what follows a sum.
+ *
+ * With the argument `shapes` only a few run, for Oclgrind.
  */
+#include "support/compact_graphs.h"
 #include "support/emulated_matrix.h"
+#include "support/matrix_cases.h"
 #include "support/opencl.h"
 #include "support/small_graphs.h"
-
-enum { FORMS_MOST = 64 };
 
 /** Says what a chip's sums are like. */
 struct chip {
@@ -19,55 +21,6 @@ struct chip {
 #define CHIP(terms, bits) "#define EMULATED_TERMS " #terms "\n#define EMULATED_BITS " #bits "\n"
 static const struct chip chips[] = {{"sums of 16 with 2 bits more", CHIP(16, 2), 1},
                                     {"sums of 8 with 1 bit more", CHIP(8, 1), 1.5}};
-
-static struct matrix_case {
-    const char *name, *body;
-    uint32_t form; /* that is tried, from 1; 0: all */
-    bool nasty;
-} const cases[] = {
-    {"all edges, an epilogue, a residual",
-     "inputs { a: f16[70, 56]; b: f16[56, 90]; c: f16[90]; r: f16[70, 90]; } nodes { d = matmul(a, b); e = add(d, c); f = "
-     "sigmoid(e); y = add(f, r); } outputs { y; }",
-     0, false},
-    {"neighbours along columns", "inputs { a: f16[70, 48]; b: f16[48, 136]; } nodes { y = matmul(a, b); } outputs { y; }", 0,
-     false},
-    {"both operands transposed",
-     "inputs { a: f16[56, 72]; b: f16[88, 56]; c: f16[72, 1]; } nodes { y = gemm(a, b, c=c, aTranspose=true, bTranspose=true, "
-     "alpha=0.5); } outputs { y; }",
-     0, false},
-    {"batches", "inputs { a: f16[3, 33, 56]; b: f16[3, 56, 50]; } nodes { y = matmul(a, b); } outputs { y; }", 6, false},
-    {"one matrix for all batches", "inputs { a: f16[3, 17, 56]; b: f16[56, 24]; } nodes { y = matmul(a, b); } outputs { y; }",
-     9, false},
-    {"long sums", "inputs { a: f16[20, 1000]; b: f16[1000, 24]; } nodes { y = matmul(a, b); } outputs { y; }", 10, false},
-    {"numbers that are not finite", "inputs { a: f16[20, 64]; b: f16[64, 24]; } nodes { y = matmul(a, b); } outputs { y; }", 9,
-     true},
-    {"small whole numbers",
-     "inputs { a: i8[20, 64]; b: u8[64, 24]; } nodes { c = cast(a, float16); d = cast(b, float16); y = matmul(c, d); } outputs "
-     "{ y; }",
-     9, false},
-    {"convolution in nhwc",
-     "inputs { x: f16[2, 9, 7, 16]; w: f16[3, 2, 16, 24]; b: f16[24]; } nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 0], "
-     "strides=[2, 1], dilations=[1, 2], inputLayout=\"nhwc\", filterLayout=\"hwio\"); y = relu(c); } outputs { y; }",
-     6, false},
-    {"convolution in nhwc of three channels",
-     "inputs { x: f16[1, 9, 9, 3]; w: f16[13, 5, 5, 3]; } nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], strides=[2, 2], "
-     "inputLayout=\"nhwc\", filterLayout=\"ohwi\"); } outputs { y; }",
-     9, false},
-    {"convolution in nchw",
-     "inputs { x: f16[2, 6, 7, 11]; w: f16[20, 6, 3, 3]; b: f16[20]; } nodes { c = conv2d(x, w, bias=b, padding=[1, 1, 1, 0], "
-     "strides=[1, 2]); y = relu(c); } outputs { y; }",
-     6, false},
-    {"convolution 1x1 in nchw",
-     "inputs { x: f16[1, 56, 8, 10]; w: f16[20, 56, 1, 1]; } nodes { y = conv2d(x, w); } outputs { y; }", 6, false},
-    {"convolution of groups",
-     "inputs { x: f16[1, 5, 5, 32]; w: f16[3, 3, 16, 40]; } nodes { y = conv2d(x, w, padding=[1, 1, 1, 1], groups=2, "
-     "inputLayout=\"nhwc\", filterLayout=\"hwio\"); } outputs { y; }",
-     9, false},
-    {"transposed convolution",
-     "inputs { x: f16[1, 4, 5, 16]; w: f16[3, 3, 9, 16]; } nodes { y = convTranspose2d(x, w, strides=[2, 2], padding=[1, 0, 1, "
-     "0], inputLayout=\"nhwc\", filterLayout=\"hwoi\"); } outputs { y; }",
-     9, false},
-};
 
 /* Returns 1 if a case comes out right in a form, 0 if it does not, -1 if there is no such form. */
 static int agrees(const struct matrix_case *c, uint32_t form)
@@ -85,28 +38,102 @@ static int agrees(const struct matrix_case *c, uint32_t form)
     return good;
 }
 
-static uint32_t failed_cases(void)
+/* Tries the forms of a case from its first one on, or only that one.  Returns how many fail. */
+static uint32_t failed_forms(const struct matrix_case *c, bool all)
 {
-    uint32_t failed = 0;
+    uint32_t failed = 0, form = c->form;
+    int good = agrees(c, form);
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint32_t forms = 0;
-        for (uint32_t form = cases[i].form ? cases[i].form : 1; form <= (cases[i].form ? cases[i].form : FORMS_MOST); form++) {
-            const int good = agrees(&cases[i], form);
-            if (good < 0)
-                break;
-            forms++;
-            if (!good) {
-                print_error("%s, form %u\n", cases[i].name, form);
-                failed++;
-            }
-        }
-        if (!forms) {
-            print_error("%s: there are no matrix instructions\n", cases[i].name);
-            failed++;
-        }
+    if (good < 0) {
+        print_error("%s: there is no form %u of matrix instructions\n", c->name, form);
+        return 1;
+    }
+    while (good >= 0) {
+        if (!good)
+            print_error("%s, form %u\n", c->name, form);
+        failed += !good;
+        form += c->step;
+        good = all && c->step ? agrees(c, form) : -1;
     }
     return failed;
+}
+
+/* Whether weights of 8 bits, which become float16 on the way to local memory, come out right. */
+static bool compact_agrees(void)
+{
+    const struct target t = {.isa = {.vector_bits = 32, .registers = 16},
+                             .thread_count = 1,
+                             .unpacks_weights = true,
+                             .compact = {.small = true, .panel_columns = UINT32_MAX}};
+    struct graph *g =
+        compact_parse("inputs { x: f16[33, 64]; } consts { q: u8[64, 48] @scalar(1); s: f16[2, 48] @scalar(1); z: "
+                      "u8[2, 48] @scalar(8); } nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); } "
+                      "outputs { y; }",
+                      0, 256);
+    bool good;
+
+    compact_cluster(g, &t);
+    opencl.choice.matrix_form = 6;
+    good = kernels_check_graph(g, &t, false, opencl_run) == 1 && opencl.last_matrix;
+    graph_free(g);
+    if (!good)
+        print_error("weights of 8 bits\n");
+    return good;
+}
+
+static void run_probe(cl_program program, const uint16_t in[OPENCL_PROBE_HALVES], float out[OPENCL_PROBE_SUMS])
+{
+    const size_t in_bytes = OPENCL_PROBE_HALVES * sizeof *in, out_bytes = OPENCL_PROBE_SUMS * sizeof *out, items = 32;
+    const cl_ulong offset = 0;
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, "webnn_kernel", &error);
+    cl_mem from = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, in_bytes, NULL, &error);
+    cl_mem to = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, out_bytes, NULL, &error);
+
+    assert_int_equal(clEnqueueWriteBuffer(opencl.queue, from, CL_TRUE, 0, in_bytes, in, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof from, &from), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof offset, &offset), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 2, sizeof to, &to), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 3, sizeof offset, &offset), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(opencl.queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(opencl.queue, to, CL_TRUE, 0, out_bytes, out, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseKernel(kernel);
+}
+
+/** The probe tells each chip's error, and sees what is wrong. */
+static void probe_tells_the_error(void **state)
+{
+    uint16_t in[OPENCL_PROBE_HALVES];
+    float out[OPENCL_PROBE_SUMS];
+    char text[sizeof emulated_matrix + 4000];
+
+    (void)state;
+    opencl_matrix_probe_fill(in);
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        snprintf(text, sizeof text, "%s%s%s%s", chips[i].before, emulated_matrix, opencl_matrix_functions, opencl_matrix_probe);
+        cl_program program = opencl_program(text);
+        assert_non_null(program);
+        run_probe(program, in, out);
+        assert_true(opencl_matrix_probe_error(out) == chips[i].error);
+    }
+    for (int j = 0; j < OPENCL_PROBE_SUMS; j++) {
+        const float right = out[j];
+        out[j] = right * 1.0001f + 0x1p-30f;
+        assert_true(opencl_matrix_probe_error(out) == 0);
+        out[j] = right;
+    }
+    memset(out, 0, sizeof out);
+    assert_true(opencl_matrix_probe_error(out) == 0);
+}
+
+/* Takes on the sums of a chip; `before` is large enough for the text that goes before kernels. */
+static void become(const struct chip *chip, size_t size, char *before)
+{
+    opencl.facts = matrix_facts(chip->error);
+    snprintf(before, size, "%s%s", chip->before, emulated_matrix);
+    opencl.before = before;
 }
 
 static void forms_agree(void **state)
@@ -116,13 +143,11 @@ static void forms_agree(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
-        opencl.facts = *target_gpu_facts(false);
-        opencl.facts.local_bytes = 48 << 10;
-        opencl.facts.matrix.items = 32;
-        opencl.facts.matrix.error = chips[i].error;
-        snprintf(before, sizeof before, "%s%s", chips[i].before, emulated_matrix);
-        opencl.before = before;
-        const uint32_t more = failed_cases();
+        become(&chips[i], sizeof before, before);
+        uint32_t more = !compact_agrees();
+        for (uint32_t j = 0; j < MATRIX_CASES; j++)
+            if (!i || matrix_cases[j].every_chip)
+                more += failed_forms(&matrix_cases[j], !i);
         if (more)
             print_error("%s: %u failed\n", chips[i].name, more);
         failed += more;
@@ -130,16 +155,25 @@ static void forms_agree(void **state)
     assert_int_equal(failed, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forms_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(probe_tells_the_error), cmocka_unit_test(forms_agree)};
     int result;
 
     if (!opencl_start()) {
         puts("skipped: there is no OpenCL device");
         return 77;
     }
-    result = cmocka_run_group_tests(tests, NULL, NULL);
+    if (argc > 1 && !strcmp(argv[1], "shapes")) {
+        char before[sizeof emulated_matrix + 100];
+        become(&chips[0], sizeof before, before);
+        result = 0;
+        for (uint32_t i = 0; i < MATRIX_CASES; i++)
+            if (matrix_cases[i].brief)
+                result |= failed_forms(&matrix_cases[i], false) != 0;
+    } else {
+        result = cmocka_run_group_tests(tests, NULL, NULL);
+    }
     opencl_end();
     return result;
 }

@@ -260,6 +260,44 @@ static bool print_program(const char *kind)
     return false;
 }
 
+/** Matrix instructions stand once, before the kernel, whose loops call them; sizes are parameters there, too.  On a device
+ * without them the text has none. */
+static void matrix_instructions_are_printed(void **state)
+{
+    char *texts[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct gpu_facts device = *target_gpu_facts(false);
+        struct opencl_source source;
+        struct kernel_list list;
+        struct gpu_schedule s;
+        struct error e = {0};
+        struct graph *g = parse_body(i == 1 ? "inputs { a: f16[1024, 512]; b: f16[512, 2048]; } nodes { y = matmul(a, b); } "
+                                              "outputs { y; }"
+                                            : "inputs { a: f16[2048, 256]; b: f16[256, 1024]; } nodes { y = matmul(a, b); } "
+                                              "outputs { y; }");
+
+        device.matrix.items = i < 2 ? 32 : 0;
+        kernels_cluster_nodes(g, true);
+        assert_true(lower_cluster(g, g->first_cluster, NULL, &list, &e));
+        schedule_gpu(list.kernels[0], &device, &s);
+        assert_int_equal(s.tile.matrix.subgroups_m != 0, i < 2);
+        assert_true(opencl_print(list.kernels[0], &s, "f", &source, &e));
+        texts[i] = strdup(source.text);
+        opencl_source_free(&source);
+        kernel_list_free(&list);
+        graph_free(g);
+    }
+    assert_int_equal(count(texts[0], "mma.sync"), 1);
+    assert_int_equal(count(strstr(texts[0], "__kernel"), "MATRIX_MULTIPLY("), 1);
+    assert_int_equal(count(strstr(texts[0], "__kernel"), "MATRIX_LOAD(") + count(strstr(texts[0], "__kernel"), "_TURNED("), 2);
+    assert_string_equal(texts[0], texts[1]);
+    assert_null(strstr(texts[2], "MATRIX_"));
+    for (int i = 0; i < 3; i++)
+        free(texts[i]);
+}
+
 /* Lowers an attention of 12 heads whose mask all heads share, for a device. */
 static void lower_heads(const struct gpu_facts *device, bool is_processor, struct graph **g, struct kernel_list *list)
 {
@@ -367,6 +405,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_follow_the_shape),
         cmocka_unit_test(sizes_are_parameters),
+        cmocka_unit_test(matrix_instructions_are_printed),
         cmocka_unit_test(weights_are_unpacked_in_registers),
         cmocka_unit_test(words_come_to_local_memory),
         cmocka_unit_test(dear_values_are_kept_on_processors),

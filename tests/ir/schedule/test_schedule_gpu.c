@@ -28,12 +28,12 @@ static struct kaffine sum(struct kernel *k, struct kaffine a, struct kaffine b)
 }
 
 /* [batch, m, depth] times [batch, depth, n] (or [batch, n, depth], transposed). */
-static struct kernel *matmul(int64_t batch, int64_t m, int64_t n, int64_t depth, bool transposed)
+static struct kernel *matmul_of(dtype type, int64_t batch, int64_t m, int64_t n, int64_t depth, bool transposed)
 {
     struct kernel *k = kernel_create();
-    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, batch * m * depth, false, NULL);
-    const uint32_t b = kernel_tensor(k, WNNOperandDataType_Float32, batch * n * depth, false, NULL);
-    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, batch * m * n, true, NULL);
+    const uint32_t a = kernel_tensor(k, type, batch * m * depth, false, NULL);
+    const uint32_t b = kernel_tensor(k, type, batch * n * depth, false, NULL);
+    const uint32_t c = kernel_tensor(k, type, batch * m * n, true, NULL);
     const uint32_t g = kernel_var(k, KVAR_PARALLEL, batch), i = kernel_var(k, KVAR_PARALLEL, m),
                    j = kernel_var(k, KVAR_PARALLEL, n), r = kernel_var(k, KVAR_REDUCED, depth);
     const struct kaffine at_a = sum(k, sum(k, term(k, g, m * depth), term(k, i, depth)), term(k, r, 1));
@@ -44,6 +44,11 @@ static struct kernel *matmul(int64_t batch, int64_t m, int64_t n, int64_t depth,
     kernel_store(k, c, sum(k, sum(k, term(k, g, m * n), term(k, i, n)), term(k, j, 1)), kernel_dot(k, x, y), 0, NULL);
     assert_true(kernel_finish(k));
     return k;
+}
+
+static struct kernel *matmul(int64_t batch, int64_t m, int64_t n, int64_t depth, bool transposed)
+{
+    return matmul_of(WNNOperandDataType_Float32, batch, m, n, depth, transposed);
 }
 
 /* A depthwise convolution in nhwc of a window of 3: out[y][c] = sum of in[y + r][c] * w[r][c]. */
@@ -104,6 +109,31 @@ static struct kernel *reduction(int64_t points, int64_t iterations, bool columns
     return k;
 }
 
+/* The same of tiles of matrix instructions. */
+static void check_matrix_cover(const struct gpu_schedule *s, const struct gpu_facts *device)
+{
+    const struct gpu_tile *t = &s->tile;
+    const struct gpu_matrix_tile *x = &t->matrix;
+    int64_t iterations = 1;
+
+    for (uint32_t r = 0; r < s->kernel->reduced_count; r++)
+        iterations *= s->kernel->vars[s->kernel->parallel_count + r].size;
+    assert_true(t->local_memory);
+    assert_int_equal(s->local[0], x->subgroups_m * x->subgroups_n * device->matrix.items);
+    assert_true(s->global[0] / s->local[0] * x->subgroups_n * x->columns >= gpu_vars_points(s->kernel, &t->n));
+    assert_true(s->global[1] * x->subgroups_m * x->rows >= gpu_vars_points(s->kernel, &t->m));
+    assert_true(x->rows % GPU_MATRIX_ROWS == 0 && x->columns % (2 * GPU_MATRIX_COLUMNS) == 0);
+    assert_true(t->k_tile % GPU_MATRIX_STEPS == 0);
+    assert_true(gpu_matrix_local_bytes(t) <= device->local_bytes);
+    for (uint32_t o = 0; o < 2; o++) /* rows begin at whole chunks, eight of them in different banks */
+        assert_true(gpu_matrix_pitch(t, o) / GPU_MATRIX_CHUNK % 2 && gpu_matrix_pitch(t, o) % GPU_MATRIX_CHUNK == 0);
+    /* what is lost in blocks and when these are added is no more than what float32 may lose (ir/interpret/interpret_bounds.c)
+     */
+    const double block = x->sum_steps ? x->sum_steps : (double)iterations;
+    assert_true(device->matrix.error * block + (x->sum_steps ? (double)iterations / block + 1 : 0) <= (double)iterations + 1);
+    assert_int_equal(x->sum_steps % t->k_tile, 0);
+}
+
 /* Every row and column has an item, and groups keep to what the device has. */
 static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *device)
 {
@@ -115,6 +145,10 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
         assert_int_equal(s->global[d] % s->local[d], 0);
     if (s->shape != GPU_TILES)
         return;
+    if (t->matrix.subgroups_m) {
+        check_matrix_cover(s, device);
+        return;
+    }
     assert_true(s->global[0] * t->vectors * s->lanes >= gpu_vars_points(s->kernel, &t->n));
     assert_true(s->global[1] / t->k_items * t->rows >= gpu_vars_points(s->kernel, &t->m));
     if (!t->local_memory)
@@ -285,6 +319,95 @@ static void other_scales_are_a_part_of_the_operand(void **state)
     kernel_free(plain);
 }
 
+static struct gpu_facts matrix_device(double error)
+{
+    struct gpu_facts device = *target_gpu_facts(false);
+
+    device.compute_units = 132;
+    device.local_bytes = 48 << 10;
+    device.matrix.items = 32;
+    device.matrix.error = error;
+    return device;
+}
+
+/** Matrix instructions take float16 on devices that have them, in large tiles where there are many; a few rows stay with the
+ * other forms, and so does float32. */
+static void matrices_of_float16_are_multiplied_by_instructions(void **state)
+{
+    static const struct {
+        int64_t m, n, depth;
+        uint32_t rows; /* of a group; 0: no instructions */
+    } sizes[] = {{4096, 4096, 4096, 128}, {256, 4096, 4096, 64}, {32, 4096, 4096, 16}, {4, 4096, 4096, 0}, {1, 4096, 4096, 0}};
+    const struct gpu_facts device = matrix_device(1);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int form = 0; form < 3; form++) {
+            const bool half = form < 2, instructions = half && sizes[i].rows;
+            struct kernel *k = matmul_of(half ? WNNOperandDataType_Float16 : WNNOperandDataType_Float32, 1, sizes[i].m,
+                                         sizes[i].n, sizes[i].depth, form == 1);
+            struct gpu_schedule s;
+
+            schedule_gpu(k, &device, &s);
+            assert_int_equal(s.tile.matrix.subgroups_m != 0, instructions);
+            if (instructions) {
+                assert_int_equal(s.tile.matrix.subgroups_m * s.tile.matrix.rows, sizes[i].rows);
+                assert_int_equal(s.tile.matrix.bring[0], GPU_BRING_ALONG_K);
+                assert_int_equal(s.tile.matrix.bring[1], form == 1 ? GPU_BRING_ALONG_K : GPU_BRING_ALONG_ROWS);
+                assert_true(s.tile.matrix.linear_k[0] && s.tile.matrix.linear_k[1] && !s.tile.matrix.sum_steps);
+            }
+            check_cover(&s, &device);
+            schedule_gpu(k, target_gpu_facts(false), &s); /* no device has them unless it says so */
+            assert_int_equal(s.tile.matrix.subgroups_m, 0);
+            kernel_free(k);
+        }
+}
+
+/** Operands that lie at odd places come one by one.  Sums of a chip that cuts off more are split, and sums too short for that
+ * are no matter for its instructions. */
+static void instructions_keep_to_bounds(void **state)
+{
+    (void)state;
+    for (int64_t depth = 5; depth < 3000; depth = depth * 3 / 2) {
+        struct kernel *k = matmul_of(WNNOperandDataType_Float16, 2, 333, 129, depth, false);
+        for (double error = 1; error < 3; error += 0.5) {
+            const struct gpu_facts device = matrix_device(error);
+            struct gpu_schedule s;
+
+            schedule_gpu(k, &device, &s);
+            assert_int_equal(s.tile.matrix.subgroups_m != 0, error == 1 || depth >= 2 * error * GPU_MATRIX_STEPS);
+            assert_int_equal(s.tile.matrix.sum_steps != 0, s.tile.matrix.subgroups_m && error > 1);
+            if (s.tile.matrix.subgroups_m) {
+                assert_int_equal(s.tile.matrix.bring[0], depth % 8 ? GPU_BRING_ELEMENTS : GPU_BRING_ALONG_K);
+                assert_int_equal(s.tile.matrix.bring[1], GPU_BRING_ELEMENTS);
+            }
+            check_cover(&s, &device);
+        }
+        kernel_free(k);
+    }
+}
+
+/** Every form that fits covers all points, on devices with little local memory, too. */
+static void matrix_forms_are_covered(void **state)
+{
+    struct kernel *k = matmul_of(WNNOperandDataType_Float16, 1, 100, 200, 300, false);
+    uint32_t forms = 0;
+
+    (void)state;
+    for (struct gpu_choice choice = {.matrix_form = 1}; choice.matrix_form <= 12; choice.matrix_form++)
+        for (uint32_t kilobytes = 4; kilobytes <= 64; kilobytes *= 2) {
+            struct gpu_facts device = matrix_device(1);
+            struct gpu_schedule s;
+
+            device.local_bytes = kilobytes << 10;
+            schedule_gpu_choose(k, &device, &choice, &s);
+            forms += s.tile.matrix.subgroups_m != 0;
+            check_cover(&s, &device);
+        }
+    assert_true(forms >= 12 * 2);
+    kernel_free(k);
+}
+
 /** Whatever the sizes are, schedules cover all points. */
 static void all_sizes_are_covered(void **state)
 {
@@ -322,6 +445,16 @@ static void schedules_are_printed(void **state)
     assert_non_null(strstr(text, "lanes along variable 1"));
     assert_non_null(strstr(text, "work-items in groups of"));
     kernel_free(k);
+    const struct gpu_facts device = matrix_device(1.5);
+    k = matmul_of(WNNOperandDataType_Float16, 1, 1000, 2000, 300, false);
+    f = fmemopen(text, sizeof text - 1, "w");
+    schedule_gpu(k, &device, &s);
+    gpu_schedule_print(&s, f);
+    fclose(f);
+    assert_non_null(strstr(text, "columns by matrix instructions ("));
+    assert_non_null(strstr(text, "operands one by one and along rows"));
+    assert_non_null(strstr(text, "sums split by"));
+    kernel_free(k);
 }
 
 int main(void)
@@ -334,6 +467,9 @@ int main(void)
         cmocka_unit_test(reductions_have_lanes),
         cmocka_unit_test(all_sizes_are_covered),
         cmocka_unit_test(schedules_are_printed),
+        cmocka_unit_test(matrices_of_float16_are_multiplied_by_instructions),
+        cmocka_unit_test(instructions_keep_to_bounds),
+        cmocka_unit_test(matrix_forms_are_covered),
         cmocka_unit_test(scales_multiply_sums_of_blocks),
         cmocka_unit_test(other_scales_are_a_part_of_the_operand),
     };

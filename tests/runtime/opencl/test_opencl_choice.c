@@ -222,6 +222,39 @@ static void test_the_processor_counts(void **state)
     assert_false(wnnContextGetDevice(NULL, NULL));
 }
 
+/** Only devices whose compilers take them are asked for matrix instructions, by one program.  This device's kernels compute
+ * something else, so that it has none; and if a call fails the context has none either. */
+static void test_matrix_instructions_are_asked_for(void **state)
+{
+    static const struct fake_device *const devices[] = {&big, &shared};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const unsigned before = fake->calls("BuildProgram");
+
+        fake->set_devices(1, devices[i]);
+        WNNContext context = new_context();
+        assert_int_equal(fake->calls("BuildProgram") - before, devices[i]->vendor == NVIDIA);
+        assert_int_equal(context->engine->functions->tools->device_facts(context->engine)->matrix.items, 0);
+        wnnContextRelease(context);
+        assert_nothing_is_left("");
+    }
+    fake->set_devices(1, &big);
+    for (long n = 0, failed = 1; failed; n++) {
+        fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
+        WNNContext context = try_context(NULL, NULL);
+        failed = fake->has_failed();
+        fake->fail_after(-1, 0, false);
+        assert_true(context || failed);
+        if (context) {
+            assert_int_equal(context->engine->functions->tools->device_facts(context->engine)->matrix.items, 0);
+            wnnContextRelease(context);
+        }
+        assert_nothing_is_left("");
+    }
+    fake->set_devices(0, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_power_preference_chooses_among_several),
         cmocka_unit_test(test_speed_is_worth_less_than_the_default_asks_for),
         cmocka_unit_test(test_the_processor_counts),
+        cmocka_unit_test(test_matrix_instructions_are_asked_for),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

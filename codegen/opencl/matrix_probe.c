@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A small product by matrix instructions, whose numbers tell whether a device has them and how exact their sums are.
+ *
+ * Most sums are exact in float32, whatever the order of the additions is.  The last column multiplies everything by 2^-12, and
+ * two of its sums tell how many bits below those of float32 are kept where the instruction adds: 16 products, too small for a
+ * float32 of 1, are added to 1.  One row has subnormal numbers of float16, which must not be taken for zeros.
+ */
+#include "codegen/opencl/opencl.h"
+
+#include <math.h>
+
+enum { ROWS = GPU_MATRIX_ROWS, COLUMNS = GPU_MATRIX_COLUMNS, STEPS = GPU_MATRIX_STEPS, LAST = COLUMNS - 1 };
+
+/* Rows with a purpose; the others hold small whole numbers. */
+enum { ROW_ONE_BIT = 12, ROW_TWO_BITS, ROW_SUBNORMAL, ROW_LARGEST };
+
+/* A is 16 x 16, in rows of 24 halves in local memory, and B 16 x 8 twice, side by side, as two neighbouring parts of a tile. */
+const char opencl_matrix_probe[] =
+    "__kernel __attribute__((reqd_work_group_size(32, 1, 1)))\n"
+    "void webnn_kernel(__global uchar *b0, ulong o0, __global uchar *b1, ulong o1)\n"
+    "{\n"
+    "  __global const ushort *in = (__global const ushort *)(b0 + o0);\n"
+    "  __global float *out = (__global float *)(b1 + o1);\n"
+    "  __local uint4 memory[96];\n"
+    "  MATRIX_MEMORY\n"
+    "  __local ushort *a = (__local ushort *)memory, *b = a + 384;\n"
+    "  const int lane = (int)get_local_id(0);\n"
+    "  for (int i = lane; i < 256; i += 32) a[i / 16 * 24 + i % 16] = in[i];\n"
+    "  for (int i = lane; i < 256; i += 32) b[i / 16 * 24 + i % 16] = in[256 + i / 16 * 8 + i % 8];\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  uint of_a[4], of_b[4];\n"
+    "  float sums[2][4];\n"
+    "  const int place = (lane % 8 + lane / 8 % 2 * 8) * 24 + lane / 16 * 8;\n"
+    "  MATRIX_LOAD(of_a, a + place);\n"
+    "  MATRIX_LOAD_TURNED(of_b, b + place);\n"
+    "  MATRIX_UNROLL for (int j = 0; j < 2; j++) {\n"
+    "    MATRIX_UNROLL for (int r = 0; r < 4; r++) {\n"
+    "      const int row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;\n"
+    "      sums[j][r] = column == 7 & (row == 12 | row == 13) ? 1.0f : 0.0f;\n"
+    "    }\n"
+    "    MATRIX_MULTIPLY(sums[j], of_a, of_b + j * 2);\n"
+    "    MATRIX_UNROLL for (int r = 0; r < 4; r++)\n"
+    "      out[j * 128 + (lane / 4 + r / 2 * 8) * 8 + lane % 4 * 2 + r % 2] = sums[j][r];\n"
+    "  }\n"
+    "}\n";
+
+static double number_of_a(int row, int step)
+{
+    switch (row) {
+    case ROW_ONE_BIT:
+        return 0x1p-12;
+    case ROW_TWO_BITS:
+        return 0x1p-13;
+    case ROW_SUBNORMAL:
+        return 0x1p-24;
+    case ROW_LARGEST:
+        return 65504;
+    default:
+        return (row * 5 + step * 3) % 9 - 4;
+    }
+}
+
+static double number_of_b(int step, int column)
+{
+    return column == LAST ? 0x1p-12 : (step * 7 + column * 5) % 11 - 5;
+}
+
+void opencl_matrix_probe_fill(uint16_t in[OPENCL_PROBE_HALVES])
+{
+    for (int i = 0; i < ROWS * STEPS; i++)
+        in[i] = f32_to_f16((float)number_of_a(i / STEPS, i % STEPS));
+    for (int i = 0; i < STEPS * COLUMNS; i++)
+        in[ROWS * STEPS + i] = f32_to_f16((float)number_of_b(i / COLUMNS, i % COLUMNS));
+}
+
+/*
+ * With g bits below those of float32 an addend loses less than 2^(1-g) units of 2^-24 of the largest one, and the result of
+ * adding n >= 4 products two units.  So one product adds 2^(1-g) + 2/n units at most.
+ */
+double opencl_matrix_probe_error(const float out[OPENCL_PROBE_SUMS])
+{
+    int bits = 2;
+
+    for (int i = 0; i < OPENCL_PROBE_SUMS; i++) {
+        const int row = i / COLUMNS % ROWS, column = i % COLUMNS;
+        const bool counts_bits = column == LAST && (row == ROW_ONE_BIT || row == ROW_TWO_BITS);
+        double sum = counts_bits;
+        for (int k = 0; k < STEPS; k++)
+            sum += number_of_a(row, k) * number_of_b(k, column);
+        if ((double)out[i] == sum)
+            continue;
+        if (!counts_bits || !(out[i] >= 1 && (double)out[i] < sum))
+            return 0;
+        if (bits > row - ROW_ONE_BIT)
+            bits = row - ROW_ONE_BIT;
+    }
+    return ldexp(2, -bits) + 0.5;
+}
