@@ -52,6 +52,11 @@ void gpu_choose_kept(const struct gpu_context *c, struct gpu_schedule *s);
  * them. */
 bool gpu_choose_tile(const struct gpu_context *c, struct gpu_schedule *s);
 
+/* ---- blocks (schedule_gpu_block.c) ---- */
+
+/** Makes s a schedule of blocks, with its index space.  Returns false if the kernel is no transpose that gains by them. */
+bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s);
+
 /* ---- stages (schedule_gpu_stages.c) ---- */
 
 /** Makes s, which is empty, the schedule of a kernel of stages. */
