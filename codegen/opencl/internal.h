@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
- * spaces), print_stages.c, print_matrix.c, print_tile.c (with print_tile.h), print_point.c (phases, loops, stores),
- * print_reduce.c, print_value.c, print_function.c, print_lanes.c and print_operation.c.  Functions that begin with put_ write
- * OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to, where that is not declared yet.
+ * spaces), print_stages.c, print_matrix.c, print_tile.c (with print_tile.h), print_block.c, print_point.c (phases, loops,
+ * stores), print_reduce.c, print_value.c, print_function.c, print_lanes.c and print_operation.c.  Functions that begin with put_
+ * write OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to, where that is not declared
+ * yet.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
 #define WEBNN_CODEGEN_OPENCL_INTERNAL_H_
@@ -84,6 +85,9 @@ void scope_leave(struct printer *p, const struct scope *s);
 bool has_lanes(const struct printer *p, uint32_t expr);
 /** Returns the name of v<expr>.  If `lanes` holds and the value is a scalar, the text spreads it over the lanes. */
 struct operand_text operand_of(const struct printer *p, uint32_t expr, bool lanes);
+/** Writes a line that loads into the variable <name><number> the so many elements that follow what a load without guards reads.
+ */
+void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name, uint32_t number);
 /** Opens a loop over the lanes, in which everything is scalar and x<lane variable> has its value in lane `lane`. */
 void open_lanes(struct printer *p, struct scope *s);
 /** Closes that loop. */
@@ -107,6 +111,13 @@ const char *opencl_storage_type(dtype t);
 const char *opencl_value_type(enum ktype t);
 /** Returns the type of an expression's value in so many lanes, such as "float8". */
 struct type_text opencl_lane_type(enum ktype t, uint32_t lanes);
+
+/* ---- print_block.c ---- */
+
+/** Writes what the body of a kernel of blocks calls, if it is one. */
+void put_block_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s);
+/** Writes the body of a kernel of blocks. */
+void put_turned_blocks(struct printer *p);
 
 /* ---- print_point.c ---- */
 

@@ -59,6 +59,10 @@ static void put_kernel(struct printer *p)
             put_tiles(p);
         return;
     }
+    if (p->s->shape == GPU_BLOCKS) {
+        put_turned_blocks(p);
+        return;
+    }
     if (p->s->shape == GPU_ROWS) {
         put_local_arrays(p);
         put_line(p, "const uint item = (uint)get_local_id(0);");
@@ -145,6 +149,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
     text = good ? open_memstream(&out->text, &text_size) : NULL;
     if (text) {
         good = put_functions(text, k, s);
+        put_block_functions(text, k, s);
         put_head(text, k, s, name, out->param_count);
         fwrite(body_text, 1, body_size, text);
         fputs("}\n", text);

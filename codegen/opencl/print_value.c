@@ -375,6 +375,16 @@ static void put_load_at(struct printer *p, const struct kexpr *e, uint32_t start
     }
 }
 
+void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const char *name, uint32_t number)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+
+    need_form(p, e->index);
+    fprintf(p->out, "%*s%s%" PRIu32 " = ", (int)p->indent * 2, "", name, number);
+    put_load_at(p, e, p->starts.exprs[expr], lanes, false);
+    fputs(";\n", p->out);
+}
+
 /* Writes a scalar load.  Where a guard fails element 0 is read instead and not used: selecting a value is cheaper than a
  * branch. */
 static void put_load(struct printer *p, uint32_t expr)

@@ -276,6 +276,8 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
     out->wide = gpu_needs_wide(k);
     if (!c.choice.no_tiles && gpu_choose_tile(&c, out))
         return;
+    if (!c.choice.no_tiles && gpu_choose_block(&c, out))
+        return;
     schedule_points(&c, out);
 }
 

@@ -3,7 +3,7 @@
  * Decides how a kernel is computed on a device with work-groups, as schedule_cpu (ir/schedule/schedule.h) does for processors.
  *
  * schedule_gpu takes a finished kernel and facts about the device (ir/target.h).  It makes a struct gpu_schedule, which the
- * printer (codegen/opencl) follows.  There are four shapes:
+ * printer (codegen/opencl) follows.  There are five shapes:
  *
  *   points   One work-item computes one point of the PARALLEL variables, or as many neighbouring ones as a vector has
  *            lanes, and goes through all REDUCED iterations one after the other.  The last PARALLEL variable is dimension 0 of
@@ -16,6 +16,8 @@
  *   stages   One work-group computes one macro-tile of a kernel of stages after the other; barriers separate the stages.  Its
  *            items share the points of a stage, or its tiles, or its rows.  Local tensors lie in local memory, or in a part of
  *            the scratch buffer that belongs to the group.
+ *   blocks   One work-item, or one work-group, computes a square of points of a transpose, which it turns over in registers or
+ * in local memory (schedule_gpu_block.c).
  *
  * Where sub-groups multiply matrices of float16 by one instruction, tiles in local memory may be computed by those
  * (schedule_gpu_matrix.c).
@@ -30,8 +32,8 @@
 #include "ir/schedule/byte_products.h"
 #include "ir/target.h"
 
-/** Names the four shapes, in the order of the list above. */
-enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES };
+/** Names the five shapes, in the order of the list above. */
+enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES, GPU_BLOCKS };
 
 enum { GPU_DIMENSIONS = 3 };
 
@@ -89,6 +91,13 @@ struct gpu_tile {
     struct byte_products bytes;
 };
 
+/** Describes the square of points of a transpose: values of the last PARALLEL variable times values of another one. */
+struct gpu_block {
+    uint32_t turned, across; /* the load that is turned over, and the variable along which its elements are neighbours */
+    uint32_t side;           /* of the square; in registers it is the number of lanes */
+    bool local_memory;
+};
+
 /** Says how the items of a group share a stage: its points, or vectors of them (points), its tiles (tiles), or the iterations
  * of each point (rows).  The members mean what those of struct gpu_schedule mean. */
 struct gpu_stage {
@@ -125,6 +134,7 @@ struct gpu_schedule {
      * the outermost one).  KEXPR_NONE means that all iterations are one block. */
     uint32_t sum_split, sum_steps;
     struct gpu_tile tile;
+    struct gpu_block block;
     /* The value of this expression stays in an array of so many numbers from the phase that computes it first (KEXPR_NONE:
      * there is none). */
     uint32_t kept, kept_phase, kept_elements;
@@ -137,7 +147,7 @@ struct gpu_schedule {
 /** Says what a schedule must be like, whatever the device is, for tests and tuning.  One that is all 0 leaves everything
  * free. */
 struct gpu_choice {
-    enum gpu_memory { GPU_MEMORY_ANY, GPU_MEMORY_GLOBAL, GPU_MEMORY_LOCAL } tile_memory; /* of contractions that have tiles */
+    enum gpu_memory { GPU_MEMORY_ANY, GPU_MEMORY_GLOBAL, GPU_MEMORY_LOCAL } tile_memory; /* of tiles, and of blocks */
     uint32_t matrix_form; /* number from 1 of a form of tiles of matrix instructions (schedule_gpu_matrix.c); 0: free */
     uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
     uint32_t k_items;

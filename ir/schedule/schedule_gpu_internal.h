@@ -73,6 +73,11 @@ void gpu_split_bytes(const struct kernel *k, struct gpu_schedule *s);
 /** Chooses what comes to local memory at once, of a tile that multiplies bytes, whose items are known; else does nothing. */
 void gpu_lay_bytes(const struct gpu_context *c, struct gpu_schedule *s);
 
+/* ---- blocks (schedule_gpu_block.c) ---- */
+
+/** Makes s a schedule of blocks, with its index space.  Returns false if the kernel is no transpose that gains by them. */
+bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s);
+
 /* ---- stages (schedule_gpu_stages.c) ---- */
 
 /** Makes s, which is empty, the schedule of a kernel of stages. */

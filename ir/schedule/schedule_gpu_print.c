@@ -9,7 +9,7 @@
 const char *gpu_shape_name(enum gpu_shape shape)
 {
     static const char *const names[] = {
-        [GPU_POINTS] = "points", [GPU_ROWS] = "rows", [GPU_TILES] = "tiles", [GPU_STAGES] = "stages"};
+        [GPU_POINTS] = "points", [GPU_ROWS] = "rows", [GPU_TILES] = "tiles", [GPU_STAGES] = "stages", [GPU_BLOCKS] = "blocks"};
 
     return names[shape];
 }
@@ -83,6 +83,9 @@ void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
     print_shape(s->shape, &s->tile, s->lanes, s->lane_var, s->lane_tail, out);
     if (s->shape == GPU_STAGES)
         print_stages(s, out);
+    if (s->shape == GPU_BLOCKS)
+        fprintf(out, ", side %" PRIu32 " along variable %" PRIu32 ", in %s", s->block.side, s->block.across,
+                s->block.local_memory ? "local memory" : "registers");
     print_sums(s->sum_split, s->sum_steps, out);
     if (s->kept != KEXPR_NONE)
         fprintf(out, ", %%%" PRIu32 " kept from phase %" PRIu32, s->kept, s->kept_phase);

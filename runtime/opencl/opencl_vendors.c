@@ -2,7 +2,7 @@
 /*
  * Opens the OpenCL libraries of vendors without a loader.
  *
- * A vendor's library exports little: what the extension cl_khr_icd asks of it is a function that lists its platforms.  Every
+ * A vendor's library exports little: what the extension for loaders asks of it is a function that lists its platforms.  Every
  * object of OpenCL begins with the address of a table of all functions (struct _cl_icd_dispatch), from which a loader takes the
  * one to call.  Here they are taken from the table of the first platform, once for each vendor.
  *

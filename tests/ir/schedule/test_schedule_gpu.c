@@ -134,6 +134,22 @@ static void check_matrix_cover(const struct gpu_schedule *s, const struct gpu_fa
     assert_int_equal(x->sum_steps % t->k_tile, 0);
 }
 
+/* Returns the transpose of a matrix, of numbers of a type; `doubled` adds its own transpose to it. */
+static struct kernel *transpose(dtype type, int64_t rows, int64_t columns, bool doubled)
+{
+    struct kernel *k = kernel_create();
+    const uint32_t a = kernel_tensor(k, type, rows * columns, false, NULL);
+    const uint32_t c = kernel_tensor(k, type, rows * columns, true, NULL);
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, columns), j = kernel_var(k, KVAR_PARALLEL, rows);
+    uint32_t x = kernel_load(k, a, sum(k, term(k, i, 1), term(k, j, columns)), 0, NULL, zero);
+
+    if (doubled) /* the j-th element of every other column */
+        x = kernel_op2(k, K_ADD, x, kernel_load(k, a, sum(k, term(k, i, 1), term(k, j, 2)), 0, NULL, zero));
+    kernel_store(k, c, sum(k, term(k, i, rows), term(k, j, 1)), x, 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
 /* Every row and column has an item, and groups keep to what the device has. */
 static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *device)
 {
@@ -143,6 +159,10 @@ static void check_cover(const struct gpu_schedule *s, const struct gpu_facts *de
     assert_true(items <= device->group_items);
     for (int d = 0; d < GPU_DIMENSIONS; d++)
         assert_int_equal(s->global[d] % s->local[d], 0);
+    for (uint32_t d = 0; d < 2 && s->shape == GPU_BLOCKS; d++) {
+        const int64_t each = s->block.local_memory ? s->global[d] / s->local[d] : s->global[d];
+        assert_true(each * s->block.side >= gpu_vars_points(s->kernel, &s->dimensions[d]));
+    }
     if (s->shape != GPU_TILES)
         return;
     if (t->matrix.subgroups_m) {
@@ -264,6 +284,37 @@ static void reductions_have_lanes(void **state)
     assert_int_equal(s.global[0], 640 / s.lanes);
     kernel_free(rows);
     kernel_free(columns);
+}
+
+/** A transpose is turned over in blocks: in registers of a processor, in a GPU's local memory.  What has no vectors, or another
+ * load that is scattered, and what is too narrow for a block stays points. */
+static void transposes_are_turned_in_blocks(void **state)
+{
+    static const struct {
+        dtype type;
+        int64_t rows, columns;
+        bool doubled, turned;
+    } cases[] = {{WNNOperandDataType_Float32, 100, 70, false, true}, {WNNOperandDataType_Float16, 16, 16, false, true},
+                 {WNNOperandDataType_Uint8, 7, 9000, false, true},   {WNNOperandDataType_Int64, 100, 70, false, false},
+                 {WNNOperandDataType_Float32, 100, 3, false, false}, {WNNOperandDataType_Float32, 100, 300, true, false}};
+    struct gpu_schedule s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kernel *k = transpose(cases[i].type, cases[i].rows, cases[i].columns, cases[i].doubled);
+        for (int processor = 0; processor < 2; processor++) {
+            const struct gpu_facts *device = target_gpu_facts(processor);
+            schedule_gpu(k, device, &s);
+            assert_int_equal(s.shape, cases[i].turned ? GPU_BLOCKS : GPU_POINTS);
+            check_cover(&s, device);
+            if (!cases[i].turned)
+                continue;
+            assert_int_equal(s.block.local_memory, !processor);
+            assert_int_equal(s.block.across, 0);
+            assert_true(s.block.side == (processor ? s.lanes : device->lanes) && s.block.side <= device->group_items);
+        }
+        kernel_free(k);
+    }
 }
 
 /** The scale of a block of weights is left to the block's sum, in tiles whose rows share the weights; a word is known before
@@ -470,6 +521,7 @@ int main(void)
         cmocka_unit_test(matrices_of_float16_are_multiplied_by_instructions),
         cmocka_unit_test(instructions_keep_to_bounds),
         cmocka_unit_test(matrix_forms_are_covered),
+        cmocka_unit_test(transposes_are_turned_in_blocks),
         cmocka_unit_test(scales_multiply_sums_of_blocks),
         cmocka_unit_test(other_scales_are_a_part_of_the_operand),
     };

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Chooses square blocks of points for transposes.
+ *
+ * A kernel that reads along one PARALLEL variable and writes along another touches, item by item, a line of memory for each
+ * element of one side.  In a block both sides go along lines: the load is made along its own variable, for as many values of
+ * the other one as the block has, and the block is turned over before the rest is computed.  Where local memory costs more than
+ * it saves an item turns vectors over in registers, else a work-group goes through local memory.
+ */
+#include "ir/schedule/schedule_gpu_internal.h"
+
+enum {
+    LANES_MIN = 4,         /* fewer are not worth a vector */
+    REGISTER_EXPRS = 16,   /* which are printed for each line of a block in registers, at most */
+    REGISTER_GROUP = 16,   /* blocks in registers that follow each other in a group, at most */
+    LINES_AT_ONCE = 8,     /* lines of a block in local memory that a group's items move at the same time, at most */
+    LOCAL_SHARE = 4,       /* of local memory for a block: several groups have to be under way */
+    ELEMENT_BYTES_MOST = 4 /* of what blocks are made of */
+};
+
+/* Returns whether a form depends on a variable through derived ones. */
+static bool is_derived(const struct kernel *k, struct kaffine form, const bool *vars)
+{
+    for (uint32_t i = 0; i < form.count; i++)
+        if (k->vars[form.terms[i].var].kind != KVAR_PARALLEL && vars[form.terms[i].var])
+            return true;
+    return false;
+}
+
+/* Returns the variable along which a load's elements are neighbours, although those along the last variable are not, or
+ * KEXPR_NONE. */
+static uint32_t across_of(const struct kernel *k, const struct kexpr *e)
+{
+    const uint32_t last = k->parallel_count - 1;
+    const int64_t step = kaffine_coefficient(e->index, last);
+
+    if (step == 0 || step == 1 || e->guard_count)
+        return KEXPR_NONE;
+    for (uint32_t v = 0; v < last; v++)
+        if (kaffine_coefficient(e->index, v) == 1)
+            return v;
+    return KEXPR_NONE;
+}
+
+/* Finds the one load that has to be turned over, with its variable.  Returns false if there is none, or another access that is
+ * no line along the last variable either. */
+static bool find_turned(const struct kernel *k, struct gpu_block *b)
+{
+    const uint32_t last = k->parallel_count - 1;
+    const struct gpu_accesses along = gpu_accesses_along(k, last);
+
+    b->turned = KEXPR_NONE;
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const uint32_t across = k->exprs[i].op == K_LOAD ? across_of(k, &k->exprs[i]) : KEXPR_NONE;
+
+        if (across == KEXPR_NONE)
+            continue;
+        if (b->turned != KEXPR_NONE)
+            return false;
+        b->turned = i;
+        b->across = across;
+    }
+    return b->turned != KEXPR_NONE && along.computable && along.scattered == 1;
+}
+
+static bool turned_is_direct(const struct kernel *k, const struct gpu_block *b)
+{
+    bool vars[KERNEL_VARS_MAX], *exprs, direct = true;
+    struct arena arena = {0};
+
+    exprs = arena_array(&arena, (size_t)k->expr_count + 1, sizeof *exprs);
+    for (uint32_t i = 0; exprs && i < 2; i++) {
+        gpu_differ_along(k, i ? b->across : k->parallel_count - 1, vars, exprs);
+        direct = direct && !is_derived(k, k->exprs[b->turned].index, vars);
+    }
+    arena_free(&arena);
+    return exprs && direct;
+}
+
+/* Enumerates the variables and the groups; an item, or a group, has so many points along the first two dimensions. */
+static void lay_blocks(struct gpu_schedule *s, const int64_t points[2], const uint32_t local[2])
+{
+    const struct kernel *k = s->kernel;
+    const uint32_t last = k->parallel_count - 1;
+
+    s->dimensions[0] = (struct gpu_vars){1, {last}};
+    s->dimensions[1] = (struct gpu_vars){1, {s->block.across}};
+    for (uint32_t v = 0; v < last; v++)
+        if (v != s->block.across)
+            s->dimensions[2].vars[s->dimensions[2].count++] = v;
+    for (uint32_t d = 0; d < 2; d++) {
+        const int64_t items = (points[d] + s->block.side - 1) / s->block.side;
+
+        s->local[d] = local[d];
+        s->global[d] = s->block.local_memory ? items * local[d] : (items + local[d] - 1) / local[d] * local[d];
+    }
+    s->global[2] = gpu_vars_points(k, &s->dimensions[2]);
+}
+
+/* Chooses blocks that an item turns over in registers. */
+static bool lay_registers(const struct gpu_context *c, const int64_t points[2], struct gpu_schedule *s)
+{
+    const int64_t shortest = points[0] < points[1] ? points[0] : points[1];
+    uint32_t lanes = c->choice.lanes ? c->choice.lanes : c->device->vector_lanes;
+
+    while (lanes > shortest)
+        lanes /= 2;
+    if (lanes < LANES_MIN || c->k->expr_count > REGISTER_EXPRS || c->choice.no_lanes)
+        return false;
+    s->lanes = s->block.side = lanes;
+    s->lane_var = c->k->parallel_count - 1;
+    s->lane_tail = points[0] % lanes || points[1] % lanes;
+    const uint32_t most = c->device->group_items < REGISTER_GROUP ? c->device->group_items : REGISTER_GROUP;
+    lay_blocks(s, points, (const uint32_t[2]){gpu_power_of_two((points[0] + lanes - 1) / lanes, most), 1});
+    return true;
+}
+
+/* Chooses blocks that a group turns over in local memory, as wide as what runs in lockstep. */
+static bool lay_local_memory(const struct gpu_context *c, const int64_t points[2], struct gpu_schedule *s)
+{
+    const struct gpu_facts *device = c->device;
+    uint32_t side = device->lanes;
+
+    while (side > device->group_items || side * (side + 1) * ELEMENT_BYTES_MOST * LOCAL_SHARE > device->local_bytes)
+        side /= 2;
+    if (side < LANES_MIN || points[0] < LANES_MIN || points[1] < LANES_MIN)
+        return false;
+    s->block.local_memory = true;
+    s->block.side = side;
+    const uint32_t lines = gpu_power_of_two(side, device->group_items / side);
+    lay_blocks(s, points, (const uint32_t[2]){side, lines < LINES_AT_ONCE ? lines : LINES_AT_ONCE});
+    return true;
+}
+
+bool gpu_choose_block(const struct gpu_context *c, struct gpu_schedule *s)
+{
+    const struct kernel *k = c->k;
+    const enum gpu_memory memory = c->choice.tile_memory;
+    const bool local = memory == GPU_MEMORY_ANY ? c->device->tile_iterations > 0 : memory == GPU_MEMORY_LOCAL;
+
+    if (k->parallel_count < 2 || k->reduced_count || gpu_has_order(k) || !find_turned(k, &s->block) ||
+        !turned_is_direct(k, &s->block))
+        return false;
+    const int64_t points[2] = {k->vars[k->parallel_count - 1].size, k->vars[s->block.across].size};
+    if (!(local ? lay_local_memory(c, points, s) : lay_registers(c, points, s)))
+        return false;
+    s->shape = GPU_BLOCKS;
+    return true;
+}
