@@ -255,6 +255,11 @@ const struct target_facts *target_facts_at(uint32_t i)
     return i < ROW_COUNT ? &rows[i] : NULL;
 }
 
+bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic)
+{
+    return precision == WNNPrecision_Int8 && !deterministic && t->isa.byte_products != BYTES_NONE;
+}
+
 int64_t target_lanes(const struct target *t)
 {
     return t->isa.vector_bits >= 64 ? t->isa.vector_bits / 32 : 1;

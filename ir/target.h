@@ -488,6 +488,8 @@ const struct target_facts *target_facts_everywhere(void);
 double target_microseconds(double operations, double bytes);
 /** Returns the i-th row, or NULL behind the last one, for tests and tools. */
 const struct target_facts *target_facts_at(uint32_t i);
+/** Returns whether operands of matmuls may be rounded to 8 bits on that processor, where this precision was asked for. */
+bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic);
 /** Returns the lanes of a float32 vector, which are at least 1. */
 int64_t target_lanes(const struct target *t);
 /** Returns the lanes of the vectors that kernels of stages compute: those of a device's items, or target_lanes. */

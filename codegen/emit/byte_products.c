@@ -97,6 +97,8 @@ static void load_a(struct emitter *e, const struct context *cx, const struct byt
         V bytes = emit_load_word(e, &of, p->a, (int64_t)h * BYTES);
         frame_here(&e->frame);
         bytes = splat(m, bytes, cx->lanes);
+        if (f->by == BYTES_MIXED_PAIRS) /* one load fills a vector, which takes longer of a register */
+            bytes = op_fence(m, bytes);
         if (p->both_signed || !p->columns) /* less 128 they are signed */
             bytes = LLVMBuildXor(m->b, bytes, splat(m, const_int(m, 32, SIGNS), cx->lanes), "");
         a[h] = byte_words_of(m, f, bytes);

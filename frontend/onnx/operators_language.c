@@ -147,6 +147,20 @@ static WNNOperand read_zero_points(struct onnx_node *n, size_t i, const struct b
     return bytes ? unpack_nibbles(n, bytes, w->rows, w->blocks, 2, dims) : onnx_error_operand(n);
 }
 
+/* Returns element k of numbers that lie at `from`, of float32 or float16. */
+static float number_at(enum onnx_type type, const uint8_t *from, size_t k)
+{
+    uint16_t half;
+    float number;
+
+    if (type == ONNX_FLOAT16) {
+        memcpy(&half, from + k * sizeof half, sizeof half);
+        return f16_to_f32(half);
+    }
+    memcpy(&number, from + k * sizeof number, sizeof number);
+    return number;
+}
+
 /* Returns scales as numbers of `type`.  Those of float16 become float32 here, since a cast between them and the weights would
  * keep passes from seeing that all of it is constant. */
 static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_weights *w, WNNOperandDataType type)
@@ -167,14 +181,66 @@ static WNNOperand read_scales(struct onnx_node *n, size_t i, const struct block_
         onnx_refuse(n, "out of memory for %zu scales", count);
         return onnx_error_operand(n);
     }
-    for (size_t k = 0; k < count; k++) {
-        uint16_t half;
-
-        memcpy(&half, from + k * sizeof half, sizeof half);
-        scales[k] = f16_to_f32(half);
-    }
+    for (size_t k = 0; k < count; k++)
+        scales[k] = number_at(v->type, from, k);
     return wnnGraphBuilderConstantLent(n->builder, &descriptor, scales, count * sizeof *scales,
                                        (WNNBufferReleaseCallbackInfo){release, scales, NULL});
+}
+
+/* Returns zero points of a floating-point type as bytes, if they are constants and such numbers; else NULL. */
+static WNNOperand whole_zero_points(struct onnx_node *n, size_t i, const struct block_weights *w)
+{
+    const WNNOperandDescriptor descriptor = {WNNOperandDataType_Uint8, 2, (const uint32_t[]){w->rows, w->blocks}};
+    const struct onnx_value *v = onnx_input(n, i);
+    const size_t count = (size_t)w->rows * w->blocks;
+    const uint8_t *from = v->file || onnx_is_constant(n, i) ? bytes_of(n, i) : NULL;
+    uint8_t *bytes = from ? malloc(count + 1) : NULL;
+
+    if (!bytes)
+        return NULL;
+    for (size_t k = 0; k < count; k++) {
+        const float number = number_at(v->type, from, k);
+
+        if (!(number >= 0 && number <= UINT8_MAX) || number != floorf(number)) {
+            free(bytes);
+            return NULL;
+        }
+        bytes[k] = (uint8_t)number;
+    }
+    return wnnGraphBuilderConstantLent(n->builder, &descriptor, bytes, count,
+                                       (WNNBufferReleaseCallbackInfo){release, bytes, NULL});
+}
+
+/* Returns scale * (weights - zero point) where zero points are any numbers, which dequantizeLinear does not take. */
+static WNNOperand subtract_zero_points(struct onnx_node *n, WNNOperand b, WNNOperand scale, size_t i,
+                                       const struct block_weights *w, WNNOperandDataType type)
+{
+    const uint32_t each[3] = {w->rows, w->blocks, 1}, all[3] = {w->rows, w->blocks, w->block};
+    WNNOperand zero = onnx_cast(n, onnx_reshape(n, onnx_operand(n, i), 3, each), type);
+
+    b = onnx_sub(n, onnx_reshape(n, onnx_cast(n, b, type), 3, all), zero);
+    b = onnx_mul(n, b, onnx_reshape(n, scale, 3, each));
+    return onnx_reshape(n, b, 2, (uint32_t[]){w->rows, w->blocks * w->block});
+}
+
+/* Returns what the numbers of MatMulNBits stand for: [rows, blocks * block] of `type`, by its scales (input 2) and zero points
+ * (3), which are numbers like the weights or, one for each block, like the scales. */
+static WNNOperand dequantize_blocks(struct onnx_node *n, WNNOperand b, const struct block_weights *w, WNNOperandDataType type)
+{
+    const WNNOperand scale = read_scales(n, 2, w, type);
+    const struct onnx_value *v = onnx_input(n, 3);
+    WNNOperand zero;
+
+    if (v && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16)) {
+        if (!has_elements(n, 3, "zero_points", (int64_t)w->rows * w->blocks))
+            return onnx_error_operand(n);
+        zero = whole_zero_points(n, 3, w);
+        if (!zero)
+            return subtract_zero_points(n, b, scale, 3, w, type);
+    } else {
+        zero = read_zero_points(n, 3, w);
+    }
+    return wnnGraphBuilderDequantizeLinear(n->builder, b, scale, zero, n->options);
 }
 
 /* Returns bits and block size by their attributes, if they are ones there are. */
@@ -195,11 +261,11 @@ static bool import_matmul_n_bits(struct onnx_node *n)
 {
     const int64_t k = onnx_int(n, "K", 0), columns = onnx_int(n, "N", 0);
     struct block_weights w;
-    WNNOperand a = onnx_operand(n, 0), b, scale, zero, y;
+    WNNOperand a = onnx_operand(n, 0), b, y;
     const struct onnx_dims dims = onnx_dims_of(a);
     WNNOperandDataType type;
 
-    onnx_ignore(n, "accuracy_level"); /* what rounding of A would be allowed: there is none */
+    onnx_ignore(n, "accuracy_level"); /* what rounding of A would be allowed: the context's precision says it for all nodes */
     onnx_ignore(n, "weight_prepacked");
     if (!read_blocks(n, onnx_int(n, "bits", 4), onnx_int(n, "block_size", 32), &w) || n->refused)
         return false;
@@ -220,9 +286,7 @@ static bool import_matmul_n_bits(struct onnx_node *n)
     const bool half = type == WNNOperandDataType_Float16;
     if (half)
         a = onnx_cast(n, a, WNNOperandDataType_Float32);
-    scale = read_scales(n, 2, &w, half ? WNNOperandDataType_Float32 : type);
-    zero = read_zero_points(n, 3, &w);
-    b = wnnGraphBuilderDequantizeLinear(n->builder, b, scale, zero, n->options);
+    b = dequantize_blocks(n, b, &w, half ? WNNOperandDataType_Float32 : type);
     if (w.blocks * w.block > w.columns) /* the last block is not full */
         b = onnx_slice_axis(n, b, 1, 0, w.columns);
     y = onnx_matmul(n, a, onnx_transpose(n, b, 2, (uint32_t[]){1, 0}));
@@ -424,6 +488,20 @@ static WNNOperand regroup(struct onnx_node *n, const struct group_attention *g, 
     return onnx_reshape(n, x, 4, (uint32_t[]){g->batch, heads, g->heads / heads * g->length, columns});
 }
 
+/* Refuses caches of integers with scales. */
+static bool has_plain_cache(struct onnx_node *n)
+{
+    static const char *const types[] = {"k_quant_type", "v_quant_type"};
+    const int64_t bits = onnx_int(n, "kv_cache_bit_width", 0);
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *type = onnx_string(n, types[i], "NONE");
+        if (strcmp(type, "NONE") != 0)
+            return onnx_refuse(n, "%s is \"%.60s\": quantised caches are not read", types[i], type);
+    }
+    return !bits || onnx_refuse(n, "kv_cache_bit_width is %lld: quantised caches are not read", (long long)bits);
+}
+
 static bool import_group_query_attention(struct onnx_node *n)
 {
     static const uint32_t swap_last[] = {0, 1, 3, 2};
@@ -433,9 +511,8 @@ static bool import_group_query_attention(struct onnx_node *n)
     struct group_attention g;
     WNNOperand keys, values, scores, y;
 
-    onnx_ignore(n, "kv_cache_bit_width");
-    onnx_ignore(n, "k_quant_type");
-    onnx_ignore(n, "v_quant_type");
+    if (!has_plain_cache(n))
+        return false;
     if (onnx_int(n, "smooth_softmax", 0) > 0 || onnx_int(n, "qk_output", 0))
         return onnx_refuse(n, "smooth_softmax or qk_output is not 0");
     if (onnx_input(n, 11))
@@ -475,13 +552,13 @@ static bool import_group_query_attention(struct onnx_node *n)
 
 static const struct onnx_operator rows[] = {
     {"MatMulNBits", 1, 0, 3, 6, 1, ONNX_KEEP, import_matmul_n_bits,
-     "dequantizeLinear, transpose, matmul, add; 4 and 8 bits; g_idx refused, accuracy_level ignored; float16 as float32 "
-     "between two casts",
+     "dequantizeLinear, transpose, matmul, add; 4 and 8 bits; zero points that are no whole numbers by cast, sub, mul; g_idx "
+     "refused, accuracy_level ignored; float16 as float32 between two casts",
      MICROSOFT},
     {"GatherBlockQuantized", 1, 0, 3, 4, 1, ONNX_KEEP, import_gather_block_quantized,
      "gather, dequantizeLinear; rows of matrices in blocks along the row", MICROSOFT},
     {"GroupQueryAttention", 1, 0, 1, 12, 3, ONNX_HEAVY, import_group_query_attention,
-     "scatterND into the cache, matmul, where, softmax; smooth_softmax, head_sink refused", MICROSOFT},
+     "scatterND into the cache, matmul, where, softmax; smooth_softmax, head_sink, quantised caches refused", MICROSOFT},
 };
 
 ONNX_TABLE(onnx_language_operators, rows);

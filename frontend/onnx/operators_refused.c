@@ -62,6 +62,8 @@ static const struct onnx_operator rows[] = {
     REFUSED("StringSplit", TEXT),
     REFUSED("TfIdfVectorizer", "WebNN does not count n-grams"),
     REFUSED("Unique", "the number of results depends on the data"),
+    {"DecoderMaskedMultiHeadAttention", 1, 0, 0, UINT8_MAX, UINT8_MAX, ONNX_REFUSED, import_refused,
+     "its cache belongs to beams that are searched; MultiHeadAttention and GroupQueryAttention are read", "com.microsoft"},
 };
 
 ONNX_TABLE(onnx_refused_operators, rows);

@@ -56,8 +56,6 @@ bool argument_real(const char *text, double *number);
 bool argument_budget(const char *text, WNNBudget *budget);
 /** Says in messages what argument_precision takes. */
 #define ARGUMENT_PRECISIONS "float32, bf16x2, bf16 or int8"
-/** Says so of objects, whose processor is not known when they are compiled. */
-#define ARGUMENT_PRECISIONS_AHEAD "float32, bf16x2 or bf16"
 /** Reads a precision by its name. */
 bool argument_precision(const char *text, WNNPrecision *precision);
 /** Says in messages what argument_weight_format takes. */

@@ -29,6 +29,7 @@ struct run {
     struct reference reference; /* of --quantize-weights */
     struct each each;
     const struct model_port **ports; /* of the graph's inputs */
+    char warning[256];               /* the last one of the context */
 };
 
 static bool last_error(const char *what)
@@ -36,6 +37,16 @@ static bool last_error(const char *what)
     WNNStringView text = wnnGetLastErrorMessage();
 
     return run_error("%s: %.*s", what, (int)text.length, text.data);
+}
+
+/* Keeps a warning until it is known whether it is an error, which is printed anyway. */
+static void on_message(WNNLogLevel level, WNNStringView message, void *run, void *unused)
+{
+    struct run *r = run;
+
+    (void)unused;
+    if (level == WNNLogLevel_Warning)
+        snprintf(r->warning, sizeof r->warning, "%.*s", (int)message.length, message.data);
 }
 
 static bool create_context(struct run *r)
@@ -57,6 +68,7 @@ static bool create_context(struct run *r)
     c.device = WNN_STR(o->device ? o->device : "");
     c.deterministic = o->deterministic;
     c.budget = o->budget;
+    c.log = (WNNLogCallbackInfo){on_message, r, NULL};
     ok = wnnCreateContext(&c, &r->context) == WNNStatus_Success || last_error("context");
     free(debug);
     return ok;
@@ -222,6 +234,8 @@ static bool run(struct run *r)
         return false;
     }
     built = clock_ms();
+    if (*r->warning)
+        fprintf(stderr, "webnn-run: note: %s\n", r->warning);
     if (!is_each(o) && !o->quiet)
         printf("%s: files read in %.1f ms, %s in %.1f ms\n",
                *r->model.name ? escape_text(name, sizeof name, r->model.name, strlen(r->model.name))

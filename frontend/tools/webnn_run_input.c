@@ -222,7 +222,7 @@ static bool take_array(const struct model_port *port, struct source *s, struct n
     char message[512];
     if (!s->member) {
         *array = s->array;
-        s->array = (struct npy_array){0};
+        s->array.data = NULL; /* the shape stays: --quantize-weights reads the model once more */
     } else if (!npz_read_array(s->path, s->member, array, message, sizeof message)) {
         return run_error("%s", message);
     }

@@ -78,6 +78,7 @@ static void set_level(const struct compilation *c, struct target *level, const s
     level->cpu = code->cpu;
     level->features = code->features;
     level->isa = code->isa;
+    level->rounds_operands = target_may_round(level, c->options->precision, c->options->deterministic);
     if (!level->cache_bytes) /* nobody can be asked about the target's caches */
         level->cache_bytes = target_facts(level)->cache.l2_bytes;
     if (c->options->verbose)
@@ -102,8 +103,8 @@ static bool choose_target(struct compilation *c)
     if (o->library == LIBRARY_ONEDNN && !native)
         return complain("--library onednn: oneDNN is on this machine only, not on %s", codes[0].triple);
     c->with_library = o->library == LIBRARY_ONEDNN || (o->library == LIBRARY_DEFAULT && native);
-    if (!c->with_library && o->precision != WNNPrecision_Float32)
-        return complain("--precision: code without oneDNN computes in float32 only");
+    if (!c->with_library && (o->precision == WNNPrecision_Bf16x2 || o->precision == WNNPrecision_Bf16))
+        return complain("--precision: code without oneDNN computes nothing in bfloat16; float32 and int8 are what it has");
     if (c->with_library) {
         c->context->engine->keep_weights = true;
         const struct target *t = c->context->engine->functions->target(c->context->engine, &e);
@@ -115,6 +116,9 @@ static bool choose_target(struct compilation *c)
     }
     for (uint32_t i = 0; i < c->level_count; i++)
         set_level(c, &c->levels[i], &all, &codes[i]);
+    if (o->precision == WNNPrecision_Int8 && !compilation_target(c)->rounds_operands)
+        fprintf(stderr, "webnnc: note: --precision int8 has no effect: %s\n",
+                o->deterministic ? "what --deterministic computes is float32" : "code for this processor multiplies no bytes");
     return true;
 }
 

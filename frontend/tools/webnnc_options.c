@@ -52,7 +52,7 @@ static const char usage_text[] =
     "  --engine cpu          objects are for processors: graphs for a GPU are compiled when they are built\n"
     "  --quantize-weights F  int8 or int4: keep the weights of matmuls in so many bits, with a scale for each block of 32\n"
     "                        (webnn-run's option prints the error that this makes)\n"
-    "  --precision P         float32 (default), bf16x2 or bf16: how exactly oneDNN computes convolutions and matmuls\n"
+    "  --precision P         float32 (default), bf16x2, bf16 or int8: how exactly convolutions and matmuls are computed\n"
     "  --deterministic       compute the same bits with any number of threads (without oneDNN that is always so)\n"
     "  --threads N           threads that one run uses at most (default: all processors; a standalone object has its "
     "caller's)\n"
@@ -369,8 +369,7 @@ static bool take(struct options *o, int option, const char *value, bool *done)
                    "cpu: it writes objects for processors; a graph for a GPU is compiled when it is built, by a context with "
                    "that engine (webnn-run --engine gpu)");
     case OPTION_PRECISION:
-        return (argument_precision(value, &o->precision) && o->precision != WNNPrecision_Int8) ||
-               bad_value("precision", value, ARGUMENT_PRECISIONS_AHEAD);
+        return argument_precision(value, &o->precision) || bad_value("precision", value, ARGUMENT_PRECISIONS);
     case OPTION_QUANTIZE_WEIGHTS:
         return argument_weight_format(value, &o->quantize) || bad_value("quantize-weights", value, ARGUMENT_WEIGHT_FORMATS);
     case OPTION_DETERMINISTIC:

@@ -458,7 +458,8 @@ typedef void (*WNNComputedCallback)(WNNGraph graph, WNNComputationTimes const *t
 /** Says how much a message matters. */
 typedef enum WNNLogLevel {
     WNNLogLevel_Info = 1,    /**< what was done: a graph was built or loaded, and how long that took */
-    WNNLogLevel_Warning = 2, /**< what was refused or failed, and was reported to the caller, too */
+    WNNLogLevel_Warning = 2, /**< what was refused or failed, and was reported to the caller, too; once, with the first graph,
+                                that the context's precision has no effect on its machine, and why */
     WNNLogLevel_Error = 3,   /**< the context was lost */
     WNNLogLevel_Force32 = 0x7FFFFFFF
 } WNNLogLevel;

@@ -180,6 +180,11 @@ static bool multiplies_signed(enum byte_arithmetic bytes, const struct byte_prod
     return bytes == BYTES_SIGNED || bytes == BYTES_SIGNED_PAIRS || (bytes == BYTES_MIXED_PAIRS && p->whole);
 }
 
+static bool adds_pairs(enum byte_arithmetic bytes)
+{
+    return bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS;
+}
+
 /* Returns whether all sums of a block of 4-bit numbers, inside of `depth` loops, fit 16 bits, where they are added up by
  * twos. */
 static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const struct byte_products *p, uint32_t depth)
@@ -191,8 +196,7 @@ static bool fits_pairs(const struct kernel *k, enum byte_arithmetic bytes, const
 
     for (uint32_t r = depth; r < k->reduced_count - byte_products_word_vars(p); r++)
         words *= k->vars[k->parallel_count + r].size;
-    return !p->whole && (bytes == BYTES_MIXED_PAIRS || bytes == BYTES_SIGNED_PAIRS) &&
-           words * BYTES_PER_PAIR * a * b <= INT16_MAX;
+    return !p->whole && adds_pairs(bytes) && words * BYTES_PER_PAIR * a * b <= INT16_MAX;
 }
 
 uint32_t tile_word_vars(const struct schedule *s)
@@ -220,6 +224,10 @@ void bytes_choose(struct schedule *s, const struct target *target)
     for (t->unroll_from = k->reduced_count - tile_word_vars(s); t->unroll_from > depth; t->unroll_from--) {
         const int64_t size = k->vars[k->parallel_count + t->unroll_from - 1].size;
         points *= size;
+        /* LLVM adds up products of several steps before it adds them to a sum, where these are instructions apart, and keeps
+         * what they are of all the while: for several rows that is more than there are registers. */
+        if (adds_pairs(target->isa.byte_products) && t->mr > 1)
+            break;
         if (size > KERNEL_IMMEDIATE_MAX || points * t->mr * t->vectors > s->facts->contraction.unrolled_steps)
             break;
     }

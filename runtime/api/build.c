@@ -76,6 +76,16 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
     return x;
 }
 
+/* Says once that the precision which the context was asked for changes nothing, if so. */
+static void tell_unused_precision(WNNContext context)
+{
+    const struct engine *en = context->engine;
+    const char *why = en->functions->precision_unused ? en->functions->precision_unused(en) : "the engine has float32 only";
+
+    if (en->precision != WNNPrecision_Float32 && why && !atomic_flag_test_and_set(&context->told))
+        context_log(context, WNNLogLevel_Warning, "the precision that was asked for has no effect: %s", why);
+}
+
 /* Whatever went wrong inside is one kind of error to the caller, unless the context is gone. */
 static void build_set_error(WNNContext context, struct error *e)
 {
@@ -102,8 +112,10 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
         graph_free(g);
     else
         graph->executable = build_executable(context, g, &graph->quantized, e);
-    if (graph && graph->executable && graph_publish(graph))
+    if (graph && graph->executable && graph_publish(graph)) {
+        tell_unused_precision(context);
         return graph;
+    }
     wnnGraphRelease(graph);
     context_check_engine(context);
     build_set_error(context, e);

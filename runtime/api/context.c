@@ -109,6 +109,7 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     }
     atomic_init(&c->references, 1);
     atomic_init(&c->lost, false);
+    atomic_flag_clear(&c->told);
     c->next_id = 1;
     c->power_preference = o->powerPreference;
     c->budget = o->budget;

@@ -96,6 +96,7 @@ struct WNNContextImpl {
     WNNContextLostCallbackInfo lost_info;
     WNNComputedCallbackInfo computed;
     WNNLogCallbackInfo log;
+    atomic_flag told;        /* whether the precision has an effect was looked at */
     atomic_bool lost;        /* written under the lock */
     struct error lost_error; /* why; does not change once lost is set */
 

@@ -76,7 +76,7 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
         cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
     if (!cpu->codegen)
         return false;
-    cpu->target.rounds_operands = cpu->base.precision == WNNPrecision_Int8 && cpu->target.isa.byte_products;
+    cpu->target.rounds_operands = target_may_round(&cpu->target, cpu->base.precision, cpu->base.deterministic);
     if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
         if (!cpu_start_library(cpu, e))
             return false;
@@ -105,6 +105,17 @@ static const struct target *cpu_target(struct engine *en, struct error *e)
     bool ok = cpu->started && (!cpu->library || cpu_check_threads(cpu, e));
     pthread_mutex_unlock(&cpu->lock);
     return ok ? &cpu->target : NULL;
+}
+
+static const char *cpu_precision_unused(const struct engine *en)
+{
+    const struct engine_cpu *cpu = (const struct engine_cpu *)en;
+
+    if (en->deterministic)
+        return "the context is deterministic";
+    if (en->precision == WNNPrecision_Int8)
+        return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
+    return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
 }
 
 static void cpu_describe(struct engine *en, WNNDeviceInfo *out)
@@ -217,6 +228,7 @@ static const struct engine_functions cpu_functions = {
     .is_left = cpu_is_left,
     .target = cpu_target,
     .describe = cpu_describe,
+    .precision_unused = cpu_precision_unused,
     .schedule = cpu_schedule,
     .host_memory = true,
     .buffer_create = cpu_buffer_create,

@@ -141,6 +141,15 @@ static inline void attribute_float(struct net *t, Onnx__NodeProto *n, const char
     a->f = value;
 }
 
+static inline void attribute_text(struct net *t, Onnx__NodeProto *n, const char *name, const char *value)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+
+    a->has_s = 1;
+    a->s.len = strlen(value);
+    a->s.data = (uint8_t *)text(t, value);
+}
+
 static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, const char *name)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);

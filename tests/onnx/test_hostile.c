@@ -29,15 +29,6 @@ static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, 
     memcpy(a->ints, values, count * sizeof *values);
 }
 
-static void attribute_text(struct net *t, Onnx__NodeProto *n, const char *name, const char *value)
-{
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
-
-    a->has_s = 1;
-    a->s.len = strlen(value);
-    a->s.data = (uint8_t *)text(t, value);
-}
-
 static void number(struct net *t, const char *name, float value)
 {
     initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));

@@ -74,6 +74,7 @@ struct weights_case {
     int64_t k, n, block;
     bool zero_points, bias;
     bool half; /* everything else is float16 */
+    int zeros; /* zero points are numbers like the scales: multiples of 1 / zeros; 0: like the weights */
 };
 
 /* Rounds numbers to float16, and writes them as such behind one another. */
@@ -91,17 +92,40 @@ static uint16_t *halves(float *x, size_t count)
 
 static void half_floats(struct net *t, const char *name, size_t count, float *data)
 {
-    fill(data, count);
     uint16_t *h = halves(data, count);
     initializer(t, tensor(t, name, F16, 1, (int64_t[]){(int64_t)count}, h, count * sizeof *h));
     free(h);
+}
+
+/* Adds numbers of one dimension. */
+static void any_floats(struct net *t, const char *name, bool half, size_t count, float *data)
+{
+    if (half)
+        half_floats(t, name, count, data);
+    else
+        initializer(t, tensor(t, name, F32, 1, (int64_t[]){(int64_t)count}, data, count * sizeof *data));
+}
+
+/* Adds zero points: packed as weights are, or as numbers up to 255. */
+static void add_zeros(struct net *t, const struct weights_case *c, size_t blocks, const struct packed *packed, float *numbers)
+{
+    const size_t count = (size_t)c->n * blocks;
+
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = c->zeros ? (float)next((uint32_t)(255 * c->zeros + 1)) / (float)c->zeros
+                              : (float)(c->zero_points ? at(packed, i / blocks, i % blocks) : 1 << (c->bits - 1));
+    if (c->zeros)
+        any_floats(t, "zeros", c->half, count, numbers);
+    else
+        initializer(t, tensor(t, "zeros", U8, 1, (int64_t[]){c->n * (int64_t)packed->row_bytes}, packed->bytes,
+                              (size_t)c->n * packed->row_bytes));
 }
 
 static void check_matmul(const struct weights_case *c)
 {
     enum { M = 3 };
     static struct packed b, zeros;
-    static float a[MOST], scales[MOST], bias[MOST], y[MOST];
+    static float a[MOST], scales[MOST], zero_points[MOST], bias[MOST], y[MOST];
     const int64_t blocks = (c->k + c->block - 1) / c->block;
     struct net *t = malloc(sizeof *t);
     char dims[32];
@@ -115,16 +139,11 @@ static void check_matmul(const struct weights_case *c)
     input(t, "a", c->half ? F16 : F32, dims);
     initializer(t,
                 tensor(t, "b", U8, 3, (int64_t[]){c->n, blocks, c->block * c->bits / 8}, b.bytes, (size_t)c->n * b.row_bytes));
-    if (c->half)
-        half_floats(t, "scales", (size_t)(c->n * blocks), scales);
-    else
-        floats(t, "scales", 1, (int64_t[]){c->n * blocks}, scales);
-    initializer(t, tensor(t, "zeros", U8, 1, (int64_t[]){c->n * (int64_t)zeros.row_bytes}, zeros.bytes,
-                          (size_t)c->n * zeros.row_bytes));
-    if (c->half)
-        half_floats(t, "bias", (size_t)c->n, bias);
-    else
-        floats(t, "bias", 1, (int64_t[]){c->n}, bias);
+    fill(scales, (size_t)(c->n * blocks));
+    fill(bias, (size_t)c->n);
+    any_floats(t, "scales", c->half, (size_t)(c->n * blocks), scales);
+    add_zeros(t, c, (size_t)blocks, &zeros, zero_points);
+    any_floats(t, "bias", c->half, (size_t)c->n, bias);
     Onnx__NodeProto *n = microsoft(t, "MatMulNBits",
                                    c->bias          ? c->zero_points ? "a b scales zeros - bias" : "a b scales - - bias"
                                    : c->zero_points ? "a b scales zeros"
@@ -152,7 +171,7 @@ static void check_matmul(const struct weights_case *c)
             double want = c->bias ? (double)bias[j] : 0, magnitude = fabs(want);
             for (int64_t k = 0; k < c->k; k++) {
                 const int64_t block = k / c->block;
-                const int zero = c->zero_points ? at(&zeros, (size_t)j, (size_t)block) : 1 << (c->bits - 1);
+                const double zero = (double)zero_points[j * blocks + block];
                 const double w = (at(&b, (size_t)j, (size_t)k) - zero) * (double)scales[j * blocks + block];
                 want += (double)a[m * c->k + k] * w;
                 magnitude += fabs((double)a[m * c->k + k] * w);
@@ -170,12 +189,15 @@ static void check_matmul(const struct weights_case *c)
 static void matmuls_of_4_and_8_bits_are_right(void **unused)
 {
     static const struct weights_case cases[] = {
-        {4, 64, 5, 16, false, false, false}, {4, 64, 5, 16, true, true, false},
-        {4, 48, 7, 32, true, false, false},                                      /* the last block is half full */
-        {4, 40, 3, 64, false, true, false},  {4, 96, 4, 32, true, false, false}, /* three zero points in two bytes */
-        {8, 64, 5, 16, false, true, false},  {8, 48, 7, 32, true, false, false},
-        {4, 64, 5, 16, true, true, true},    {8, 48, 7, 32, false, false, true},
-        {4, 96, 6, 32, false, true, true},
+        {4, 64, 5, 16, false, false, false, 0}, {4, 64, 5, 16, true, true, false, 0},
+        {4, 48, 7, 32, true, false, false, 0},                                         /* the last block is half full */
+        {4, 40, 3, 64, false, true, false, 0},  {4, 96, 4, 32, true, false, false, 0}, /* three zero points in two bytes */
+        {8, 64, 5, 16, false, true, false, 0},  {8, 48, 7, 32, true, false, false, 0},
+        {4, 64, 5, 16, true, true, true, 0},    {8, 48, 7, 32, false, false, true, 0},
+        {4, 96, 6, 32, false, true, true, 0},   {4, 64, 5, 16, true, true, false, 1},
+        {8, 48, 7, 32, true, false, false, 1},  {4, 48, 7, 32, true, false, true, 1},
+        {4, 64, 5, 16, true, true, false, 2},   {8, 48, 7, 32, true, false, false, 4},
+        {4, 48, 7, 32, true, false, true, 2},
     };
     (void)unused;
 
@@ -537,6 +559,38 @@ static void what_does_not_fit_is_refused(void **unused)
     refuse_matmul("bits", 8, "a b scales", "B has 160 elements, not 320");
     refuse_matmul("", 0, "a b short", "scales has 9 elements, not 10");
     refuse_matmul("", 0, "a b scales - places", "g_idx");
+    refuse_matmul("", 0, "a b scales short", "zero_points has 9 elements, not 10");
+    refuse_matmul("", 0, "a b scales places", "zero_points of int32");
+}
+
+/* The attributes that say that a cache is made of integers. */
+static void quantised_caches_are_refused(void **unused)
+{
+    static const char *const types[] = {"k_quant_type", "v_quant_type"};
+    const struct attention_case c = {.length = 1, .last = {5, 8}, .window = -1};
+    static float angles[POSITIONS * SIZE];
+
+    (void)unused;
+    for (size_t i = 0; i < 3; i++) {
+        struct net *t = malloc(sizeof *t);
+        char reason[128];
+
+        assert_non_null(t);
+        start(t, 17);
+        floats(t, "cos", 2, (int64_t[]){POSITIONS, SIZE / 2}, angles);
+        floats(t, "sin", 2, (int64_t[]){POSITIONS, SIZE / 2}, angles);
+        make_attention(t, &c);
+        Onnx__NodeProto *n = t->graph.node[t->graph.n_node - 1];
+        if (i < 2)
+            attribute_text(t, n, types[i], "PER_TENSOR");
+        else
+            attribute_int(t, n, "kv_cache_bit_width", 8);
+        snprintf(reason, sizeof reason, "%s is %s: quantised caches are not read", i < 2 ? types[i] : "kv_cache_bit_width",
+                 i < 2 ? "\"PER_TENSOR\"" : "8");
+        refused(t, NULL, reason);
+        free_net(t);
+        free(t);
+    }
 }
 
 int main(void)
@@ -544,7 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matmuls_of_4_and_8_bits_are_right),  cmocka_unit_test(weights_dequantized_to_float16_are_not_rounded),
         cmocka_unit_test(rows_of_quantised_tables_are_right), cmocka_unit_test(grouped_queries_attend_to_their_cache),
-        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(what_does_not_fit_is_refused),       cmocka_unit_test(quantised_caches_are_refused),
     };
     return cmocka_run_group_tests(tests, create_context, release_context);
 }

@@ -34,15 +34,6 @@ static void fill(float *x, size_t count)
         x[i] = (float)next(2001) / 1000 - 1;
 }
 
-static void attribute_text(struct net *t, Onnx__NodeProto *n, const char *name, const char *value)
-{
-    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
-
-    a->has_s = 1;
-    a->s.len = strlen(value);
-    a->s.data = (uint8_t *)text(t, value);
-}
-
 static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
 {
     Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);

@@ -83,8 +83,7 @@ check_options() {
     refuses 2 "absent.npy" "$webnnc" model --constant x=absent.npy
     refuses 2 "--library mkl: expected" "$webnnc" model --library mkl
     refuses 2 "--engine gpu: expected cpu: it writes objects for processors" "$webnnc" model --engine gpu
-    refuses 2 "--precision half: expected float32, bf16x2 or bf16" "$webnnc" model --precision half
-    refuses 2 "--precision int8: expected float32, bf16x2 or bf16" "$webnnc" model --precision int8
+    refuses 2 "--precision half: expected float32, bf16x2, bf16 or int8" "$webnnc" model --precision half
     refuses 2 "--threads 0: expected" "$webnnc" model --threads 0
     refuses 2 "--budget 0: expected" "$webnnc" model --budget 0
     refuses 2 "--skip magic: expected" "$webnnc" model --skip magic

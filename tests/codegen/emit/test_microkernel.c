@@ -97,83 +97,6 @@ static void matmuls_of_panels_are_computed(void **state)
         matmul(sizes[s][0], sizes[s][1], sizes[s][2], PANELS);
 }
 
-/* Returns whether every instruction set that has instructions for products of bytes computes the kernel by them. */
-static bool multiplies_bytes(const struct kernel *k)
-{
-    bool all = true;
-
-    for (int i = 0; i < ISA_COUNT; i++) {
-        struct schedule *s = schedule_of(k, &machine_get(i)->target.isa);
-
-        all = all && (s->tiled && s->tile.blocks.bytes.a != KEXPR_NONE && s->tile.blocks.bytes.whole) ==
-                         (machine_get(i)->target.isa.byte_products != BYTES_NONE);
-        schedule_free(s);
-    }
-    return all;
-}
-
-/* Unsigned bytes less a zero point times signed bytes in words, as weights of 8 bits are packed: with one zero point that is
- * data, or with 128 and scales of blocks along K, which are powers of two, so that sums are exact. */
-static void bytes(int64_t m, int64_t blocks, int64_t words, int64_t n, int64_t panel, bool scaled)
-{
-    const dtype u8 = WNNOperandDataType_Uint8, f32 = WNNOperandDataType_Float32;
-    const int64_t depth = blocks * words * 4;
-    struct kernel *k = kernel_create();
-    void *tensors[6] = {random_buffer(u8, m * depth),   random_buffer(WNNOperandDataType_Int8, depth * n),
-                        random_buffer(f32, m * n),      random_buffer(u8, 1),
-                        random_buffer(f32, m * blocks), random_buffer(f32, blocks * n)};
-
-    for (int64_t i = 0; i < m * depth; i++)
-        ((uint8_t *)tensors[0])[i] = (uint8_t)random_bits();
-    for (int64_t i = 0; i < depth * n; i++)
-        ((int8_t *)tensors[1])[i] = (int8_t)random_bits();
-    *(uint8_t *)tensors[3] = 201;
-    for (int t = 4; t < 6; t++)
-        for (int64_t i = 0; i < (t == 4 ? m : n) * blocks; i++)
-            ((float *)tensors[t])[i] = ldexpf(1, (int)(random_bits() % 4));
-    kernel_tensor(k, u8, m * depth, false, NULL);
-    kernel_tensor(k, WNNOperandDataType_Int8, depth * n, false, NULL);
-    kernel_tensor(k, f32, m * n, true, NULL);
-    kernel_tensor(k, u8, 1, false, NULL);
-    kernel_tensor(k, f32, m * blocks, false, NULL);
-    kernel_tensor(k, f32, blocks * n, false, NULL);
-    uint32_t i = kernel_var(k, KVAR_PARALLEL, m), p = kernel_var(k, KVAR_PARALLEL, n / panel),
-             j = kernel_var(k, KVAR_PARALLEL, panel), b = kernel_var(k, KVAR_REDUCED, blocks),
-             w = kernel_var(k, KVAR_REDUCED, words), r = kernel_var(k, KVAR_REDUCED, 4);
-    struct kaffine row = kaffine_add(k, strided(k, i, depth, 0), strided(k, b, words * 4, 0));
-    struct kaffine column = kaffine_add(k, strided(k, p, depth * panel, 0), strided(k, b, words * 4 * panel, 0));
-    row = kaffine_add(k, kaffine_add(k, row, strided(k, w, 4, 0)), kaffine_var(k, r));
-    column = kaffine_add(k, kaffine_add(k, column, strided(k, w, 4 * panel, 0)), strided(k, j, 4, 0));
-    uint32_t x = kernel_cast(k, KT_F32, load(k, 0, row)),
-             y = kernel_cast(k, KT_F32, load(k, 1, kaffine_add(k, column, kaffine_var(k, r))));
-    uint32_t zero = scaled ? kernel_f32(k, 128) : kernel_cast(k, KT_F32, load(k, 3, kaffine_const(0)));
-    struct kaffine at = kaffine_add(k, strided(k, p, panel, 0), kaffine_var(k, j));
-    x = kernel_op2(k, K_SUB, x, zero);
-    if (scaled) {
-        struct kaffine scale = kaffine_add(k, strided(k, p, blocks * panel, 0), strided(k, b, panel, 0));
-        x = kernel_op2(k, K_MUL, x, load(k, 4, kaffine_add(k, strided(k, i, blocks, 0), kaffine_var(k, b))));
-        y = kernel_op2(k, K_MUL, y, load(k, 5, kaffine_add(k, scale, kaffine_var(k, j))));
-    }
-    kernel_store(k, 2, kaffine_add(k, strided(k, i, n, 0), at), kernel_dot(k, x, y), 0, NULL);
-    assert_true(kernel_finish(k));
-    assert_true(multiplies_bytes(k));
-    check_kernel(k, tensors, exact);
-    for (int t = 0; t < 6; t++)
-        buffer_free(tensors[t]);
-}
-
-static void products_of_bytes_are_exact(void **state)
-{
-    (void)state;
-    for (int scaled = 0; scaled < 2; scaled++) {
-        bytes(1, 4, 8, 128, 64, scaled); /* rows, blocks, words in a block, columns, panel */
-        bytes(1, 1, 9, 48, 48, scaled);
-        bytes(29, 3, 5, 48, 24, scaled);
-        bytes(200, 1, 24, 40, 40, scaled);
-        bytes(17, 2, 8, 96, 32, scaled);
-    }
-}
-
 /* Rows of several pieces (heads) make two loops, and the next panel is prefetched in the inner one. */
 static void matmuls_of_heads_are_computed(void **state)
 {
@@ -453,11 +376,15 @@ static void sizes_of_the_same_tiles_share_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matmuls_are_computed),        cmocka_unit_test(matmuls_of_panels_are_computed),
-        cmocka_unit_test(products_of_bytes_are_exact), cmocka_unit_test(matmuls_of_heads_are_computed),
-        cmocka_unit_test(epilogues_are_computed),      cmocka_unit_test(halves_are_computed),
-        cmocka_unit_test(convolutions_are_computed),   cmocka_unit_test(padding_is_zero),
-        cmocka_unit_test(weights_are_prefetched),      cmocka_unit_test(sizes_of_the_same_tiles_share_code),
+        cmocka_unit_test(matmuls_are_computed),
+        cmocka_unit_test(matmuls_of_panels_are_computed),
+        cmocka_unit_test(matmuls_of_heads_are_computed),
+        cmocka_unit_test(epilogues_are_computed),
+        cmocka_unit_test(halves_are_computed),
+        cmocka_unit_test(convolutions_are_computed),
+        cmocka_unit_test(padding_is_zero),
+        cmocka_unit_test(weights_are_prefetched),
+        cmocka_unit_test(sizes_of_the_same_tiles_share_code),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     machines_free();
