@@ -164,6 +164,8 @@ struct engine_tools {
 
 struct engine_functions {
     const char *name;
+    /** The option that asks for this engine.  It stays WNNEngine_Auto where no option does. */
+    WNNEngine kind;
     void (*free)(struct engine *en);
 
     /** Returns the types of operand slot `slot` of `op` (results count from OP_OPERANDS_MAX on) out of `row`, which is what the
@@ -248,6 +250,7 @@ struct engine {
     bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
     size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
     atomic_size_t memory_used;
+    struct error warning; /* set by the engine when it is created, for the context's log; else all zeros */
 };
 
 #endif

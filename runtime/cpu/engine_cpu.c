@@ -212,6 +212,7 @@ static const struct engine_tools cpu_tools = {
 
 static const struct engine_functions cpu_functions = {
     .name = "cpu",
+    .kind = WNNEngine_Cpu,
     .free = cpu_free,
     .types = cpu_types,
     .is_left = cpu_is_left,

@@ -86,6 +86,7 @@ static void opencl_describe(struct engine *en, WNNDeviceInfo *out)
 
 static const struct engine_functions opencl_functions = {
     .name = "opencl",
+    .kind = WNNEngine_Gpu,
     .free = opencl_free,
     .types = opencl_types,
     .target = opencl_target,
@@ -108,12 +109,25 @@ static const struct engine_functions opencl_functions = {
     .tools = &opencl_tools,
 };
 
-/* Creates the locks.  With default attributes none of these calls fails where threads exist at all. */
+/* A condition variable whose clock is not set by anybody. */
+static bool init_steady(pthread_cond_t *c)
+{
+    pthread_condattr_t attributes;
+    bool good = pthread_condattr_init(&attributes) == 0;
+
+    if (!good)
+        return false;
+    good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(c, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return good;
+}
+
+/* Creates the locks.  None of these calls fails where threads exist at all. */
 static bool init_locks(struct engine_opencl *o)
 {
     return pthread_mutex_init(&o->lock, NULL) == 0 && pthread_mutex_init(&o->programs.lock, NULL) == 0 &&
            pthread_mutex_init(&o->watch.lock, NULL) == 0 && pthread_mutex_init(&o->loss.lock, NULL) == 0 &&
-           pthread_mutex_init(&o->library.lock, NULL) == 0 && pthread_cond_init(&o->programs.changed, NULL) == 0 &&
+           pthread_mutex_init(&o->library.lock, NULL) == 0 && init_steady(&o->programs.changed) &&
            pthread_cond_init(&o->watch.changed, NULL) == 0 && pthread_cond_init(&o->watch.idle, NULL) == 0;
 }
 

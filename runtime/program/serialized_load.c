@@ -63,6 +63,17 @@ static bool check_versions(const struct serialized_header *h, struct error *e)
     return true;
 }
 
+/* Reads the header of whatever the bytes are. */
+static bool read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e)
+{
+    if (!serialized_begins(bytes, size))
+        return error_set(e, WNNStatus_DataError, "this is no compiled graph");
+    memcpy(h, bytes, sizeof *h);
+    if (h->byte_order != SERIALIZED_BYTE_ORDER)
+        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");
+    return check_versions(h, e);
+}
+
 static bool check_sections(const struct serialized_source *s, const struct serialized_header *h, struct error *e)
 {
     bool apart = (h->flags & SERIALIZED_DATA_APART) != 0;
@@ -148,10 +159,28 @@ static bool has_feature(const char *features, const char *name, size_t length)
     return false;
 }
 
-static bool check_processor(const struct serialized_facts *f, const char *triple, const char *features, struct error *e)
+static WNNEngine engine_of(const char *triple)
+{
+    return strcmp(triple, SERIALIZED_DEVICE) != 0 ? WNNEngine_Cpu : WNNEngine_Gpu;
+}
+
+bool serialized_is_for_other(const char *what, WNNEngine engine, const struct engine *en, struct error *e)
+{
+    static const char *const names[] = {"auto", "cpu", "gpu"}; /* as WNNEngine */
+    const WNNEngine here = en->functions->kind;
+
+    return error_set(e, WNNStatus_NotSupportedError,
+                     "%s is for the engine %s, this context is on %s: create it with engine=%s (webnn-run --engine %s)", what,
+                     names[engine], here == WNNEngine_Auto ? en->functions->name : names[here], names[engine], names[engine]);
+}
+
+static bool check_machine(const struct serialized_facts *f, const struct engine *en, const char *triple, const char *features,
+                          struct error *e)
 {
     char text[160];
 
+    if (triple && engine_of(f->triple) != engine_of(triple))
+        return serialized_is_for_other("the compiled graph", engine_of(f->triple), en, e);
     if (triple && strcmp(triple, f->triple) != 0)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph is for %s, this machine is %s",
                          escape_text(text, sizeof text, f->triple, strlen(f->triple)), triple);
@@ -609,6 +638,26 @@ static bool read_program(struct reader *r)
 
 /* ---- the whole ---- */
 
+bool serialized_find_engine(const void *bytes, size_t size, WNNEngine *engine, struct error *e)
+{
+    struct serialized_header h;
+    struct stream_reader in;
+    size_t length;
+
+    if (!read_header(bytes, size, &h, e))
+        return false;
+    if (!section_fits(&h.program, size, SERIALIZED_ALIGN))
+        return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: a section lies outside");
+    in.at = (const unsigned char *)bytes + h.program.offset;
+    in = (struct stream_reader){.at = in.at, .end = in.at + h.program.bytes};
+
+    const char *triple = in_text(&in, SIZE_MAX, &length); /* the first of the facts */
+    if (!triple)
+        return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: it ends early");
+    *engine = length == strlen(SERIALIZED_DEVICE) && !memcmp(triple, SERIALIZED_DEVICE, length) ? WNNEngine_Gpu : WNNEngine_Cpu;
+    return true;
+}
+
 bool serialized_load(const struct serialized_source *source, struct engine *en, const char *triple, const char *features,
                      struct program *p, struct serialized_view *view, struct error *e)
 {
@@ -617,15 +666,11 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
 
     memset(p, 0, sizeof *p);
     memset(view, 0, sizeof *view);
-    if (!serialized_begins(source->program, source->bytes))
-        return error_set(e, WNNStatus_DataError, "this is no compiled graph");
     if ((uintptr_t)source->program % SERIALIZED_ALIGN != 0 || (uintptr_t)source->data % SERIALIZED_ALIGN != 0)
         return error_set(e, WNNStatus_DataError, "a compiled graph must lie at a multiple of %d bytes", SERIALIZED_ALIGN);
-    memcpy(&h, source->program, sizeof h);
-    if (h.byte_order != SERIALIZED_BYTE_ORDER)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");
     double start = milliseconds_now();
-    if (!check_versions(&h, e) || !check_sections(source, &h, e) || !check_checksums(source, &h, en->thread_count, e))
+    if (!read_header(source->program, source->bytes, &h, e) || !check_sections(source, &h, e) ||
+        !check_checksums(source, &h, en->thread_count, e))
         return false;
     view->checksum_ms = milliseconds_now() - start;
 
@@ -634,7 +679,7 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
         .at = program, .end = program + h.program.bytes, .data = data_of(source, &h), .data_bytes = (size_t)h.data.bytes};
     p->engine = en;
     p->free_library = en->functions->library ? en->functions->library->step_free : NULL;
-    bool ok = read_facts(&r) && check_processor(&view->facts, triple, features, e);
+    bool ok = read_facts(&r) && check_machine(&view->facts, en, triple, features, e);
     start = milliseconds_now();
     ok = ok && check_library(&h, en, e); /* starts it */
     view->library_ms += milliseconds_now() - start;

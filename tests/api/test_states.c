@@ -222,7 +222,8 @@ static void saved_graphs_keep_their_states(void **state)
     unlink(path);
 }
 
-/* Nothing is written but the row that is updated: all others lie in pages that cannot be. */
+/* On the processor nothing is written but the row that is updated: all others lie in pages that cannot be.  A device computes on
+ * a copy of the buffer, all of which comes back. */
 static void only_updates_are_written(void **state)
 {
     enum { ROWS = 6, UPDATED = 2 };

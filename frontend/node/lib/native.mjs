@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import extensions from './native.js';
 
-export const { createContext, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph } = extensions;
+export const { createContext, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph, getFileEngine } = extensions;
