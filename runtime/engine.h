@@ -164,8 +164,6 @@ struct engine_tools {
 
 struct engine_functions {
     const char *name;
-    /** The option that asks for this engine.  It stays WNNEngine_Auto where no option does. */
-    WNNEngine kind;
     void (*free)(struct engine *en);
 
     /** Returns the types of operand slot `slot` of `op` (results count from OP_OPERANDS_MAX on) out of `row`, which is what the
@@ -243,6 +241,7 @@ struct engine {
     const struct engine_functions *functions;
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
+    WNNEngine kind;         /* set by the engine: the option that asks for it; WNNEngine_Auto where none does */
     bool accelerated;       /* set by the engine: the device is massively parallel, no processor */
     bool keep_weights;      /* set before anything is compiled: programs can be saved for other machines
                              * (runtime/program/serialized.h) */

@@ -156,7 +156,8 @@ WNN_EXPORT WNNBudget wnnContextGetBudget(WNNContext context);
 
 /**
  * Creates a tensor of zeros (MLContext.createTensor).  Fails with InvalidStateError on a lost context, TypeError for a bad
- * descriptor.
+ * descriptor, UnknownError if there is no memory for it: the message says how much was wanted, and of a device's also how much
+ * there is.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensor(WNNContext context, WNNTensorDescriptor const *descriptor,
                                                          WNNTensor *tensor);
@@ -335,8 +336,8 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
 /**
  * Says which engine a file is for that wnnContextLoadGraph is to load: WNNEngine_Gpu if a context on a device wrote it, else
  * WNNEngine_Cpu, also of shared objects.  A program that loads files takes it for WNNContextOptions.engine, because a context
- * that has another one refuses the file.  Only the beginning of the file is read.  Fails with DataError if the file is absent or
- * no compiled graph, and with NotSupportedError if another version of this library wrote it; then *engine is WNNEngine_Auto.
+ * that has another one refuses the file.  Only the file's beginning is read.  Fails with DataError if it is absent or no
+ * compiled graph, and with NotSupportedError if another version of this library wrote it; then *engine is WNNEngine_Auto.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGetFileEngine(char const *path, WNNEngine *engine);
 /**

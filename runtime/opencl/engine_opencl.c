@@ -86,7 +86,6 @@ static void opencl_describe(struct engine *en, WNNDeviceInfo *out)
 
 static const struct engine_functions opencl_functions = {
     .name = "opencl",
-    .kind = WNNEngine_Gpu,
     .free = opencl_free,
     .types = opencl_types,
     .target = opencl_target,
@@ -173,7 +172,7 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         error_out_of_memory(e);
         return NULL;
     }
-    o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1};
+    o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1, .kind = WNNEngine_Gpu};
     o->api = opencl_api_get(e);
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
         o->target = target_of_device(&o->device);

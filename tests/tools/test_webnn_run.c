@@ -555,7 +555,7 @@ static void outputs_become_pictures(void **state)
 
 /* ---- times ---- */
 
-/* Implementations and rates are those of the engine for processors. */
+/* Steps have their names on every engine; rates and who generated them are told of the processor's. */
 static void profiles_name_kernels(void **state)
 {
     (void)state;
@@ -565,11 +565,12 @@ static void profiles_name_kernels(void **state)
     for (int library = 0; library < 2; library++) {
         const char *debug = library ? "" : "WEBNN_DEBUG=no-library ";
 
-        assert_int_equal(run("%s%s labelled.webnn --random 1 --profile", debug, WEBNN_RUN), 0); /* on every engine */
+        assert_int_equal(run("%s%s labelled.webnn --random 1 --profile", debug, WEBNN_RUN), 0);
         assert_printed("matmul [the matmul]");
         assert_printed("softmax [end]");
     }
-    assert_int_equal(run("%s sum.webnn --engine cpu --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN), 0);
+    assert_int_equal(run("%s sum.webnn --engine cpu --random 1 --repeat 4 --threads 1 --precision bf16x2 --profile", WEBNN_RUN),
+                     0);
     assert_printed("4 times: median");
     assert_printed("profile: 4 run(s) of ");
     assert_printed("GFLOP/s");
