@@ -33,6 +33,8 @@ static const char usage[] =
     "  --prompt-block N      how many tokens of the prompt are computed at once, at most (128)\n"
     "  --precision P         float32, bf16x2, bf16, or int8: activations rounded to 8 bits (float32)\n"
     "  --quantize-weights F  int8 or int4: weights that the file has as floats, in blocks with a scale\n"
+    "  --engine E            cpu, auto, gpu or gpu:DEVICE (auto: what WEBNN_ENGINE says, else what is expected to be faster)\n"
+    "  --graphs FOLDER       keeps the compiled graphs there, so that the next start with these options compiles nothing\n"
     "  --threads N           how many threads compute (as many as there are processors)\n"
     "  --temperature T       0 always takes the likeliest token (0); above, tokens are drawn\n"
     "  --top-k N, --top-p P  of how many of the likeliest, and of how much probability, tokens are drawn (40, 0.95)\n"
@@ -55,6 +57,8 @@ enum option {
     O_BLOCK,
     O_PRECISION,
     O_WEIGHTS,
+    O_ENGINE,
+    O_GRAPHS,
     O_THREADS,
     O_TEMPERATURE,
     O_TOP_K,
@@ -65,10 +69,11 @@ enum option {
     O_COUNT
 };
 
-static const char *const option_names[O_COUNT] = {"--prompt",  "--prompt-file",  "--tokens",    "--max-tokens",
-                                                  "--context", "--prompt-block", "--precision", "--quantize-weights",
-                                                  "--threads", "--temperature",  "--top-k",     "--top-p",
-                                                  "--seed",    "--stop",         "--tokenizer"};
+static const char *const option_names[O_COUNT] = {"--prompt",   "--prompt-file",  "--tokens",    "--max-tokens",
+                                                  "--context",  "--prompt-block", "--precision", "--quantize-weights",
+                                                  "--engine",   "--graphs",       "--threads",   "--temperature",
+                                                  "--top-k",    "--top-p",        "--seed",      "--stop",
+                                                  "--tokenizer"};
 
 struct program {
     const char *model, *values[O_COUNT];
@@ -144,6 +149,19 @@ static bool parse_word(const struct program *p, enum option o, const char *const
     return false;
 }
 
+static bool parse_engine(struct program *p)
+{
+    const char *text = p->values[O_ENGINE];
+
+    if (!text || !strcmp(text, "auto"))
+        return true;
+    p->options.engine = !strcmp(text, "cpu") ? WNNEngine_Cpu : WNNEngine_Gpu;
+    if (!strncmp(text, "gpu:", 4))
+        p->options.device = text + 4;
+    return p->options.engine == WNNEngine_Cpu || !strcmp(text, "gpu") || (p->options.device && *p->options.device) ||
+           fail("--engine takes cpu, auto, gpu or gpu:DEVICE, not '%s'", text);
+}
+
 static bool parse_options(struct program *p)
 {
     static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL};
@@ -165,8 +183,9 @@ static bool parse_options(struct program *p)
                                           .block = (uint32_t)block,
                                           .threads = (uint32_t)threads,
                                           .precision = (WNNPrecision)precision,
-                                          .weights = (WNNWeightFormat)format};
-    return true;
+                                          .weights = (WNNWeightFormat)format,
+                                          .folder = p->values[O_GRAPHS]};
+    return parse_engine(p);
 }
 
 /* Reads "1,2,3" into at most `capacity` numbers. */
@@ -417,8 +436,9 @@ static bool run(struct program *p)
     p->options.block = (uint32_t)((p->prompt_count + blocks - 1) / blocks);
     if (!decoder_open(&p->decoder, &p->options))
         return fail("%s", p->decoder.message);
-    fprintf(stderr, "read and built in %.2f s: a cache of %u tokens, blocks of %u\n", (example_now_ms() - start) / 1e3,
-            p->decoder.capacity, p->options.block);
+    fprintf(stderr, "%s in %.2f s: a cache of %u tokens, blocks of %u\n",
+            p->decoder.loaded ? "read and loaded" : "read and built", (example_now_ms() - start) / 1e3, p->decoder.capacity,
+            p->options.block);
     return generate(p);
 }
 

@@ -176,7 +176,8 @@ static bool load_graph(struct rank *r)
         path && (file_write(path, r->graph.data, r->graph.length, message, sizeof message) || example_error(e, "%s", message));
 
     options.threadCount = r->arguments.threads;
-    ok = ok && example_ok(e, wnnCreateContext(&options, &e->context), "context") &&
+    ok = ok && example_ok(e, wnnGetFileEngine(path, &options.engine), "load") &&
+         example_ok(e, wnnCreateContext(&options, &e->context), "context") &&
          example_ok(e, wnnContextLoadGraph(e->context, path, &e->graph), "load") &&
          classifier_open(&r->classifier, e->program, e->graph, r->labels.data ? r->labels.data : "");
     if (path)

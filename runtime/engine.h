@@ -244,6 +244,7 @@ struct engine {
     const struct engine_functions *functions;
     const struct debug_options *debug; /* outlives the engine */
     uint32_t thread_count;
+    WNNEngine kind;         /* set by the engine: the option that asks for it; WNNEngine_Auto where none does */
     bool accelerated;       /* set by the engine: the device is massively parallel, no processor */
     bool keep_weights;      /* set before anything is compiled: programs can be saved for other machines
                              * (runtime/program/serialized.h) */
@@ -251,6 +252,7 @@ struct engine {
     bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
     size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
     atomic_size_t memory_used;
+    struct error warning; /* set by the engine when it is created, for the context's log; else all zeros */
 };
 
 #endif

@@ -7,11 +7,14 @@
  */
 #include "examples/text/decoder.h"
 
+#include "examples/text/kept.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { INPUTS_MAX = DECODER_STATES_MAX + 16, RANK_MAX = 8 };
 
@@ -204,19 +207,25 @@ static WNNOperand store_rows(struct decoder *d, WNNGraphBuilder b, const WNNMode
     return wnnGraphBuilderScatterND(b, past->operand, indices, row, NULL);
 }
 
+static void name_state(struct decoder *d, size_t k, WNNStringView past)
+{
+    snprintf(d->input_names[k], sizeof d->input_names[k], "%.*s", (int)past.length, past.data);
+    snprintf(d->output_names[k], sizeof d->output_names[k], "%s%s", present_prefix, d->input_names[k] + strlen(past_prefix));
+}
+
 /* Collects the caches as states, with the outputs that they become.  Returns false after a message. */
-static bool add_states(struct decoder *d, WNNModel model, WNNGraphBuilder b, uint32_t length, WNNNamedOperand *outputs)
+static bool add_states(struct decoder *d, WNNModel model, WNNGraphBuilder b, uint32_t length, WNNNamedOperand *outputs,
+                       size_t *count)
 {
     WNNNamedState *states = calloc(DECODER_STATES_MAX, sizeof *states);
     WNNOperand position = NULL;
     bool done = states != NULL || error(d, "out of memory");
 
-    d->state_count = 0;
     if (!d->fixed_cache)
         position = wnnGraphBuilderInput(b, WNN_STR("past_length"),
                                         &(WNNOperandDescriptor){WNNOperandDataType_Int32, 3, (uint32_t[]){1, 1, 1}});
     for (size_t i = 0; i < wnnModelGetInputCount(model) && done; i++) {
-        const size_t k = d->state_count;
+        const size_t k = *count;
         WNNModelPort past, present;
         char name[160];
 
@@ -224,9 +233,7 @@ static bool add_states(struct decoder *d, WNNModel model, WNNGraphBuilder b, uin
             done = false;
         if (!done || !begins(past.name, past_prefix))
             continue;
-        snprintf(d->input_names[k], sizeof d->input_names[k], "%.*s", (int)past.name.length, past.name.data);
-        snprintf(d->output_names[k], sizeof d->output_names[k], "%s%s", present_prefix,
-                 d->input_names[k] + strlen(past_prefix));
+        name_state(d, k, past.name);
         if (!find_present(model, past.name, &present)) {
             done = error(d, "the model has no output for its input %s", wnnModelEscape(past.name, name, sizeof name));
             continue;
@@ -235,9 +242,9 @@ static bool add_states(struct decoder *d, WNNModel model, WNNGraphBuilder b, uin
             (WNNNamedOperand){WNN_STR(d->output_names[k]),
                               d->fixed_cache ? present.operand : store_rows(d, b, &past, present.operand, length, position)};
         states[k] = (WNNNamedState){WNN_STR(d->input_names[k]), WNN_STR(d->output_names[k])};
-        d->state_count++;
+        ++*count;
     }
-    done = done && ok(d, wnnGraphBuilderSetStates(b, d->state_count, states));
+    done = done && ok(d, wnnGraphBuilderSetStates(b, *count, states));
     free(states);
     return done;
 }
@@ -251,57 +258,9 @@ static bool last_logits(struct decoder *d, WNNModel model, WNNGraphBuilder b, WN
     if (!find_port(model, false, "logits", &port) || port.descriptor.rank != 3)
         return error(d, "the model has no output logits of three dimensions");
     shape = port.descriptor.shape;
-    d->vocabulary = shape[2];
     *logits = wnnGraphBuilderSlice(b, port.operand, 3, (uint32_t[]){0, shape[1] - 1, 0}, 3, (uint32_t[]){1, 1, shape[2]}, NULL);
     if (port.descriptor.dataType != WNNOperandDataType_Float32)
         *logits = wnnGraphBuilderCast(b, *logits, WNNOperandDataType_Float32, NULL);
-    return true;
-}
-
-static bool make_tensor(struct decoder *d, const WNNOperandDescriptor *type, bool readable, bool writable, WNNTensor *tensor)
-{
-    WNNTensorDescriptor t = WNN_TENSOR_DESCRIPTOR_INIT;
-
-    t.dataType = type->dataType;
-    t.rank = type->rank;
-    t.shape = type->shape;
-    t.readable = readable;
-    t.writable = writable;
-    return ok(d, wnnContextCreateTensor(d->context, &t, tensor));
-}
-
-static bool make_input(struct decoder *d, WNNModel model, const char *name, WNNTensor *tensor, WNNOperandDataType *type)
-{
-    WNNModelPort port;
-
-    if (!find_port(model, true, name, &port))
-        return true;
-    *type = port.descriptor.dataType;
-    if (*type != WNNOperandDataType_Int64 && *type != WNNOperandDataType_Int32)
-        return error(d, "the model's input %s is neither int64 nor int32", name);
-    return make_tensor(d, &port.descriptor, false, true, tensor);
-}
-
-static bool make_tensors(struct decoder *d, WNNModel model, struct decoder_step *s)
-{
-    const uint32_t scalar[3] = {1, 1, 1}, row[3] = {1, 1, d->vocabulary};
-    WNNModelPort port;
-
-    if (!make_input(d, model, "input_ids", &s->ids, &s->ids_type) ||
-        !make_input(d, model, "attention_mask", &s->mask, &s->mask_type) ||
-        !make_input(d, model, "position_ids", &s->positions, &s->positions_type) ||
-        !make_tensor(d, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 3, row}, true, false, &s->logits) ||
-        (!d->fixed_cache &&
-         !make_tensor(d, &(WNNOperandDescriptor){WNNOperandDataType_Int32, 3, scalar}, false, true, &s->past)))
-        return false;
-    if (s->mask && find_port(model, true, "attention_mask", &port))
-        s->mask_length = port.descriptor.shape[1];
-    if (find_port(model, true, "input_ids", &port) && port.descriptor.shape[1] != s->length)
-        s->length = port.descriptor.shape[1];
-    for (size_t i = 0; i < d->state_count; i++)
-        if (!d->states[i] && (!find_port(model, true, d->input_names[i], &port) ||
-                              !make_tensor(d, &port.descriptor, false, false, &d->states[i])))
-            return false;
     return true;
 }
 
@@ -330,29 +289,123 @@ static bool read_either(struct decoder *d, WNNModelInfo info, const char *path, 
                  "tokens; export it with position_ids, or with a cache of fixed length (GroupQueryAttention)");
 }
 
-static bool make_step(struct decoder *d, WNNModelInfo info, const struct decoder_options *o, uint32_t length,
-                      struct decoder_step *s)
+/* Builds the graph for so many tokens at once. */
+static bool build_step(struct decoder *d, WNNModelInfo info, const struct decoder_options *o, uint32_t length, WNNGraph *graph)
 {
     WNNNamedOperand *outputs = calloc(DECODER_STATES_MAX + 1, sizeof *outputs);
     WNNModel model = NULL;
-    WNNGraphBuilder b;
     WNNOperand logits = NULL;
+    size_t count = 0;
     bool done = outputs != NULL || error(d, "out of memory");
 
-    s->length = length;
     done = done && read_either(d, info, o->path, length, &model);
     if (done) {
-        b = wnnModelGetBuilder(model);
-        done = last_logits(d, model, b, &logits) && add_states(d, model, b, length, outputs) &&
+        WNNGraphBuilder b = wnnModelGetBuilder(model);
+
+        done = last_logits(d, model, b, &logits) && add_states(d, model, b, length, outputs, &count) &&
                ok(d, wnnGraphBuilderQuantizeWeights(b, o->weights));
         if (done) {
-            outputs[d->state_count] = (WNNNamedOperand){WNN_STR("logits"), logits};
-            done = ok(d, wnnGraphBuilderBuild(b, d->state_count + 1, outputs, &s->graph)) && make_tensors(d, model, s);
+            outputs[count] = (WNNNamedOperand){WNN_STR("logits"), logits};
+            done = ok(d, wnnGraphBuilderBuild(b, count + 1, outputs, graph));
         }
     }
     wnnModelRelease(model);
     free(outputs);
     return done;
+}
+
+/* ---- tensors: everything is found in the graph, which may come from a file ---- */
+
+static bool find_operand(WNNGraph graph, bool input, const char *name, WNNNamedOperandDescriptor *operand)
+{
+    const size_t count = input ? wnnGraphGetInputCount(graph) : wnnGraphGetOutputCount(graph);
+
+    for (size_t i = 0; i < count; i++)
+        if (!(input ? wnnGraphGetInput(graph, i, operand) : wnnGraphGetOutput(graph, i, operand)) && is(operand->name, name))
+            return true;
+    return false;
+}
+
+static bool make_tensor(struct decoder *d, const WNNOperandDescriptor *type, bool readable, bool writable, WNNTensor *tensor)
+{
+    WNNTensorDescriptor t = WNN_TENSOR_DESCRIPTOR_INIT;
+
+    t.dataType = type->dataType;
+    t.rank = type->rank;
+    t.shape = type->shape;
+    t.readable = readable;
+    t.writable = writable;
+    return ok(d, wnnContextCreateTensor(d->context, &t, tensor));
+}
+
+/* Makes the tensor of an input of integers, which not every model has; *length is its last dimension. */
+static bool make_input(struct decoder *d, WNNGraph graph, const char *name, WNNTensor *tensor, WNNOperandDataType *type,
+                       uint32_t *length)
+{
+    WNNNamedOperandDescriptor operand;
+
+    if (!find_operand(graph, true, name, &operand))
+        return true;
+    *type = operand.descriptor.dataType;
+    *length = operand.descriptor.shape[operand.descriptor.rank - 1];
+    if (*type != WNNOperandDataType_Int64 && *type != WNNOperandDataType_Int32)
+        return error(d, "the model's input %s is neither int64 nor int32", name);
+    return make_tensor(d, &operand.descriptor, false, true, tensor);
+}
+
+/* Makes the tensors of the caches, which both graphs have. */
+static bool make_states(struct decoder *d, WNNGraph graph)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {
+        WNNNamedOperandDescriptor past;
+
+        if (!ok(d, wnnGraphGetInput(graph, i, &past)))
+            return false;
+        if (!begins(past.name, past_prefix) || k == DECODER_STATES_MAX)
+            continue;
+        name_state(d, k, past.name);
+        if (!d->states[k] && !make_tensor(d, &past.descriptor, false, false, &d->states[k]))
+            return false;
+        k++;
+    }
+    d->state_count = k;
+    return true;
+}
+
+static bool make_tensors(struct decoder *d, struct decoder_step *s)
+{
+    WNNNamedOperandDescriptor past, logits;
+    WNNOperandDataType past_type;
+    uint32_t unused;
+
+    d->fixed_cache = !find_operand(s->graph, true, "past_length", &past);
+    if (!find_operand(s->graph, false, "logits", &logits))
+        return error(d, "the compiled graph has no logits");
+    d->vocabulary = logits.descriptor.shape[2];
+    return make_input(d, s->graph, "input_ids", &s->ids, &s->ids_type, &s->length) &&
+           make_input(d, s->graph, "attention_mask", &s->mask, &s->mask_type, &s->mask_length) &&
+           make_input(d, s->graph, "position_ids", &s->positions, &s->positions_type, &unused) &&
+           make_input(d, s->graph, "past_length", &s->past, &past_type, &unused) &&
+           make_tensor(d, &logits.descriptor, true, false, &s->logits) && make_states(d, s->graph);
+}
+
+/* Takes the graph for so many tokens at once from the folder, or builds it and puts it there.  Whatever cannot be loaded is
+ * built, and what cannot be written is built again at the next start. */
+static bool make_step(struct decoder *d, WNNModelInfo info, const struct decoder_options *o, uint32_t length,
+                      struct decoder_step *s)
+{
+    char *kept = o->folder ? kept_path(d->context, o, d->capacity, length) : NULL;
+    const bool loaded = kept && !access(kept, R_OK) && !wnnContextLoadGraph(d->context, kept, &s->graph);
+    bool done = loaded || build_step(d, info, o, length, &s->graph);
+
+    s->length = length;
+    d->loaded += loaded;
+    if (done && kept && !loaded && wnnGraphSave(s->graph, kept))
+        fprintf(stderr, "%s\n", wnnGetLastErrorMessage().data);
+    free(kept);
+    return done && make_tensors(d, s);
 }
 
 bool decoder_open(struct decoder *d, const struct decoder_options *o)
@@ -364,6 +417,8 @@ bool decoder_open(struct decoder *d, const struct decoder_options *o)
     *d = (struct decoder){.capacity = o->context};
     options.threadCount = o->threads;
     options.precision = o->precision;
+    options.engine = o->engine;
+    options.device = WNN_STR(o->device ? o->device : "");
     done = ok(d, wnnCreateContext(&options, &d->context)) && model_ok(d, wnnModelDescribe(o->path, &info)) &&
            check_inputs(d, info) && make_step(d, info, o, 1, &d->token) &&
            (d->token.length == 1 || error(d, "the model takes %u tokens at once, and never one", d->token.length)) &&

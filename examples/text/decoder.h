@@ -25,6 +25,9 @@ struct decoder_options {
     uint32_t threads; /**< 0: as many as there are processors */
     WNNPrecision precision;
     WNNWeightFormat weights;
+    WNNEngine engine;
+    const char *device; /**< of the engine for GPUs: a number or a part of its name; NULL: the first */
+    const char *folder; /**< keeps compiled graphs for the next start; NULL: none */
 };
 
 /** Holds a graph for so many tokens at once, and its tensors; those it does not have are NULL. */
@@ -42,6 +45,7 @@ struct decoder {
     struct decoder_step block, token;
     uint32_t vocabulary, capacity, filled; /**< filled: how many tokens the caches hold */
     bool fixed_cache; /**< present is the whole cache; otherwise it is past with the new tokens behind it */
+    uint32_t loaded;  /**< how many of the graphs were there, compiled */
     size_t state_count;
     char input_names[DECODER_STATES_MAX][96], output_names[DECODER_STATES_MAX][96];
     WNNTensor states[DECODER_STATES_MAX];

@@ -19,19 +19,58 @@ static bool is_elf(int file)
     return pread(file, start, sizeof start, 0) == (ssize_t)sizeof start && !memcmp(start, "\177ELF", sizeof start);
 }
 
-static WNNGraph load(WNNContext context, const char *path, struct error *e)
+/* Returns -1 after an error in *e. */
+static int open_file(const char *path, struct error *e)
 {
     char text[512];
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    if (file < 0) {
+    if (file < 0)
         error_set(e, WNNStatus_DataError, "loading a graph: %s: %s", escape_text(text, sizeof text, path, strlen(path)),
                   strerror(errno));
+    return file;
+}
+
+static WNNGraph load(WNNContext context, const char *path, struct error *e)
+{
+    int file = open_file(path, e);
+
+    if (file < 0)
         return NULL;
-    }
     WNNGraph graph = is_elf(file) ? load_object(context, path, e) : runtime_load_graph(context, path, file, e);
     close(file);
     return graph;
+}
+
+static bool check_path(const char *path, struct error *e)
+{
+    return (path && *path) || error_set(e, WNNStatus_TypeError, "loading a graph: the path is empty");
+}
+
+static bool find_engine(const char *path, WNNEngine *engine, struct error *e)
+{
+    int file = check_path(path, e) ? open_file(path, e) : -1;
+
+    if (file < 0)
+        return false;
+    *engine = WNNEngine_Cpu; /* all that objects compute on */
+    const bool found = is_elf(file) || runtime_find_engine(path, file, engine, e);
+    close(file);
+    return found;
+}
+
+WNNStatus wnnGetFileEngine(char const *path, WNNEngine *engine)
+{
+    struct error e;
+
+    error_clear(&e);
+    if (!engine)
+        error_set(&e, WNNStatus_TypeError, "loading a graph: engine is NULL");
+    else if (find_engine(path, engine, &e))
+        return WNNStatus_Success;
+    if (engine)
+        *engine = WNNEngine_Auto;
+    return error_publish(&e);
 }
 
 /* Checks the arguments.  Returns false after an error in *e. */
@@ -39,8 +78,8 @@ static bool check(WNNContext context, const char *path, struct error *e)
 {
     if (!context)
         return error_set(e, WNNStatus_TypeError, "loading a graph: context is NULL");
-    if (!path || !*path)
-        return error_set(e, WNNStatus_TypeError, "loading a graph: the path is empty");
+    if (!check_path(path, e))
+        return false;
     return !atomic_load(&context->lost) || error_set(e, WNNStatus_InvalidStateError, "loading a graph: the context is lost");
 }
 

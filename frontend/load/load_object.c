@@ -234,13 +234,14 @@ static bool prepare_state(struct loaded_object *o, struct error *e)
     return error_set(e, WNNStatus_NotSupportedError, "loading a graph: %.80s_create: %s", o->object->prefix, code_text(code));
 }
 
-static bool can_wrap(WNNContext context, struct error *e)
+/* Objects compute in the memory of the host. */
+static bool can_wrap(WNNContext context, const char *path, struct error *e)
 {
     const struct engine_functions *f = context->engine->functions;
+    char text[512], what[sizeof text + 24];
 
-    return (f->serialization && f->serialization->wrap) ||
-           error_set(e, WNNStatus_NotSupportedError, "loading a graph: the engine \"%s\" does not run compiled objects",
-                     f->name);
+    snprintf(what, sizeof what, "loading a graph: %s", escape_text(text, sizeof text, path, strlen(path)));
+    return (f->serialization && f->serialization->wrap) || serialized_is_for_other(what, WNNEngine_Cpu, context->engine, e);
 }
 
 WNNGraph load_object(WNNContext context, const char *path, struct error *e)
@@ -254,7 +255,7 @@ WNNGraph load_object(WNNContext context, const char *path, struct error *e)
         error_out_of_memory(e);
         return NULL;
     }
-    if (!can_wrap(context, e)) {
+    if (!can_wrap(context, path, e)) {
         free(o);
         return NULL;
     }

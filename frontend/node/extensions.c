@@ -7,12 +7,13 @@
 #include "frontend/node/convert.h"
 #include "frontend/node/mailbox.h"
 
+static const char *const engines[] = {"auto", "cpu", "gpu", NULL}; /* as WNNEngine */
+
 /* ---- createContext ---- */
 
 /** Converts the options that are no part of MLContextOptions, by name. */
 static bool convert_own_options(struct call *c, napi_value value, WNNContextOptions *out)
 {
-    static const char *const engines[] = {"auto", "cpu", "gpu", NULL};                   /* as WNNEngine */
     static const char *const precisions[] = {"float32", "bf16x2", "bf16", "int8", NULL}; /* as WNNPrecision */
     napi_value member;
     size_t index;
@@ -248,6 +249,26 @@ static napi_value extension_load_graph(napi_env env, napi_callback_info info)
     return call_end(&c, promise);
 }
 
+static napi_value extension_get_file_engine(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX], result = NULL;
+    WNNEngine engine;
+    const char *path;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    if (call_requires(&c, 1) && convert_path(&c, given[0], &path)) {
+        const WNNStatus status = wnnGetFileEngine(path, &engine);
+
+        if (status)
+            throw_status(&c, status, wnnGetLastErrorMessage());
+        else if (!succeeded(env, napi_create_string_utf8(env, engines[engine], NAPI_AUTO_LENGTH, &result)))
+            result = NULL;
+    }
+    return call_end(&c, result);
+}
+
 const struct member extension_members[] = {
     {"createContext", extension_create_context, 0, false, true, NULL},
     {"setStates", extension_set_states, 2, false, false, NULL},
@@ -257,5 +278,6 @@ const struct member extension_members[] = {
     {"getDevice", extension_get_device, 1, false, false, NULL},
     {"saveGraph", extension_save_graph, 2, false, true, NULL},
     {"loadGraph", extension_load_graph, 2, false, true, NULL},
+    {"getFileEngine", extension_get_file_engine, 1, false, false, NULL},
     {0},
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/io/file.h"
 #include "frontend/model/ports.h"
 #include "frontend/tools/webnn_run.h"
 
@@ -65,6 +66,9 @@ static bool create_context(struct run *r)
     c.threadCount = o->threads;
     c.precision = o->precision;
     c.engine = o->engine;
+    /* Of a file that is for no engine, loading it says why. */
+    if (c.engine == WNNEngine_Auto && model_is_compiled(o->model) && wnnGetFileEngine(o->model, &c.engine))
+        c.engine = WNNEngine_Auto;
     c.device = WNN_STR(o->device ? o->device : "");
     c.deterministic = o->deterministic;
     c.budget = o->budget;
@@ -158,6 +162,18 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of a compiled graph only the first computation shows whether it has the states of the options: else the library refuses the
+ * buffers that they share, which is the only thing that can be wrong with buffers here. */
+static bool compute_failed(const struct run *r, WNNStatus status)
+{
+    const WNNStringView text = wnnGetLastErrorMessage();
+
+    if (status == WNNStatus_TypeError && r->states.count && model_is_compiled(r->options.model))
+        return run_error("%s was saved without these states: give --state with --save (objects of webnnc have no states)",
+                         PATH_SHOWN(r->options.model));
+    return run_error("%.*s", (int)text.length, text.data);
+}
+
 static bool compute(struct run *r)
 {
     size_t count = (size_t)r->options.repeat;
@@ -167,9 +183,10 @@ static bool compute(struct run *r)
     for (size_t i = 0; i < count && ok; i++) {
         double start = clock_ms();
 
-        ok = wnnGraphCompute(r->graph, r->input_count, r->input_buffers, r->result_count, r->output_buffers) ==
-                 WNNStatus_Success ||
-             last_error("compute");
+        const WNNStatus status =
+            wnnGraphCompute(r->graph, r->input_count, r->input_buffers, r->result_count, r->output_buffers);
+
+        ok = !status || compute_failed(r, status);
         times[i] = clock_ms() - start;
     }
     if (ok && (!r->options.quiet || count > 1)) { /* times were asked for */

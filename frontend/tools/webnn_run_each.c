@@ -300,7 +300,7 @@ static bool compute_file(void *user, size_t slot, FILE *members, char *message, 
     const double start = clock_ms();
     if (good && wnnGraphCompute(g->graph, g->input_count, g->input_buffers, g->result_count, g->output_buffers)) {
         const WNNStringView text = wnnGetLastErrorMessage();
-        good = run_error("compute: %.*s", (int)text.length, text.data);
+        good = run_error("%.*s", (int)text.length, text.data);
     }
     fprintf(members, "\"ms\": %.3f, \"outputs\": {", clock_ms() - start);
     for (size_t i = 0; good && i < g->result_count; i++) {

@@ -50,7 +50,7 @@ static bool compute(const struct run_options *o, const struct model *m, size_t i
     free(message);
     ok = ok && allocate_outputs(graph, r);
     if (ok && wnnGraphCompute(graph, input_count, inputs, r->count, r->outputs))
-        ok = run_error("compute: %.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
+        ok = run_error("%.*s", (int)wnnGetLastErrorMessage().length, wnnGetLastErrorMessage().data);
     wnnGraphRelease(graph);
     return ok;
 }

@@ -156,7 +156,8 @@ WNN_EXPORT WNNBudget wnnContextGetBudget(WNNContext context);
 
 /**
  * Creates a tensor of zeros (MLContext.createTensor).  Fails with InvalidStateError on a lost context, TypeError for a bad
- * descriptor.
+ * descriptor, UnknownError if there is no memory for it: the message says how much was wanted, and of a device's also how much
+ * there is.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextCreateTensor(WNNContext context, WNNTensorDescriptor const *descriptor,
                                                          WNNTensor *tensor);
@@ -333,13 +334,20 @@ WNN_EXPORT void wnnGraphGetQuantizedWeights(WNNGraph graph, WNNQuantizedWeights 
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path);
 /**
+ * Says which engine a file is for that wnnContextLoadGraph is to load: WNNEngine_Gpu if a context on a device wrote it, else
+ * WNNEngine_Cpu, also of shared objects.  A program that loads files takes it for WNNContextOptions.engine, because a context
+ * that has another one refuses the file.  Only the file's beginning is read.  Fails with DataError if it is absent or no
+ * compiled graph, and with NotSupportedError if another version of this library wrote it; then *engine is WNNEngine_Auto.
+ */
+WNN_EXPORT WNN_MUST_USE WNNStatus wnnGetFileEngine(char const *path, WNNEngine *engine);
+/**
  * Makes a graph of a file that wnnGraphSave wrote, without compiling, or of a shared object that webnnc made.  The graph is
  * dispatched like a built one and gives the same results bit by bit.  Weights and code stay in the file, which is mapped: it
  * may be deleted or replaced by another meanwhile, but not be written to.  Code in a file is trusted as that of a shared
  * library is; everything else is checked.  Fails with DataError if the file is absent, damaged or something else; with
- * NotSupportedError if it was made by another version of this library or of oneDNN, for a processor with more features than the
- * context may use, or with weights packed for another number of threads: then the graph is to be built anew.  Fails with
- * InvalidStateError if the context is lost.
+ * NotSupportedError if it was made by another version of this library or of oneDNN, for another engine than the context's
+ * (wnnGetFileEngine), for a processor with more features than the context may use, or with weights packed for another number of
+ * threads: then the graph is to be built anew.  Fails with InvalidStateError if the context is lost.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnContextLoadGraph(WNNContext context, char const *path, WNNGraph *graph);
 /** Does the same on the context's timeline and reports through a callback, errors included.  path is copied. */

@@ -347,6 +347,13 @@ class Context : public Handle<WNNContext, wnnContextAddRef, wnnContextRelease>
         check(wnnContextLoadGraph(get(), path.c_str(), &graph));
         return Graph(graph);
     }
+    /** Says which engine a context needs to load a file, for ContextOptions::engine. */
+    static WNNEngine engineOf(std::string const &path)
+    {
+        WNNEngine engine = WNNEngine_Auto;
+        check(wnnGetFileEngine(path.c_str(), &engine));
+        return engine;
+    }
 
   private:
     static WNNTensorDescriptor describe(TensorDescriptor const &d)

@@ -217,7 +217,7 @@ typedef enum WNNEngine {
     WNNEngine_Auto = 0, /**< what the variable WEBNN_ENGINE says, else a GPU that is expected to be faster than the processor,
                              else the processor */
     WNNEngine_Cpu = 1,  /**< the processor */
-    WNNEngine_Gpu = 2,  /**< an OpenCL device */
+    WNNEngine_Gpu = 2,  /**< an OpenCL device: the one that the options name, else WEBNN_ENGINE, else the first */
     WNNEngine_Force32 = 0x7FFFFFFF
 } WNNEngine;
 
@@ -451,15 +451,17 @@ typedef struct WNNComputationTimes {
 
 /**
  * Tells that a computation of a graph has ended with success, and how long it took.  It is called by a thread of the library's
- * or of the program's, which must not wait in it; times are valid until it returns.
+ * or of the program's, which must not wait in it; times are valid until it returns.  On a device that may be a moment after a
+ * read of the results has returned.
  */
 typedef void (*WNNComputedCallback)(WNNGraph graph, WNNComputationTimes const *times, void *userdata1, void *userdata2);
 
 /** Says how much a message matters. */
 typedef enum WNNLogLevel {
     WNNLogLevel_Info = 1,    /**< what was done: a graph was built or loaded, and how long that took */
-    WNNLogLevel_Warning = 2, /**< what was refused or failed, and was reported to the caller, too; once, with the first graph,
-                                that the context's precision has no effect on its machine, and why */
+    WNNLogLevel_Warning = 2, /**< what was refused or failed, and was reported to the caller, too, or makes later work slower;
+                                once, with the first graph, that the context's precision has no effect on its machine, and
+                                why */
     WNNLogLevel_Error = 3,   /**< the context was lost */
     WNNLogLevel_Force32 = 0x7FFFFFFF
 } WNNLogLevel;

@@ -137,6 +137,8 @@ WNNStatus context_create(WNNContextOptions const *options, engine_create_functio
     c->engine->memory_limit = o->memoryLimit;
     c->computed = o->computed;
     c->log = o->log;
+    if (*c->engine->warning.message)
+        context_log(c, WNNLogLevel_Warning, "%s", c->engine->warning.message);
     *context = c;
     return WNNStatus_Success;
 }

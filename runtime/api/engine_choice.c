@@ -36,6 +36,16 @@ static bool read_variable(WNNEngine *engine, char device[DEVICE_BYTES], struct e
                      escape_text(shown, sizeof shown, text, strlen(text)));
 }
 
+/* Of a program that asks for a GPU and leaves open which one, the variable says it. */
+static void read_device(char device[DEVICE_BYTES])
+{
+    struct error ignored = {.status = WNNStatus_Success};
+    WNNEngine engine = WNNEngine_Auto;
+
+    if (!read_variable(&engine, device, &ignored) || engine != WNNEngine_Gpu)
+        *device = '\0';
+}
+
 bool wnnGetDevice(uint32_t number, WNNDeviceInfo *device)
 {
     if (!device)
@@ -120,6 +130,8 @@ struct engine *engine_choose(const WNNContextOptions *o, uint32_t thread_count, 
         memcpy(device, o->device.data, length);
     if (engine == WNNEngine_Auto && !o->ignoreEnvironment && !read_variable(&engine, device, e))
         return NULL;
+    if (o->engine == WNNEngine_Gpu && !*device && !o->openclContext && !o->ignoreEnvironment)
+        read_device(device);
     switch (engine) {
     case WNNEngine_Gpu:
         return engine_opencl_create(&choice, debug, e);

@@ -44,6 +44,8 @@ struct serialized_facts;
  * no reference on the context yet.  Returns NULL after an error in *e.
  */
 WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e);
+/** Finds out which engine such a file is for.  Returns false after an error in *e. */
+bool runtime_find_engine(const char *path, int file, WNNEngine *engine, struct error *e);
 /**
  * Makes a graph over an executable of the context's engine, which is taken over also on failure.  The graph holds no reference
  * on the context yet.  Returns NULL after an error in *e.

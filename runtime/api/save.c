@@ -110,7 +110,8 @@ static bool load_failed(const char *path, int why, struct error *e)
     return error_set(e, WNNStatus_DataError, "loading a graph: %s: %s", quote(text, sizeof text, path), strerror(why));
 }
 
-static struct mapping *map(const char *path, int file, struct error *e)
+/* Maps a file, which is read with it if `whole`. */
+static struct mapping *map(const char *path, int file, bool whole, struct error *e)
 {
     struct mapping *m = calloc(1, sizeof *m);
     struct stat s;
@@ -126,8 +127,8 @@ static struct mapping *map(const char *path, int file, struct error *e)
         return NULL;
     }
     m->size = (size_t)s.st_size;
-    /* All of it is read at once for the checksum: one call is cheaper than a fault for every few pages. */
-    m->bytes = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+    /* What is read for the checksum is read at once: one call is cheaper than a fault for every few pages. */
+    m->bytes = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE | (whole ? MAP_POPULATE : 0), file, 0);
     if (m->bytes == MAP_FAILED) {
         load_failed(path, errno, e);
         free(m);
@@ -141,7 +142,7 @@ static struct executable *load_serialized(WNNContext context, const char *path, 
 {
     struct engine *en = context->engine;
     double start = milliseconds_now();
-    struct mapping *m = map(path, file, e);
+    struct mapping *m = map(path, file, true, e);
     struct error why = {.status = WNNStatus_Success};
     char text[512];
 
@@ -189,6 +190,19 @@ void runtime_graph_hold_context(WNNGraph graph)
 {
     wnnContextAddRef(graph->context);
     graph->holds_context = true;
+}
+
+bool runtime_find_engine(const char *path, int file, WNNEngine *engine, struct error *e)
+{
+    struct mapping *m = map(path, file, false, e);
+    struct error why = {.status = WNNStatus_Success};
+    char text[512];
+
+    if (!m)
+        return false;
+    const bool found = serialized_find_engine(m->bytes, m->size, engine, &why);
+    mapping_release(m);
+    return found || error_set(e, why.status, "loading a graph: %s: %.600s", quote(text, sizeof text, path), why.message);
 }
 
 WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, struct error *e)

@@ -225,7 +225,7 @@ static bool tensor_materialize(WNNTensor t, struct error *e)
 
     if (!t->constant && !t->buffer && !(t->buffer = memory_buffer_create(en, t->bytes, &why))) {
         context_check_engine(context);
-        return error_set(e, WNNStatus_UnknownError, "createTensor: no memory for %zu bytes: %s", t->bytes, why.message);
+        return error_set(e, WNNStatus_UnknownError, "createTensor: %s", why.message); /* the specification's */
     }
     pthread_mutex_lock(&context->lock);
     bool lost = atomic_load(&context->lost);

@@ -254,7 +254,8 @@ struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_optio
         error_out_of_memory(e);
         return NULL;
     }
-    cpu->base = (struct engine){.functions = &cpu_functions, .debug = debug, .thread_count = thread_count};
+    cpu->base =
+        (struct engine){.functions = &cpu_functions, .debug = debug, .thread_count = thread_count, .kind = WNNEngine_Cpu};
     atomic_init(&cpu->programs, 0);
     if (!codegen_host_target(&cpu->target, debug->isa, &cpu->arena, e)) {
         cpu_free(&cpu->base);

@@ -111,12 +111,25 @@ static const struct engine_functions opencl_functions = {
     .tools = &opencl_tools,
 };
 
-/* Creates the locks.  With default attributes none of these calls fails where threads exist at all. */
+/* A condition variable whose clock is not set by anybody. */
+static bool init_steady(pthread_cond_t *c)
+{
+    pthread_condattr_t attributes;
+    bool good = pthread_condattr_init(&attributes) == 0;
+
+    if (!good)
+        return false;
+    good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(c, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return good;
+}
+
+/* Creates the locks.  None of these calls fails where threads exist at all. */
 static bool init_locks(struct engine_opencl *o)
 {
     return pthread_mutex_init(&o->lock, NULL) == 0 && pthread_mutex_init(&o->programs.lock, NULL) == 0 &&
            pthread_mutex_init(&o->watch.lock, NULL) == 0 && pthread_mutex_init(&o->loss.lock, NULL) == 0 &&
-           pthread_mutex_init(&o->library.lock, NULL) == 0 && pthread_cond_init(&o->programs.changed, NULL) == 0 &&
+           pthread_mutex_init(&o->library.lock, NULL) == 0 && init_steady(&o->programs.changed) &&
            pthread_cond_init(&o->watch.changed, NULL) == 0 && pthread_cond_init(&o->watch.idle, NULL) == 0;
 }
 
@@ -163,7 +176,7 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         error_out_of_memory(e);
         return NULL;
     }
-    o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1};
+    o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1, .kind = WNNEngine_Gpu};
     o->api = opencl_api_get(e);
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
         o->target = target_of_device(&o->device);

@@ -70,7 +70,7 @@ struct opencl_memory {
 /** Holds the programs that were built (opencl_program.c). */
 struct opencl_program_table {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* waits by the monotonic clock */
     struct opencl_entry *buckets[OPENCL_PROGRAM_BUCKETS];
     struct opencl_program *first;
 };
@@ -259,11 +259,19 @@ struct opencl_wanted {
     uint32_t number; /* of the kernel in it, which is called webnn_kernel_<number> */
 };
 
+/** Says who is told how many of a graph's kernels are built, and says whether to stop; the function may be NULL. */
+struct opencl_progress {
+    bool (*cancelled)(void *user, uint32_t done, uint32_t total);
+    void *user;
+};
+
 /**
- * Builds what is not built yet and sets every `program` and `number`.  Any thread may call it, without locks.  Returns false
- * after an error in *e.
+ * Builds what is not built yet and sets every `program` and `number`.  Any thread may call it, without locks; it is that thread
+ * that asks whether to stop, between programs and while it waits for others.  Programs that a thread has begun are built to
+ * their end even so.  Returns false after an error in *e.
  */
-bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted, struct error *e);
+bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
+                           struct opencl_progress progress, struct error *e);
 /** Returns OpenCL's handle of a program, which stays the engine's. */
 cl_program opencl_program_handle(const struct opencl_program *p);
 /** Returns the text that a program was built from, all kernels, without the prelude.  It stays the engine's. */

@@ -49,8 +49,8 @@ static bool default_folder(char path[PATH_BYTES])
     return length > 0 && length < PATH_BYTES;
 }
 
-/* Makes the folders of a path that are missing, for this user alone. */
-static void make_folders(char path[PATH_BYTES])
+/* Makes the folders of a path that are missing, for this user alone.  Returns an errno, or 0. */
+static int make_folders(char path[PATH_BYTES])
 {
     for (char *at = path + 1; *at; at++)
         if (*at == '/') {
@@ -58,15 +58,32 @@ static void make_folders(char path[PATH_BYTES])
             mkdir(path, 0700);
             *at = '/';
         }
-    mkdir(path, 0700);
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* Returns whether a folder is this user's and nobody else's. */
-static bool is_own(const char *path)
+/* Makes a folder unless it is there.  Returns false, after a warning for the log, if it is not this user's and nobody else's.
+ */
+static bool take_folder(struct engine_opencl *o, char path[PATH_BYTES])
 {
+    const int why = make_folders(path);
     struct stat s;
+    char shown[512], mode[64];
+    const char *wrong;
 
-    return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && !(s.st_mode & 077);
+    if (why || lstat(path, &s) != 0) {
+        wrong = strerror(why ? why : errno);
+    } else if (!S_ISDIR(s.st_mode)) {
+        wrong = "it is no folder, or a link to one";
+    } else if (s.st_uid != geteuid()) {
+        wrong = "it belongs to another user";
+    } else if (s.st_mode & 077) {
+        snprintf(mode, sizeof mode, "others may enter it: its mode is %03o, not 700", (unsigned)s.st_mode & 0777);
+        wrong = mode;
+    } else {
+        return true;
+    }
+    return error_set(&o->base.warning, WNNStatus_UnknownError, "no programs of the device are kept in the folder %s: %s",
+                     escape_text(shown, sizeof shown, path, strlen(path)), wrong);
 }
 
 void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment)
@@ -81,8 +98,7 @@ void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_
     } else if (ignore_environment || environment_is_ignored() || !default_folder(path)) {
         return;
     }
-    make_folders(path);
-    if (is_own(path))
+    if (take_folder(o, path))
         o->folder = strdup(path);
     /* PoCL keeps what it compiles itself.  It makes a binary by compiling every kernel for any index space, and compiles it
      * again for the one that it runs with: asking for binaries takes it as long as everything else. */

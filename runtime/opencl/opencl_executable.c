@@ -262,7 +262,8 @@ bool opencl_executable_finish(struct opencl_executable *x, struct program *p, st
     for (uint32_t i = 0; good && i < p->step_count; i++)
         if (p->steps[i].kind == STEP_KERNEL)
             functions[count++] = &x->steps[i];
-    good = good && opencl_programs_build(opencl_of(x->base.engine), count, wanted, e);
+    good = good && opencl_programs_build(opencl_of(x->base.engine), count, wanted,
+                                         (struct opencl_progress){p->cancelled, p->cancelled_user}, e);
     for (uint32_t i = 0, k = 0; good && i < p->step_count; i++)
         if (p->steps[i].kind == STEP_KERNEL)
             good = create_kernel(x, &x->steps[i], &wanted[k++], e);

@@ -5,7 +5,8 @@
  * The compiler takes most of the time of loading a graph, and some begin every program by reading long headers, so the kernels
  * of one graph that are not built yet become one program, or a few that several threads build at the same time.  Kernels of
  * equal texts are one, whichever graphs of the context they belong to, and whoever needs one that another thread is building
- * waits for it.  What could not be built is tried again by whoever asks next: memory may have run out.
+ * waits for it.  What could not be built is tried again by whoever asks next: memory may have run out, or the first one has
+ * given up.
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/internal.h"
@@ -13,12 +14,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     BUILDERS_MAX = 4,
     KERNELS_LEAST = 8, /* of a program, where another thread could build some of them */
     KERNELS_MOST = 64, /* of a program: drivers are not made for endless ones */
+    ASK_MS = 20,       /* how often the caller is asked, while others build, whether to stop */
     LOG_BYTES = 600
 };
 
@@ -199,57 +202,125 @@ static void settle(struct engine_opencl *o, const struct opencl_wanted *const *w
     pthread_mutex_unlock(&o->programs.lock);
 }
 
-/* ---- building many ---- */
+/* ---- asking whether to go on ---- */
 
-/* Builds what is wanted as one program.  If the compiler refuses it, each kernel is built alone, to find out which it is. */
-static bool build_together(struct engine_opencl *o, const struct opencl_wanted *const *wanted, uint32_t count, struct error *e)
+/* A call of opencl_programs_build, on whose thread its caller is asked. */
+struct request {
+    struct engine_opencl *o;
+    const struct opencl_wanted *wanted;
+    uint32_t count;
+    struct opencl_progress progress;
+};
+
+/* Returns whether to stop.  The lock is not held: the program's callback runs. */
+static bool is_cancelled(const struct request *r)
 {
-    bool refused = false;
-    struct opencl_program *built = build(o, wanted, count, &refused, e);
+    uint32_t done = 0;
 
-    if (built || count == 1 || !refused) {
-        settle(o, wanted, count, built);
-        return built != NULL;
-    }
-    *e = (struct error){.status = WNNStatus_Success};
-    for (uint32_t i = 0; i < count; i++)
-        if (!build_together(o, wanted + i, 1, e)) {
-            settle(o, wanted + i + 1, count - i - 1, NULL);
-            return false;
-        }
-    return true;
+    if (!r->progress.cancelled)
+        return false;
+    pthread_mutex_lock(&r->o->programs.lock);
+    for (uint32_t i = 0; i < r->count; i++)
+        done += r->wanted[i].entry->state == ENTRY_BUILT;
+    pthread_mutex_unlock(&r->o->programs.lock);
+    return r->progress.cancelled(r->progress.user, done, r->count);
 }
 
+/* Waits until the table of programs changes, or it is time to ask.  The lock is held, but not while the thread waits. */
+static void await_change(struct engine_opencl *o)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ASK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&o->programs.changed, &o->programs.lock, &until);
+}
+
+/* ---- building many ---- */
+
 struct team {
-    struct engine_opencl *o;
+    const struct request *request;
     const struct opencl_wanted *const *wanted; /* those that this call builds */
     uint32_t count;
     struct job *jobs;
     uint32_t job_count;
+    uint32_t helpers; /* threads that are at work besides the caller's: programs.lock */
     atomic_uint next;
-    atomic_bool failed;
+    atomic_bool failed;   /* or was cancelled */
     pthread_mutex_t lock; /* of e */
     struct error *e;
 };
 
-static void *team_main(void *user)
+static void team_fail(struct team *t, const struct error *why)
+{
+    pthread_mutex_lock(&t->lock);
+    if (!atomic_exchange(&t->failed, true))
+        error_set(t->e, why->status, "%s", why->message);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Returns whether nothing more is to be built; asks, on the caller's thread. */
+static bool team_stops(struct team *t, bool asks)
+{
+    const struct error cancelled = {.status = WNNStatus_OperationError, .message = "the build was cancelled"};
+
+    if (asks && !atomic_load(&t->failed) && is_cancelled(t->request))
+        team_fail(t, &cancelled);
+    return atomic_load(&t->failed);
+}
+
+/* Builds what is wanted as one program.  If the compiler refuses it, each kernel is built alone, to find out which it is. */
+static void build_together(struct team *t, bool asks, const struct opencl_wanted *const *wanted, uint32_t count)
+{
+    struct engine_opencl *o = t->request->o;
+    struct error e = {.status = WNNStatus_Success};
+    struct opencl_program *built = NULL;
+    bool refused = false;
+
+    if (!team_stops(t, asks) && !(built = build(o, wanted, count, &refused, &e)) && count > 1 && refused) {
+        for (uint32_t i = 0; i < count; i++)
+            build_together(t, asks, wanted + i, 1);
+        return;
+    }
+    settle(o, wanted, count, built);
+    if (e.status)
+        team_fail(t, &e);
+}
+
+static void build_jobs(struct team *t, bool asks)
+{
+    for (uint32_t i; (i = atomic_fetch_add(&t->next, 1)) < t->job_count;)
+        build_together(t, asks, t->wanted + t->jobs[i].first, t->jobs[i].count);
+}
+
+static void *helper_main(void *user)
 {
     struct team *t = user;
-    struct error e = {.status = WNNStatus_Success};
+    struct engine_opencl *o = t->request->o;
 
-    for (uint32_t i; (i = atomic_fetch_add(&t->next, 1)) < t->job_count;) {
-        const struct opencl_wanted *const *wanted = t->wanted + t->jobs[i].first;
-
-        if (atomic_load(&t->failed)) {
-            settle(t->o, wanted, t->jobs[i].count, NULL);
-        } else if (!build_together(t->o, wanted, t->jobs[i].count, &e)) {
-            atomic_store(&t->failed, true);
-            pthread_mutex_lock(&t->lock);
-            error_set(t->e, e.status, "%s", e.message);
-            pthread_mutex_unlock(&t->lock);
-        }
-    }
+    build_jobs(t, false);
+    pthread_mutex_lock(&o->programs.lock);
+    t->helpers--;
+    pthread_cond_broadcast(&o->programs.changed);
+    pthread_mutex_unlock(&o->programs.lock);
     return NULL;
+}
+
+/* Waits for the other threads.  What they have begun is built to its end. */
+static void await_helpers(struct team *t)
+{
+    struct engine_opencl *o = t->request->o;
+
+    pthread_mutex_lock(&o->programs.lock);
+    while (t->helpers) {
+        await_change(o);
+        pthread_mutex_unlock(&o->programs.lock);
+        team_stops(t, true);
+        pthread_mutex_lock(&o->programs.lock);
+    }
+    pthread_mutex_unlock(&o->programs.lock);
 }
 
 /* Cuts the kernels into programs of about the same number of them.  Whole programs stay what they are. */
@@ -289,49 +360,74 @@ static uint32_t claim(struct engine_opencl *o, uint32_t count, struct opencl_wan
     return n;
 }
 
+/* Corrects the number of helpers by those that could not be started. */
+static void leave_out(struct team *t, uint32_t missing)
+{
+    pthread_mutex_lock(&t->request->o->programs.lock);
+    t->helpers -= missing;
+    pthread_mutex_unlock(&t->request->o->programs.lock);
+}
+
 static bool build_claimed(struct team *t)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t processors = online > 1 ? (uint32_t)online : 1;
     pthread_t threads[BUILDERS_MAX];
     uint32_t started = 0;
     sigset_t all, before;
 
-    make_jobs(t, processors > 1 ? (uint32_t)processors : 1);
+    make_jobs(t, processors);
+    t->helpers = t->job_count < processors ? t->job_count : processors;
+    t->helpers = (t->helpers < BUILDERS_MAX ? t->helpers : BUILDERS_MAX) - 1;
+
+    const uint32_t helpers = t->helpers;
     sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        while (started + 1 < t->job_count && started + 1 < BUILDERS_MAX && (long)started + 1 < processors &&
-               pthread_create(&threads[started], NULL, team_main, t) == 0)
+        while (started < helpers && pthread_create(&threads[started], NULL, helper_main, t) == 0)
             started++;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
-    team_main(t);
+    leave_out(t, helpers - started);
+    build_jobs(t, true);
+    await_helpers(t);
     while (started)
         pthread_join(threads[--started], NULL);
     return !atomic_load(&t->failed);
 }
 
-/* Waits for other threads' work.  Returns whether all is built; if not, some of it is to be tried again. */
-static bool await_all(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted)
+/*
+ * Waits for other threads' work.  *built says whether all is built; if not, some of it is to be tried again.  Returns false if
+ * it was cancelled.
+ */
+static bool await_all(const struct request *r, struct opencl_wanted *wanted, bool *built)
 {
-    bool built = true;
+    struct engine_opencl *o = r->o;
+    bool cancelled = false;
 
+    *built = true;
     pthread_mutex_lock(&o->programs.lock);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < r->count && !cancelled; i++) {
         const struct opencl_entry *entry = wanted[i].entry;
 
-        while (entry->state == ENTRY_BUILDING)
-            pthread_cond_wait(&o->programs.changed, &o->programs.lock);
-        built = built && entry->state == ENTRY_BUILT;
+        while (entry->state == ENTRY_BUILDING && !cancelled) {
+            await_change(o);
+            pthread_mutex_unlock(&o->programs.lock);
+            cancelled = is_cancelled(r);
+            pthread_mutex_lock(&o->programs.lock);
+        }
+        *built = *built && entry->state == ENTRY_BUILT;
         wanted[i].program = entry->program;
         if (!wanted[i].whole)
             wanted[i].number = entry->number;
     }
     pthread_mutex_unlock(&o->programs.lock);
-    return built;
+    return !cancelled;
 }
 
-bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted, struct error *e)
+bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
+                           struct opencl_progress progress, struct error *e)
 {
+    const struct request r = {o, wanted, count, progress};
     const struct opencl_wanted **claimed = calloc((size_t)count + 1, sizeof *claimed);
     struct job *jobs = calloc((size_t)count + 1, sizeof *jobs);
     bool good = claimed && jobs, done = false;
@@ -341,7 +437,7 @@ bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct openc
     if (!good)
         error_out_of_memory(e);
     while (good && !done) {
-        struct team t = {.o = o, .wanted = claimed, .jobs = jobs, .e = e};
+        struct team t = {.request = &r, .wanted = claimed, .jobs = jobs, .e = e};
 
         if (pthread_mutex_init(&t.lock, NULL) != 0) {
             good = error_out_of_memory(e);
@@ -350,7 +446,8 @@ bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct openc
         t.count = claim(o, count, wanted, claimed);
         good = !t.count || build_claimed(&t);
         pthread_mutex_destroy(&t.lock);
-        done = good && await_all(o, count, wanted);
+        if (good && !await_all(&r, wanted, &done))
+            good = error_set(e, WNNStatus_OperationError, "the build was cancelled");
     }
     free(claimed);
     free(jobs);

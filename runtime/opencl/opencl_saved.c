@@ -20,9 +20,6 @@
 #include "runtime/program/serialized.h"
 #include "runtime/program/serialized_stream.h"
 
-/* Serialized programs of this engine say that they are for this, where those of the CPU name a processor. */
-#define OPENCL_TRIPLE "opencl"
-
 enum { SAVED_TEXT_MAX = 64 << 20, GROUP_MAX = 1 << 20 };
 
 /* ---- writing ---- */
@@ -98,7 +95,7 @@ static bool save(struct executable *executable, uint32_t input_count, const stru
                  const struct graph_binding *outputs, serialized_sink sink, void *user, struct error *e)
 {
     const struct opencl_executable *x = (const struct opencl_executable *)executable;
-    const struct serialized_facts facts = {OPENCL_TRIPLE, "", input_count, output_count, inputs, outputs};
+    const struct serialized_facts facts = {SERIALIZED_DEVICE, "", input_count, output_count, inputs, outputs};
     struct saver s = {.o = opencl_of(executable->engine), .x = x};
     bool good = save_code(&s, e);
 
@@ -222,7 +219,7 @@ static struct executable *load(struct engine *en, const struct serialized_source
     struct executable *x = NULL;
     struct program p;
 
-    if (!serialized_load(source, en, OPENCL_TRIPLE, NULL, &p, view, e))
+    if (!serialized_load(source, en, SERIALIZED_DEVICE, NULL, &p, view, e))
         return NULL;
     if (view->kernel_count && (!view->code_bytes || !view->offsets))
         damaged(e, "it has no kernels");

@@ -42,6 +42,9 @@ struct serialized_facts {
     const struct graph_binding *inputs, *outputs;
 };
 
+/** Stands where serialized programs of the engine for devices have no processor's triple. */
+#define SERIALIZED_DEVICE "opencl"
+
 /* ---- making ---- */
 
 /** Holds the numbers of a program, and where the bytes of its data section come from. */
@@ -118,6 +121,11 @@ struct serialized_source {
 
 /** Returns whether these bytes begin like a serialized program. */
 bool serialized_begins(const void *bytes, size_t size);
+/** Finds out which engine a serialized program is for, without a look at its checksums.  Returns false after an error in *e: it
+ * is none, or of another version, so that nobody loads it. */
+bool serialized_find_engine(const void *bytes, size_t size, WNNEngine *engine, struct error *e);
+/** Says in *e that something ("the compiled graph") is for one engine and the context on another.  Returns false. */
+bool serialized_is_for_other(const char *what, WNNEngine engine, const struct engine *en, struct error *e);
 
 /**
  * Reads a program for en, creating its library steps.  Every number is checked against what it refers to, so that damaged or

@@ -36,6 +36,15 @@ struct serialized_header {
 
 _Static_assert(sizeof(struct serialized_header) == 128, "the header has no holes");
 
+/* ---- what comes first (serialized_header.c) ---- */
+
+/** Reads the header of bytes that may be anything, and checks the versions.  Returns false after an error in *e. */
+bool serialized_read_header(const void *bytes, size_t size, struct serialized_header *h, struct error *e);
+/** Returns whether a section lies in so many bytes, behind the header and at a multiple of `align`. */
+bool serialized_section_fits(const struct serialized_section *s, size_t bytes, size_t align);
+/** Returns the engine of what is for that triple. */
+WNNEngine serialized_engine_of(const char *triple, size_t length);
+
 /* ---- limits ---- */
 
 /*

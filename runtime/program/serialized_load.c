@@ -34,35 +34,6 @@ static bool damaged(struct reader *r, const char *what)
 
 /* ---- header ---- */
 
-bool serialized_begins(const void *bytes, size_t size)
-{
-    return size >= sizeof(struct serialized_header) && !memcmp(bytes, SERIALIZED_MAGIC, 8);
-}
-
-static bool section_fits(const struct serialized_section *s, size_t bytes, size_t align)
-{
-    return s->offset % align == 0 && s->offset >= sizeof(struct serialized_header) && s->offset <= bytes &&
-           s->bytes <= bytes - s->offset;
-}
-
-static bool check_versions(const struct serialized_header *h, struct error *e)
-{
-    char made_by[sizeof h->library * 8], here[sizeof h->library] = "";
-
-    if (h->format != SERIALIZED_VERSION || h->header_bytes != sizeof *h)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has format %u, this library reads %d", h->format,
-                         SERIALIZED_VERSION);
-    strncpy(here, wnnGetVersion(), sizeof here - 1);
-    if (memcmp(h->library, here, sizeof here) != 0)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph was made by version %s of the library, this is %s",
-                         escape_text(made_by, sizeof made_by, h->library, strnlen(h->library, sizeof h->library)),
-                         wnnGetVersion());
-    if (h->kernel_abi != KERNEL_ABI_VERSION)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph's kernels have interface %u, this library's %d",
-                         h->kernel_abi, KERNEL_ABI_VERSION);
-    return true;
-}
-
 static bool check_sections(const struct serialized_source *s, const struct serialized_header *h, struct error *e)
 {
     bool apart = (h->flags & SERIALIZED_DATA_APART) != 0;
@@ -71,9 +42,9 @@ static bool check_sections(const struct serialized_source *s, const struct seria
     if (h->total_bytes > s->bytes || h->total_bytes < sizeof *h)
         return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: it should have %llu bytes and has %zu",
                          (unsigned long long)h->total_bytes, s->bytes);
-    if (!section_fits(&h->program, (size_t)h->total_bytes, SERIALIZED_ALIGN) ||
-        !section_fits(&h->code, (size_t)h->total_bytes, align) ||
-        (!apart && !section_fits(&h->data, (size_t)h->total_bytes, align)))
+    if (!serialized_section_fits(&h->program, (size_t)h->total_bytes, SERIALIZED_ALIGN) ||
+        !serialized_section_fits(&h->code, (size_t)h->total_bytes, align) ||
+        (!apart && !serialized_section_fits(&h->data, (size_t)h->total_bytes, align)))
         return error_set(e, WNNStatus_DataError, "the compiled graph is damaged: a section lies outside");
     if (apart && (!s->data || s->data_bytes < h->data.bytes))
         return error_set(e, WNNStatus_DataError,
@@ -148,10 +119,15 @@ static bool has_feature(const char *features, const char *name, size_t length)
     return false;
 }
 
-static bool check_processor(const struct serialized_facts *f, const char *triple, const char *features, struct error *e)
+static bool check_machine(const struct serialized_facts *f, const struct engine *en, const char *triple, const char *features,
+                          struct error *e)
 {
     char text[160];
 
+    const WNNEngine engine = serialized_engine_of(f->triple, strlen(f->triple));
+
+    if (triple && engine != serialized_engine_of(triple, strlen(triple)))
+        return serialized_is_for_other("the compiled graph", engine, en, e);
     if (triple && strcmp(triple, f->triple) != 0)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph is for %s, this machine is %s",
                          escape_text(text, sizeof text, f->triple, strlen(f->triple)), triple);
@@ -617,15 +593,11 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
 
     memset(p, 0, sizeof *p);
     memset(view, 0, sizeof *view);
-    if (!serialized_begins(source->program, source->bytes))
-        return error_set(e, WNNStatus_DataError, "this is no compiled graph");
     if ((uintptr_t)source->program % SERIALIZED_ALIGN != 0 || (uintptr_t)source->data % SERIALIZED_ALIGN != 0)
         return error_set(e, WNNStatus_DataError, "a compiled graph must lie at a multiple of %d bytes", SERIALIZED_ALIGN);
-    memcpy(&h, source->program, sizeof h);
-    if (h.byte_order != SERIALIZED_BYTE_ORDER)
-        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph has another order of bytes");
     double start = milliseconds_now();
-    if (!check_versions(&h, e) || !check_sections(source, &h, e) || !check_checksums(source, &h, en->thread_count, e))
+    if (!serialized_read_header(source->program, source->bytes, &h, e) || !check_sections(source, &h, e) ||
+        !check_checksums(source, &h, en->thread_count, e))
         return false;
     view->checksum_ms = milliseconds_now() - start;
 
@@ -634,7 +606,7 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
         .at = program, .end = program + h.program.bytes, .data = data_of(source, &h), .data_bytes = (size_t)h.data.bytes};
     p->engine = en;
     p->free_library = en->functions->library ? en->functions->library->step_free : NULL;
-    bool ok = read_facts(&r) && check_processor(&view->facts, triple, features, e);
+    bool ok = read_facts(&r) && check_machine(&view->facts, en, triple, features, e);
     start = milliseconds_now();
     ok = ok && check_library(&h, en, e); /* starts it */
     view->library_ms += milliseconds_now() - start;

@@ -190,6 +190,7 @@ static void errors_are_thrown_and_lose_nothing(webnn::Context const &context)
     webnn::Graph const graph = c.build({{"y", c.relu(c.input("x", {DataType::float32, {2}}))}});
     error_of(WNNStatus_TypeError, [&] { graph.compute({{"x", small}}, {{"y", small}}); });
     error_of(WNNStatus_DataError, [&] { context.loadGraph("/nonexistent.wnn"); });
+    error_of(WNNStatus_DataError, [&] { webnn::Context::engineOf("/nonexistent.wnn"); });
     error_of(WNNStatus_UnknownError, [&] { graph.save("/dev/null/graph.wnn"); });
 }
 

@@ -167,6 +167,8 @@ static void wrong_calls_are_refused(void **state)
     assert_printed("--top-p takes a number from 1e-06 to 1, not '2'");
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1 --precision int9"), 2);
     assert_printed("--precision does not take 'int9'");
+    assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1 --engine gpu:"), 2);
+    assert_printed("--engine takes cpu, auto, gpu or gpu:DEVICE, not 'gpu:'");
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 1,x"), 1);
     assert_printed("not 'x'");
     assert_int_equal(run(GENERATE_TEXT " concat.webnn --tokens 440"), 1);
@@ -214,11 +216,45 @@ static void fixed_caches_give_the_same_by_tokens_and_blocks(void **state)
     }
 }
 
+/* A folder keeps both graphs for the next start with the same options and files, and gives the same tokens. */
+static void compiled_graphs_are_kept(void **state)
+{
+    static const char call[] = GENERATE_TEXT " concat.webnn --tokens 3,40,77,114 --prompt-block 4 --max-tokens 12 --engine cpu";
+    char *expected;
+
+    (void)state;
+    write_model("concat.webnn");
+    assert_int_equal(run("(%s 2>/dev/null)", call), 0);
+    expected = strdup(printed);
+    assert_non_null(expected);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(run("%s --graphs kept", call), 0);
+        assert_printed(expected);
+        assert_printed(again ? "read and loaded in " : "read and built in ");
+        assert_int_equal(run("test $(ls kept | wc -l) = 2"), 0);
+    }
+    /* Another option, another file beside the model, a damaged graph: each is built. */
+    assert_int_equal(run("%s --graphs kept --quantize-weights int8", call), 0);
+    assert_printed("read and built in ");
+    assert_int_equal(run("for i in kept/*; do echo damaged > $i; done; %s --graphs kept", call), 0);
+    assert_printed("read and built in ");
+    assert_printed(expected);
+    assert_int_equal(run("%s --graphs kept", call), 0);
+    assert_printed("read and loaded in ");
+    assert_int_equal(run("touch -d '2001-01-01' concat.webnn && %s --graphs kept", call), 0);
+    assert_printed("read and built in ");
+    assert_int_equal(run("%s --graphs concat.webnn/no", call), 0); /* no folder: says so and goes on */
+    assert_printed("saving the graph: ");
+    assert_printed(expected);
+    free(expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growing_caches_give_the_computed_tokens),
         cmocka_unit_test(text_goes_in_and_out),
+        cmocka_unit_test(compiled_graphs_are_kept),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(fixed_caches_give_the_same_by_tokens_and_blocks),
     };

@@ -9,7 +9,7 @@ import test from 'node:test';
 
 import { webnn, ml, f32, smallGraph, packageFolder } from './support.mjs';
 
-const { createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
+const { createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph, getFileEngine } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'webnn-node-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true }));
 
@@ -49,7 +49,9 @@ test('a graph is saved, loaded and dispatched', async () => {
   const { context, graph } = await smallGraph(3);
   const file = path.join(folder, 'graph');
   assert.equal(await saveGraph(graph, file), undefined);
-  const other = await ml.createContext();
+  const engine = getFileEngine(file);
+  assert.match(engine, /^(cpu|gpu)$/);
+  const other = await createContext({ engine });
   const loaded = await loadGraph(other, file);
   assert.ok(loaded instanceof webnn.MLGraph);
   const input = await other.createTensor({ ...f32(3), writable: true });
@@ -58,6 +60,8 @@ test('a graph is saved, loaded and dispatched', async () => {
   other.dispatch(loaded, { x: input }, { y: output });
   assert.deepEqual([...new Float32Array(await other.readTensor(output))], [2, 4, 6]);
   await assert.rejects(loadGraph(other, path.join(folder, 'absent')), { name: 'DataError' });
+  assert.throws(() => getFileEngine(path.join(folder, 'absent')), { name: 'DataError' });
+  assert.throws(() => getFileEngine(), TypeError);
   await assert.rejects(saveGraph(graph, path.join(folder, 'no', 'such', 'folder')), { name: 'UnknownError' });
   await assert.rejects(saveGraph(graph, 'a\0b'), TypeError);
   await assert.rejects(saveGraph({}, file), TypeError);

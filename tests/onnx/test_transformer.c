@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "onnx/net.h"
+#include "support/device.h"
 
 enum { I32 = 6, MOST = 1024, BATCH = 2, HEADS = 3, SIZE = 4, V_SIZE = 5, LENGTH = 3, WIDTH = HEADS * SIZE };
 
@@ -637,5 +638,8 @@ int main(void)
         cmocka_unit_test(matrices_and_their_batches_are_transposed),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
+
+    if (!device_is_there())
+        return 77;
     return cmocka_run_group_tests(tests, create_context, release_context);
 }

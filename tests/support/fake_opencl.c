@@ -11,6 +11,15 @@ struct fake_state fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
                           .driver = "1.0",
                           .platform = "fake"};
 
+/* It has a lock of its own, because whoever waits for it holds up nobody else. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool held;
+    pthread_t holder; /* who may go on */
+    unsigned threads; /* that are in it */
+} compiler = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
 /* ---- counting calls; the lock is held from enter to leave ---- */
 
 static void note(const char *name)
@@ -302,8 +311,15 @@ cl_program clCreateProgramWithSource(cl_context c, cl_uint n, const char **parts
 cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *d, const char *options,
                       void(CL_CALLBACK *callback)(cl_program, void *), void *user)
 {
-    cl_int code = fake_enter(p->source ? "BuildProgram" : "BuildProgramOfBinary");
+    cl_int code;
 
+    pthread_mutex_lock(&compiler.lock);
+    compiler.threads++;
+    while (compiler.held && !pthread_equal(compiler.holder, pthread_self()))
+        pthread_cond_wait(&compiler.changed, &compiler.lock);
+    compiler.threads--;
+    pthread_mutex_unlock(&compiler.lock);
+    code = fake_enter(p->source ? "BuildProgram" : "BuildProgramOfBinary");
     (void)n;
     (void)d;
     (void)options;
@@ -507,6 +523,23 @@ static void fake_break_compiler(bool broken)
     fake.broken = broken;
 }
 
+static void fake_hold_compiler(bool hold)
+{
+    pthread_mutex_lock(&compiler.lock);
+    compiler.held = hold;
+    compiler.holder = pthread_self();
+    pthread_cond_broadcast(&compiler.changed);
+    pthread_mutex_unlock(&compiler.lock);
+}
+
+static unsigned fake_compiling(void)
+{
+    pthread_mutex_lock(&compiler.lock);
+    unsigned threads = compiler.threads;
+    pthread_mutex_unlock(&compiler.lock);
+    return threads;
+}
+
 static void fake_set_devices(unsigned count, const struct fake_device *shown)
 {
     pthread_mutex_lock(&fake.lock);
@@ -522,8 +555,8 @@ __attribute__((visibility("default"))) const struct fake_opencl *fake_opencl_get
 const struct fake_opencl *fake_opencl_get(void)
 {
     static const struct fake_opencl functions = {
-        fake_fail,         fake_fail_next,      fake_has_failed,  fake_failed_call, fake_hold,       fake_alive,
-        fake_bytes,        fake_calls,          fake_start_notes, fake_notes,       fake_set_driver, fake_set_command_buffers,
-        fake_set_platform, fake_break_compiler, fake_set_devices};
+        fake_fail,         fake_fail_next,      fake_has_failed,  fake_failed_call,   fake_hold,       fake_alive,
+        fake_bytes,        fake_calls,          fake_start_notes, fake_notes,         fake_set_driver, fake_set_command_buffers,
+        fake_set_platform, fake_break_compiler, fake_set_devices, fake_hold_compiler, fake_compiling};
     return &functions;
 }

@@ -57,6 +57,10 @@ struct fake_opencl {
     void (*break_compiler)(bool broken);
     /** Shows these devices, which stay the caller's, instead of the one of the library.  NULL shows that one again. */
     void (*set_devices)(unsigned count, const struct fake_device *devices);
+    /** Holds all other threads that build a program, or lets them go. */
+    void (*hold_compiler)(bool hold);
+    /** Returns how many threads build a program. */
+    unsigned (*compiling)(void);
 };
 
 /** Is the library's function fake_opencl_get. */

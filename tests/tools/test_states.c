@@ -22,10 +22,27 @@ static void states_go_on(void **state)
     assert_printed("--state takes INPUT=OUTPUT");
 }
 
+/* A saved graph has the states that it was saved with. */
+static void compiled_graphs_have_states_from_saving(void **state)
+{
+    (void)state;
+    write_text("up.webnn", "webnn_graph \"up\" v1 { inputs { old: f32[2]; } consts { one: f32[2] @scalar(1); } "
+                           "nodes { new = add(old, one); } outputs { new; } }");
+    assert_int_equal(run("%s up.webnn --state old=new --save with.wnn", WEBNN_RUN), 0);
+    assert_int_equal(run("%s with.wnn --state old=new --repeat 5", WEBNN_RUN), 0);
+    assert_printed("5 5");
+    assert_int_equal(run("%s up.webnn --save without.wnn", WEBNN_RUN), 0);
+    assert_int_equal(run("%s without.wnn --state old=new", WEBNN_RUN), 1);
+    assert_printed("webnn-run: without.wnn was saved without these states: give --state with --save");
+    assert_int_equal(run("%s without.wnn --repeat 5", WEBNN_RUN), 0);
+    assert_printed("1 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_go_on),
+        cmocka_unit_test(compiled_graphs_have_states_from_saving),
     };
 
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

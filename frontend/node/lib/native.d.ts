@@ -56,5 +56,7 @@ export interface QuantizedWeights {
 export function getQuantizedWeights(graph: MLGraph): QuantizedWeights;
 /** Writes a compiled graph to a file, for loadGraph on this machine or one like it. */
 export function saveGraph(graph: MLGraph, path: string): Promise<undefined>;
+/** Says which engine a context needs to load a file, for NativeContextOptions.engine. */
+export function getFileEngine(path: string): 'cpu' | 'gpu';
 /** Makes a graph of a file, without compiling.  Code in a file is trusted as that of a shared library is. */
 export function loadGraph(context: MLContext, path: string): Promise<MLGraph>;

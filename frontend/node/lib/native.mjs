@@ -3,4 +3,5 @@ import extensions from './native.js';
 
 export const {
   createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph,
+  getFileEngine,
 } = extensions;

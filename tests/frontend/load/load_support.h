@@ -116,7 +116,8 @@ static inline bool make_weights(void *user, const char *key, const struct tensor
     return true;
 }
 
-static WNNPrecision precision; /* of contexts to come */
+static WNNPrecision precision; /* of contexts to come, as is the engine */
+static WNNEngine engine;
 
 static inline WNNContext new_context(uint32_t threads, const char *debug)
 {
@@ -125,6 +126,7 @@ static inline WNNContext new_context(uint32_t threads, const char *debug)
 
     o.threadCount = threads;
     o.precision = precision;
+    o.engine = engine;
     o.debug = WNN_STR(debug);
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
     return c;

@@ -44,10 +44,12 @@ static void every_kind_of_step_is_saved(void **state)
     }
 }
 
-/* A graph keeps the precision that it was compiled with, whatever that of the context which loads it. */
+/* A graph keeps the precision that it was compiled with, whatever that of the context which loads it.  Devices compute in
+ * float32, as the API allows. */
 static void precision_stays(void **state)
 {
     (void)state;
+    engine = WNNEngine_Cpu;
     static const char body[] = "inputs { x: f32[40, 72]; i: f32[1, 9, 9, 24]; a: f32[3, 8, 20]; b: f32[3, 20, 33]; } "
                                "consts { w: f32[72, 48] @weights(\"w\"); f: f32[32, 3, 3, 12] @weights(\"f\"); } "
                                "nodes { p = matmul(x, w); y = relu(p); q = matmul(a, b); "
@@ -84,6 +86,7 @@ static void precision_stays(void **state)
         wnnContextRelease(plain);
         wnnContextRelease(other);
     }
+    engine = WNNEngine_Auto;
     printf("  differences: bf16x2 %g, bf16 %g\n", worst[1], worst[2]);
     if (processor_has_bfloat16())
         assert_true(worst[1] > 0 && worst[2] > 20 * worst[1]);
@@ -354,8 +357,11 @@ static void shared_object(WNNContext c, const char *path)
 static void shared_objects_are_loaded(void **state)
 {
     (void)state;
+    assert_int_equal(wnnGetFileEngine(OBJECT_ALONE, &engine), WNNStatus_Success);
+    assert_int_equal(engine, WNNEngine_Cpu);
     WNNContext c = new_context(3, "");
 
+    engine = WNNEngine_Auto;
     shared_object(c, OBJECT_ALONE);
     shared_object(c, OBJECT_MODEL);
     expect_refusal(c, OBJECT_WRONG, WNNStatus_DataError, "output 0 of the object has 24 bytes, its shape has 28");

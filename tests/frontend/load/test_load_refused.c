@@ -125,6 +125,68 @@ static void graphs_of_other_processors_are_refused(void **state)
     wnnContextRelease(c);
 }
 
+/* The engine of contexts whose program does not choose. */
+static WNNEngine engine_here(void)
+{
+    WNNContext c = new_context(1, "");
+    const WNNEngine kind = c->engine->kind;
+
+    wnnContextRelease(c);
+    return kind;
+}
+
+static void expect_no_engine(const char *path, WNNStatus status, const char *why)
+{
+    WNNEngine found = WNNEngine_Cpu;
+    WNNStatus got = wnnGetFileEngine(path, &found);
+
+    if (got != status || found != WNNEngine_Auto || !strstr(wnnGetLastErrorMessage().data, why))
+        fail_msg("%s instead of %s with \"%s\": %s", wnnStatusGetName(got), wnnStatusGetName(status), why,
+                 got ? wnnGetLastErrorMessage().data : "");
+}
+
+/* What says which engine a file is for refuses what loading refuses for its beginning. */
+static void files_tell_their_engine(void **state)
+{
+    (void)state;
+    unsigned char *data;
+    size_t bytes;
+    struct serialized_header h;
+    WNNEngine found = WNNEngine_Gpu;
+
+    saved_with(graphs[5].body, 1, &data, &bytes);
+    memcpy(&h, data, sizeof h);
+    assert_int_equal(wnnGetFileEngine(file_a, &found), WNNStatus_Success);
+    assert_int_equal(found, engine_here());
+    assert_int_equal(wnnGetFileEngine(OBJECT_ALONE, &found), WNNStatus_Success);
+    assert_int_equal(found, WNNEngine_Cpu);
+
+    expect_no_engine(NULL, WNNStatus_TypeError, "path is empty");
+    expect_no_engine("", WNNStatus_TypeError, "path is empty");
+    expect_no_engine("/nonexistent/graph", WNNStatus_DataError, "/nonexistent/graph: No such file");
+    expect_no_engine(folder, WNNStatus_DataError, folder);
+    assert_int_equal(wnnGetFileEngine(file_a, NULL), WNNStatus_TypeError);
+    for (size_t length = 0; length < bytes; length = length * 2 + 1) {
+        write_all(file_b, data, length);
+        if (length < h.program.offset + h.program.bytes)
+            expect_no_engine(file_b, WNNStatus_DataError, "");
+    }
+    h.format++;
+    memcpy(data, &h, sizeof h);
+    write_all(file_b, data, bytes);
+    expect_no_engine(file_b, WNNStatus_NotSupportedError, "this library reads");
+    h.format--;
+    h.program.bytes = 3; /* of which even the length of the first text takes four */
+    memcpy(data, &h, sizeof h);
+    write_all(file_b, data, bytes);
+    expect_no_engine(file_b, WNNStatus_DataError, "it ends early");
+    h.program.offset = UINT64_MAX - 63;
+    memcpy(data, &h, sizeof h);
+    write_all(file_b, data, bytes);
+    expect_no_engine(file_b, WNNStatus_DataError, "a section lies outside");
+    free(data);
+}
+
 static void what_is_no_graph_is_refused(void **state)
 {
     (void)state;
@@ -388,6 +450,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_of_other_machines_are_refused),
         cmocka_unit_test(graphs_of_other_processors_are_refused),
+        cmocka_unit_test(files_tell_their_engine),
         cmocka_unit_test(what_is_no_graph_is_refused),
         cmocka_unit_test(links_pipes_and_devices_are_written_through),
         cmocka_unit_test(damaged_files_are_refused),

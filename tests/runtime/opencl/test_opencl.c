@@ -179,6 +179,8 @@ static void test_memory_runs_out(void **state)
 
     (void)state;
     assert_int_equal(try_tensor(context, WNNOperandDataType_Float32, 1 << 21, &t), WNNStatus_UnknownError);
+    assert_int_equal(
+        strncmp(wnnGetLastErrorMessage().data, "createTensor: the OpenCL device fake device has no memory for ", 62), 0);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "8388608 bytes (more than one buffer can have)"));
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "4194304 for one buffer at most"));
     while (count < 16 && try_tensor(context, WNNOperandDataType_Float32, 1 << 20, &held[count]) == WNNStatus_Success)

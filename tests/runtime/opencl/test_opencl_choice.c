@@ -103,6 +103,43 @@ static void test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one(void **
     assert_string_equal(chosen_by_default(&big), "big");
 }
 
+/* A program that asks for a GPU, because a file needs one, say, leaves which one to the variable. */
+static void test_the_variable_names_the_device(void **state)
+{
+    const struct fake_device both[] = {big, shared};
+    static const struct {
+        const char *variable, *device, *taken;
+    } cases[] = {
+        {"gpu:1", "", "shared"}, {"gpu:shared", "", "shared"}, {"gpu:1", "0", "big"},
+        {"gpu", "", "big"},      {"cpu", "", "big"},           {"none", "", "big"},
+    };
+    WNNDeviceInfo info;
+
+    (void)state;
+    fake->set_devices(2, both);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+        WNNContext context;
+
+        assert_int_equal(setenv("WEBNN_ENGINE", cases[i].variable, 1), 0);
+        o.engine = WNNEngine_Gpu;
+        o.device = WNN_STR(cases[i].device);
+        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+        assert_true(wnnContextGetDevice(context, &info));
+        assert_string_equal(info.name, cases[i].taken);
+        wnnContextRelease(context);
+        o.ignoreEnvironment = true;
+        o.device = (WNNStringView){NULL, 0};
+        assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+        assert_true(wnnContextGetDevice(context, &info));
+        assert_string_equal(info.name, "big");
+        wnnContextRelease(context);
+    }
+    unsetenv("WEBNN_ENGINE");
+    fake->set_devices(0, NULL);
+    assert_nothing_is_left("");
+}
+
 static void test_processors_and_accelerators_are_taken_by_name_only(void **state)
 {
     static const cl_device_type types[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CUSTOM,
@@ -262,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_a_program_may_prefer_the_processor),
         cmocka_unit_test(test_a_privileged_program_gets_a_gpu_only_if_it_asks_for_one),
         cmocka_unit_test(test_processors_and_accelerators_are_taken_by_name_only),
+        cmocka_unit_test(test_the_variable_names_the_device),
         cmocka_unit_test(test_a_gpu_that_lacks_something_is_left_alone),
         cmocka_unit_test(test_a_gpu_that_fails_leaves_the_work_to_the_processor),
         cmocka_unit_test(test_power_preference_chooses_among_several),

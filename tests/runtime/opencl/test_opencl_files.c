@@ -44,6 +44,39 @@ static unsigned compiled(const char *folder)
     return fake->calls("BuildProgram") - before;
 }
 
+struct messages {
+    unsigned count;
+    const char *wanted;
+};
+
+static void note_message(WNNLogLevel level, WNNStringView message, void *user, void *unused)
+{
+    struct messages *m = user;
+
+    (void)unused;
+    assert_int_equal(level, WNNLogLevel_Warning);
+    if (!strstr(message.data, m->wanted))
+        fail_msg("\"%s\" is not in: %s", m->wanted, message.data);
+    m->count++;
+}
+
+/* How many warnings a new context gives of its folder; each has the text in it. */
+static unsigned warnings(const char *folder, const char *wanted)
+{
+    struct messages m = {0, wanted};
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext context;
+
+    o.engine = WNNEngine_Gpu;
+    o.ignoreEnvironment = true;
+    o.cache = WNN_STR(folder);
+    o.log = (WNNLogCallbackInfo){note_message, &m, NULL};
+    assert_int_equal(wnnCreateContext(&o, &context), WNNStatus_Success);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+    return m.count;
+}
+
 /* The only file of the folder. */
 static void cached_file(const char *folder, char path[PATH_MAX])
 {
@@ -103,10 +136,20 @@ static void test_a_second_start_compiles_nothing(void **state)
     assert_int_equal(compiled(folder), 1);
     assert_int_equal(compiled(folder), 0);
 
-    /* A folder that others can get into is not used. */
+    /* A folder that others can get into is not used, and the log says so. */
+    assert_int_equal(warnings(folder, ""), 0);
     assert_int_equal(chmod(folder, 0755), 0);
     assert_int_equal(compiled(folder), 1);
     assert_int_equal(compiled(folder), 1);
+    assert_int_equal(warnings(folder, "deep/er: others may enter it: its mode is 755, not 700"), 1);
+    assert_int_equal(warnings(path, "it is no folder"), 1);
+    snprintf(path + strlen(path), sizeof path - strlen(path), "/more");
+    assert_int_equal(warnings(path, "Not a directory"), 1);
+    assert_int_equal(warnings("off", ""), 0);
+    if (geteuid() == 0) {
+        assert_true(chmod(folder, 0700) == 0 && chown(folder, 1, 1) == 0);
+        assert_int_equal(warnings(folder, "it belongs to another user"), 1);
+    }
 
     snprintf(path, sizeof path, "rm -r %s", parent);
     assert_int_equal(system(path), 0);
@@ -362,6 +405,47 @@ static unsigned compiled_for_file(const char *path, bool save_again)
     return fake->calls("BuildProgram") - before;
 }
 
+static WNNEngine engine_of_file(const char *path)
+{
+    struct error e = {.status = WNNStatus_Success};
+    WNNEngine engine = WNNEngine_Auto;
+    int file = open(path, O_RDONLY);
+
+    if (!runtime_find_engine(path, file, &engine, &e))
+        fail_msg("%s", e.message);
+    close(file);
+    return engine;
+}
+
+/* A processor's graph is refused by a context on a device, with the way out. */
+static void test_a_processors_graph_is_no_devices(void **state)
+{
+    char path[] = "/tmp/webnn-saved-XXXXXX";
+    WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
+    WNNContext processor, device = context_with_cache("off");
+    WNNGraph graph;
+    struct error e;
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    o.engine = WNNEngine_Cpu;
+    assert_int_equal(wnnCreateContext(&o, &processor), WNNStatus_Success);
+    graph = new_graph(processor, one_step);
+    assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
+    assert_int_equal(engine_of_file(path), WNNEngine_Cpu);
+    assert_null(load_graph(device, path, &e));
+    assert_int_equal(e.status, WNNStatus_NotSupportedError);
+    assert_non_null(strstr(e.message, "the compiled graph is for the engine cpu, this context is on gpu: create it with "
+                                      "engine=cpu (webnn-run --engine cpu)"));
+    unlink(path);
+    wnnGraphRelease(graph);
+    wnnContextRelease(processor);
+    wnnContextRelease(device);
+    assert_nothing_is_left("");
+}
+
 static void test_saved_graphs_bring_their_programs(void **state)
 {
     char path[] = "/tmp/webnn-saved-XXXXXX";
@@ -388,11 +472,13 @@ static void test_saved_graphs_bring_their_programs(void **state)
     fake->set_driver("1.0");
 
     /* It is not a processor's, and one that is damaged is refused. */
+    assert_int_equal(engine_of_file(path), WNNEngine_Gpu);
     o.engine = WNNEngine_Cpu;
     assert_int_equal(wnnCreateContext(&o, &processor), WNNStatus_Success);
     assert_null(load_graph(processor, path, &e));
     assert_int_equal(e.status, WNNStatus_NotSupportedError);
-    assert_non_null(strstr(e.message, "the compiled graph is for opencl"));
+    assert_non_null(strstr(e.message, "the compiled graph is for the engine gpu, this context is on cpu: create it with "
+                                      "engine=gpu (webnn-run --engine gpu)"));
     wnnContextRelease(processor);
     context = context_with_cache("off");
     FILE *f = fopen(path, "r+");
@@ -413,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_a_second_start_compiles_nothing),
         cmocka_unit_test(test_what_was_not_used_for_long_goes_first),
         cmocka_unit_test(test_saved_graphs_bring_their_programs),
+        cmocka_unit_test(test_a_processors_graph_is_no_devices),
         cmocka_unit_test(test_drivers_with_a_cache_have_ours_by_name_only),
         cmocka_unit_test(test_tuned_facts_are_kept_by_device_and_driver),
         cmocka_unit_test(test_kernels_of_a_graph_are_one_program),

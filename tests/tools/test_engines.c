@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * webnn-run runs compiled graphs and shared objects on the engine that they are for, whatever the machine has.
+ *
+ * The variable WEBNN_ENGINE stands for a machine with a GPU that is expected to be faster: contexts that leave the choice open
+ * would get the device.  What is for the processor needs no device for that; the rest is skipped where there is none.
+ */
+#include "tools/tool_support.h"
+
+static void write_model(void)
+{
+    write_text("double.webnn", "webnn_graph \"double\" v1 { inputs { x: f32[2]; } consts { two: f32[2] @scalar(2); } "
+                               "nodes { z = add(x, two); y = mul(z, two); } outputs { y; } }");
+}
+
+static void what_is_for_the_processor_runs_there(void **state)
+{
+    static const char *const libraries[] = {"onednn", "none"};
+
+    (void)state;
+    write_model();
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        assert_int_equal(run("%s double.webnn -o double.so --library %s", WEBNNC, libraries[i]), 0);
+        assert_int_equal(run("WEBNN_ENGINE=gpu %s ./double.so", WEBNN_RUN), 0);
+        assert_printed("4 4");
+    }
+    assert_int_equal(run("%s double.webnn --engine cpu --save double.wnn", WEBNN_RUN), 0);
+    assert_int_equal(run("WEBNN_ENGINE=gpu %s double.wnn", WEBNN_RUN), 0);
+    assert_printed("4 4");
+}
+
+/* Whether there is a device that runs graphs. */
+static bool has_device(void)
+{
+#ifdef WEBNN_SANITIZE
+    return false; /* the device's library is not built with the sanitizers */
+#else
+    return run("%s double.webnn --engine gpu", WEBNN_RUN) == 0;
+#endif
+}
+
+static void what_is_for_a_device_runs_there(void **state)
+{
+    (void)state;
+    write_model();
+    if (!has_device()) {
+        printf("skipped: there is no OpenCL device\n");
+        return;
+    }
+    assert_int_equal(run("%s double.webnn --engine gpu --save double.wnn", WEBNN_RUN), 0);
+    assert_int_equal(run("WEBNN_ENGINE=cpu %s double.wnn", WEBNN_RUN), 0);
+    assert_printed("4 4");
+    assert_int_equal(run("%s double.wnn --engine cpu", WEBNN_RUN), 1);
+    assert_printed("the compiled graph is for the engine gpu, this context is on cpu: create it with engine=gpu");
+    assert_int_equal(run("%s double.webnn -o double.so", WEBNNC), 0);
+    assert_int_equal(run("%s ./double.so --engine gpu", WEBNN_RUN), 1);
+    assert_printed(
+        "double.so is for the engine cpu, this context is on gpu: create it with engine=cpu (webnn-run --engine cpu)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_for_the_processor_runs_there),
+        cmocka_unit_test(what_is_for_a_device_runs_there),
+    };
+
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
