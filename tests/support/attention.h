@@ -155,8 +155,8 @@ static const char *const attention_bodies[] = {
 };
 enum { ATTENTION_BODIES = sizeof attention_bodies / sizeof *attention_bodies };
 
-/* Attentions in which a number says how many of 192 keys count.  It is a multiple of 20 from 0 to 200, or one from -100 on:
- * then no key counts in some rows.  Another kernel computes it. */
+/* Attentions in which numbers say which of 192 keys count.  They follow from a multiple of 20 from 0 to 200, or one from
+ * -100 on: then no key counts in some rows.  Another kernel computes it. */
 static const char *const bounded_attention_bodies[] = {
     /* one row of each head: no further than a key, fewer than a number, both the other way round */
     "inputs { q: f32[1, 2, 3, 16]; k: f32[1, 2, 192, 16]; v: f32[1, 2, 192, 20]; l: i32[1, 1, 1, 1]; }"
@@ -198,6 +198,20 @@ static const char *const bounded_attention_bodies[] = {
     "]); }"
     "nodes { x = mul(l, c); e = max(x, d); t = transpose(k, permutation=[0, 2, 1]); s = matmul(q, t); g = lesser(i, e);"
     "  b = where(g, s, low); p = softmax(b, 2); y = matmul(p, v); } outputs { y; }",
+    /* windows before the last key: one for each row, and one for each batch with heads that share keys; a mask that heads share
+     * is added */
+    "inputs { q: f32[2, 37, 16]; k: f32[2, 16, 192]; v: f32[2, 192, 6]; l: i32[2, 37, 1]; m: f32[37, 192]; }"
+    "consts { low: f32[] @scalar(-3e38); c: i32[] @scalar(20); w: i32[] @scalar(50); i: i32[192] @values([" ATTENTION_192
+    "]); }"
+    "nodes { e = mul(l, c); s = matmul(q, k); a = add(s, m); d = sub(e, w); g = lesser(i, e); h = greaterOrEqual(i, d);"
+    "  j = logicalAnd(g, h); b = where(j, a, low); p = softmax(b, 2); y = matmul(p, v); } outputs { y; }",
+    "inputs { q: f32[2, 2, 3, 16]; k: f32[2, 2, 192, 16]; v: f32[2, 2, 192, 20]; l: i64[2, 1, 1, 1]; }"
+    "consts { low: f32[] @scalar(-1e38); zero: f32[] @scalar(0); c: i64[] @scalar(40); o: i64[] @scalar(100);"
+    "  w: i64[] @scalar(30); i: i64[192] @values([" ATTENTION_192 "]); }"
+    "nodes { x = mul(l, c); e = add(x, o); d = sub(e, w); t = transpose(k, permutation=[0, 1, 3, 2]); s = matmul(q, t);"
+    "  r = reshape(s, [2, 6, 1, 192]); f = greater(i, e); g = lesserOrEqual(i, d); h = logicalOr(f, g);"
+    "  m = where(h, low, zero); b = add(r, m); p = softmax(b, 3); z = reshape(p, [2, 2, 3, 192]); y = matmul(z, v); }"
+    "outputs { y; }",
 };
 enum { BOUNDED_ATTENTION_BODIES = sizeof bounded_attention_bodies / sizeof *bounded_attention_bodies };
 
