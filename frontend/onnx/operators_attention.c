@@ -144,13 +144,13 @@ static WNNOperand causal_mask(struct onnx_node *n, const struct attention *a)
     return onnx_greater(n, columns, onnx_add(n, rows, onnx_scalar(n, WNNOperandDataType_Int32, a->past)));
 }
 
-/* Keys from nonpad_kv_seqlen[batch] on are padding. */
-static WNNOperand padding_mask(struct onnx_node *n, const struct attention *a)
+/* Returns which keys count: those from nonpad_kv_seqlen[batch] on are padding. */
+static WNNOperand unpadded(struct onnx_node *n, const struct attention *a)
 {
     WNNOperand lengths = onnx_cast(n, onnx_operand(n, 6), WNNOperandDataType_Int32);
     WNNOperand places = onnx_iota(n, WNNOperandDataType_Int32, 4, 3, a->k_dims.at[2]);
 
-    return onnx_not(n, onnx_lesser(n, places, onnx_along_axis(n, lengths, 4, 0)));
+    return onnx_lesser(n, places, onnx_along_axis(n, lengths, 4, 0));
 }
 
 /*
@@ -164,7 +164,7 @@ static WNNOperand apply_masks(struct onnx_node *n, const struct attention *a, WN
     if (causal)
         scores = onnx_where(n, causal_mask(n, a), infinity_like(n, scores), scores);
     if (onnx_input(n, 6))
-        scores = onnx_where(n, padding_mask(n, a), infinity_like(n, scores), scores);
+        scores = onnx_where(n, unpadded(n, a), scores, infinity_like(n, scores));
     return scores;
 }
 

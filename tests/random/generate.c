@@ -269,6 +269,8 @@ static void *draw_data(struct generator *r, const struct tensor_type *t, enum co
             s = (union scalar){.i64 = i};
         if (content == CONTENT_LOWEST)
             s = t->type == WNNOperandDataType_Float16 ? (union scalar){.f16 = 0xfc00} : (union scalar){.f32 = -1e38f};
+        if (content == CONTENT_ZERO)
+            s = (union scalar){.u64 = 0};
         if (content == CONTENT_NIBBLES) /* of int8 from -8 on */
             s = (union scalar){.u64 = (s.u64 & 15) - (dtype_is_signed(t->type) ? 8 : 0)};
         memcpy(data + (size_t)i * size, &s, size);

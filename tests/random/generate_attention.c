@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Drawing attentions as language models and encoders have them: heads that share heads of K and V, in one matrix or not, many
- * rows or few, a scale, masks of every shape, and a number that says how many keys count, in float32, or in float16 with
- * parts of it in float32.  Some miss one condition of those that the compiler looks for.
+ * rows or few, a scale, masks of every shape, and numbers that say which keys count, in every spelling, in float32, or in
+ * float16 with parts of it in float32.  Some miss one condition of those that the compiler looks for.
  */
 #include "drawing.h"
 
@@ -68,14 +68,24 @@ static struct value *multiply(struct generator *r, struct value *a, struct value
     return cast(r, binary(r, OP_MATMUL, cast(r, a, WNNOperandDataType_Float32), cast(r, b, WNNOperandDataType_Float32)), type);
 }
 
-/* Replaces the scores of keys that do not count. */
-static struct value *draw_bound(struct generator *r, struct value *scores, const struct sizes *s)
+static void exchange(struct value **a, struct value **b)
+{
+    struct value *first = *a;
+
+    *a = *b;
+    *b = first;
+}
+
+/* Compares the numbers of the keys with those of rows. */
+static struct value *draw_comparison(struct generator *r, const struct value *scores, const struct sizes *s)
 {
     static const uint8_t comparisons[] = {OP_GREATER, OP_GREATER_OR_EQUAL, OP_LESSER, OP_LESSER_OR_EQUAL};
-    const dtype type = chance(r, 60) ? WNNOperandDataType_Int32 : WNNOperandDataType_Int64;
+    static const dtype types[] = {WNNOperandDataType_Int32,  WNNOperandDataType_Int32, WNNOperandDataType_Int32,
+                                  WNNOperandDataType_Int64,  WNNOperandDataType_Int64, WNNOperandDataType_Uint32,
+                                  WNNOperandDataType_Uint64, WNNOperandDataType_Uint8, WNNOperandDataType_Int8};
+    const dtype type = types[draw(r, sizeof types / sizeof *types)];
     struct tensor_type keys = {.type = type, .rank = 1, .dims = {s->keys}}, last = {.type = type, .rank = 4};
-    const struct tensor_type lowest = {.type = scores->type.type};
-    struct value *inputs[3], *condition;
+    struct value *inputs[2];
 
     memcpy(last.dims, scores->type.dims, sizeof last.dims);
     for (uint32_t d = 0; d < 4; d++)
@@ -83,19 +93,47 @@ static struct value *draw_bound(struct generator *r, struct value *scores, const
             last.dims[d] = 1;
     inputs[0] = draw_leaf(r, &keys, CONTENT_COUNTING, 0);
     inputs[1] = draw_leaf(r, &last, CONTENT_INDEX, s->keys);
-    if (chance(r, 40)) {
-        struct value *first = inputs[0];
+    if (chance(r, 40))
+        exchange(&inputs[0], &inputs[1]);
+    return binary(r, (enum op)comparisons[draw(r, 4)], inputs[0], inputs[1]);
+}
 
-        inputs[0] = inputs[1];
-        inputs[1] = first;
+/* Says which keys count, or which do not: one thing or two. */
+static struct value *draw_condition(struct generator *r, const struct value *scores, const struct sizes *s)
+{
+    const struct tensor_type bytes = {.type = WNNOperandDataType_Uint8, .rank = 1, .dims = {s->keys}};
+    struct value *condition = draw_comparison(r, scores, s), *other;
+
+    if (chance(r, 45)) {
+        other = chance(r, 80) ? draw_comparison(r, scores, s) : draw_leaf(r, &bytes, CONTENT_ANY, 0);
+        if (other && chance(r, 20))
+            other = result(r, OP_LOGICAL_NOT, 1, &other, NULL, NULL);
+        condition = binary(r,
+                           chance(r, 50)   ? OP_LOGICAL_AND
+                           : chance(r, 80) ? OP_LOGICAL_OR
+                                           : OP_LOGICAL_XOR,
+                           condition, other);
     }
-    condition = binary(r, (enum op)comparisons[draw(r, 4)], inputs[0], inputs[1]);
     while (condition && chance(r, 40))
         condition = result(r, OP_LOGICAL_NOT, 1, &condition, NULL, NULL);
-    inputs[0] = condition;
-    inputs[1] = scores;
-    inputs[2] = draw_leaf(r, &lowest, CONTENT_LOWEST, 0);
-    return condition ? result(r, OP_WHERE, 3, inputs, NULL, NULL) : NULL;
+    return condition;
+}
+
+/* Replaces the scores of keys that do not count, or adds to them. */
+static struct value *draw_mask(struct generator *r, struct value *scores, const struct sizes *s)
+{
+    const struct tensor_type scalar = {.type = scores->type.type};
+    const bool adds = chance(r, 40);
+    struct value *inputs[3] = {draw_condition(r, scores, s), scores, draw_leaf(r, &scalar, CONTENT_LOWEST, 0)}, *masked;
+
+    if (adds)
+        inputs[1] = draw_leaf(r, &scalar, CONTENT_ZERO, 0);
+    if (chance(r, 50))
+        exchange(&inputs[1], &inputs[2]);
+    masked = inputs[0] ? result(r, OP_WHERE, 3, inputs, NULL, NULL) : NULL;
+    if (!adds)
+        return masked;
+    return chance(r, 50) ? binary(r, OP_ADD, masked, scores) : binary(r, OP_ADD, scores, masked);
 }
 
 static struct value *draw_chain(struct generator *r, struct value *v, const struct sizes *s)
@@ -115,7 +153,9 @@ static struct value *draw_chain(struct generator *r, struct value *v, const stru
         v = binary(r, OP_ADD, v, draw_floats(r, v->type.type, CONTENT_SMALL, dims));
     }
     /* What is left out is not seen: NaN and infinities in K and V would be. */
-    return v && !r->odd && chance(r, 60) ? draw_bound(r, v, s) : v;
+    for (uint32_t chances = 60; v && !r->odd && chance(r, chances); chances = 20)
+        v = draw_mask(r, v, s);
+    return v;
 }
 
 bool draw_attention(struct generator *r)

@@ -2,7 +2,7 @@
 /*
  * Attentions as kernels of stages, compiled: in code of every instruction set, with inputs that are not finite, too.
  */
-#include "support/attention.h"
+#include "support/attention_bounds.h"
 #include "support/compiled_stages.h"
 
 static void results_are_within_bounds(void **state)
@@ -15,6 +15,8 @@ static void results_are_within_bounds(void **state)
 
         stages_compile_for(&t, isas[isa], &d, &a);
         attention_check_all(&t, stages_run_compiled);
+        attention_check_spellings(&t, 12 + isa, ATTENTION_SPELLINGS, stages_run_compiled);
+        attention_check_all_unread(&t, 12 + isa, ATTENTION_SPELLINGS, stages_run_compiled);
         codegen_free(stages_codegen);
         arena_free(&a);
     }

@@ -3,7 +3,7 @@
  * fuse-attention: which nodes are an attention, when one kernel is better, and how its rows are cut.  Results are tested where
  * kernels are made (tests/passes/lower/test_lower_attention.c).
  */
-#include "support/attention.h"
+#include "support/attention_bounds.h"
 
 static const struct target plain_target = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 1 << 20};
 
@@ -150,9 +150,16 @@ static void rows_are_cut(void **state)
     assert_int_equal(tile_rows(&threads, 12, 1024, 1024) % threads.device->vector_lanes, 0);
 }
 
+static void bounds_are_found_in_every_spelling(void **state)
+{
+    (void)state;
+    attention_check_spellings_found();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_are_found_in_every_spelling),
         cmocka_unit_test(what_is_no_attention_stays),
         cmocka_unit_test(what_is_better_is_chosen),
         cmocka_unit_test(devices_choose),

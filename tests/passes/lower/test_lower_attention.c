@@ -3,7 +3,7 @@
  * Attentions, lowered: results of kernel_interpret lie within the interpreter's bounds, inputs that are not finite included,
  * and scratch grows with the keys, not with the rows.
  */
-#include "support/attention.h"
+#include "support/attention_bounds.h"
 
 static const struct target plain_target = {.isa.vector_bits = 256, .thread_count = 2, .cache_bytes = 1 << 20};
 
@@ -11,6 +11,13 @@ static void results_are_within_bounds(void **state)
 {
     (void)state;
     attention_check_all(&plain_target, kernel_interpret);
+}
+
+static void keys_that_do_not_count_are_left_out(void **state)
+{
+    (void)state;
+    attention_check_spellings(&plain_target, 0, 1, kernel_interpret);
+    attention_check_all_unread(&plain_target, 0, 1, kernel_interpret);
 }
 
 /* Returns the bytes of the local tensors of an attention. */
@@ -77,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_within_bounds),
+        cmocka_unit_test(keys_that_do_not_count_are_left_out),
         cmocka_unit_test(scratch_does_not_grow_with_the_rows),
         cmocka_unit_test(shared_masks_are_transposed_once),
     };
