@@ -222,10 +222,11 @@ static const struct target_facts rows[ROW_COUNT] = {
      * rows have 64 multiply-adds for each number of K and V that is read. */
     [DEVICE] = HALF_RATE_ROW("device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), WINOGRAD_ROW(0.8, 0.8, 0, 0.4, 640, 640),
                              ATTENTION_ROW(16, 32 << 20, 15, 15, 4)),
-    /* On PoCL transformed convolutions take what they take on a processor, and direct ones, whose tiles are chosen for a
-     * device, two or three times as long.  Of channels one behind the other the transforms gather and scatter. Attention in one
-     * kernel was faster there, or at most 4 % slower, from 185 KiB of scores on and for all numbers of few rows, and it saves
-     * the memory; with 48 KiB it was slower. */
+    /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
+     * for every window element, reach a smaller share of the peak.  Of channels that lie one behind the other the transforms
+     * gather and scatter.
+     * Attention in one kernel was faster there, or at most 4 % slower, from 185 KiB of scores on and for all numbers of few
+     * rows, and it saves the memory; with 48 KiB it was slower. */
     [DEVICE_PROCESSOR] = HALF_RATE_ROW("processor-as-device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288),
                                        WINOGRAD_ROW(0.31, 0.6, 1500, 0.90, 230, 190), ATTENTION_ROW(6, 128 << 10, 15, 15, 0.5)),
 };
