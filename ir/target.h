@@ -250,7 +250,9 @@ struct winograd_facts {
     int64_t tiles_least;    /* fewer read the weights too often per operation, whatever the cache holds */
     int64_t channel_block;  /* input channels side by side: the same for most sizes, so that they share code */
     int64_t channels_least; /* fewer leave lanes of the transforms empty */
-    double direct_speed;    /* share of the peak that direct convolutions reach */
+    double direct_speed;    /* share of the peak that direct convolutions reach, with channels side by side */
+    double planar_speed;    /* the same of images whose channels lie one behind the other */
+    double planar_tile;     /* what transforming a tile of one vector of channels of those takes besides, to and fro */
     double direct_weight;   /* reading a vector of weights from memory, beside the arithmetic */
     double matmul_speed;    /* share of the peak of the multiplications of transformed tiles */
     double input_tile;      /* transforming a tile of one vector of input channels, with the stage predicate */

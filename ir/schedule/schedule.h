@@ -223,6 +223,9 @@ int64_t schedule_panel(const struct target *t, const struct contraction *c);
 /** Stores MR for a contraction whose M its lowering pads to a multiple of it, the best first.  Returns how many there are, 1 or
  * 2. */
 uint32_t schedule_padded_rows(const struct target *t, uint32_t mr[2]);
+/** Returns the panel width of a B on a device with work-groups: the widest one of whole vectors, up to so many columns, that
+ * divides the group, or all columns. */
+int64_t schedule_device_panel(int64_t columns, int64_t group, int64_t most);
 /** Returns the panel width of the B of such a contraction. */
 int64_t schedule_padded_panel(const struct target *t, const struct contraction *c);
 /**

@@ -165,8 +165,20 @@ uint32_t schedule_padded_rows(const struct target *t, uint32_t mr[2])
     return rows[1] ? 2 : 1;
 }
 
+int64_t schedule_device_panel(int64_t columns, int64_t group, int64_t most)
+{
+    if (columns > most)
+        for (int64_t panel = most - most % GPU_LANES_MAX; panel; panel -= GPU_LANES_MAX)
+            if (group % panel == 0)
+                return panel;
+    return columns;
+}
+
 int64_t schedule_padded_panel(const struct target *t, const struct contraction *c)
 {
+    if (t->device)
+        return schedule_device_panel(c->n, c->group, t->device->panel_columns);
+
     const int64_t lanes = target_lanes(t), wide = lanes > 1 ? target_facts(t)->contraction.panel.vectors * lanes : 1;
 
     return c->n % wide == 0 ? wide : schedule_panel(t, c);

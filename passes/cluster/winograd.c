@@ -34,7 +34,7 @@ static double scratch_bytes(const struct winograd_shape *s)
 static double transformed_cost(const struct winograd_shape *s, const struct target *t)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
-    const int64_t lanes = target_lanes(t), threads = t->thread_count ? t->thread_count : 1;
+    const int64_t lanes = target_stage_lanes(t), threads = target_stage_threads(t);
     const double in_vectors = (double)divide_up(s->in_channels, lanes), out_vectors = (double)divide_up(s->out_channels, lanes);
     const double weights = WINOGRAD_POINTS * (double)s->in_channels * out_vectors,
                  tiles = (double)(s->macro_tile[0] * s->macro_tile[1]);
@@ -45,7 +45,8 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
     const double read = (double)((2 * s->macro_tile[0] + 2) * (2 * s->macro_tile[1] + 2));
     const double one = (double)s->rows * weights / facts->matmul_speed +
                        (tiles * facts->input_tile + read * facts->input_vector) * in_vectors +
-                       tiles * facts->output_tile * out_vectors + facts->macro_tile;
+                       tiles * facts->output_tile * out_vectors + facts->macro_tile +
+                       (s->planar ? tiles * facts->planar_tile * (in_vectors + out_vectors) / 2 : 0);
 
     return macro_tiles * one + weights * (facts->weight_first + (macro_tiles - 1) * again);
 }
@@ -53,17 +54,19 @@ static double transformed_cost(const struct winograd_shape *s, const struct targ
 static double direct_cost(const struct winograd_shape *s, const struct target *t)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
-    const double pairs = (double)(s->in_channels * divide_up(s->out_channels, target_lanes(t)));
-    const double threads = t->thread_count ? (double)t->thread_count : 1;
+    const double pairs = (double)(s->in_channels * divide_up(s->out_channels, target_stage_lanes(t)));
+    const double threads = (double)target_stage_threads(t);
 
-    return 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / facts->direct_speed / threads + facts->direct_weight);
+    const double speed = s->planar ? facts->planar_speed : facts->direct_speed;
+
+    return 9 * pairs * ((double)(s->batch * s->out[0] * s->out[1]) / speed / threads + facts->direct_weight);
 }
 
 bool winograd_is_faster(const struct winograd_shape *s, const struct target *t)
 {
     const struct winograd_facts *facts = &target_facts(t)->winograd;
 
-    return !(t && t->device) && s->in_channels >= facts->channels_least && s->out_channels >= facts->channels_least &&
+    return s->in_channels >= facts->channels_least && s->out_channels >= facts->channels_least &&
            transformed_cost(s, t) < facts->worth * direct_cost(s, t);
 }
 
@@ -134,7 +137,8 @@ bool winograd_shape(const struct node *n, const struct target *t, struct winogra
         return false;
     *s = (struct winograd_shape){.batch = in[c.image[AXIS_BATCH]],
                                  .in_channels = filter[c.filter[AXIS_INPUT]],
-                                 .out_channels = filter[c.filter[AXIS_OUTPUT]]};
+                                 .out_channels = filter[c.filter[AXIS_OUTPUT]],
+                                 .planar = c.image[AXIS_CHANNEL] != 3};
     for (uint32_t d = 0; d < 2; d++) {
         if (c.strides[d] != 1 || c.dilations[d] != 1 || filter[c.filter[AXIS_HEIGHT + d]] != 3)
             return false;

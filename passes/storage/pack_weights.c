@@ -164,16 +164,6 @@ static int64_t panel_of(const struct target *t, const struct node *n, const stru
         t, &(struct contraction){.m = rows, .n = n->inputs[1].value->type.dims[o->results], .k = o->inner, .group = o->group});
 }
 
-/* Returns the panel of a compact B on a device: the widest one of whole vectors that divides the columns, or all of them. */
-static int64_t device_panel_of(int64_t columns, int64_t group, int64_t most)
-{
-    if (columns > most)
-        for (int64_t panel = most - most % GPU_LANES_MAX; panel; panel -= GPU_LANES_MAX)
-            if (group % panel == 0)
-                return panel;
-    return columns;
-}
-
 /*
  * Returns the panel of a compact B.  It does not depend on the rows, so that graphs for a prompt and for one token share their
  * weights.  The panel for one row serves many rows as well, but for floats where registers hold tiles of three vectors: those
@@ -184,7 +174,7 @@ static int64_t compact_panel_of(const struct target *t, const struct node *n, co
     const struct contraction_facts *facts = &target_facts(t)->contraction;
 
     if (t->compact.panel_columns)
-        return device_panel_of(n->inputs[1].value->type.dims[o->results], o->group, t->compact.panel_columns);
+        return schedule_device_panel(n->inputs[1].value->type.dims[o->results], o->group, t->compact.panel_columns);
 
     const bool tall = !rounds && facts->panel.vectors_preferred > facts->panel.vectors &&
                       o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_preferred) == 0;

@@ -119,6 +119,8 @@ static const struct range ranges[] = {
     RANGE(INT64, int64_t, winograd.channel_block, 4, 256),
     RANGE(INT64, int64_t, winograd.channels_least, 1, 256),
     RANGE(DOUBLE, double, winograd.direct_speed, 0.3, 1),
+    RANGE(DOUBLE, double, winograd.planar_speed, 0.3, 1),
+    RANGE(DOUBLE, double, winograd.planar_tile, 0, 1e4),
     RANGE(DOUBLE, double, winograd.direct_weight, 1, 1e3),
     RANGE(DOUBLE, double, winograd.matmul_speed, 0.3, 1),
     RANGE(DOUBLE, double, winograd.input_tile, 32, 1e4),

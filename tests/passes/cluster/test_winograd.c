@@ -33,6 +33,57 @@ static void what_cannot_be_transformed_stays(void **state)
     }
 }
 
+/* Returns whether a convolution of an image of size x size, and of as many channels before as behind it, is transformed for a
+ * device. */
+static bool is_chosen(uint32_t size, uint32_t channels, bool planar, bool is_processor)
+{
+    const struct gpu_facts *device = target_gpu_facts(is_processor);
+    const struct target t = {.isa = {.vector_bits = 32, .registers = 16},
+                             .facts = target_device_facts(is_processor),
+                             .thread_count = 1,
+                             .cache_bytes = 1 << 20,
+                             .device = device};
+    const struct pass_options o = {.target = &t};
+    char body[300];
+    struct graph *g;
+
+    if (planar)
+        snprintf(body, sizeof body,
+                 "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[%u, %u, 3, 3] @scalar(1); } "
+                 "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]); } outputs { y; }",
+                 channels, size, size, channels, channels);
+    else
+        snprintf(body, sizeof body,
+                 "inputs { x: f32[1, %u, %u, %u]; } consts { w: f32[%u, %u, 3, 3] @scalar(1); } "
+                 "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }",
+                 size, size, channels, channels, channels);
+    g = parse_body(body);
+    const bool chosen = pass_winograd(g, &o);
+    if (chosen) /* vectors of columns side by side, as wide as the device reads panels */
+        assert_int_equal(g->first->transformed->type.dims[3], schedule_device_panel(channels, channels, device->panel_columns));
+    graph_free(g);
+    return chosen;
+}
+
+/* On PoCL nearly all of them gain, but not large images whose channels lie one behind the other.  Nothing is expected to gain
+ * on a GPU. */
+static void devices_have_costs_of_their_own(void **state)
+{
+    static const struct {
+        uint32_t size, channels;
+        bool chosen, planar;
+    } cases[] = {{56, 64, true, true},   {28, 128, true, true},  {14, 256, true, true},
+                 {112, 32, true, false}, {224, 32, true, false}, {224, 3, false, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(is_chosen(cases[i].size, cases[i].channels, false, true), cases[i].chosen);
+        assert_int_equal(is_chosen(cases[i].size, cases[i].channels, true, true), cases[i].planar);
+        for (int planar = 0; planar < 2; planar++)
+            assert_false(is_chosen(cases[i].size, cases[i].channels, planar, false));
+    }
+}
+
 /* The cost model: images of many tiles and channels, but not few channels, nor weights that are large beside the image. */
 static void the_cost_model_chooses(void **state)
 {
@@ -125,9 +176,8 @@ static void macro_tiles_waste_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_transformed_stays),
-        cmocka_unit_test(the_cost_model_chooses),
-        cmocka_unit_test(images_beyond_the_cache_are_not_scattered),
+        cmocka_unit_test(what_cannot_be_transformed_stays), cmocka_unit_test(the_cost_model_chooses),
+        cmocka_unit_test(devices_have_costs_of_their_own),  cmocka_unit_test(images_beyond_the_cache_are_not_scattered),
         cmocka_unit_test(macro_tiles_waste_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
