@@ -27,7 +27,7 @@ struct divisor {
 
 bool quantise_has(const struct build *m, uint32_t lanes)
 {
-    return m->isa->fma && m->isa->packs && lanes == PARTS * m->isa->vector_bits / 32;
+    return m->isa->fma && m->isa->packs && m->isa->vector_bits >= 256 && lanes == PARTS * m->isa->vector_bits / 32;
 }
 
 /* Returns the whole numbers next to x / scale, of two the even one, as int32; the least of all for NaN, and for what is far
