@@ -12,9 +12,10 @@
  * Behind the loop each sub-group writes 16 rows of sums after 16 rows to local memory, whose elements its items take with
  * neighbouring columns for neighbouring items, and computes the point's other expressions.
  *
- * The code has these names: m0 and n0 are the first row and column; sums has an item's part of each instruction's sums, total
- * what earlier blocks of iterations add up to; tile_m and tile_n are the operands in local memory, part_m and part_n an item's
- * part of them in registers; x<var>_m[] are variables of the rows that it brings, k<var>_m those of the iteration.
+ * The code has these names, in which <side> is m or n: m0 and n0 are the first row and column; sums has an item's part of each
+ * instruction's sums, total what earlier blocks of iterations add up to; tile_<side> is an operand in local memory, part_<side>
+ * an item's part of it in registers; x<var>_<side>[] are variables of the rows that it brings, k<var>_<side> those of the
+ * iteration.
  */
 #include "codegen/opencl/internal.h"
 
