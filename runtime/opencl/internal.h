@@ -209,17 +209,17 @@ bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
 
 /* ---- opencl_probe.c ---- */
 
-/** Describes what a device is asked to compute, and what comes out where it does it right. */
+/** Describes what a device is asked to compute. */
 struct opencl_probe {
     const char *definitions; /* what goes before opencl_prelude; "" */
     const char *text;        /* has the kernel webnn_probe: its arguments are those of all kernels, for `in` and `out` */
     uint32_t items;          /* of its only work-group */
-    const void *in, *out;
+    const void *in;
     size_t in_bytes, out_bytes;
 };
 
-/** Compiles and runs the kernel once.  Returns whether all went well and it has written `out`, bit by bit. */
-bool opencl_probe_agrees(const struct engine_opencl *o, const struct opencl_probe *p);
+/** Compiles and runs the kernel once, and reads what it has written into `out`.  Returns whether all went well. */
+bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *p, void *out);
 
 /* ---- opencl_dots.c ---- */
 

@@ -37,18 +37,17 @@ static uint32_t dot(const uint32_t w[3])
 
 static bool dots_agree(const struct engine_opencl *o, enum gpu_dots kind)
 {
-    uint32_t wanted[ITEMS];
+    uint32_t wanted[ITEMS], got[ITEMS];
     const struct opencl_probe p = {.definitions = opencl_dot_definition(kind),
                                    .text = probe_text,
                                    .items = ITEMS,
                                    .in = words,
                                    .in_bytes = sizeof words,
-                                   .out = wanted,
-                                   .out_bytes = sizeof wanted};
+                                   .out_bytes = sizeof got};
 
     for (uint32_t i = 0; i < ITEMS; i++)
         wanted[i] = dot(words[i]);
-    return opencl_probe_agrees(o, &p);
+    return opencl_probe_run(o, &p, got) && !memcmp(got, wanted, sizeof got);
 }
 
 /* Returns whether the extension's function for signed bytes is one instruction, and not several. */
