@@ -342,6 +342,7 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
                                                .stage_groups = 4,
                                                .stage_items = 1, /* barriers would cost, and save nothing */
                                                .stage_local_share = 0,
+                                               .vector_strides = true,
                                                .vector_lanes = 16,
                                                .tile_numbers = 16 * 16,
                                                .tile_load = 1,

@@ -352,6 +352,7 @@ struct gpu_facts {
     uint32_t stage_items;     /* items that share a macro-tile */
     double stage_local_share; /* share of local memory that local tensors of a macro-tile may fill; 0: it is memory like any
                                  other */
+    bool vector_strides;      /* loads of every second to fourth element are whole vectors, taken apart by shuffles */
     uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once; GPU_LANES_MAX at most */
     uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
     double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */

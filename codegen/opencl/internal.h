@@ -2,9 +2,9 @@
 /*
  * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
  * spaces), print_stages.c, print_matrix.c, print_tile.c (with print_tile.h), print_block.c, print_point.c (phases, loops,
- * stores), print_reduce.c, print_value.c, print_function.c, print_lanes.c and print_operation.c.  Functions that begin with put_
- * write OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to, where that is not declared
- * yet.
+ * stores), print_window.c, print_reduce.c, print_value.c, print_number.c, print_function.c, print_lanes.c and print_operation.c.
+ * Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to,
+ * where that is not declared yet.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
 #define WEBNN_CODEGEN_OPENCL_INTERNAL_H_
@@ -35,6 +35,7 @@ struct printer {
     uint32_t lanes;
     bool *expr_lanes, *var_lanes;
     bool lane_by_lane;
+    bool inside;    /* all elements of the window pass the guards that have been tested for it (print_window.c) */
     uint32_t phase; /* that is being printed */
     uint32_t indent;
     bool failed;
@@ -55,12 +56,20 @@ struct type_text {
     char text[20];
 };
 
-/* ---- print_value.c: numbers, forms, variables, expressions ---- */
+/* ---- print_number.c ---- */
 
+/** Returns how many numbers a form has: its offset and its coefficients. */
+static inline uint32_t form_numbers(struct kaffine a)
+{
+    return 1 + a.count;
+}
 /** Fills p->numbers and p->starts from arena a.  Returns false if memory runs out. */
 bool printer_number(struct printer *p, struct arena *a);
 /** Appends a kernel's parameters to the source's.  Returns false if memory runs out. */
 bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers);
+
+/* ---- print_value.c: forms, variables, expressions ---- */
+
 /** Writes a line of code with its indentation and its end. */
 void put_line(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Returns the type that indices have: "int" or "long". */
@@ -75,6 +84,8 @@ void put_form(struct printer *p, uint32_t start, struct kaffine form);
 void need_guards(struct printer *p, uint32_t count, const struct kguard *guards);
 /** Writes the conjunction of guards, whose first number is numbers.items[start]. */
 void put_guards(struct printer *p, uint32_t start, uint32_t count, const struct kguard *guards);
+/** Returns whether a load's guards are tested once for all elements of a window, because they are sums of variables alone. */
+bool has_window_guards(const struct kernel *k, const struct kexpr *e);
 /** Declares v<expr>, and what it depends on, where they are not declared yet. */
 void need_expr(struct printer *p, uint32_t expr);
 /** Begins a block, and remembers in *s what is declared; the caller writes the "{". */
@@ -111,6 +122,15 @@ const char *opencl_storage_type(dtype t);
 const char *opencl_value_type(enum ktype t);
 /** Returns the type of an expression's value in so many lanes, such as "float8". */
 struct type_text opencl_lane_type(enum ktype t, uint32_t lanes);
+
+/* ---- print_window.c ---- */
+
+/** Returns whether an iteration has such loads. */
+bool has_windows(const struct printer *p);
+/** Sets `inside`: all lanes and iterations of a point pass those guards. */
+void put_window_guards(struct printer *p);
+/** Writes LOAD_EVERY_<n>_<lanes> for the loads of a kernel, or of its stages, that have strides along the lanes. */
+void put_stride_functions(FILE *out, const struct kernel *k, const struct gpu_schedule *s);
 
 /* ---- print_block.c ---- */
 

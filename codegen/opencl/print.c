@@ -150,6 +150,7 @@ bool opencl_print(const struct kernel *k, const struct gpu_schedule *s, const ch
     if (text) {
         good = put_functions(text, k, s);
         put_block_functions(text, k, s);
+        put_stride_functions(text, k, s);
         put_head(text, k, s, name, out->param_count);
         fwrite(body_text, 1, body_size, text);
         fputs("}\n", text);

@@ -455,10 +455,92 @@ void put_point(struct printer *p)
     }
 }
 
-void put_vector_point(struct printer *p, const char *next)
+/* Writes the loop over points from `from` on, one by one. */
+static void put_points_alone(struct printer *p, const char *from, const char *to)
+{
+    const uint32_t var = p->s->lane_var, lanes = p->lanes;
+    struct scope scope;
+
+    fprintf(p->out, "%*sfor (%s x%" PRIu32 " = %s; x%" PRIu32 " < ", (int)p->indent * 2, "", opencl_index_type(p), var, from,
+            var);
+    if (to)
+        fputs(to, p->out);
+    else
+        put_size(p, var);
+    fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
+    scope_enter(p, &scope);
+    p->lanes = 1;
+    put_point(p);
+    p->lanes = lanes;
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Declares where the vector of a point begins, which ends with the row at the latest. */
+static void put_beginning(struct printer *p)
+{
+    fprintf(p->out, "%*sconst %s begin = ", (int)p->indent * 2, "", opencl_index_type(p));
+    if (p->s->lane_repeats) {
+        fprintf(p->out, "min(id0, (%s)(", opencl_index_type(p));
+        put_size(p, p->s->lane_var);
+        fprintf(p->out, " - %" PRIu32 "));\n", p->s->lanes);
+    } else {
+        fputs("id0;\n", p->out);
+    }
+}
+
+/* Looks for the nearest place, lane_edge points away at most, where all lanes are inside, and declares how far away it is. */
+static void put_search(struct printer *p)
 {
     const uint32_t var = p->s->lane_var;
     const char *type = opencl_index_type(p);
+    struct scope scope;
+
+    put_line(p, "int inside = 0, shift = 0;");
+    put_line(p, "for (int n = 0; n <= %" PRIu32 " && !inside; n++) {", 2 * p->s->lane_edge);
+    scope_enter(p, &scope);
+    put_line(p, "shift = n %% 2 ? (n + 1) / 2 : -(n / 2);");
+    put_line(p, "const %s x%" PRIu32 " = begin + shift;", type, var);
+    if (p->s->lane_edge) {
+        fprintf(p->out, "%*sif (x%" PRIu32 " < 0 || x%" PRIu32 " > ", (int)p->indent * 2, "", var, var);
+        put_size(p, var);
+        fprintf(p->out, " - %" PRIu32 ") continue;\n", p->s->lanes);
+    }
+    put_window_guards(p);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+/* Writes the code for vectors whose windows are inside, which are what most of an image consists of. */
+static void put_inside(struct printer *p, const char *next)
+{
+    const uint32_t var = p->s->lane_var, lanes = p->s->lanes;
+    struct scope scope;
+    char from[64], to[64];
+
+    put_search(p);
+    put_line(p, "if (inside) {");
+    scope_enter(p, &scope);
+    put_line(p, "{ const %s x%" PRIu32 " = begin + shift;", opencl_index_type(p), var);
+    p->inside = true;
+    put_point(p);
+    p->inside = false;
+    put_line(p, "}");
+    scope_leave(p, &scope);
+    scope_enter(p, &scope);
+    if (p->s->lane_edge) { /* what the vector has moved away from */
+        snprintf(from, sizeof from, "shift > 0 ? begin : begin + shift + %" PRIu32, lanes);
+        snprintf(to, sizeof to, "(shift > 0 ? begin + shift : begin + %" PRIu32 ")", lanes);
+        put_points_alone(p, from, to);
+    }
+    put_line(p, "%s", next);
+    scope_leave(p, &scope);
+    put_line(p, "}");
+}
+
+void put_vector_point(struct printer *p, const char *next)
+{
+    const uint32_t var = p->s->lane_var;
     struct scope scope;
 
     if (p->s->lane_tail) {
@@ -466,18 +548,15 @@ void put_vector_point(struct printer *p, const char *next)
         put_size(p, var);
         fputs(") {\n", p->out);
         scope_enter(p, &scope);
-        fprintf(p->out, "%*sfor (%s x%" PRIu32 " = id0; x%" PRIu32 " < ", (int)p->indent * 2, "", type, var, var);
-        put_size(p, var);
-        fprintf(p->out, "; x%" PRIu32 "++) {\n", var);
-        p->indent++;
-        put_point(p);
-        p->indent--;
-        put_line(p, "}");
+        put_points_alone(p, "id0", NULL);
         put_line(p, "%s", next);
         scope_leave(p, &scope);
         put_line(p, "}");
     }
-    put_line(p, "const %s x%" PRIu32 " = id0;", type, var);
+    put_beginning(p);
     p->lanes = p->s->lanes;
+    if (has_windows(p))
+        put_inside(p, next);
+    put_line(p, "const %s x%" PRIu32 " = begin;", opencl_index_type(p), var);
     put_point(p);
 }

@@ -12,72 +12,6 @@
 
 /* ---- numbers ---- */
 
-static uint32_t form_numbers(struct kaffine a)
-{
-    return 1 + a.count;
-}
-
-static uint32_t guard_numbers(uint32_t count, const struct kguard *guards)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        n += form_numbers(guards[i].form) + 1;
-    return n;
-}
-
-bool printer_number(struct printer *p, struct arena *a)
-{
-    const struct kernel *k = p->k;
-    uint32_t next = 0;
-
-    p->starts.vars = arena_array(a, k->var_count + 1, sizeof(uint32_t));
-    p->starts.exprs = arena_array(a, k->expr_count + 1, sizeof(uint32_t));
-    p->starts.stores = arena_array(a, k->store_count + 1, sizeof(uint32_t));
-    p->expr_known = arena_array(a, k->expr_count + 1, sizeof(bool));
-    p->var_known = arena_array(a, k->var_count + 1, sizeof(bool));
-    p->expr_lanes = arena_array(a, k->expr_count + 1, sizeof(bool));
-    p->var_lanes = arena_array(a, k->var_count + 1, sizeof(bool));
-    if (!p->starts.vars || !p->starts.exprs || !p->starts.stores || !p->expr_known || !p->var_known || !p->expr_lanes ||
-        !p->var_lanes || !kernel_numbers(k, KEXPR_NONE, a, &p->numbers))
-        return false;
-    p->arena = a;
-    p->lanes = 1;
-    if (p->s->lane_var != KEXPR_NONE)
-        gpu_differ_along(k, p->s->lane_var, p->var_lanes, p->expr_lanes);
-    for (uint32_t i = 0; i < k->var_count; i++) {
-        p->starts.vars[i] = next;
-        next += k->vars[i].kind == KVAR_DIVMOD ? form_numbers(k->vars[i].base) + 2 : 1;
-    }
-    for (uint32_t i = 0; i < k->expr_count; i++) {
-        const struct kexpr *e = &k->exprs[i];
-        p->starts.exprs[i] = next;
-        if (e->op == K_LOAD || e->op == K_INDEX)
-            next += form_numbers(e->index);
-        if (e->op == K_LOAD)
-            next += guard_numbers(e->guard_count, e->guards);
-    }
-    for (uint32_t i = 0; i < k->store_count; i++) {
-        p->starts.stores[i] = next;
-        next += form_numbers(k->stores[i].index) + guard_numbers(k->stores[i].guard_count, k->stores[i].guards);
-    }
-    return next == p->numbers.count;
-}
-
-bool printer_append_params(struct opencl_source *out, const struct knumbers *numbers)
-{
-    const uint32_t count = out->param_count + numbers->param_count;
-    int64_t *params = realloc(out->params, (count + 1) * sizeof *params);
-
-    if (!params)
-        return false;
-    if (numbers->param_count)
-        memcpy(params + out->param_count, numbers->params, numbers->param_count * sizeof *params);
-    out->params = params;
-    out->param_count = count;
-    return true;
-}
-
 const char *opencl_index_type(const struct printer *p)
 {
     return p->s->wide ? "long" : "int";
@@ -331,19 +265,27 @@ void close_lanes(struct printer *p, const struct scope *s)
 
 /* ---- expressions ---- */
 
+/* Returns how many elements lie from one lane's to the next one's, if a vector of them can be loaded, or 0. */
+static int64_t stride_of(const struct printer *p, struct kaffine form)
+{
+    const int64_t step = kaffine_coefficient(form, p->s->lane_var);
+
+    return form_has_lanes(p, form, true) || step < 1 || step > (p->s->strides ? GPU_STRIDE_MAX : 1) ? 0 : step;
+}
+
 /* Writes a load, with the address between its beginning and its end; with lanes 1 it is a scalar one. */
-static void put_load_at(struct printer *p, const struct kexpr *e, uint32_t start, uint32_t lanes, bool guarded)
+static void put_load_at(struct printer *p, const struct kexpr *e, uint32_t start, uint32_t lanes, int64_t step, bool guarded)
 {
     const dtype t = p->k->tensors[e->tensor].type;
     const bool half = t == WNNOperandDataType_Float16, bfloat = t == DTYPE_BFLOAT16;
 
     if (lanes > 1) {
-        const char *space = opencl_space_of(p, e->tensor);
-        fprintf(p->out, "%sLOAD_VECTOR(%s, %s, %" PRIu32 ", ",
-                half     ? "from_f16_v("
-                : bfloat ? "from_bf16_v("
-                         : "",
-                space, half ? "ushort" : opencl_storage_type(t), lanes);
+        const char *space = opencl_space_of(p, e->tensor), *stored = half ? "ushort" : opencl_storage_type(t);
+        fputs(half ? "from_f16_v(" : bfloat ? "from_bf16_v(" : "", p->out);
+        if (step > 1)
+            fprintf(p->out, "LOAD_EVERY_%" PRId64 "_%" PRIu32 "(%s, %s, ", step, lanes, space, stored);
+        else
+            fprintf(p->out, "LOAD_VECTOR(%s, %s, %" PRIu32 ", ", space, stored, lanes);
         if (half)
             fprintf(p->out, "(%s const ushort *)", space);
         fputc('(', p->out);
@@ -381,8 +323,30 @@ void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const c
 
     need_form(p, e->index);
     fprintf(p->out, "%*s%s%" PRIu32 " = ", (int)p->indent * 2, "", name, number);
-    put_load_at(p, e, p->starts.exprs[expr], lanes, false);
+    put_load_at(p, e, p->starts.exprs[expr], lanes, 1, false);
     fputs(";\n", p->out);
+}
+
+static bool is_plain(const struct kernel *k, struct kaffine form)
+{
+    for (uint32_t i = 0; i < form.count; i++)
+        if (k->vars[form.terms[i].var].kind != KVAR_PARALLEL && k->vars[form.terms[i].var].kind != KVAR_REDUCED)
+            return false;
+    return true;
+}
+
+bool has_window_guards(const struct kernel *k, const struct kexpr *e)
+{
+    for (uint32_t g = 0; g < e->guard_count; g++)
+        if (!is_plain(k, e->guards[g].form))
+            return false;
+    return e->guard_count > 0;
+}
+
+/* Returns how many guards of a load are still to be tested. */
+static uint32_t guards_of(const struct printer *p, const struct kexpr *e)
+{
+    return p->inside && has_window_guards(p->k, e) ? 0 : e->guard_count;
 }
 
 /* Writes a scalar load.  Where a guard fails element 0 is read instead and not used: selecting a value is cheaper than a
@@ -390,11 +354,12 @@ void put_loaded_vector(struct printer *p, uint32_t expr, uint32_t lanes, const c
 static void put_load(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
+    const bool guarded = guards_of(p, e) > 0;
 
-    if (e->guard_count)
+    if (guarded)
         fprintf(p->out, "g%" PRIu32 " ? ", expr);
-    put_load_at(p, e, p->starts.exprs[expr], 1, e->guard_count);
-    if (e->guard_count) {
+    put_load_at(p, e, p->starts.exprs[expr], 1, 1, guarded);
+    if (guarded) {
         fputs(" : ", p->out);
         put_constant(p->out, e->type, e->bits);
     }
@@ -405,9 +370,9 @@ static void need_load(struct printer *p, uint32_t expr)
     const struct kexpr *e = &p->k->exprs[expr];
 
     need_form(p, e->index);
-    need_guards(p, e->guard_count, e->guards);
-    if (!e->guard_count)
+    if (!guards_of(p, e))
         return;
+    need_guards(p, e->guard_count, e->guards);
     fprintf(p->out, "%*sconst int g%" PRIu32 " = ", (int)p->indent * 2, "", expr);
     put_guards(p, p->starts.exprs[expr] + form_numbers(e->index), e->guard_count, e->guards);
     fputs(";\n", p->out);
@@ -459,21 +424,49 @@ static void put_guards_at(struct printer *p, uint32_t expr, uint32_t lane)
     fputs("; } }\n", p->out);
 }
 
+/* Declares `outside`: no lane passes the guards of a load, because the first and the last one fail one on the same side. */
+static void put_outside(struct printer *p, uint32_t expr)
+{
+    const struct kexpr *e = &p->k->exprs[expr];
+    const char *type = opencl_index_type(p);
+    uint32_t start = p->starts.exprs[expr] + form_numbers(e->index);
+
+    put_line(p, "int outside = 0;");
+    for (uint32_t g = 0; g < e->guard_count; g++) {
+        const struct kaffine form = e->guards[g].form;
+
+        fprintf(p->out, "%*s{ const %s first = ", (int)p->indent * 2, "", type);
+        put_form(p, start, form);
+        fprintf(p->out, ", last = first");
+        for (uint32_t i = 0; i < form.count; i++)
+            if (form.terms[i].var == p->s->lane_var) {
+                fputs(" + ", p->out);
+                put_number(p, start + 1 + i);
+                fprintf(p->out, " * %" PRIu32, p->lanes - 1);
+            }
+        fputs("; outside |= max(first, last) < 0 | min(first, last) >= ", p->out);
+        start += form_numbers(form);
+        put_number(p, start++);
+        fputs("; }\n", p->out);
+    }
+}
+
 /* Declares a vector and loads it. */
 static void put_vector_load(struct printer *p, uint32_t expr)
 {
     const struct kexpr *e = &p->k->exprs[expr];
     const struct type_text type = opencl_lane_type(e->type, p->lanes);
+    const bool guarded = guards_of(p, e) > 0;
     bool differ = false;
 
     put_line(p, "%s v%" PRIu32 ";", type.text, expr);
-    if (!is_side_by_side(p, e->index) || !guards_are_straight(p, e)) {
+    if (!stride_of(p, e->index) || (guarded && !guards_are_straight(p, e))) {
         put_lane_by_lane(p, expr);
         return;
     }
     need_form(p, e->index);
-    need_guards(p, e->guard_count, e->guards);
-    if (e->guard_count) {
+    if (guarded) {
+        need_guards(p, e->guard_count, e->guards);
         put_guards_at(p, expr, 0);
         put_guards_at(p, expr, p->lanes - 1);
         fprintf(p->out, "%*sif (g%" PRIu32 "_0 & g%" PRIu32 "_%" PRIu32 ") ", (int)p->indent * 2, "", expr, expr, p->lanes - 1);
@@ -481,20 +474,29 @@ static void put_vector_load(struct printer *p, uint32_t expr)
         fprintf(p->out, "%*s", (int)p->indent * 2, "");
     }
     fprintf(p->out, "v%" PRIu32 " = ", expr);
-    put_load_at(p, e, p->starts.exprs[expr], p->lanes, false);
+    put_load_at(p, e, p->starts.exprs[expr], p->lanes, stride_of(p, e->index), false);
     fputs(";\n", p->out);
-    if (!e->guard_count)
+    if (!guarded)
         return;
     for (uint32_t g = 0; g < e->guard_count; g++)
         differ |= form_has_lanes(p, e->guards[g].form, false);
     if (differ) {
-        put_line(p, "else");
-        put_lane_by_lane(p, expr);
+        put_line(p, "else {");
+        p->indent++;
+        put_outside(p, expr);
+        fprintf(p->out, "%*sif (outside) ", (int)p->indent * 2, "");
     } else {
-        fprintf(p->out, "%*selse v%" PRIu32 " = (%s)(", (int)p->indent * 2, "", expr, type.text);
-        put_constant(p->out, e->type, e->bits);
-        fputs(");\n", p->out);
+        fprintf(p->out, "%*selse ", (int)p->indent * 2, "");
     }
+    fprintf(p->out, "v%" PRIu32 " = (%s)(", expr, type.text);
+    put_constant(p->out, e->type, e->bits);
+    fputs(");\n", p->out);
+    if (!differ)
+        return;
+    put_line(p, "else");
+    put_lane_by_lane(p, expr);
+    p->indent--;
+    put_line(p, "}");
 }
 
 void put_accumulate(struct printer *p, uint32_t sum, uint32_t addend)

@@ -266,6 +266,7 @@ void schedule_gpu_choose(const struct kernel *k, const struct gpu_facts *device,
     out->kernel = k;
     out->lane_var = out->sum_split = out->kept = KEXPR_NONE;
     out->lanes = 1;
+    out->strides = device->vector_strides;
     out->sum_steps = SUM_STEPS;
     for (uint32_t d = 0; d < GPU_DIMENSIONS; d++)
         out->global[d] = out->local[d] = 1;

@@ -35,7 +35,7 @@
 /** Names the five shapes, in the order of the list above. */
 enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES, GPU_BLOCKS };
 
-enum { GPU_DIMENSIONS = 3 };
+enum { GPU_DIMENSIONS = 3, GPU_STRIDE_MAX = 4 /* of loads that are taken out of whole vectors */ };
 
 /** These PARALLEL variables are enumerated together, the last one fastest. */
 struct gpu_vars {
@@ -130,6 +130,12 @@ struct gpu_schedule {
      * no vectors).  lane_tail holds if its size is no multiple of the number of lanes. */
     uint32_t lane_var, lanes;
     bool lane_tail;
+    /* Points may be computed twice: the last vector of a row begins before its end, and vectors at an edge of padding move away
+     * from it by lane_edge points (0: they do not), which are computed one by one. */
+    bool lane_repeats;
+    uint32_t lane_edge;
+    /* Loads of every n-th element along lane_var are taken out of n vectors, up to GPU_STRIDE_MAX. */
+    bool strides;
     /* Sums are added up in blocks of at most sum_steps iterations of the loop over the REDUCED variable number sum_split (0 is
      * the outermost one).  KEXPR_NONE means that all iterations are one block. */
     uint32_t sum_split, sum_steps;
@@ -152,6 +158,7 @@ struct gpu_choice {
     uint32_t rows, vectors, lanes; /* of a tile in global memory, where they fit; 0: free */
     uint32_t k_items;
     bool no_tiles, no_lanes, rows_shape; /* rows_shape: shared rows are taken wherever they are right, whatever they cost */
+    bool no_repeats;                     /* no point is computed twice */
     bool scratch;                        /* local tensors never lie in local memory */
 };
 

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { LANES_MIN = 4 /* fewer are not worth a vector */ };
+enum {
+    LANES_MIN = 4, /* fewer are not worth a vector */
+    EDGE_MOST = 1  /* points at an end of a row that are computed one by one: more are dearer than a vector with guards */
+};
 
 /* ---- what differs along a variable ---- */
 
@@ -115,16 +118,18 @@ static bool has_vectors(const struct kexpr *e)
     return simple;
 }
 
-static void count_access(struct gpu_accesses *a, const bool *vars, uint32_t var, struct kaffine form)
+static void count_access(struct gpu_accesses *a, const bool *vars, uint32_t var, struct kaffine form, bool load)
 {
     bool derived = false;
 
     for (uint32_t i = 0; i < form.count; i++)
         derived |= form.terms[i].var != var && vars[form.terms[i].var];
-    if (!derived && kaffine_coefficient(form, var) == 1)
+    const int64_t step = kaffine_coefficient(form, var);
+    if (!derived && step == 1)
         a->side_by_side++;
     else
         a->scattered++;
+    a->strided += !derived && load && step > 1 && step <= GPU_STRIDE_MAX;
 }
 
 struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
@@ -145,15 +150,16 @@ struct gpu_accesses gpu_accesses_along(const struct kernel *k, uint32_t var)
             continue;
         a.computable &= has_vectors(e);
         if (e->op == K_LOAD)
-            count_access(e->varying ? &varying : &a, vars, var, e->index);
+            count_access(e->varying ? &varying : &a, vars, var, e->index, true);
     }
     for (uint32_t i = 0; i < k->store_count; i++)
         if (exprs[k->stores[i].expr] || form_differs(vars, k->stores[i].index))
-            count_access(k->stores[i].varying ? &varying : &a, vars, var, k->stores[i].index);
+            count_access(k->stores[i].varying ? &varying : &a, vars, var, k->stores[i].index, false);
     arena_free(&arena);
     if (varying.side_by_side || varying.scattered) { /* each iteration has these, and a point only one of the others */
         a.side_by_side = varying.side_by_side;
         a.scattered = varying.scattered;
+        a.strided = varying.strided;
     }
     return a;
 }
@@ -169,17 +175,85 @@ static uint32_t lanes_for(const struct gpu_context *c, int64_t size)
     return lanes;
 }
 
+/* Returns whether a point may be computed twice: nothing that is read can have been written, whoever's memory an output has. */
+static bool may_repeat(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->expr_count; i++)
+        if (k->exprs[i].op == K_LOAD && k->tensors[k->exprs[i].tensor].written)
+            return false;
+    for (uint32_t o = 0; o < k->tensor_count; o++)
+        for (uint32_t i = 0; i < k->tensor_count && k->tensors[o].written; i++)
+            if (!k->tensors[i].written && kernel_may_share(k, i, o))
+                return false;
+    return true;
+}
+
+/* Returns how many points at an end of a row have iterations that fail a guard, or UINT32_MAX if more than the row's place says
+ * that. */
+static uint32_t guard_edge(const struct kernel *k, uint32_t var, const struct kguard *g)
+{
+    const int64_t step = kaffine_coefficient(g->form, var);
+    int64_t low = g->form.offset, high = low;
+
+    for (uint32_t i = 0; i < g->form.count; i++) {
+        const uint32_t v = g->form.terms[i].var;
+        const int64_t far = g->form.terms[i].coefficient * (k->vars[v].size - 1);
+
+        if (k->vars[v].kind != KVAR_REDUCED && v != var)
+            return UINT32_MAX;
+        if (v != var)
+            *(far < 0 ? &low : &high) += far;
+    }
+    high += step * (k->vars[var].size - 1);
+    const int64_t before = low < 0 ? (-low + step - 1) / step : 0;
+    const int64_t behind = high >= g->bound ? (high - g->bound + step) / step : 0;
+    const int64_t edge = before > behind ? before : behind;
+    return edge > EDGE_MOST ? UINT32_MAX : (uint32_t)edge;
+}
+
+/* Returns how many points vectors have to move away from both ends of a row to have no padding among their iterations; 0 if
+ * that is none, or more than pay. */
+static uint32_t edge_along(const struct kernel *k, uint32_t var)
+{
+    uint32_t edge = 0;
+
+    for (uint32_t i = 0; i < k->expr_count; i++) {
+        const struct kexpr *e = &k->exprs[i];
+
+        for (uint32_t g = 0; e->op == K_LOAD && e->varying && g < e->guard_count; g++) {
+            const uint32_t more = kaffine_coefficient(e->guards[g].form, var) > 0 ? guard_edge(k, var, &e->guards[g]) : 0;
+            edge = more > edge ? more : edge;
+        }
+    }
+    return edge > EDGE_MOST ? 0 : edge;
+}
+
+/* Decides whether points are computed twice where a row has a rest that is less than a vector, or an edge.  One by one, windows
+ * are dear. */
+static void choose_repeats(const struct gpu_context *c, struct gpu_schedule *s)
+{
+    const struct kernel *k = c->k;
+
+    if (c->stage_items || c->choice.no_repeats || s->lane_var >= k->parallel_count || !k->reduced_count || !may_repeat(k))
+        return;
+    s->lane_edge = edge_along(k, s->lane_var);
+    s->lane_repeats = s->lane_tail || s->lane_edge;
+    s->lane_tail = false;
+}
+
 static bool try_lanes(const struct gpu_context *c, uint32_t var, struct gpu_schedule *s)
 {
     const int64_t size = c->k->vars[var].size;
     const uint32_t lanes = lanes_for(c, size);
     const struct gpu_accesses a = gpu_accesses_along(c->k, var);
+    const uint32_t strided = c->device->vector_strides ? a.strided : 0;
 
-    if (lanes < LANES_MIN || !a.computable || a.side_by_side <= a.scattered || c->k->vars[var].bounded)
+    if (lanes < LANES_MIN || !a.computable || c->k->vars[var].bounded || a.side_by_side + strided <= a.scattered - strided)
         return false;
     s->lane_var = var;
     s->lanes = lanes;
     s->lane_tail = size % lanes != 0;
+    choose_repeats(c, s);
     return true;
 }
 

@@ -81,6 +81,8 @@ static void print_stages(const struct gpu_schedule *s, FILE *out)
 void gpu_schedule_print(const struct gpu_schedule *s, FILE *out)
 {
     print_shape(s->shape, &s->tile, s->lanes, s->lane_var, s->lane_tail, out);
+    if (s->lane_repeats)
+        fputs(", some twice", out);
     if (s->shape == GPU_STAGES)
         print_stages(s, out);
     if (s->shape == GPU_BLOCKS)

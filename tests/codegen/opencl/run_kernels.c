@@ -139,6 +139,27 @@ static const struct shape_case cases[] = {
      GPU_BLOCKS,
      {{.tile_memory = GPU_MEMORY_GLOBAL, .lanes = 16}, {.tile_memory = GPU_MEMORY_LOCAL}},
      true},
+    {"windows that move by two elements, with padding",
+     "inputs { x: f32[2, 3, 9, 41]; } nodes { y = maxPool2d(x, windowDimensions=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]); "
+     "} "
+     "outputs { y; }",
+     GPU_POINTS,
+     {{.lanes = 16}, {.lanes = 8, .no_repeats = true}, {.no_lanes = true}},
+     true},
+    {"windows that move by three and by one, of half numbers",
+     "inputs { x: f16[1, 2, 8, 47]; } nodes { a = averagePool2d(x, windowDimensions=[2, 3], strides=[1, 3], padding=[0, 1, 2, "
+     "1]); "
+     "b = maxPool2d(x, windowDimensions=[3, 2], dilations=[2, 3], strides=[1, 2]); } outputs { a; b; }",
+     GPU_POINTS,
+     {{.lanes = 4}, {.lanes = 16}},
+     false},
+    {"windows of bytes that move by four",
+     "inputs { x: u8[1, 3, 9, 70]; } nodes { c = cast(x, \"float32\"); y = maxPool2d(c, windowDimensions=[2, 5], strides=[3, "
+     "4], "
+     "padding=[1, 0, 3, 2]); } outputs { y; }",
+     GPU_POINTS,
+     {{.lanes = 16}, {.lanes = 4}},
+     true},
     {"rows that groups share",
      "inputs { x: f32[5, 77]; } nodes { a = softmax(x, 1); b = reduceMax(a, axes=[1]); } outputs { a; b; }",
      GPU_ROWS,

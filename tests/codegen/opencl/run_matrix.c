@@ -86,7 +86,7 @@ static void run_probe(cl_program program, const uint16_t in[OPENCL_PROBE_HALVES]
     const size_t in_bytes = OPENCL_PROBE_HALVES * sizeof *in, out_bytes = OPENCL_PROBE_SUMS * sizeof *out, items = 32;
     const cl_ulong offset = 0;
     cl_int error;
-    cl_kernel kernel = clCreateKernel(program, "webnn_kernel", &error);
+    cl_kernel kernel = clCreateKernel(program, "webnn_probe", &error);
     cl_mem from = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, in_bytes, NULL, &error);
     cl_mem to = clCreateBuffer(opencl.context, CL_MEM_READ_WRITE, out_bytes, NULL, &error);
 

@@ -317,6 +317,49 @@ static void transposes_are_turned_in_blocks(void **state)
     }
 }
 
+/* Returns the largest elements of windows of `wide` elements of a row, which move by `step`, with so much padding in front. */
+static struct kernel *windows(int64_t rows, int64_t width, int64_t wide, int64_t step, int64_t padding)
+{
+    struct kernel *k = kernel_create();
+    const int64_t results = (width + 2 * padding - wide) / step + 1;
+    const uint32_t a = kernel_tensor(k, WNNOperandDataType_Float32, rows * width, false, NULL);
+    const uint32_t c = kernel_tensor(k, WNNOperandDataType_Float32, rows * results, true, NULL);
+    const uint32_t i = kernel_var(k, KVAR_PARALLEL, rows), j = kernel_var(k, KVAR_PARALLEL, results);
+    const uint32_t r = kernel_var(k, KVAR_REDUCED, wide);
+    const struct kaffine at = kaffine_add_const(sum(k, term(k, j, step), term(k, r, 1)), -padding);
+    const struct kguard guard = {at, width};
+
+    kernel_store(k, c, sum(k, term(k, i, results), term(k, j, 1)),
+                 kernel_reduce(k, KR_MAX, kernel_load(k, a, sum(k, term(k, i, width), at), 1, &guard, zero)), 0, NULL);
+    assert_true(kernel_finish(k));
+    return k;
+}
+
+/** Windows that move by a few elements have vectors on a processor.  The last vector of a row begins earlier, and those at an
+ * edge of one element move away from it. */
+static void windows_have_vectors(void **state)
+{
+    static const struct {
+        int64_t width, wide, step, padding;
+        bool vectors, repeats;
+        uint32_t edge;
+    } cases[] = {{112, 3, 2, 1, true, true, 1}, {64, 3, 1, 1, true, true, 1},   {41, 5, 1, 2, true, true, 0},
+                 {64, 5, 1, 2, true, false, 0}, {128, 2, 4, 0, true, false, 0}, {101, 5, 5, 0, false, false, 0}};
+    struct gpu_schedule s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kernel *k = windows(3, cases[i].width, cases[i].wide, cases[i].step, cases[i].padding);
+        schedule_gpu(k, target_gpu_facts(true), &s);
+        assert_int_equal(s.shape, GPU_POINTS);
+        assert_int_equal(s.lane_var == k->parallel_count - 1 && s.lanes > 1, cases[i].vectors);
+        assert_int_equal(s.lane_repeats, cases[i].repeats);
+        assert_int_equal(s.lane_edge, cases[i].edge);
+        assert_false(cases[i].vectors && s.lane_tail);
+        kernel_free(k);
+    }
+}
+
 /** The scale of a block of weights is left to the block's sum, in tiles whose rows share the weights; a word is known before
  * the loop over its numbers. */
 static void scales_multiply_sums_of_blocks(void **state)
@@ -522,6 +565,7 @@ int main(void)
         cmocka_unit_test(instructions_keep_to_bounds),
         cmocka_unit_test(matrix_forms_are_covered),
         cmocka_unit_test(transposes_are_turned_in_blocks),
+        cmocka_unit_test(windows_have_vectors),
         cmocka_unit_test(scales_multiply_sums_of_blocks),
         cmocka_unit_test(other_scales_are_a_part_of_the_operand),
     };
