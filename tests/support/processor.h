@@ -25,4 +25,17 @@ static inline bool processor_has_bfloat16(void)
 #endif
 }
 
+/** Returns whether generated code is known to multiply bytes, and runs, in contexts that leave the engine open. */
+static inline bool processor_multiplies_bytes(void)
+{
+#if defined(__x86_64__)
+    const char *engine = getenv("WEBNN_ENGINE");
+
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !processor_capped_to("baseline") &&
+           (!engine || strcmp(engine, "gpu") != 0);
+#else
+    return false;
+#endif
+}
+
 #endif
