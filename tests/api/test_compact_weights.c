@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "support/processor.h"
 #include "webnn/webnn.h"
 
 enum { K = 256, N = 144, ROWS_MAX = 37 };
@@ -218,7 +219,8 @@ static void check_rounded(const struct form *f, uint32_t rows, bool transposed)
 
     compute(rounding, f, rows, transposed);
     if (!count_wrong(x, rows, where, sizeof where)) {
-        assert_false(words && rounds);
+        if (words && (rounds || processor_multiplies_bytes()))
+            fail_msg("form %d, %u rows%s: x is not rounded", (int)(f - forms), rows, transposed ? ", transposed" : "");
         return;
     }
     if (words)

@@ -234,6 +234,49 @@ static void what_a_context_does_is_logged(void **state)
     wnnContextRelease(context);
 }
 
+/* A precision that the machine has no instructions for is a warning, once, with the first graph. */
+static void a_precision_without_effect_is_logged(void **state)
+{
+    static const struct {
+        WNNPrecision precision;
+        bool deterministic;
+        const char *debug, *why; /* NULL: none */
+    } cases[] = {
+        {WNNPrecision_Float32, false, "isa=baseline", NULL},
+        {WNNPrecision_Int8, false, "isa=baseline", "multiplies no bytes"},
+        {WNNPrecision_Bf16, false, "isa=baseline", "no arithmetic of bfloat16"},
+        {WNNPrecision_Bf16, false, "no-library", "no arithmetic of bfloat16"},
+        {WNNPrecision_Int8, true, "", "deterministic"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        WNNContextOptions options = WNN_CONTEXT_OPTIONS_INIT;
+        struct messages messages = {0};
+        WNNContext context;
+
+        options.log = (WNNLogCallbackInfo){on_message, &messages, NULL};
+        options.engine = WNNEngine_Cpu;
+        options.precision = cases[i].precision;
+        options.deterministic = cases[i].deterministic;
+        options.debug = WNN_STR(cases[i].debug);
+        context = make_context(&options);
+        for (int graphs = 0; graphs < 2; graphs++) {
+            WNNNamedOperand output;
+            WNNGraphBuilder builder = make_builder(context, &output);
+            WNNGraph graph;
+
+            assert_int_equal(wnnGraphBuilderBuild(builder, 1, &output, &graph), WNNStatus_Success);
+            assert_int_equal(messages.counts[WNNLogLevel_Warning], cases[i].why != NULL);
+            if (cases[i].why && !graphs)
+                assert_non_null(strstr(messages.last, cases[i].why));
+            wnnGraphRelease(graph);
+            wnnGraphBuilderRelease(builder);
+        }
+        wnnContextRelease(context);
+    }
+}
+
 /* ---- memory ---- */
 
 static void tensors_stay_within_the_limit(void **state)
@@ -307,9 +350,13 @@ static void graphs_stay_within_the_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_build_tells_its_progress),   cmocka_unit_test(a_build_can_be_ended),
-        cmocka_unit_test(every_computation_is_told),    cmocka_unit_test(tensors_stay_within_the_limit),
-        cmocka_unit_test(graphs_stay_within_the_limit), cmocka_unit_test(what_a_context_does_is_logged),
+        cmocka_unit_test(a_build_tells_its_progress),
+        cmocka_unit_test(a_build_can_be_ended),
+        cmocka_unit_test(every_computation_is_told),
+        cmocka_unit_test(tensors_stay_within_the_limit),
+        cmocka_unit_test(graphs_stay_within_the_limit),
+        cmocka_unit_test(what_a_context_does_is_logged),
+        cmocka_unit_test(a_precision_without_effect_is_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

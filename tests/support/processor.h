@@ -25,11 +25,24 @@ static inline bool processor_has_bfloat16(void)
 #endif
 }
 
-/** Returns whether contractions of bytes are computed as such for certain; other processors may do so, too. */
-static inline bool processor_multiplies_bytes(void)
+/** Returns whether the library computes contractions of bytes as such for certain; other processors may do so, too. */
+static inline bool library_multiplies_bytes(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512vnni") && !processor_capped_to("baseline") && !processor_capped_to("avx2");
+#else
+    return false;
+#endif
+}
+
+/** Returns whether generated code is known to multiply bytes, and runs, in contexts that leave the engine open. */
+static inline bool processor_multiplies_bytes(void)
+{
+#if defined(__x86_64__)
+    const char *engine = getenv("WEBNN_ENGINE");
+
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !processor_capped_to("baseline") &&
+           (!engine || strcmp(engine, "gpu") != 0);
 #else
     return false;
 #endif

@@ -83,6 +83,11 @@ check_options() {
     refuses 2 "absent.npy" "$webnnc" model --constant x=absent.npy
     refuses 2 "--library mkl: expected" "$webnnc" model --library mkl
     refuses 2 "--engine gpu: expected cpu: it writes objects for processors" "$webnnc" model --engine gpu
+    printf 'webnn_graph "g" v1 { inputs { x: f32[4]; } nodes { y = tanh(x); } outputs { y; } }\n' >plain.webnn
+    passes "$webnnc" plain.webnn -o plain.o --precision int8 --cpu x86-64 --target x86_64-linux-gnu --library none
+    grep -q "precision int8 has no effect" err.txt || fail "nothing says that x86-64 multiplies no bytes"
+    rm -f plain.webnn plain.o
+    refuses 1 "nothing in bfloat16" "$webnnc" "$lenet" -o lenet.o --precision bf16 --library none
     refuses 2 "--precision half: expected float32, bf16x2, bf16 or int8" "$webnnc" model --precision half
     refuses 2 "--threads 0: expected" "$webnnc" model --threads 0
     refuses 2 "--budget 0: expected" "$webnnc" model --budget 0
@@ -265,6 +270,44 @@ run_model() {
     done < <("$cases" runs "$models/$name" "$count")
 }
 
+# write_rounded ROWS: a matmul of constants of its own, so that the input may be zeros
+write_rounded() {
+    awk -v rows="$1" '
+        function list(n, i) {
+            for (i = 0; i < n; i++)
+                printf "%s%.3f", i ? ", " : "", (seed = (seed * 1103 + 12345) % 65536) / 32768 - 1
+        }
+        BEGIN {
+            printf "webnn_graph \"rounded\" v1 { inputs { x: f32[%d, 256]; } consts { c: f32[%d, 256] @values([", rows, rows
+            list(rows * 256)
+            printf "]); w: f32[256, 192] @values(["
+            list(256 * 192)
+            printf "]); } nodes { a = add(x, c); y = matmul(a, w); } outputs { y; } }\n"
+        }'
+}
+
+# run_rounded EMULATOR INSTRUCTION OPTION...: operands that are rounded to 8 bits give the same numbers in a program, whose code
+# has the instruction, as here.  256 products of numbers up to 1 differ by 256 * 256 * 2^-24 at most in another order.
+run_rounded() {
+    local emulator=$1 instruction=$2 rows weights run=$build/bin/webnn-run tolerance="--atol 4e-3 --rtol 0"
+    shift 2
+    for rows in 1 9; do
+        write_rounded $rows >rounded.webnn
+        for weights in int4 int8; do
+            passes "$webnnc" rounded.webnn -o rounded --precision int8 --quantize-weights $weights "$@"
+            passes "$webnnc" rounded.webnn -o rounded.s --precision int8 --quantize-weights $weights "$@"
+            grep -qE "$instruction" rounded.s || fail "no $instruction with weights of $weights, $*"
+            passes "$run" rounded.webnn --precision int8 --quantize-weights $weights --output y=rounded.npy --quiet
+            grep -q "no effect" err.txt && continue # this machine has no AVX2
+            # shellcheck disable=SC2086
+            passes $emulator ./rounded --compare y=rounded.npy $tolerance --quiet
+        done
+    done
+    passes "$webnnc" rounded.webnn -o exact --quantize-weights int8 "$@"
+    # shellcheck disable=SC2086
+    $emulator ./exact --compare y=rounded.npy $tolerance --quiet >out.txt 2>err.txt && fail "rounded operands are not rounded"
+}
+
 all_models="lenet rnnoise fast-style-transfer mobilenetv2 mnist-8 ultraface-rfb-320 silero-vad-16k magika-v3 super-resolution stories260k cct-2"
 
 check_standalone() {
@@ -376,7 +419,10 @@ check_levels() {
         passes "$webnnc" "$lenet" -o some --library none --cpu $level
         run_model lenet 1 ./some
     done
+    run_rounded "" vpmaddwd --library none
     need qemu-x86_64
+    run_rounded "qemu-x86_64 -cpu Haswell" vpmaddwd --library none
+    run_rounded "qemu-x86_64 -cpu qemu64" vpmaddwd --library none
     emulated Haswell 2
     emulated qemu64 1
     # A level needs all of its features, and a system that saves its registers (xsave).
@@ -443,6 +489,9 @@ check_aarch64() {
     done
     passes "$webnnc" "$lenet" -o lenet.o --target aarch64-linux-gnu
     [ "$(undefined lenet.o)" = "free malloc " ] || fail "needs $(undefined lenet.o)"
+    local linked=(--target aarch64-linux-gnu --cc "aarch64-linux-gnu-gcc -static")
+    run_rounded qemu-aarch64 'smull|smlal|sadalp' "${linked[@]}"
+    run_rounded qemu-aarch64 sdot "${linked[@]}" --features +dotprod
 }
 
 check_riscv64() {

@@ -439,7 +439,7 @@ static void strides_beyond_weights_are_refused(void **state)
             }
             memcpy(stride, &was, sizeof was);
         }
-        assert_true(found > 0 || (weights[i].graph == 6 && !processor_multiplies_bytes()));
+        assert_true(found > 0 || (weights[i].graph == 6 && !library_multiplies_bytes()));
         free(data);
     }
     wnnContextRelease(c);
