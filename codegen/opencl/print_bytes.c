@@ -6,7 +6,7 @@
  *
  *   sum of (a - az) * (w - z)  =  sum of s * w  -  z * sum of s  +  (128 - az) * sum of w
  *
- * of which a kernel has at most one of the last two: A's zero point az is 128 unless it is data, and then B has none.  Where z
+ * of which a kernel has at most one of the last two: where A's zero point az is not 128, B has none.  Where z
  * is a small constant, tiles from local memory take it off the words that come there, so that no sum of s is needed.
  *
  * The code has these names besides those of print_tile.c: a<row>_<v> are integers; q<half>_<row> are words of A, w<v> what is
@@ -30,7 +30,7 @@ static bool sums_rows(const struct tile_printer *w)
 
 static bool sums_columns(const struct tile_printer *w)
 {
-    return w->t->bytes.a_zero != KEXPR_NONE;
+    return !byte_products_a_is_signed(&w->t->bytes);
 }
 
 /* ---- words ---- */
@@ -219,8 +219,10 @@ void put_byte_block(const struct tile_printer *w)
         if (sums_rows(w))
             put_tile_value(w, 1, b->zero, 0, v, name);
     }
-    if (sums_columns(w))
+    if (b->a_zero != KEXPR_NONE)
         put_tile_value(w, 0, b->a_zero, 0, 0, "za");
+    else if (sums_columns(w))
+        put_line(w->p, "const int za = %" PRId32 ";", b->a_number);
     put_block_sums(w);
 }
 
@@ -455,9 +457,11 @@ static void put_local_block(const struct tile_printer *w, const struct chunks *c
         if (sums_rows(w))
             put_line(p, "const float zb%" PRIu32 " = zeros1[part * %" PRIu32 " + item_n + %" PRIu32 "];", v, c->width, column);
     }
-    if (sums_columns(w)) {
+    if (b->a_zero != KEXPR_NONE) {
         need_expr(p, b->a_zero);
         put_line(p, "const int za = v%" PRIu32 ";", b->a_zero);
+    } else if (sums_columns(w)) {
+        put_line(p, "const int za = %" PRId32 ";", b->a_number);
     }
     put_block_sums(w);
     scope_leave(p, &scope);

@@ -26,8 +26,9 @@ enum { BYTE_WORD = 4 /* bytes of a word, whose products one instruction adds to 
  * are signed, 128 is taken off A, so that only zero points that are no constants are left.
  */
 struct byte_products {
-    uint32_t a;                  /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
-    uint32_t a_zero;             /* the K_LOAD of A's zero point, a single byte; KEXPR_NONE: it is 128 */
+    uint32_t a;      /* the K_LOAD of A's bytes; KEXPR_NONE: it does not */
+    uint32_t a_zero; /* A's zero point: the K_LOAD of a single byte; KEXPR_NONE: it is the next member */
+    int32_t a_number;
     uint32_t words;              /* the K_LOAD of B's words, or of its bytes */
     uint32_t a_factor, b_factor; /* KEXPR_NONE: 1 */
     uint32_t zero;               /* B's; KEXPR_NONE: there is none */
@@ -45,6 +46,8 @@ struct byte_products {
  */
 bool byte_products_find(const struct kernel *k, const struct kexpr *dot, uint32_t column, struct byte_products *out,
                         uint32_t *depth);
+/** Returns whether A's bytes less their zero point are all signed bytes: it is 128. */
+bool byte_products_a_is_signed(const struct byte_products *p);
 /** Returns how many REDUCED variables, the innermost ones, run over the numbers of a word of B, of which a step takes all. */
 uint32_t byte_products_word_vars(const struct byte_products *p);
 /** Returns whether B has no zero point, or one that is a constant and that leaves signed bytes of numbers of 4 bits. */

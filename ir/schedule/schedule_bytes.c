@@ -69,23 +69,40 @@ static uint32_t place_of(const struct kernel *k, const struct kexpr *x)
     return (uint32_t)(x - k->exprs);
 }
 
-/* Finds the load of A's bytes, which x makes floats of, less their zero point.  A zero point that is no constant is one for all
- * of A. */
+/* Finds out what is subtracted from A's bytes: a constant byte, or one that is data.  Returns the rest, or NULL if it is
+ * neither. */
+static const struct kexpr *find_a_zero(const struct kernel *k, const struct kexpr *x, struct byte_products *p)
+{
+    const struct kexpr *zero, *byte;
+
+    p->a_zero = KEXPR_NONE;
+    p->a_number = 0;
+    if (x->op != K_SUB)
+        return x;
+    zero = &k->exprs[x->args[1]];
+    byte = cast_from(k, zero);
+    if (zero->op == K_CONST && zero->bits.f32 >= 0 && zero->bits.f32 <= UINT8_MAX) {
+        p->a_number = (int32_t)zero->bits.f32;
+        return (float)p->a_number == zero->bits.f32 ? &k->exprs[x->args[0]] : NULL;
+    }
+    if (!byte || byte->op != K_LOAD || byte->type != KT_U8 || byte->index.count)
+        return NULL;
+    p->a_zero = place_of(k, byte);
+    return &k->exprs[x->args[0]];
+}
+
+/* Finds the load of A's bytes, which x makes floats of, less their zero point. */
 static bool find_a(const struct kernel *k, const struct kexpr *x, uint32_t column, struct byte_products *p)
 {
     const uint32_t last = k->parallel_count + k->reduced_count - 1;
-    const struct kexpr *zero = x->op == K_SUB ? &k->exprs[x->args[1]] : NULL, *byte = zero ? cast_from(k, zero) : NULL, *load;
+    const struct kexpr *load;
 
-    if (!zero)
-        return false;
-    if (zero->op == K_CONST ? zero->bits.f32 != 128 : !byte || byte->op != K_LOAD || byte->type != KT_U8 || byte->index.count)
-        return false;
-    load = cast_from(k, &k->exprs[x->args[0]]);
+    x = find_a_zero(k, x, p);
+    load = x ? cast_from(k, x) : NULL;
     if (!load || load->op != K_LOAD || load->type != KT_U8 || load->guard_count || kaffine_coefficient(load->index, column) ||
         kaffine_coefficient(load->index, last) != 1)
         return false;
     p->a = place_of(k, load);
-    p->a_zero = byte ? place_of(k, byte) : KEXPR_NONE;
     return true;
 }
 
@@ -105,7 +122,7 @@ static bool find_b(const struct kernel *k, const struct kexpr *x, uint32_t colum
     if (p->whole)
         p->words = place_of(k, numbers);
     return p->whole ||
-           (k->reduced_count >= 2 && p->a_zero == KEXPR_NONE && k->vars[second].size == 2 &&
+           (k->reduced_count >= 2 && byte_products_a_is_signed(p) && k->vars[second].size == 2 &&
             find_words(k, numbers, column, &p->words) && kaffine_coefficient(k->exprs[p->a].index, second) == BYTE_WORD);
 }
 
@@ -121,6 +138,11 @@ static const struct kexpr *unscaled(const struct kernel *k, const struct kexpr *
     if (split_product(k, x, depth_most, factor, &x) && is_one(&k->exprs[*factor]))
         *factor = KEXPR_NONE;
     return x;
+}
+
+bool byte_products_a_is_signed(const struct byte_products *p)
+{
+    return p->a_zero == KEXPR_NONE && p->a_number == 128;
 }
 
 uint32_t byte_products_word_vars(const struct byte_products *p)
@@ -214,6 +236,10 @@ void bytes_choose(struct schedule *s, const struct target *target)
     *p = (struct byte_products){.a = KEXPR_NONE};
     if (!target->isa.byte_products || !byte_products_find(k, find_dot(k), s->vector_var, p, &depth))
         return;
+    if (p->a_zero == KEXPR_NONE && !byte_products_a_is_signed(p)) { /* the emitter knows no other number */
+        p->a = KEXPR_NONE;
+        return;
+    }
     p->columns = sums_columns(s, p);
     p->both_signed = multiplies_signed(target->isa.byte_products, p);
     p->narrow = fits_pairs(k, target->isa.byte_products, p, depth);

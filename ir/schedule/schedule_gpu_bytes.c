@@ -40,7 +40,7 @@ void gpu_find_bytes(const struct gpu_context *c, const bool *a_along, const bool
     const uint32_t word_vars = byte_products_word_vars(&p);
     if (!is_in_words(k, &k->exprs[p.a], word_vars) || (p.whole && !is_in_words(k, &k->exprs[p.words], word_vars)))
         return;
-    p.columns = p.a_zero != KEXPR_NONE;
+    p.columns = !byte_products_a_is_signed(&p);
     t->bytes = p;
     t->factor_depth = depth;
 }

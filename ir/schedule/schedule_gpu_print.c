@@ -40,6 +40,8 @@ static void print_tile(const struct gpu_tile *t, FILE *out)
         fprintf(out, " (%" PRIu32 " x %" PRIu32 " items, %" PRIu32 " iterations at once)", t->items_m, t->items_n, t->k_tile);
     if (t->k_items > 1)
         fprintf(out, ", %" PRIu32 " items share K", t->k_items);
+    if (t->bytes.a != KEXPR_NONE)
+        fprintf(out, ", words of bytes, blocks inside of %" PRIu32 " loops", t->factor_depth);
     if (t->factor != KEXPR_NONE)
         fprintf(out, ", sums inside of %" PRIu32 " loops times %%%" PRIu32, t->factor_depth, t->factor);
 }

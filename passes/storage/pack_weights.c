@@ -254,10 +254,18 @@ static bool may_round(const struct node *n, const struct target *t)
     return t->rounds_operands && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose);
 }
 
-/* Rounds operand A of n.  Returns false after an error in g->error. */
-static bool round_a(struct graph *g, struct node *n, int64_t block, struct rounded_operands *kept)
+/* Returns what makes operand A of bytes that a device multiplies as they are, whatever the precision says; else NULL. */
+static const struct node *bytes_of_a(const struct node *n, const struct target *t)
 {
-    struct value *v = round_operand(g, n, block, kept);
+    return t->device && t->device->dots && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose)
+               ? operand_of_bytes(n)
+               : NULL;
+}
+
+/* Rounds operand A of n, or takes its bytes as they are.  Returns false after an error in g->error. */
+static bool round_a(struct graph *g, struct node *n, const struct node *bytes, int64_t block, struct rounded_operands *kept)
+{
+    struct value *v = bytes ? take_bytes(g, n, bytes) : round_operand(g, n, block, kept);
 
     if (!v)
         return false;
@@ -273,7 +281,8 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     const struct node *mark = n->prev;
     struct weight_order order;
     struct value *v, *original = n->inputs[1].value;
-    const bool rounds = may_round(n, t);
+    const struct node *bytes = bytes_of_a(n, t);
+    const bool rounds = bytes || may_round(n, t);
     int64_t block;
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
@@ -286,7 +295,7 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     node_set_input(n, 1, v);
     if (is_one_kernel(n, mark, t)) {
         drop_unread(unpacking);
-        return !block || round_a(g, n, block, kept);
+        return !block || round_a(g, n, bytes, block, kept);
     }
     node_set_input(n, 1, original);
     undo(n, mark);

@@ -147,4 +147,47 @@ GRAPHS_UNUSED static struct graph *bytes_graph(const struct bytes_case *z, struc
     return g;
 }
 
+/** Returns a matmul as in networks of 8 bits, for a device: of bytes with one scale and one zero point, which a kernel before
+ * it makes, and of signed weights, with a bias, an activation and bytes behind it. */
+GRAPHS_UNUSED static struct graph *network_graph(uint32_t rows, uint32_t k, uint32_t n, uint32_t zero, const char *scales,
+                                                 const struct gpu_facts *device, struct target *t)
+{
+    const struct pass_options o = {.target = t};
+    char body[900];
+    struct graph *g;
+
+    *t = (struct target){.isa = {.vector_bits = 32, .registers = 16},
+                         .thread_count = 1,
+                         .unpacks_weights = true,
+                         .device = device,
+                         .compact = {.small = true, .panel_columns = device->panel_columns}};
+    snprintf(body, sizeof body,
+             "inputs { x: u8[%u, %u]; c: f32[%u]; } consts { q: i8[%u, %u] @scalar(1); s: f32[1, %s] @scalar(1); "
+             "z: i8[1, %s] @scalar(0); u: f32[1, 1] @scalar(1); v: u8[1, 1] @scalar(0); f: u8[1, 1] @scalar(0); "
+             "e: f32[1, 1] @scalar(1); g: u8[1, 1] @scalar(0); } "
+             "nodes { b = mul(x, f); d = dequantizeLinear(b, u, v); w = dequantizeLinear(q, s, z); m = matmul(d, w); "
+             "a = add(m, c); r = relu(a); y = quantizeLinear(r, e, g); } outputs { r; y; }",
+             rows, k, n, k, n, scales, scales);
+    g = compact_parse(body, -128, 256);
+    for (const struct value *v = g->first_constant; v; v = v->next_constant) {
+        void *data = (void *)(uintptr_t)v->constant->data;
+        if (!strcmp(v->name, "z"))
+            memset(data, 0, v->constant->bytes);
+        if (!strcmp(v->name, "v"))
+            memset(data, (int)zero, 1);
+        if (!strcmp(v->name, "f"))
+            memset(data, 25, 1); /* all bytes there are from inputs below 11 */
+        if (!strcmp(v->name, "e"))
+            memcpy(data, &(float){3000}, sizeof(float));
+    }
+    pass_canonicalize(g, &o);
+    pass_fold_constants(g, &o);
+    assert_true(pass_pack_weights(g, &o));
+    pass_drop_dead(g, &o);
+    pass_fuse_kernels(g, &o);
+    pass_finish_clusters(g, &o);
+    assert_int_equal(g->error.status, WNNStatus_Success);
+    return g;
+}
+
 #endif

@@ -488,6 +488,34 @@ static uint32_t failed_bytes_cases(bool brief)
     return failed;
 }
 
+/** Matmuls of networks of 8 bits multiply bytes, too, with whatever zero point: of one row and many, one scale for each column
+ * and one for all. */
+static void networks_of_bytes_agree(void **state)
+{
+    static const struct gpu_choice choices[] = {{.tile_memory = GPU_MEMORY_GLOBAL},
+                                                {.no_lanes = true, .rows = 3, .vectors = 2, .tile_memory = GPU_MEMORY_GLOBAL},
+                                                LOCAL_TILE(2, 2)};
+    const struct gpu_facts facts = opencl.facts;
+
+    (void)state;
+    for (uint32_t i = 0; i < 12; i++) {
+        const uint32_t rows = i % 4 == 0 ? 1 : 35;
+        struct target t;
+        struct graph *g;
+
+        opencl.facts = i % 2 ? *target_gpu_facts(false) : facts;
+        opencl.facts.dots = GPU_DOTS_PLAIN;
+        g = network_graph(rows, i % 3 ? 104 : 640, 37, i % 5 == 4 ? 128 : i * 23, i % 2 ? "37" : "1", &opencl.facts, &t);
+        opencl.choice = choices[i / 4];
+        kernels_state = 42 + i;
+        if (kernels_check_graph(g, &t, false, opencl_run) != 2 || !opencl.last_bytes)
+            fail_msg("case %u", i);
+        opencl.choice = (struct gpu_choice){0};
+        opencl.facts = facts;
+        graph_free(g);
+    }
+}
+
 /** Bytes times bytes are right in every kind of tile. */
 static void products_of_bytes_agree(void **state)
 {
@@ -533,6 +561,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(attentions_agree),
         cmocka_unit_test(transformed_convolutions_agree),
         cmocka_unit_test(products_of_bytes_agree),
+        cmocka_unit_test(networks_of_bytes_agree),
         cmocka_unit_test(random_graphs_agree),
     };
     int result;
