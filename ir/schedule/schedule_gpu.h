@@ -73,12 +73,12 @@ struct gpu_matrix_tile {
 struct gpu_tile {
     uint32_t dot; /* the REDUCE expression */
     struct gpu_vars m, n;
-    uint32_t rows, vectors;     /* of an item */
-    bool local_memory;          /* tiles of both operands come to local memory first */
-    bool along_k[2];            /* of an operand: neighbouring elements in memory are neighbours along K */
-    uint32_t operand_m, k_tile; /* which operand of the dot M belongs to; iterations whose operands are brought at once */
-    uint32_t items_m, items_n;  /* of a work-group, for tiles in local memory */
-    uint32_t k_items;           /* items that share the iterations of one tile (few rows); 1: none do */
+    uint32_t rows, vectors;        /* of an item */
+    bool local_memory;             /* tiles of both operands come to local memory first */
+    bool along_k[2];               /* of an operand: neighbouring elements in memory are neighbours along K */
+    uint32_t operand_m, k_tile;    /* which operand of the dot M belongs to; iterations whose operands are brought at once */
+    uint32_t items_m, items_n;     /* of a work-group, for tiles in local memory */
+    uint32_t k_items;              /* items that share the iterations of one tile (few rows); 1: none do */
     struct gpu_matrix_tile matrix; /* of tiles in local memory */
     /* Weights that are unpacked in registers.  Where the columns' operand is `unscaled` times `factor`, and factor changes
      * with the first factor_depth REDUCED variables only, the sum of what lies inside of their loops is multiplied by it
