@@ -5,6 +5,9 @@
 #ifndef WEBNN_TESTS_SUPPORT_ATTENTION_BOUNDS_H_
 #define WEBNN_TESTS_SUPPORT_ATTENTION_BOUNDS_H_
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "support/attention.h"
 
 enum { BOUNDS_KEYS = 192, BOUNDS_BLOCK = 64, BOUNDS_WINDOW = 40, BOUNDS_WIDTH = 16 };
@@ -128,18 +131,27 @@ static inline void attention_check_spellings(const struct target *t, int first, 
             }
 }
 
-/* Fills the keys and values beyond [from, to) with NaN. */
-static inline void attention_poison(float *x, int from, int to)
+enum { BOUNDS_BYTES = BOUNDS_KEYS * BOUNDS_WIDTH * sizeof(float), BOUNDS_BLOCK_BYTES = BOUNDS_BYTES / 3 };
+
+/* Returns keys or values, of which those beyond [from, to) are NaN.  If it is `closed`, whoever reads these is killed, where a
+ * block of keys is a page of memory. */
+static inline float *attention_poisoned(int from, int to, bool closed)
 {
+    float *x = mmap(NULL, BOUNDS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(x != MAP_FAILED);
     for (int e = 0; e < BOUNDS_KEYS * BOUNDS_WIDTH; e++)
-        if (e < from * BOUNDS_WIDTH || e >= to * BOUNDS_WIDTH)
-            x[e] = NAN;
+        x[e] = e < from * BOUNDS_WIDTH || e >= to * BOUNDS_WIDTH ? NAN : (float)kernels_uniform(-4, 4);
+    for (int key = 0; closed && sysconf(_SC_PAGESIZE) == BOUNDS_BLOCK_BYTES && key < BOUNDS_KEYS; key += BOUNDS_BLOCK)
+        if (key < from || key >= to)
+            assert_int_equal(mprotect(x + key * BOUNDS_WIDTH, BOUNDS_BLOCK_BYTES, PROT_NONE), 0);
+    return x;
 }
 
-/** Computes an attention in which `end` keys count, or those of a window before that, by `run`: what lies in blocks without
- * one of them is NaN, and must not be seen. */
-static inline void attention_check_unread(const struct attention_spelling *s, int rows, int end, const struct target *t,
-                                          kernel_runner run)
+/** Computes an attention in which `end` keys count, or those of a window before that, by `run`, which reads the inputs where
+ * they lie if it is `closed`: what lies in blocks without one of them must not be read. */
+static inline void attention_check_unread(const struct attention_spelling *s, int rows, int end, bool closed,
+                                          const struct target *t, kernel_runner run)
 {
     const struct pass_options o = {.target = t, .debug = &prefer_attention};
     const int first = s->from && end > BOUNDS_WINDOW ? (end - BOUNDS_WINDOW) / BOUNDS_BLOCK * BOUNDS_BLOCK : 0;
@@ -155,22 +167,25 @@ static inline void attention_check_unread(const struct attention_spelling *s, in
     pass_finish_clusters(g, &o);
     void **buffers = calloc(g->value_count, sizeof(void *));
     for (uint32_t i = 0; i < g->input_count; i++)
-        buffers[g->inputs[i]->index] = kernels_random_tensor(&g->inputs[i]->type, false);
+        buffers[g->inputs[i]->index] =
+            i == 1 || i == 2 ? attention_poisoned(first, last, closed) : kernels_random_tensor(&g->inputs[i]->type, false);
     memset(buffers[g->inputs[4]->index], 1, BOUNDS_KEYS);
-    for (uint32_t i = 1; i <= 2; i++)
-        attention_poison(buffers[g->inputs[i]->index], first, last);
     for (const struct cluster *c = g->first_cluster; c; c = c->next)
         assert_true(kernels_run_cluster(g, c, t, buffers, run, &kernels));
     for (int e = 0; e < rows * BOUNDS_WIDTH; e++)
         if (!isfinite(((float *)buffers[g->outputs[0].value->index])[e]))
             fail_msg("%d rows, %d keys: what does not count was read: %s", rows, end, s->nodes);
+    for (uint32_t i = 1; i <= 2; i++) {
+        munmap(buffers[g->inputs[i]->index], BOUNDS_BYTES);
+        buffers[g->inputs[i]->index] = NULL;
+    }
     for (uint32_t i = 0; i < g->value_count; i++)
         free(buffers[i]);
     free(buffers);
     graph_free(g);
 }
 
-/** Checks that of every step-th spelling, with few rows and with many. */
+/** Checks that of every step-th spelling, with few rows and with many, by a `run` that reads inputs where they lie. */
 static inline void attention_check_all_unread(const struct target *t, int first, int step, kernel_runner run)
 {
     static const int ends[] = {1, 71, 110, 170, 192};
@@ -178,7 +193,7 @@ static inline void attention_check_all_unread(const struct target *t, int first,
     for (int i = first; i < ATTENTION_SPELLINGS; i += step)
         for (size_t e = 0; e < sizeof ends / sizeof *ends; e++)
             for (int rows = 3; rows <= 40; rows += 37)
-                attention_check_unread(&attention_spellings[i], rows, ends[e], t, run);
+                attention_check_unread(&attention_spellings[i], rows, ends[e], true, t, run);
 }
 
 #endif

@@ -311,12 +311,12 @@ static void attentions_agree(void **state)
     (void)state;
     attention_check_every(&t, 0, 3, opencl_run);
     attention_check_every(&t, 1, 3, opencl_run);
-    attention_check_unread(&attention_spellings[12], 3, 170, &t, opencl_run);
-    attention_check_unread(&attention_spellings[13], 40, 110, &t, opencl_run);
+    attention_check_unread(&attention_spellings[12], 3, 170, false, &t, opencl_run);
+    attention_check_unread(&attention_spellings[13], 40, 110, false, &t, opencl_run);
     t = stages_target(false);
     attention_check_every(&t, 2, 3, opencl_run);
     attention_check_every(&t, 4, 6, opencl_run);
-    attention_check_unread(&attention_spellings[16], 40, 170, &t, opencl_run);
+    attention_check_unread(&attention_spellings[16], 40, 170, false, &t, opencl_run);
     opencl.choice.scratch = true;
     attention_check_every(&t, 3, 9, opencl_run);
     opencl.choice = (struct gpu_choice){0};
