@@ -111,7 +111,9 @@ static void put_half(const struct tile_printer *w, const char *words, uint32_t h
 /* Returns "" or ".s<lane>", which names a lane of a vector. */
 static const char *lane_of(char text[12], uint32_t lanes, uint32_t lane)
 {
-    snprintf(text, 12, lanes > 1 ? ".s%x" : "", lane);
+    text[0] = '\0';
+    if (lanes > 1)
+        snprintf(text, 12, ".s%x", lane);
     return text;
 }
 

@@ -281,12 +281,12 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     const struct node *mark = n->prev;
     struct weight_order order;
     struct value *v, *original = n->inputs[1].value;
-    const struct node *bytes = bytes_of_a(n, t);
-    const bool rounds = bytes || may_round(n, t);
     int64_t block;
 
     if (!find_order(&target_facts(t)->contraction, n, &order))
         return false;
+    const struct node *bytes = order.inner <= BYTE_SUM_STEPS ? bytes_of_a(n, t) : NULL;
+    const bool rounds = bytes || may_round(n, t);
     v = compact_weights_pack(g, n, unpacking,
                              &(struct compact_order){order.results, compact_panel_of(t, n, &order, rounds), rounds, t->pool},
                              &block);

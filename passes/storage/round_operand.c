@@ -82,7 +82,8 @@ const struct node *operand_of_bytes(const struct node *n)
 {
     const struct node *d = n->inputs[0].value->producer;
 
-    if (!d || d->op != OP_DEQUANTIZE_LINEAR || d->inputs[0].value->type.type != WNNOperandDataType_Uint8)
+    if (!d || d->op != OP_DEQUANTIZE_LINEAR || d->inputs[0].value->type.type != WNNOperandDataType_Uint8 ||
+        !d->inputs[0].value->producer)
         return NULL;
     for (uint32_t i = 1; i < 3; i++) {
         const struct value *v = d->inputs[i].value;

@@ -26,8 +26,8 @@ struct rounded_operands {
  * n computes in registers.  Returns NULL after an error in g->error.
  */
 struct value *round_operand(struct graph *g, struct node *n, int64_t inner, struct rounded_operands *kept);
-/** Returns the dequantizeLinear that makes operand A of n of unsigned bytes with one scale and one zero point, both constants,
- * or NULL if there is none. */
+/** Returns the dequantizeLinear that makes operand A of n of unsigned bytes, which are computed, with one scale and one zero
+ * point, both constants.  Returns NULL if there is none. */
 const struct node *operand_of_bytes(const struct node *n);
 /** Says such an operand in the operators of rounded ones, which join the kernel of n; the bytes stay what they are.  Returns
  * NULL after an error in g->error. */

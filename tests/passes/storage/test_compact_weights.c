@@ -311,6 +311,38 @@ static void whole_bytes_are_multiplied(void **state)
     }
 }
 
+/* On a device that multiplies bytes, weights beside an operand that is bytes already are packed as words, and the bytes become
+ * a part of the kernel as they are: where scale and zero point are constants, and where the device has the instruction. */
+static void bytes_of_networks_are_multiplied_on_devices(void **state)
+{
+    static const char body[] = "inputs { x: u8[4, 256]; n: u8[1, 1]; } consts { q: i8[256, 128] @scalar(1); s: f32[1, 128] "
+                               "@scalar(1); z: i8[1, 128] @scalar(0); u: f32[1, 1] @scalar(0.5); v: u8[1, 1] @scalar(113); "
+                               "f: u8[1, 1] @scalar(3); } nodes { b = mul(x, f); d = dequantizeLinear(b, u, %s); "
+                               "w = dequantizeLinear(q, s, z); y = matmul(d, w); } outputs { y; }";
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const bool bytes = i == 0; /* 1: without an instruction; 2: a zero point that is data */
+        struct gpu_facts device = *target_gpu_facts(false);
+        struct target t;
+        struct pass_options o = unpacking(&t);
+        char text[600];
+
+        snprintf(text, sizeof text, body, i == 2 ? "n" : "v");
+        struct graph *g = compact_parse(text, -128, 256);
+        for (const struct value *v = g->first_constant; v; v = v->next_constant)
+            if (!strcmp(v->name, "z"))
+                memset((void *)(uintptr_t)v->constant->data, 0, v->constant->bytes);
+        device.dots = i == 1 ? GPU_DOTS_NONE : GPU_DOTS_KHR;
+        t.device = &device;
+        t.compact.panel_columns = UINT32_MAX;
+        check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__);
+        assert_true(pass_pack_weights(g, &o));
+        assert_prints(g, bytes ? "i8[1, 8, 8, 128, 4]" : "i8[1, 1, 256, 128]");
+        graph_free(g);
+    }
+}
+
 /* On a device all columns lie side by side, or panels of whole vectors that divide a head, whatever the rows are. */
 static void devices_have_panels_of_their_own(void **state)
 {
@@ -365,6 +397,7 @@ int main(void)
         cmocka_unit_test(other_weights_are_folded),
         cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
         cmocka_unit_test(whole_bytes_are_multiplied),
+        cmocka_unit_test(bytes_of_networks_are_multiplied_on_devices),
         cmocka_unit_test(devices_have_panels_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
