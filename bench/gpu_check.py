@@ -66,7 +66,10 @@ class Machine:
         self.launcher = []
         self.environment = {k: v for k, v in os.environ.items() if k not in ("WEBNN_DEBUG", "WEBNN_ENGINE")}
         drivers = [f for f in ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib") if os.path.isdir(f)]
-        self.paths = [f for f in [a.libs, *self.environment.get("LD_LIBRARY_PATH", "").split(":"), *drivers] if f]
+        machines = [f for f in [*self.environment.get("LD_LIBRARY_PATH", "").split(":"), *drivers] if f]
+        self.paths = [f for f in [a.libs, *machines] if f]
+        if machines:
+            self.environment["LD_LIBRARY_PATH"] = ":".join(machines)
         self.environment.update(WEBNN_CACHE=os.path.join(a.work, "cache"), CUDA_CACHE_PATH=os.path.join(a.work, "cuda"),
                                 POCL_CACHE_DIR=os.path.join(a.work, "pocl"), OMP_WAIT_POLICY="passive", WEBNN_SHARED=a.data or "")
         os.makedirs(self.environment["WEBNN_CACHE"], mode=0o700, exist_ok=True)
