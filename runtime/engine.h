@@ -177,9 +177,6 @@ struct engine_functions {
     const struct target *(*target)(struct engine *en, struct error *e);
     /** Says what the engine computes on: kind, names and sizes, for wnnContextGetDevice.  It is NULL where nothing is known. */
     void (*describe)(struct engine *en, WNNDeviceInfo *out);
-    /** Says why the engine's precision, which is not float32, changes nothing on this machine, or returns NULL if it may change
-     * something.  It is called after target.  It is NULL where everything is float32. */
-    const char *(*precision_unused)(const struct engine *en);
     /** Decides how a kernel runs and sets s->schedule, for t, which may be another machine than the engine's, or
      * s->gpu_schedule, for the engine's device.  They become the program's.  It is NULL where steps have no schedule.  Returns
      * false after an error in *e. */
@@ -249,6 +246,8 @@ struct engine {
     bool keep_weights;      /* set before anything is compiled: programs can be saved for other machines
                              * (runtime/program/serialized.h) */
     WNNPrecision precision; /* set likewise, for convolutions and matmuls */
+    const char *exact;      /* set by the engine, with its target at the latest: why another precision than float32 changes
+                             * nothing; NULL: it may change something */
     bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
     size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
     atomic_size_t memory_used;

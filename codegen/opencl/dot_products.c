@@ -16,7 +16,7 @@ static const char *const definitions[] = {
                      "#define DOT4(a, b, c) ((c) + arm_dot(as_char4(a), as_char4(b)))\n",
     [GPU_DOTS_PTX] = "static int dot4_ptx(int a, int b, int c) {\n"
                      "  int d;\n"
-                     "  asm(\"dp4a.s32.s32 %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));\n"
+                     "  __asm__(\"dp4a.s32.s32 %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(a), \"r\"(b), \"r\"(c));\n"
                      "  return d;\n"
                      "}\n"
                      "#define DOT4(a, b, c) dot4_ptx(a, b, c)\n",

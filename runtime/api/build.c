@@ -80,10 +80,9 @@ static struct executable *build_executable(WNNContext context, struct graph *g, 
 static void tell_unused_precision(WNNContext context)
 {
     const struct engine *en = context->engine;
-    const char *why = en->functions->precision_unused ? en->functions->precision_unused(en) : "the engine has float32 only";
 
-    if (en->precision != WNNPrecision_Float32 && why && !atomic_flag_test_and_set(&context->told))
-        context_log(context, WNNLogLevel_Warning, "the precision that was asked for has no effect: %s", why);
+    if (en->precision != WNNPrecision_Float32 && en->exact && !atomic_flag_test_and_set(&context->told))
+        context_log(context, WNNLogLevel_Warning, "the precision that was asked for has no effect: %s", en->exact);
 }
 
 /* Whatever went wrong inside is one kind of error to the caller, unless the context is gone. */

@@ -68,6 +68,16 @@ static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
     return cpu->library != NULL;
 }
 
+/* Returns why the precision that was asked for changes nothing, or NULL if it may. */
+static const char *unused_precision(const struct engine_cpu *cpu)
+{
+    if (cpu->base.deterministic)
+        return "the context is deterministic";
+    if (cpu->base.precision == WNNPrecision_Int8)
+        return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
+    return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
+}
+
 static bool cpu_start(struct engine_cpu *cpu, struct error *e)
 {
     if (!cpu->library)
@@ -92,6 +102,7 @@ static bool cpu_start(struct engine_cpu *cpu, struct error *e)
         cpu->target.takes_quantized = library_has_exact_integers(cpu->library) ? library_takes_quantized : NULL;
         cpu->target.user = cpu->library;
     }
+    cpu->base.exact = unused_precision(cpu);
     return true;
 }
 
@@ -105,17 +116,6 @@ static const struct target *cpu_target(struct engine *en, struct error *e)
     bool ok = cpu->started && (!cpu->library || cpu_check_threads(cpu, e));
     pthread_mutex_unlock(&cpu->lock);
     return ok ? &cpu->target : NULL;
-}
-
-static const char *cpu_precision_unused(const struct engine *en)
-{
-    const struct engine_cpu *cpu = (const struct engine_cpu *)en;
-
-    if (en->deterministic)
-        return "the context is deterministic";
-    if (en->precision == WNNPrecision_Int8)
-        return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
-    return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
 }
 
 static void cpu_describe(struct engine *en, WNNDeviceInfo *out)
@@ -228,7 +228,6 @@ static const struct engine_functions cpu_functions = {
     .is_left = cpu_is_left,
     .target = cpu_target,
     .describe = cpu_describe,
-    .precision_unused = cpu_precision_unused,
     .schedule = cpu_schedule,
     .host_memory = true,
     .buffer_create = cpu_buffer_create,

@@ -345,7 +345,8 @@ struct engine *engine_null_create(uint32_t thread_count, const struct debug_opti
         error_out_of_memory(e);
         return NULL;
     }
-    n->base = (struct engine){.functions = &null_functions, .debug = debug, .thread_count = 1};
+    n->base = (struct engine){
+        .functions = &null_functions, .debug = debug, .thread_count = 1, .exact = "the engine has float32 only"};
     /* This is the least that a machine can be: passes ask for nothing more. */
     n->target = (struct target){.isa = {.vector_bits = 128, .registers = 16}, .thread_count = 1, .cache_bytes = 1 << 20};
     if (pthread_cond_init(&n->changed, NULL) != 0) {

@@ -176,7 +176,11 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         error_out_of_memory(e);
         return NULL;
     }
-    o->base = (struct engine){.functions = &opencl_functions, .debug = debug, .thread_count = 1, .kind = WNNEngine_Gpu};
+    o->base = (struct engine){.functions = &opencl_functions,
+                              .debug = debug,
+                              .thread_count = 1,
+                              .kind = WNNEngine_Gpu,
+                              .exact = "this device computes in float32"};
     o->api = opencl_api_get(e);
     if (o->api && (choice->context ? opencl_share(o, choice, e) : create_queue(o, choice->device, e))) {
         o->target = target_of_device(&o->device);

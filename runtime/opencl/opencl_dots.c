@@ -91,6 +91,8 @@ void opencl_dots_start(struct engine_opencl *o)
         if (!o->device.facts.dots && o->base.debug->flags & DEBUG_PREFER_DOTS)
             o->device.facts.dots = GPU_DOTS_PLAIN;
         o->target.rounds_operands = o->base.precision == WNNPrecision_Int8 && o->device.facts.dots;
+        if (o->target.rounds_operands)
+            o->base.exact = NULL;
         o->dots_known = true;
     }
     pthread_mutex_unlock(&o->library.lock);

@@ -35,9 +35,8 @@ compile khr -target spir64 -fsyntax-only -D__opencl_c_integer_dot_product_input_
 program arm
 compile arm -target spir64 -fsyntax-only -Dcl_arm_integer_dot_product_int8=1
 
-# clang has the word asm in other versions of the language only; NVIDIA's compiler takes it.
 program ptx "$here/ptx_builtins.cl"
-compile ptx -target nvptx64-nvidia-nvcl -Xclang -target-cpu -Xclang sm_61 -Dasm=__asm__ -S -o "$scratch/dots.ptx"
+compile ptx -target nvptx64-nvidia-nvcl -Xclang -target-cpu -Xclang sm_61 -S -o "$scratch/dots.ptx"
 count=$(grep -c 'dp4a\.s32\.s32' "$scratch/dots.ptx")
 echo "$count instructions for four products"
 [ "$count" -gt 0 ] || status=1
