@@ -50,10 +50,13 @@ bool value_is_unpacked(const struct value *v)
         switch (n->op) {
         case OP_DEQUANTIZE_LINEAR:
         case OP_CAST:
-            if (n->op == OP_CAST && v->producer && dtype_is_float(v->type.type) && dtype_is_float(n->results[0]->type.type))
-                break; /* rounds what is unpacked, or widens it again */
-            return dtype_is_float(n->results[0]->type.type) && compact_constant(v, &transposed) &&
-                   dtype_size(v->type.type) <= 2 && has_constants(n);
+            if (!dtype_is_float(n->results[0]->type.type))
+                return false;
+            if (compact_constant(v, &transposed))
+                return dtype_size(v->type.type) <= 2 && has_constants(n);
+            if (n->op != OP_CAST || !dtype_is_float(v->type.type))
+                return false;
+            break;   /* rounds what is unpacked, or widens it again */
         case OP_SUB: /* of two numbers that are unpacked: it rounds one */
         case OP_MUL:
             if ((!has_constants(n) && !value_is_unpacked(n->inputs[1].value)) ||
