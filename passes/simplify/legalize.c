@@ -6,6 +6,7 @@
  *   - A float16 convolution or matmul that the library takes in float32 only becomes casts of its operands to float32, the
  *     node, and a cast of its result back.  That is what the specification's float16 operator is with float32 accumulation,
  *     rounded once.  Casts of constants are folded later, the others become part of the kernels before and after.
+ *   - So does a float16 matmul by weights that are unpacked and rounded in registers, which a kernel computes.
  *   - A gemm that the library does not take becomes the specification's own emulation: transposes, matmul, mul by alpha, add of
  *     beta * c.
  *

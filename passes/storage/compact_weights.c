@@ -17,7 +17,8 @@
  *   16 bits  [N / P, K, P]
  *
  * Scales and zero points, one for each block of K (or for all of it), become float32 [N / P, blocks, 1, P(, 1, 1)], or a scalar
- * if they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was.
+ * if they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was,
+ * and rounded in between if B is float16.
  */
 #include "passes/storage/compact_weights.h"
 
