@@ -50,11 +50,17 @@ bool value_is_unpacked(const struct value *v)
         switch (n->op) {
         case OP_DEQUANTIZE_LINEAR:
         case OP_CAST:
-            return dtype_is_float(n->results[0]->type.type) && compact_constant(v, &transposed) &&
-                   dtype_size(v->type.type) <= 2 && has_constants(n);
-        case OP_SUB:
+            if (!dtype_is_float(n->results[0]->type.type))
+                return false;
+            if (compact_constant(v, &transposed))
+                return dtype_size(v->type.type) <= 2 && has_constants(n);
+            if (n->op != OP_CAST || !dtype_is_float(v->type.type))
+                return false;
+            break;   /* rounds what is unpacked, or widens it again */
+        case OP_SUB: /* of two numbers that are unpacked: it rounds one */
         case OP_MUL:
-            if (!has_constants(n) || type_elements(&v->type) != type_elements(&n->results[0]->type))
+            if ((!has_constants(n) && !value_is_unpacked(n->inputs[1].value)) ||
+                type_elements(&v->type) != type_elements(&n->results[0]->type))
                 return false;
             break;
         case OP_TRANSPOSE:

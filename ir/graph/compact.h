@@ -17,8 +17,9 @@ const struct value *compact_constant(const struct value *v, bool *transposed);
 
 /**
  * Returns whether v is computed from constants alone, of which the one with the weights (compact_constant) has 16 bits or less
- * per element, by a dequantizeLinear, or a cast followed by subtractions and multiplications, and by transposes and reshapes
- * behind it.  Constant folding has left such a value to its reader, which unpacks it element by element.
+ * per element, by a dequantizeLinear, or a cast followed by subtractions and multiplications, and by casts between floats,
+ * transposes and reshapes behind it.  Constant folding has left such a value to its reader, which unpacks it element by
+ * element.
  */
 bool value_is_unpacked(const struct value *v);
 

@@ -6,6 +6,7 @@
  *   - A float16 convolution or matmul that the library takes in float32 only becomes casts of its operands to float32, the
  *     node, and a cast of its result back.  That is what the specification's float16 operator is with float32 accumulation,
  *     rounded once.  Casts of constants are folded later, the others become part of the kernels before and after.
+ *   - So does a float16 matmul by weights that are unpacked and rounded in registers, which a kernel computes.
  *   - A gemm that the library does not take becomes the specification's own emulation: transposes, matmul, mul by alpha, add of
  *     beta * c.
  *
@@ -69,7 +70,16 @@ static struct value *gemm_by_matmul(struct graph *g, const struct target *t, str
     return v;
 }
 
-/* Returns the result of n by float32 nodes that the library takes, or NULL if there are none. */
+/* Returns whether n is the float32 form of a matmul by weights that are unpacked and rounded to float16, by a kernel that
+ * multiplies float32 numbers: operand A is converted once instead of in every tile. */
+static bool unpacks_rounded(const struct target *t, const struct node *n)
+{
+    const struct node *unpacking = compact_weights_of(n, t);
+
+    return unpacking && unpacking->results[0]->type.type == WNNOperandDataType_Float16;
+}
+
+/* Returns the result of n by float32 nodes that the library or a kernel that unpacks takes, or NULL if there are none. */
 static struct value *find_form(struct graph *g, const struct target *t, struct node *n)
 {
     struct value *inputs[OP_OPERANDS_MAX] = {NULL}, *v;
@@ -78,7 +88,7 @@ static struct value *find_form(struct graph *g, const struct target *t, struct n
         return NULL;
     if (n->results[0]->type.type == WNNOperandDataType_Float16) {
         v = make_node(g, n, n->op, n, n->input_count, inputs, n->options, &n->args);
-        if (v && takes(t, v->producer))
+        if (v && (takes(t, v->producer) || unpacks_rounded(t, v->producer)))
             return v;
         if (v)
             node_remove(v->producer);
@@ -91,13 +101,13 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
     const struct target *t = o->target;
     bool changed = false;
 
-    if (!t || !t->takes_node)
+    if (!t)
         return false;
     graph_for_each_safe (g, n) {
         const struct node *mark = n->prev;
         struct value *v;
 
-        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY))
+        if (n->cluster || !(op_infos[n->op].flags & OPF_LIBRARY) || (!t->takes_node && !unpacks_rounded(t, n)))
             continue;
         /* Asking the library is what costs, so it is asked only about those that another form could help. */
         if ((n->op != OP_GEMM && n->results[0]->type.type != WNNOperandDataType_Float16) || takes(t, n))

@@ -17,10 +17,12 @@
  *   16 bits  [N / P, K, P]
  *
  * Scales and zero points, one for each block of K (or for all of it), become float32 [N / P, blocks, 1, P(, 1, 1)], or a scalar
- * if they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was.
+ * if they are all the same.  The graph then says (cast(packed) - zero point) * scale, transposed and reshaped to what B was,
+ * and rounded in between if B is float16.
  */
 #include "passes/storage/compact_weights.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"
@@ -53,24 +55,56 @@ static bool is_per_block(const struct tensor_type *small, const struct tensor_ty
     return small->rank == t->rank || type_elements(small) == 1;
 }
 
-/* Returns whether n has the operator, the types, the size and the readers of a node that unpacks weights, whatever makes its
- * inputs. */
-static bool unpacks_weights(const struct node *n, const struct target *t)
+/* Returns whether n is a dequantizeLinear whose numbers are rounded to float16, which kernels for processors do in registers.
+ */
+static bool rounds_weights(const struct node *n, const struct target *t)
+{
+    return n->op == OP_DEQUANTIZE_LINEAR && n->results[0]->type.type == WNNOperandDataType_Float16 && !t->compact.panel_columns;
+}
+
+/* Returns whether n widens what a dequantizeLinear has rounded to float16. */
+static bool widens_weights(const struct node *n)
+{
+    const struct value *v = n->inputs[0].value;
+
+    return n->op == OP_CAST && n->results[0]->type.type == WNNOperandDataType_Float32 && v->producer &&
+           v->producer->op == OP_DEQUANTIZE_LINEAR && v->type.type == WNNOperandDataType_Float16;
+}
+
+/* Returns whether n has the operator, the types and the size of a node that unpacks weights. */
+static bool has_form(const struct node *n, const struct target *t)
 {
     const struct value *v = n->result_count == 1 ? n->results[0] : NULL;
+    const dtype from = n->input_count ? n->inputs[0].value->type.type : WNNOperandDataType_Float32;
 
-    if (!t || !t->unpacks_weights || !v || v->type.type != WNNOperandDataType_Float32 || v->output_uses || !v->uses)
+    if (!v || v->output_uses || !v->uses)
         return false;
-    if (n->op != OP_DEQUANTIZE_LINEAR && n->op != OP_CAST)
+    if (n->op == OP_DEQUANTIZE_LINEAR
+            ? (v->type.type != WNNOperandDataType_Float32 && !rounds_weights(n, t)) || dtype_size(from) != 1 ||
+                  !is_per_block(&n->inputs[1].value->type, &v->type)
+            : n->op != OP_CAST || v->type.type != WNNOperandDataType_Float32 || from != WNNOperandDataType_Float16)
         return false;
-    if (n->op == OP_CAST ? n->inputs[0].value->type.type != WNNOperandDataType_Float16
-                         : dtype_size(n->inputs[0].value->type.type) != 1 || !is_per_block(&n->inputs[1].value->type, &v->type))
+    return t->compact.small || type_elements(&v->type) * (int64_t)sizeof(float) >= target_facts(t)->contraction.compact_bytes;
+}
+
+/* Returns whether n has the form and the readers of a node that unpacks weights, whatever makes its inputs. */
+static bool unpacks_weights(const struct node *n, const struct target *t)
+{
+    if (!t || !t->unpacks_weights || !has_form(n, t))
         return false;
-    if (!t->compact.small && type_bytes(&v->type) < target_facts(t)->contraction.compact_bytes)
+    const struct value *v = n->results[0];
+    const bool widens = widens_weights(n);
+
+    if (widens && !unpacks_weights(n->inputs[0].value->producer, t))
         return false;
     value_for_each_use (v, u)
-        if (!is_operand_b(u, &v->type) || (n->op == OP_CAST && is_legalized(u->node, t)))
+        if (rounds_weights(n, t) && widens_weights(u->node)) {
+            value_for_each_use (u->node->results[0], w)
+                if (!is_operand_b(w, &v->type))
+                    return false;
+        } else if (!is_operand_b(u, &v->type) || (n->op == OP_CAST && !widens && is_legalized(u->node, t))) {
             return false;
+        }
     return true;
 }
 
@@ -122,7 +156,9 @@ struct node *compact_weights_of(const struct node *n, const struct target *t)
 {
     const struct value *b = n->input_count > 1 ? n->inputs[1].value : NULL;
 
-    return b && b->producer && node_is_compact_weight(b->producer, t) ? b->producer : NULL;
+    if (!b || !b->producer || !node_is_compact_weight(b->producer, t))
+        return NULL;
+    return widens_weights(b->producer) ? b->producer->inputs[0].value->producer : b->producer;
 }
 
 bool library_computes(const struct node *n, const struct target *t)
@@ -164,6 +200,15 @@ static struct small small_of(const struct value *v, const struct compact_layout 
     return s;
 }
 
+/* Returns a float16 number, which may lie askew in lent bytes. */
+static float half_at(const void *data, int64_t at)
+{
+    uint16_t half;
+
+    memcpy(&half, (const char *)data + at * (int64_t)sizeof half, sizeof half);
+    return f16_to_f32(half);
+}
+
 /* Returns the number at that place in memory. */
 static float small_get(const struct small *s, int64_t at)
 {
@@ -174,6 +219,8 @@ static float small_get(const struct small *s, int64_t at)
         return ((const uint8_t *)s->data)[at];
     case WNNOperandDataType_Int8:
         return ((const int8_t *)s->data)[at];
+    case WNNOperandDataType_Float16:
+        return half_at(s->data, at);
     default:
         memcpy(&f, s->data + at * (int64_t)sizeof f, sizeof f);
         return f;
@@ -260,6 +307,38 @@ static struct value *pack_quantized(struct graph *g, struct node *n, const struc
     return make_binary(g, n, OP_MUL, v, pack_small(g, &scales, p, 0, rank));
 }
 
+/* Returns whether products of whole numbers below 256 and these scales are numbers that float16 has. */
+static bool products_are_finite(const struct value *scale)
+{
+    bool transposed;
+    const struct constant *c = compact_constant(scale, &transposed)->constant;
+
+    for (size_t i = 0; i < c->bytes / sizeof(uint16_t); i++)
+        if (!(fabsf(half_at(c->data, (int64_t)i)) < 0x1p8f)) /* 255 * 2^8 is below 65504 */
+            return false;
+    return true;
+}
+
+/*
+ * Returns v, exact products of whole numbers and scales of float16, rounded to float16 as the graph rounds them, in B's type.
+ *
+ * Of two conversions for each vector of B a kernel of few rows takes more time than of all else.  v has at most 19 bits.  Where
+ * it is not too large for float16, t - (t - v) with t = v * (2^13 + 1), all rounded to float32, is v rounded to 11 bits
+ * (Veltkamp's splitting), ties to even: tests try all scales and numbers.  Products in the range of float16's subnormal numbers
+ * are multiples of the smallest one, as the scales are, and need no rounding.
+ */
+static struct value *round_weights(struct graph *g, struct node *n, struct value *v, const struct node *unpacking, dtype type)
+{
+    const struct tensor_type scalar = {.type = WNNOperandDataType_Float32};
+
+    if (type == WNNOperandDataType_Float32 && products_are_finite(unpacking->inputs[1].value)) {
+        struct value *t = make_binary(g, n, OP_MUL, v, graph_add_scalar(g, &scalar, wnnNumber(0x1p13 + 1)));
+        return make_binary(g, n, OP_SUB, t, make_binary(g, n, OP_SUB, t, v));
+    }
+    v = make_cast(g, n, n, v, WNNOperandDataType_Float16);
+    return v && type == WNNOperandDataType_Float32 ? make_cast(g, n, n, v, type) : v;
+}
+
 /* Cuts K into blocks whose products of bytes have one scale of either operand, if that can be.  Where the weights have
  * one for all of K, or for long blocks, operand A gets shorter ones: ROUNDED_BLOCK if that divides them, else whole words. */
 static void pair(struct compact_layout *p)
@@ -313,7 +392,7 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
             p.blocks = small->dims[1 - results];
     }
     p.inner = p.k / p.blocks;
-    if (quantized && o->rounds)
+    if (quantized && o->rounds && unpacking->results[0]->type.type == WNNOperandDataType_Float32)
         pair(&p);
     p.constant = compact_constant(unpacking->inputs[0].value, &transposed);
     if (p.constant->type.type == DTYPE_UINT4 && p.inner % DTYPE_UINT4_PER_WORD) { /* no whole words: bytes */
@@ -332,6 +411,11 @@ struct value *compact_weights_pack(struct graph *g, struct node *n, struct node 
     if (!v)
         return NULL;
     form = v->type.rank - 4;
+    if (quantized && unpacking->results[0]->type.type == WNNOperandDataType_Float16) {
+        v = round_weights(g, n, v, unpacking, t->type);
+        if (!v)
+            return NULL;
+    }
     *rounded_block = p.paired ? p.inner : 0;
     v = make_transpose(g, n, n, v, results ? k_first[form] : n_first[form]);
     return v ? make_reshape(g, n, n, v, 2, t->dims) : NULL;

@@ -294,12 +294,12 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
         return false;
     node_set_input(n, 1, v);
     if (is_one_kernel(n, mark, t)) {
-        drop_unread(unpacking);
+        drop_unread(original->producer);
         return !block || round_a(g, n, bytes, block, kept);
     }
     node_set_input(n, 1, original);
     undo(n, mark);
-    return compact_weights_fold(g, unpacking) && node_fold(g, unpacking) && (pack_floats(g, n, t) || !g->error.status);
+    return compact_weights_fold(g, unpacking) && node_fold(g, original->producer) && (pack_floats(g, n, t) || !g->error.status);
 }
 
 static void share(struct value *v, struct constant_pool *pool)

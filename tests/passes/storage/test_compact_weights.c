@@ -198,6 +198,21 @@ static void transposed_weights_are_packed_where_they_lie(void **state)
           0, 1, "f16[2, 1, 256, 64]");
 }
 
+/* Weights that are rounded to float16, which matmuls read as they are or as float32 again. */
+static void rounded_weights_stay_compact(void **state)
+{
+#define ROUNDED(type, scale, nodes)                                                                                            \
+    "inputs { x: " type "[3, 256]; } "                                                                                         \
+    "consts { q: i8[256, 128] @scalar(1); s: f16[" scale "] @scalar(1); z: i8[" scale "] @scalar(1); } nodes { " nodes         \
+    " } outputs { y; }"
+    (void)state;
+    check(ROUNDED("f16", "1, 128", "w = dequantizeLinear(q, s, z); y = matmul(x, w);"), -128, 256, "i8[2, 1, 256, 64]");
+    check(ROUNDED("f32", "1, 128", "h = dequantizeLinear(q, s, z); w = cast(h, \"float32\"); y = matmul(x, w);"), -128, 256,
+          "i8[2, 1, 256, 64]");
+    check(ROUNDED("f32", "8, 128", "h = dequantizeLinear(q, s, z); w = cast(h, \"float32\"); y = matmul(x, w);"), -9, 16,
+          "u4[2, 8, 4, 64, 8]");
+}
+
 /* Small weights, and those that something else reads, are unpacked when the graph is built. */
 static void other_weights_are_folded(void **state)
 {
@@ -211,6 +226,9 @@ static void other_weights_are_folded(void **state)
         "nodes { w = dequantizeLinear(q, s, z); y = matmul(x, w); r = relu(w); } outputs { y; r; }",
         "inputs { x: f32[256, 256]; } consts { q: u8[256, 256] @scalar(1); s: f32[1, 1] @scalar(1); z: u8[1, 1] @scalar(1); } "
         "nodes { w = dequantizeLinear(q, s, z); y = matmul(w, x); } outputs { y; }",
+        ROUNDED("f16", "1, 128", "w = dequantizeLinear(q, s, z); v = matmul(x, w); u = reduceSum(w); y = add(u, v);"),
+        ROUNDED("f32", "1, 128",
+                "h = dequantizeLinear(q, s, z); w = cast(h, \"float32\"); v = matmul(x, w); u = reduceSum(w); y = add(u, v);"),
     };
 
     (void)state;
@@ -219,6 +237,12 @@ static void other_weights_are_folded(void **state)
         assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
         graph_free(g);
     }
+    t.compact.panel_columns = 64; /* kernels for devices do not round */
+    struct graph *on_device =
+        compact_parse(ROUNDED("f16", "1, 128", "w = dequantizeLinear(q, s, z); y = matmul(x, w);"), 0, 16);
+    assert_true(check_pass_at(on_device, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
+    graph_free(on_device);
+    t.compact.panel_columns = 0;
     struct graph *g = compact_parse(MATMUL("1", "u8", "8, 128"), 0, 16); /* nor does a target that cannot unpack them */
     t.unpacks_weights = false;
     assert_true(check_pass_at(g, pass_fold_constants, &o, true, false, __FILE__, __LINE__));
@@ -394,6 +418,7 @@ int main(void)
         cmocka_unit_test(transposed_weights_and_halves_are_packed),
         cmocka_unit_test(words_are_packed_of_words),
         cmocka_unit_test(transposed_weights_are_packed_where_they_lie),
+        cmocka_unit_test(rounded_weights_stay_compact),
         cmocka_unit_test(other_weights_are_folded),
         cmocka_unit_test(the_other_operand_is_rounded_to_bytes),
         cmocka_unit_test(whole_bytes_are_multiplied),
