@@ -186,7 +186,7 @@ struct engine_functions {
     /** If true, addresses are pointers of the host, and runs use host memory and constants where they lie.  If false, bindings
      * are buffers, and constants are copied to buffers when a program is loaded. */
     bool host_memory;
-    /** Returns a buffer of so many bytes, all zeros, or NULL after an error in *e. */
+    /** Returns a buffer of so many bytes, all zeros, or NULL after an error in *e that says how many there were to be. */
     struct engine_buffer *(*buffer_create)(struct engine *en, size_t bytes, struct error *e);
     void (*buffer_free)(struct engine *en, struct engine_buffer *b);
     /** Returns a buffer that is memory of the application's from offset on, which it says by a handle of the machine's, or NULL

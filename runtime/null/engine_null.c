@@ -84,7 +84,7 @@ static struct engine_buffer *null_buffer_create(struct engine *en, size_t bytes,
         if (b)
             free(b->data);
         free(b);
-        error_out_of_memory(e);
+        error_set(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
         return NULL;
     }
     b->base = (struct engine_buffer){(engine_address)(number + 1) << OFFSET_BITS, bytes, 0};

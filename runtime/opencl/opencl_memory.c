@@ -147,7 +147,7 @@ struct engine_buffer *opencl_buffer_create(struct engine *en, size_t bytes, stru
     } else if (code != CL_SUCCESS) {
         opencl_failed(o, call, code, e);
     }
-    error_out_of_memory(e); /* unless it is known why */
+    error_set(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes); /* unless it is known why */
     return NULL;
 }
 

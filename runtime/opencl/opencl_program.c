@@ -377,8 +377,10 @@ static bool build_claimed(struct team *t)
     sigset_t all, before;
 
     make_jobs(t, processors);
-    t->helpers = t->job_count < processors ? t->job_count : processors;
-    t->helpers = (t->helpers < BUILDERS_MAX ? t->helpers : BUILDERS_MAX) - 1;
+    if (!team_stops(t, true)) { /* before anybody begins */
+        t->helpers = t->job_count < processors ? t->job_count : processors;
+        t->helpers = (t->helpers < BUILDERS_MAX ? t->helpers : BUILDERS_MAX) - 1;
+    }
 
     const uint32_t helpers = t->helpers;
     sigfillset(&all);

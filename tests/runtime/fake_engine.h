@@ -101,7 +101,7 @@ static struct engine_buffer *fake_buffer_create(struct engine *en, size_t bytes,
     (void)en;
     struct fake_buffer *b = atomic_load(&fake_out_of_memory) ? NULL : calloc(1, sizeof *b + bytes);
     if (!b) {
-        error_out_of_memory(e);
+        error_set(e, WNNStatus_UnknownError, "there is no memory for %zu bytes", bytes);
         return NULL;
     }
     b->base.bytes = bytes;

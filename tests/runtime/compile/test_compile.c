@@ -103,15 +103,21 @@ static void check(WNNGraph graph, const char *body, int seed)
     results_free(&want);
 }
 
-static WNNContext new_context(const char *debug, uint32_t threads)
+static WNNContext new_context_on(WNNEngine engine, const char *debug, uint32_t threads)
 {
     WNNContextOptions o = WNN_CONTEXT_OPTIONS_INIT;
     WNNContext c;
 
+    o.engine = engine;
     o.debug = WNN_STR(debug);
     o.threadCount = threads;
     assert_int_equal(wnnCreateContext(&o, &c), WNNStatus_Success);
     return c;
+}
+
+static WNNContext new_context(const char *debug, uint32_t threads)
+{
+    return new_context_on(WNNEngine_Auto, debug, threads);
 }
 
 static WNNGraph build(WNNContext c, const char *body)
@@ -168,9 +174,10 @@ static struct library_step *hooked_step_create(struct engine *en, struct node *c
     return hooked_base->library->step_create(en, nodes, count, shares_output, user, e);
 }
 
+/* Of the processor, where the library takes the network's convolutions and matmuls for sure. */
 static WNNContext new_hooked_context(int refuse_from, int refuse_count)
 {
-    WNNContext c = new_context("", 1);
+    WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
 
     hooked_base = c->engine->functions;
     hooked = *hooked_base;
@@ -311,11 +318,12 @@ static void on_release(void const *data, size_t bytes, void *userdata1, void *us
     released++;
 }
 
-/* Lent bytes at an odd address, read by a kernel at run time; and lent weights, which are packed and given back at build. */
+/* Lent bytes at an odd address, read by a kernel at run time; and lent weights, which are packed and given back at build.  A
+ * device has copies of both. */
 static void lent_constants_are_read_or_given_back(void **state)
 {
     (void)state;
-    WNNContext c = new_context("", 1);
+    WNNContext c = new_context_on(WNNEngine_Cpu, "", 1);
     struct tensor_type vector = {.type = WNNOperandDataType_Float32, .rank = 1, .dims = {4}};
     struct tensor_type matrix = {.type = WNNOperandDataType_Float32, .rank = 2, .dims = {32, 32}};
     struct graph *g = graph_create();

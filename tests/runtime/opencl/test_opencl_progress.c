@@ -140,7 +140,7 @@ static void test_the_callback_ends_a_build(void **state)
         assert_false(wnnContextIsLost(context));
         const unsigned built = fake->calls("BuildProgram") - before;
         wnnGraphRelease(new_graph(context, body));
-        assert_true(call == 1 || (built > 0 && w.last > 0));
+        assert_true(call == 1 ? built == 0 && w.last == 0 : call == 2 || (built > 0 && w.last > 0));
         wnnContextRelease(context);
         assert_nothing_is_left("");
     }
@@ -170,7 +170,7 @@ static void test_a_search_for_the_kernel_ends(void **state)
 {
     char *body = chains(FEW);
     WNNContext context = new_context();
-    struct watch w = {.end_at = 2};
+    struct watch w = {.end_at = 3}; /* before anything, before the program, before its first kernel alone */
     struct error e;
     WNNGraph graph;
 
@@ -225,7 +225,7 @@ static void test_waiting_for_another_thread_ends(void **state)
     fake->hold_compiler(false);
     pthread_join(thread, NULL);
     assert_int_equal(first.status, WNNStatus_Success);
-    assert_int_equal(first.watch.calls, 1);
+    assert_true(first.watch.calls >= 1);
     assert_false(first.watch.wrong || second.watch.wrong);
     wnnGraphRelease(first.graph);
     wnnContextRelease(context);
