@@ -21,10 +21,22 @@ static void errors_are_printed(void **state)
     assert_printed("largest element the same in ");
     assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --quiet", WEBNN_RUN), 0);
     assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
+    /* The model is read twice, and both times its input is the file's. */
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int8 --quiet --output y=y.npy", WEBNN_RUN), 0);
+    assert_int_equal(run("%s dense.webnn --input x=y.npy --quantize-weights int8", WEBNN_RUN), 0);
+    assert_printed("y with quantized weights: largest error ");
     write_text("small.webnn", "webnn_graph \"small\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 4] @scalar(1); } "
                               "nodes { y = matmul(x, w); } outputs { y; } }");
     assert_int_equal(run("%s small.webnn --quantize-weights int4", WEBNN_RUN), 0);
     assert_printed("no weights were quantized: no matmul has constant ones that are large enough");
+}
+
+static void a_precision_without_effect_is_noted(void **state)
+{
+    (void)state;
+    write_model();
+    assert_int_equal(run("%s dense.webnn --random 1 --precision int8 --engine cpu --debug isa=baseline", WEBNN_RUN), 0);
+    assert_printed("webnn-run: note: the precision that was asked for has no effect: ");
 }
 
 static void wrong_formats_are_refused(void **state)
@@ -60,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_printed),
+        cmocka_unit_test(a_precision_without_effect_is_noted),
         cmocka_unit_test(wrong_formats_are_refused),
         cmocka_unit_test(objects_have_quantized_weights),
     };
