@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* --quantize-weights: webnn-run prints the error that it makes, and webnnc's object computes the same. */
+#include "support/processor.h"
 #include "tools/tool_support.h"
 
 /* A chain of two matmuls with weights of 256 x 256; */
@@ -62,6 +63,17 @@ static void objects_have_quantized_weights(void **state)
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         assert_int_equal(run("%s dense.webnn -o dense.so --library %s --quantize-weights int4", WEBNNC, libraries[i]), 0);
         assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
+        assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
+    }
+    /* So do objects and saved graphs whose other operands are rounded, where processors multiply bytes. */
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --output y=want.npy --quiet "
+                         "--save dense.wnn",
+                         WEBNN_RUN),
+                     0);
+    assert_int_equal(run("%s dense.wnn --random 1 --compare y=want.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && processor_multiplies_bytes(); i++) {
+        assert_int_equal(
+            run("%s dense.webnn -o dense.so --library %s --quantize-weights int4 --precision int8", WEBNNC, libraries[i]), 0);
         assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
     }
     assert_int_equal(run("%s ./dense.so --quantize-weights int4", WEBNN_RUN), 1);
