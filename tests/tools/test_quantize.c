@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* --quantize-weights: webnn-run prints the error that it makes, and webnnc's object computes the same. */
+#include "support/processor.h"
 #include "tools/tool_support.h"
 
 /* A chain of two matmuls with weights of 256 x 256; */
@@ -21,10 +22,22 @@ static void errors_are_printed(void **state)
     assert_printed("largest element the same in ");
     assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --quiet", WEBNN_RUN), 0);
     assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
+    /* The model is read twice, and both times its input is the file's. */
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int8 --quiet --output y=y.npy", WEBNN_RUN), 0);
+    assert_int_equal(run("%s dense.webnn --input x=y.npy --quantize-weights int8", WEBNN_RUN), 0);
+    assert_printed("y with quantized weights: largest error ");
     write_text("small.webnn", "webnn_graph \"small\" v1 { inputs { x: f32[1, 4]; } consts { w: f32[4, 4] @scalar(1); } "
                               "nodes { y = matmul(x, w); } outputs { y; } }");
     assert_int_equal(run("%s small.webnn --quantize-weights int4", WEBNN_RUN), 0);
     assert_printed("no weights were quantized: no matmul has constant ones that are large enough");
+}
+
+static void a_precision_without_effect_is_noted(void **state)
+{
+    (void)state;
+    write_model();
+    assert_int_equal(run("%s dense.webnn --random 1 --precision int8 --engine cpu --debug isa=baseline", WEBNN_RUN), 0);
+    assert_printed("webnn-run: note: the precision that was asked for has no effect: ");
 }
 
 static void wrong_formats_are_refused(void **state)
@@ -52,6 +65,17 @@ static void objects_have_quantized_weights(void **state)
         assert_printed("quantized 1 matrices, 0.26 MB, to 0.04 MB");
         assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
     }
+    /* So do objects and saved graphs whose other operands are rounded, where processors multiply bytes. */
+    assert_int_equal(run("%s dense.webnn --random 1 --quantize-weights int4 --precision int8 --output y=want.npy --quiet "
+                         "--save dense.wnn",
+                         WEBNN_RUN),
+                     0);
+    assert_int_equal(run("%s dense.wnn --random 1 --compare y=want.npy --atol 0 --rtol 0", WEBNN_RUN), 0);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && processor_multiplies_bytes(); i++) {
+        assert_int_equal(
+            run("%s dense.webnn -o dense.so --library %s --quantize-weights int4 --precision int8", WEBNNC, libraries[i]), 0);
+        assert_int_equal(run("%s ./dense.so --random 1 --compare y=want.npy --atol 1e-5 --rtol 1e-5", WEBNN_RUN), 0);
+    }
     assert_int_equal(run("%s ./dense.so --quantize-weights int4", WEBNN_RUN), 1);
     assert_printed("--quantize-weights");
 }
@@ -60,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_printed),
+        cmocka_unit_test(a_precision_without_effect_is_noted),
         cmocka_unit_test(wrong_formats_are_refused),
         cmocka_unit_test(objects_have_quantized_weights),
     };
