@@ -9,20 +9,21 @@
 
 static const unsigned char in[4] = {1, 2, 3, 200}, turned[4] = {0, 3, 2, 201};
 
+/* Returns whether a probe ends well and gives `out`. */
 static bool agrees(WNNContext context, const unsigned char *out)
 {
+    unsigned char got[sizeof in];
     const struct opencl_probe p = {.definitions = "",
                                    .text = "__kernel void webnn_probe() {}",
                                    .items = 1,
                                    .in = in,
-                                   .out = out,
                                    .in_bytes = sizeof in,
-                                   .out_bytes = sizeof in};
+                                   .out_bytes = sizeof got};
 
-    return opencl_probe_agrees(opencl_of(context->engine), &p);
+    return opencl_probe_run(opencl_of(context->engine), &p, got) && !memcmp(got, out, sizeof got);
 }
 
-static void test_a_probe_compares_what_is_computed(void **state)
+static void test_a_probe_gives_what_is_computed(void **state)
 {
     WNNContext context = new_context();
 
@@ -113,7 +114,7 @@ static void test_an_instruction_that_does_not_multiply_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_probe_compares_what_is_computed),
+        cmocka_unit_test(test_a_probe_gives_what_is_computed),
         cmocka_unit_test(test_every_call_of_a_probe_may_fail),
         cmocka_unit_test(test_an_instruction_that_does_not_multiply_is_none),
     };
