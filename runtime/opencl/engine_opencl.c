@@ -76,7 +76,7 @@ static const struct target *opencl_target(struct engine *en, struct error *e)
 
     (void)e;
     opencl_library_start(o);
-    opencl_dots_start(o);
+    opencl_probe_instructions(o);
     return &o->target;
 }
 
@@ -187,7 +187,6 @@ struct engine *engine_opencl_create(const struct opencl_choice *choice, const st
         o->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;
         o->base.accelerated = o->device.kind != WNNDeviceKind_Cpu;
         opencl_cache_open(o, choice->cache, choice->ignore_environment);
-        opencl_matrix_start(o);
         opencl_tuning_load(o);
         o->target.compact.panel_columns = o->device.facts.panel_columns;
         opencl_record_start(o);

@@ -130,7 +130,7 @@ struct engine_opencl {
     cl_context context;
     cl_command_queue queue; /* in order */
     bool shared;            /* both are the application's */
-    bool dots_known;        /* device.facts.dots is; under library.lock */
+    bool probed;            /* device.facts has what probes tell; under library.lock */
     pthread_mutex_t lock;
     char *folder;         /* of what is kept on disk, or NULL if there is none */
     bool keeps_programs;  /* in that folder */
@@ -220,11 +220,15 @@ struct opencl_probe {
 
 /** Compiles and runs the kernel once, and reads what it has written into `out`.  Returns whether all went well. */
 bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *p, void *out);
+/** Finds out which instructions the device has, if that is not known yet, for its facts.  Any thread. */
+void opencl_probe_instructions(struct engine_opencl *o);
 
-/* ---- opencl_dots.c ---- */
+/* ---- opencl_dots.c and opencl_matrix.c ---- */
 
-/** Finds out how the device multiplies bytes, if that is not known yet, and sets device.facts.dots.  Any thread. */
-void opencl_dots_start(struct engine_opencl *o);
+/** Finds out how the device multiplies bytes, and sets device.facts.dots. */
+void opencl_find_dots(struct engine_opencl *o);
+/** Finds out whether the device multiplies matrices of float16, and sets device.facts.matrix. */
+void opencl_find_matrix(struct engine_opencl *o);
 
 /* ---- opencl_share.c ---- */
 
@@ -312,11 +316,6 @@ void opencl_cache_trim(const char *folder, uint64_t bytes);
 unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
 /** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */
 cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char *binary, size_t bytes);
-
-/* ---- opencl_matrix.c ---- */
-
-/** Finds out whether the device has matrix instructions, for its facts.  Programs can be built. */
-void opencl_matrix_start(struct engine_opencl *o);
 
 /* ---- opencl_tuning.c ---- */
 

@@ -2,9 +2,7 @@
 /*
  * Finds out how a device multiplies bytes (struct gpu_facts.dots).
  *
- * The device's maker and extensions say what may be tried; a probe on known numbers decides.  It takes the driver's compiler a
- * moment, so that it happens when a graph is built first, or when a saved one multiplies bytes, and never on devices that have
- * no such instruction.
+ * The device's maker and extensions say what may be tried; a probe on known numbers decides (opencl_probe.c).
  */
 #ifdef WEBNN_OPENCL
 #include "runtime/opencl/internal.h"
@@ -83,18 +81,13 @@ static enum gpu_dots find_dots(const struct engine_opencl *o)
     return GPU_DOTS_NONE;
 }
 
-void opencl_dots_start(struct engine_opencl *o)
+void opencl_find_dots(struct engine_opencl *o)
 {
-    pthread_mutex_lock(&o->library.lock);
-    if (!o->dots_known) {
-        o->device.facts.dots = find_dots(o);
-        if (!o->device.facts.dots && o->base.debug->flags & DEBUG_PREFER_DOTS)
-            o->device.facts.dots = GPU_DOTS_PLAIN;
-        o->target.rounds_operands = o->base.precision == WNNPrecision_Int8 && o->device.facts.dots;
-        if (o->target.rounds_operands)
-            o->base.exact = NULL;
-        o->dots_known = true;
-    }
-    pthread_mutex_unlock(&o->library.lock);
+    o->device.facts.dots = find_dots(o);
+    if (!o->device.facts.dots && o->base.debug->flags & DEBUG_PREFER_DOTS)
+        o->device.facts.dots = GPU_DOTS_PLAIN;
+    o->target.rounds_operands = o->base.precision == WNNPrecision_Int8 && o->device.facts.dots;
+    if (o->target.rounds_operands)
+        o->base.exact = NULL;
 }
 #endif

@@ -26,7 +26,7 @@ static double probe(const struct engine_opencl *o)
     return opencl_probe_run(o, &p, sums) ? opencl_matrix_probe_error(sums) : 0;
 }
 
-void opencl_matrix_start(struct engine_opencl *o)
+void opencl_find_matrix(struct engine_opencl *o)
 {
     cl_uint vendor = 0;
 

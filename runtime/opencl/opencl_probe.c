@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Asks a device to compute something: compiles a text and runs its kernel once on known numbers.
+ * Asks a device to compute something: compiles a text and runs its kernel once on known numbers.  That takes the driver's
+ * compiler a moment, so that it happens when a graph is built first, or when a saved one needs it.
  *
  * A device may list an extension, or take an instruction, and yet compute something else, which whoever asks finds out.
  * Anything that goes wrong means that it does not: a program that does not build, a call that fails.  Nothing is said about
@@ -74,5 +75,16 @@ bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *
     }
     o->api->ReleaseKernel(kernel);
     return good;
+}
+
+void opencl_probe_instructions(struct engine_opencl *o)
+{
+    pthread_mutex_lock(&o->library.lock);
+    if (!o->probed) {
+        opencl_find_dots(o);
+        opencl_find_matrix(o);
+        o->probed = true;
+    }
+    pthread_mutex_unlock(&o->library.lock);
 }
 #endif

@@ -103,7 +103,7 @@ static cl_program build_source(struct engine_opencl *o, const char *text, const 
     cl_int code = CL_SUCCESS;
 
     if (strstr(text, "DOT4(")) { /* perhaps a saved graph's, before any was built */
-        opencl_dots_start(o);
+        opencl_probe_instructions(o);
         parts[0] = opencl_dot_definition(o->device.facts.dots);
     }
     cl_program program = o->api->CreateProgramWithSource(o->context, 3, parts, NULL, &code);

@@ -74,6 +74,7 @@ void opencl_tuning_load(struct engine_opencl *o)
 
 struct gpu_facts *opencl_device_facts(struct engine *en)
 {
+    opencl_probe_instructions(opencl_of(en));
     return &opencl_of(en)->device.facts;
 }
 
