@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A model is known by its folder's files: their names, sizes and times, because the weights may lie beside the ONNX file under
- * any name.  So nothing of it has to be read, and a file that was changed is another model.
+ * A model is known by the names, sizes and times of its files, so that nothing of it has to be read.  Weights may lie beside
+ * the ONNX file under any name: whatever begins as its name does, and every file of some size in its folder, counts as the
+ * model's.
  */
 #include "examples/text/kept.h"
 
@@ -14,6 +15,8 @@
 #include <sys/stat.h>
 
 #include "frontend/io/file.h"
+
+enum { LARGE_BYTES = 64 << 10 };
 
 static uint64_t add_bytes(uint64_t hash, const void *data, size_t bytes)
 {
@@ -34,19 +37,27 @@ static uint64_t add_number(uint64_t hash, uint64_t number)
     return add_bytes(hash, &number, sizeof number);
 }
 
-/* Adds the files of a folder in whatever order they come, without compiled graphs, which may be kept beside the model. */
-static uint64_t add_folder(uint64_t hash, const char *folder)
+static bool ends_with(const char *name, const char *end)
 {
+    const size_t length = strlen(name), end_length = strlen(end);
+
+    return length >= end_length && !strcmp(name + length - end_length, end);
+}
+
+/* Adds the files of a model in whatever order they come, without compiled graphs, which may be kept beside it. */
+static uint64_t add_files(uint64_t hash, const char *folder, const char *model)
+{
+    const size_t stem = strcspn(model, ".");
     const uint64_t start = hash;
     const struct dirent *entry;
     DIR *dir = opendir(folder);
 
     while (dir && (entry = readdir(dir))) {
-        const size_t length = strlen(entry->d_name);
         char *path = file_join(folder, entry->d_name);
         struct stat s;
 
-        if (path && (length < 4 || strcmp(entry->d_name + length - 4, ".wnn") != 0) && !stat(path, &s) && S_ISREG(s.st_mode)) {
+        if (path && !ends_with(entry->d_name, ".wnn") && !stat(path, &s) && S_ISREG(s.st_mode) &&
+            (s.st_size >= LARGE_BYTES || !strncmp(entry->d_name, model, stem))) {
             uint64_t file = add_text(start, entry->d_name);
 
             file = add_number(file, (uint64_t)s.st_size);
@@ -68,8 +79,8 @@ char *kept_path(WNNContext context, const struct decoder_options *o, uint32_t ca
 
     hash = add_text(hash, model ? model : o->path);
     if (slash) {
-        slash[slash == model] = '\0';
-        hash = add_folder(hash, model);
+        *slash = '\0';
+        hash = add_files(hash, slash == model ? "/" : model, slash + 1);
     }
     free(model);
     wnnContextGetDevice(context, &device);

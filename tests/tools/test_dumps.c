@@ -103,7 +103,7 @@ static void stages_of_convolutions_read_back(void **state)
     assert_int_equal(run("grep -q '@winograd(' dump/*.webnn"), 0);
     assert_int_equal(run("grep -q '@kernel(' dump/*finish-clusters.webnn"), 0);
     assert_int_equal(run("test -s dump/graph0-*-finish-clusters.safetensors"), 0);
-    check_stages(write_convolutions, "--debug no-library,isa=baseline", "--atol 1e-5 --rtol 1e-4", 6);
+    check_stages(write_convolutions, "--engine cpu --debug no-library,isa=baseline", "--atol 1e-5 --rtol 1e-4", 6);
 }
 
 static void stages_of_recurrent_networks_read_back(void **state)
