@@ -2,9 +2,9 @@
 /*
  * Declares what the printer's files share.  Each file calls only those behind it in this list: print.c (functions, index
  * spaces), print_stages.c, print_matrix.c, print_tile.c (with print_tile.h), print_block.c, print_point.c (phases, loops,
- * stores), print_window.c, print_reduce.c, print_value.c, print_number.c, print_function.c, print_lanes.c and print_operation.c.
- * Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with need_ declare what an expression refers to,
- * where that is not declared yet.
+ * stores), print_window.c, print_reduce.c, print_value.c, print_number.c, print_function.c, print_lanes.c and
+ * print_operation.c.  Functions that begin with put_ write OpenCL C to p->out.  Functions that begin with need_ declare what an
+ * expression refers to, where that is not declared yet.
  */
 #ifndef WEBNN_CODEGEN_OPENCL_INTERNAL_H_
 #define WEBNN_CODEGEN_OPENCL_INTERNAL_H_

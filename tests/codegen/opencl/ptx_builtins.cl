@@ -23,5 +23,6 @@ float4 F convert_float4(int4 a) { return __builtin_convertvector(a, float4); }
 float4 F convert_float4(float4 a) { return a; }
 float4 F vload4(size_t i, const float *p) { return (float4)(p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3]); }
 void F vstore4(float4 v, size_t i, float *p) { p[4 * i] = v.x, p[4 * i + 1] = v.y, p[4 * i + 2] = v.z, p[4 * i + 3] = v.w; }
+void F vstore4(float4 v, size_t i, __global float *p) { p[4 * i] = v.x, p[4 * i + 1] = v.y, p[4 * i + 2] = v.z, p[4 * i + 3] = v.w; }
 
 #undef F
