@@ -18,7 +18,8 @@
 --small          small sizes and short times, for devices that are processors
 --json FILE      everything that was found, written anew after each part; --draw FILE prints the report of such a file again
 
-Exit status 1 if a test failed or no device was found.
+Exit status 1 if a test failed, a part broke off, or no device was found; 2 if nothing failed, but a test took so long that it was
+ended: it may hang, or the time may have been too short.
 """
 import argparse
 import concurrent.futures
@@ -191,7 +192,7 @@ def part_device(m, found):
     found["opencl"] = m.run_python("gpu_reference.py", ["opencl", size, m.a.device, loader], 60)
     found["program"] = m.choose_launcher()["out"].strip()[:200]
     listed = m.run_program("webnn-run", ["--list-devices"], 60)
-    found["engine"] = {"devices": [line for line in listed["out"].splitlines() if line.strip()][:16], "rc": listed["rc"]}
+    found["engine"] = {"devices": re.findall(r"^\s*\d.*$", listed["out"], re.M)[:16], "rc": listed["rc"]}
     smi = shutil.which("nvidia-smi") or "/usr/bin/nvidia-smi"
     if os.path.exists(smi):
         query = "--query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,power.limit"
@@ -421,9 +422,17 @@ def report(found):
     return lines
 
 
-def has_failed(found):
-    tests = [*found.get("tests", {}).values(), found.get("random", {}), found.get("conformance", {})]
-    return any(t.get("failed") for t in tests) or not found.get("engine", {"devices": [1]})["devices"]
+def tests_of(found):
+    return [*found.get("tests", {}).values(), found.get("random", {}), found.get("conformance", {}),
+            *found.get("conformance", {}).get("bad", {}).values()]
+
+
+def status_of(found):
+    """Returns the exit status."""
+    tests = tests_of(found)
+    if any(t.get("failed") for t in tests) or found.get("errors") or not found.get("engine", {"devices": [1]})["devices"]:
+        return 1
+    return 2 if any(t.get("state") == "ended" for t in tests) else 0
 
 
 # ---- command line
@@ -507,7 +516,7 @@ def main():
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
     print("\n".join(report(found)), flush=True)
-    return int(has_failed(found))
+    return status_of(found)
 
 
 if __name__ == "__main__":

@@ -101,11 +101,14 @@ class OnAGpu(unittest.TestCase):
             self.assertIn(part, text)
         self.assertEqual(gpu_check.report({})[0], "webnn on a GPU: ")
 
-    def test_only_failures_make_the_run_fail(self):
+    def test_failures_and_hangs_make_the_run_fail(self):
         passed, failed, ended = ({"state": s, "failed": n} for s, n in (("passed", 0), ("failed", 1), ("ended", 0)))
-        self.assertFalse(gpu_check.has_failed({"tests": {"a": passed, "b": ended}}))
-        self.assertTrue(gpu_check.has_failed({"tests": {"a": passed}, "random": failed}))
-        self.assertTrue(gpu_check.has_failed({"engine": {"devices": []}}))
+        self.assertEqual(gpu_check.status_of({"tests": {"a": passed}}), 0)
+        self.assertEqual(gpu_check.status_of({"tests": {"a": passed, "b": ended}}), 2)
+        self.assertEqual(gpu_check.status_of({"conformance": {"failed": 0, "bad": {"abs": ended}}}), 2)
+        self.assertEqual(gpu_check.status_of({"tests": {"a": passed, "b": ended}, "random": failed}), 1)
+        self.assertEqual(gpu_check.status_of({"tests": {"a": passed}, "errors": {"speed": "KeyError"}}), 1)
+        self.assertEqual(gpu_check.status_of({"engine": {"devices": []}}), 1)
 
     def test_a_command_ends_at_the_limit_of_the_whole(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -116,11 +116,17 @@ static bool says(const struct probe *p, enum question q, const char *mark)
     return strstr(LLVMGetBufferStart(p->answers[q]), mark) != NULL;
 }
 
+/* Returns whether there is AVX2, on x86-64: masked loads of integers are its own. */
+static bool has_avx2(const struct probe *p)
+{
+    return says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k");
+}
+
 static enum byte_arithmetic bytes_of_answers(const struct probe *p)
 {
     if (!strncmp(p->triple, "aarch64", 7))
         return says(p, SIGNED_BYTES, "sdot") ? BYTES_SIGNED : BYTES_SIGNED_PAIRS;
-    if (strncmp(p->triple, "x86_64", 6) != 0 || !says(p, MASKS32, "%ymm"))
+    if (strncmp(p->triple, "x86_64", 6) != 0 || !has_avx2(p))
         return BYTES_NONE;
     return says(p, MIXED_BYTES, "vpdpbusd") ? BYTES_MIXED : BYTES_MIXED_PAIRS;
 }
@@ -138,9 +144,9 @@ static void describe(const struct probe *p, struct isa *isa)
         .f16 = !says(p, CALLS_HALF, "hfsf2") && !says(p, CALLS_HALF, "h2f"),
         .rounding = !says(p, CALLS_ROUND, "roundeven"),
         .masks = (x86 && says(p, MASKS, "{%k")) || riscv_vectors,
-        .masks32 = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
-        .permutes = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
-        .packs = x86 && (says(p, MASKS32, "vpmaskmovd") || says(p, MASKS32, "{%k")),
+        .masks32 = x86 && has_avx2(p),
+        .permutes = x86 && has_avx2(p),
+        .packs = x86 && has_avx2(p),
         .wide_division = !says(p, CALLS_DIVISION, "uldivmod") && !says(p, CALLS_DIVISION, "udivdi3"),
         .f64 = !says(p, CALLS_DOUBLE, "__aeabi_dadd") && !says(p, CALLS_DOUBLE, "__adddf3"),
         .f64_extremes = !arm && !x86,

@@ -10,7 +10,11 @@
 static const char *const definitions[] = {
     [GPU_DOTS_NONE] = "",
     [GPU_DOTS_PLAIN] = "",
+    /* Headers of compilers declare the function for OpenCL C 2.0 and newer only. */
     [GPU_DOTS_KHR] = "#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable\n"
+                     "#ifndef __opencl_c_integer_dot_product_input_4x8bit_packed\n"
+                     "int __attribute__((overloadable, const)) dot_4x8packed_ss_int(uint, uint);\n"
+                     "#endif\n"
                      "#define DOT4(a, b, c) ((c) + dot_4x8packed_ss_int(as_uint(a), as_uint(b)))\n",
     [GPU_DOTS_ARM] = "#pragma OPENCL EXTENSION cl_arm_integer_dot_product_int8 : enable\n"
                      "#define DOT4(a, b, c) ((c) + arm_dot(as_char4(a), as_char4(b)))\n",

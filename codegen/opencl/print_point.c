@@ -4,7 +4,7 @@
  *
  * The code is straight: it computes the values that do not vary, then phase after phase runs a nest of loops over the REDUCED
  * variables with what varies in it.  Where a work-group shares a row (GPU_ROWS) the loop of each item takes every n-th
- * iteration, and a tree in local memory combines what the items have reduced.
+ * iteration, and what the items have reduced is combined in local memory.
  */
 #include "codegen/opencl/internal.h"
 

@@ -75,7 +75,7 @@ void put_window_guards(struct printer *p)
     put_line(p, "{");
     p->indent++;
     for (uint32_t r = 0; r < k->reduced_count; r++)
-        put_line(p, "const %s x%" PRIu32 " = 0;", type, k->parallel_count + r);
+        put_line(p, "const %s x%" PRIu32 " = %s;", type, k->parallel_count + r, opencl_first_of(p, k->parallel_count + r));
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         uint32_t start = p->starts.exprs[i] + 1 + e->index.count;

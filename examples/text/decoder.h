@@ -26,7 +26,7 @@ struct decoder_options {
     WNNPrecision precision;
     WNNWeightFormat weights;
     WNNEngine engine;
-    const char *device; /**< of the engine for GPUs: a number or a part of its name; NULL: the first */
+    const char *device; /**< of the engine for GPUs: a number or a part of its name; NULL: WEBNN_ENGINE's, or the first */
     const char *folder; /**< keeps compiled graphs for the next start; NULL: none */
 };
 

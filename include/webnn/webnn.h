@@ -68,8 +68,8 @@ typedef struct WNNContextOptions {
     WNNEngine engine;                 /**< where graphs run; NotSupportedError if there is no such machine.  With WNNEngine_Auto
                                        * accelerated and powerPreference count: a GPU is taken where it is expected to be
                                        * faster than the processor (docs/gpu.md) */
-    WNNStringView device;             /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; the first if
-                                       * empty */
+    WNNStringView device;             /**< of WNNEngine_Gpu: the device's number, from 0, or a part of its name; if empty,
+                                       * that of the variable WEBNN_ENGINE, else the first */
     WNNStringView cache;              /**< of WNNEngine_Gpu: the folder of built programs, which must be the user's alone; if
                                        * empty, the variable WEBNN_CACHE's, else webnn in the user's cache folder; "off" for
                                        * none */
@@ -336,8 +336,10 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
 /**
  * Says which engine a file is for that wnnContextLoadGraph is to load: WNNEngine_Gpu if a context on a device wrote it, else
  * WNNEngine_Cpu, also of shared objects.  A program that loads files takes it for WNNContextOptions.engine, because a context
- * that has another one refuses the file.  Only the file's beginning is read.  Fails with DataError if it is absent or no
- * compiled graph, and with NotSupportedError if another version of this library wrote it; then *engine is WNNEngine_Auto.
+ * that has another one refuses the file.  Only the file's beginning is read, and shared objects are not looked into: loading says
+ * whether one is webnnc's.  Fails with TypeError for an empty path or a NULL engine, DataError if the file is absent or neither a
+ * compiled graph nor a shared object, and NotSupportedError for a graph that another version of this library wrote; then *engine
+ * is WNNEngine_Auto.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGetFileEngine(char const *path, WNNEngine *engine);
 /**

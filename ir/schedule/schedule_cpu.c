@@ -436,7 +436,7 @@ static void choose_units(struct schedule *s)
 {
     const struct kernel *k = s->kernel;
     const uint32_t bounded = kernel_find_bounded(k);
-    /* A macro-tile's units follow each other, and the first of them are those that count if a variable is bounded. */
+    /* A macro-tile's units follow each other, and those that count are neighbours if a variable is bounded. */
     const uint32_t fixed = k->macro_tile_vars + (bounded < k->parallel_count);
 
     while (s->unit_var_count < fixed) {

@@ -33,6 +33,9 @@ static uint32_t find_dot(const struct kernel *k)
 
     if (k->parallel_count <= k->macro_tile_vars || !k->reduced_count || k->phase_count != 1)
         return KEXPR_NONE;
+    for (uint32_t r = 0; r < k->reduced_count; r++)
+        if (k->vars[k->parallel_count + r].bounded)
+            return KEXPR_NONE;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *e = &k->exprs[i];
         if (e->op == K_SCAN || (e->op == K_REDUCE && (dot != KEXPR_NONE || e->reduce != KR_DOT)))

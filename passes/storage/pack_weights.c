@@ -299,7 +299,9 @@ static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking
     }
     node_set_input(n, 1, original);
     undo(n, mark);
-    return compact_weights_fold(g, unpacking) && node_fold(g, original->producer) && (pack_floats(g, n, t) || !g->error.status);
+    struct node *last = original->producer; /* `unpacking`, or a cast of what it gives */
+    return compact_weights_fold(g, unpacking) && (last == unpacking || node_fold(g, unpacking)) && node_fold(g, last) &&
+           (pack_floats(g, n, t) || !g->error.status);
 }
 
 static void share(struct value *v, struct constant_pool *pool)

@@ -75,6 +75,8 @@ static const char *unused_precision(const struct engine_cpu *cpu)
         return "the context is deterministic";
     if (cpu->base.precision == WNNPrecision_Int8)
         return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
+    if (!cpu->library)
+        return "the context has no library";
     return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
 }
 

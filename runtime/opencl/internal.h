@@ -7,7 +7,7 @@
  *   programs.lock    guards the table of programs
  *   watch.lock       guards the list of what the watching thread waits for
  *   loss.lock        guards the reason why the device is lost
- *   library.lock     guards the start of oneDNN, and finding out how bytes are multiplied
+ *   library.lock     guards the start of oneDNN, and what probes tell of the device; programs of probes are built under it
  * programs.lock and watch.lock are never taken together with lock; loss.lock may be taken inside any of them; library.lock is
  * taken first.
  */
@@ -227,6 +227,8 @@ void opencl_probe_instructions(struct engine_opencl *o);
 
 /** Finds out how the device multiplies bytes, and sets device.facts.dots. */
 void opencl_find_dots(struct engine_opencl *o);
+/** Returns what goes before opencl_prelude in a program of that text; "" for nothing.  Any thread. */
+const char *opencl_definitions_of(struct engine_opencl *o, const char *text);
 /** Finds out whether the device multiplies matrices of float16, and sets device.facts.matrix. */
 void opencl_find_matrix(struct engine_opencl *o);
 

@@ -86,8 +86,16 @@ void opencl_find_dots(struct engine_opencl *o)
     o->device.facts.dots = find_dots(o);
     if (!o->device.facts.dots && o->base.debug->flags & DEBUG_PREFER_DOTS)
         o->device.facts.dots = GPU_DOTS_PLAIN;
-    o->target.rounds_operands = o->base.precision == WNNPrecision_Int8 && o->device.facts.dots;
+    o->target.rounds_operands = o->base.precision == WNNPrecision_Int8 && o->device.facts.dots && !o->base.deterministic;
     if (o->target.rounds_operands)
         o->base.exact = NULL;
+}
+
+const char *opencl_definitions_of(struct engine_opencl *o, const char *text)
+{
+    if (!strstr(text, "DOT4("))
+        return "";
+    opencl_probe_instructions(o); /* the text may be a saved graph's, before any was built */
+    return opencl_dot_definition(o->device.facts.dots);
 }
 #endif

@@ -97,15 +97,11 @@ static char *join_texts(const struct opencl_wanted *const *wanted, uint32_t coun
 /* Returns NULL after an error in *e; *refused says that it is the compiler's. */
 static cl_program build_source(struct engine_opencl *o, const char *text, const char *step, bool *refused, struct error *e)
 {
-    const char *parts[] = {"", opencl_prelude, text};
+    const char *parts[] = {opencl_definitions_of(o, text), opencl_prelude, text};
     struct error ignored = {.status = WNNStatus_Success};
     char log[LOG_BYTES], name[24];
     cl_int code = CL_SUCCESS;
 
-    if (strstr(text, "DOT4(")) { /* perhaps a saved graph's, before any was built */
-        opencl_probe_instructions(o);
-        parts[0] = opencl_dot_definition(o->device.facts.dots);
-    }
     cl_program program = o->api->CreateProgramWithSource(o->context, 3, parts, NULL, &code);
     if (code != CL_SUCCESS) {
         opencl_failed(o, "clCreateProgramWithSource", code, e);

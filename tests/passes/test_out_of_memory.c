@@ -77,11 +77,37 @@ static void winograd_may_fail(void **state)
     }
 }
 
+/* Compact weights, rounded to float16, become floats where the question whether one kernel unpacks them fails. */
+static void compact_weights_may_fail(void **state)
+{
+    struct target t = fake_target;
+    const struct debug_options none = {0};
+    const struct pass_options o = {.target = &t, .debug = &none};
+    bool done = false;
+
+    (void)state;
+    t.unpacks_weights = t.compact.small = true;
+    for (long n = 0; !done; n++) {
+        struct graph *g = parse_body("inputs { x: f16[4, 64]; } consts { w: i8[64, 48] @scalar(3); s: f16[2, 48] @scalar(0.5); "
+                                     "z: i8[2, 48] @scalar(1); } nodes { b = dequantizeLinear(w, s, z); y = matmul(x, b); } "
+                                     "outputs { y; }");
+
+        allocations_fail_after(n);
+        done = passes_run(g, &o);
+        bool all_made = allocations_stop_failing();
+        assert_true(done || g->error.status);
+        done = done && all_made;
+        graph_free(g);
+        assert_true(n < 100000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(winograd_may_fail),
+        cmocka_unit_test(compact_weights_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

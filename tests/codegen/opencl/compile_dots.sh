@@ -31,7 +31,7 @@ compile() { # KIND OPTION ...
 program plain
 compile plain -target spir64 -fsyntax-only
 program khr
-compile khr -target spir64 -fsyntax-only -D__opencl_c_integer_dot_product_input_4x8bit_packed=1
+compile khr -target spir64 -fsyntax-only
 program arm
 compile arm -target spir64 -fsyntax-only -Dcl_arm_integer_dot_product_int8=1
 
