@@ -81,7 +81,7 @@ bool convert_long(struct call *c, napi_value value, const char *what, int32_t *o
 
 bool convert_bytes(struct call *c, napi_value value, const char *what, size_t *out)
 {
-    const double most = SIZE_MAX < 0x1p53 ? (double)SIZE_MAX : 0x1p53 - 1; /* integers that JavaScript's numbers hold */
+    const double most = sizeof(size_t) < sizeof(uint64_t) ? UINT32_MAX : 0x1p53 - 1; /* integers that numbers hold */
     double number;
 
     if (!to_number(c, value, &number) || !enforce_range(c, number, what, 0, most, &number))

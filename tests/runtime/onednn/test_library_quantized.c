@@ -230,7 +230,10 @@ static void filters_that_are_computed_need_results(void **state)
     assert_int_equal(takes_filters(28, 64, 64, false, 0), exact);
     assert_false(takes_filters(28, 64, 1, false, 1)); /* the library has no zero point for filters */
     assert_false(takes_filters(28, 64, 1, true, 0));
-    library_compare(library, &(struct target){.isa.vector_bits = 512, .cache_bytes = 1 << 20, .thread_count = TEST_THREADS});
+    library_compare(library, &(struct target){.isa.vector_bits = 512,
+                                              .bfloat16_rate = library->bfloat16,
+                                              .cache_bytes = 1 << 20,
+                                              .thread_count = TEST_THREADS});
     assert_false(takes_filters(3, 64, 1, false, 0));
     assert_int_equal(takes_filters(28, 64, 1, false, 0), exact);
     assert_false(takes_filters(8, 64, 4, false, 0));
