@@ -336,10 +336,10 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphSave(WNNGraph graph, char const *path)
 /**
  * Says which engine a file is for that wnnContextLoadGraph is to load: WNNEngine_Gpu if a context on a device wrote it, else
  * WNNEngine_Cpu, also of shared objects.  A program that loads files takes it for WNNContextOptions.engine, because a context
- * that has another one refuses the file.  Only the file's beginning is read, and shared objects are not looked into: loading says
- * whether one is webnnc's.  Fails with TypeError for an empty path or a NULL engine, DataError if the file is absent or neither a
- * compiled graph nor a shared object, and NotSupportedError for a graph that another version of this library wrote; then *engine
- * is WNNEngine_Auto.
+ * that has another one refuses the file.  Only the file's beginning is read, and shared objects are not looked into: loading
+ * says whether one is webnnc's.  Fails with TypeError for an empty path or a NULL engine, DataError if the file is absent or
+ * neither a compiled graph nor a shared object, and NotSupportedError for a graph that another version of this library wrote;
+ * then *engine is WNNEngine_Auto.
  */
 WNN_EXPORT WNN_MUST_USE WNNStatus wnnGetFileEngine(char const *path, WNNEngine *engine);
 /**
