@@ -3,6 +3,7 @@
  * The compiler around the emitter: targets, sharing of structures, lifetime of code, threads, dumps, debugging aids, errors.
  */
 #include "codegen/kernels.h"
+#include "support/close.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -125,7 +126,7 @@ static void structures_are_shared(void **state)
         x[i] = (float)(i - 5), y[i] = -77;
     run(g[1], again[1], x, y);
     for (int i = 0; i < 100; i++)
-        assert_float_equal(y[i], i < 9 ? fabsf(x[i] * 3) : -77, 0);
+        assert_close(y[i], i < 9 ? fabsf(x[i] * 3) : -77, 0);
     codegen_kernels_free(second);
 
     /* Everything is gone: it is compiled anew. */
@@ -194,7 +195,7 @@ static void tiles_are_part_of_the_key(void **state)
         const int64_t rows = sizes[i][0], columns = sizes[i][1], line = rows + sizes[i][2];
         run(f[i], k[i], x, y);
         for (int64_t j = 0; j < rows * columns; j++)
-            assert_float_equal(y[j / rows * line + j % rows], (float)(j % rows * columns + j / rows), 0);
+            assert_close(y[j / rows * line + j % rows], (float)(j % rows * columns + j / rows), 0);
         kernel_free(k[i]);
     }
     codegen_kernels_free(unit);
@@ -224,7 +225,7 @@ static void many_structures_are_compiled_at_once(void **state)
     for (int i = 0; i < N; i++) {
         run(f[i], k[i], x, y);
         for (int j = 0; j < 50; j++)
-            assert_float_equal(y[j], -(x[j] * (float)(i + 1) + x[j]), 0);
+            assert_close(y[j], -(x[j] * (float)(i + 1) + x[j]), 0);
         kernel_free(k[i]);
     }
     codegen_kernels_free(unit);

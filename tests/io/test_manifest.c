@@ -14,6 +14,7 @@
 #include "frontend/io/file.h"
 #include "frontend/io/manifest.h"
 #include "frontend/model/model.h"
+#include "support/close.h"
 
 static WNNContext context;
 static char folder[] = "/tmp/webnn-manifest-XXXXXX";
@@ -280,7 +281,7 @@ static void cases_are_loaded(void **state)
             assert_memory_equal(c.inputs[0].array.data, values, sizeof values);
             assert_int_equal(c.output_count, 1);
             assert_string_equal(c.outputs[0].name, "y");
-            assert_float_equal(c.outputs[0].atol, 0.5, 0);
+            assert_close(c.outputs[0].atol, 0.5, 0);
         }
         manifest_case_free(&c);
         manifest_close(m);

@@ -16,6 +16,7 @@
 
 #include "ir/graph/ir.h"
 #include "onnx/net.h"
+#include "support/close.h"
 
 enum { I32 = 6, F16 = 10, BATCH = 2, HEADS = 3, SIZE = 8, LENGTH = 5, PAST = 4, MOST = 2048 };
 
@@ -67,7 +68,7 @@ static void check_attention(bool heads_first)
                 for (int i = 0; i < SIZE; i++) {
                     const int row = heads_first ? (b * HEADS + h) * LENGTH + s : (b * LENGTH + s) * HEADS + h;
                     want[i] /= sum;
-                    assert_float_equal(f16_to_f32(d.y16[row * SIZE + i]), want[i], fabs(want[i]) * 0x1p-11 + 1e-5);
+                    assert_close(f16_to_f32(d.y16[row * SIZE + i]), want[i], fabs(want[i]) * 0x1p-11 + 1e-5);
                 }
             }
 }

@@ -17,6 +17,7 @@
 
 #include "ir/graph/ir.h"
 #include "onnx/net.h"
+#include "support/close.h"
 #include "support/device.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, F16 = 10, MOST = 4096 };
@@ -253,7 +254,7 @@ static void check_dequantized(int way, bool blocks)
                 want += (double)a[m * K + k] * w;
                 magnitude += fabs((double)a[m * K + k] * w);
             }
-            assert_float_equal(f16_to_f32(out[m * N + j]), want, magnitude * (K + 3) * 0x1p-24 + fabs(want) * 0x1p-11);
+            assert_close(f16_to_f32(out[m * N + j]), want, magnitude * (K + 3) * 0x1p-24 + fabs(want) * 0x1p-11);
         }
     free(in);
     free(small);
@@ -368,7 +369,7 @@ static void check_cache(const struct attention_data *d, const struct attention_c
                 else
                     head_of(d, c, which ? d->v : d->k, KV_HEADS, b, p - past_of(c, b), h, which == 0, want);
                 for (int i = 0; i < SIZE; i++)
-                    assert_float_equal(have[i], want[i], 1e-6);
+                    assert_close(have[i], want[i], 1e-6);
             }
 }
 
@@ -406,8 +407,8 @@ static void check_attention(const struct attention_data *d, const struct attenti
                         want[i] += weight * values[(row + p) * SIZE + i];
                 }
                 for (int i = 0; i < SIZE; i++)
-                    assert_float_equal(d->y[((b * c->length + s) * HEADS + h) * SIZE + i], want[i] / total,
-                                       1e-5 + (c->half ? fabs(want[i] / total) * 0x1p-11 : 0)); /* rounded once */
+                    assert_close(d->y[((b * c->length + s) * HEADS + h) * SIZE + i], want[i] / total,
+                                 1e-5 + (c->half ? fabs(want[i] / total) * 0x1p-11 : 0)); /* rounded once */
             }
 }
 

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "onnx/net.h"
+#include "support/close.h"
 
 enum { U8 = 2, I8 = 3, I32 = 6, MOST = 8192 };
 
@@ -367,9 +368,9 @@ static void recurrent_steps_equal_the_operator(void **unused)
                 free(t);
             }
             for (int64_t i = 0; i < STEPS * n * BATCH * H; i++)
-                assert_float_equal(y[0][i], y[1][i], 1e-5);
+                assert_close(y[0][i], y[1][i], 1e-5);
             for (int64_t i = 0; i < n * BATCH * H; i++)
-                assert_float_equal(last[0][i], last[1][i], 1e-5);
+                assert_close(last[0][i], last[1][i], 1e-5);
         }
 }
 
@@ -610,15 +611,15 @@ static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
         variance = square - mean * mean;
         for (size_t i = 0; i < SIZE; i++) {
             double s = (double)sum[r * SIZE + i];
-            assert_float_equal(y[r * SIZE + i], (s - mean) / sqrt(variance + 0.5) * (double)gamma[i] + (double)beta[i], 1e-5);
-            assert_float_equal(again[r * SIZE + i], y[r * SIZE + i], 1e-6);
-            assert_float_equal(z[r * SIZE + i], s / sqrt(square + 0.5) * (double)gamma[i], 1e-5);
+            assert_close(y[r * SIZE + i], (s - mean) / sqrt(variance + 0.5) * (double)gamma[i] + (double)beta[i], 1e-5);
+            assert_close(again[r * SIZE + i], y[r * SIZE + i], 1e-6);
+            assert_close(z[r * SIZE + i], s / sqrt(square + 0.5) * (double)gamma[i], 1e-5);
         }
         for (size_t c = 0; c < ROWS; c++) {
             double want = 0;
             for (size_t i = 0; i < SIZE; i++)
                 want += 3 * (double)x[r * SIZE + i] * (double)skip[c * SIZE + i];
-            assert_float_equal(p[r * ROWS + c], want, 1e-4);
+            assert_close(p[r * ROWS + c], want, 1e-4);
         }
     }
     free_net(t);

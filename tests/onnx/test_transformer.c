@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "onnx/net.h"
+#include "support/close.h"
 #include "support/device.h"
 
 enum { I32 = 6, MOST = 1024, BATCH = 2, HEADS = 3, SIZE = 4, V_SIZE = 5, LENGTH = 3, WIDTH = HEADS * SIZE };
@@ -98,13 +99,13 @@ static void check_attention(const struct attention_case *c)
                         want[i] += weight * key_or_value(c, 1, b, h, p, i);
                 }
                 for (int i = 0; i < V_SIZE; i++)
-                    assert_float_equal(d.y[((b * LENGTH + s) * HEADS + h) * V_SIZE + i], want[i] / sum, 1e-5);
+                    assert_close(d.y[((b * LENGTH + s) * HEADS + h) * V_SIZE + i], want[i] / sum, 1e-5);
             }
     for (int which = 0; which < 2; which++)
         for (int row = 0; row < BATCH * HEADS * total; row++)
             for (int i = 0, size = which ? V_SIZE : SIZE; i < size; i++)
-                assert_float_equal(d.present[which][row * size + i],
-                                   key_or_value(c, which, row / total / HEADS, row / total % HEADS, row % total, i), 1e-6);
+                assert_close(d.present[which][row * size + i],
+                             key_or_value(c, which, row / total / HEADS, row / total % HEADS, row % total, i), 1e-6);
 }
 
 /* Adds an input and its buffer, if the case has it, and its name or "-" to the node's inputs. */
@@ -285,13 +286,12 @@ static void check_packed(const struct packed_case *c)
                         sum += weight;
                         want += weight * projected(c, 2, b, h, p, i);
                     }
-                    assert_float_equal(a.y[((b * LENGTH + s) * HEADS + h) * c->value_size + i], want / sum, 1e-5);
+                    assert_close(a.y[((b * LENGTH + s) * HEADS + h) * c->value_size + i], want / sum, 1e-5);
                 }
     for (int i = 0; c->past && i < 2 * BATCH * HEADS * total * SIZE; i++) {
         const int row = i / SIZE, head = row / total;
-        assert_float_equal(a.present[i],
-                           projected(c, 1 + head / HEADS / BATCH, head / HEADS % BATCH, head % HEADS, row % total, i % SIZE),
-                           1e-5);
+        assert_close(a.present[i],
+                     projected(c, 1 + head / HEADS / BATCH, head / HEADS % BATCH, head % HEADS, row % total, i % SIZE), 1e-5);
     }
 }
 
@@ -433,7 +433,7 @@ static void rotate(const struct rotary_case *c)
             want[second] = sine * (double)x[row * SIZE + first] + cosine * (double)x[row * SIZE + second];
         }
         for (int i = 0; i < SIZE; i++)
-            assert_float_equal(y[row * SIZE + i], want[i], 1e-6);
+            assert_close(y[row * SIZE + i], want[i], 1e-6);
     }
     free_net(t);
     free(t);
@@ -493,12 +493,12 @@ static void embed(bool segments, bool mask, bool positions)
         for (int i = 0; i < NUMBERS; i++) {
             want[i] = (double)words[ids[row]][i] + (double)at[place][i] + (segments ? (double)kind[kinds[row]][i] : 0);
             mean += want[i] / NUMBERS;
-            assert_float_equal(sum[row][i], want[i], 1e-6);
+            assert_close(sum[row][i], want[i], 1e-6);
         }
         for (int i = 0; i < NUMBERS; i++)
             variance += (want[i] - mean) * (want[i] - mean) / NUMBERS;
         for (int i = 0; i < NUMBERS; i++)
-            assert_float_equal(y[row][i], (want[i] - mean) / sqrt(variance + 0.25) * (double)gamma[i] + (double)beta[i], 1e-5);
+            assert_close(y[row][i], (want[i] - mean) / sqrt(variance + 0.25) * (double)gamma[i] + (double)beta[i], 1e-5);
     }
     free_net(t);
     free(t);
@@ -556,7 +556,7 @@ static void multiply_transposed(int bits)
         for (int k = 0; k < 5; k++)
             want += 2 * (double)x[stored(left, bits & 1, bits & 4, b, row, k)] *
                     (double)y[stored(right, bits & 2, bits & 8, b, k, column)];
-        assert_float_equal(z[i], want, 1e-5);
+        assert_close(z[i], want, 1e-5);
     }
     free_net(t);
     free(t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Constants of a builder: copied, lent, scalars that are cast, and constant tensors. */
 #include "frontend/builder/builder_support.h"
+#include "support/close.h"
 
 /* ---- constants ---- */
 
@@ -25,7 +26,7 @@ static void constants_are_copied(void **state)
     c = wnnGraphBuilderConstant(f.b, &d, data, sizeof(data));
     assert_false(wnnOperandIsError(c));
     data[0] = 99; /* a copy was taken */
-    assert_float_equal(((const float *)c->value->constant->data)[0], 1, 0);
+    assert_close(((const float *)c->value->constant->data)[0], 1, 0);
     assert_refused(&f, wnnGraphBuilderConstant(f.b, &d, data, sizeof(data) - 1), WNNStatus_TypeError,
                    "constant: the buffer has 23 bytes, the descriptor asks for 24");
     assert_refused(&f, wnnGraphBuilderConstant(f.b, &d, data, sizeof(data) + 1), WNNStatus_TypeError, "25 bytes");
@@ -121,7 +122,7 @@ static void scalars_are_cast(void **state)
 
     (void)state;
     start(&f);
-    assert_float_equal(scalar_of(&f, WNNOperandDataType_Float32, wnnNumber(0.1)).f32, 0.1f, 0);
+    assert_close(scalar_of(&f, WNNOperandDataType_Float32, wnnNumber(0.1)).f32, 0.1f, 0);
     assert_int_equal(scalar_of(&f, WNNOperandDataType_Float16, wnnNumber(1.5)).f16, 0x3E00);
     assert_int_equal(scalar_of(&f, WNNOperandDataType_Int8, wnnNumber(1000)).i8, 127);
     assert_int_equal(scalar_of(&f, WNNOperandDataType_Uint8, wnnNumber(-3)).u8, 0);

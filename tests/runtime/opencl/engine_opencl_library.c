@@ -17,6 +17,7 @@
 #include "random/random.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
+#include "support/close.h"
 #include "support/graphs.h"
 #include "support/intel_layer_faults.h"
 
@@ -419,7 +420,7 @@ static bool fail_call(WNNContext context, long n, const float *right)
     layer->fail_after(-1);
     if (status == WNNStatus_Success)
         for (size_t i = 0; i < 77; i++)
-            assert_float_equal(out[i], right[i], 1e-4);
+            assert_close(out[i], right[i], 1e-4);
     else if (status != WNNStatus_OperationError)
         fail_msg("call %ld (%s): %s", n, failed, wnnStatusGetName(status));
     if (graph)
@@ -428,7 +429,7 @@ static bool fail_call(WNNContext context, long n, const float *right)
     if (graph && wnnGraphCompute(graph, 1, &in, 1, &to) != WNNStatus_Success)
         fail_msg("call %ld (%s) still fails: %s", n, failed, wnnGetLastErrorMessage().data);
     for (size_t i = 0; graph && i < 77; i++)
-        assert_float_equal(out[i], right[i], 1e-4);
+        assert_close(out[i], right[i], 1e-4);
     sample_free(&s);
     if (graph)
         wnnGraphRelease(graph);

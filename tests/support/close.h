@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Compares numbers with a tolerance. */
+#ifndef TESTS_SUPPORT_CLOSE_H_
+#define TESTS_SUPPORT_CLOSE_H_
+
+#include <math.h>
+
+/** Fails unless two numbers are equal or at most that far apart.  cmocka's assert_float_equal takes NaN for equal to anything. */
+#define assert_close(a, b, tolerance)                                                                                          \
+    do {                                                                                                                       \
+        const double close_a = (a), close_b = (b);                                                                             \
+        if (!(close_a == close_b || fabs(close_a - close_b) <= (tolerance)))                                                   \
+            fail_msg("%.9g is not %.9g", close_a, close_b);                                                                    \
+    } while (0)
+
+#endif
