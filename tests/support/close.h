@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/** Fails unless two numbers are equal or at most that far apart.  cmocka's assert_float_equal takes NaN for equal to anything. */
+/** Fails unless two numbers are equal or at most that far apart.  cmocka's assert_float_equal takes NaN for equal to any
+ * number. */
 #define assert_close(a, b, tolerance)                                                                                          \
     do {                                                                                                                       \
         const double close_a = (a), close_b = (b);                                                                             \
