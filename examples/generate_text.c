@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -323,7 +324,9 @@ static bool find_tokenizer(struct program *p)
 
     if (path && !ok)
         fail("%s", message);
-    if (!path && !p->values[O_TOKENS])
+    if (!path && access(p->path, F_OK) != 0)
+        fail("there is no %s", p->path);
+    else if (!path && !p->values[O_TOKENS])
         fail("there is no tokenizer.json beside %s or one folder above; --tokenizer names one", p->path);
     free(path);
     return ok || (!path && p->values[O_TOKENS]);
