@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/** Fails unless two numbers are equal or at most that far apart.  cmocka's assert_float_equal takes NaN for equal to any
+/** Fails unless two numbers are equal or at most that far apart.  cmocka's own comparison of floats takes NaN for equal to any
  * number. */
 #define assert_close(a, b, tolerance)                                                                                          \
     do {                                                                                                                       \
