@@ -245,7 +245,7 @@ static void a_precision_without_effect_is_logged(void **state)
         {WNNPrecision_Float32, false, "isa=baseline", NULL},
         {WNNPrecision_Int8, false, "isa=baseline", "multiplies no bytes"},
         {WNNPrecision_Bf16, false, "isa=baseline", "no arithmetic of bfloat16"},
-        {WNNPrecision_Bf16, false, "no-library", "no arithmetic of bfloat16"},
+        {WNNPrecision_Bf16, false, "no-library", "the context has no library"},
         {WNNPrecision_Int8, true, "", "deterministic"},
     };
 
