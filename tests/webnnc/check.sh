@@ -420,7 +420,7 @@ check_levels() {
         run_model lenet 1 ./some
     done
     run_rounded "" vpmaddwd --library none
-    run_rounded "" vpmaddwd --library onednn
+    run_rounded "" vpmaddwd --library onednn --cc "$cc"
     need qemu-x86_64
     run_rounded "qemu-x86_64 -cpu Haswell" vpmaddwd --library none
     run_rounded "qemu-x86_64 -cpu qemu64" vpmaddwd --library none
