@@ -10,13 +10,13 @@
 --device D       a number or a part of a name, as --engine gpu:D has it (default: the first)
 --libs FOLDER    libraries that the programs need and the machine may lack.  Those of gcc (in its folder gcc) and of C (in libc) are
                  used only where the machine's own are not there or are older than the programs need.  No other program sees them
---work FOLDER    where built programs are kept (default: a temporary folder, so that everything is built anew)
+--work FOLDER    where built programs are kept (default: a temporary folder, so that everything is rebuilt)
 --seconds S      the limit of all (default 450).  What does not fit into the rest of it is left out, and what takes longer is
                  ended; the report comes in any case
 --every N        of the conformance cases each N-th (default 16)
 --only A,B --skip A,B   parts: %(parts)s
 --small          small sizes and short times, for devices that are processors
---json FILE      everything that was found, written anew after each part; --draw FILE prints the report of such a file again
+--json FILE      everything that was found, rewritten after each part; --draw FILE prints the report of such a file again
 
 Exit status 1 if a test failed, a part broke off, or no device was found; 2 if nothing failed, but a test took so long that it was
 ended: it may hang, or the time may have been too short.

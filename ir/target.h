@@ -13,7 +13,7 @@
 
 #include "ir/graph/ir.h"
 
-/** Says by what instructions sums of products of bytes are computed, four products to a lane of 32 bits. */
+/** Says by what instructions dot products of bytes are computed, four products to a lane of 32 bits. */
 enum byte_arithmetic {
     BYTES_NONE,        /* by none: such numbers are multiplied as floats */
     BYTES_MIXED,       /* unsigned times signed, added to a lane (vpdpbusd of AVX512_VNNI and AVX-VNNI) */

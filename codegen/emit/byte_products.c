@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Emits sums of products of bytes. */
+/* Emits dot products of bytes. */
 #include "codegen/emit/byte_products.h"
 
 #include "codegen/emit/byte_words.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits sums of products of bytes: register tiles whose operands are 8-bit integers before they are scaled (struct
+ * Emits dot products of bytes: register tiles whose operands are 8-bit integers before they are scaled (struct
  * byte_products in ir/schedule/schedule.h).  An accumulator has 32 bits, and one instruction adds four products to it.
  */
 #ifndef WEBNN_CODEGEN_EMIT_BYTE_PRODUCTS_H_

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits sums of products of bytes.
+ * Emits dot products of bytes.
  *
  * Where products are added up by twos, a sum of pairs of 16 bits stays one as long as that fits: such sums are `narrow`.  Bytes
  * whose pairs do not fit are multiplied as numbers of 16 bits on x86, and on AArch64 pairs become 32 bits at once.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Emits the arithmetic of words of four bytes: sums of products by the instructions that a processor has for them (enum
+ * Emits the arithmetic of words of four bytes: dot products by the instructions that a processor has for them (enum
  * byte_arithmetic in ir/target.h).  All of them are exact.
  */
 #ifndef WEBNN_CODEGEN_EMIT_BYTE_WORDS_H_
