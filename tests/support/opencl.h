@@ -16,7 +16,6 @@ static struct {
     cl_context context;
     cl_command_queue queue;
     struct gpu_facts facts;
-    const char *prefix;       /* what programs that come now begin with, a literal, or NULL */
     struct gpu_choice choice; /* what schedules must be like */
     enum gpu_shape last;      /* shape of the kernel that ran last */
     bool last_matrix;         /* it had tiles of matrix instructions */
@@ -25,7 +24,6 @@ static struct {
     /* Programs are kept by their source: kernels of one structure are built once. */
     struct opencl_program {
         char *source;
-        const char *prefix;
         cl_program program;
     } *programs;
     size_t program_count;
@@ -70,14 +68,14 @@ GRAPHS_UNUSED static void opencl_end(void)
 /** Returns the program of a source, built if it is new, or NULL after printing why the compiler refuses it. */
 static cl_program opencl_program(const char *source)
 {
-    const char *parts[] = {opencl.prefix ? opencl.prefix : "", opencl_prelude, source};
+    const char *parts[] = {opencl_prelude, source};
     cl_program program;
     cl_int error;
 
     for (size_t i = 0; i < opencl.program_count; i++)
-        if (opencl.programs[i].prefix == opencl.prefix && !strcmp(opencl.programs[i].source, source))
+        if (!strcmp(opencl.programs[i].source, source))
             return opencl.programs[i].program;
-    program = clCreateProgramWithSource(opencl.context, 3, parts, NULL, &error);
+    program = clCreateProgramWithSource(opencl.context, 2, parts, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
     if (clBuildProgram(program, 1, &opencl.device, opencl_options, NULL, NULL) != CL_SUCCESS) {
         static char log[1 << 16];
@@ -87,7 +85,7 @@ static cl_program opencl_program(const char *source)
         return NULL;
     }
     opencl.programs = realloc(opencl.programs, (opencl.program_count + 1) * sizeof *opencl.programs);
-    opencl.programs[opencl.program_count++] = (struct opencl_program){strdup(source), opencl.prefix, program};
+    opencl.programs[opencl.program_count++] = (struct opencl_program){strdup(source), program};
     return program;
 }
 

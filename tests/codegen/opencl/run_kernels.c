@@ -273,13 +273,13 @@ static void checked_vectors_agree(void **state)
     uint32_t failed = 0;
 
     (void)state;
-    opencl.prefix = "#define CHECKED_VECTORS\n";
+    opencl.before = "#define CHECKED_VECTORS\n";
     for (size_t i = 0; i < sizeof checked / sizeof *checked; i++)
         if (!agrees(&checked[i], &checked[i].choices[0])) {
             print_error("%s\n", checked[i].name);
             failed++;
         }
-    opencl.prefix = NULL;
+    opencl.before = NULL;
     assert_int_equal(failed, 0);
 }
 
