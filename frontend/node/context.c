@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Implements ML and MLContext. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,22 +195,29 @@ failed:
     return NULL;
 }
 
+/** Says in *out whether value is a GPUDevice of a WebGPU implementation that the program has. */
+static bool convert_is_gpu_device(struct call *c, napi_value value, bool *out)
+{
+    napi_value answer;
+
+    *out = false;
+    if (!is_object(c, value))
+        return true;
+    answer = intrinsic_call(c->environment, INTRINSIC_IS_GPU_DEVICE, 1, &value);
+    return answer && convert_boolean(c, answer, out);
+}
+
 static napi_value ml_create_context(napi_env env, napi_callback_info info)
 {
-    napi_value given[ARGUMENTS_MAX], is_device, result = NULL;
+    napi_value given[ARGUMENTS_MAX], result = NULL;
     WNNContextOptions options;
-    bool is_gpu_device = false;
+    bool is_gpu_device;
     struct call c;
 
     if (!call_begin(&c, env, info, given))
         return NULL;
-    if (!call_receiver(&c, INTERFACE_ML))
+    if (!call_receiver(&c, INTERFACE_ML) || !convert_is_gpu_device(&c, given[0], &is_gpu_device))
         return call_end(&c, NULL);
-    if (c.count > 0 && is_object(&c, given[0])) {
-        is_device = intrinsic_call(c.environment, INTRINSIC_IS_GPU_DEVICE, 1, given);
-        if (!is_device || !convert_boolean(&c, is_device, &is_gpu_device))
-            return call_end(&c, NULL);
-    }
     if (is_gpu_device)
         throw_status(&c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
     else if (convert_context_options(&c, given[0], &options)) /* Node-API fills what is absent with undefined */
@@ -326,6 +334,53 @@ static napi_value context_create_constant_tensor(napi_env env, napi_callback_inf
         wnnContextCreateConstantTensorAsync(o->native.context, &descriptor, data.data, data.length, callback);
     }
     return call_end(&c, promise);
+}
+
+/* ---- WebGPU: no GPUDevice has memory that this library could share, so no tensor is exportable ---- */
+
+/** Throws what comes first in both methods: the context is lost. */
+static bool require_live(struct call *c, const struct object *context)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "%s: the context is lost", c->name);
+    return !wnnContextIsLost(context->native.context) || throw_status(c, WNNStatus_InvalidStateError, WNN_STR(text));
+}
+
+static napi_value context_create_exportable_tensor(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX];
+    WNNTensorDescriptor descriptor;
+    bool is_gpu_device;
+    struct object *o;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    o = call_receiver(&c, INTERFACE_CONTEXT);
+    if (!o || !call_requires(&c, 2) || !convert_tensor_descriptor(&c, given[0], &descriptor) ||
+        !convert_is_gpu_device(&c, given[1], &is_gpu_device))
+        return call_end(&c, NULL);
+    if (!is_gpu_device)
+        throw_type(&c, "gpuDevice is not a GPUDevice");
+    else if (require_live(&c, o))
+        throw_status(&c, WNNStatus_NotSupportedError,
+                     WNN_STR("createExportableTensor: tensors on a GPUDevice are not supported; createTensor makes others"));
+    return call_end(&c, NULL);
+}
+
+static napi_value context_export_to_gpu(napi_env env, napi_callback_info info)
+{
+    napi_value given[ARGUMENTS_MAX];
+    struct object *o;
+    struct call c;
+
+    if (!call_begin(&c, env, info, given))
+        return NULL;
+    o = call_receiver(&c, INTERFACE_CONTEXT);
+    if (o && call_requires(&c, 1) && object_require(&c, given[0], INTERFACE_TENSOR, "tensor") && require_live(&c, o))
+        throw_type(&c, "tensor was not created by createExportableTensor of this context");
+    return call_end(&c, NULL);
 }
 
 /* ---- reading and writing tensors ---- */
@@ -548,6 +603,8 @@ const struct member context_members[] = {
     {"dispatch", context_dispatch, 3, false, false, NULL},
     {"createTensor", context_create_tensor, 1, false, true, NULL},
     {"createConstantTensor", context_create_constant_tensor, 2, false, true, NULL},
+    {"createExportableTensor", context_create_exportable_tensor, 2, false, true, NULL},
+    {"exportToGPU", context_export_to_gpu, 1, false, false, NULL},
     {"readTensor", context_read_tensor, 1, false, true, NULL},
     {"writeTensor", context_write_tensor, 2, false, false, NULL},
     {"opSupportLimits", context_op_support_limits, 0, false, false, NULL},

@@ -113,10 +113,24 @@ test('objects of another context are refused', async () => {
   await assert.rejects(a.context.readTensor(b.output), TypeError);
 });
 
-test('a GPUDevice is not supported', async () => {
+test('a GPUDevice is not supported, and no tensor is exportable', async () => {
+  const { context, output } = await smallGraph();
+  const { output: other } = await smallGraph();
+  for (const wrong of [undefined, null, 1, {}, context])
+    await assert.rejects(context.createExportableTensor(f32(2), wrong), { name: 'TypeError', message: /gpuDevice is not a GPUDevice/ });
+  await assert.rejects(context.createExportableTensor(f32(2)), TypeError);
+  for (const wrong of [undefined, {}, context, output, other])
+    assert.throws(() => context.exportToGPU(wrong), TypeError);
   globalThis.GPUDevice = class GPUDevice {};
   try {
-    await assert.rejects(ml.createContext(new globalThis.GPUDevice()), { name: 'NotSupportedError' });
+    const device = new globalThis.GPUDevice();
+    await assert.rejects(ml.createContext(device), { name: 'NotSupportedError' });
+    await assert.rejects(context.createExportableTensor({ ...f32(2), dataType: 'none' }, device), TypeError);
+    await assert.rejects(context.createExportableTensor(f32(2), device), { name: 'NotSupportedError' });
+    context.destroy();
+    await assert.rejects(context.createExportableTensor(f32(2), device), isInvalidState);
+    assert.throws(() => context.exportToGPU(output), isInvalidState);
+    assert.throws(() => context.exportToGPU({}), TypeError);
   } finally {
     delete globalThis.GPUDevice;
   }
