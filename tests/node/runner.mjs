@@ -15,7 +15,7 @@ fs.mkdirSync(path.join(root, 'webnn', 'resources'), { recursive: true });
 fs.symlinkSync(path.join(suite, 'resources'), path.join(root, 'resources'));
 fs.writeFileSync(path.join(root, 'webnn', 'resources', 'shared.js'), 'const shared = 5;');
 fs.writeFileSync(path.join(root, 'rules.json'),
-  JSON.stringify({ rules: [{ file: 'mixed', test: '^fails', message: 'expected 2', reason: 'an example' }] }));
+  JSON.stringify({ rules: [{ test: '^fails', message: 'expected 2|mine', reason: 'an example' }, { test: 'set-up|harness', message: 'no set-up', reason: 'another' }] }));
 
 function write(file, text) {
   fs.writeFileSync(path.join(root, `webnn/${file}.https.any.js`), text);
@@ -36,13 +36,28 @@ test(() => assert_equals(shared, 5), 'passes');
 promise_test(async () => assert_true(await navigator.ml.createContext() instanceof MLContext), 'has navigator.ml');
 test(() => assert_equals(1, location.search === '?gpu' ? 2 : 1), 'fails for one variant');
 test(() => assert_equals(1, 3), 'is wrong');
+test(() => assert_equals(1, 2), '[optional] fails with a prefix');
 `);
   const { status, total, results, stdout } = run('mixed');
   assert.equal(status, 1);
-  assert.deepEqual(total, { pass: 5, expected: 1, skip: 0, fail: 2 });
+  assert.deepEqual(total, { pass: 5, expected: 3, skip: 0, fail: 2 });
   assert.deepEqual(results.map(({ variant }) => variant), ['?cpu', '?gpu']);
   assert.match(stdout, /fail: is wrong/);
   assert.equal(results[1].tests.find(({ name }) => name.startsWith('fails')).expected, 'an example');
+});
+
+test('a set-up that fails as expected excuses the tests that it keeps from running; a strict run wants every rule needed', () => {
+  write('set-up', `promise_setup(async () => { throw new Error('no set-up'); });
+promise_test(async () => {}, 'does not run');`);
+  const { status, total, unneeded } = run('set-up');
+  assert.deepEqual(total, { pass: 0, expected: 2, skip: 0, fail: 0 });
+  assert.deepEqual(unneeded, ['an example']);
+  assert.equal(status, 1); // nothing has passed
+  write('set-up-no-more', `test(() => {}, 'passes'); test(() => assert_equals(1, 2), 'fails');`);
+  assert.equal(run('set-up-no-more').status, 0);
+  const strict = run('set-up-no-more', '--strict');
+  assert.equal(strict.status, 1);
+  assert.match(strict.stdout, /no test needs this rule: another/);
 });
 
 test('files that throw, end, exit and crash fail, and the others go on; a variant can be chosen', () => {

@@ -20,6 +20,7 @@ a folder with its folders resources, interfaces and webnn.  A PATTERN is a part 
   --jobs N               so many processes at once (default: the number of processors)
   --timeout SECONDS      for one file (default: 120; files with META timeout=long: six times as many)
   --package FOLDER       the package to test (default: WEBNN_NODE_PACKAGE, else the folder above this program)
+  --strict               a rule of the expectations that no test needs is a failure, too
   --quiet                prints failures and the sum only
 
 Exit status: 0 if all tests passed or failed as expected, 1 if not, 2 for a wrong command line.
@@ -36,15 +37,15 @@ function parseArguments(given) {
   const options = {
     variant: '', expectations: path.join(here, 'expectations.json'), json: undefined,
     jobs: os.availableParallelism?.() ?? os.cpus().length, timeout: 120,
-    package: process.env.WEBNN_NODE_PACKAGE ?? path.dirname(here), quiet: false, root: undefined, patterns: [],
+    package: process.env.WEBNN_NODE_PACKAGE ?? path.dirname(here), quiet: false, strict: false, root: undefined, patterns: [],
   };
   for (let i = 0; i < given.length; i++) {
     const name = /^--([a-z]+)$/.exec(given[i])?.[1];
     if (name === 'help') {
       process.stdout.write(usage);
       process.exit(0);
-    } else if (name === 'quiet') {
-      options.quiet = true;
+    } else if (name === 'quiet' || name === 'strict') {
+      options[name] = true;
     } else if (name === undefined) {
       if (options.root === undefined)
         options.root = path.resolve(given[i]);
@@ -115,19 +116,19 @@ function findRuns({ root, patterns, variant }) {
 
 // ---------------------------------------------------------------------------------------------- expectations
 
-// Rules are [{file, test, message, reason}], the first three of which are regular expressions; absent ones match everything.
+// Rules are [{test, message, reason}], the first two of which are regular expressions; an absent one matches everything.  The name
+// of a test counts without the prefix that says whether the specification requires its data types and ranks.
 function readExpectations(name) {
   return JSON.parse(fs.readFileSync(name, 'utf8')).rules.map((rule) => {
     if (!rule.reason)
       fail(`a rule in ${name} has no reason`);
-    const matches = ['file', 'test', 'message'].map((key) => new RegExp(rule[key] ?? '', 'u'));
-    return { matches, reason: rule.reason, used: 0 };
+    return { test: new RegExp(rule.test ?? '', 'u'), message: new RegExp(rule.message ?? '', 'u'), reason: rule.reason, used: 0 };
   });
 }
 
-function expectedReason(rules, file, test) {
-  const values = [file, test.name, test.message ?? ''];
-  const rule = rules.find(({ matches }) => matches.every((expression, i) => expression.test(values[i])));
+function expectedReason(rules, { name, message }) {
+  const plain = name.replace(/^\[(required|optional)\] /, '');
+  const rule = rules.find((each) => each.test.test(plain) && each.message.test(message ?? ''));
   if (rule)
     rule.used++;
   return rule?.reason;
@@ -173,14 +174,17 @@ const OUTCOMES = ['pass', 'fail', 'timeout', 'notrun', 'skip'];
 function judge(run, rules) {
   const sum = { pass: 0, expected: 0, skip: 0, fail: 0 };
   const failures = [];
-  const tests = run.harness.status === 0 ? run.tests : [...run.tests, { name: '(harness)', ...run.harness }];
+  const tests = run.harness.status === 0 ? run.tests : [{ name: '(harness)', ...run.harness }, ...run.tests];
+  let setUp; // why a file's set-up fails as expected, so that its tests do not run
   for (const test of tests) {
     test.outcome = OUTCOMES[test.status] ?? 'fail';
     if (test.outcome === 'pass' || test.outcome === 'skip') {
       sum[test.outcome]++;
       continue;
     }
-    test.expected = expectedReason(rules, run.file, test);
+    test.expected = (test.outcome === 'notrun' ? setUp : undefined) ?? expectedReason(rules, test);
+    if (test.name === '(harness)')
+      setUp = test.expected;
     if (test.expected) {
       sum.expected++;
     } else {
@@ -218,13 +222,16 @@ async function main() {
     }
   };
   await Promise.all(Array.from({ length: Math.min(options.jobs, runs.length) }, worker));
+  const unneeded = rules.filter(({ used }) => used === 0).map(({ reason }) => reason);
   if (options.json) {
     results.sort((a, b) => (a.file + a.variant < b.file + b.variant ? -1 : 1));
-    fs.writeFileSync(options.json, JSON.stringify({ total, results }, undefined, 1));
+    fs.writeFileSync(options.json, JSON.stringify({ total, unneeded, results }, undefined, 1));
   }
   console.log(`${runs.length} runs of files: ${total.pass} passed, ${total.fail} failed, ${total.expected} failed as expected, ` +
     `${total.skip} skipped`);
-  process.exitCode = total.fail === 0 && total.pass > 0 ? 0 : 1;
+  for (const reason of options.strict ? unneeded : [])
+    console.log(`no test needs this rule: ${reason}`);
+  process.exitCode = total.fail === 0 && total.pass > 0 && !(options.strict && unneeded.length > 0) ? 0 : 1;
 }
 
 await main();
