@@ -7,33 +7,10 @@
 
 #include "frontend/onnx/internal.h"
 
-/** Calls visit for every name that a node reads, also from within its bodies (which may see everything around them). */
-static bool for_each_name(const Onnx__NodeProto *node, bool (*visit)(void *user, const char *name), void *user)
-{
-    for (size_t i = 0; i < node->n_input; i++)
-        if (node->input[i] && *node->input[i] && !visit(user, node->input[i]))
-            return false;
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        const Onnx__AttributeProto *a = node->attribute[i];
-
-        for (size_t g = 0; g < a->n_graphs + (a->g != NULL); g++) {
-            const Onnx__GraphProto *graph = g < a->n_graphs ? a->graphs[g] : a->g;
-
-            for (size_t k = 0; k < graph->n_node; k++)
-                if (!for_each_name(graph->node[k], visit, user))
-                    return false;
-            for (size_t k = 0; k < graph->n_output; k++)
-                if (graph->output[k]->name && !visit(user, graph->output[k]->name))
-                    return false;
-        }
-    }
-    return true;
-}
-
 struct order {
     const struct onnx_map *producers; /* name to 1 + index */
     size_t node;                      /* whose names are visited */
-    bool sorted;
+    bool sorted, out_of_memory;
     struct edge {
         size_t next; /* of the same producer, 1 + index; 0: the last */
         size_t consumer;
@@ -42,12 +19,22 @@ struct order {
     size_t *first, *waits; /* per node: its consumers, how many values it waits for */
 };
 
-/** Notes what one name says about the order. */
-static bool visit(void *user, const char *name)
-{
-    struct order *o = user;
-    size_t producer = (size_t)(uintptr_t)onnx_map_get(o->producers, name, NULL);
+/** Holds the names that a body defines; a read of them is none of a value around it, whatever that is called. */
+struct body {
+    const struct body *outer;
+    struct onnx_map names;
+};
 
+/** Notes what one name says about the order. */
+static bool visit(struct order *o, const struct body *body, const char *name)
+{
+    size_t producer = name && *name ? (size_t)(uintptr_t)onnx_map_get(o->producers, name, NULL) : 0;
+
+    for (bool found = false; producer && body; body = body->outer) {
+        onnx_map_get(&body->names, name, &found);
+        if (found)
+            return true;
+    }
     if (!producer)
         return true;
     producer--;
@@ -59,6 +46,7 @@ static bool visit(void *user, const char *name)
         size_t capacity = o->edge_capacity ? 2 * o->edge_capacity : 256;
         struct edge *edges = realloc(o->edges, capacity * sizeof *edges);
 
+        o->out_of_memory = !edges;
         if (!edges)
             return false;
         o->edges = edges;
@@ -68,6 +56,54 @@ static bool visit(void *user, const char *name)
     o->first[producer] = ++o->edge_count;
     o->waits[o->node]++;
     return true;
+}
+
+static bool define(struct order *o, struct body *body, const char *name)
+{
+    o->out_of_memory = name && onnx_map_add(&body->names, name, body) < 0;
+    return !o->out_of_memory;
+}
+
+/** Notes the names of inputs, initializers and results of a body. */
+static bool define_all(struct order *o, struct body *body, const Onnx__GraphProto *graph)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < graph->n_input; i++)
+        ok = define(o, body, graph->input[i]->name);
+    for (size_t i = 0; ok && i < graph->n_initializer; i++)
+        ok = define(o, body, graph->initializer[i]->name);
+    for (size_t i = 0; ok && i < graph->n_sparse_initializer; i++)
+        ok = !graph->sparse_initializer[i]->values || define(o, body, graph->sparse_initializer[i]->values->name);
+    for (size_t k = 0; ok && k < graph->n_node; k++)
+        for (size_t i = 0; ok && i < graph->node[k]->n_output; i++)
+            ok = define(o, body, graph->node[k]->output[i]);
+    return ok;
+}
+
+/** Visits every name that a node reads, also from within its bodies, which may see everything around them. */
+static bool visit_node(struct order *o, const struct body *outer, const Onnx__NodeProto *node)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < node->n_input; i++)
+        ok = visit(o, outer, node->input[i]);
+    for (size_t i = 0; i < node->n_attribute; i++) {
+        const Onnx__AttributeProto *a = node->attribute[i];
+
+        for (size_t g = 0; ok && g < a->n_graphs + (a->g != NULL); g++) {
+            const Onnx__GraphProto *graph = g < a->n_graphs ? a->graphs[g] : a->g;
+            struct body body = {.outer = outer};
+
+            ok = define_all(o, &body, graph);
+            for (size_t k = 0; ok && k < graph->n_node; k++)
+                ok = visit_node(o, &body, graph->node[k]);
+            for (size_t k = 0; ok && k < graph->n_output; k++)
+                ok = visit(o, &body, graph->output[k]->name);
+            onnx_map_free(&body.names);
+        }
+    }
+    return ok;
 }
 
 /** Maps every name to the one node that produces it. */
@@ -98,7 +134,7 @@ static bool sort(struct onnx_reader *r, struct order *o, size_t count, Onnx__Nod
     if (!o->first || !o->waits)
         return onnx_fail_memory(r);
     for (o->node = 0; o->node < count; o->node++)
-        if (!for_each_name(nodes[o->node], visit, o))
+        if (!visit_node(o, NULL, nodes[o->node]))
             return onnx_fail_memory(r);
     for (size_t i = 0; i < count; i++)
         if (!o->waits[i])
@@ -127,7 +163,9 @@ static const size_t *make_order(struct onnx_reader *r, size_t count, Onnx__NodeP
     for (size_t i = 0; ok && i < count; i++)
         order[i] = i;
     for (; ok && o.sorted && o.node < count; o.node++)
-        for_each_name(nodes[o.node], visit, &o);
+        visit_node(&o, NULL, nodes[o.node]);
+    if (o.out_of_memory)
+        ok = onnx_fail_memory(r);
     if (ok && !o.sorted)
         ok = sort(r, &o, count, nodes, what, order);
     free(o.edges);

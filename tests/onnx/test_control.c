@@ -290,6 +290,76 @@ static void scans_are_unrolled(void **state)
     free_net(&t);
 }
 
+/** Makes a body of the first node: y = 2 * the last input (x if there is none) + 1, with the names of later values around it.
+ */
+static void body_of_names(struct net *t, const char *name, const char *inputs, const char *outputs)
+{
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], name);
+    char **names;
+    size_t count = words(t, inputs, &names);
+
+    for (size_t i = 0; i < count; i++)
+        body->input[body->n_input++] = port(t, names[i], F32, NULL);
+    body->initializer[body->n_initializer++] = tensor(t, "later", F32, 0, NULL, &(float){2}, sizeof(float));
+    node_in(t, body, "Mul", "later x", "last");
+    if (count)
+        body->node[0]->input[1] = names[count - 1];
+    node_in(t, body, "If", "yes", "y");
+    for (int b = 0; b < 2; b++) {
+        Onnx__GraphProto *inner = attribute_graph(t, body->node[1], b ? "then_branch" : "else_branch");
+
+        node_in(t, inner, "Add", "last early", "y");
+        inner->output[inner->n_output++] = port(t, "y", F32, NULL);
+    }
+    count = words(t, outputs, &names);
+    for (size_t i = 0; i < count; i++)
+        body->output[body->n_output++] = port(t, names[i], F32, NULL);
+}
+
+/** Inputs, initializers and results of bodies may have the names of what nodes around them compute later. */
+static void names_of_bodies_are_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *inputs, *body, *body_inputs, *body_outputs;
+    } cases[] = {
+        {"If", "yes", "then_branch", "", "y"},
+        {"If", "at_run_time", "then_branch", "", "y"},
+        {"Loop", "one - x", "body", "i z rows", "z y"},
+        {"Scan", "x", "body", "rows", "y"},
+    };
+    static const float x[2] = {1, 2};
+    float y[2];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct net t;
+
+        start(&t, 17);
+        input(&t, "x", F32, "2");
+        initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &(char){1}, 1));
+        integer(&t, "one", 1);
+        node(&t, cases[i].type, cases[i].inputs, "y");
+        body_of_names(&t, cases[i].body, cases[i].body_inputs, cases[i].body_outputs);
+        if (!strcmp(cases[i].type, "If"))
+            body_of_names(&t, "else_branch", "", "y");
+        else if (!strcmp(cases[i].type, "Scan"))
+            attribute_int(&t, t.graph.node[0], "num_scan_inputs", 1);
+        node(&t, "Sub", "x x", "zeros"); /* comes after the body that reads what is made of it */
+        attribute_int(&t, node(&t, "ReduceMax", "zeros", "zero"), "keepdims", 0);
+        node(&t, "Cos", "zero", "early");
+        attribute_int(&t, node(&t, "Cast", "early", "at_run_time"), "to", BOOL);
+        node(&t, "Neg", "y", "last");
+        node(&t, "Add", "last early", "later");
+        node(&t, "Sub", "later early", "z");
+        node(&t, "Neg", "z", "rows");
+        output(&t, "rows");
+        reads(&t, NULL);
+        compute(&t, x, sizeof x, y, sizeof y);
+        assert_true(y[0] == 3 && y[1] == 5);
+        free_net(&t);
+    }
+}
+
 enum { MANY = 100000 };
 
 /** for (i = 0; i < 100000 && go; i++) { s = s * 0.5 + x + i; collected: s } */
@@ -434,15 +504,11 @@ static void long_scans_are_loops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_inlined),
-        cmocka_unit_test(unrolled_nodes_are_limited),
-        cmocka_unit_test(if_takes_a_branch),
-        cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
-        cmocka_unit_test(loops_are_unrolled),
-        cmocka_unit_test(loops_with_computed_conditions_are_read),
-        cmocka_unit_test(scans_are_unrolled),
-        cmocka_unit_test(many_turns_are_a_loop),
-        cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
+        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(unrolled_nodes_are_limited),
+        cmocka_unit_test(if_takes_a_branch),     cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
+        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions_are_read),
+        cmocka_unit_test(scans_are_unrolled),    cmocka_unit_test(names_of_bodies_are_their_own),
+        cmocka_unit_test(many_turns_are_a_loop), cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
         cmocka_unit_test(long_scans_are_loops),
     };
 
