@@ -146,28 +146,35 @@ static WNNOperand odd(struct onnx_node *n, WNNOperand x, WNNOperand magnitude)
     return op2(n, wnnGraphBuilderMul, op1(n, wnnGraphBuilderSign, x), magnitude);
 }
 
+/** Returns `near` up to where acosh and asinh of t are log(2 t) within half a unit, and that beyond, where t * t may overflow.
+ */
+static WNNOperand log_beyond(struct onnx_node *n, WNNOperand t, WNNOperand near)
+{
+    double limit = wnnOperandGetDataType(t) == WNNOperandDataType_Float16 ? 128 : 0x1p24;
+    WNNOperand far = op2s(n, wnnGraphBuilderAdd, op1(n, wnnGraphBuilderLog, t), 0.69314718055994531);
+
+    return select(n, op2s(n, wnnGraphBuilderGreater, t, limit), far, near);
+}
+
 static bool import_acosh(struct onnx_node *n)
 {
-    /* There are two square roots, because x * x would overflow. */
     WNNOperand x = onnx_operand(n, 0), below = op2s(n, wnnGraphBuilderSub, x, 1);
+    /* The product of roots, unlike the root of a product, is NaN below -1, too. */
     WNNOperand root = op2(n, wnnGraphBuilderMul, op1(n, wnnGraphBuilderSqrt, below),
                           op1(n, wnnGraphBuilderSqrt, op2s(n, wnnGraphBuilderAdd, x, 1)));
+
     /* log(x + root) is log1p(x - 1 + root), which is right also next to 1. */
-    return onnx_output(n, 0, log1p_of(n, op2(n, wnnGraphBuilderAdd, below, root)));
+    return onnx_output(n, 0, log_beyond(n, x, log1p_of(n, op2(n, wnnGraphBuilderAdd, below, root))));
 }
 
 static bool import_asinh(struct onnx_node *n)
 {
-    WNNOperand x = onnx_operand(n, 0), t = op1(n, wnnGraphBuilderAbs, x);
-    /* Beyond the limit asinh is log(2 t) within half a unit; below it t * t is finite. */
-    double limit = wnnOperandGetDataType(x) == WNNOperandDataType_Float16 ? 128 : 0x1p24;
-    WNNOperand square = op2(n, wnnGraphBuilderMul, t, t);
+    WNNOperand x = onnx_operand(n, 0), t = op1(n, wnnGraphBuilderAbs, x), square = op2(n, wnnGraphBuilderMul, t, t);
     WNNOperand root = op1(n, wnnGraphBuilderSqrt, op2s(n, wnnGraphBuilderAdd, square, 1));
     WNNOperand small =
         log1p_of(n, op2(n, wnnGraphBuilderAdd, t, op2(n, wnnGraphBuilderDiv, square, op2s(n, wnnGraphBuilderAdd, root, 1))));
-    WNNOperand large = op2s(n, wnnGraphBuilderAdd, op1(n, wnnGraphBuilderLog, t), 0.69314718055994531);
 
-    return onnx_output(n, 0, odd(n, x, select(n, op2s(n, wnnGraphBuilderGreater, t, limit), large, small)));
+    return onnx_output(n, 0, odd(n, x, log_beyond(n, t, small)));
 }
 
 static bool import_atanh(struct onnx_node *n)
@@ -343,23 +350,47 @@ static bool import_pow(struct onnx_node *n)
     return onnx_output(n, 0, onnx_cast(n, op2(n, wnnGraphBuilderPow, a, b), type));
 }
 
-/** Returns x - y * trunc(x / y), whose sign is that of x. */
-static WNNOperand remainder_of(struct onnx_node *n, WNNOperand x, WNNOperand y, bool is_float)
+/** Returns x - y * trunc(x / y) of integers, whose sign is that of x. */
+static WNNOperand integer_remainder(struct onnx_node *n, WNNOperand x, WNNOperand y)
 {
-    WNNOperand q = op2(n, wnnGraphBuilderDiv, x, y), r;
+    return op2(n, wnnGraphBuilderSub, x, op2(n, wnnGraphBuilderMul, op2(n, wnnGraphBuilderDiv, x, y), y));
+}
 
-    if (is_float)
-        q = odd(n, q, op1(n, wnnGraphBuilderFloor, op1(n, wnnGraphBuilderAbs, q)));
-    r = op2(n, wnnGraphBuilderSub, x, op2(n, wnnGraphBuilderMul, q, y));
-    if (is_float) {
-        /* The quotient is rounded before it is cut: near a whole number it may be one too large, and r on the other side of 0.
-         */
-        WNNOperand away = op2s(n, wnnGraphBuilderLesser,
-                               op2(n, wnnGraphBuilderMul, op1(n, wnnGraphBuilderSign, r), op1(n, wnnGraphBuilderSign, x)), 0);
+/**
+ * Returns the remainder of floating-point numbers by long division, whose digits of the quotient have DIGIT bits: the product
+ * of a digit and of either half of the divisor has no more bits than float32 holds, and neither has what it leaves of the
+ * dividend. So the remainder is exact; quotients from 2^128, whose digits float32 does not hold, make it NaN.
+ */
+static WNNOperand float_remainder(struct onnx_node *n, WNNOperand x, WNNOperand y)
+{
+    enum { DIGIT = 11, DIGITS = 12, HALF_DIGITS = 4 /* which hold every quotient of float16 */ };
+    const WNNOperandDataType type = wnnOperandGetDataType(x);
+    WNNOperand wide = onnx_cast(n, x, WNNOperandDataType_Float32), rest = op1(n, wnnGraphBuilderAbs, wide);
+    WNNOperand divisor = op1(n, wnnGraphBuilderAbs, onnx_cast(n, y, WNNOperandDataType_Float32));
+    WNNOperand less = op2(n, wnnGraphBuilderLesser, rest, divisor); /* an infinite divisor, too */
+    WNNOperand large = op2s(n, wnnGraphBuilderGreater, divisor, 0x1p100), below, high, low;
 
-        r = select(n, away, op2(n, wnnGraphBuilderAdd, r, odd(n, x, op1(n, wnnGraphBuilderAbs, y))), r);
+    rest = select(n, large, op2s(n, wnnGraphBuilderMul, rest, 0x1p-20), rest);
+    divisor = select(n, large, op2s(n, wnnGraphBuilderMul, divisor, 0x1p-20), divisor);
+    /* The high half is rounded to 12 bits by Veltkamp's method, of a number so far below that it does not exceed the divisor.
+     */
+    below = op2s(n, wnnGraphBuilderMul, divisor, 1 - 0x1p-12);
+    high = op2s(n, wnnGraphBuilderMul, below, 0x1p12 + 1);
+    high = op2(n, wnnGraphBuilderSub, high, op2(n, wnnGraphBuilderSub, high, below));
+    low = op2(n, wnnGraphBuilderSub, divisor, high);
+    for (int i = type == WNNOperandDataType_Float16 ? HALF_DIGITS : DIGITS; i--;) {
+        const double place = ldexp(1, DIGIT * i);
+        WNNOperand digit = op2(n, wnnGraphBuilderDiv, rest, op2s(n, wnnGraphBuilderMul, divisor, place));
+
+        digit = op2s(n, wnnGraphBuilderMul, op1(n, wnnGraphBuilderFloor, digit), place);
+        rest = op2(n, wnnGraphBuilderSub, rest, op2(n, wnnGraphBuilderMul, digit, high));
+        rest = op2(n, wnnGraphBuilderSub, rest, op2(n, wnnGraphBuilderMul, digit, low));
     }
-    return r;
+    /* A quotient that is rounded up to a whole number makes the last digit one too large. */
+    rest = select(n, op2s(n, wnnGraphBuilderLesser, rest, 0), op2(n, wnnGraphBuilderAdd, rest, divisor), rest);
+    rest = select(n, large, op2s(n, wnnGraphBuilderMul, rest, 0x1p20), rest);
+    rest = select(n, op2s(n, wnnGraphBuilderLesser, wide, 0), op1(n, wnnGraphBuilderNeg, rest), rest);
+    return onnx_cast(n, select(n, less, wide, rest), type);
 }
 
 static bool import_mod(struct onnx_node *n)
@@ -369,7 +400,7 @@ static bool import_mod(struct onnx_node *n)
 
     if (is_float && !fmod)
         return onnx_refuse(n, "floating-point numbers need fmod = 1");
-    r = remainder_of(n, x, y, is_float);
+    r = is_float ? float_remainder(n, x, y) : integer_remainder(n, x, y);
     if (!fmod && !is_unsigned(n)) {
         /* The result gets the sign of the divisor. */
         zero = onnx_scalar_like(n, r, 0);
@@ -467,7 +498,7 @@ static const struct onnx_operator rows[] = {
     {"Max", 1, 0, 1, UINT8_MAX, 1, 0, import_max, "", NULL},
     {"Mean", 1, 0, 1, UINT8_MAX, 1, 0, import_mean, "additions and a division", NULL},
     {"Min", 1, 0, 1, UINT8_MAX, 1, 0, import_min, "", NULL},
-    {"Mod", 10, 0, 2, 2, 1, 0, import_mod, "composed of a division; floating-point remainders of large quotients are rounded",
+    {"Mod", 10, 0, 2, 2, 1, 0, import_mod, "composed of divisions; floating-point remainders of quotients from 2^128 are NaN",
      NULL},
     {"Mul", 1, 0, 2, 2, 1, 0, import_mul, "", NULL},
     {"Neg", 1, 0, 1, 1, 1, 0, import_neg, "", NULL},

@@ -78,7 +78,7 @@ static double source_of(const struct resize *r, size_t d, uint32_t o)
     case HALF_PIXEL_FOR_NN:
         return (o + 0.5) / scale;
     case PYTORCH_HALF_PIXEL:
-        return out == 1 ? -0.5 : (o + 0.5) / scale - 0.5; /* the text; a centre at 0 reads the same element */
+        return out == 1 ? 0 : (o + 0.5) / scale - 0.5;
     case HALF_PIXEL_SYMMETRIC:
         return in / 2 * (1 - out / exact) + (o + 0.5) / scale - 0.5;
     default:
