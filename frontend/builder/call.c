@@ -11,13 +11,21 @@
 #include <string.h>
 
 #include "frontend/builder/builder.h"
+#include "runtime/api/runtime.h"
 
 /* A call has a builder, operands, three parameters for each list, options and outputs. */
 enum { PARAMETERS_MAX = 1 + OP_OPERANDS_MAX + 4 + 2 };
 
+/** Holds the name of an option that the dictionary does not have. */
+struct ignored_option {
+    const char *name;
+    struct ignored_option *next;
+};
+
 struct WNNMethodCallImpl {
     enum op op;
-    struct arena arena; /* lists, the label */
+    struct arena arena; /* lists, the label, ignored options */
+    struct ignored_option *ignored;
     struct error error;
     size_t operand_count; /* of a variadic operand, else of the row */
     WNNOperand positional[OP_OPERANDS_MAX];
@@ -350,6 +358,42 @@ static bool same(const char *name, WNNStringView text)
     return strlen(name) == text.length && !memcmp(name, text.data, text.length);
 }
 
+/** Keeps the name of an option that is ignored, for the log of the builder's context. */
+static WNNStatus ignore_option(WNNMethodCall call, WNNStringView name)
+{
+    struct ignored_option *o = arena_array(&call->arena, 1, sizeof(*o));
+
+    if (!o || !(o->name = arena_string(&call->arena, name.data, name.length)))
+        return no_memory(call);
+    o->next = call->ignored;
+    call->ignored = o;
+    return WNNStatus_Success;
+}
+
+/** Says in the log which options are ignored, and for those of older drafts what to write instead. */
+static void log_ignored(WNNMethodCall call, WNNContext context)
+{
+    static const struct {
+        const char *name, *hint;
+    } older[] = {
+        {"autoPad", ": it is of an older draft, padding says how much to pad"},
+        {"activation", ": it is of an older draft, the activation is a method that takes the result"},
+        {"roundingType", ": it is of an older draft, outputShapeRounding is its name"},
+        {"selectLastIndex", ": it is of an older draft, the first index is taken"},
+    };
+
+    for (const struct ignored_option *o = call->ignored; o; o = o->next) {
+        const char *hint = "";
+        char text[128];
+
+        for (size_t i = 0; i < sizeof(older) / sizeof(*older); i++)
+            if (!strcmp(older[i].name, o->name))
+                hint = older[i].hint;
+        context_log(context, WNNLogLevel_Warning, "%s: there is no option \"%s\", it is ignored%s", op_infos[call->op].name,
+                    escape_text(text, sizeof(text), o->name, strlen(o->name)), hint);
+    }
+}
+
 WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignore_unknown)
 {
     const struct op_info *info = &op_infos[call->op];
@@ -382,7 +426,7 @@ WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodV
         if (!a->positional && same(a->name, name))
             return set_attr(call, a, &value);
     if (ignore_unknown)
-        return WNNStatus_Success;
+        return ignore_option(call, name);
     return refuse(call, "the option dictionary", "has no member of that name");
 }
 
@@ -505,6 +549,8 @@ WNNStatus wnnMethodCallInvoke(WNNMethodCall call, WNNGraphBuilder builder)
     for (size_t i = 0; i < count; i++)
         if (!call->is_set[i])
             return refuse(call, wnnMethodCallArgumentName(call, i), "is missing");
+    if (builder)
+        log_ignored(call, builder->context);
     call->result_count = 0;
     return call_method(call, builder);
 }

@@ -126,7 +126,7 @@ WNN_EXPORT char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t inde
 WNN_EXPORT WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue value);
 /**
  * Sets a member of the option dictionary, operands and "label" included.  A name that it does not have is ignored, as
- * JavaScript does, if ignoreUnknown, else it is a TypeError.
+ * JavaScript does, if ignoreUnknown, and wnnMethodCallInvoke says so in the context's log; else it is a TypeError.
  */
 WNN_EXPORT WNNStatus wnnMethodCallOption(WNNMethodCall call, WNNStringView name, WNNMethodValue value, bool ignoreUnknown);
 /** Sets an argument or option by its name, whichever it is.  Fails with TypeError if there is none of that name. */

@@ -151,9 +151,6 @@ void context_suspend(struct context_task *t);
  */
 bool context_submit(WNNContext context, struct context_task *t, struct error *e);
 
-/** Gives a message to the program's log, if it has one.  No lock is held. */
-void context_log(WNNContext context, WNNLogLevel level, const char *format, ...) PRINTF_LIKE(3, 4);
-
 /** Loses the context (the specification's "lose"), unless it is lost already. */
 void context_lose(WNNContext context, const char *message);
 /** Loses the context if its engine's machine is gone.  It is called, without locks, after the engine has failed. */

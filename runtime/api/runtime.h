@@ -26,6 +26,9 @@ bool runtime_tensor_is_destroyed(WNNTensor tensor);
  */
 dtype_set runtime_supported_types(WNNContext context, enum op op, uint32_t slot);
 
+/** Gives a message to the program's log, if it has one.  No lock is held. */
+void context_log(WNNContext context, WNNLogLevel level, const char *format, ...) PRINTF_LIKE(3, 4);
+
 /**
  * Compiles g, which has passed all of build's checks and becomes the runtime's, also on failure.  Returns success,
  * OperationError, or InvalidStateError if the context is lost meanwhile; *e says why.

@@ -7,6 +7,8 @@
 #ifndef WEBNN_TESTS_FRONTEND_FAKE_RUNTIME_H_
 #define WEBNN_TESTS_FRONTEND_FAKE_RUNTIME_H_
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/api/runtime.h"
@@ -19,6 +21,7 @@ struct WNNContextImpl {
     WNNBudget budget;
     WNNStatus build_status;
     int async_builds, failed_builds;
+    char logged[256]; /* the newest message */
 };
 
 struct WNNTensorImpl {
@@ -101,6 +104,16 @@ dtype_set runtime_supported_types(WNNContext context, enum op op, uint32_t slot)
     if (info->types & DT_AS_FLAG)
         return runtime_supported_types(context, op, info->types & ~DT_AS_FLAG);
     return info->types & ~context->unsupported;
+}
+
+void context_log(WNNContext context, WNNLogLevel level, const char *format, ...)
+{
+    va_list args;
+
+    (void)level;
+    va_start(args, format);
+    vsnprintf(context->logged, sizeof(context->logged), format, args);
+    va_end(args);
 }
 
 WNNStatus runtime_build(WNNContext context, struct graph *g, WNNGraph *graph, struct error *e)

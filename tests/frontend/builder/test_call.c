@@ -404,9 +404,17 @@ static void arguments_by_position(void **state)
     assert_int_equal(wnnMethodCallArgument(c, 2, wnnMethodValueList(2, two)), WNNStatus_Success);
     assert_int_equal(wnnMethodCallOption(c, WNN_STR("unknown"), two[0], true), WNNStatus_Success); /* as JavaScript does */
     assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_Success);
+    assert_string_equal(context.logged, "slice: there is no option \"unknown\", it is ignored");
     assert_int_equal(wnnOperandGetShape(wnnMethodCallResult(c, 0))[1], 1);
     assert_null(wnnMethodCallResult(c, 1));
     assert_int_equal(wnnMethodCallArgument(c, 3, two[0]), WNNStatus_TypeError);
+    wnnMethodCallDestroy(c);
+    c = prepare(OP_AVERAGE_POOL2D, WNNOperandDataType_Undefined);
+    assert_int_equal(wnnMethodCallOption(c, WNN_STR("roundingType"), two[0], true), WNNStatus_Success);
+    assert_int_equal(wnnMethodCallInvoke(c, b), WNNStatus_Success);
+    assert_non_null(strstr(context.logged,
+                           "averagePool2d: there is no option \"roundingType\", it is ignored: it is of an older "
+                           "draft, outputShapeRounding is its name"));
     wnnMethodCallDestroy(c);
     /* An error of the method itself, also when the builder holds an older one of another kind. */
     context.is_lost = true;
