@@ -141,6 +141,9 @@ struct object *call_receiver(struct call *c, enum interface interface);
 /**
  * Returns the native side of a value that has to be a platform object of that interface, or throws a TypeError whose message
  * calls it `what`.
+enum { GIVEN_MAX = 64 };
+/** Writes what a value is, for messages: "1", "'text'", "undefined", "an MLTensor", "an object".  Returns text. */
+const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MAX]);
  */
 struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what);
 /** Tells the garbage collector how much memory an object holds. */

@@ -8,6 +8,7 @@ bool buffer_bytes(struct environment *e, napi_value value, struct buffer_source 
 {
     napi_value description = intrinsic_call(e, INTRINSIC_DESCRIBE_BUFFER, 1, &value), bytes, name;
     napi_valuetype type;
+    static uint8_t nothing; /* what an empty buffer points to */
     bool is_view;
     void *data = NULL;
 
@@ -26,7 +27,7 @@ bool buffer_bytes(struct environment *e, napi_value value, struct buffer_source 
         return false;
     if (is_view && !succeeded(e->env, napi_get_typedarray_info(e->env, bytes, NULL, &out->length, &data, NULL, NULL)))
         return false;
-    out->data = data;
+    out->data = is_view && !data ? &nothing : data;
     return true;
 }
 
@@ -67,4 +68,12 @@ bool buffer_fits_type(const struct buffer_source *buffer, WNNOperandDataType typ
         if (!strcmp(buffer->class_name, views[i].name))
             return views[i].type == type;
     return false;
+}
+
+bool buffer_check(struct call *c, const struct buffer_source *buffer, const char *what, WNNOperandDataType type)
+{
+    if (!buffer->data)
+        return throw_type(c, "%s is detached: its memory has been transferred", what);
+    return buffer_fits_type(buffer, type) || throw_type(c, "%s is an %s, which does not hold elements of type %s", what,
+                                                        buffer->class_name, wnnOperandDataTypeGetName(type));
 }

@@ -67,13 +67,13 @@ static napi_value constant_of_buffer(struct call *c, struct object *builder)
     if (!convert_operand_descriptor(c, c->arguments[0], &descriptor) ||
         !convert_buffer_source(c, c->arguments[1], "buffer", &buffer) || !buffer_bytes(c->environment, buffer.value, &buffer))
         return NULL;
-    fits = buffer_fits_type(&buffer, descriptor.dataType);
-    /* A view of the wrong class is an error behind those that the library finds, so it is asked with no bytes. */
+    fits = buffer.data && buffer_fits_type(&buffer, descriptor.dataType);
+    /* A detached buffer or a view of the wrong class is an error behind those that the library finds, so it is asked with no
+     * bytes. */
     operand = wnnGraphBuilderConstant(builder->native.builder, &descriptor, buffer.data, fits ? buffer.length : 0);
     if (wnnOperandIsError(operand) && !fits && wnnGraphBuilderGetError(builder->native.builder, NULL) == WNNStatus_TypeError) {
         wnnGraphBuilderClearError(builder->native.builder);
-        throw_type(c, "buffer is an %s, which does not hold elements of type %s", buffer.class_name,
-                   wnnOperandDataTypeGetName(descriptor.dataType));
+        buffer_check(c, &buffer, "buffer", descriptor.dataType);
         return NULL;
     }
     if (!wnnOperandIsError(operand))
@@ -95,10 +95,15 @@ static napi_value constant_of_number(struct call *c, struct object *builder)
 /** Is constant(tensor). */
 static napi_value constant_of_tensor(struct call *c, struct object *builder)
 {
-    struct object *tensor = object_require(c, c->arguments[0], INTERFACE_TENSOR, "tensor");
+    struct object *tensor = object_of(c->environment, c->arguments[0], INTERFACE_TENSOR);
+    char given[GIVEN_MAX];
 
-    return tensor ? operand_result(c, builder, wnnGraphBuilderConstantTensor(builder->native.builder, tensor->native.tensor))
-                  : NULL;
+    if (!tensor) {
+        throw_type(c, "tensor is %s: it takes (tensor), (descriptor, buffer) or (dataType, value)",
+                   object_describe(c, c->arguments[0], given));
+        return NULL;
+    }
+    return operand_result(c, builder, wnnGraphBuilderConstantTensor(builder->native.builder, tensor->native.tensor));
 }
 
 static napi_value builder_constant(napi_env env, napi_callback_info info)
@@ -153,8 +158,7 @@ static napi_value builder_build(napi_env env, napi_callback_info info)
     if (!call_begin(&c, env, info, given))
         return NULL;
     builder = call_receiver(&c, INTERFACE_BUILDER);
-    if (!builder || !call_requires(&c, 1) ||
-        !convert_record(&c, given[0], INTERFACE_OPERAND, "a value of outputs", &entries, &count) ||
+    if (!builder || !call_requires(&c, 1) || !convert_record(&c, given[0], INTERFACE_OPERAND, "outputs", &entries, &count) ||
         !(outputs = call_allocate(&c, count + 1, sizeof(*outputs))) ||
         !(p = pending_create(&c, settle_graph, drop_graph, &promise)))
         return call_end(&c, NULL);

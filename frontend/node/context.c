@@ -325,10 +325,8 @@ static napi_value context_create_constant_tensor(napi_env env, napi_callback_inf
     if (!o || !call_requires(&c, 2) || !convert_operand_descriptor(&c, given[0], &descriptor) ||
         !convert_buffer_source(&c, given[1], "inputData", &data) || !buffer_bytes(c.environment, data.value, &data))
         return call_end(&c, NULL);
-    if (!wnnContextIsLost(o->native.context) && !buffer_fits_type(&data, descriptor.dataType))
-        throw_type(&c, "inputData is an %s, which does not hold elements of type %s", data.class_name,
-                   wnnOperandDataTypeGetName(descriptor.dataType));
-    else if ((p = pending_create(&c, settle_tensor, drop_tensor, &promise))) {
+    if ((wnnContextIsLost(o->native.context) || buffer_check(&c, &data, "inputData", descriptor.dataType)) &&
+        (p = pending_create(&c, settle_tensor, drop_tensor, &promise))) {
         WNNCreateTensorCallbackInfo callback = {WNNCallbackMode_AllowSpontaneous, on_tensor, p, NULL};
 
         wnnContextCreateConstantTensorAsync(o->native.context, &descriptor, data.data, data.length, callback);
@@ -484,12 +482,12 @@ static napi_value read_tensor(struct call *c, struct object *context, struct obj
     return promise;
 }
 
-/** Returns whether a view may be read into.  Beside those of the specification it may be an Int8Array, which has bytes as a
+/** Checks that a buffer may be read into.  Beside the views of the specification it may be an Int8Array, which has bytes as a
  * Uint8Array has: browsers ask for no class here, and ONNX Runtime Web reads into the view that Emscripten makes of its
  * memory. */
-static bool may_read_into(const struct buffer_source *output, WNNOperandDataType type)
+static bool may_read_into(struct call *c, const struct buffer_source *output, WNNOperandDataType type)
 {
-    return buffer_fits_type(output, type) || !strcmp(output->class_name, "Int8Array");
+    return (output->data && !strcmp(output->class_name, "Int8Array")) || buffer_check(c, output, "outputData", type);
 }
 
 /** Is readTensor(tensor, outputData), which goes by way of memory that stays, as the program may detach its buffer. */
@@ -501,9 +499,7 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
 
     if (!buffer_bytes(c->environment, output->value, output))
         return NULL;
-    if (!wnnContextIsLost(context->native.context) && !may_read_into(output, type)) {
-        throw_type(c, "outputData is an %s, which does not hold elements of type %s", output->class_name,
-                   wnnOperandDataTypeGetName(type));
+    if (!wnnContextIsLost(context->native.context) && !may_read_into(c, output, type))
         return NULL;
     }
     p = read_create(c, settle_read_into, output->value, &promise);
@@ -516,7 +512,6 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
     } else {
         throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
         pending_reject(c->environment, p);
-    }
     return promise;
 }
 
@@ -554,10 +549,7 @@ static napi_value context_write_tensor(napi_env env, napi_callback_info info)
         !convert_buffer_source(&c, given[1], "inputData", &input) || !buffer_bytes(c.environment, input.value, &input))
         return call_end(&c, NULL);
     type = wnnTensorGetDataType(tensor->native.tensor);
-    if (!wnnContextIsLost(context->native.context) && !buffer_fits_type(&input, type))
-        throw_type(&c, "inputData is an %s, which does not hold elements of type %s", input.class_name,
-                   wnnOperandDataTypeGetName(type));
-    else
+    if (wnnContextIsLost(context->native.context) || buffer_check(&c, &input, "inputData", type))
         throw_last(&c, wnnContextWriteTensor(context->native.context, tensor->native.tensor, input.data, input.length));
     return call_end(&c, NULL);
 }
@@ -590,8 +582,8 @@ static napi_value context_dispatch(napi_env env, napi_callback_info info)
         return NULL;
     context = call_receiver(&c, INTERFACE_CONTEXT);
     if (context && call_requires(&c, 3) && (graph = object_require(&c, given[0], INTERFACE_GRAPH, "graph")) &&
-        convert_tensors(&c, given[1], "a value of inputs", &inputs, &input_count) &&
-        convert_tensors(&c, given[2], "a value of outputs", &outputs, &output_count))
+        convert_tensors(&c, given[1], "inputs", &inputs, &input_count) &&
+        convert_tensors(&c, given[2], "outputs", &outputs, &output_count))
         throw_last(
             &c, wnnContextDispatch(context->native.context, graph->native.graph, input_count, inputs, output_count, outputs));
     return call_end(&c, NULL);

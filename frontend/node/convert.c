@@ -4,6 +4,7 @@
 #include "frontend/node/convert.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- kinds of values ---- */
@@ -33,10 +34,14 @@ bool is_nullish(struct call *c, napi_value value)
 /* ---- numbers ---- */
 
 /** Implements ToNumber. */
-static bool to_number(struct call *c, napi_value value, double *out)
+static bool to_number(struct call *c, napi_value value, const char *what, double *out)
 {
+    char given[GIVEN_MAX];
+
     if (napi_get_value_double(c->env, value, out) == napi_ok)
         return true;
+    if (type_of(c, value) == napi_bigint || type_of(c, value) == napi_symbol)
+        return throw_type(c, "%s is %s, not a number", what, object_describe(c, value, given));
     return succeeded(c->env, napi_coerce_to_number(c->env, value, &value)) &&
            succeeded(c->env, napi_get_value_double(c->env, value, out));
 }
@@ -48,7 +53,7 @@ static bool enforce_range(struct call *c, double number, const char *what, doubl
         return throw_type(c, "%s is not a finite number", what);
     *out = trunc(number);
     if (*out < low || *out > high)
-        return throw_type(c, "%s is outside the range of %.0f to %.0f", what, low, high);
+        return throw_type(c, "%s is %.15g, which is outside the range of %.0f to %.0f", what, number, low, high);
     return true;
 }
 
@@ -56,7 +61,7 @@ bool convert_unsigned_long(struct call *c, napi_value value, const char *what, e
 {
     double number;
 
-    if (!to_number(c, value, &number))
+    if (!to_number(c, value, what, &number))
         return false;
     if (range == RANGE_MODULAR) {
         number = isfinite(number) ? fmod(trunc(number), 0x1p32) : 0;
@@ -73,7 +78,7 @@ bool convert_long(struct call *c, napi_value value, const char *what, int32_t *o
 {
     double number;
 
-    if (!to_number(c, value, &number) || !enforce_range(c, number, what, INT32_MIN, INT32_MAX, &number))
+    if (!to_number(c, value, what, &number) || !enforce_range(c, number, what, INT32_MIN, INT32_MAX, &number))
         return false;
     *out = (int32_t)number;
     return true;
@@ -84,7 +89,7 @@ bool convert_bytes(struct call *c, napi_value value, const char *what, size_t *o
     const double most = sizeof(size_t) < sizeof(uint64_t) ? UINT32_MAX : 0x1p53 - 1; /* integers that numbers hold */
     double number;
 
-    if (!to_number(c, value, &number) || !enforce_range(c, number, what, 0, most, &number))
+    if (!to_number(c, value, what, &number) || !enforce_range(c, number, what, 0, most, &number))
         return false;
     *out = (size_t)number;
     return true;
@@ -92,12 +97,12 @@ bool convert_bytes(struct call *c, napi_value value, const char *what, size_t *o
 
 bool convert_double(struct call *c, napi_value value, const char *what, double *out)
 {
-    return to_number(c, value, out) && (isfinite(*out) || throw_type(c, "%s is not a finite number", what));
+    return to_number(c, value, what, out) && (isfinite(*out) || throw_type(c, "%s is not a finite number", what));
 }
 
 bool convert_float(struct call *c, napi_value value, const char *what, double *out)
 {
-    if (!to_number(c, value, out))
+    if (!to_number(c, value, what, out))
         return false;
     *out = (float)*out;
     return isfinite(*out) || throw_type(c, "%s is not a finite number of single precision", what);
@@ -131,7 +136,7 @@ static bool convert_big_integer(struct call *c, napi_value value, WNNNumber *out
     }
     /* This is Number(bigint), by way of its digits, which needs no function of the program's. */
     napi_value text;
-    if (!succeeded(c->env, napi_coerce_to_string(c->env, value, &text)) || !to_number(c, text, &d))
+    if (!succeeded(c->env, napi_coerce_to_string(c->env, value, &text)) || !to_number(c, text, "value", &d))
         return false;
     *out = wnnNumber(d);
     return true;
@@ -148,7 +153,7 @@ bool convert_number(struct call *c, napi_value value, WNNNumber *out)
     }
     if (type_of(c, value) == napi_bigint)
         return convert_big_integer(c, value, out);
-    if (!to_number(c, value, &d))
+    if (!to_number(c, value, "value", &d))
         return false;
     *out = wnnNumber(d);
     return true;
@@ -245,14 +250,16 @@ bool convert_iterable(struct call *c, napi_value value, napi_value method, const
         return false;
     if (type_of(c, next) != napi_function)
         return throw_type(c, "the iterator of %s has no function next", what);
-    for (;;) {
+    for (size_t i = 0;; i++) {
+        char name[96];
         napi_value item;
 
         if (!iterator_step(c, iterator, next, &item))
             return false;
         if (!item)
             return true;
-        if (!take(c, item, user))
+        snprintf(name, sizeof(name), "%s[%zu]", what, i);
+        if (!take(c, item, name, user))
             return false;
     }
 }
@@ -270,7 +277,7 @@ bool convert_sequence(struct call *c, napi_value value, const char *what, item_f
     return convert_iterable(c, value, method, what, take, user);
 }
 
-static bool take_unsigned_long(struct call *c, napi_value item, void *user)
+static bool take_unsigned_long(struct call *c, napi_value item, const char *what, void *user)
 {
     struct unsigned_longs *list = user;
 
@@ -280,12 +287,12 @@ static bool take_unsigned_long(struct call *c, napi_value item, void *user)
         if (!list->items)
             return false;
     }
-    return convert_unsigned_long(c, item, list->what, list->range, &list->items[list->count++]);
+    return convert_unsigned_long(c, item, what, list->range, &list->items[list->count++]);
 }
 
 bool convert_unsigned_longs(struct call *c, napi_value value, const char *what, enum range range, struct unsigned_longs *out)
 {
-    *out = (struct unsigned_longs){NULL, 0, 0, what, range};
+    *out = (struct unsigned_longs){NULL, 0, 0, range};
     /* An empty list is present, so that it needs an address. */
     out->items = call_allocate(c, 8, sizeof(*out->items));
     out->capacity = 8;
@@ -384,6 +391,7 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
         napi_value pair[2], enumerable;
         struct record_entry entry = {WNN_STRING_VIEW_INIT, NULL, WNN_STRING_VIEW_INIT};
         bool is_enumerable;
+        char path[128];
 
         if (!succeeded(c->env, napi_get_element(c->env, keys, i, &key)))
             return false;
@@ -396,8 +404,10 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
             continue;
         if (!convert_string(c, key, &entry.name) || !succeeded(c->env, napi_get_property(c->env, value, key, &item)))
             return false;
+        snprintf(path, sizeof(path), "%s['%.*s']", what, (int)(entry.name.length < 64 ? entry.name.length : 64),
+                 entry.name.data);
         if (interface == INTERFACE_COUNT ? !convert_string(c, item, &entry.text)
-                                         : !(entry.object = object_require(c, item, interface, what)))
+                                         : !(entry.object = object_require(c, item, interface, path)))
             return false;
         record_set(*entries, count, entry);
     }

@@ -37,8 +37,8 @@ bool is_object(struct call *c, napi_value value);
 /** Returns whether value is undefined or null. */
 bool is_nullish(struct call *c, napi_value value);
 
-/** Takes one item of a sequence.  Returns false with an exception pending to stop. */
-typedef bool (*item_function)(struct call *c, napi_value item, void *user);
+/** Takes one item of a sequence, which messages call `what`: "sizes[1]".  Returns false with an exception pending to stop. */
+typedef bool (*item_function)(struct call *c, napi_value item, const char *what, void *user);
 /** Converts to sequence<T>: calls take for every item while the iterator runs. */
 bool convert_sequence(struct call *c, napi_value value, const char *what, item_function take, void *user);
 /** Finds the method that makes an object a sequence in a union; *method is NULL if there is none. */
@@ -50,7 +50,6 @@ bool convert_iterable(struct call *c, napi_value value, napi_value method, const
 struct unsigned_longs {
     uint32_t *items;
     size_t count, capacity;
-    const char *what;
     enum range range;
 };
 /** Converts to sequence<unsigned long>. */
@@ -81,7 +80,7 @@ bool convert_record_of_strings(struct call *c, napi_value value, const char *wha
 /** Describes an AllowSharedBufferSource.  data is valid until JavaScript runs again. */
 struct buffer_source {
     napi_value value;
-    uint8_t *data;
+    uint8_t *data; /* not NULL, unless it is detached */
     size_t length;
     char class_name[24]; /* "ArrayBuffer", "Float32Array", ... */
 };
@@ -91,5 +90,7 @@ bool convert_buffer_source(struct call *c, napi_value value, const char *what, s
 bool buffer_bytes(struct environment *e, napi_value value, struct buffer_source *out);
 /** Returns whether a view of this class may hold elements of a data type (specification, "validate buffer with descriptor"). */
 bool buffer_fits_type(const struct buffer_source *buffer, WNNOperandDataType type);
+/** Checks that, and that the buffer is not detached, after buffer_bytes. */
+bool buffer_check(struct call *c, const struct buffer_source *buffer, const char *what, WNNOperandDataType type);
 
 #endif

@@ -292,12 +292,35 @@ struct object *call_receiver(struct call *c, enum interface interface)
     return o;
 }
 
+const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MAX])
+{
+    static const char *const kinds[] = {
+        [napi_undefined] = "undefined", [napi_null] = "null",           [napi_symbol] = "a symbol",
+        [napi_object] = "an object",    [napi_function] = "a function", [napi_external] = "an object"};
+    char content[GIVEN_MAX - 2] = "";
+    napi_valuetype type = napi_undefined;
+    napi_value string;
+
+    *text = '\0';
+    napi_typeof(c->env, value, &type);
+    if ((size_t)type < sizeof(kinds) / sizeof(*kinds) && kinds[type])
+        snprintf(text, GIVEN_MAX, "%s", kinds[type]);
+    else if (napi_coerce_to_string(c->env, value, &string) == napi_ok &&
+             napi_get_value_string_utf8(c->env, string, content, sizeof(content), NULL) == napi_ok)
+        snprintf(text, GIVEN_MAX, type == napi_string ? "'%s'" : "%s", content);
+    for (enum interface i = 0; i < INTERFACE_COUNT; i++)
+        if (object_of(c->environment, value, i))
+            snprintf(text, GIVEN_MAX, "an %s", interface_names[i]);
+    return text;
+}
+
 struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what)
 {
     struct object *o = object_of(c->environment, value, interface);
+    char given[GIVEN_MAX];
 
     if (!o)
-        throw_type(c, "%s is not an %s", what, interface_names[interface]);
+        throw_type(c, "%s is %s, not an %s", what, object_describe(c, value, given), interface_names[interface]);
     return o;
 }
 

@@ -17,7 +17,7 @@ struct method_values {
     const struct value_row *row;
 };
 
-static bool convert_item(struct call *c, napi_value item, const struct value_row *row, WNNMethodValue *out)
+static bool convert_item(struct call *c, napi_value item, const char *what, const struct value_row *row, WNNMethodValue *out)
 {
     struct object *o;
     uint32_t number;
@@ -26,30 +26,30 @@ static bool convert_item(struct call *c, napi_value item, const struct value_row
 
     switch (row->kind) {
     case VALUE_OPERANDS:
-        o = object_require(c, item, INTERFACE_OPERAND, row->name);
+        o = object_require(c, item, INTERFACE_OPERAND, what);
         if (o)
             *out = wnnMethodValueOperand(o->native.operand);
         return o;
     case VALUE_ENUMERATIONS:
-        if (!convert_enumeration(c, item, row->name, row->values, &index))
+        if (!convert_enumeration(c, item, what, row->values, &index))
             return false;
         *out = wnnMethodValueString(WNN_STR(row->values[index]));
         return true;
     case VALUE_FLOATS:
-        if (!convert_float(c, item, row->name, &real))
+        if (!convert_float(c, item, what, &real))
             return false;
         *out = wnnMethodValueNumber(wnnNumber(real));
         return true;
     default:
-        if (!convert_unsigned_long(c, item, row->name,
-                                   row->kind == VALUE_UNSIGNED_LONGS_MODULAR ? RANGE_MODULAR : RANGE_ENFORCE, &number))
+        if (!convert_unsigned_long(c, item, what, row->kind == VALUE_UNSIGNED_LONGS_MODULAR ? RANGE_MODULAR : RANGE_ENFORCE,
+                                   &number))
             return false;
         *out = wnnMethodValueNumber(wnnNumberUint64(number));
         return true;
     }
 }
 
-static bool take_item(struct call *c, napi_value item, void *user)
+static bool take_item(struct call *c, napi_value item, const char *what, void *user)
 {
     struct method_values *list = user;
 
@@ -59,7 +59,7 @@ static bool take_item(struct call *c, napi_value item, void *user)
         if (!list->items)
             return false;
     }
-    return convert_item(c, item, list->row, &list->items[list->count++]);
+    return convert_item(c, item, what, list->row, &list->items[list->count++]);
 }
 
 static bool convert_list(struct call *c, napi_value value, napi_value method, const struct value_row *row, WNNMethodValue *out)

@@ -135,6 +135,43 @@ test('buffers: every class that fits, offsets, shared memory; detached, resizabl
     assert.throws(() => builder.constant(f32(4), new ArrayBuffer(16, { maxByteLength: 32 })), TypeError);
 });
 
+test('a detached buffer is called so wherever buffers are taken, and an empty one is too short', async () => {
+  const { context: own, input, output } = await smallGraph();
+  const view = new Float32Array(4);
+  structuredClone(view.buffer, { transfer: [view.buffer] });
+  const detached = { name: 'TypeError', message: /(buffer|inputData|outputData) is detached/ };
+  const short = { name: 'TypeError', message: /\b0 bytes/ };
+  for (const [given, expected] of [[view, detached], [view.buffer, detached], [new DataView(new ArrayBuffer(0)), /DataView/],
+    [new Float32Array(0), short], [new ArrayBuffer(0), short]]) {
+    assert.throws(() => newBuilder().constant(f32(4), given), expected);
+    assert.throws(() => own.writeTensor(input, given), expected);
+    await assert.rejects(own.createConstantTensor(f32(4), given), expected);
+    await assert.rejects(own.readTensor(output, given), expected);
+  }
+});
+
+test('messages name the element of a list or record, and what was given', async () => {
+  const builder = newBuilder();
+  const x = builder.input('x', f32(2, 3));
+  const { context: own, graph, input } = await smallGraph();
+  const cases = [
+    [() => builder.reshape(x, [-1, 2]), 'reshape: newShape[0] is -1, which is outside the range of 0 to 4294967295'],
+    [() => builder.reshape(x, [3, 2n]), 'reshape: newShape[1] is 2, not a number'],
+    [() => builder.tile(x, [1, Symbol('s')]), 'tile: repetitions[1] is a symbol, not a number'],
+    [() => builder.split(x, [1, NaN]), 'split: splits[1] is not a finite number'],
+    [() => builder.concat([x, 'y'], 0), "concat: inputs[1] is 'y', not an MLOperand"],
+    [() => builder.resample2d(x, { scales: [1, 1e39] }), 'resample2d: scales[1] is not a finite number of single precision'],
+    [() => builder.lstm(x, x, x, 1, 1, { activations: ['tanh', 'elu'] }), "lstm: activations[1] is 'elu', which is no value of its enumeration"],
+    [() => builder.input('y', { dataType: 'float32', shape: [1, -5] }), 'input: shape[1] is -5, which is outside the range of 0 to 4294967295'],
+    [() => builder.add(x, null), 'add: b is null, not an MLOperand'],
+    [() => builder.constant(1), 'constant: tensor is 1: it takes (tensor), (descriptor, buffer) or (dataType, value)'],
+    [() => builder.constant(x), 'constant: tensor is an MLOperand: it takes (tensor), (descriptor, buffer) or (dataType, value)'],
+    [() => own.dispatch(graph, { x: input }, { y: context }), "dispatch: outputs['y'] is an MLContext, not an MLTensor"],
+  ];
+  for (const [act, message] of cases)
+    assert.throws(act, { name: 'TypeError', message });
+});
+
 test('a buffer that a getter detaches is seen as it is when its bytes are taken', () => {
   const builder = newBuilder();
   const buffer = new ArrayBuffer(16);
