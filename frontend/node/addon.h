@@ -43,6 +43,8 @@ enum intrinsic {
     INTRINSIC_IS_GPU_DEVICE,   /* value -> boolean */
     INTRINSIC_GET_LOST,        /* MLContext -> its promise */
     INTRINSIC_SET_LOST,        /* MLContext, message: resolves that promise */
+    INTRINSIC_SET_LOG,         /* MLContext, function that gets the messages of its log */
+    INTRINSIC_LOG,             /* MLContext, WNNLogLevel, message: calls that function */
     INTRINSIC_COUNT
 };
 
@@ -77,6 +79,7 @@ struct object {
     napi_ref shape;   /* the frozen array of a tensor or operand, once it has been asked for */
     napi_ref wrapper; /* a weak reference to the JavaScript object of a context */
     bool destroyed;   /* destroy() of a tensor has been called */
+    bool has_log;     /* the context, also that of a builder, has a function for its log */
     uint64_t id;      /* of a context in this environment, never used again */
 };
 
@@ -138,12 +141,12 @@ napi_value object_create(struct environment *e, enum interface interface, void *
 struct object *object_of(struct environment *e, napi_value value, enum interface interface);
 /** Returns the native side of the receiver of a call, or throws a TypeError. */
 struct object *call_receiver(struct call *c, enum interface interface);
-/**
- * Returns the native side of a value that has to be a platform object of that interface, or throws a TypeError whose message
- * calls it `what`.
 enum { GIVEN_MAX = 64 };
 /** Writes what a value is, for messages: "1", "'text'", "undefined", "an MLTensor", "an object".  Returns text. */
 const char *object_describe(struct call *c, napi_value value, char text[GIVEN_MAX]);
+/**
+ * Returns the native side of a value that has to be a platform object of that interface, or throws a TypeError whose message
+ * calls it `what`.
  */
 struct object *object_require(struct call *c, napi_value value, enum interface interface, const char *what);
 /** Tells the garbage collector how much memory an object holds. */
@@ -177,8 +180,11 @@ napi_value extension_get_device(napi_env env, napi_callback_info info);
 
 /** Converts MLContextOptions.  All members of *out that it does not have get their defaults. */
 bool convert_context_options(struct call *c, napi_value value, WNNContextOptions *out);
-/** Returns the promise of a context.  What options point to is copied, and their callback is replaced. */
-napi_value create_context(struct call *c, const WNNContextOptions *options);
+/**
+ * Returns the promise of a context.  What options point to is copied, and their callbacks are replaced.  log is a function that
+ * gets the messages of the context's log, or NULL; it gets `warning` first, unless that is NULL.
+ */
+napi_value create_context(struct call *c, const WNNContextOptions *options, napi_value log, const char *warning);
 /** Makes the object of a graph that a promise was waiting for; p->number is the number of bytes that it holds. */
 napi_value settle_graph(struct environment *e, struct pending *p);
 /** Is a WNNBuildCallback that reports to the pending in userdata1. */

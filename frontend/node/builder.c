@@ -9,7 +9,7 @@ napi_value builder_construct(napi_env env, napi_callback_info info)
 {
     napi_value given[ARGUMENTS_MAX];
     WNNGraphBuilder builder;
-    struct object *context;
+    struct object *context, *made;
     struct call c;
 
     if (!call_begin(&c, env, info, given))
@@ -17,6 +17,8 @@ napi_value builder_construct(napi_env env, napi_callback_info info)
     context = object_require(&c, given[1], INTERFACE_CONTEXT, "context");
     if (context && throw_last(&c, wnnContextCreateGraphBuilder(context->native.context, &builder)))
         object_create(c.environment, INTERFACE_BUILDER, builder, 0, given[0]);
+    if (context && (made = object_of(c.environment, given[0], INTERFACE_BUILDER)))
+        made->has_log = context->has_log;
     return call_end(&c, NULL);
 }
 

@@ -11,22 +11,74 @@
 
 /** Holds what the library's callbacks of one context need.  It is freed when the context is gone. */
 struct watch {
+    struct environment *environment;
     struct mailbox *mailbox;
-    struct pending *lost; /* the notice; NULL once it has been sent */
-    bool begun;           /* on_gone is to come */
+    uint64_t id;              /* of the context */
+    struct pending *creating; /* the promise of the context, while it is created */
+    struct pending *lost;     /* the notice; NULL once it has been sent */
+    bool begun;               /* on_gone is to come */
 };
+
+/** Returns the object of a context, or NULL if it is gone. */
+static napi_value find_context(struct environment *e, uint64_t id)
+{
+    napi_value value;
+
+    for (struct object *o = e->objects; o; o = o->next)
+        if (o->interface == INTERFACE_CONTEXT && o->id == id)
+            return napi_get_reference_value(e->env, o->wrapper, &value) == napi_ok ? value : NULL;
+    return NULL;
+}
 
 /** Resolves the promise of MLContext.lost, on the environment's thread, if the object still exists. */
 static napi_value settle_lost(struct environment *e, struct pending *p)
 {
-    napi_value arguments[2];
+    napi_value arguments[2] = {find_context(e, p->number)};
 
-    for (struct object *o = e->objects; o; o = o->next)
-        if (o->interface == INTERFACE_CONTEXT && o->id == p->number &&
-            napi_get_reference_value(e->env, o->wrapper, &arguments[0]) == napi_ok && arguments[0] &&
-            napi_create_string_utf8(e->env, p->message ? p->message : "", NAPI_AUTO_LENGTH, &arguments[1]) == napi_ok)
-            return intrinsic_call(e, INTRINSIC_SET_LOST, 2, arguments);
+    return arguments[0] &&
+                   napi_create_string_utf8(e->env, p->message ? p->message : "", NAPI_AUTO_LENGTH, &arguments[1]) == napi_ok
+               ? intrinsic_call(e, INTRINSIC_SET_LOST, 2, arguments)
+               : NULL;
+}
+
+/** Hands a message of a level to the program's function, whose exceptions are its own. */
+static void log_message(struct environment *e, napi_value context, size_t level, const char *message)
+{
+    napi_value arguments[3] = {context}, error;
+
+    if (napi_create_uint32(e->env, (uint32_t)level, &arguments[1]) == napi_ok &&
+        napi_create_string_utf8(e->env, message ? message : "", NAPI_AUTO_LENGTH, &arguments[2]) == napi_ok &&
+        !intrinsic_call(e, INTRINSIC_LOG, 3, arguments))
+        napi_get_and_clear_last_exception(e->env, &error);
+}
+
+static napi_value settle_log(struct environment *e, struct pending *p)
+{
+    napi_value context = find_context(e, p->number);
+
+    if (context)
+        log_message(e, context, p->byte_length, p->message);
     return NULL;
+}
+
+/** Runs on any thread.  What is said while the context is created waits for its object; the library says one thing at most. */
+static void on_log(WNNLogLevel level, WNNStringView message, void *userdata1, void *userdata2)
+{
+    struct watch *w = userdata1;
+    struct pending *p = w->creating;
+
+    (void)userdata2;
+    if (p) {
+        free(p->bytes);
+        p->bytes = strdup(message.data);
+    } else {
+        p = notice_create(w->environment, settle_log, w->id);
+    }
+    if (!p)
+        return;
+    p->byte_length = (size_t)level;
+    if (!w->creating)
+        pending_report(p, WNNStatus_Success, message, NULL);
 }
 
 /** Runs on any thread when the context is lost. */
@@ -99,6 +151,7 @@ static void creation_run(napi_env env, void *data)
     WNNStatus status = wnnCreateContext(&creation->options, &context);
 
     (void)env;
+    creation->watch->creating = NULL;
     if (status == WNNStatus_Success) {
         watch_begin(context, creation->watch);
     } else {
@@ -128,6 +181,15 @@ static napi_value settle_context(struct environment *e, struct pending *p)
 
     if (o)
         o->id = p->number;
+    if (o && p->kept[KEPT_LOG]) {
+        napi_value arguments[2] = {value};
+
+        o->has_log = napi_get_reference_value(e->env, p->kept[KEPT_LOG], &arguments[1]) == napi_ok;
+        if (!intrinsic_call(e, INTRINSIC_SET_LOG, 2, arguments))
+            return NULL;
+        if (p->bytes)
+            log_message(e, value, p->byte_length, p->bytes);
+    }
     return value;
 }
 
@@ -151,7 +213,7 @@ bool convert_context_options(struct call *c, napi_value value, WNNContextOptions
     return true;
 }
 
-napi_value create_context(struct call *c, const WNNContextOptions *options)
+napi_value create_context(struct call *c, const WNNContextOptions *options, napi_value log, const char *warning)
 {
     struct creation *creation = calloc(1, sizeof(*creation));
     struct watch *watch = calloc(1, sizeof(*watch));
@@ -163,9 +225,13 @@ napi_value create_context(struct call *c, const WNNContextOptions *options)
         throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
         goto failed;
     }
+    watch->environment = c->environment;
     watch->mailbox = c->environment->mailbox;
+    watch->id = c->environment->next_context;
     creation->options = *options;
     creation->options.lost = (WNNContextLostCallbackInfo){WNNCallbackMode_AllowSpontaneous, on_lost, watch, NULL};
+    if (log)
+        creation->options.log = (WNNLogCallbackInfo){on_log, watch, NULL};
     creation->watch = watch;
     creation->device = strndup(options->device.data ? options->device.data : "", options->device.length);
     if (!creation->device) {
@@ -179,8 +245,12 @@ napi_value create_context(struct call *c, const WNNContextOptions *options)
     creation->pending = pending_create(c, settle_context, drop_context, &promise);
     if (!creation->pending)
         goto failed;
-    creation->pending->number = c->environment->next_context;
-    if (succeeded(c->env, napi_queue_async_work(c->env, creation->work)))
+    creation->pending->number = watch->id;
+    watch->creating = creation->pending;
+    creation->pending->bytes = warning ? strdup(warning) : NULL;
+    creation->pending->byte_length = WNNLogLevel_Warning;
+    if ((!log || succeeded(c->env, napi_create_reference(c->env, log, 1, &creation->pending->kept[KEPT_LOG]))) &&
+        succeeded(c->env, napi_queue_async_work(c->env, creation->work)))
         return promise;
     pending_reject(c->environment, creation->pending);
     free(watch->lost);
@@ -221,7 +291,7 @@ static napi_value ml_create_context(napi_env env, napi_callback_info info)
     if (is_gpu_device)
         throw_status(&c, WNNStatus_NotSupportedError, WNN_STR("createContext: contexts on a GPUDevice are not supported"));
     else if (convert_context_options(&c, given[0], &options)) /* Node-API fills what is absent with undefined */
-        result = create_context(&c, &options);
+        result = create_context(&c, &options, NULL, NULL);
     return call_end(&c, result);
 }
 
@@ -501,7 +571,6 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
         return NULL;
     if (!wnnContextIsLost(context->native.context) && !may_read_into(c, output, type))
         return NULL;
-    }
     p = read_create(c, settle_read_into, output->value, &promise);
     if (!p)
         return promise;
@@ -512,6 +581,7 @@ static napi_value read_tensor_into(struct call *c, struct object *context, struc
     } else {
         throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
         pending_reject(c->environment, p);
+    }
     return promise;
 }
 

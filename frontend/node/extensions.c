@@ -46,13 +46,26 @@ static bool convert_own_options(struct call *c, napi_value value, WNNContextOpti
 static napi_value extension_create_context(napi_env env, napi_callback_info info)
 {
     napi_value given[ARGUMENTS_MAX], result = NULL;
+    napi_valuetype type = napi_undefined;
     WNNContextOptions options;
+    napi_value log, older;
+    bool has_log, has_older;
     struct call c;
 
     if (!call_begin(&c, env, info, given))
         return NULL;
-    if (convert_context_options(&c, given[0], &options) && convert_own_options(&c, given[0], &options))
-        result = create_context(&c, &options);
+    if (!convert_context_options(&c, given[0], &options) || !convert_own_options(&c, given[0], &options) ||
+        !dictionary_member(&c, given[0], "log", &log, &has_log) ||
+        !dictionary_member(&c, given[0], "deviceType", &older, &has_older))
+        return call_end(&c, NULL);
+    if (has_log && (napi_typeof(env, log, &type) != napi_ok || type != napi_function))
+        throw_type(&c, "log is not a function");
+    else
+        result = create_context(&c, &options, has_log ? log : NULL,
+                                has_log && has_older
+                                    ? "createContext: there is no option \"deviceType\", it is ignored: it is of an "
+                                      "older draft, accelerated and powerPreference say what is wanted"
+                                    : NULL);
     return call_end(&c, result);
 }
 

@@ -16,8 +16,8 @@ struct pending;
 /** Makes the value that the promise is resolved with, or returns NULL with an exception, which it is rejected with. */
 typedef napi_value (*settle_function)(struct environment *e, struct pending *p);
 
-/** Names the values that a read keeps until its end. */
-enum { KEPT_BUFFER, KEPT_TENSOR, KEPT_CONTEXT, KEPT_MAX };
+/** Names the values that a read, or a context that is created, keeps until its end. */
+enum { KEPT_BUFFER, KEPT_TENSOR, KEPT_CONTEXT, KEPT_LOG, KEPT_MAX };
 
 /** Holds one promise that waits, or one notice. */
 struct pending {

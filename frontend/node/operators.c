@@ -188,6 +188,31 @@ static bool convert_all(struct call *c, const struct operator_row *row, WNNMetho
     return true;
 }
 
+/** Tells the method about members that its options do not have, for the context's log. */
+static bool ignore_others(struct call *c, WNNMethodCall method, const struct operator_row *row, napi_value options)
+{
+    napi_value keys = intrinsic_call(c->environment, INTRINSIC_OWN_KEYS, 1, &options), key;
+    napi_valuetype type;
+    WNNStringView name;
+    uint32_t count, k;
+
+    if (!keys || !succeeded(c->env, napi_get_array_length(c->env, keys, &count)))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!succeeded(c->env, napi_get_element(c->env, keys, i, &key)) || !succeeded(c->env, napi_typeof(c->env, key, &type)))
+            return false;
+        if (type != napi_string)
+            continue;
+        if (!convert_string(c, key, &name))
+            return false;
+        for (k = 0; row->options[k].name && strcmp(row->options[k].name, name.data) != 0; k++)
+            ;
+        if (!row->options[k].name && !throw_last(c, wnnMethodCallOption(method, name, wnnMethodValueBool(true), true)))
+            return false;
+    }
+    return true;
+}
+
 static WNNStatus invoke(WNNMethodCall method, const struct operator_row *row, const WNNMethodValue *arguments,
                         const WNNMethodValue *options, WNNGraphBuilder builder)
 {
@@ -243,6 +268,10 @@ napi_value operator_call(napi_env env, napi_callback_info info)
     if (!builder || !call_requires(&c, required) || !convert_all(&c, row, arguments, options))
         return call_end(&c, NULL);
     method = wnnMethodCallCreate(WNN_STR(row->name));
+    if (method && builder->has_log && is_object(&c, given[required]) && !ignore_others(&c, method, row, given[required])) {
+        wnnMethodCallDestroy(method);
+        return call_end(&c, NULL);
+    }
     status = method ? invoke(method, row, arguments, options, builder->native.builder) : WNNStatus_UnknownError;
     if (throw_last(&c, status))
         result = results(&c, method);

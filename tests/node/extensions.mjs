@@ -7,11 +7,34 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 
-import { webnn, ml, f32, smallGraph, packageFolder } from './support.mjs';
+import { webnn, ml, MLGraphBuilder, f32, smallGraph, packageFolder } from './support.mjs';
 
 const { createContext, listDevices, getDevice, setStates, quantizeWeights, getQuantizedWeights, saveGraph, loadGraph, getFileEngine } = createRequire(import.meta.url)(path.join(packageFolder, 'native.js'));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'webnn-node-'));
 process.on('exit', () => fs.rmSync(folder, { recursive: true }));
+
+test('a context\'s log says which options are ignored, and reads no members for a context without one', async () => {
+  const messages = [];
+  const context = await createContext({ deviceType: 'gpu', log: (...given) => messages.push(given) });
+  assert.match(messages[0][1], /^createContext: there is no option "deviceType"/);
+  const builder = new MLGraphBuilder(context);
+  const x = builder.input('x', f32(1, 1, 4, 4));
+  const y = builder.averagePool2d(x, { windowDimensions: [3, 3], strides: [2, 2], roundingType: 'ceil', [Symbol('s')]: 1 });
+  assert.deepEqual(y.shape, [1, 1, 1, 1]);
+  builder.conv2d(x, x, { autoPad: 'same-upper', label: 'c' });
+  await builder.build({ y });
+  const warnings = messages.filter(([level]) => level === 'warning').map(([, message]) => message);
+  assert.match(warnings[1], /^averagePool2d: there is no option "roundingType", it is ignored: .*outputShapeRounding/);
+  assert.match(warnings[2], /^conv2d: there is no option "autoPad", it is ignored: .*padding/);
+  assert.ok(messages.some(([level, message]) => level === 'info' && /a graph was built/.test(message)));
+  context.destroy();
+  await context.lost;
+  await new Promise(setImmediate);
+  assert.deepEqual(messages.at(-1), ['info', 'the context was destroyed']);
+  await assert.rejects(createContext({ log: 1 }), { name: 'TypeError', message: 'createContext: log is not a function' });
+  const plain = new MLGraphBuilder(await createContext());
+  plain.averagePool2d(plain.input('x', f32(1, 1, 4, 4)), new Proxy({}, { ownKeys() { throw new Error('asked'); } }));
+});
 
 test('contexts take the options of the library, and refuse wrong ones', async () => {
   const context = await createContext({ threadCount: 1, precision: 'int8', deterministic: true, engine: 'cpu', accelerated: false });

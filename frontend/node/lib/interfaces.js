@@ -91,15 +91,16 @@ function describeBuffer(value) {
   return [name ?? 'DataView', bytes, resizable];
 }
 
-// ---------------------------------------------------------------------------------------------- MLContext.lost
+// ---------------------------------------------------------------------------------------------- what belongs to a context
 
+const LEVELS = ['', 'info', 'warning', 'error']; // as WNNLogLevel
 const lost = new WeakMap();
 const { get: weakGet, set: weakSet } = WeakMap.prototype;
 
 function lostOf(context) {
   let entry = apply(weakGet, lost, [context]);
   if (entry === undefined) {
-    entry = { promise: undefined, resolve: undefined };
+    entry = { promise: undefined, resolve: undefined, log: undefined };
     entry.promise = new PromiseConstructor((resolve) => { entry.resolve = resolve; });
     apply(weakSet, lost, [context, entry]);
   }
@@ -121,6 +122,8 @@ const intrinsics = [
   (value) => typeof GPUDevice === 'function' && value instanceof GPUDevice,
   (context) => lostOf(context).promise,
   (context, message) => { lostOf(context).resolve({ message }); },
+  (context, log) => { lostOf(context).log = log; },
+  (context, level, message) => { apply(lostOf(context).log, undefined, [LEVELS[level], message]); },
 ];
 
 const illegal = (name) => {

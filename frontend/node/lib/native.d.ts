@@ -9,6 +9,8 @@ export interface NativeContextOptions extends MLContextOptions {
   /** Names the device of engine 'gpu': its number, or a part of its name. */
   device?: string;
   engine?: 'auto' | 'cpu' | 'gpu';
+  /** Gets what the context has to say, among it which options of methods are ignored. */
+  log?: (level: 'info' | 'warning' | 'error', message: string) => void;
   /** Says how many bytes tensors, weights and the memory that graphs compute in may take; 0 for no limit. */
   memoryLimit?: number;
   /** Says how exactly convolutions and matmuls of float32 operands are computed. */
