@@ -59,7 +59,7 @@ static void analyze_expr(struct analysis *a, const struct schedule *s, uint32_t 
                 a->expr_rows[id] |= s->tiled && f->affine->terms[t].var == s->tile.m_var;
         }
         if (x->op == K_LOAD)
-            raise_level(level, LEVEL_UNIT);
+            raise_level(level, x->varying && s->kernel->tensors[x->tensor].written ? (uint8_t)a->inner_level : LEVEL_UNIT);
     } else if (x->op == K_REDUCE) {
         *level = (uint8_t)a->point_level;
         a->expr_rows[id] = s->tiled;

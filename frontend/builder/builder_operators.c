@@ -110,6 +110,7 @@ BINARY(GATHER_ELEMENTS, GatherElements, WNNGatherOptions)
 BINARY(GATHER_ND, GatherND, WNNOperatorOptions)
 TERNARY(SCATTER_ELEMENTS, ScatterElements, WNNScatterOptions)
 TERNARY(SCATTER_ND, ScatterND, WNNOperatorOptions)
+TERNARY(SCATTER_REDUCE, ScatterReduce, WNNScatterReduceOptions)
 
 UNARY(RESAMPLE2D, Resample2d, WNNResample2dOptions)
 UNARY(REVERSE, Reverse, WNNReverseOptions)

@@ -5,15 +5,12 @@
  * range.
  *
  * A scatter that adds (multiplies, ...) must see every update of one place, also of equal indices, which WebNN's scatters do
- * not: it becomes a reduction over all updates of those whose index is that of the place.  The kernels never store these
- * comparisons, but they make them, so their number is limited.
+ * not: it is an operator of this library's own, wnnGraphBuilderScatterReduce.
  */
 #include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/operators.h"
-
-enum { DENSE_MAX = 1 << 26 }; /* comparisons of a scatter that reduces */
 
 static WNNOperand op(struct onnx_node *n, WNNOperand (*f)(WNNGraphBuilder, WNNOperand, WNNOperand, WNNOperatorOptions const *),
                      WNNOperand a, WNNOperand b)
@@ -203,104 +200,54 @@ static bool import_one_hot(struct onnx_node *n)
 
 /* ---- scatters that reduce ---- */
 
-static const struct scatter_reduction {
-    const char *name;
-    double neutral; /* cast to integers it saturates */
-    WNNOperand (*reduce)(WNNGraphBuilder, WNNOperand, WNNReduceOptions const *);
-    WNNOperand (*join)(WNNGraphBuilder, WNNOperand, WNNOperand, WNNOperatorOptions const *);
-} reductions[] = {
-    {"add", 0, wnnGraphBuilderReduceSum, wnnGraphBuilderAdd},
-    {"mul", 1, wnnGraphBuilderReduceProduct, wnnGraphBuilderMul},
-    {"max", -INFINITY, wnnGraphBuilderReduceMax, wnnGraphBuilderMax},
-    {"min", INFINITY, wnnGraphBuilderReduceMin, wnnGraphBuilderMin},
-};
-
-/** Reads the attribute; *reduction is NULL for none. */
-static bool read_reduction(struct onnx_node *n, const struct scatter_reduction **reduction)
+/** Reads the attribute; *reduces is false for none. */
+static bool read_reduction(struct onnx_node *n, bool *reduces, WNNScatterReduction *reduction)
 {
+    static const char *const names[] = {"add", "mul", "min", "max"}; /* as WNNScatterReduction */
     const char *name = onnx_string(n, "reduction", "none");
 
-    *reduction = NULL;
-    for (size_t i = 0; i < sizeof reductions / sizeof reductions[0]; i++)
-        if (!strcmp(reductions[i].name, name))
-            *reduction = &reductions[i];
-    return *reduction || !strcmp(name, "none") || onnx_refuse(n, "its reduction is none of none, add, mul, max and min");
-}
-
-/**
- * Reduces the updates that belong to each place, and joins them with what is there.  `hits` says for each update (axis) and
- * each place whether they belong together.  The shapes of hits and updates broadcast; without the axis the result has rank - 1
- * dimensions.
- */
-static WNNOperand reduce_hits(struct onnx_node *n, const struct scatter_reduction *r, WNNOperand hits, WNNOperand updates,
-                              uint32_t axis)
-{
-    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
-    WNNOperand chosen = wnnGraphBuilderWhere(n->builder, hits, updates, onnx_scalar_like(n, updates, r->neutral), n->options);
-
-    o.label = n->label;
-    o.axesCount = 1;
-    o.axes = &axis;
-    return r->reduce(n->builder, chosen, &o);
-}
-
-/** Each column of updates along the axis goes to places of the same column. */
-static bool scatter_elements_reduce(struct onnx_node *n, const struct scatter_reduction *r, uint32_t axis)
-{
-    const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
-    WNNOperand x = onnx_operand(n, 0), at = onnx_operand(n, 1), y;
-    uint32_t dims[ONNX_RANK_MAX], none[ONNX_RANK_MAX] = {0}, rest[ONNX_RANK_MAX] = {0}, places = (uint32_t)v->dims[axis];
-    WNNPadOptions o = WNN_PAD_OPTIONS_INIT;
-    bool part = false;
-
-    if (v->rank + 1 > ONNX_RANK_MAX)
-        return onnx_refuse(n, "an input of 8 dimensions cannot be scattered into with a reduction");
-    if ((double)onnx_elements(indices) * places > DENSE_MAX)
-        return onnx_refuse(n, "%lld updates of %u places each are too many for a scatter that reduces",
-                           (long long)onnx_elements(indices), places);
-    /* Updates along axis, places along axis + 1. */
-    for (size_t d = 0; d <= v->rank; d++)
-        dims[d] = d == axis + 1 ? 1 : (uint32_t)indices->dims[d > axis ? d - 1 : d];
-    at = onnx_reshape(n, wrap(n, at, places), v->rank + 1, dims);
-    y = op(n, wnnGraphBuilderEqual, at, range(n, wnnOperandGetDataType(at), v->rank + 1, axis + 1, places));
-    y = reduce_hits(n, r, y, onnx_reshape(n, onnx_operand(n, 2), v->rank + 1, dims), axis);
-    for (size_t d = 0; d < v->rank; d++)
-        if (d != axis) {
-            rest[d] = (uint32_t)(v->dims[d] - indices->dims[d]);
-            part = part || rest[d];
+    *reduces = strcmp(name, "none") != 0;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i], name)) {
+            *reduction = (WNNScatterReduction)i;
+            return true;
         }
-    o.label = n->label;
-    o.value = wnnNumber(r->neutral);
-    if (part)
-        y = wnnGraphBuilderPad(n->builder, y, v->rank, none, v->rank, rest, &o);
-    return onnx_output_as(n, 0, op(n, r->join, x, y), v->type);
+    return !*reduces || onnx_refuse(n, "its reduction is none of none, add, mul, max and min");
 }
 
-/** Makes one index of coordinates, into the dimensions that they name, and reduces. */
-static bool scatter_nd_reduce(struct onnx_node *n, const struct scatter_reduction *r)
+static WNNOperand scatter_reduce(struct onnx_node *n, WNNOperand x, WNNOperand at, WNNOperand updates, uint32_t axis,
+                                 WNNScatterReduction reduction)
+{
+    WNNScatterReduceOptions o = WNN_SCATTER_REDUCE_OPTIONS_INIT;
+
+    o.label = n->label;
+    o.axis = axis;
+    o.reduction = reduction;
+    return wnnGraphBuilderScatterReduce(n->builder, x, at, updates, &o);
+}
+
+/** Makes one index of coordinates, into the dimensions that they name. */
+static bool scatter_nd_reduce(struct onnx_node *n, WNNScatterReduction reduction)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
     uint32_t length = (uint32_t)indices->dims[indices->rank - 1], places = 1, rest = 1, dims[ONNX_RANK_MAX];
     uint32_t updates = (uint32_t)(onnx_elements(indices) / length);
-    WNNOperand at = onnx_operand(n, 1), index = NULL, y, x = onnx_operand(n, 0);
+    WNNOperand at = onnx_operand(n, 1), index = NULL, y;
 
     for (size_t d = 0; d < v->rank; d++)
         *(d < length ? &places : &rest) *= (uint32_t)v->dims[d];
-    if ((double)updates * places * rest > DENSE_MAX)
-        return onnx_refuse(n, "%u updates of %u places each are too many for a scatter that reduces", updates, places);
     at = onnx_reshape(n, at, 2, (uint32_t[]){updates, length});
     for (uint32_t d = 0; d < length; d++) {
-        WNNOperand column = wrap(n, onnx_slice_axis(n, at, 1, d, 1), (double)v->dims[d]);
+        WNNOperand column = length == 1 ? at : wrap(n, onnx_slice_axis(n, at, 1, d, 1), (double)v->dims[d]);
 
         if (index)
             index = op(n, wnnGraphBuilderMul, index, onnx_scalar_like(n, index, (double)v->dims[d]));
         index = index ? op(n, wnnGraphBuilderAdd, index, column) : column;
     }
-    index = onnx_reshape(n, index, 3, (uint32_t[]){updates, 1, 1});
-    y = op(n, wnnGraphBuilderEqual, index, range(n, wnnOperandGetDataType(index), 3, 1, places));
-    y = reduce_hits(n, r, y, onnx_reshape(n, onnx_operand(n, 2), 3, (uint32_t[]){updates, 1, rest}), 0);
+    y = scatter_reduce(n, onnx_reshape(n, onnx_operand(n, 0), 2, (uint32_t[]){places, rest}), index,
+                       onnx_reshape(n, onnx_operand(n, 2), 2, (uint32_t[]){updates, rest}), 0, reduction);
     shape_of(v, dims);
-    return onnx_output_as(n, 0, op(n, r->join, x, onnx_reshape(n, y, v->rank, dims)), v->type);
+    return onnx_output_as(n, 0, onnx_reshape(n, y, v->rank, dims), v->type);
 }
 
 /* ---- scatters that replace ---- */
@@ -329,11 +276,11 @@ static bool scatter_part(struct onnx_node *n, uint32_t axis)
 static bool import_scatter_elements(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1], *updates = n->inputs[2];
-    const struct scatter_reduction *reduction = NULL;
-    bool part = false;
+    WNNScatterReduction reduction = WNNScatterReduction_Add;
+    bool part = false, reduces = false;
     uint32_t axis;
 
-    if ((n->version >= 16 && !read_reduction(n, &reduction)) || !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
+    if ((n->version >= 16 && !read_reduction(n, &reduces, &reduction)) || !onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
         return false;
     if (indices->rank != v->rank || updates->rank != v->rank ||
         memcmp(indices->dims, updates->dims, v->rank * sizeof *v->dims) != 0)
@@ -346,8 +293,9 @@ static bool import_scatter_elements(struct onnx_node *n)
                                (long long)v->dims[d]);
         part = part || (d != axis && indices->dims[d] != v->dims[d]);
     }
-    if (reduction)
-        return scatter_elements_reduce(n, reduction, axis);
+    if (reduces)
+        return onnx_output_as(
+            n, 0, scatter_reduce(n, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2), axis, reduction), v->type);
     if (part)
         return scatter_part(n, axis);
     return onnx_output_as(n, 0,
@@ -359,22 +307,23 @@ static bool import_scatter_elements(struct onnx_node *n)
 static bool import_scatter_nd(struct onnx_node *n)
 {
     const struct onnx_value *v = n->inputs[0], *indices = n->inputs[1];
-    const struct scatter_reduction *reduction = NULL;
+    WNNScatterReduction reduction = WNNScatterReduction_Add;
+    bool reduces = false;
 
-    if (n->version >= 16 && !read_reduction(n, &reduction))
+    if (n->version >= 16 && !read_reduction(n, &reduces, &reduction))
         return false;
     if (!indices->rank || indices->dims[indices->rank - 1] > (int64_t)v->rank)
         return onnx_refuse(n, "coordinates are longer than the input has dimensions");
     if (!onnx_elements(indices))
         return onnx_output_value(n, 0, n->inputs[0]);
-    if (reduction)
+    if (reduces)
         return scatter_nd_reduce(n, reduction);
     return onnx_output_as(
         n, 0, wnnGraphBuilderScatterND(n->builder, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2), n->options),
         v->type);
 }
 
-#define REDUCING "with a reduction: a reduction over all updates of each place, at most 2^26 comparisons"
+#define REDUCING "with a reduction: scatterReduce, which adds (multiplies, ...) one update after the other"
 
 static const struct onnx_operator rows[] = {
     {"Compress", 9, 0, 2, 2, 1, 0, import_compress, "a gather; the condition must be constant", NULL},

@@ -500,6 +500,15 @@ WNN_EXPORT WNN_MUST_USE WNNStatus wnnGraphBuilderEndLoop(WNNGraphBuilder builder
                                                          WNNOperand const *carried, size_t stackedCount,
                                                          WNNLoopSlices const *stacked, WNNOperand *outputs);
 /**
+ * Combines input with updates at indices along an axis (not in the specification, whose scatters replace): of several updates
+ * of one place all count, one after the other in row-major order, and each result is rounded to the data type.  input has any
+ * data type and rank 1 or more; updates has both, too, and is at most as large as input along the other axes, of which it
+ * covers the first elements; indices is int32, uint32 or int64, of updates' shape, or 1 along other axes than axis for an index
+ * that serves all updates there.  Indices are as for gather.  Returns input's data type and shape.
+ */
+WNN_EXPORT WNNOperand wnnGraphBuilderScatterReduce(WNNGraphBuilder builder, WNNOperand input, WNNOperand indices,
+                                                   WNNOperand updates, WNNScatterReduceOptions const *WNN_NULLABLE options);
+/**
  * Copies the value of an operand that depends on constants only to data, as the reference interpreter computes it (not in the
  * specification; readers of model files take shapes and axes from it).  It takes as long as a naive computation does.  Fails
  * with TypeError if the operand depends on an input, or byteLength is not exactly the operand's; with OperationError if the

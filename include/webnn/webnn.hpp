@@ -467,6 +467,13 @@ class GraphBuilder : public Operators
         check(status);
         return detail::operands(outputs);
     }
+    /** Combines input with updates at indices: see wnnGraphBuilderScatterReduce. */
+    Operand scatterReduce(Operand const &input, Operand const &indices, Operand const &updates, std::uint32_t axis = 0,
+                          WNNScatterReduction reduction = WNNScatterReduction_Add, std::string_view label = {}) const
+    {
+        WNNScatterReduceOptions const o = {sizeof o, detail::view(label), axis, reduction};
+        return detail::checked(get(), wnnGraphBuilderScatterReduce(get(), input.get(), indices.get(), updates.get(), &o));
+    }
     /** Lets build quantize the weights of matmuls, which is not exact. */
     void quantizeWeights(WNNWeightFormat format) const
     {

@@ -419,6 +419,17 @@ typedef struct WNNScatterOptions {
 
 #define WNN_SCATTER_OPTIONS_INIT WNN_INIT_(WNNScatterOptions, {sizeof(WNNScatterOptions), {NULL, 0}, 0})
 
+/** Holds the options of wnnGraphBuilderScatterReduce, which is not in the specification. */
+typedef struct WNNScatterReduceOptions {
+    size_t structSize;
+    WNNStringView label;
+    uint32_t axis;
+    WNNScatterReduction reduction;
+} WNNScatterReduceOptions;
+
+#define WNN_SCATTER_REDUCE_OPTIONS_INIT                                                                                        \
+    WNN_INIT_(WNNScatterReduceOptions, {sizeof(WNNScatterReduceOptions), {NULL, 0}, 0, WNNScatterReduction_Add})
+
 /** Stands for MLSliceOptions. */
 typedef struct WNNSliceOptions {
     size_t structSize;

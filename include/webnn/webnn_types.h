@@ -329,6 +329,15 @@ typedef enum WNNInterpolationMode {
     WNNInterpolationMode_Force32 = 0x7FFFFFFF
 } WNNInterpolationMode;
 
+/** Says how wnnGraphBuilderScatterReduce combines what is there with an update. */
+typedef enum WNNScatterReduction {
+    WNNScatterReduction_Add = 0,
+    WNNScatterReduction_Mul = 1,
+    WNNScatterReduction_Min = 2,
+    WNNScatterReduction_Max = 3,
+    WNNScatterReduction_Force32 = 0x7FFFFFFF
+} WNNScatterReduction;
+
 /* ------------------------------------------------------------------------------------------------ descriptors */
 
 /**

@@ -24,6 +24,7 @@
 INFER_LIST(DECLARE_INFER)
 #undef DECLARE_INFER
 bool infer_loop(struct call *c);
+bool infer_scatter_reduce(struct call *c);
 
 /** Do the specification's broadcasting algorithms.  They return false, and set no error, for what is not broadcastable. */
 bool shape_broadcast(const struct tensor_type *a, const struct tensor_type *b, struct tensor_type *out);

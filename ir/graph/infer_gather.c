@@ -50,6 +50,25 @@ bool infer_scatter_elements(struct call *c)
            check_shape(c, 2, input_type(c, 1)->rank, input_type(c, 1)->dims) && infer_result_like(c, 0);
 }
 
+/* Updates cover a part of the input along the other axes, and an index along one of them may serve all updates. */
+bool infer_scatter_reduce(struct call *c)
+{
+    const struct tensor_type *input = input_type(c, 0), *indices = input_type(c, 1), *updates = input_type(c, 2);
+    const uint32_t axis = ((WNNScatterReduceOptions *)c->options)->axis;
+
+    if (!check_axis(c, axis, 0))
+        return false;
+    for (uint32_t d = 0; d < input->rank; d++) {
+        if (d != axis && updates->dims[d] > input->dims[d])
+            return call_error(c, "dimension %" PRIu32 " of updates is %" PRIu32 ", of input %" PRIu32, d, updates->dims[d],
+                              input->dims[d]);
+        if (indices->dims[d] != updates->dims[d] && (d == axis || indices->dims[d] != 1))
+            return call_error(c, "dimension %" PRIu32 " of indices is %" PRIu32 ", of updates %" PRIu32, d, indices->dims[d],
+                              updates->dims[d]);
+    }
+    return infer_result_like(c, 0);
+}
+
 /** Makes the shape of what gatherND reads and scatterND writes: indices but its last dimension, then what a coordinate leaves
  * open. */
 static bool nd_shape(struct call *c, uint32_t dims[2 * RANK_MAX], uint32_t *rank)

@@ -71,6 +71,7 @@ enum {
     FIRST(WNNResample2dOptions, axes),
     FIRST(WNNReverseOptions, axes),
     FIRST(WNNScatterOptions, axis),
+    FIRST(WNNScatterReduceOptions, reduction),
     FIRST(WNNSliceOptions, strides),
     FIRST(WNNSplitOptions, axis),
     FIRST(WNNTransposeOptions, permutation),
@@ -103,6 +104,19 @@ const struct op_info op_infos[OP_ROWS] = {
                  INS(IN(operands, DT_ANY, 0, RANK_MAX)),
                  OUTS(OUT(outputs, DT_ANY, 0, RANK_MAX)),
                  .infer = infer_loop},
+    [OP_SCATTER_REDUCE] = {.name = "scatterReduce",
+                           .method = "ScatterReduce",
+                           .flags = OPF_SCATTER,
+                           .options_size = sizeof(WNNScatterReduceOptions),
+                           .options_first_size = FIRST_SIZE_WNNScatterReduceOptions,
+                           .options_default = &WNN_SCATTER_REDUCE_OPTIONS_INIT,
+                           .options_init = "WNN_SCATTER_REDUCE_OPTIONS_INIT",
+                           INS(IN(input, DT_ANY, 1, RANK_MAX), IN(indices, DT_INT32_UINT32_INT64, RANK_AS(0)),
+                               IN(updates, DT_AS(0), RANK_AS(0))),
+                           OUTS(OUT(output, DT_AS(0), RANK_AS(0))),
+                           ATTRS(OPTION_U32(WNNScatterReduceOptions, axis),
+                                 OPTION_ENUM(WNNScatterReduceOptions, reduction, SCATTER_REDUCTION)),
+                           .infer = infer_scatter_reduce},
 };
 
 /* ---- names ---- */
@@ -176,6 +190,7 @@ static const char *const enum_names[][5] = {
     [ENUM_PADDING_MODE] = {"constant", "edge", "reflection"},
     [ENUM_ROUNDING_TYPE] = {"floor", "ceil"},
     [ENUM_INTERPOLATION_MODE] = {"nearest-neighbor", "linear"},
+    [ENUM_SCATTER_REDUCTION] = {"add", "mul", "min", "max"},
 };
 
 const char *enum_value_name(enum attr_enum e, unsigned value)

@@ -196,7 +196,8 @@ enum attr_enum {
     ENUM_DIRECTION,
     ENUM_PADDING_MODE,
     ENUM_ROUNDING_TYPE,
-    ENUM_INTERPOLATION_MODE
+    ENUM_INTERPOLATION_MODE,
+    ENUM_SCATTER_REDUCTION
 };
 
 /** Returns the specification's name of an enumeration's value, or NULL if there is no such value. */
@@ -250,11 +251,13 @@ enum op {
 };
 
 /**
- * A loop (docs/loops.md) is a node like others, and no operator of the specification.  Its row lies behind those of ops.def, so
- * that whoever goes through all operators, from 0 to OP_COUNT, does not meet it.
+ * A loop (docs/loops.md) and a scatter that combines updates (wnnGraphBuilderScatterReduce) are nodes like others, and no
+ * operators of the specification.  Their rows lie after those of ops.def, so that whoever goes through all operators, from 0 to
+ * OP_COUNT, does not meet them.
  */
 #define OP_LOOP ((enum op)OP_COUNT)
-enum { OP_ROWS = OP_COUNT + 1 };
+#define OP_SCATTER_REDUCE ((enum op)(OP_COUNT + 1))
+enum { OP_ROWS = OP_COUNT + 2 };
 
 extern const struct op_info op_infos[OP_ROWS];
 

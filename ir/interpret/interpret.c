@@ -106,6 +106,7 @@ static interpret_function *const functions[OP_ROWS] = {
     [OP_TRIANGULAR] = interpret_triangular,
     [OP_WHERE] = interpret_elementwise,
     [OP_LOOP] = interpret_loop,
+    [OP_SCATTER_REDUCE] = interpret_scatter_reduce,
 };
 
 void *interpret_memory(struct interpretation *t, int64_t count, size_t size)

@@ -75,7 +75,7 @@ interpret_function interpret_convolution, interpret_gemm, interpret_matmul;
 interpret_function interpret_pool2d, interpret_resample2d;
 interpret_function interpret_instance_normalization, interpret_layer_normalization, interpret_softmax;
 interpret_function interpret_gather, interpret_gather_elements, interpret_gather_nd, interpret_scatter_elements,
-    interpret_scatter_nd;
+    interpret_scatter_nd, interpret_scatter_reduce;
 interpret_function interpret_gru, interpret_gru_cell, interpret_lstm, interpret_lstm_cell, interpret_loop;
 
 /** Returns memory that lives until the node is done, or NULL after an error. */

@@ -189,3 +189,72 @@ bool interpret_scatter_nd(struct interpretation *t)
         all_uncertain(t);
     return true;
 }
+
+/** Combines what is there with an update, and rounds a float.  *bound is that of what is there, and then the result's; `other`
+ * is the update's. */
+static union lane combine(WNNScatterReduction r, dtype type, union lane a, union lane b, double *bound, double other)
+{
+    const bool is_float = dtype_is_float(type), is_add = r == WNNScatterReduction_Add, is_mul = r == WNNScatterReduction_Mul;
+    double distance = is_add   ? *bound + other
+                      : is_mul ? fabs(a.f) * other + fabs(b.f) * *bound + *bound * other
+                               : fmax(*bound, other);
+    bool less = is_float                            ? a.f < b.f || (a.f == b.f && signbit(a.f) && !signbit(b.f))
+                : type == WNNOperandDataType_Uint64 ? (uint64_t)a.i < (uint64_t)b.i
+                                                    : a.i < b.i;
+
+    if (!is_float) {
+        if (*bound > 0 || other > 0)
+            *bound = INFINITY;
+        return is_add                                   ? (union lane){.i = (int64_t)((uint64_t)a.i + (uint64_t)b.i)}
+               : is_mul                                 ? (union lane){.i = (int64_t)((uint64_t)a.i * (uint64_t)b.i)}
+               : less == (r == WNNScatterReduction_Min) ? a
+                                                        : b;
+    }
+    if (is_add || is_mul)
+        a.f = is_add ? a.f + b.f : a.f * b.f;
+    else if (!isnan(a.f) && (isnan(b.f) || less == (r == WNNScatterReduction_Max)))
+        a.f = b.f;
+    *bound = *bound > 0 || other > 0 ? interpret_bound_rounded(type, a.f, distance) : 0;
+    a.f = interpret_round(type, a.f);
+    return a;
+}
+
+bool interpret_scatter_reduce(struct interpretation *t)
+{
+    const WNNScatterReduceOptions *o = t->node->options;
+    const struct tensor_type *type = t->inputs[0].type, *updates = t->inputs[2].type;
+    const bool is_float = dtype_is_float(type->type);
+    const int64_t count = type_elements(type);
+    union lane *values = (union lane *)interpret_widen(t, 0, NULL);
+    const union lane *given = (const union lane *)interpret_widen(t, 2, NULL);
+    double *bounds = interpret_memory(t, count, sizeof *bounds);
+    int64_t strides[RANK_MAX], index[RANK_MAX] = {0};
+    bool uncertain = false;
+    struct walk w = {.rank = updates->rank, .views = 1};
+    struct indices x;
+
+    if (!values || !given || !bounds || !indices_read(t, &x))
+        return false;
+    for (int64_t k = 0; k < count; k++)
+        bounds[k] = t->inputs[0].bound ? t->inputs[0].bound[k] : 0;
+    type_strides(type, strides);
+    for (uint32_t d = 0; d < updates->rank; d++)
+        w.dims[d] = updates->dims[d];
+    walk_broadcast(&w, 0, t->inputs[1].type);
+    for (int64_t k = 0, n = type_elements(updates); k < n; k++) {
+        int64_t at = element_at(w.strides[0], type->rank, index, UINT32_MAX, 0);
+        int64_t to = element_at(strides, type->rank, index, o->axis, index_clamp(x.values[at], type->dims[o->axis]));
+
+        values[to] = combine(o->reduction, type->type, values[to], given[k], &bounds[to],
+                             t->inputs[2].bound ? t->inputs[2].bound[k] : 0);
+        uncertain |= is_uncertain(&x, at);
+        index_next(updates, index);
+    }
+    if (is_float)
+        interpret_low_precision(t, 0, (const double *)values, bounds, NULL);
+    else
+        interpret_narrow_integers(t, 0, (const int64_t *)values, bounds, NULL);
+    if (uncertain)
+        all_uncertain(t);
+    return true;
+}

@@ -206,6 +206,15 @@ static bool hash_grow(struct kernel *k)
     return true;
 }
 
+/** Returns whether there are REDUCED variables: what an iteration over them wrote the next one may read. */
+static bool has_reduced(const struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->var_count; i++)
+        if (k->vars[i].kind == KVAR_REDUCED)
+            return true;
+    return false;
+}
+
 static bool guards_varying(const struct kernel *k, uint32_t n, const struct kguard *g)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -241,7 +250,7 @@ static uint32_t insert(struct kernel *k, struct kexpr *e)
         k->exprs = exprs;
         k->builder.expr_capacity = capacity;
     }
-    e->varying = e->op == K_SCAN;
+    e->varying = e->op == K_SCAN || (e->op == K_LOAD && k->tensors[e->tensor].written && has_reduced(k));
     if (e->op != K_REDUCE) {
         for (uint32_t a = 0; a < 3; a++)
             e->varying |= e->args[a] != KEXPR_NONE && k->exprs[e->args[a]].varying;

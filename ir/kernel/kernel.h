@@ -20,6 +20,7 @@
  *     scaled store), layer normalisation three, a reduction or a pooling one, a purely element-wise kernel none.  kernel_finish
  *     computes the phases.  The order in which a REDUCE adds is the code generator's (several accumulators).
  *   - SCAN expressions are running sums along the REDUCED variables, in order; they vary and start no new phase.
+ *   - A LOAD of a tensor that is written reads what a store of the same iteration overwrites: an update.  It varies.
  *   - Stores go to an affine address each, and may be guarded.  A store whose address or value depends on a REDUCED variable
  *     happens in the loop of the phase in which its value is ready; others once per point, after all phases.  Within one
  *     iteration all loads come before all stores.  Iterations of a phase's loop may run side by side, but not where order

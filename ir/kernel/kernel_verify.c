@@ -6,7 +6,8 @@
  *     never negative and its value below its size; a LOADED variable's expression is an integer.
  *   - Forms: terms are sorted by variable, coefficients are not 0, variables exist.
  *   - Expressions: operands come before their users; operand and result types fit the operation.
- *   - Stores: the value has the tensor's type, the tensor is written; tensors that are read are not written.
+ *   - Stores: the value has the tensor's type, the tensor is written; of what is written only that element is read which a
+ *     store then overwrites (an update).
  *   - Stages: they agree on the macro-tile, their tensors are the kernel's or locals, and no local is read before it is
  * written.
  *   - Addresses: every load and store stays inside its tensor at every point where its guards hold.
@@ -208,6 +209,15 @@ static void check_types(struct verifier *v, uint32_t id, const struct kexpr *e)
         complain(v, "expression %u: %s of wrong types", id, kop_name(e->op));
 }
 
+/** Returns whether a load reads what a store of the same iteration overwrites. */
+static bool is_updated(const struct kernel *k, const struct kexpr *load)
+{
+    for (uint32_t i = 0; i < k->store_count; i++)
+        if (k->stores[i].tensor == load->tensor && kaffine_equal(k->stores[i].index, load->index))
+            return true;
+    return false;
+}
+
 static void check_expr(struct verifier *v, uint32_t id)
 {
     const struct kexpr *e = &v->k->exprs[id];
@@ -223,7 +233,7 @@ static void check_expr(struct verifier *v, uint32_t id)
         check_address(v, "load", id, e->tensor, e->index, e->guard_count, e->guards);
         if (e->tensor >= v->k->tensor_count)
             return;
-        if (v->k->tensors[e->tensor].written)
+        if (v->k->tensors[e->tensor].written && !is_updated(v->k, e))
             complain(v, "load %u: tensor %u is written", id, e->tensor);
     }
     if (e->op == K_INDEX)

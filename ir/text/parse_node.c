@@ -349,7 +349,8 @@ bool parse_node(struct parser *p)
     place = p->l.token.text;
     if (p->l.token.kind != TOKEN_NAME)
         return parse_expected(p, "an operator's name");
-    c.op = op_parse(p->l.token.text, p->l.token.length);
+    c.op =
+        lex_is_word(&p->l, op_infos[OP_SCATTER_REDUCE].name) ? OP_SCATTER_REDUCE : op_parse(p->l.token.text, p->l.token.length);
     if (c.op == OP_COUNT)
         return lex_error(&p->l, "%s is no operator", lex_describe(&p->l, buf, sizeof buf));
     memcpy(options.bytes, op_infos[c.op].options_default, op_infos[c.op].options_size);

@@ -56,16 +56,21 @@ uint32_t lower_gather(struct lowering *l, const struct node *n, const struct map
 /**
  * Makes the updates of a scatter.  They are done in row-major order where two of them may meet, so that the last one stays:
  * REDUCED variables run in order.  scatterElements meets itself along its axis only, scatterND anywhere among its coordinates.
+ * Where updates are combined each loads what it overwrites.
  */
 bool lower_scatter_updates(struct lowering *l, const struct node *n)
 {
+    static const enum kop combine[] = {K_ADD, K_MUL, K_MIN, K_MAX}; /* as WNNScatterReduction */
     const struct value *indices = n->inputs[1].value, *updates = n->inputs[2].value, *result = n->results[0];
     const struct tensor_type *t = &updates->type;
     const uint32_t rank = result->type.rank, index_rank = indices->type.rank;
-    const bool elements = n->op == OP_SCATTER_ELEMENTS;
-    const uint32_t axis = elements ? NODE_OPTIONS(n, WNNScatterOptions)->axis : 0;
+    const bool elements = n->op != OP_SCATTER_ND, reduces = n->op == OP_SCATTER_REDUCE;
+    const uint32_t axis = reduces    ? NODE_OPTIONS(n, WNNScatterReduceOptions)->axis
+                          : elements ? NODE_OPTIONS(n, WNNScatterOptions)->axis
+                                     : 0;
     struct map from = {.rank = t->rank}, index_at = {.rank = index_rank}, to = {.rank = rank};
     struct kernel *k = l->k;
+    uint32_t value, there, tensor;
 
     for (int pass = KVAR_PARALLEL; pass <= KVAR_REDUCED; pass++) {
         for (uint32_t d = 0; d < t->rank; d++) {
@@ -75,7 +80,8 @@ bool lower_scatter_updates(struct lowering *l, const struct node *n)
         }
     }
     if (elements) {
-        index_at = to = from;
+        to = from;
+        index_at = map_broadcast(l, &from, t, &indices->type);
         to.forms[axis] = index_form(l, indices, &index_at, result->type.dims[axis]);
     } else {
         const uint32_t size = indices->type.dims[index_rank - 1];
@@ -90,7 +96,17 @@ bool lower_scatter_updates(struct lowering *l, const struct node *n)
             to.forms[d] = index_form(l, indices, &index_at, result->type.dims[d]);
         }
     }
-    return lower_store(l, result, &to, lower_value(l, updates, &from));
+    value = lower_value(l, updates, &from);
+    if (reduces && value != KEXPR_NONE) {
+        tensor = lower_tensor(l, result, true);
+        if (tensor == UINT32_MAX)
+            return false;
+        there = kernel_load(k, tensor, map_linear(l, &to, &result->type), 0, NULL, (union scalar){.u64 = 0});
+        value = kernel_op2(k, combine[NODE_OPTIONS(n, WNNScatterReduceOptions)->reduction], there, value);
+        if (dtype_is_low_precision(result->type.type))
+            value = kernel_op1(k, kop_round(result->type.type), value);
+    }
+    return lower_store(l, result, &to, value);
 }
 
 /* ---- resample2d ---- */

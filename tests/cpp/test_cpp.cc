@@ -213,6 +213,18 @@ static void loops_have_parameters_and_results(webnn::Context const &context)
            }).find("no loop has begun") != std::string::npos);
 }
 
+static void scatters_combine_updates(webnn::Context const &context)
+{
+    webnn::GraphBuilder const b(context);
+    webnn::Operand const x = b.input("x", {DataType::float32, {2, 2}});
+    webnn::Operand const at = b.constant({DataType::int32, {3, 1}}, {1, 1, 1});
+    webnn::Operand const updates = b.constant({DataType::float32, {3, 2}}, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f});
+
+    EXPECT(error_of(WNNStatus_TypeError, [&] { b.scatterReduce(x, at, updates, 1); }).find("scatterReduce") !=
+           std::string::npos);
+    EXPECT((compute(b, b.scatterReduce(x, at, updates), {1, 2, 3, 4}, 4) == std::vector<float>{1, 2, 12, 16}));
+}
+
 int main()
 {
     webnn::ContextOptions options;
@@ -227,6 +239,7 @@ int main()
     an_operand_keeps_its_builder(context);
     errors_are_thrown_and_lose_nothing(context);
     loops_have_parameters_and_results(context);
+    scatters_combine_updates(context);
     std::printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -283,13 +283,13 @@ static void gathers_clamp_indices(void **state)
     }
 }
 
-/* Scattered rows: stores at addresses that are data, or all at one, in order: the last one wins. */
+/* Scattered rows: stores at addresses that are data, or all at one, in order: the last one wins, or they add up. */
 static void scatters_store_in_order(void **state)
 {
     (void)state;
     for (int d = 0; d < DTYPES; d++) {
-        for (int64_t i = 0; i < 8; i++) {
-            int64_t n = 1 + i / 2 * 13, rows = i % 2 ? 9 : 1, updates = 30;
+        for (int64_t i = 0; i < 16; i++) {
+            int64_t n = 1 + i % 8 / 2 * 13, rows = i % 2 ? 9 : 1, updates = 30;
             struct kernel *k = kernel_create();
             void *tensors[3] = {buffer_create((size_t)(updates * n) * dtype_size(dtypes[d])),
                                 buffer_create((size_t)updates * 4), buffer_create((size_t)(rows * n) * dtype_size(dtypes[d]))};
@@ -302,7 +302,10 @@ static void scatters_store_in_order(void **state)
             uint32_t c = kernel_var(k, KVAR_PARALLEL, n), r = kernel_var(k, KVAR_REDUCED, updates);
             struct kaffine row = kernel_loaded_var(k, load(k, 1, kaffine_var(k, r)), rows);
             uint32_t x = load(k, 0, kaffine_add(k, strided(k, r, n, 0), kaffine_var(k, c)));
-            kernel_store(k, 2, kaffine_add(k, kaffine_scale(k, row, n), kaffine_var(k, c)), x, 0, NULL);
+            struct kaffine to = kaffine_add(k, kaffine_scale(k, row, n), kaffine_var(k, c));
+            if (i >= 8)
+                x = kernel_op2(k, K_ADD, load(k, 2, to), x);
+            kernel_store(k, 2, to, x, 0, NULL);
             check_kernel(k, tensors, exact);
             for (int t = 0; t < 3; t++)
                 buffer_free(tensors[t]);

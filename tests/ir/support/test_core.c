@@ -379,7 +379,7 @@ static void names_parse_back(void **state)
     assert_int_equal(op_parse("reluu", 5), OP_COUNT);
     assert_int_equal(op_parse("reluu", 4), OP_RELU);
 
-    for (unsigned e = ENUM_INPUT_LAYOUT; e <= ENUM_INTERPOLATION_MODE; e++) {
+    for (unsigned e = ENUM_INPUT_LAYOUT; e <= ENUM_SCATTER_REDUCTION; e++) {
         unsigned count = 0;
         for (; enum_value_name((enum attr_enum)e, count); count++) {
             const char *name = enum_value_name((enum attr_enum)e, count);
