@@ -129,8 +129,8 @@ static WNNStatus copy_constant(const WNNModelConstant *from, const char *name, s
     array->dataType = from->descriptor.dataType;
     array->rank = from->descriptor.rank;
     array->byteLength = byte_length(&from->descriptor);
-    array->data = (void *)from->data;
-    if (from->data && array->byteLength && array->byteLength != SIZE_MAX && array->byteLength == from->byteLength)
+    array->data = (void *)(from->data || array->byteLength ? from->data : ""); /* without elements there need be no data */
+    if (array->data && array->byteLength != SIZE_MAX && array->byteLength == from->byteLength)
         return WNNStatus_Success;
     snprintf(text, sizeof text, "model options: the constant given for input \"%s\" has %zu bytes, its descriptor says %zu",
              escape_text(shown, sizeof shown, name, strlen(name)), from->data ? from->byteLength : 0, array->byteLength);
@@ -204,7 +204,7 @@ bool request_keep_constants(struct request *r)
     bool ok = true;
 
     for (size_t i = 0; i < r->options.constant_count; i++) {
-        void *copy = ok ? malloc(r->arrays[i].byteLength) : NULL;
+        void *copy = ok ? malloc(r->arrays[i].byteLength + 1) : NULL;
 
         if (copy)
             memcpy(copy, r->arrays[i].data, r->arrays[i].byteLength);

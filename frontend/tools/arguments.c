@@ -163,8 +163,6 @@ bool argument_shape(const char *text, char **name, struct model_shape *shape)
                 if (dim > INT32_MAX)
                     return false;
             }
-            if (!dim)
-                return false;
             shape->dims[shape->rank++] = (uint32_t)dim;
             if (*p != 'x' && *p != ',')
                 break;

@@ -353,6 +353,12 @@ bool sources_take(const struct run_options *o, struct sources *s, const struct m
     return true;
 }
 
+/** Returns whether a source has no elements; an input without elements is no input of the graph. */
+static bool is_empty(const struct source *s)
+{
+    return (s->kind == SOURCE_ARRAY && !npy_elements(&s->array)) || (s->kind == SOURCE_RAW && !s->raw_length);
+}
+
 bool sources_all_used(const struct sources *s, const struct model *model)
 {
     char name[256], known[256];
@@ -363,7 +369,8 @@ bool sources_all_used(const struct sources *s, const struct model *model)
 
         for (size_t k = 0; k < model->input_count; k++)
             found |= !strcmp(model->inputs[k].name, s->items[i].name);
-        if (found)
+        s->items[i].used = is_empty(&s->items[i]);
+        if (found || s->items[i].used)
             continue;
         struct suggestion meant = suggestion_for(s->items[i].name, strlen(s->items[i].name));
         for (size_t k = 0; k < model->input_count; k++)

@@ -187,6 +187,44 @@ static void an_onnx_file_is_read_behind_an_operand(void **state)
     free(onnx.data);
 }
 
+/** The cache of a decoder's first step: a dimension, a shape or a constant says that it has no elements. */
+static void an_input_may_have_no_elements(void **state)
+{
+    static const uint32_t none[2] = {0, 2};
+    const WNNModelDimension dimension = {WNN_STR("n"), 0};
+    const WNNModelShape shape = {WNN_STR("past"), 2, none};
+    const WNNModelConstant constant = {WNN_STR("past"), {WNNOperandDataType_Float32, 2, none}, NULL, 0};
+    struct bytes onnx;
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "n 2");
+    input(&t, "x", F32, "3 2");
+    attribute_int(&t, node(&t, "Concat", "past x", "y"), "axis", 0);
+    output(&t, "y");
+    onnx = pack(&t);
+    free_net(&t);
+    for (int i = 0; i < 3; i++) {
+        WNNModelOptions o = WNN_MODEL_OPTIONS_INIT;
+        WNNModelPort port;
+        WNNModel model;
+
+        o.dimensionCount = i == 0;
+        o.dimensions = &dimension;
+        o.shapeCount = i == 1;
+        o.shapes = &shape;
+        o.constantCount = i == 2;
+        o.constants = &constant;
+        assert_int_equal(wnnModelReadMemory(context, onnx.data, onnx.length, &o, &model), WNNStatus_Success);
+        assert_int_equal(wnnModelGetInputCount(model), 1);
+        assert_int_equal(wnnModelGetOutput(model, 0, &port), WNNStatus_Success);
+        assert_int_equal(port.descriptor.shape[0], 3);
+        wnnModelRelease(model);
+    }
+    free(onnx.data);
+}
+
 /* ---- bytes that nobody trusts ---- */
 
 /** Describes and reads bytes of exactly that length: both answer with an object, or with a DataError that has a message. */
@@ -269,6 +307,7 @@ int main(void)
         cmocka_unit_test(an_onnx_file_is_described),
         cmocka_unit_test(a_text_is_described),
         cmocka_unit_test(an_onnx_file_is_read_behind_an_operand),
+        cmocka_unit_test(an_input_may_have_no_elements),
         cmocka_unit_test(onnx_that_is_cut_or_changed_is_answered),
         cmocka_unit_test(json_that_is_cut_or_changed_is_answered),
         cmocka_unit_test(json_that_is_nested_deep_is_an_error),
