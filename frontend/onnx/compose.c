@@ -136,6 +136,31 @@ WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, 
     return onnx_reshape_to(n, vector, dims);
 }
 
+/* Moves dimension `from` to `to`, and what lies between by one. */
+static WNNOperand move_axis(struct onnx_node *n, WNNOperand x, size_t from, size_t to)
+{
+    const size_t rank = onnx_dims_of(x).rank;
+    uint32_t permutation[ONNX_RANK_MAX];
+
+    for (size_t i = 0; i < rank; i++)
+        permutation[i] = (uint32_t)(i == to ? from : from <= i && i < to ? i + 1 : to < i && i <= from ? i - 1 : i);
+    return onnx_transpose(n, x, rank, permutation);
+}
+
+WNNOperand onnx_channels_second(struct onnx_node *n, WNNOperand x)
+{
+    const size_t rank = onnx_dims_of(x).rank;
+
+    return rank < 3 ? x : move_axis(n, x, rank - 1, 1);
+}
+
+WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x)
+{
+    const size_t rank = onnx_dims_of(x).rank;
+
+    return rank < 3 ? x : move_axis(n, x, 1, rank - 1);
+}
+
 WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias)
 {
     if (scale)

@@ -87,8 +87,14 @@ WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, 
 WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, size_t axis);
 /** Returns x * scale + bias, without what is NULL. */
 WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias);
+/** Moves the channels of x [N, ..., C] to [N, C, ...]. */
+WNNOperand onnx_channels_second(struct onnx_node *n, WNNOperand x);
+/** Moves the channels of x [N, C, ...] to [N, ..., C]. */
+WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x);
 /** Returns AveragePool's result by its attributes, those of input 0 aside (operators_pool.c). */
 WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
+/** Multiplies as MatMul does, matrices or vectors of any data type (operators_matmul.c). */
+WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
 /** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */
 WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b);
 

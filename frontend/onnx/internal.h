@@ -53,6 +53,10 @@ struct onnx_scope {
     const struct onnx_function *function; /* set in functions: attributes may refer to those of owner */
     const struct onnx_map *opsets;        /* Onnx__OperatorSetIdProto, by domain */
     struct onnx_map values; /* struct onnx_value; NULL for an optional input of a function that the caller left out */
+    size_t node_count;      /* of the nodes that are imported in it */
+    Onnx__NodeProto *const *nodes;
+    struct onnx_map blocked; /* struct onnx_blocked, of tensors in blocks of channels (operators_nchwc.c) */
+    uint32_t block;          /* channels of a block; 0 until somebody asks */
     unsigned depth;
 };
 

@@ -13,7 +13,8 @@ static const struct onnx_operator_table *const tables[] = {
     &onnx_convolution_operators, &onnx_pool_operators,        &onnx_matmul_operators,   &onnx_quantize_operators,
     &onnx_normalize_operators,   &onnx_resize_operators,      &onnx_einsum_operators,   &onnx_select_operators,
     &onnx_recurrent_operators,   &onnx_attention_operators,   &onnx_signal_operators,   &onnx_microsoft_operators,
-    &onnx_language_operators,    &onnx_transformer_operators, &onnx_top_k_operators,    &onnx_refused_operators, /* the last */
+    &onnx_language_operators,    &onnx_transformer_operators, &onnx_top_k_operators,    &onnx_nchwc_operators,
+    &onnx_refused_operators, /* the last */
 };
 
 const struct onnx_operator_table *const *onnx_operator_tables(size_t *count)

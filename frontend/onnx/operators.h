@@ -37,5 +37,6 @@ extern const struct onnx_operator_table onnx_top_k_operators;     /* TopK */
 extern const struct onnx_operator_table onnx_language_operators;  /* of ONNX Runtime: MatMulNBits, GroupQueryAttention, ... */
 extern const struct onnx_operator_table onnx_transformer_operators; /* of ONNX Runtime: MultiHeadAttention, ... */
 extern const struct onnx_operator_table onnx_microsoft_operators;   /* of ONNX Runtime: QLinearAdd, FusedMatMul, ... */
+extern const struct onnx_operator_table onnx_nchwc_operators;       /* of ONNX Runtime: ReorderInput, ReorderOutput */
 
 #endif

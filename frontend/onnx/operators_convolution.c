@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports Conv, ConvTranspose, ConvInteger, QLinearConv and CausalConvWithState as conv2d and convTranspose2d; one spatial
- * dimension is a 2-D convolution of height 1.
+ * Imports Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState and the forms that ONNX Runtime has of them as
+ * conv2d and convTranspose2d; one spatial dimension is a 2-D convolution of height 1.
  */
 #include <string.h>
 
+#include "frontend/onnx/activation.h"
+#include "frontend/onnx/nchwc.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
 #include "frontend/onnx/window.h"
@@ -62,6 +64,33 @@ static bool import_conv(struct onnx_node *n)
     if (!read_convolution(n, x, filter, &w, &groups))
         return false;
     return onnx_output(n, 0, convolve(n, x, filter, onnx_operand_optional(n, 2), &w, groups));
+}
+
+/* Imports Conv of input 0 with these weights, plus input 3, and then an activation.  In blocks there are fewer groups than the
+ * attribute says where channels only fill up. */
+static bool import_fused(struct onnx_node *n, WNNOperand filter, WNNOperand bias, bool in_blocks)
+{
+    WNNOperand x = onnx_operand(n, 0), y;
+    const struct onnx_dims dims = onnx_dims_of(filter);
+    struct onnx_window w;
+    uint32_t groups;
+
+    if (!read_convolution(n, x, filter, &w, &groups))
+        return false;
+    y = convolve(n, x, filter, bias, &w, in_blocks && groups > 1 && dims.at[1] == 1 ? dims.at[0] : groups);
+    return onnx_output(n, 0, onnx_activate_fused(n, onnx_scale_bias(n, y, NULL, onnx_operand_optional(n, 3))));
+}
+
+static bool import_fused_conv(struct onnx_node *n)
+{
+    return import_fused(n, onnx_operand(n, 1), onnx_operand_optional(n, 2), false);
+}
+
+static bool import_nchwc_conv(struct onnx_node *n)
+{
+    WNNOperand bias = onnx_operand_optional(n, 2), filter = onnx_nchwc_filter(n, onnx_operand(n, 0), &bias);
+
+    return import_fused(n, filter, bias, true);
 }
 
 /* ---- ConvTranspose ---- */
@@ -179,11 +208,13 @@ static bool import_conv_integer(struct onnx_node *n)
 
 static bool import_qlinear_conv(struct onnx_node *n)
 {
-    WNNOperand x = onnx_dequantize(n, onnx_operand(n, 0), onnx_operand(n, 1), onnx_operand(n, 2), 1), filter, bias = NULL, y;
+    const bool is_last = n->row->domain && onnx_int(n, "channels_last", 0);
+    WNNOperand x = is_last ? onnx_channels_second(n, onnx_operand(n, 0)) : onnx_operand(n, 0), filter, bias = NULL, y;
     WNNOperand x_scale = onnx_operand(n, 1), filter_scale = onnx_operand(n, 4);
     struct onnx_window w;
     uint32_t groups;
 
+    x = onnx_dequantize(n, x, x_scale, onnx_operand(n, 2), 1);
     filter = onnx_dequantize(n, onnx_operand(n, 3), filter_scale, onnx_operand(n, 5), 0);
     if (!read_convolution(n, x, filter, &w, &groups))
         return false;
@@ -194,8 +225,8 @@ static bool import_qlinear_conv(struct onnx_node *n)
             return onnx_refuse(n, "its bias has %zu dimensions instead of 1", channels.rank);
         bias = onnx_dequantize(n, onnx_operand(n, 8), scale, NULL, 0);
     }
-    y = convolve(n, x, filter, bias, &w, groups);
-    return onnx_output(n, 0, onnx_quantize(n, y, onnx_operand(n, 6), onnx_operand(n, 7), 1));
+    y = onnx_quantize(n, convolve(n, x, filter, bias, &w, groups), onnx_operand(n, 6), onnx_operand(n, 7), 1);
+    return onnx_output(n, 0, is_last ? onnx_channels_last(n, y) : y);
 }
 
 /* ---- CausalConvWithState ---- */
@@ -235,6 +266,8 @@ static bool import_causal_conv_with_state(struct onnx_node *n)
     return onnx_output(n, 0, y);
 }
 
+#define MICROSOFT "com.microsoft"
+
 static const struct onnx_operator rows[] = {
     {"Conv", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv, "1-D as a 2-D convolution of height 1; 3-D refused", NULL},
     {"ConvTranspose", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv_transpose,
@@ -243,6 +276,9 @@ static const struct onnx_operator rows[] = {
      "dequantizeLinear with scale 1, conv2d, cast; exact: split by bits where float32 sums would round, unless cast to floats",
      NULL},
     {"QLinearConv", 10, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", NULL},
+    {"QLinearConv", 1, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", MICROSOFT},
+    {"FusedConv", 1, 0, 2, 4, 1, ONNX_HEAVY, import_fused_conv, "conv2d, add, the activation", MICROSOFT},
+    {"Conv", 1, 0, 2, 4, 1, ONNX_HEAVY, import_nchwc_conv, "conv2d of the reordered filter, add, the activation", ONNX_NCHWC},
     {"CausalConvWithState", 27, 0, 2, 4, 2, ONNX_HEAVY, import_causal_conv_with_state, "concat or pad, conv2d, slice", NULL},
 };
 

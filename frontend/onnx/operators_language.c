@@ -266,7 +266,8 @@ static bool import_matmul_n_bits(struct onnx_node *n)
     WNNOperandDataType type;
 
     onnx_ignore(n, "accuracy_level"); /* what rounding of A would be allowed: the context's precision says it for all nodes */
-    onnx_ignore(n, "weight_prepacked");
+    if (onnx_int(n, "weight_prepacked", 0))
+        return onnx_refuse(n, "weight_prepacked is not 0: weights in the order of a device are not read");
     if (!read_blocks(n, onnx_int(n, "bits", 4), onnx_int(n, "block_size", 32), &w) || n->refused)
         return false;
     if (onnx_input(n, 4))
@@ -515,6 +516,9 @@ static bool import_group_query_attention(struct onnx_node *n)
         return false;
     if (onnx_int(n, "smooth_softmax", 0) > 0 || onnx_int(n, "qk_output", 0))
         return onnx_refuse(n, "smooth_softmax or qk_output is not 0");
+    if (!onnx_int(n, "causal", 1) || onnx_int(n, "sliding_window_cache", 0))
+        return onnx_refuse(n, "causal is 0, or sliding_window_cache is not");
+    onnx_ignore(n, "qk_norm_epsilon"); /* of inputs that are refused */
     if (onnx_input(n, 11))
         return onnx_refuse(n, "head_sink is not read");
     if (!read_heads(n, &g) || !read_lengths(n, &g))

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "frontend/onnx/activation.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
 
@@ -24,7 +25,7 @@ static bool has_wide_weights(const struct onnx_node *n)
     return n->inputs[1] && n->inputs[1]->wide && n->inputs[0] && n->inputs[0]->type == ONNX_FLOAT16 && !n->is_static;
 }
 
-static bool import_gemm(struct onnx_node *n)
+static WNNOperand gemm(struct onnx_node *n)
 {
     const WNNOperandDataType f32 = WNNOperandDataType_Float32;
     const bool wide = has_wide_weights(n);
@@ -47,14 +48,26 @@ static bool import_gemm(struct onnx_node *n)
         o.beta = beta;
         o.aTranspose = transpose_a;
         o.bTranspose = transpose_b;
-        return onnx_output(n, 0, onnx_cast(n, wnnGraphBuilderGemm(n->builder, a, b, &o), type));
+        return onnx_cast(n, wnnGraphBuilderGemm(n->builder, a, b, &o), type);
     }
     if (alpha != 1 || (c && beta != 1))
-        return onnx_refuse(n, "alpha and beta of integer matrices");
-    if (!n->refused && (onnx_dims_of(a).rank != 2 || onnx_dims_of(b).rank != 2))
-        return onnx_refuse(n, "an operand is not a matrix");
+        onnx_refuse(n, "alpha and beta of integer matrices");
+    else if (!n->refused && (onnx_dims_of(a).rank != 2 || onnx_dims_of(b).rank != 2))
+        onnx_refuse(n, "an operand is not a matrix");
+    if (n->refused)
+        return onnx_error_operand(n);
     y = onnx_matrix_multiply(n, transpose_a ? transpose_matrix(n, a) : a, transpose_b ? transpose_matrix(n, b) : b);
-    return onnx_output(n, 0, onnx_scale_bias(n, y, NULL, c));
+    return onnx_scale_bias(n, y, NULL, c);
+}
+
+static bool import_gemm(struct onnx_node *n)
+{
+    return onnx_output(n, 0, gemm(n));
+}
+
+static bool import_fused_gemm(struct onnx_node *n)
+{
+    return onnx_output(n, 0, onnx_activate_fused(n, gemm(n)));
 }
 
 /*
@@ -95,13 +108,18 @@ static WNNOperand matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand 
     return onnx_matrix_multiply(n, a, b);
 }
 
+WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b)
+{
+    return multiply(n, a, b, matrix_multiply, NULL);
+}
+
 static bool import_matmul(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0);
 
     if (!has_wide_weights(n))
-        return onnx_output(n, 0, multiply(n, a, onnx_operand(n, 1), matrix_multiply, NULL));
-    a = multiply(n, onnx_cast(n, a, WNNOperandDataType_Float32), n->inputs[1]->wide, matrix_multiply, NULL);
+        return onnx_output(n, 0, onnx_matmul_any(n, a, onnx_operand(n, 1)));
+    a = onnx_matmul_any(n, onnx_cast(n, a, WNNOperandDataType_Float32), n->inputs[1]->wide);
     return onnx_output(n, 0, onnx_cast(n, a, WNNOperandDataType_Float16));
 }
 
@@ -137,8 +155,7 @@ static bool output_pieces(struct onnx_node *n, uint32_t terms, uint32_t length)
 
     for (uint32_t first = 0; first < terms && !n->refused; first += length) {
         const uint32_t count = terms - first < length ? terms - first : length;
-        WNNOperand y =
-            multiply(n, some_terms(n, true, first, count), some_terms(n, false, first, count), matrix_multiply, NULL);
+        WNNOperand y = onnx_matmul_any(n, some_terms(n, true, first, count), some_terms(n, false, first, count));
 
         y = onnx_cast(n, y, WNNOperandDataType_Int32);
         sum = sum ? onnx_add(n, sum, y) : y;
@@ -167,7 +184,7 @@ static bool import_matmul_integer(struct onnx_node *n)
     if (!output_pieces(n, terms, (uint32_t)length))
         return false;
     if (n->outputs[0])
-        n->outputs[0]->sums = multiply(n, x.operand, y.operand, matrix_multiply, NULL);
+        n->outputs[0]->sums = onnx_matmul_any(n, x.operand, y.operand);
     return !n->refused;
 }
 
@@ -179,13 +196,14 @@ static bool import_qlinear_matmul(struct onnx_node *n)
         scales[i] = onnx_cast(n, onnx_operand(n, i == 2 ? 6 : 3 * i + 1), WNNOperandDataType_Float32);
     a = onnx_dequantize(n, a, scales[0], onnx_operand(n, 2), scale_axis(a, true));
     b = onnx_dequantize(n, b, scales[1], onnx_operand(n, 5), scale_axis(b, false));
-    y = multiply(n, a, b, matrix_multiply, NULL);
+    y = onnx_matmul_any(n, a, b);
     return onnx_output(n, 0, onnx_quantize(n, y, scales[2], onnx_operand(n, 7), scale_axis(y, true)));
 }
 
 static const struct onnx_operator rows[] = {
     {"Gemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_gemm,
      "integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between casts", NULL},
+    {"FusedGemm", 1, 0, 2, 3, 1, ONNX_HEAVY, import_fused_gemm, "as Gemm, then the activation", "com.microsoft"},
     {"MatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_matmul,
      "vectors reshaped to matrices; integers: mul and reduceSum; float16 by weights of a DequantizeLinear: float32 between "
      "casts",

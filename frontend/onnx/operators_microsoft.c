@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "frontend/onnx/compose.h"
+#include "frontend/onnx/activation.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/quantized.h"
 
@@ -72,42 +72,70 @@ static bool import_qlinear_softmax(struct onnx_node *n)
     return output_quantized(n, onnx_reshape_to(n, flat, dims), 3, 0);
 }
 
-/* The results of pools are first and last in channels alike; only the former are read. */
-static bool read_channels_first(struct onnx_node *n)
-{
-    return !onnx_int(n, "channels_last", 0) || onnx_refuse(n, "channels_last is 1");
-}
-
 static bool import_qlinear_average_pool(struct onnx_node *n)
 {
-    return read_channels_first(n) && output_quantized(n, onnx_average_pool(n, dequantize_at(n, 0)), 3, 0);
+    const bool is_last = onnx_int(n, "channels_last", 0) != 0;
+    WNNOperand x = dequantize_at(n, 0);
+
+    x = onnx_average_pool(n, is_last ? onnx_channels_second(n, x) : x);
+    return output_quantized(n, is_last ? onnx_channels_last(n, x) : x, 3, 0);
 }
 
 static bool import_qlinear_global_average_pool(struct onnx_node *n)
 {
+    const uint32_t first = onnx_int(n, "channels_last", 0) ? 1 : 2; /* spatial dimension */
     WNNOperand x = dequantize_at(n, 0);
     uint32_t axes[ONNX_RANK_MAX] = {0};
     size_t rank = onnx_dims_of(x).rank;
 
-    if (!read_channels_first(n) || n->refused)
+    if (n->refused)
         return false;
     if (rank < 3)
         return onnx_refuse(n, "its input has %zu dimensions", rank);
-    for (size_t i = 2; i < rank; i++)
-        axes[i - 2] = (uint32_t)i;
+    for (uint32_t i = 0; i < rank - 2; i++)
+        axes[i] = first + i;
     return output_quantized(n, onnx_reduce(n, wnnGraphBuilderReduceMean, x, rank - 2, axes), 3, 0);
+}
+
+static bool import_qlinear_reduce_mean(struct onnx_node *n)
+{
+    WNNOperand x = dequantize_at(n, 0);
+    const struct onnx_dims dims = onnx_dims_of(x);
+    struct onnx_dims kept = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
+    size_t count;
+    const int64_t *given = onnx_ints(n, "axes", &count);
+    const uint32_t *axes = given ? onnx_axes(n, given, count, dims.rank) : NULL;
+    bool is_reduced[ONNX_RANK_MAX] = {false};
+
+    if (n->refused)
+        return false;
+    for (uint32_t i = 0; i < dims.rank; i++)
+        is_reduced[i] = !axes || !count;
+    for (size_t i = 0; axes && i < count; i++)
+        is_reduced[axes[i]] = true;
+    for (uint32_t i = 0; i < dims.rank; i++) {
+        x = is_reduced[i] ? onnx_reduce_axis(n, wnnGraphBuilderReduceMean, x, i) : x;
+        if (!is_reduced[i] || onnx_int(n, "keepdims", 1))
+            kept.at[kept.rank++] = is_reduced[i] ? 1 : dims.at[i];
+    }
+    return output_quantized(n, onnx_reshape_to(n, x, kept), 3, 0);
+}
+
+static bool import_qlinear_where(struct onnx_node *n)
+{
+    return output_quantized(n, onnx_where(n, onnx_operand(n, 0), dequantize_at(n, 1), dequantize_at(n, 4)), 7, 1);
 }
 
 static bool import_qlinear_concat(struct onnx_node *n)
 {
-    size_t count = (n->input_count - 2) / 3;
+    size_t count = (n->input_count - 1) / 3; /* the last zero point may be absent */
     WNNOperand *parts = onnx_alloc(n, count, sizeof *parts);
     int64_t along = onnx_int(n, "axis", 0);
     uint32_t axis;
 
     if (!parts)
         return false;
-    if (n->input_count % 3 != 2)
+    if (n->input_count % 3 == 0)
         return onnx_refuse(n, "%zu inputs; tensors come with scales and zero points", n->input_count);
     for (size_t i = 0; i < count; i++)
         parts[i] = dequantize_at(n, 2 + 3 * i);
@@ -134,7 +162,7 @@ static bool import_qgemm(struct onnx_node *n)
                               onnx_dims_of(onnx_operand(n, 6)).rank == 2 ? 1 : 0);
     }
     b = wnnGraphBuilderGemm(n->builder, a, b, &o);
-    return onnx_input(n, 7) ? output_quantized(n, b, 7, 0) : onnx_output(n, 0, b);
+    return onnx_input(n, 7) && onnx_input(n, 8) ? output_quantized(n, b, 7, 0) : onnx_output(n, 0, b);
 }
 
 static bool import_matmul_integer_to_float(struct onnx_node *n)
@@ -144,7 +172,18 @@ static bool import_matmul_integer_to_float(struct onnx_node *n)
 
     a = onnx_dequantize(n, a, onnx_operand(n, 2), onnx_operand_optional(n, 4), rank_a > 1 ? (uint32_t)rank_a - 2 : 0);
     b = onnx_dequantize(n, b, onnx_operand(n, 3), onnx_operand_optional(n, 5), rank_b > 1 ? (uint32_t)rank_b - 1 : 0);
-    return onnx_output(n, 0, onnx_scale_bias(n, onnx_matmul(n, a, b), NULL, onnx_operand_optional(n, 6)));
+    return onnx_output(n, 0, onnx_scale_bias(n, onnx_matmul_any(n, a, b), NULL, onnx_operand_optional(n, 6)));
+}
+
+static bool import_dynamic_quantize_matmul(struct onnx_node *n)
+{
+    WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), scale, zero;
+    size_t rank = onnx_dims_of(b).rank;
+
+    a = onnx_dynamic_quantize(n, a, &scale, &zero);
+    a = onnx_dequantize(n, a, scale, zero, 0);
+    b = onnx_dequantize(n, b, onnx_operand(n, 2), onnx_operand_optional(n, 3), rank > 1 ? (uint32_t)rank - 1 : 0);
+    return onnx_output(n, 0, onnx_scale_bias(n, onnx_matmul_any(n, a, b), NULL, onnx_operand_optional(n, 4)));
 }
 
 /* ---- fused matmuls ---- */
@@ -177,7 +216,7 @@ static WNNOperand batches_first(struct onnx_node *n, WNNOperand x)
     return onnx_transpose(n, x, rank, permutation);
 }
 
-static bool import_fused_matmul(struct onnx_node *n)
+static WNNOperand fused_matmul(struct onnx_node *n)
 {
     WNNOperand a = onnx_operand(n, 0), b = onnx_operand(n, 1), y;
     double alpha = onnx_float(n, "alpha", 1);
@@ -190,8 +229,19 @@ static bool import_fused_matmul(struct onnx_node *n)
         a = swap_last(n, a);
     if (onnx_int(n, "transB", 0))
         b = swap_last(n, b);
-    y = onnx_matmul(n, a, b);
-    return onnx_output(n, 0, alpha == 1 ? y : onnx_linear(n, y, alpha, 0));
+    y = onnx_matmul_any(n, a, b);
+    return alpha == 1 ? y : onnx_linear(n, y, alpha, 0);
+}
+
+static bool import_fused_matmul(struct onnx_node *n)
+{
+    return onnx_output(n, 0, fused_matmul(n));
+}
+
+static bool import_fused_matmul_activation(struct onnx_node *n)
+{
+    onnx_ignore(n, "activation_axis"); /* of functions of rows only, which none of these is */
+    return onnx_output(n, 0, onnx_activate_fused(n, fused_matmul(n)));
 }
 
 /* ---- activations ---- */
@@ -261,13 +311,26 @@ static bool import_skip_normalization(struct onnx_node *n)
                                       onnx_float(n, "epsilon", 1e-12)));
 }
 
+enum { IDS, SEGMENTS, WORD_TABLE, POSITION_TABLE, SEGMENT_TABLE, GAMMA, BETA, MASK, POSITIONS };
+/* Of QEmbedLayerNormalization: where scales and zero points of the tables, of gamma and of beta begin. */
+enum { EMBED_SCALES = 8, EMBED_ZEROS = 13 };
+
+/* Returns x, of input `table`, as numbers. */
+static WNNOperand embedded(struct onnx_node *n, size_t table, WNNOperand x)
+{
+    if (n->proto->op_type[0] != 'Q')
+        return x;
+    table -= WORD_TABLE;
+    return onnx_dequantize(n, x, onnx_operand(n, EMBED_SCALES + table), onnx_operand_optional(n, EMBED_ZEROS + table), 0);
+}
+
 /* Returns rows of the table that is input `table`: those that input `indices` [batch or 1, length] names. */
 static WNNOperand embed(struct onnx_node *n, size_t table, size_t indices)
 {
     WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
 
     o.label = n->label;
-    return wnnGraphBuilderGather(n->builder, onnx_operand(n, table), onnx_operand(n, indices), &o);
+    return embedded(n, table, wnnGraphBuilderGather(n->builder, onnx_operand(n, table), onnx_operand(n, indices), &o));
 }
 
 /* Returns how many elements of each row of a mask are 1, or zeros without a mask. */
@@ -284,7 +347,7 @@ static WNNOperand count_ones(struct onnx_node *n, size_t i, uint32_t rows)
 
 static bool import_embed_layer_normalization(struct onnx_node *n)
 {
-    enum { IDS, SEGMENTS, WORD_TABLE, POSITION_TABLE, SEGMENT_TABLE, GAMMA, BETA, MASK, POSITIONS };
+    const bool has_positions = n->proto->op_type[0] != 'Q' && onnx_input(n, POSITIONS);
     const struct onnx_dims dims = onnx_dims_of(onnx_operand(n, IDS)), table = onnx_dims_of(onnx_operand(n, POSITION_TABLE));
     WNNOperand sum, positions;
 
@@ -295,10 +358,10 @@ static bool import_embed_layer_normalization(struct onnx_node *n)
         return onnx_refuse(n, "input_ids has rank %zu, position_embedding %zu; both are matrices", dims.rank, table.rank);
     if (!onnx_input(n, SEGMENTS) != !onnx_input(n, SEGMENT_TABLE))
         return onnx_refuse(n, "segment_ids and segment_embedding are not both given");
-    if (!onnx_input(n, POSITIONS) && dims.at[1] > table.at[0])
+    if (!has_positions && dims.at[1] > table.at[0])
         return onnx_refuse(n, "sequences of %u tokens have embeddings for %u positions", dims.at[1], table.at[0]);
-    positions = onnx_input(n, POSITIONS) ? embed(n, POSITION_TABLE, POSITIONS)
-                                         : onnx_slice_axis(n, onnx_operand(n, POSITION_TABLE), 0, 0, dims.at[1]);
+    positions = onnx_slice_axis(n, onnx_operand(n, POSITION_TABLE), 0, 0, has_positions ? table.at[0] : dims.at[1]);
+    positions = has_positions ? embed(n, POSITION_TABLE, POSITIONS) : embedded(n, POSITION_TABLE, positions);
     sum = onnx_add(n, embed(n, WORD_TABLE, IDS), positions);
     if (onnx_input(n, SEGMENTS))
         sum = onnx_add(n, sum, embed(n, SEGMENT_TABLE, SEGMENTS));
@@ -306,8 +369,9 @@ static bool import_embed_layer_normalization(struct onnx_node *n)
         onnx_output(n, 1, count_ones(n, MASK, dims.at[0]));
     if (onnx_wants(n, 2))
         onnx_output(n, 2, sum);
-    return onnx_output(
-        n, 0, normalize_last(n, sum, onnx_operand(n, GAMMA), onnx_operand(n, BETA), true, onnx_float(n, "epsilon", 1e-12)));
+    return onnx_output(n, 0,
+                       normalize_last(n, sum, embedded(n, GAMMA, onnx_operand(n, GAMMA)),
+                                      embedded(n, BETA, onnx_operand(n, BETA)), true, onnx_float(n, "epsilon", 1e-12)));
 }
 
 static bool import_simplified_layer_normalization(struct onnx_node *n)
@@ -330,13 +394,20 @@ static const struct onnx_operator rows[] = {
     {"QLinearSigmoid", 1, 0, 4, 5, 1, 0, import_qlinear_sigmoid, "dequantizeLinear, sigmoid, quantizeLinear", MICROSOFT},
     {"QLinearLeakyRelu", 1, 0, 4, 5, 1, 0, import_qlinear_leaky_relu, "dequantizeLinear, leakyRelu, quantizeLinear", MICROSOFT},
     {"QLinearSoftmax", 1, 0, 4, 5, 1, 0, import_qlinear_softmax, "dequantizeLinear, softmax, quantizeLinear", MICROSOFT},
-    {"QLinearAveragePool", 1, 0, 4, 5, 1, 0, import_qlinear_average_pool,
-     "dequantizeLinear, averagePool2d, quantizeLinear; channels_last refused", MICROSOFT},
+    {"QLinearAveragePool", 1, 0, 4, 5, 1, 0, import_qlinear_average_pool, "dequantizeLinear, averagePool2d, quantizeLinear",
+     MICROSOFT},
     {"QLinearGlobalAveragePool", 1, 0, 4, 5, 1, 0, import_qlinear_global_average_pool,
-     "dequantizeLinear, reduceMean, quantizeLinear; channels_last refused", MICROSOFT},
-    {"QLinearConcat", 1, 0, 5, 255, 1, 0, import_qlinear_concat, "dequantizeLinear, concat, quantizeLinear", MICROSOFT},
+     "dequantizeLinear, reduceMean, quantizeLinear", MICROSOFT},
+    {"QLinearReduceMean", 1, 0, 4, 5, 1, 0, import_qlinear_reduce_mean, "dequantizeLinear, reduceMean, quantizeLinear",
+     MICROSOFT},
+    {"QLinearWhere", 1, 0, 8, 9, 1, 0, import_qlinear_where, "dequantizeLinear, where, quantizeLinear", MICROSOFT},
+    {"QLinearConcat", 1, 0, 4, 255, 1, 0, import_qlinear_concat, "dequantizeLinear, concat, quantizeLinear", MICROSOFT},
     {"QGemm", 1, 0, 6, 9, 1, ONNX_HEAVY, import_qgemm, "dequantizeLinear, gemm, quantizeLinear", MICROSOFT},
     {"MatMulIntegerToFloat", 1, 0, 4, 7, 1, ONNX_HEAVY, import_matmul_integer_to_float, "dequantizeLinear, matmul, add",
+     MICROSOFT},
+    {"DynamicQuantizeMatMul", 1, 0, 3, 5, 1, ONNX_HEAVY, import_dynamic_quantize_matmul,
+     "reduceMin, reduceMax, quantizeLinear, dequantizeLinear, matmul, add", MICROSOFT},
+    {"FusedMatMulActivation", 1, 0, 2, 2, 1, ONNX_HEAVY, import_fused_matmul_activation, "as FusedMatMul, then the activation",
      MICROSOFT},
     {"FusedMatMul", 1, 0, 2, 2, 1, ONNX_HEAVY, import_fused_matmul, "transpose, matmul, linear", MICROSOFT},
     {"Gelu", 1, 0, 1, 1, 1, 0, import_gelu, "", MICROSOFT},
@@ -345,6 +416,8 @@ static const struct onnx_operator rows[] = {
     {"QuickGelu", 1, 0, 1, 1, 1, 0, import_quick_gelu, "x * sigmoid(alpha * x)", MICROSOFT},
     {"EmbedLayerNormalization", 1, 0, 1, 9, 3, 0, import_embed_layer_normalization, "gather, add, layerNormalization",
      MICROSOFT},
+    {"QEmbedLayerNormalization", 1, 0, 7, 18, 2, 0, import_embed_layer_normalization,
+     "gather, dequantizeLinear, add, layerNormalization", MICROSOFT},
     {"SkipLayerNormalization", 1, 0, 3, 5, 4, 0, import_skip_normalization, "add, layerNormalization", MICROSOFT},
     {"SkipSimplifiedLayerNormalization", 1, 0, 3, 4, 4, 0, import_skip_normalization, "add, mul, reduceMean, sqrt, div, mul",
      MICROSOFT},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "frontend/io/checked.h"
+#include "frontend/onnx/nchwc.h"
 #include "frontend/onnx/operators.h"
 #include "frontend/onnx/window.h"
 
@@ -179,6 +180,18 @@ static bool import_max_pool(struct onnx_node *n)
     return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, x, &p)));
 }
 
+/* Imports MaxPool of [N, ..., C]. */
+static bool import_nhwc_max_pool(struct onnx_node *n)
+{
+    WNNOperand x = onnx_channels_second(n, onnx_operand(n, 0));
+    struct pool p;
+
+    if (!read_pool(n, x, &p))
+        return false;
+    x = onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, onnx_to_2d(n, x), &p));
+    return onnx_output(n, 0, onnx_channels_last(n, x));
+}
+
 static bool import_lp_pool(struct onnx_node *n)
 {
     WNNOperand x = onnx_operand(n, 0), y;
@@ -253,6 +266,11 @@ static const struct onnx_operator rows[] = {
     {"GlobalAveragePool", 1, 0, 1, 1, 1, 0, import_global_average_pool, "averagePool2d, other ranks reduceMean", NULL},
     {"GlobalMaxPool", 1, 0, 1, 1, 1, 0, import_global_max_pool, "reduceMax", NULL},
     {"GlobalLpPool", 1, 0, 1, 1, 1, 0, import_global_lp_pool, "reduceL1, reduceL2, other orders from pow and reduceSum", NULL},
+    {"NhwcMaxPool", 1, 0, 1, 1, 1, 0, import_nhwc_max_pool, "transpose, maxPool2d, transpose", "com.microsoft"},
+    {"AveragePool", 1, 0, 1, 1, 1, 0, import_average_pool, "as in ONNX", ONNX_NCHWC},
+    {"MaxPool", 1, 0, 1, 1, 1, 0, import_max_pool, "as in ONNX", ONNX_NCHWC},
+    {"GlobalAveragePool", 1, 0, 1, 1, 1, 0, import_global_average_pool, "as in ONNX", ONNX_NCHWC},
+    {"GlobalMaxPool", 1, 0, 1, 1, 1, 0, import_global_max_pool, "as in ONNX", ONNX_NCHWC},
 };
 
 ONNX_TABLE(onnx_pool_operators, rows);

@@ -109,21 +109,29 @@ static bool import_dequantize(struct onnx_node *n)
     return !n->refused;
 }
 
-static bool import_dynamic_quantize(struct onnx_node *n)
+WNNOperand onnx_dynamic_quantize(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero)
 {
-    WNNOperand x = onnx_operand(n, 0), none = onnx_scalar_like(n, x, 0), smallest, largest, scale, zero;
+    WNNOperand none = onnx_scalar_like(n, x, 0), smallest, largest, step;
     static const uint32_t shape[1]; /* scalars */
     WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
 
     o.label = n->label;
     smallest = onnx_min(n, wnnGraphBuilderReduceMin(n->builder, x, &o), none);
     largest = onnx_max(n, wnnGraphBuilderReduceMax(n->builder, x, &o), none);
-    scale = onnx_div(n, onnx_sub(n, largest, smallest), onnx_scalar_like(n, x, 255));
-    zero = onnx_round_even(n, onnx_clamp(n, onnx_div(n, onnx_sub(n, none, smallest), scale), 0, 255));
-    zero = onnx_cast(n, zero, WNNOperandDataType_Uint8);
-    onnx_output(n, 1, onnx_reshape(n, scale, 0, shape));
-    onnx_output(n, 2, onnx_reshape(n, zero, 0, shape));
-    return onnx_output(n, 0, onnx_quantize(n, x, scale, zero, 0));
+    step = onnx_div(n, onnx_sub(n, largest, smallest), onnx_scalar_like(n, x, 255));
+    *zero = onnx_round_even(n, onnx_clamp(n, onnx_div(n, onnx_sub(n, none, smallest), step), 0, 255));
+    *zero = onnx_reshape(n, onnx_cast(n, *zero, WNNOperandDataType_Uint8), 0, shape);
+    *scale = onnx_reshape(n, step, 0, shape);
+    return onnx_quantize(n, x, *scale, *zero, 0);
+}
+
+static bool import_dynamic_quantize(struct onnx_node *n)
+{
+    WNNOperand scale, zero, y = onnx_dynamic_quantize(n, onnx_operand(n, 0), &scale, &zero);
+
+    onnx_output(n, 1, scale);
+    onnx_output(n, 2, zero);
+    return onnx_output(n, 0, y);
 }
 
 static const struct onnx_operator rows[] = {
@@ -131,6 +139,8 @@ static const struct onnx_operator rows[] = {
      "int4 and uint4 are kept as int8 and uint8 within the graph; 16-bit integers and 8-bit floating point refused", NULL},
     {"DequantizeLinear", 10, 0, 2, 3, 1, ONNX_KEEP, import_dequantize,
      "int4 and uint4 are kept as int8 and uint8 within the graph; 16-bit integers and 8-bit floating point refused", NULL},
+    {"QuantizeLinear", 1, 0, 2, 3, 1, 0, import_quantize, "as in ONNX", "com.microsoft"},
+    {"DequantizeLinear", 1, 0, 2, 3, 1, ONNX_KEEP, import_dequantize, "as in ONNX", "com.microsoft"},
     {"DynamicQuantizeLinear", 11, 0, 1, 1, 3, 0, import_dynamic_quantize, "reduceMin, reduceMax, quantizeLinear", NULL},
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports LSTM, GRU and RNN.  They become lstm and gru where they mean the same; else (RNN, other activations, clip,
- * input_forget, sequence_lens, the output gate's peephole, which sees the new cell state in ONNX and the old one in WebNN)
- * steps composed of matmuls and element-wise operators, one after the other.
+ * Imports LSTM, GRU, RNN and DynamicQuantizeLSTM.  They become lstm and gru where they mean the same; else (RNN, other
+ * activations, clip, input_forget, sequence_lens, the output gate's peephole, which sees the new cell state in ONNX and the old
+ * one in WebNN) steps composed of matmuls and element-wise operators, one after the other.
  */
 #include <string.h>
-#include <strings.h>
 
-#include "frontend/onnx/compose.h"
+#include "frontend/onnx/activation.h"
 #include "frontend/onnx/operators.h"
+#include "frontend/onnx/quantized.h"
 
 enum kind { RNN, GRU, LSTM };
 enum { STEPS_MAX = 4096, GATES_MAX = 4, ACTIVATIONS_MAX = 3 };
@@ -20,38 +20,13 @@ static const struct kind_info {
     const char *usual[ACTIVATIONS_MAX];
 } kinds[] = {{1, 1, {"Tanh", NULL, NULL}}, {3, 2, {"Sigmoid", "Tanh", NULL}}, {4, 3, {"Sigmoid", "Tanh", "Tanh"}}};
 
-enum function { AFFINE, ELU, HARD_SIGMOID, LEAKY_RELU, RELU, SCALED_TANH, SIGMOID, SOFTPLUS, SOFTSIGN, TANH, THRESHOLDED_RELU };
-
-static const struct function_info {
-    const char *name;
-    bool has_alpha, has_beta;
-    double alpha, beta;
-} functions[] = {
-    [AFFINE] = {"Affine", true, true, 1, 0},
-    [ELU] = {"Elu", true, false, 1, 0},
-    [HARD_SIGMOID] = {"HardSigmoid", true, true, 0.2, 0.5},
-    [LEAKY_RELU] = {"LeakyRelu", true, false, 0.01, 0},
-    [RELU] = {"Relu", false, false, 0, 0},
-    [SCALED_TANH] = {"ScaledTanh", true, true, 1, 1},
-    [SIGMOID] = {"Sigmoid", false, false, 0, 0},
-    [SOFTPLUS] = {"Softplus", false, false, 0, 0},
-    [SOFTSIGN] = {"Softsign", false, false, 0, 0},
-    [TANH] = {"Tanh", false, false, 0, 0},
-    [THRESHOLDED_RELU] = {"ThresholdedRelu", true, false, 1, 0},
-};
-
-struct activation {
-    enum function function;
-    double alpha, beta;
-};
-
 struct recurrent {
     enum kind kind;
     uint32_t steps, batch, hidden, directions;
-    bool backward; /* the only direction is */
-    bool batch_first, reset_after, input_forget, clips;
+    bool backward;                                                 /* the only direction is */
+    bool batch_first, reset_after, input_forget, clips, quantizes; /* quantizes: what the weights multiply */
     double clip;
-    struct activation activations[2][ACTIVATIONS_MAX];
+    struct onnx_activation activations[2][ACTIVATIONS_MAX];
     WNNOperand x, w, r, bias, lengths, state, cell, peephole; /* time first; optional ones NULL */
 };
 
@@ -60,28 +35,23 @@ struct recurrent {
 static bool read_activations(struct onnx_node *n, struct recurrent *r)
 {
     const struct kind_info *info = &kinds[r->kind];
-    size_t count, alpha_count, beta_count, alpha = 0, beta = 0, wanted = info->activations * r->directions;
+    size_t count, counts[ONNX_PARAMETERS], used[ONNX_PARAMETERS] = {0}, wanted = info->activations * r->directions;
     const char *const *names = onnx_strings(n, "activations", &count);
-    const float *alphas = onnx_floats(n, "activation_alpha", &alpha_count),
-                *betas = onnx_floats(n, "activation_beta", &beta_count);
+    const float *lists[ONNX_PARAMETERS] = {onnx_floats(n, "activation_alpha", &counts[0]),
+                                           onnx_floats(n, "activation_beta", &counts[1])};
 
     if (n->refused)
         return false;
     if (names && count != wanted)
         return onnx_refuse(n, "%zu activations, it needs %zu", count, wanted);
     for (size_t i = 0; i < wanted; i++) {
-        struct activation *a = &r->activations[i / info->activations][i % info->activations];
-        const char *name = names ? names[i] : info->usual[i % info->activations];
-        size_t f = 0;
-        while (f < sizeof functions / sizeof *functions && strcasecmp(functions[f].name, name) != 0)
-            f++;
-        if (f == sizeof functions / sizeof *functions)
-            return onnx_refuse(n, "activation \"%.40s\" is not known", name);
-        *a = (struct activation){(enum function)f, functions[f].alpha, functions[f].beta};
-        if (functions[f].has_alpha && alphas && alpha < alpha_count) /* in the order of the functions that have one */
-            a->alpha = (double)alphas[alpha++];
-        if (functions[f].has_beta && betas && beta < beta_count)
-            a->beta = (double)betas[beta++];
+        struct onnx_activation *a = &r->activations[i / info->activations][i % info->activations];
+
+        if (!onnx_activation_find(n, names ? names[i] : info->usual[i % info->activations], a))
+            return false;
+        for (size_t k = 0; k < ONNX_PARAMETERS; k++) /* in the order of the functions that have one */
+            if (onnx_activation_parameter(a, k) && lists[k] && used[k] < counts[k])
+                a->parameters[k] = (double)lists[k][used[k]++];
     }
     return true;
 }
@@ -116,6 +86,26 @@ static bool lengths_matter(struct onnx_node *n, const struct recurrent *r)
     return false;
 }
 
+/*
+ * Returns input i, [directions, columns, rows] of bytes, as LSTM has its weights.  Inputs scale and scale + 1 have a number for
+ * each direction, or for each of its rows.
+ */
+static WNNOperand quantized_weights(struct onnx_node *n, size_t i, size_t scale)
+{
+    static const uint32_t rows_first[] = {0, 2, 1};
+    WNNOperand by[2] = {onnx_operand(n, scale), onnx_operand_optional(n, scale + 1)};
+
+    for (size_t k = 0; k < 2 && by[k]; k++) {
+        struct onnx_dims dims = onnx_dims_of(by[k]);
+
+        dims.at[2] = dims.rank == 2 ? dims.at[1] : 1;
+        dims.at[1] = 1;
+        dims.rank = 3;
+        by[k] = onnx_reshape_to(n, by[k], dims);
+    }
+    return onnx_transpose(n, onnx_dequantize(n, onnx_operand(n, i), by[0], by[1], 0), 3, rows_first);
+}
+
 static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
 {
     struct onnx_dims x, w, u;
@@ -127,8 +117,8 @@ static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
     if (!read_direction(n, r) || !read_activations(n, r))
         return false;
     r->x = swap_first(n, onnx_operand(n, 0), r->batch_first);
-    r->w = onnx_operand(n, 1);
-    r->r = onnx_operand(n, 2);
+    r->w = r->quantizes ? quantized_weights(n, 1, 8) : onnx_operand(n, 1);
+    r->r = r->quantizes ? quantized_weights(n, 2, 10) : onnx_operand(n, 2);
     r->bias = onnx_operand_optional(n, 3);
     r->state = swap_first(n, onnx_operand_optional(n, 5), r->batch_first);
     if (r->kind == LSTM) {
@@ -160,12 +150,12 @@ static bool read_recurrent(struct onnx_node *n, struct recurrent *r)
 
 /* ---- as one operator ---- */
 
-static bool is_native_function(enum function f, WNNRecurrentNetworkActivation *activation)
+static bool is_native_function(enum onnx_function f, WNNRecurrentNetworkActivation *activation)
 {
-    *activation = f == RELU      ? WNNRecurrentNetworkActivation_Relu
-                  : f == SIGMOID ? WNNRecurrentNetworkActivation_Sigmoid
-                                 : WNNRecurrentNetworkActivation_Tanh;
-    return f == RELU || f == SIGMOID || f == TANH;
+    *activation = f == ONNX_RELU      ? WNNRecurrentNetworkActivation_Relu
+                  : f == ONNX_SIGMOID ? WNNRecurrentNetworkActivation_Sigmoid
+                                      : WNNRecurrentNetworkActivation_Tanh;
+    return f == ONNX_RELU || f == ONNX_SIGMOID || f == ONNX_TANH;
 }
 
 /* Returns whether the output gate's peephole is known to be zero. */
@@ -186,7 +176,7 @@ static bool peephole_agrees(struct onnx_node *n, const struct recurrent *r)
 
 static bool is_native(struct onnx_node *n, const struct recurrent *r, WNNRecurrentNetworkActivation *activations)
 {
-    if (r->kind == RNN || r->clips || r->input_forget || r->lengths || !peephole_agrees(n, r))
+    if (r->kind == RNN || r->quantizes || r->clips || r->input_forget || r->lengths || !peephole_agrees(n, r))
         return false;
     for (size_t i = 0; i < kinds[r->kind].activations; i++)
         if (!is_native_function(r->activations[0][i].function, &activations[i]) ||
@@ -244,48 +234,14 @@ static void make_native(struct onnx_node *n, const struct recurrent *r, const WN
 
 /* ---- step by step ---- */
 
-static WNNOperand activate(struct onnx_node *n, const struct recurrent *r, const struct activation *a, WNNOperand x)
+static WNNOperand activate(struct onnx_node *n, const struct recurrent *r, const struct onnx_activation *a, WNNOperand x)
 {
-    WNNEluOptions elu = WNN_ELU_OPTIONS_INIT;
-    WNNHardSigmoidOptions hard = WNN_HARD_SIGMOID_OPTIONS_INIT;
-    WNNLeakyReluOptions leaky = WNN_LEAKY_RELU_OPTIONS_INIT;
-
-    if (r->clips)
-        x = onnx_clamp(n, x, -r->clip, r->clip);
-    switch (a->function) {
-    case AFFINE:
-        return onnx_linear(n, x, a->alpha, a->beta);
-    case ELU:
-        elu.alpha = a->alpha;
-        return wnnGraphBuilderElu(n->builder, x, &elu);
-    case HARD_SIGMOID:
-        hard.alpha = a->alpha;
-        hard.beta = a->beta;
-        return wnnGraphBuilderHardSigmoid(n->builder, x, &hard);
-    case LEAKY_RELU:
-        leaky.alpha = a->alpha;
-        return wnnGraphBuilderLeakyRelu(n->builder, x, &leaky);
-    case RELU:
-        return onnx_relu(n, x);
-    case SCALED_TANH:
-        return onnx_linear(n, onnx_tanh(n, onnx_linear(n, x, a->beta, 0)), a->alpha, 0);
-    case SIGMOID:
-        return onnx_sigmoid(n, x);
-    case SOFTPLUS:
-        return wnnGraphBuilderSoftplus(n->builder, x, n->options);
-    case SOFTSIGN:
-        return wnnGraphBuilderSoftsign(n->builder, x, n->options);
-    case TANH:
-        return onnx_tanh(n, x);
-    case THRESHOLDED_RELU:
-        return onnx_where(n, onnx_greater(n, x, onnx_scalar_like(n, x, a->alpha)), x, onnx_scalar_like(n, x, 0));
-    }
-    return x;
+    return onnx_activate(n, a, r->clips ? onnx_clamp(n, x, -r->clip, r->clip) : x);
 }
 
 /* Holds what the steps of one direction need. */
 struct direction {
-    const struct activation *activations;
+    const struct onnx_activation *activations;
     WNNOperand input;        /* [steps, batch, gates * hidden]: the input's share, with both biases where they only add */
     WNNOperand weights;      /* [hidden, gates * hidden] */
     WNNOperand new_bias;     /* of GRU's new gate, if it belongs behind the reset gate; else NULL */
@@ -312,6 +268,17 @@ static WNNOperand of_direction(struct onnx_node *n, WNNOperand x, uint32_t d, si
     return onnx_reshape_to(n, x, dims);
 }
 
+/* Returns what weights multiply for x: with quantised weights the numbers that its bytes stand for. */
+static WNNOperand multiplied(struct onnx_node *n, const struct recurrent *r, WNNOperand x)
+{
+    WNNOperand scale, zero;
+
+    if (!r->quantizes)
+        return x;
+    x = onnx_dynamic_quantize(n, x, &scale, &zero);
+    return onnx_dequantize(n, x, scale, zero, 0);
+}
+
 static WNNOperand gate(struct onnx_node *n, const struct recurrent *r, WNNOperand all, uint32_t index)
 {
     return onnx_slice_axis(n, all, 1, index * r->hidden, r->hidden);
@@ -327,8 +294,8 @@ static void start_direction(struct onnx_node *n, const struct recurrent *r, uint
     memset(run, 0, sizeof *run);
     run->activations = r->activations[d];
     run->weights = onnx_transpose(n, of_direction(n, r->r, d, 2), 2, swap);
-    run->input = onnx_matmul(n, onnx_reshape(n, r->x, 2, (uint32_t[]){onnx_dims_product(n, &x, 0, 2), x.at[2]}),
-                             onnx_transpose(n, of_direction(n, r->w, d, 2), 2, swap));
+    run->input = onnx_reshape(n, multiplied(n, r, r->x), 2, (uint32_t[]){onnx_dims_product(n, &x, 0, 2), x.at[2]});
+    run->input = onnx_matmul(n, run->input, onnx_transpose(n, of_direction(n, r->w, d, 2), 2, swap));
     if (bias) {
         recurrent = onnx_slice_axis(n, bias, 0, rows, rows);
         bias = onnx_slice_axis(n, bias, 0, 0, rows);
@@ -353,8 +320,8 @@ static WNNOperand peep(struct onnx_node *n, WNNOperand x, WNNOperand weights, WN
 static void step_lstm(struct onnx_node *n, const struct recurrent *r, const struct direction *run, WNNOperand x,
                       WNNOperand *state, WNNOperand *cell)
 {
-    const struct activation *a = run->activations;
-    WNNOperand all = onnx_add(n, x, onnx_matmul(n, *state, run->weights)), in, forget, fresh, out;
+    const struct onnx_activation *a = run->activations;
+    WNNOperand all = onnx_add(n, x, onnx_matmul(n, multiplied(n, r, *state), run->weights)), in, forget, fresh, out;
 
     in = activate(n, r, &a[0], peep(n, gate(n, r, all, 0), run->peepholes[0], *cell));
     forget = r->input_forget ? onnx_linear(n, in, -1, 1)
@@ -368,7 +335,7 @@ static void step_lstm(struct onnx_node *n, const struct recurrent *r, const stru
 static void step_gru(struct onnx_node *n, const struct recurrent *r, const struct direction *run, WNNOperand x,
                      WNNOperand *state)
 {
-    const struct activation *a = run->activations;
+    const struct onnx_activation *a = run->activations;
     uint32_t h = r->hidden;
     WNNOperand gates, update, reset, from_state, fresh, weights = onnx_slice_axis(n, run->weights, 1, 2 * h, h);
 
@@ -498,12 +465,21 @@ static bool import_lstm(struct onnx_node *n)
     return import_recurrent(n, &r);
 }
 
+static bool import_dynamic_quantize_lstm(struct onnx_node *n)
+{
+    struct recurrent r = {.kind = LSTM, .quantizes = true, .input_forget = onnx_int(n, "input_forget", 0) != 0};
+
+    return import_recurrent(n, &r);
+}
+
 #define STEPS "composed step by step with sequence_lens, clip and activations other than relu, sigmoid, tanh"
 
 static const struct onnx_operator rows[] = {
     {"RNN", 7, 0, 3, 6, 2, ONNX_HEAVY, import_rnn, "composed step by step: matmul, add, the activation", NULL},
     {"GRU", 7, 0, 3, 6, 2, ONNX_HEAVY, import_gru, "gru; " STEPS, NULL},
     {"LSTM", 7, 0, 3, 8, 3, ONNX_HEAVY, import_lstm, "lstm; " STEPS ", input_forget, the output gate's peephole", NULL},
+    {"DynamicQuantizeLSTM", 1, 0, 3, 12, 3, ONNX_HEAVY, import_dynamic_quantize_lstm,
+     "composed step by step: quantizeLinear of the input and of each state, else as LSTM", "com.microsoft"},
 };
 
 ONNX_TABLE(onnx_recurrent_operators, rows);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/nchwc.h"
 #include "frontend/onnx/operators.h"
 
 enum coordinates {
@@ -474,10 +475,34 @@ static bool import_upsample(struct onnx_node *n)
     return resize(n, x, &r);
 }
 
+/* Imports Upsample of blocks of channels, whose scales are whole numbers. */
+static bool import_nchwc_upsample(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    int coordinates = 0, mode = 0;
+    struct resize r;
+    size_t count;
+    const int64_t *scales = onnx_ints(n, "scales", &count);
+
+    if (!start_resize(n, x, &r) || !read_name(n, "mode", "nearest", 2, mode_names, &mode) ||
+        !read_name(n, "coordinate_transformation_mode", "asymmetric", 7, coordinate_names, &coordinates))
+        return false;
+    if (!scales || count != r.rank)
+        return onnx_refuse(n, "%zu scales for %zu axes", count, r.rank);
+    r.mode = (enum mode)mode;
+    r.coordinates = r.mode == NEAREST ? ASYMMETRIC : (enum coordinates)coordinates;
+    r.rounding = FLOOR;
+    for (uint32_t d = 0; d < count; d++)
+        if (!set_scale(n, &r, d, (double)scales[d]))
+            return false;
+    return resize(n, x, &r);
+}
+
 static const struct onnx_operator rows[] = {
     {"Resize", 10, 10, 2, 2, 1, 0, import_upsample, "resample2d, or per axis gathers, weighted and added", NULL},
     {"Resize", 11, 0, 1, 4, 1, 0, import_resize,
      "resample2d, or per axis gathers, weighted and added, or a constant matrix (antialiasing); all modes", NULL},
+    {"Upsample", 1, 0, 1, 1, 1, 0, import_nchwc_upsample, "as in ONNX", ONNX_NCHWC},
     {"Upsample", 7, 9, 1, 2, 1, 0, import_upsample, "resample2d, or per axis gathers, weighted and added", NULL},
 };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports operators of the domain com.microsoft that the tools for transformers fuse: Attention, MultiHeadAttention and
- * RotaryEmbedding.
+ * Imports operators of the domain com.microsoft that the tools for transformers fuse: Attention, QAttention,
+ * MultiHeadAttention and RotaryEmbedding.
  */
 #include <math.h>
 
 #include "frontend/onnx/attention.h"
 #include "frontend/onnx/operators.h"
+#include "frontend/onnx/quantized.h"
 
 static const uint32_t swap_heads[] = {0, 2, 1, 3};
 
@@ -222,10 +223,10 @@ static bool read_widths(struct onnx_node *n, uint32_t columns, uint32_t widths[3
     return true;
 }
 
-/* Multiplies the input by the weights, and splits the product into heads of queries, keys and values. */
-static bool project(struct onnx_node *n, struct multi_head *m)
+/* Multiplies x by weights w, and splits the product into heads of queries, keys and values. */
+static bool project(struct onnx_node *n, struct multi_head *m, WNNOperand x, WNNOperand w)
 {
-    const struct onnx_dims dims = onnx_dims_of(onnx_operand(n, X)), weights = onnx_dims_of(onnx_operand(n, WEIGHTS));
+    const struct onnx_dims dims = onnx_dims_of(x), weights = onnx_dims_of(w);
     uint32_t widths[3], from = 0;
     WNNOperand all, part;
 
@@ -239,7 +240,7 @@ static bool project(struct onnx_node *n, struct multi_head *m)
     m->length = dims.at[1];
     m->width = widths[0];
     m->heads = (uint32_t)onnx_int(n, "num_heads", 1);
-    all = onnx_matmul(n, onnx_operand(n, X), onnx_operand(n, WEIGHTS));
+    all = onnx_matmul(n, x, w);
     all = onnx_scale_bias(n, all, NULL, onnx_operand_optional(n, WEIGHTS_BIAS));
     for (size_t i = 0; i < 3; i++) {
         part = onnx_slice_axis(n, all, 2, from, widths[i]);
@@ -251,9 +252,9 @@ static bool project(struct onnx_node *n, struct multi_head *m)
 }
 
 /* Splits the past [2, batch, heads, length, size] into that of keys and that of values. */
-static bool split_past(struct onnx_node *n, WNNOperand past[2])
+static bool split_past(struct onnx_node *n, size_t input, WNNOperand past[2])
 {
-    const struct onnx_dims d = onnx_dims_of(onnx_operand(n, PAST));
+    const struct onnx_dims d = onnx_dims_of(onnx_operand(n, input));
 
     if (n->refused)
         return false;
@@ -261,7 +262,7 @@ static bool split_past(struct onnx_node *n, WNNOperand past[2])
         return onnx_refuse(n, "past has rank %zu and %u parts; keys and values, [2, batch, heads, length, size], are read",
                            d.rank, d.at[0]);
     for (uint32_t i = 0; i < 2; i++)
-        past[i] = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, PAST), 0, i, 1), 4, d.at + 1);
+        past[i] = onnx_reshape(n, onnx_slice_axis(n, onnx_operand(n, input), 0, i, 1), 4, d.at + 1);
     return !n->refused;
 }
 
@@ -277,22 +278,41 @@ static bool output_present(struct onnx_node *n, const struct multi_head *m)
     return onnx_output(n, 1, onnx_concat(n, 2, both, 0));
 }
 
-static bool import_attention(struct onnx_node *n)
+/* Imports attention of x by weights w, with the past in an input. */
+static bool attend_projected(struct onnx_node *n, struct multi_head *m, WNNOperand x, WNNOperand w, size_t past_input)
 {
-    struct multi_head m = {.mask = MASK, .score_bias = ATTENTION_BIAS};
     WNNOperand past[2] = {NULL, NULL};
 
-    if (onnx_input(n, ATTENTION_PAST_LENGTH) || onnx_int(n, "past_present_share_buffer", 0))
-        return onnx_refuse(n, "past_sequence_length and past_present_share_buffer are not read; past and present are separate "
-                              "tensors");
+    if (onnx_int(n, "past_present_share_buffer", 0))
+        return onnx_refuse(n, "past_present_share_buffer is not read; past and present are separate tensors");
     if (onnx_int(n, "do_rotary", 0))
         return onnx_refuse(n, "do_rotary is 1; RotaryEmbedding and MultiHeadAttention are read in its place");
     onnx_ignore(n, "rotary_embedding_dim");
-    if (!project(n, &m) || (onnx_input(n, PAST) && !split_past(n, past)) || !prepend_past(n, &m, past))
+    if (!project(n, m, x, w) || (onnx_input(n, past_input) && !split_past(n, past_input, past)) || !prepend_past(n, m, past))
         return false;
     if (onnx_wants(n, 1))
-        output_present(n, &m);
-    return onnx_output(n, 0, attend(n, &m, true));
+        output_present(n, m);
+    return onnx_output(n, 0, attend(n, m, true));
+}
+
+static bool import_attention(struct onnx_node *n)
+{
+    struct multi_head m = {.mask = MASK, .score_bias = ATTENTION_BIAS};
+
+    if (onnx_input(n, ATTENTION_PAST_LENGTH))
+        return onnx_refuse(n, "past_sequence_length is not read; past and present are separate tensors");
+    return attend_projected(n, &m, onnx_operand(n, X), onnx_operand(n, WEIGHTS), PAST);
+}
+
+static bool import_quantized_attention(struct onnx_node *n)
+{
+    enum { X_SCALE = 3, WEIGHTS_SCALE, QUANTIZED_MASK, X_ZERO, WEIGHTS_ZERO, QUANTIZED_PAST, INPUTS };
+    struct multi_head m = {.mask = QUANTIZED_MASK, .score_bias = INPUTS};
+    WNNOperand x = onnx_dequantize(n, onnx_operand(n, X), onnx_operand(n, X_SCALE), onnx_operand_optional(n, X_ZERO), 0);
+    WNNOperand w = onnx_operand(n, WEIGHTS), scale = onnx_operand(n, WEIGHTS_SCALE);
+
+    w = onnx_dequantize(n, w, scale, onnx_operand_optional(n, WEIGHTS_ZERO), 1);
+    return attend_projected(n, &m, x, w, QUANTIZED_PAST);
 }
 
 /* ---- RotaryEmbedding ---- */
@@ -361,6 +381,7 @@ static const struct onnx_operator rows[] = {
      "matmul, slice, concat with the past, matmul, where, softmax; do_rotary, a shared past, cumulated lengths refused; "
      "float16 as float32 between casts",
      MICROSOFT},
+    {"QAttention", 1, 0, 5, 9, 2, ONNX_HEAVY, import_quantized_attention, "dequantizeLinear, then as Attention", MICROSOFT},
     {"MultiHeadAttention", 1, 0, 3, 10, 4, ONNX_HEAVY, import_multi_head_attention,
      "concat with the past, matmul, where, softmax; packed heads, past_sequence_length, qk refused; float16 as "
      "float32 between casts",

@@ -548,6 +548,7 @@ static bool read_graph(struct onnx_reader *r)
               onnx_import_nodes(&scope, graph->n_node, graph->node, "graph") && add_outputs(&scope, graph);
 
     onnx_map_free(&scope.values);
+    onnx_map_free(&scope.blocked);
     if (ok && r->refusal_count) {
         char more[60] = "";
 

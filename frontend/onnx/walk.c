@@ -168,6 +168,7 @@ static bool import_function(struct onnx_node *n, const struct onnx_function *fun
                            onnx_escape(r, f->output[i]));
     }
     onnx_map_free(&scope.values);
+    onnx_map_free(&scope.blocked);
     return ok && (r->refusal_count == before || onnx_refuse(n, "%s", ""));
 }
 
@@ -200,6 +201,7 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
                            onnx_escape(r, name));
     }
     onnx_map_free(&scope.values);
+    onnx_map_free(&scope.blocked);
     if (ok && r->refusal_count > before)
         ok = onnx_refuse(n, "%s", "");
     return ok;
@@ -421,6 +423,8 @@ bool onnx_import_nodes(struct onnx_scope *scope, size_t count, Onnx__NodeProto *
 {
     const size_t *order = onnx_order_nodes(scope->reader, count, nodes, what);
 
+    scope->node_count = count;
+    scope->nodes = nodes;
     for (size_t i = 0; order && i < count; i++)
         if (!import_node(scope, nodes[order[i]]))
             return false;

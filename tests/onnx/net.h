@@ -159,21 +159,33 @@ static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *
     return a->g;
 }
 
-/** A node of the domain com.microsoft, which the model imports. */
-static inline Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
+/** A node of a domain, which the model imports, too. */
+static inline Onnx__NodeProto *domain_node(struct net *t, const char *domain, const char *type, const char *inputs,
+                                           const char *outputs)
 {
     Onnx__NodeProto *n = node(t, type, inputs, outputs);
-    Onnx__OperatorSetIdProto *set = keep(t, sizeof *set), **sets = keep(t, 2 * sizeof *sets);
+    const size_t count = t->model.n_opset_import;
+    Onnx__OperatorSetIdProto *set, **sets = keep(t, (count + 1) * sizeof *sets);
 
+    n->domain = text(t, domain);
+    for (size_t i = 1; i < count; i++)
+        if (!strcmp(t->model.opset_import[i]->domain, domain))
+            return n;
+    set = keep(t, sizeof *set);
     onnx__operator_set_id_proto__init(set);
-    set->domain = n->domain = text(t, "com.microsoft");
+    set->domain = n->domain;
     set->has_version = 1;
     set->version = 1;
-    sets[0] = &t->opset;
-    sets[1] = set;
+    memcpy(sets, t->model.opset_import, count * sizeof *sets);
+    sets[count] = set;
     t->model.opset_import = sets;
-    t->model.n_opset_import = 2;
+    t->model.n_opset_import = count + 1;
     return n;
+}
+
+static inline Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
+{
+    return domain_node(t, "com.microsoft", type, inputs, outputs);
 }
 
 /** dims: "2 3 batch". */
