@@ -100,25 +100,14 @@ static bool import_qlinear_global_average_pool(struct onnx_node *n)
 static bool import_qlinear_reduce_mean(struct onnx_node *n)
 {
     WNNOperand x = dequantize_at(n, 0);
-    const struct onnx_dims dims = onnx_dims_of(x);
-    struct onnx_dims kept = {0, {1, 1, 1, 1, 1, 1, 1, 1}};
-    size_t count;
-    const int64_t *given = onnx_ints(n, "axes", &count);
-    const uint32_t *axes = given ? onnx_axes(n, given, count, dims.rank) : NULL;
-    bool is_reduced[ONNX_RANK_MAX] = {false};
+    WNNReduceOptions o = WNN_REDUCE_OPTIONS_INIT;
+    const int64_t *axes = onnx_ints(n, "axes", &o.axesCount);
 
-    if (n->refused)
-        return false;
-    for (uint32_t i = 0; i < dims.rank; i++)
-        is_reduced[i] = !axes || !count;
-    for (size_t i = 0; axes && i < count; i++)
-        is_reduced[axes[i]] = true;
-    for (uint32_t i = 0; i < dims.rank; i++) {
-        x = is_reduced[i] ? onnx_reduce_axis(n, wnnGraphBuilderReduceMean, x, i) : x;
-        if (!is_reduced[i] || onnx_int(n, "keepdims", 1))
-            kept.at[kept.rank++] = is_reduced[i] ? 1 : dims.at[i];
-    }
-    return output_quantized(n, onnx_reshape_to(n, x, kept), 3, 0);
+    o.label = n->label;
+    o.keepDimensions = onnx_int(n, "keepdims", 1) != 0;
+    if (o.axesCount) /* else all */
+        o.axes = onnx_axes(n, axes, o.axesCount, onnx_dims_of(x).rank);
+    return !n->refused && output_quantized(n, wnnGraphBuilderReduceMean(n->builder, x, &o), 3, 0);
 }
 
 static bool import_qlinear_where(struct onnx_node *n)
