@@ -87,13 +87,23 @@ static bool is_rounding(const struct node *n)
     return n->op == OP_CAST && n->results[0]->type.type == WNNOperandDataType_Float16;
 }
 
-/* Joins the movements of data through which the result is written, and a cast to float16. */
+/* Returns whether n replaces some elements of v by a number, such as rows that see no key by 0. */
+static bool replaces_rows(const struct node *n, const struct value *v)
+{
+    double number;
+
+    return n->op == OP_WHERE && n->inputs[0].value != v && type_equal(&n->results[0]->type, &v->type) &&
+           value_splat_number(n->inputs[n->inputs[1].value == v ? 2 : 1].value, &number);
+}
+
+/* Joins the movements of data through which the result is written, what replaces its rows, and a cast to float16. */
 static void join_result(struct members *m, const struct value *v)
 {
     for (uint32_t i = 0; i < MOVEMENTS_MAX; i++) {
         const struct use *u = value_only_use(v);
 
-        if (!u || u->node->cluster || (u->node->op != OP_TRANSPOSE && u->node->op != OP_RESHAPE && !is_rounding(u->node)))
+        if (!u || u->node->cluster ||
+            (u->node->op != OP_TRANSPOSE && u->node->op != OP_RESHAPE && !is_rounding(u->node) && !replaces_rows(u->node, v)))
             return;
         join(m, u->node);
         v = u->node->results[0];

@@ -123,6 +123,15 @@ static const char *const attention_bodies[] = {
     "nodes { s = matmul(q, k); p = softmax(s, 2); y = matmul(p, v); } outputs { y; }",
     "inputs { q: f32[11, 300]; k: f32[300, 130]; v: f32[130, 5]; m: f32[11, 130]; }"
     "nodes { s = matmul(q, k); b = add(s, m); p = softmax(b, 1); y = matmul(p, v); } outputs { y; }",
+    /* rows of the result that are replaced: with many rows in groups of heads, and with few */
+    "inputs { q: f32[2, 3, 51, 8]; k: f32[2, 3, 8, 20]; v: f32[2, 3, 20, 6]; m: u8[2, 1, 17, 1]; }"
+    "consts { c: f32[] @scalar(0); }"
+    "nodes { s = matmul(q, k); r = reshape(s, [2, 9, 17, 20]); p = softmax(r, 3); z = reshape(p, [2, 3, 51, 20]);"
+    "  o = matmul(z, v); h = reshape(o, [2, 9, 17, 6]); w = where(m, c, h); t = transpose(w, permutation=[0, 2, 1, 3]);"
+    "  y = cast(t, float16); } outputs { y; }",
+    "inputs { q: f32[2, 1, 64]; k: f32[2, 64, 40]; v: f32[2, 40, 5]; m: u8[2, 1, 1]; }"
+    "consts { c: f32[] @scalar(0); }"
+    "nodes { s = matmul(q, k); p = softmax(s, 2); o = matmul(p, v); y = where(m, o, c); } outputs { y; }",
     /* all of it float16, with many rows and with few: a scale and a mask that heads share; nothing between; groups of heads */
     "inputs { q: f16[1, 3, 34, 8]; k: f16[1, 3, 8, 20]; v: f16[1, 3, 20, 8]; m: f16[1, 1, 34, 20]; }"
     "consts { c: f16[] @scalar(0.3); }"
