@@ -14,6 +14,9 @@
  */
 WNNOperand onnx_rotate(struct onnx_node *n, WNNOperand x, WNNOperand cosine, WNNOperand sine, uint32_t rotated,
                        bool interleaved);
+/** Returns where all that is added to the scores of a row's keys is -infinity, so that the row sees none of them; with one key.
+ */
+WNNOperand onnx_blind_rows(struct onnx_node *n, WNNOperand added);
 /** Returns softcap * tanh(scores / softcap), or the scores if softcap is 0. */
 WNNOperand onnx_soft_cap(struct onnx_node *n, WNNOperand scores, double softcap);
 

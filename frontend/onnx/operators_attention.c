@@ -20,6 +20,10 @@ struct attention {
     struct onnx_dims q_dims, k_dims;
     uint32_t past; /* elements of the past */
     bool flat;     /* the inputs have rank 3 */
+    /* A query sees keys from `left` before its position to `right` after it; -1: any number. */
+    int64_t left, right;
+    WNNOperand lengths;   /* the keys that are no padding, int32 [batch, 1, 1, 1], or NULL: all */
+    WNNOperand positions; /* of the queries among the keys, int32 [batch or 1, 1, length, 1]; NULL if nothing asks for them */
 };
 
 /* Makes [batch, heads, length, size] of [batch, length, heads * size]. */
@@ -99,12 +103,45 @@ static bool read_attention(struct onnx_node *n, struct attention *a)
     return !n->refused && a->k_dims.rank == 4;
 }
 
+/* ---- which keys a query sees ---- */
+
 static WNNOperand infinity_like(struct onnx_node *n, WNNOperand like)
 {
     return onnx_scalar_like(n, like, -(double)INFINITY);
 }
 
-/* Returns attn_mask as what is added to the scores.  It may be shorter than the keys: nobody looks at those behind it. */
+/* Returns an attribute that limits how many keys a query sees on one side of it.  More than there are is no limit. */
+static int64_t read_window(struct onnx_node *n, const struct attention *a, const char *name)
+{
+    const int64_t most = (int64_t)a->q_dims.at[2] + a->k_dims.at[2], size = onnx_int(n, name, -1);
+
+    if (size < -1)
+        onnx_refuse(n, "%s is %lld; it takes a number of keys, or -1 for all", name, (long long)size);
+    return size < most ? size : -1;
+}
+
+/* Reads what limits the keys that a query sees.  The first query comes after the past or, without one, is the first of the
+ * last positions that are no padding: before the keys where there are fewer of these than queries. */
+static bool read_limits(struct onnx_node *n, struct attention *a)
+{
+    const uint32_t length = a->q_dims.at[2];
+    WNNOperand first = onnx_scalar(n, WNNOperandDataType_Int32, a->past);
+
+    a->left = read_window(n, a, "left_window_size");
+    a->right = read_window(n, a, "right_window_size");
+    if (onnx_int(n, "is_causal", 0))
+        a->right = 0;
+    if (onnx_input(n, 6))
+        a->lengths = onnx_along_axis(n, onnx_cast(n, onnx_operand(n, 6), WNNOperandDataType_Int32), 4, 0);
+    if (a->left < 0 && a->right < 0)
+        return !n->refused;
+    if (a->lengths && !onnx_input(n, 4))
+        first = onnx_sub(n, a->lengths, onnx_scalar(n, WNNOperandDataType_Int32, length));
+    a->positions = onnx_add(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 2, length), first);
+    return !n->refused;
+}
+
+/* Returns attn_mask as what is added to the scores.  It may be shorter than the keys, and hides those beyond it. */
 static WNNOperand read_bias(struct onnx_node *n, const struct attention *a)
 {
     WNNOperand mask = onnx_operand(n, 3);
@@ -120,52 +157,69 @@ static WNNOperand read_bias(struct onnx_node *n, const struct attention *a)
         onnx_refuse(n, "attn_mask is %u long for %u keys", have, keys);
         return mask;
     }
-    if (have == 1 || have == keys)
+    if (have == keys || (have == 1 && n->version < 24)) /* which broadcasts one element, and pads none */
         return mask;
     after.at[dims.rank - 1] = keys - have;
     return onnx_pad(n, mask, none, after, -(double)INFINITY);
 }
 
-/* Query i, behind what is past, sees the keys up to its own. */
-static WNNOperand causal_mask(struct onnx_node *n, const struct attention *a)
+/* Returns a position that is `by` away from each query's. */
+static WNNOperand move_positions(struct onnx_node *n, const struct attention *a, int64_t by)
 {
-    uint32_t queries = a->q_dims.at[2], keys = a->k_dims.at[2];
-    uint8_t *mask = (uint64_t)queries * keys < 1 << 24 ? onnx_alloc(n, (size_t)queries * keys, 1) : NULL;
-    WNNOperand rows, columns;
-
-    if (mask) {
-        for (uint32_t i = 0; i < queries; i++)
-            for (uint32_t k = 0; k < keys; k++)
-                mask[(size_t)i * keys + k] = k > i + (uint64_t)a->past;
-        return onnx_constant_operand(n, WNNOperandDataType_Uint8, 2, (uint32_t[]){queries, keys}, mask);
-    }
-    rows = onnx_iota(n, WNNOperandDataType_Int32, 2, 0, queries);
-    columns = onnx_iota(n, WNNOperandDataType_Int32, 2, 1, keys);
-    return onnx_greater(n, columns, onnx_add(n, rows, onnx_scalar(n, WNNOperandDataType_Int32, a->past)));
+    return by ? onnx_add(n, a->positions, onnx_scalar(n, WNNOperandDataType_Int32, (double)by)) : a->positions;
 }
 
-/* Returns which keys count: those from nonpad_kv_seqlen[batch] on are padding. */
-static WNNOperand unpadded(struct onnx_node *n, const struct attention *a)
+/* Replaces the scores, or what is added to them, of keys that a query does not see.  Adding -infinity would be the same but for
+ * scores of +infinity and NaN, which do not leak out. */
+static WNNOperand hide_keys(struct onnx_node *n, const struct attention *a, WNNOperand scores)
 {
-    WNNOperand lengths = onnx_cast(n, onnx_operand(n, 6), WNNOperandDataType_Int32);
-    WNNOperand places = onnx_iota(n, WNNOperandDataType_Int32, 4, 3, a->k_dims.at[2]);
+    const WNNOperand keys = onnx_iota(n, WNNOperandDataType_Int32, 4, 3, a->k_dims.at[2]);
+    const WNNOperand low = infinity_like(n, scores);
 
-    return onnx_lesser(n, places, onnx_along_axis(n, lengths, 4, 0));
+    if (a->right >= 0)
+        scores = onnx_where(n, onnx_greater(n, keys, move_positions(n, a, a->right)), low, scores);
+    if (a->left >= 0)
+        scores = onnx_where(n, onnx_lesser(n, keys, move_positions(n, a, -a->left)), low, scores);
+    if (a->lengths && (a->right != 0 || onnx_input(n, 4))) /* else the last query's position is that of the last key */
+        scores = onnx_where(n, onnx_lesser(n, keys, a->lengths), scores, low);
+    return scores;
+}
+
+WNNOperand onnx_blind_rows(struct onnx_node *n, WNNOperand added)
+{
+    const struct onnx_dims dims = onnx_dims_of(added);
+    const WNNOperand most = dims.rank ? onnx_reduce_axis(n, wnnGraphBuilderReduceMax, added, (uint32_t)dims.rank - 1) : added;
+
+    return onnx_equal(n, most, infinity_like(n, most));
 }
 
 /*
- * Applies the bias and the masks, which replace scores rather than adding -infinity.  That is the same but for scores of
- * +infinity and NaN, which do not leak out.
+ * Returns which queries see no key, to be broadcast to the scores with one key, or NULL if all of them see one.  Without a mask
+ * that follows from their positions: there is a key before the length and before the end of the window, and one after its
+ * beginning.
  */
-static WNNOperand apply_masks(struct onnx_node *n, const struct attention *a, WNNOperand scores, bool causal)
+static WNNOperand find_blind(struct onnx_node *n, const struct attention *a, WNNOperand bias)
 {
-    if (onnx_input(n, 3))
-        scores = onnx_add(n, scores, read_bias(n, a));
-    if (causal)
-        scores = onnx_where(n, causal_mask(n, a), infinity_like(n, scores), scores);
-    if (onnx_input(n, 6))
-        scores = onnx_where(n, unpadded(n, a), scores, infinity_like(n, scores));
-    return scores;
+    const WNNOperandDataType i32 = WNNOperandDataType_Int32;
+    const bool moves = a->lengths && a->positions && !onnx_input(n, 4); /* positions may be before the first key, */
+    const bool may_pass = a->left >= 0 && !moves &&                     /* or so far behind the last one */
+                          (a->lengths || (int64_t)a->past + a->q_dims.at[2] - 1 - a->left >= a->k_dims.at[2]);
+    WNNOperand blind = NULL, more;
+
+    if (bias)
+        return onnx_blind_rows(n, hide_keys(n, a, bias));
+    if (moves && a->right >= 0)
+        blind = onnx_lesser(n, a->positions, onnx_scalar(n, i32, -(double)a->right));
+    if (a->lengths && !(moves && a->right == 0)) { /* where the position of a query says that there is a key */
+        more = onnx_lesser(n, a->lengths, onnx_scalar(n, i32, 1));
+        blind = blind ? onnx_or(n, blind, more) : more;
+    }
+    if (may_pass) {
+        more =
+            onnx_lesser(n, a->lengths ? a->lengths : onnx_scalar(n, i32, a->k_dims.at[2]), move_positions(n, a, 1 - a->left));
+        blind = blind ? onnx_or(n, blind, more) : more;
+    }
+    return blind;
 }
 
 WNNOperand onnx_soft_cap(struct onnx_node *n, WNNOperand scores, double softcap)
@@ -178,16 +232,15 @@ WNNOperand onnx_soft_cap(struct onnx_node *n, WNNOperand scores, double softcap)
 static bool import_attention(struct onnx_node *n)
 {
     static const uint32_t swap_last[] = {0, 1, 3, 2}, join[] = {0, 2, 1, 3};
-    bool causal = onnx_int(n, "is_causal", 0) != 0;
     int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), precision = onnx_int(n, "softmax_precision", 0);
     double scale = onnx_float(n, "scale", 0), softcap = onnx_float(n, "softcap", 0);
     const WNNOperandDataType f32 = WNNOperandDataType_Float32;
     struct attention a;
-    WNNOperand scores[4], y;
+    WNNOperand scores[4], bias = NULL, blind, y;
     WNNOperandDataType type;
     struct onnx_dims dims;
 
-    if (!read_attention(n, &a))
+    if (!read_attention(n, &a) || !read_limits(n, &a))
         return false;
     if (mode < 0 || mode > 3)
         return onnx_refuse(n, "qk_matmul_output_mode is %lld", (long long)mode);
@@ -201,12 +254,20 @@ static bool import_attention(struct onnx_node *n)
     y = onnx_linear(n, onnx_cast(n, a.q, f32), scale, 0);
     scores[0] = onnx_matmul(n, y, onnx_transpose(n, onnx_cast(n, a.k, f32), 4, swap_last));
     scores[1] = onnx_soft_cap(n, scores[0], softcap);
-    scores[2] = apply_masks(n, &a, scores[1], causal);
+    if (onnx_input(n, 3))
+        bias = read_bias(n, &a);
+    scores[2] = hide_keys(n, &a, bias ? onnx_add(n, scores[1], bias) : scores[1]);
     y = precision == ONNX_FLOAT16 && type == f32 ? onnx_cast(n, scores[2], WNNOperandDataType_Float16) : scores[2];
     scores[3] = onnx_cast(n, wnnGraphBuilderSoftmax(n->builder, y, 3, n->options), f32);
+    y = onnx_matmul(n, scores[3], onnx_cast(n, a.v, f32));
+    blind = find_blind(n, &a, bias);
+    if (blind) /* their softmax is NaN */
+        y = onnx_where(n, blind, onnx_scalar(n, f32, 0), y);
     if (onnx_wants(n, 3))
-        onnx_output(n, 3, onnx_cast(n, scores[mode], type));
-    y = onnx_cast(n, onnx_matmul(n, scores[3], onnx_cast(n, a.v, f32)), type);
+        onnx_output(
+            n, 3,
+            onnx_cast(n, blind && mode == 3 ? onnx_where(n, blind, onnx_scalar(n, f32, 0), scores[3]) : scores[mode], type));
+    y = onnx_cast(n, y, type);
     dims = onnx_dims_of(y);
     if (a.flat && dims.rank == 4)
         y = onnx_reshape(n, onnx_transpose(n, y, 4, join), 3, (uint32_t[]){dims.at[0], dims.at[2], dims.at[1] * dims.at[3]});

@@ -346,6 +346,7 @@ struct group_attention {
     uint32_t cache;                                /* positions of the caches that are outputs */
     WNNOperand q, k, v;                            /* [batch, heads, length, size], k and v with kv_heads */
     WNNOperand past;                               /* positions before the first query: int32 [batch, 1, 1, 1] */
+    WNNOperand last;                               /* the position of the last key that is no padding, likewise */
 };
 
 static const uint32_t swap_heads[] = {0, 2, 1, 3};
@@ -398,6 +399,7 @@ static bool read_lengths(struct onnx_node *n, struct group_attention *g)
 {
     const struct onnx_value *past = onnx_input(n, 3);
     int64_t total = onnx_is_constant(n, 6) ? (int64_t)onnx_number(n, 6, 0) : 0, have = past ? past->dims[2] : 0;
+    const WNNOperand zero = onnx_scalar(n, WNNOperandDataType_Int32, 0);
     WNNOperand last;
 
     if (past && (past->rank != 4 || past->dims[0] != g->batch || past->dims[1] != g->kv_heads || past->dims[3] != g->size))
@@ -413,9 +415,10 @@ static bool read_lengths(struct onnx_node *n, struct group_attention *g)
     g->cache = (uint32_t)have;
     last = onnx_cast(n, onnx_operand(n, 5), WNNOperandDataType_Int32);
     last = onnx_reshape(n, last, 4, (uint32_t[]){g->batch, 1, 1, 1});
+    g->last = onnx_max(n, last, zero);
     last = onnx_sub(n, last, onnx_scalar(n, WNNOperandDataType_Int32, (double)g->length - 1));
     /* Sequences that are shorter than the longest one of a prompt begin at 0, too. */
-    g->past = onnx_max(n, last, onnx_scalar(n, WNNOperandDataType_Int32, 0));
+    g->past = onnx_max(n, last, zero);
     return !n->refused;
 }
 
@@ -469,16 +472,30 @@ static WNNOperand update_cache(struct onnx_node *n, const struct group_attention
     return wnnGraphBuilderScatterND(n->builder, cache, onnx_concat(n, 3, parts, 3), fresh, n->options);
 }
 
-/* Returns where scores count: a query sees the keys up to its own position, and no more of them than `window`. */
+/* Returns where scores count: a query sees the keys up to its own position, and no more of them than `window`.  Those of a
+ * prompt that come after the end of their sequence see what its last one sees. */
 static WNNOperand visible(struct onnx_node *n, const struct group_attention *g, int64_t window)
 {
     WNNOperand keys = onnx_iota(n, WNNOperandDataType_Int32, 4, 3, g->cache), queries = query_positions(n, g), seen, first;
 
+    if (g->length > 1)
+        queries = onnx_min(n, queries, g->last);
     seen = onnx_not(n, onnx_greater(n, keys, queries));
     if (window < 0)
         return seen;
     first = onnx_sub(n, queries, onnx_scalar(n, WNNOperandDataType_Int32, (double)window));
     return onnx_and(n, seen, onnx_greater(n, keys, first));
+}
+
+/* Returns the bias of the scores, which may be shorter than the cache: no query sees the keys beyond it. */
+static WNNOperand read_bias(struct onnx_node *n, const struct group_attention *g)
+{
+    const WNNOperand bias = onnx_cast(n, onnx_operand(n, 10), WNNOperandDataType_Float32);
+    const struct onnx_dims dims = onnx_dims_of(bias), none = {4, {0}};
+
+    if (n->refused || dims.rank != 4 || dims.at[3] >= g->cache || dims.at[3] == 1)
+        return bias;
+    return onnx_pad(n, bias, none, (struct onnx_dims){4, {0, 0, 0, g->cache - dims.at[3]}}, 0);
 }
 
 /* Makes [batch, heads, length, columns] of [batch, kv_heads, group * length, columns], or the other way round. */
@@ -510,7 +527,7 @@ static bool import_group_query_attention(struct onnx_node *n)
     const int64_t window = onnx_int(n, "local_window_size", -1);
     double scale = onnx_float(n, "scale", 0);
     struct group_attention g;
-    WNNOperand keys, values, scores, y;
+    WNNOperand keys, values, scores, seen, bias = NULL, blind = NULL, y;
 
     if (!has_plain_cache(n))
         return false;
@@ -542,12 +559,21 @@ static bool import_group_query_attention(struct onnx_node *n)
     y = regroup(n, &g, onnx_linear(n, g.q, scale, 0), false, g.size);
     scores = regroup(n, &g, onnx_matmul(n, y, onnx_transpose(n, keys, 4, swap_last)), true, g.cache);
     scores = onnx_soft_cap(n, scores, softcap);
-    if (onnx_input(n, 10))
-        scores = onnx_add(n, scores, onnx_cast(n, onnx_operand(n, 10), f32));
-    scores = onnx_where(n, visible(n, &g, window), scores, onnx_scalar_like(n, scores, -(double)INFINITY));
+    seen = visible(n, &g, window);
+    if (onnx_input(n, 10)) {
+        bias = read_bias(n, &g);
+        scores = onnx_add(n, scores, bias);
+        blind = onnx_blind_rows(n, onnx_where(n, seen, bias, onnx_scalar(n, f32, -(double)INFINITY)));
+    } else if (!window) {
+        blind = onnx_scalar(n, WNNOperandDataType_Uint8, 1);
+    }
+    scores = onnx_where(n, seen, scores, onnx_scalar(n, f32, -(double)INFINITY));
     scores = wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options);
     y = onnx_matmul(n, regroup(n, &g, scores, false, g.cache), values);
-    y = onnx_transpose(n, regroup(n, &g, y, true, g.size), 4, swap_heads);
+    y = regroup(n, &g, y, true, g.size);
+    if (blind)
+        y = onnx_where(n, blind, onnx_scalar(n, f32, 0), y);
+    y = onnx_transpose(n, y, 4, swap_heads);
     y = onnx_cast(n, onnx_reshape(n, y, 3, (uint32_t[]){g.batch, g.length, g.heads * g.size}), type);
     return onnx_output(n, 0, y);
 }

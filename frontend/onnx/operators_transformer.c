@@ -95,24 +95,29 @@ static WNNOperand attend(struct onnx_node *n, const struct multi_head *m, bool i
     const double filter = onnx_float(n, "mask_filter_value", -10000), scale = onnx_float(n, "scale", 0);
     const double by = scale == 0 ? 1 / sqrt(m->width / m->heads) : scale;
     const WNNOperandDataType type = wnnOperandGetDataType(m->parts[0]), f32 = WNNOperandDataType_Float32;
-    WNNOperand scores, seen, y;
+    WNNOperand scores, added, later = NULL, y;
 
     y = onnx_linear(n, onnx_cast(n, m->parts[0], f32), by, 0);
     scores = onnx_matmul(n, y, onnx_transpose(n, onnx_cast(n, m->parts[1], f32), 4, swap_last));
-    if (onnx_input(n, m->score_bias))
-        scores = onnx_add(n, scores, onnx_cast(n, onnx_operand(n, m->score_bias), f32));
+    added = onnx_input(n, m->score_bias) ? onnx_cast(n, onnx_operand(n, m->score_bias), f32) : NULL;
+    if (added)
+        scores = onnx_add(n, scores, added);
     if (onnx_input(n, m->mask)) {
-        seen = read_mask(n, m, is_attention);
-        y = onnx_where(n, seen, onnx_scalar_like(n, scores, 0), onnx_scalar_like(n, scores, filter));
+        y = onnx_where(n, read_mask(n, m, is_attention), onnx_scalar(n, f32, 0), onnx_scalar(n, f32, filter));
         scores = onnx_add(n, scores, y);
+        added = added ? onnx_add(n, added, y) : filter == -(double)INFINITY ? y : NULL;
     }
     if (onnx_int(n, "unidirectional", 0)) {
         const WNNOperand queries = onnx_iota(n, WNNOperandDataType_Int32, 4, 2, m->length);
         const WNNOperand last = onnx_add(n, queries, onnx_scalar(n, WNNOperandDataType_Int32, m->past));
-        const WNNOperand later = onnx_greater(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 3, m->total), last);
-        scores = onnx_where(n, later, onnx_scalar_like(n, scores, -(double)INFINITY), scores);
+        later = onnx_greater(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 3, m->total), last);
+        scores = onnx_where(n, later, onnx_scalar(n, f32, -(double)INFINITY), scores);
     }
     y = onnx_matmul(n, wnnGraphBuilderSoftmax(n->builder, scores, 3, n->options), onnx_cast(n, m->parts[2], f32));
+    if (added) { /* more than a mask with a finite filter, which hides no key wholly */
+        added = later ? onnx_where(n, later, onnx_scalar(n, f32, -(double)INFINITY), added) : added;
+        y = onnx_where(n, onnx_blind_rows(n, added), onnx_scalar(n, f32, 0), y);
+    }
     y = onnx_transpose(n, onnx_cast(n, y, type), 4, swap_heads);
     return onnx_reshape(n, y, 3, (uint32_t[]){m->batch, m->length, m->heads * onnx_dims_of(m->parts[2]).at[3]});
 }
