@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Imports ONNX operators of signal processing: windows and mel weights, which are constants, and Fourier transforms, which are
- * matmuls with a constant matrix, of nodes whose lengths are constant.
- *
- * WebNN has no complex numbers and no fast transform: a transform of length n costs n * bins multiplications, which is what a
- * matmul is good at for the lengths of audio frames.
+ * Imports ONNX operators of signal processing: windows and mel weights, which are constants, and Fourier transforms of nodes
+ * whose lengths are constant (frontend/onnx/fourier.c).
  */
 #include <math.h>
 #include <string.h>
 
+#include "frontend/onnx/compose.h"
+#include "frontend/onnx/fourier.h"
 #include "frontend/onnx/operators.h"
 
 static const double pi = 3.14159265358979323846;
@@ -88,76 +87,31 @@ static bool import_mel_weights(struct onnx_node *n)
 /* ---- transforms ---- */
 
 /**
- * Returns cos or sin of 2 pi i k / length, times a factor, as a matrix [rows, bins]; rows beyond the length are not asked for.
+ * Makes the whole spectrum of a real signal of that length of its first half, [rows, 2, count]: the rest are the conjugates of
+ * these bins, backwards.
  */
-static WNNOperand wave(struct onnx_node *n, WNNOperandDataType type, double (*f)(double), uint32_t rows, uint32_t bins,
-                       uint32_t length, double factor)
+static WNNOperand mirror(struct onnx_node *n, WNNOperand x, uint32_t length)
 {
-    enum onnx_type element = onnx_type_of(type);
-    void *data =
-        (uint64_t)rows * bins <= (uint64_t)1 << 26 ? onnx_alloc(n, (size_t)rows * bins, onnx_type_size(element)) : NULL;
+    static const float signs[] = {1, -1};
+    const struct onnx_dims dims = onnx_dims_of(x);
+    const uint32_t half = length / 2 + 1, axis = 2;
+    const WNNReverseOptions o = {.label = n->label, .axesCount = 1, .axes = &axis};
+    WNNOperand parts[2];
+    float *sign = onnx_alloc(n, 2, sizeof *sign);
 
-    if (!data) {
-        onnx_refuse(n, "a transform of %u elements to %u bins needs too large a matrix", rows, bins);
+    if (!sign)
         return onnx_error_operand(n);
-    }
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t k = 0; k < bins; k++)
-            /* The product is taken modulo the length, which is exact, however large it is. */
-            onnx_store(element, data, (size_t)i * bins + k,
-                       factor * f(2 * pi * (double)((uint64_t)i * k % length) / (double)length));
-    return onnx_constant_operand(n, type, 2, (uint32_t[]){rows, bins}, data);
-}
-
-/**
- * Returns x[..., rows] times both matrices: the real and the imaginary part, as a last dimension of 2 (or the real one alone).
- */
-static WNNOperand transform(struct onnx_node *n, WNNOperand real, WNNOperand imaginary, uint32_t bins, uint32_t length,
-                            bool inverse)
-{
-    size_t rank = wnnOperandGetRank(real);
-    WNNOperandDataType type = wnnOperandGetDataType(real);
-    uint32_t dims[ONNX_RANK_MAX], rows;
-    double factor = inverse ? 1.0 / length : 1;
-    WNNOperand c, s, parts[2];
-
-    if (wnnOperandIsError(real) || (imaginary && wnnOperandIsError(imaginary)) || rank + 1 > ONNX_RANK_MAX)
-        return onnx_error_operand(n);
-    memcpy(dims, wnnOperandGetShape(real), rank * sizeof *dims);
-    rows = dims[rank - 1];
-    if (rank == 1) { /* a matrix of one row */
-        real = onnx_reshape(n, real, 2, (uint32_t[]){1, rows});
-        imaginary = imaginary ? onnx_reshape(n, imaginary, 2, (uint32_t[]){1, rows}) : NULL;
-    }
-    c = wave(n, type, cos, rows, bins, length, factor);
-    s = wave(n, type, sin, rows, bins, length, inverse ? factor : -factor);
-    parts[0] = wnnGraphBuilderMatmul(n->builder, real, c, n->options);
-    parts[1] = wnnGraphBuilderMatmul(n->builder, real, s, n->options);
-    if (imaginary) {
-        parts[0] =
-            wnnGraphBuilderSub(n->builder, parts[0], wnnGraphBuilderMatmul(n->builder, imaginary, s, n->options), n->options);
-        parts[1] =
-            wnnGraphBuilderAdd(n->builder, parts[1], wnnGraphBuilderMatmul(n->builder, imaginary, c, n->options), n->options);
-    }
-    dims[rank - 1] = bins;
-    dims[rank] = 1;
-    for (size_t i = 0; i < 2; i++)
-        parts[i] = onnx_reshape(n, parts[i], rank + 1, dims);
-    return wnnGraphBuilderConcat(n->builder, 2, parts, (uint32_t)rank, n->options);
-}
-
-/** Returns one part of numbers whose last dimension is 1 (real) or 2 (real, imaginary), without that dimension. */
-static WNNOperand part_of(struct onnx_node *n, WNNOperand x, uint32_t part)
-{
-    uint32_t dims[ONNX_RANK_MAX];
-    size_t rank = wnnOperandGetRank(x);
-
-    if (wnnOperandIsError(x))
-        return x;
-    memcpy(dims, wnnOperandGetShape(x), rank * sizeof *dims);
-    if (part >= dims[rank - 1])
-        return NULL;
-    return onnx_reshape(n, onnx_slice_axis(n, x, (uint32_t)rank - 1, part, 1), rank - 1, dims);
+    memcpy(sign, signs, sizeof signs);
+    if (dims.at[2] < half)
+        x = onnx_pad(n, x, (struct onnx_dims){3, {0}}, (struct onnx_dims){3, {0, 0, half - dims.at[2]}}, 0);
+    parts[0] = onnx_slice_axis(n, x, 2, 0, half);
+    if (length - half == 0)
+        return parts[0];
+    parts[1] = wnnGraphBuilderReverse(n->builder, onnx_slice_axis(n, x, 2, 1, length - half), &o);
+    parts[1] = onnx_mul(n, parts[1],
+                        onnx_cast(n, onnx_constant_operand(n, WNNOperandDataType_Float32, 2, (uint32_t[]){2, 1}, sign),
+                                  wnnOperandGetDataType(x)));
+    return onnx_concat(n, 2, parts, 2);
 }
 
 static bool import_dft(struct onnx_node *n)
@@ -166,49 +120,59 @@ static bool import_dft(struct onnx_node *n)
     bool inverse = onnx_int(n, "inverse", 0) != 0, half = onnx_int(n, "onesided", 0) != 0;
     int64_t at =
         n->version < 20 ? onnx_int(n, "axis", 1) : onnx_whole(n, "the axis", onnx_number(n, 2, -2), INT32_MIN, INT32_MAX);
-    uint32_t permutation[ONNX_RANK_MAX], back[ONNX_RANK_MAX], axis, length, last = (uint32_t)v->rank - 1;
+    uint32_t permutation[ONNX_RANK_MAX], back[ONNX_RANK_MAX], axis, last = (uint32_t)v->rank - 1, parts;
+    WNNOperand x = onnx_operand(n, 0);
+    struct onnx_dims dims = onnx_dims_of(x), flat;
+    struct fourier f = {.inverse = inverse};
     double given;
-    WNNOperand x = onnx_operand(n, 0), parts[2];
 
     if (v->rank < 2 || v->dims[last] < 1 || v->dims[last] > 2)
         return onnx_refuse(n, "the last dimension of its input must be 1 or 2");
     if (!onnx_axis(n, at, v->rank, &axis))
         return false;
-    given = onnx_number(n, 1, (double)v->dims[axis]);
-    if (axis == last || !(given >= 1 && given <= INT32_MAX))
+    parts = (uint32_t)v->dims[last];
+    if (half && inverse != (parts == 2))
+        return onnx_refuse(n, "one-sided transforms are of real numbers, and inverse ones to them");
+    given = onnx_number(n, 1, half && inverse && v->dims[axis] > 1 ? 2 * ((double)v->dims[axis] - 1) : (double)v->dims[axis]);
+    if (n->refused || axis == last || !(given >= 1 && given <= INT32_MAX))
         return onnx_refuse(n, "a transform along axis %u of length %g", axis, given);
-    if (half && (inverse || v->dims[last] == 2))
-        return onnx_refuse(n, "one-sided transforms are supported of real numbers, and not inverse");
-    length = (uint32_t)given;
-    if (v->dims[axis] > length) /* shorter: the rest counts as zeros, so its rows of the matrix are left out */
-        x = onnx_slice_axis(n, x, axis, 0, length);
-    /* The axis goes to the end of the parts, and back. */
-    for (uint32_t d = 0; d < last; d++)
-        permutation[d] = d + 1 == last ? axis : d + (d >= axis);
-    for (uint32_t d = 0; d < last; d++)
-        back[permutation[d]] = d;
-    back[last] = last;
-    for (uint32_t i = 0; i < 2; i++) {
-        parts[i] = n->refused ? onnx_error_operand(n) : part_of(n, x, i);
-        if (parts[i])
-            parts[i] = onnx_transpose(n, parts[i], last, permutation);
-    }
-    x = transform(n, parts[0], parts[1], half ? length / 2 + 1 : length, length, inverse);
-    return onnx_output(n, 0, onnx_transpose(n, x, last + 1, back));
+    f.length = (uint32_t)given;
+    f.bins = half && !inverse ? f.length / 2 + 1 : f.length;
+    f.parts = half && inverse ? 1 : 2;
+    if (dims.at[axis] > f.length)
+        x = onnx_slice_axis(n, x, axis, 0, f.length);
+    /* The axis goes behind the parts, and back. */
+    for (uint32_t d = 0; d <= last; d++)
+        permutation[d] = d == last ? axis : d + (d >= axis);
+    x = onnx_transpose(n, x, v->rank, permutation);
+    flat = onnx_dims_of(x);
+    x = onnx_reshape(n, x, 3, (uint32_t[]){onnx_dims_product(n, &flat, 0, last - 1), parts, flat.at[last]});
+    if (half && inverse)
+        x = mirror(n, x, f.length);
+    x = onnx_fourier(n, x, &f);
+    flat.at[last - 1] = f.bins;
+    flat.at[last] = f.parts;
+    for (uint32_t d = 0; d <= last; d++)
+        back[d] = d == axis ? last - 1 : d == last ? last : d - (d > axis);
+    return onnx_output(n, 0, onnx_transpose(n, onnx_reshape_to(n, x, flat), v->rank, back));
 }
 
 /** Imports STFT: frames of a signal, each multiplied by a window and transformed. */
 static bool import_stft(struct onnx_node *n)
 {
+    static const uint32_t planar[] = {0, 2, 1}, by_frame[] = {0, 2, 1, 3};
     const struct onnx_value *v = n->inputs[0], *window = onnx_input(n, 2);
-    bool half = onnx_int(n, "onesided", 1) != 0;
+    const bool half = onnx_int(n, "onesided", 1) != 0;
+    /* PyTorch's exporter left out the last dimension until 2026. */
+    const uint32_t parts = v->rank == 2 ? 1 : (uint32_t)v->dims[2];
     double step = onnx_number(n, 1, 0), given;
-    uint32_t length, frames, dims[3];
+    struct fourier f = {.parts = 2};
+    uint32_t frames, batch;
     int32_t *indices;
-    WNNOperand x = onnx_operand(n, 0), parts[2];
+    WNNOperand x = onnx_operand(n, 0);
 
-    if (v->rank != 3 || v->dims[2] < 1 || v->dims[2] > 2)
-        return onnx_refuse(n, "the signal must be [batch, length, 1 or 2]");
+    if (v->rank < 2 || v->rank > 3 || (v->rank == 3 && (v->dims[2] < 1 || v->dims[2] > 2)))
+        return onnx_refuse(n, "the signal must be [batch, length, 1 or 2] or [batch, length]");
     if (!window && !onnx_input(n, 3))
         return onnx_refuse(n, "neither a window nor a frame length is given");
     given = onnx_number(n, 3, window ? (double)window->dims[0] : 0);
@@ -216,38 +180,35 @@ static bool import_stft(struct onnx_node *n)
         return onnx_refuse(n, "frames of %g at steps of %g, of a signal of %lld", given, step, (long long)v->dims[1]);
     if (window && (window->rank != 1 || (double)window->dims[0] != given))
         return onnx_refuse(n, "the window must have %g elements", given);
-    if (half && v->dims[2] == 2)
-        return onnx_refuse(n, "one-sided transforms are supported of real numbers only");
-    length = (uint32_t)given;
+    if (half && parts == 2)
+        return onnx_refuse(n, "one-sided transforms are of real numbers");
+    batch = (uint32_t)v->dims[0];
+    f.length = (uint32_t)given;
+    f.bins = half ? f.length / 2 + 1 : f.length;
     frames = (uint32_t)(((double)v->dims[1] - given) / step) + 1;
-    indices = (uint64_t)frames * length <= INT32_MAX ? onnx_alloc(n, (size_t)frames * length, sizeof *indices) : NULL;
+    indices = (uint64_t)frames * f.length <= INT32_MAX ? onnx_alloc(n, (size_t)frames * f.length, sizeof *indices) : NULL;
     if (!indices)
-        return onnx_refuse(n, "%u frames of %u are too many", frames, length);
+        return onnx_refuse(n, "%u frames of %u are too many", frames, f.length);
     for (uint32_t i = 0; i < frames; i++)
-        for (uint32_t k = 0; k < length; k++)
-            indices[(size_t)i * length + k] = (int32_t)(i * (uint32_t)step + k);
-    dims[0] = (uint32_t)v->dims[0];
-    dims[1] = frames;
-    dims[2] = length;
-    for (uint32_t i = 0; i < 2; i++) {
-        parts[i] = n->refused ? onnx_error_operand(n) : part_of(n, x, i);
-        if (!parts[i])
-            continue;
-        parts[i] = onnx_reshape(n, onnx_gather_axis(n, parts[i], 1, (size_t)frames * length, indices), 3, dims);
-        if (window)
-            parts[i] = wnnGraphBuilderMul(n->builder, parts[i], onnx_operand(n, 2), n->options);
-    }
-    return onnx_output(n, 0, transform(n, parts[0], parts[1], half ? length / 2 + 1 : length, length, false));
+        for (uint32_t k = 0; k < f.length; k++)
+            indices[(size_t)i * f.length + k] = (int32_t)(i * (uint32_t)step + k);
+    x = onnx_reshape(n, x, 3, (uint32_t[]){batch, (uint32_t)v->dims[1], parts});
+    x = onnx_gather_axis(n, onnx_transpose(n, x, 3, planar), 2, (size_t)frames * f.length, indices);
+    x = onnx_transpose(n, onnx_reshape(n, x, 4, (uint32_t[]){batch, parts, frames, f.length}), 4, by_frame);
+    if (window)
+        x = onnx_mul(n, x, onnx_operand(n, 2));
+    x = onnx_fourier(n, onnx_reshape(n, x, 3, (uint32_t[]){batch * frames, parts, f.length}), &f);
+    return onnx_output(n, 0, onnx_reshape(n, x, 4, (uint32_t[]){batch, frames, f.bins, f.parts}));
 }
 
 static const struct onnx_operator rows[] = {
     {"BlackmanWindow", 17, 0, 1, 1, 1, 0, import_blackman, "a constant; the size must be one", NULL},
-    {"DFT", 17, 0, 1, 3, 1, ONNX_HEAVY, import_dft, "matmuls with constant matrices; one-sided: of real numbers, not inverse",
-     NULL},
+    {"DFT", 17, 0, 1, 3, 1, ONNX_HEAVY, import_dft,
+     "matmuls with constant matrices, of any length in stages; one-sided: of real numbers, inverse to them", NULL},
     {"HammingWindow", 17, 0, 1, 1, 1, 0, import_hamming, "a constant; the size must be one", NULL},
     {"HannWindow", 17, 0, 1, 1, 1, 0, import_hann, "a constant; the size must be one", NULL},
     {"MelWeightMatrix", 17, 0, 5, 5, 1, 0, import_mel_weights, "a constant; all inputs must be", NULL},
-    {"STFT", 17, 0, 2, 4, 1, ONNX_HEAVY, import_stft, "a gather of frames, matmuls with constant matrices", NULL},
+    {"STFT", 17, 0, 2, 4, 1, ONNX_HEAVY, import_stft, "a gather of frames, then as DFT; signals of rank 2 are real", NULL},
 };
 
 ONNX_TABLE(onnx_signal_operators, rows);
