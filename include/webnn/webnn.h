@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /**
  * @file webnn.h
- * This is the Web Neural Network API (W3C Candidate Recommendation Draft of 2026-05-21) for C and C++ programs.
+ * The Web Neural Network API in C (W3C Candidate Recommendation Draft, text of 2026-06-26, interfaces of 2026-09-28).
  *
  * It has the interfaces of the specification, after the conventions of webgpu.h:
  *

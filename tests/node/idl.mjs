@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// idl.mjs IDL
+// idl.mjs IDL OPERATORS
 // Holds the package against the specification's interface definitions: interfaces with their members and lengths, dictionaries
-// by the order in which their members are read, enumerations and integers by trying them.
+// by the order in which their members are read, enumerations and integers by trying them; and opSupportLimits() against the
+// data types and ranks that the specification requires (OPERATORS, its table of operators).
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -194,6 +195,24 @@ test('opSupportLimits() has exactly the members of the IDL', () => {
       check(value[member.name], member.type, `${where}.${member.name}`);
   };
   check(context.opSupportLimits(), 'MLOpSupportLimits', 'limits');
+});
+
+test('opSupportLimits() covers the data types and ranks that are required', () => {
+  const { operators: rows } = JSON.parse(fs.readFileSync(process.argv[3], 'utf8'));
+  const limits = context.opSupportLimits();
+  let checked = 0;
+  for (const { name, operands } of rows) {
+    for (const { operand, required_data_types: types, required_ranks: ranks } of operands) {
+      const member = operand.replace(/^outputs\[(\d)\].*/, 'output$1').replace(/'s items$/, '');
+      const { dataTypes, rankRange } = limits[name][member];
+      const [low, high = low] = ranks.split(' to ').map(Number);
+      for (const type of types.split(', '))
+        assert.ok(dataTypes.includes(type), `${name}: ${member} lacks ${type}`);
+      assert.ok(rankRange.min <= low && rankRange.max >= high, `${name}: ${member} lacks ranks ${ranks}`);
+      checked++;
+    }
+  }
+  assert.ok(checked > 200);
 });
 
 test('the TypeScript declarations name every interface, dictionary, enumeration, method and value', () => {
