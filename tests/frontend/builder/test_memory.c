@@ -65,7 +65,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
 {
     static const float lent[2];
     static char data[4096];
-    struct WNNTensorImpl tensor = {1, &context, {WNNOperandDataType_Int32, 1, {2}}, shared, false};
+    static struct WNNTensorImpl tensor; /* which the builder releases after this */
     WNNOperandDescriptor d = {WNNOperandDataType_Int8, 1, (const uint32_t[]){4096}};
     WNNOperandDescriptor two = {WNNOperandDataType_Float32, 1, (const uint32_t[]){2}};
     WNNBufferReleaseCallbackInfo info = {release, NULL, NULL};
@@ -78,6 +78,7 @@ static bool build_graph(WNNGraphBuilder b, struct constant *shared)
     char name[32];
     bool failed;
 
+    tensor = (struct WNNTensorImpl){1, &context, {WNNOperandDataType_Int32, 1, {2}}, shared, false};
     TRY(b, x, input(b, "x"));
     for (int i = 0; i < 40; i++) { /* more than the first table of names and list of inputs hold */
         snprintf(name, sizeof(name), "further input %d", i);
