@@ -292,6 +292,38 @@ char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index)
     return a ? a->name : NULL;
 }
 
+/** Returns whether text is that name. */
+static bool same(const char *name, WNNStringView text)
+{
+    return strlen(name) == text.length && !memcmp(name, text.data, text.length);
+}
+
+WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView name, bool *isList)
+{
+    const struct op_info *info = &op_infos[call->op];
+    bool unused;
+
+    if (!isList)
+        isList = &unused;
+    *isList = false;
+    name = (WNNStringView){name.data ? name.data : "", view_length(name)};
+    if (same("label", name))
+        return WNNMethodValueKind_String;
+    for (const struct operand_info *in = info->ins; in->name; in++)
+        if (same(in->name, name)) {
+            *isList = info->flags & OPF_VARIADIC;
+            return WNNMethodValueKind_Operand;
+        }
+    for (const struct attr_info *a = info->attrs; a->kind; a++)
+        if (same(a->name, name)) {
+            *isList = is_list(a);
+            return a->kind == ATTR_BOOL                          ? WNNMethodValueKind_Bool
+                   : a->kind == ATTR_DATA_TYPE || a->enumeration ? WNNMethodValueKind_String
+                                                                 : WNNMethodValueKind_Number;
+        }
+    return WNNMethodValueKind_None;
+}
+
 static WNNStatus set_operands(WNNMethodCall call, const WNNMethodValue *v)
 {
     const WNNMethodValue *items;
@@ -350,12 +382,6 @@ WNNStatus wnnMethodCallArgument(WNNMethodCall call, size_t index, WNNMethodValue
     }
     call->is_set[index] = true;
     return status;
-}
-
-/** Returns whether text is that name. */
-static bool same(const char *name, WNNStringView text)
-{
-    return strlen(name) == text.length && !memcmp(name, text.data, text.length);
 }
 
 /** Keeps the name of an option that is ignored, for the log of the builder's context. */

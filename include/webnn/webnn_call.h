@@ -120,6 +120,11 @@ WNN_EXPORT size_t wnnMethodCallArgumentCount(WNNMethodCall call);
 /** Returns the specification's name of the index-th positional argument, or NULL beyond the last.  It has static storage. */
 WNN_EXPORT char const *wnnMethodCallArgumentName(WNNMethodCall call, size_t index);
 /**
+ * Returns the kind of value that the argument or option of a name takes, or None if the method has none of that name.  *isList,
+ * which may be left out, says whether it takes a list; then the kind is that of the items.  (split's is a list, or one number.)
+ */
+WNN_EXPORT WNNMethodValueKind wnnMethodCallArgumentKind(WNNMethodCall call, WNNStringView name, bool *WNN_NULLABLE isList);
+/**
  * Sets the index-th positional argument.  split's is a list, or a number of equal parts.  Fails with TypeError if it does not
  * take such a value.
  */

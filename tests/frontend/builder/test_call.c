@@ -385,6 +385,34 @@ static void conversions(void **state)
     assert_int_equal(b->graph->node_count, 0);
 }
 
+static void arguments_have_kinds(void **state)
+{
+    static const struct {
+        const char *method, *name;
+        WNNMethodValueKind kind;
+        bool is_list;
+    } rows[] = {
+        {"conv2d", "filter", WNNMethodValueKind_Operand, false},  {"conv2d", "bias", WNNMethodValueKind_Operand, false},
+        {"concat", "inputs", WNNMethodValueKind_Operand, true},   {"conv2d", "strides", WNNMethodValueKind_Number, true},
+        {"conv2d", "groups", WNNMethodValueKind_Number, false},   {"conv2d", "inputLayout", WNNMethodValueKind_String, false},
+        {"lstm", "activations", WNNMethodValueKind_String, true}, {"cast", "dataType", WNNMethodValueKind_String, false},
+        {"clamp", "minValue", WNNMethodValueKind_Number, false},  {"gemm", "aTranspose", WNNMethodValueKind_Bool, false},
+        {"relu", "label", WNNMethodValueKind_String, false},      {"relu", "alpha", WNNMethodValueKind_None, false},
+        {"split", "splits", WNNMethodValueKind_Number, true},     {"relu", "", WNNMethodValueKind_None, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        WNNMethodCall c = wnnMethodCallCreate(WNN_STR(rows[i].method));
+        bool is_list = !rows[i].is_list;
+
+        assert_int_equal(wnnMethodCallArgumentKind(c, WNN_STR(rows[i].name), &is_list), rows[i].kind);
+        assert_int_equal(is_list, rows[i].is_list);
+        assert_int_equal(wnnMethodCallArgumentKind(c, WNN_STR(rows[i].name), NULL), rows[i].kind);
+        wnnMethodCallDestroy(c);
+    }
+}
+
 static void arguments_by_position(void **state)
 {
     WNNMethodCall c = wnnMethodCallCreate((WNNStringView){"slicex", 5});
@@ -513,6 +541,7 @@ int main(void)
         TEST(every_option_has_its_place),
         TEST(every_list_is_bounded),
         TEST(conversions),
+        TEST(arguments_have_kinds),
         TEST(arguments_by_position),
         TEST(limits_and_builder_agree),
         TEST(limits),
