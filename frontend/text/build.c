@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/text/document.h"
+#include "frontend/text/build.h"
 #include "frontend/text/weights.h"
 #include "ir/support/name_map.h"
 #include "ir/support/suggest.h"
@@ -33,33 +33,7 @@ static bool refused(struct build *b, const char *place)
 
 static bool define(struct build *b, const struct document_text *name, WNNOperand operand)
 {
-    char buf[128];
-
-    switch (name_map_add(&b->operands, name->text, name->length, operand)) {
-    case NAME_MAP_ADDED:
-        return true;
-    case NAME_MAP_EXISTS:
-        return document_error(b->d, name->place, "the name '%s' is defined twice", document_escape(buf, *name));
-    case NAME_MAP_OUT_OF_MEMORY:
-        break;
-    }
-    return error_out_of_memory(&b->d->error);
-}
-
-static WNNOperand find(struct build *b, const struct document_text *name)
-{
-    WNNOperand operand = name_map_find(&b->operands, name->text, name->length);
-    char buf[128];
-
-    if (!operand)
-        document_error(b->d, name->place, "'%s' is not defined here; a node may use what stands before it only",
-                       document_escape(buf, *name));
-    return operand;
-}
-
-static bool same_name(const char *name, const struct document_text *text)
-{
-    return strlen(name) == text->length && !memcmp(name, text->text, text->length);
+    return document_define(b->d, &b->operands, "name", name, operand);
 }
 
 /** Ports are called by NUL-terminated names. */
@@ -69,6 +43,13 @@ static bool check_port(struct build *b, const struct document_text *name)
 }
 
 /* ---- types ---- */
+
+/** Returns the bytes of an element in the file of a type that only passes make: float32 stands for it.  Returns 0 for others.
+ */
+static size_t stored_size(dtype type)
+{
+    return dtype_is_public(type) ? 0 : dtype_size(type);
+}
 
 /** Prints "float32[2, 3]" into buf and returns buf. */
 static const char *print_shape(char *buf, size_t size, const char *type, size_t rank, const uint64_t *shape)
@@ -103,7 +84,7 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
 
     document_escape(buf, *name);
     for (size_t i = 0; i < b->options->shape_count; i++)
-        if (same_name(b->options->shapes[i].name, name))
+        if (document_is(name, b->options->shapes[i].name))
             given = &b->options->shapes[i];
     if (given && given->rank != type->rank)
         return shape_differs(b, type, buf, given);
@@ -118,7 +99,7 @@ static bool bind_shape(struct build *b, const struct document_text *name, const 
             continue;
         }
         for (size_t k = 0; !given && k < b->options->dim_count; k++)
-            if (same_name(b->options->dims[k].name, &d->name)) {
+            if (document_is(&d->name, b->options->dims[k].name)) {
                 shape[i] = b->options->dims[k].size;
                 bound = true;
             }
@@ -166,7 +147,7 @@ static bool bound_input(struct build *b, const struct document_tensor *t, WNNOpe
 
     for (size_t i = 0; i < t->type.rank; i++)
         dims[i] = t->type.dims[i].name.text ? 0 : t->type.dims[i].size;
-    if (model_binding_fit(t->name.text, operand, t->type.dataType, t->type.rank, dims, &message))
+    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, &message))
         return define(b, &t->name, operand);
     document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
     free(message);
@@ -177,7 +158,7 @@ static bool build_input(struct build *b, const struct document_tensor *t)
 {
     WNNOperand bound = model_bound(b->options, t->name.text, t->name.length);
     uint32_t shape[DOCUMENT_RANK_MAX];
-    WNNOperandDescriptor descriptor = {t->type.dataType, t->type.rank, shape};
+    WNNOperandDescriptor descriptor = {t->type.type, t->type.rank, shape};
     WNNOperand operand;
 
     if (!check_port(b, &t->name))
@@ -187,7 +168,7 @@ static bool build_input(struct build *b, const struct document_tensor *t)
     if (!bind_shape(b, &t->name, &t->type, shape))
         return false;
     for (size_t i = 0; i < b->options->constant_count; i++)
-        if (same_name(b->options->constants[i].name, &t->name))
+        if (document_is(&t->name, b->options->constants[i].name))
             return constant_input(b, t, &descriptor, &b->options->constants[i]);
     operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length}, &descriptor);
     if (wnnOperandIsError(operand))
@@ -230,7 +211,7 @@ static void free_bytes(void const *data, size_t length, void *unused1, void *unu
 static WNNOperand converted_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
                                     const void *bytes, size_t length)
 {
-    const size_t size = t->type.stored_size, count = length / size;
+    const size_t size = stored_size(t->type.type), count = length / size;
     float *data;
 
     if (wnnGraphBuilderSpend(b->model->builder, WNN_STR("a constant of the text"), 0, count * sizeof *data)) {
@@ -273,13 +254,14 @@ static WNNOperand weights_operand(struct build *b, const struct document_tensor 
         document_error(b->d, t->key.place, "there is no tensor '%s' in %s", key, weights_path(b->weights));
         return NULL;
     }
-    same = e->rank == descriptor->rank && (t->type.stored_size ? !strcmp(e->typeName, t->type.stored_size == 2 ? "BF16" : "F64")
-                                                               : e->dataType == descriptor->dataType);
+    same = e->rank == descriptor->rank && (t->type.type == DTYPE_BFLOAT16  ? !strcmp(e->typeName, "BF16")
+                                           : t->type.type == DTYPE_FLOAT64 ? !strcmp(e->typeName, "F64")
+                                                                           : e->dataType == descriptor->dataType);
     for (size_t i = 0; i < descriptor->rank; i++) {
         shape[i] = descriptor->shape[i];
         same = same && e->shape[i] == shape[i];
     }
-    if (same && t->type.stored_size)
+    if (same && stored_size(t->type.type))
         return converted_operand(b, t, descriptor, weights_data(b->weights, e), e->length);
     if (same)
         return weights_constant(b->weights, e, b->model->builder, descriptor);
@@ -291,19 +273,14 @@ static WNNOperand weights_operand(struct build *b, const struct document_tensor 
 
 /** Returns a constant whose bytes are in the document.  Returns NULL after an error, or after the builder's. */
 static WNNOperand inline_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
-                                 uint64_t elements)
+                                 size_t elements)
 {
-    size_t size = wnnOperandDataTypeGetByteSize(descriptor->dataType), bytes = (size_t)elements * size, done;
-    size_t listed = t->data != DOCUMENT_BYTES ? (size_t)elements : t->type.stored_size ? elements * t->type.stored_size : bytes;
-    union scalar s = {.u64 = 0};
-    char *data;
+    size_t bytes = elements * wnnOperandDataTypeGetByteSize(descriptor->dataType), stored = stored_size(t->type.type);
+    void *data;
 
-    if (t->data != DOCUMENT_SCALAR && t->count != listed) {
-        document_error(b->d, t->data_place, "%zu %s, the type has %zu", t->count,
-                       t->data == DOCUMENT_BYTES ? "bytes" : "elements", listed);
+    if (!document_check_count(b->d, t, stored ? elements * stored : bytes, elements))
         return NULL;
-    }
-    if (t->data == DOCUMENT_BYTES && t->type.stored_size)
+    if (t->data == DOCUMENT_BYTES && stored)
         return converted_operand(b, t, descriptor, t->bytes, t->count);
     /* A few characters of a scalar must not cost the machine's memory. */
     if (wnnGraphBuilderSpend(b->model->builder, WNN_STR("a constant of the text"), 0, bytes)) {
@@ -315,19 +292,7 @@ static WNNOperand inline_operand(struct build *b, const struct document_tensor *
         error_out_of_memory(&b->d->error);
         return NULL;
     }
-    if (t->data == DOCUMENT_BYTES) {
-        memcpy(data, t->bytes, bytes);
-    } else if (t->data == DOCUMENT_VALUES) {
-        for (size_t i = 0; i < elements; i++) {
-            s = number_cast(t->values[i], descriptor->dataType);
-            memcpy(data + i * size, &s, size);
-        }
-    } else {
-        s = number_cast(t->scalar, descriptor->dataType);
-        memcpy(data, &s, size);
-        for (done = size; done < bytes; done *= 2)
-            memcpy(data + done, data, done <= bytes - done ? done : bytes - done);
-    }
+    document_elements(t, descriptor->dataType, bytes, data);
     return wnnGraphBuilderConstantLent(b->model->builder, descriptor, data, bytes,
                                        (WNNBufferReleaseCallbackInfo){free_bytes, NULL, NULL});
 }
@@ -335,7 +300,8 @@ static WNNOperand inline_operand(struct build *b, const struct document_tensor *
 static bool build_constant(struct build *b, const struct document_tensor *t)
 {
     uint32_t shape[DOCUMENT_RANK_MAX];
-    WNNOperandDescriptor descriptor = {t->type.dataType, t->type.rank, shape};
+    WNNOperandDescriptor descriptor = {stored_size(t->type.type) ? WNNOperandDataType_Float32 : t->type.type, t->type.rank,
+                                       shape};
     uint64_t elements = 1;
     WNNOperand operand;
 
@@ -350,7 +316,8 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
         operand = wnnGraphBuilderConstant(b->model->builder, &descriptor, "", 0);
         return wnnOperandIsError(operand) && refused(b, t->type.place);
     }
-    operand = t->data == DOCUMENT_WEIGHTS ? weights_operand(b, t, &descriptor) : inline_operand(b, t, &descriptor, elements);
+    operand =
+        t->data == DOCUMENT_WEIGHTS ? weights_operand(b, t, &descriptor) : inline_operand(b, t, &descriptor, (size_t)elements);
     if (!operand)
         return false;
     return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
@@ -358,23 +325,8 @@ static bool build_constant(struct build *b, const struct document_tensor *t)
 
 /* ---- nodes ---- */
 
-/** Says what an argument takes. */
-enum wants { WANTS_VALUE, WANTS_OPERAND, WANTS_OPERANDS };
-
-/** Asks the method itself, through a call that is not made.  Returns false if memory runs out. */
-static bool argument_wants(struct build *b, WNNMethodCall probe, WNNStringView name, enum wants *wants)
-{
-    WNNMethodValue operand = wnnMethodValueOperand(NULL);
-    WNNStatus alone = wnnMethodCallSet(probe, name, operand), listed;
-
-    wnnMethodCallReset(probe);
-    listed = wnnMethodCallSet(probe, name, wnnMethodValueList(1, &operand));
-    wnnMethodCallReset(probe);
-    *wants = !alone ? WANTS_OPERAND : !listed ? WANTS_OPERANDS : WANTS_VALUE;
-    return (alone != WNNStatus_UnknownError && listed != WNNStatus_UnknownError) || error_out_of_memory(&b->d->error);
-}
-
-static bool convert(struct build *b, const struct document_value *v, enum wants wants, bool number_words, WNNMethodValue *out)
+/** Makes an argument of a value.  kind is what the method takes, or the items of a list that it takes. */
+static bool convert(struct build *b, const struct document_value *v, WNNMethodValueKind kind, WNNMethodValue *out)
 {
     WNNMethodValue *items;
     size_t i = 0;
@@ -385,14 +337,13 @@ static bool convert(struct build *b, const struct document_value *v, enum wants 
         return true;
     case DOCUMENT_NAME:
     case DOCUMENT_STRING:
-        if (wants != WANTS_VALUE) {
-            *out = wnnMethodValueOperand(find(b, &v->text));
+        if (kind == WNNMethodValueKind_Operand) {
+            *out = wnnMethodValueOperand(document_find(b->d, &b->operands, &v->text));
             return out->as.operand;
         }
-        /* JSON has no words for these. */
-        if (number_words && same_name("NaN", &v->text))
+        if (kind == WNNMethodValueKind_Number && document_is(&v->text, "NaN")) /* JSON has no words for these */
             *out = wnnMethodValueNumber(wnnNumber(NAN));
-        else if (number_words && (same_name("Infinity", &v->text) || same_name("-Infinity", &v->text)))
+        else if (kind == WNNMethodValueKind_Number && (document_is(&v->text, "Infinity") || document_is(&v->text, "-Infinity")))
             *out = wnnMethodValueNumber(wnnNumber(*v->text.text == '-' ? -INFINITY : INFINITY));
         else
             *out = wnnMethodValueString((WNNStringView){v->text.text, v->text.length});
@@ -408,7 +359,7 @@ static bool convert(struct build *b, const struct document_value *v, enum wants 
         if (!items)
             return error_out_of_memory(&b->d->error);
         for (const struct document_value *x = v->first; x; x = x->next)
-            if (!convert(b, x, wants, number_words, &items[i++]))
+            if (!convert(b, x, kind, &items[i++]))
                 return false;
         *out = wnnMethodValueList(v->count, items);
         return true;
@@ -416,88 +367,52 @@ static bool convert(struct build *b, const struct document_value *v, enum wants 
     return false;
 }
 
-/** Gathers the operands of a concat that stand beside each other rather than in a list; *a becomes the last of them. */
-static bool gather_operands(struct build *b, struct document_argument **a, WNNMethodValue *out)
+/** Returns whether a value names a data type that only passes make: float32 stands for it. */
+static bool is_stored_type(const struct document_value *v)
 {
-    struct document_argument *last = *a;
-    WNNMethodValue *items;
-    size_t count = 0;
-
-    for (struct document_argument *x = *a;
-         x && !x->key.text && (x->value->kind == DOCUMENT_NAME || x->value->kind == DOCUMENT_STRING); x = x->next, count++)
-        last = x;
-    items = arena_array(&b->d->arena, count + 1, sizeof *items);
-    if (!items)
-        return error_out_of_memory(&b->d->error);
-    for (size_t i = 0; i < count; i++, *a = (*a)->next)
-        if (!convert(b, (*a)->value, WANTS_OPERANDS, false, &items[i]))
-            return false;
-    *a = last;
-    *out = wnnMethodValueList(count, items);
-    return true;
+    return document_is_text(v) && stored_size(dtype_parse(v->text.text, v->text.length)) > 1;
 }
 
-/** Returns whether a value names a data type that only passes make. */
-static bool is_internal_type(const struct document_value *v)
+static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCall call)
 {
-    return (v->kind == DOCUMENT_NAME || v->kind == DOCUMENT_STRING) && document_stored_size(v->text.text, v->text.length);
-}
-
-static bool set_arguments(struct build *b, const struct document_node *n, WNNMethodCall call, WNNMethodCall probe)
-{
-    size_t position = 0, positions = wnnMethodCallArgumentCount(call), seen_count = 0;
-    WNNStringView seen[DOCUMENT_ARGUMENTS_MAX + 16];
+    const char *names[DOCUMENT_ARGUMENTS_MAX];
+    size_t count = wnnMethodCallArgumentCount(call);
+    WNNMethodValueKind kind;
+    WNNMethodValue value;
+    bool list = false;
     char buf[128];
 
-    for (struct document_argument *a = n->first_argument; a; a = a->next) {
+    for (size_t i = 0; i < count; i++)
+        names[i] = wnnMethodCallArgumentName(call, i);
+    kind = wnnMethodCallArgumentKind(call, WNN_STR(names[0]), &list);
+    if (!document_name_arguments(b->d, n, count, names, list && kind == WNNMethodValueKind_Operand))
+        return false;
+    for (const struct document_argument *a = n->first_argument; a; a = a->next) {
         WNNStringView name = {a->key.text, a->key.length};
-        const char *place = a->key.place;
-        WNNMethodValue value;
-        enum wants wants;
 
-        if (!a->key.text) {
-            if (position == positions)
-                return document_error(b->d, a->value->place, "%s has %zu positional arguments, here is one more",
-                                      document_escape(buf, n->op), positions);
-            name.data = wnnMethodCallArgumentName(call, position++);
-            name.length = strlen(name.data);
-            place = a->value->place;
-        }
-        for (size_t i = 0; i < seen_count; i++)
-            if (seen[i].length == name.length && !memcmp(seen[i].data, name.data, name.length))
-                return document_error(b->d, place, "argument '%s' is given twice",
-                                      escape_text(buf, sizeof buf, name.data, name.length));
-        seen[seen_count++] = name;
-        if (!argument_wants(b, probe, name, &wants))
+        if (!convert(b, a->value, wnnMethodCallArgumentKind(call, name, NULL), &value))
             return false;
-        if (wants == WANTS_OPERANDS && !a->key.text && a->value->kind != DOCUMENT_LIST) {
-            if (!gather_operands(b, &a, &value))
-                return false;
-        } else if (!convert(b, a->value, wants, name.length != 5 || memcmp(name.data, "label", 5), &value)) {
-            return false;
-        }
-        if (same_name("cast", &n->op) && name.length == 8 && is_internal_type(a->value)) /* its only such argument: dataType */
+        if (document_is(&n->op, "cast") && document_is(&a->key, "dataType") && is_stored_type(a->value))
             value = wnnMethodValueString(WNN_STR("float32"));
         if (wnnMethodCallSet(call, name, value)) {
             WNNStringView text = wnnGetLastErrorMessage();
 
-            return document_error(b->d, place, "argument '%s': %.*s", escape_text(buf, sizeof buf, name.data, name.length),
-                                  (int)text.length, text.data);
+            return document_error(b->d, a->key.place, "argument '%s': %.*s", document_escape(buf, a->key), (int)text.length,
+                                  text.data);
         }
     }
     return true;
 }
 
-static bool build_node(struct build *b, const struct document_node *n)
+static bool build_node(struct build *b, struct document_node *n)
 {
-    WNNStringView op = {n->op.text, n->op.length};
-    WNNMethodCall call = wnnMethodCallCreate(op), probe = call ? wnnMethodCallCreate(op) : NULL;
+    WNNMethodCall call = wnnMethodCallCreate((WNNStringView){n->op.text, n->op.length});
     bool ok = false;
     char buf[128];
 
-    if (!call || !probe)
+    if (!call)
         refused(b, n->op.place);
-    else if (!set_arguments(b, n, call, probe))
+    else if (!set_arguments(b, n, call))
         ;
     else if (wnnMethodCallInvoke(call, b->model->builder))
         refused(b, n->op.place);
@@ -508,7 +423,6 @@ static bool build_node(struct build *b, const struct document_node *n)
         ok = true;
     for (size_t i = 0; ok && i < n->result_count; i++)
         ok = define(b, &n->results[i], wnnMethodCallResult(call, i));
-    wnnMethodCallDestroy(probe);
     wnnMethodCallDestroy(call);
     return ok;
 }
@@ -517,27 +431,17 @@ static bool build_node(struct build *b, const struct document_node *n)
 
 static bool build_output(struct build *b, const struct document_output *o)
 {
-    WNNOperand operand = check_port(b, &o->name) ? find(b, &o->operand) : NULL;
-    char buf[128];
+    WNNOperand operand = check_port(b, &o->name) ? document_find(b->d, &b->operands, &o->operand) : NULL;
 
-    if (!operand)
-        return false;
-    switch (name_map_add(&b->outputs, o->name.text, o->name.length, operand)) {
-    case NAME_MAP_ADDED:
-        break;
-    case NAME_MAP_EXISTS:
-        return document_error(b->d, o->name.place, "an output '%s' stands above", document_escape(buf, o->name));
-    case NAME_MAP_OUT_OF_MEMORY:
-        return error_out_of_memory(&b->d->error);
-    }
-    return model_add_output(b->model, o->name.text, operand, false) || error_out_of_memory(&b->d->error);
+    return operand && document_define(b->d, &b->outputs, "output", &o->name, operand) &&
+           (model_add_output(b->model, o->name.text, operand, false) || error_out_of_memory(&b->d->error));
 }
 
 static bool has_dimension(const struct document *d, const char *name)
 {
     for (const struct document_tensor *t = d->first_input; t; t = t->next)
         for (size_t i = 0; i < t->type.rank; i++)
-            if (t->type.dims[i].name.text && same_name(name, &t->type.dims[i].name))
+            if (t->type.dims[i].name.text && document_is(&t->type.dims[i].name, name))
                 return true;
     return false;
 }
@@ -575,7 +479,7 @@ static const char *dimension_names(const struct document *d, const char *wrong, 
             if (own->text)
                 suggestion_offer(&meant, own->text);
             for (size_t k = 0; !skip && k < count; k++)
-                skip = same_name(shown[k], own);
+                skip = document_is(own, shown[k]);
             if (skip)
                 continue;
             if (count == SHOWN || n > sizeof list / 2) { /* another name fits into the other half */
@@ -599,7 +503,7 @@ static bool check_input_name(struct build *b, const char *name)
     char buf[128], names[600];
 
     for (const struct document_tensor *t = b->d->first_input; t; t = t->next)
-        if (same_name(name, &t->name))
+        if (document_is(&t->name, name))
             return true;
     return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s", escape_text(buf, sizeof buf, name, strlen(name)),
                           input_names(b->d, name, names, sizeof names));
@@ -652,7 +556,7 @@ static bool build_all(struct build *b, WNNContext context)
     for (const struct document_tensor *t = d->first_constant; t; t = t->next)
         if (!build_constant(b, t))
             return false;
-    for (const struct document_node *n = d->first_node; n; n = n->next)
+    for (struct document_node *n = d->first_node; n; n = n->next)
         if (!build_node(b, n))
             return false;
     for (const struct document_output *o = d->first_output; o; o = o->next)

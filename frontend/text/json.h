@@ -7,7 +7,7 @@
 #ifndef WEBNN_FRONTEND_TEXT_JSON_H_
 #define WEBNN_FRONTEND_TEXT_JSON_H_
 
-#include "frontend/text/document.h"
+#include "ir/text/document.h"
 
 enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 

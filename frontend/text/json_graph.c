@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "frontend/text/document.h"
+#include "frontend/text/build.h"
 #include "frontend/text/json.h"
 
 static bool wrong(struct document *d, const struct json *v, const struct json *parent, const char *what)
@@ -44,12 +44,12 @@ static bool read_type(struct document *d, const struct json *object, struct docu
     struct document_text name = {NULL, 0, NULL};
     uint64_t size;
 
-    type->place = object->place;
     if (object->kind != JSON_OBJECT)
         return wrong(d, object, NULL, "an object with dataType and shape expected");
     if (!read_text(d, json_member(object, "dataType"), object, "dataType, a data type's name, is missing here", &name) ||
-        !document_data_type(d, name.text, name.length, name.place, &type->dataType))
+        !document_data_type(d, &name, &type->type))
         return false;
+    type->place = name.place;
     if (!shape || shape->kind != JSON_ARRAY)
         return wrong(d, shape, object, "shape, a list of sizes, is missing here");
     json_for_each(x, shape)
@@ -179,12 +179,7 @@ static struct document_value *read_value(struct document *d, const struct json *
             item = read_value(d, x);
             if (!item)
                 return NULL;
-            if (last)
-                last->next = item;
-            else
-                v->first = item;
-            last = item;
-            v->count++;
+            document_append(v, &last, item);
         }
         break;
     case JSON_OBJECT:

@@ -1,313 +1,479 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the parser of the textual form (docs/textual-ir.md), a superset of `.webnn` text.  The text may hold anything.  The
- * result is a graph whose every type went through type_check and whose every node through call_infer, or an error with line and
- * column.
+ * Reads `.webnn` text, versions 1 and 2, with the extensions of our own textual form (docs/formats.md), whatever it contains,
+ * into a document.
  *
- * Blocks may come in any order, so the first walk only finds them; then inputs, constants, nodes (ir/text/parse_node.c) and
- * outputs are read in this order.  Nodes may use only what stands before them: there is no way to write a cycle.  Nothing
- * recurses, so that nesting costs no stack.
+ * Blocks may come in any order and more than once, and the brace that closes the graph may stand before the last of them.
  */
-#include "ir/text/parse.h"
+#include "ir/text/document.h"
 
 #include <string.h>
 
-enum {
-    NESTING_MAX = 64, /* of brackets in @values */
-};
-/* This is what @scalar may fill in one text: a few characters must not cost the machine's memory. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-static const int64_t scalar_bytes_max = INT64_C(1) << 20;
-#else
-static const int64_t scalar_bytes_max = INT64_C(1) << 30;
-#endif
+/* ---- small pieces ---- */
 
-/* ---- inputs and constants ---- */
-
-static bool parse_input(struct parser *p)
+static bool expected(struct document *d, const char *what)
 {
-    struct tensor_type type;
-    struct parse_name name;
-
-    if (!parse_new_name(p, &name) || !parse_sign(p, ':') || !parse_type(p, &type))
-        return false;
-    struct value *v = graph_add_input(p->g, name.text, name.length, &type);
-    return v ? parse_define(p, &name, v) : parse_out_of_memory(p);
+    return document_expected(d, d->lexer.token.text, what);
 }
 
-/* Reads the elements in brackets into c: bytes, or numbers of the type, nested at will. */
-static bool parse_elements(struct parser *p, const struct tensor_type *type, bool bytes, struct constant *c)
+static bool read_sign(struct document *d, char sign)
 {
-    size_t size = bytes ? 1 : dtype_size(type->type), count = c->bytes / size, at = 0;
-    char *data = (char *)c->data;
-    const char *place = p->l.token.text;
-    uint32_t depth = 0;
+    char what[] = {'\'', sign, '\'', '\0'};
 
-    if (!lex_is(&p->l, '['))
-        return parse_expected(p, "'['");
-    do {
-        bool item = false;
-        if (lex_is(&p->l, '[')) {
-            if (++depth > (bytes ? 1 : NESTING_MAX))
-                return lex_error(&p->l, "lists are nested too deeply");
-            if (!lex_next(&p->l))
-                return false;
-        } else if (lex_is(&p->l, ']')) {
-            depth--;
-            item = true;
-            if (!lex_next(&p->l))
-                return false;
-        } else {
-            union scalar s = {.u64 = 0};
-            if (at == count)
-                return lex_error(&p->l, "more than %zu %s", count, bytes ? "bytes" : "elements");
-            if (bytes) {
-                int64_t byte;
-                if (!parse_integer(p, 0, UINT8_MAX, &byte))
-                    return false;
-                s.u8 = (uint8_t)byte;
-            } else {
-                WNNNumber n;
-                if (!lex_number(&p->l, &n))
-                    return false;
-                s = number_cast(n, type->type);
-            }
-            memcpy(data + at++ * size, &s, size);
-            item = true;
-        }
-        if (item && depth && lex_is(&p->l, ',')) {
-            if (!lex_next(&p->l))
-                return false;
-        } else if (item && depth && !lex_is(&p->l, ']')) {
-            return parse_expected(p, "',' or ']'");
-        }
-    } while (depth);
-    if (at < count)
-        return lex_error_at(&p->l, place, "%zu %s, the type has %zu", at, bytes ? "bytes" : "elements", count);
+    return lex_is(&d->lexer, sign) ? lex_next(&d->lexer) : expected(d, what);
+}
+
+static bool accept(struct document *d, char sign, bool *there)
+{
+    *there = lex_is(&d->lexer, sign);
+    return !*there || lex_next(&d->lexer);
+}
+
+/** Reads a comma, or the end, after an item of a list.  A comma may stand before the end. */
+static bool read_list_end(struct document *d, char close, bool *end)
+{
+    bool comma;
+
+    if (!accept(d, ',', &comma))
+        return false;
+    *end = lex_is(&d->lexer, close);
+    if (*end)
+        return lex_next(&d->lexer);
+    return comma || expected(d, close == ']' ? "',' or ']'" : "',' or ')'");
+}
+
+/** Reads a string, or a word if `words` allows it. */
+static bool read_text(struct document *d, const char *what, bool words, struct document_text *text)
+{
+    const struct token *t = &d->lexer.token;
+    char *copy;
+
+    text->place = t->text;
+    text->length = t->length;
+    if (t->kind == TOKEN_STRING) {
+        copy = lex_unescape(&d->lexer, &d->arena, &text->length);
+        if (!copy)
+            return false;
+    } else if (words && t->kind == TOKEN_NAME) {
+        copy = arena_string(&d->arena, t->text, t->length);
+        if (!copy)
+            return error_out_of_memory(&d->error);
+    } else {
+        return expected(d, what);
+    }
+    text->text = copy;
+    return lex_next(&d->lexer);
+}
+
+/** Reads a name for an operand: an identifier, or any bytes in quotes. */
+static bool read_name(struct document *d, struct document_text *name)
+{
+    bool quoted = d->lexer.token.kind == TOKEN_STRING;
+
+    if (!read_text(d, "a name", true, name))
+        return false;
+    if (!name->length)
+        return document_error(d, name->place, "a name must not be empty");
+    if (!quoted && !is_plain_name(name->text, name->length))
+        return document_error(d, name->place, "'%s' is a reserved word: write it in quotes", name->text);
     return true;
 }
 
-/* Reads a constant's data behind '@'. */
-static bool parse_data(struct parser *p, const struct tensor_type *type, struct constant **constant)
+static bool read_integer(struct document *d, int64_t high, int64_t *value)
 {
-    int64_t size = type_bytes(type);
-    const char *place = p->l.token.text;
-    bool bytes = lex_is_word(&p->l, "bytes");
+    const char *place = d->lexer.token.text;
+    WNNNumber n;
 
-    *constant = NULL;
-    if (lex_is_word(&p->l, "weights")) {
-        struct error error = {0};
-        struct parse_name key;
-        if (!lex_next(&p->l) || !parse_sign(p, '(') || !parse_text(p, "a key", &p->scratch, &key) || !parse_sign(p, ')'))
-            return false;
-        if (!p->lookup)
-            return lex_error_at(&p->l, place, "no weights were given with this text");
-        if (!p->lookup(p->user, key.text, type, constant, &error)) {
-            if (error.status != WNNStatus_Success && error.status != WNNStatus_TypeError && error.status != WNNStatus_DataError)
-                return error_set(p->l.error, error.status, "%s", error.message);
-            return lex_error_at(&p->l, place, "%s", error.message);
-        }
-        if (!*constant || (int64_t)(*constant)->bytes != size)
-            return lex_error_at(&p->l, place, "the weights have %zu bytes, the type has %lld",
-                                *constant ? (*constant)->bytes : (size_t)0, (long long)size);
-        return true;
-    }
-    if (bytes || lex_is_word(&p->l, "values")) {
-        if (!bytes && type->type == DTYPE_UINT4)
-            return lex_error_at(&p->l, place, "elements of uint4 lie in words, and are written as @bytes or @weights");
-        /* An element takes two characters at least, so that there is no more memory than the text is worth. */
-        const int64_t count = type->type == DTYPE_UINT4 ? size : type_elements(type);
-        if (count > (int64_t)(p->l.length / 2))
-            return lex_error(&p->l, "the text is too short for %lld elements", (long long)count);
-        *constant = constant_create(NULL, (size_t)size);
-        if (!*constant)
-            return parse_out_of_memory(p);
-        return lex_next(&p->l) && parse_sign(p, '(') && parse_elements(p, type, bytes, *constant) && parse_sign(p, ')');
-    }
-    return parse_expected(p, "scalar, values, bytes or weights");
+    return lex_number(&d->lexer, &n) && document_integer(d, place, n, 0, high, value);
 }
 
-static bool parse_constant(struct parser *p)
+static bool read_uint32(struct document *d, uint32_t *value)
 {
-    struct tensor_type type;
-    struct value *v;
-    struct parse_name name;
+    int64_t n;
+
+    if (!read_integer(d, UINT32_MAX, &n))
+        return false;
+    *value = (uint32_t)n;
+    return true;
+}
+
+/** Holds a list that doubles its memory as it grows. */
+struct growing {
+    char *items;
+    size_t count, capacity;
+};
+
+static bool grow(struct document *d, struct growing *list, const void *item, size_t size)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 8;
+        char *items = arena_array(&d->arena, capacity, size);
+
+        if (!items)
+            return error_out_of_memory(&d->error);
+        if (list->count)
+            memcpy(items, list->items, list->count * size);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    memcpy(list->items + list->count++ * size, item, size);
+    return true;
+}
+
+/* ---- types ---- */
+
+/** Reads a size, or dyn("name", largest). */
+static bool read_dimension(struct document *d, struct document_dimension *dimension)
+{
+    if (!lex_is_word(&d->lexer, "dyn"))
+        return read_uint32(d, &dimension->size);
+    return lex_next(&d->lexer) && read_sign(d, '(') &&
+           read_text(d, "the dimension's name in quotes", false, &dimension->name) && read_sign(d, ',') &&
+           read_uint32(d, &dimension->size) && read_sign(d, ')');
+}
+
+static bool read_type(struct document *d, struct document_type *type)
+{
+    struct document_text name;
+    bool end;
+
+    if (d->lexer.token.kind != TOKEN_NAME)
+        return expected(d, "a data type");
+    if (!read_text(d, "a data type", true, &name) || !document_data_type(d, &name, &type->type) || !read_sign(d, '['))
+        return false;
+    type->place = name.place;
+    end = lex_is(&d->lexer, ']');
+    if (end && !lex_next(&d->lexer))
+        return false;
+    while (!end) {
+        if (type->rank == DOCUMENT_RANK_MAX)
+            return lex_error(&d->lexer, "more than %d dimensions", DOCUMENT_RANK_MAX);
+        if (!read_dimension(d, &type->dims[type->rank++]) || !read_list_end(d, ']', &end))
+            return false;
+    }
+    return true;
+}
+
+/* ---- constants ---- */
+
+/** Reads bytes, or numbers nested as one likes, in brackets. */
+static bool read_elements(struct document *d, bool bytes, struct document_tensor *t)
+{
+    struct growing list = {0};
+    unsigned depth = 0;
+    int64_t byte;
+    WNNNumber n;
+
+    if (!lex_is(&d->lexer, '['))
+        return expected(d, "'['");
+    do {
+        bool item = true;
+
+        if (lex_is(&d->lexer, '[')) {
+            if (++depth > (bytes ? 1 : DOCUMENT_NESTING_MAX))
+                return lex_error(&d->lexer, "lists are nested too deeply");
+            item = false;
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (lex_is(&d->lexer, ']')) {
+            depth--;
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (bytes ? !read_integer(d, UINT8_MAX, &byte) || !grow(d, &list, &(uint8_t){(uint8_t)byte}, 1)
+                         : !lex_number(&d->lexer, &n) || !grow(d, &list, &n, sizeof n)) {
+            return false;
+        }
+        if (item && depth && lex_is(&d->lexer, ',')) {
+            if (!lex_next(&d->lexer))
+                return false;
+        } else if (item && depth && !lex_is(&d->lexer, ']')) {
+            return expected(d, "',' or ']'");
+        }
+    } while (depth);
+    t->count = list.count;
+    if (bytes)
+        t->bytes = (const uint8_t *)list.items;
+    else
+        t->values = (const WNNNumber *)(void *)list.items;
+    return true;
+}
+
+/** Reads what follows '@'. */
+static bool read_data(struct document *d, struct document_tensor *t)
+{
+    struct lexer *l = &d->lexer;
+
+    t->data_place = l->token.text;
+    t->data = lex_is_word(l, "scalar")    ? DOCUMENT_SCALAR
+              : lex_is_word(l, "bytes")   ? DOCUMENT_BYTES
+              : lex_is_word(l, "values")  ? DOCUMENT_VALUES
+              : lex_is_word(l, "weights") ? DOCUMENT_WEIGHTS
+                                          : DOCUMENT_NO_DATA;
+    if (t->data == DOCUMENT_NO_DATA)
+        return expected(d, "scalar, values, bytes or weights");
+    if (!lex_next(l) || !read_sign(d, '('))
+        return false;
+    return (t->data == DOCUMENT_SCALAR    ? lex_number(l, &t->scalar)
+            : t->data == DOCUMENT_WEIGHTS ? read_text(d, "a key in quotes", true, &t->key)
+                                          : read_elements(d, t->data == DOCUMENT_BYTES, t)) &&
+           read_sign(d, ')');
+}
+
+/* ---- nodes ---- */
+
+static struct document_value *read_value(struct document *d, unsigned depth);
+
+static struct document_value *read_list(struct document *d, unsigned depth)
+{
+    struct document_value *list = document_value(d, DOCUMENT_LIST, d->lexer.token.text), *last = NULL, *item;
+    bool end;
+
+    if (depth == DOCUMENT_NESTING_MAX) {
+        lex_error(&d->lexer, "lists are nested too deeply");
+        return NULL;
+    }
+    if (!list || !lex_next(&d->lexer))
+        return NULL;
+    end = lex_is(&d->lexer, ']');
+    if (end && !lex_next(&d->lexer))
+        return NULL;
+    while (!end) {
+        item = read_value(d, depth + 1);
+        if (!item || !read_list_end(d, ']', &end))
+            return NULL;
+        document_append(list, &last, item);
+    }
+    return list;
+}
+
+static struct document_value *read_value(struct document *d, unsigned depth)
+{
+    struct lexer *l = &d->lexer;
+    const struct token t = l->token;
+    struct document_value *v;
+
+    if (lex_is(l, '['))
+        return read_list(d, depth);
+    if (lex_is(l, '{')) {
+        lex_error(l, "an object is no argument of any operator");
+        return NULL;
+    }
+    v = document_value(d, DOCUMENT_NUMBER, t.text);
+    if (!v)
+        return NULL;
+    if (t.kind == TOKEN_STRING) {
+        v->kind = DOCUMENT_STRING;
+        return read_text(d, "a string", false, &v->text) ? v : NULL;
+    }
+    if (t.kind != TOKEN_NAME || lex_is_word(l, "NaN") || lex_is_word(l, "Infinity"))
+        return lex_number(l, &v->number) ? v : NULL;
+    v->kind = lex_is_word(l, "null") ? DOCUMENT_NULL : DOCUMENT_BOOL;
+    v->boolean = lex_is_word(l, "true");
+    if (v->kind == DOCUMENT_BOOL && !v->boolean && !lex_is_word(l, "false"))
+        v->kind = DOCUMENT_NAME;
+    if (v->kind == DOCUMENT_NAME)
+        return read_text(d, "a name", true, &v->text) ? v : NULL;
+    return lex_next(l) ? v : NULL;
+}
+
+/** Reads everything between an operator's parentheses, and moves past the closing one. */
+static bool read_arguments(struct document *d, struct document_node *n)
+{
+    bool end = lex_is(&d->lexer, ')'), keys = false;
+
+    if (end && !lex_next(&d->lexer))
+        return false;
+    while (!end) {
+        struct document_text key = {NULL, 0, d->lexer.token.text};
+        struct document_argument *a;
+
+        if (d->lexer.token.kind == TOKEN_NAME) {
+            struct lexer start = d->lexer;
+
+            if (!lex_next(&d->lexer))
+                return false;
+            if (lex_is(&d->lexer, '=')) {
+                d->lexer = start;
+                if (!read_text(d, "a key", true, &key) || !lex_next(&d->lexer))
+                    return false;
+                keys = true;
+            } else {
+                d->lexer = start;
+            }
+        }
+        if (keys && !key.text)
+            return document_error(d, key.place, "a positional argument after one with a name");
+        a = document_add_argument(d, n, &key);
+        if (!a)
+            return false;
+        a->value = read_value(d, 0);
+        if (!a->value || !read_list_end(d, ')', &end))
+            return false;
+    }
+    return true;
+}
+
+/** Reads marks such as "@kernel(3)" or "@winograd(u)". */
+static bool read_marks(struct document *d, struct document_node *n)
+{
+    static const char *const words[] = {"winograd", "kernel", "library", "loop", "view"};
+    struct document_mark *m;
+    bool marked;
+
+    for (;;) {
+        size_t i = 0;
+
+        if (!accept(d, '@', &marked) || !marked)
+            return !marked;
+        while (i < sizeof words / sizeof *words && !lex_is_word(&d->lexer, words[i]))
+            i++;
+        if (i == sizeof words / sizeof *words)
+            return expected(d, "kernel, library, loop, view or winograd");
+        m = document_add_mark(d, n);
+        if (!m || !read_text(d, "a mark", true, &m->name) || !read_sign(d, '(') ||
+            !(i ? read_uint32(d, &m->number) : read_name(d, &m->operand)) || !read_sign(d, ')'))
+            return false;
+    }
+}
+
+/** Reads a node such as "[a, b] = split(x, 2)". */
+static bool read_node(struct document *d)
+{
+    struct document_node *n = document_add_node(d);
+    struct growing results = {0};
+    struct document_text name;
+    bool brackets, end = false;
+
+    if (!n || !accept(d, '[', &brackets))
+        return false;
+    while (!end) {
+        if (!read_name(d, &name) || !grow(d, &results, &name, sizeof name))
+            return false;
+        end = true;
+        if (brackets && !read_list_end(d, ']', &end))
+            return false;
+    }
+    n->results = (struct document_text *)(void *)results.items;
+    n->result_count = results.count;
+    if (!read_sign(d, '='))
+        return false;
+    if (d->lexer.token.kind != TOKEN_NAME)
+        return expected(d, "an operator's name");
+    return read_text(d, "an operator's name", true, &n->op) && read_sign(d, '(') && read_arguments(d, n) && read_marks(d, n);
+}
+
+/* ---- the other statements ---- */
+
+static bool read_input(struct document *d)
+{
+    struct document_tensor *t = document_add_tensor(d, false);
+
+    return t && read_name(d, &t->name) && read_sign(d, ':') && read_type(d, &t->type);
+}
+
+static bool read_constant(struct document *d)
+{
+    struct document_tensor *t = document_add_tensor(d, true);
     bool annotated;
 
-    if (!parse_new_name(p, &name) || !parse_sign(p, ':') || !parse_type(p, &type) || !parse_accept(p, '@', &annotated))
+    if (!t || !read_name(d, &t->name) || !read_sign(d, ':') || !read_type(d, &t->type) || !accept(d, '@', &annotated))
         return false;
-    if (!annotated)
-        return lex_error_at(&p->l, name.place, "a constant without data: @scalar, @values, @bytes or @weights is missing");
-    if (lex_is_word(&p->l, "scalar")) {
-        const char *data = p->l.token.text;
-        WNNNumber n;
-        if (!lex_next(&p->l) || !parse_sign(p, '(') || !lex_number(&p->l, &n) || !parse_sign(p, ')'))
-            return false;
-        p->scalar_bytes += type_bytes(&type);
-        if (p->scalar_bytes > scalar_bytes_max)
-            return lex_error_at(&p->l, data, "@scalar fills more than %lld bytes", (long long)scalar_bytes_max);
-        v = graph_add_scalar(p->g, &type, n);
-    } else {
-        struct constant *c;
-        if (!parse_data(p, &type, &c)) {
-            constant_release(c);
-            return false;
-        }
-        v = graph_add_constant(p->g, &type, c);
-    }
-    return v ? parse_define(p, &name, v) : parse_out_of_memory(p);
+    return annotated
+               ? read_data(d, t)
+               : document_error(d, t->name.place, "a constant without data: @scalar, @values, @bytes or @weights is missing");
 }
 
-/* ---- outputs ---- */
-
-static bool parse_output(struct parser *p)
+/** Reads "x", or "output = operand". */
+static bool read_output(struct document *d)
 {
-    struct lexer start = p->l;
-    struct value *v;
-    struct parse_name name;
+    struct document_output *o = document_add_output(d);
     bool named;
 
-    if (!parse_new_name(p, &name) || !parse_accept(p, '=', &named))
+    if (!o || !read_name(d, &o->name) || !accept(d, '=', &named))
         return false;
-    if (!named)
-        p->l = start; /* the output is called like the value */
-    if (!parse_operand(p, &v))
-        return false;
-    if (!v)
-        return lex_error_at(&p->l, name.place, "null is no output");
-    switch (name_map_add(&p->outputs, name.text, name.length, v)) {
-    case NAME_MAP_ADDED:
-        break;
-    case NAME_MAP_EXISTS:
-        return lex_error_at(&p->l, name.place, "an output of this name stands above");
-    case NAME_MAP_OUT_OF_MEMORY:
-        return parse_out_of_memory(p);
-    }
-    return graph_add_output(p->g, name.text, name.length, v) || parse_out_of_memory(p);
+    o->operand = o->name;
+    return !named || read_name(d, &o->operand);
 }
 
 /* ---- blocks ---- */
 
-static bool (*const statements[BLOCK_KINDS])(struct parser *p) = {
-    [BLOCK_INPUTS] = parse_input,
-    [BLOCK_CONSTS] = parse_constant,
-    [BLOCK_NODES] = parse_node,
-    [BLOCK_OUTPUTS] = parse_output,
-};
-static const char *const block_names[BLOCK_KINDS] = {"inputs", "consts", "nodes", "outputs"};
+static const struct {
+    const char *name;
+    bool (*read)(struct document *d);
+    bool commas;
+} blocks[] = {{"inputs", read_input, false},
+              {"consts", read_constant, false},
+              {"nodes", read_node, false},
+              {"outputs", read_output, true}};
 
-static bool parse_block(struct parser *p, const struct parse_block *b)
+static bool read_block(struct document *d)
 {
-    p->l.at = b->at;
-    if (!lex_next(&p->l))
+    size_t b = 0;
+
+    while (b < sizeof blocks / sizeof *blocks && !lex_is_word(&d->lexer, blocks[b].name))
+        b++;
+    if (b == sizeof blocks / sizeof *blocks)
+        return expected(d, "inputs, consts, nodes, outputs or '}'");
+    if (!lex_next(&d->lexer) || !read_sign(d, '{'))
         return false;
-    while (!lex_is(&p->l, '}')) {
+    while (!lex_is(&d->lexer, '}')) {
         bool semicolon, comma = false;
-        if (!statements[b->kind](p) || !parse_accept(p, ';', &semicolon))
+
+        if (!blocks[b].read(d) || !accept(d, ';', &semicolon))
             return false;
-        if (!semicolon && b->kind == BLOCK_OUTPUTS && !parse_accept(p, ',', &comma))
+        if (!semicolon && blocks[b].commas && !accept(d, ',', &comma))
             return false;
-        if (!semicolon && !comma && !lex_is(&p->l, '}'))
-            return parse_expected(p, "';'");
+        if (!semicolon && !comma && !lex_is(&d->lexer, '}'))
+            return expected(d, "';'");
     }
-    return true;
+    return lex_next(&d->lexer);
 }
 
-/* Finds the blocks without looking into them. */
-static bool find_blocks(struct parser *p)
+/** Reads a header such as: webnn_graph "name" v2 @quantized */
+static bool read_header(struct document *d)
 {
-    bool version = false;
+    const char *place;
+    uint32_t version = 0;
+    bool mark;
 
-    if (!lex_next(&p->l))
+    if (!lex_next(&d->lexer))
         return false;
-    if (!lex_is_word(&p->l, "webnn_graph"))
-        return parse_expected(p, "webnn_graph");
-    if (!lex_next(&p->l))
+    if (!lex_is_word(&d->lexer, "webnn_graph"))
+        return expected(d, "webnn_graph");
+    if (!lex_next(&d->lexer) || !read_text(d, "the graph's name in quotes", false, &d->name))
         return false;
-    if (p->l.token.kind != TOKEN_STRING)
-        return parse_expected(p, "the graph's name in quotes");
-    if (!lex_next(&p->l))
-        return false;
-    version = lex_is_word(&p->l, "v1") || lex_is_word(&p->l, "v2");
-    if (!version)
-        return parse_expected(p, "version v1 or v2");
-    if (!lex_next(&p->l))
-        return false;
-    if (lex_is(&p->l, '@')) {
-        if (!lex_next(&p->l))
+    place = d->lexer.token.text;
+    if (lex_is_word(&d->lexer, "v1") || lex_is_word(&d->lexer, "v2")) {
+        if (!lex_next(&d->lexer))
             return false;
-        if (!lex_is_word(&p->l, "quantized"))
-            return parse_expected(p, "quantized");
-        if (!lex_next(&p->l))
-            return false;
+    } else if (!lex_is_word(&d->lexer, "v")) {
+        return expected(d, "version v1 or v2");
+    } else if (!lex_next(&d->lexer) || !read_uint32(d, &version)) {
+        return false;
+    } else if (version != 1 && version != 2) {
+        return document_error(d, place, "version %u of the format is unknown: 1 and 2 are", version);
     }
-    if (!parse_sign(p, '{'))
+    if (!accept(d, '@', &mark))
         return false;
+    if (mark && !lex_is_word(&d->lexer, "quantized"))
+        return expected(d, "quantized");
+    return !mark || lex_next(&d->lexer); /* a hint for converters: the graph says itself what is quantized */
+}
 
+bool document_parse_text(struct document *d)
+{
     bool closed = false;
-    while (p->l.token.kind != TOKEN_END) {
-        if (lex_is(&p->l, '}')) { /* older writers close the graph before its last blocks */
-            closed = true;
-            if (!lex_next(&p->l))
-                return false;
-            continue;
-        }
 
-        struct parse_block *b = arena_alloc(&p->scratch, sizeof *b);
-        if (!b)
-            return parse_out_of_memory(p);
-        for (b->kind = BLOCK_INPUTS; b->kind < BLOCK_KINDS && !lex_is_word(&p->l, block_names[b->kind]); b->kind++)
-            ;
-        if (b->kind == BLOCK_KINDS)
-            return parse_expected(p, "inputs, consts, nodes, outputs or '}'");
-        if (!lex_next(&p->l))
-            return false;
-        if (!lex_is(&p->l, '{'))
-            return parse_expected(p, "'{'");
-        b->at = p->l.at;
-        do {
-            if (!lex_next(&p->l))
-                return false;
-            if (p->l.token.kind == TOKEN_END || lex_is(&p->l, '{'))
-                return parse_expected(p, "'}'");
-        } while (!lex_is(&p->l, '}'));
-        if (!lex_next(&p->l))
-            return false;
-        if (p->last_block)
-            p->last_block->next = b;
-        else
-            p->first_block = b;
-        p->last_block = b;
-    }
-    return closed || parse_expected(p, "'}'");
-}
-
-static bool parse_graph(struct parser *p)
-{
-    if (!find_blocks(p))
+    if (!read_header(d) || !read_sign(d, '{'))
         return false;
-    for (unsigned kind = BLOCK_INPUTS; kind < BLOCK_KINDS; kind++)
-        for (const struct parse_block *b = p->first_block; b; b = b->next)
-            if (b->kind == kind && !parse_block(p, b))
+    while (d->lexer.token.kind != TOKEN_END) {
+        if (lex_is(&d->lexer, '}')) {
+            closed = true;
+            if (!lex_next(&d->lexer))
                 return false;
-    return parse_finish_marks(p);
-}
-
-struct graph *graph_parse(const char *text, size_t length, weights_lookup lookup, void *user, struct error *e)
-{
-    struct parser p = {.l = {.text = text, .length = length, .error = e}, .lookup = lookup, .user = user};
-
-    p.g = graph_create();
-    if (!p.g) {
-        error_out_of_memory(e);
-        return NULL;
+        } else if (!read_block(d)) {
+            return false;
+        }
     }
-    if (!parse_graph(&p)) {
-        graph_free(p.g);
-        p.g = NULL;
-    }
-    name_map_free(&p.values);
-    name_map_free(&p.outputs);
-    arena_free(&p.scratch);
-    return p.g;
+    return closed || expected(d, "'}'");
 }

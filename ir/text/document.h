@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Holds a graph as a file says it, in `.webnn` text (text.c) or its JSON twin (json_graph.c), before any builder call
- * (build.c).
+ * Holds a graph as a file says it: in `.webnn` text (parse.c), or in its JSON twin (frontend/text/json_graph.c).  The
+ * compiler's own graphs (graph_parse.c) and builder calls (frontend/text/build.c) are made of it.
  *
  * Everything lies in the document's arena.  Nothing here has been checked against an operator: names are not looked up and
  * arguments have the kind that they were written in.  Every piece knows its place in the file, for messages.
  */
-#ifndef WEBNN_FRONTEND_TEXT_DOCUMENT_H_
-#define WEBNN_FRONTEND_TEXT_DOCUMENT_H_
+#ifndef WEBNN_IR_TEXT_DOCUMENT_H_
+#define WEBNN_IR_TEXT_DOCUMENT_H_
 
-#include "frontend/model/model.h"
+#include "ir/support/name_map.h"
 #include "ir/text/lex.h"
 
 enum {
@@ -18,7 +18,7 @@ enum {
     DOCUMENT_ARGUMENTS_MAX = 64 /* of one node, operands of a concat aside */
 };
 
-/** Holds bytes with a NUL behind them; there may be others inside. */
+/** Holds bytes with a NUL after them; there may be others inside. */
 struct document_text {
     const char *text;
     size_t length;
@@ -56,9 +56,7 @@ struct document_dimension {
 };
 
 struct document_type {
-    WNNOperandDataType dataType;
-    size_t stored_size; /* of an element in the file, if that is a type which only passes make (bfloat16: 2, float64: 8),
-                         * else 0; dataType is float32 then */
+    dtype type; /* may be one that only passes make */
     size_t rank;
     struct document_dimension dims[DOCUMENT_RANK_MAX];
     const char *place;
@@ -80,12 +78,20 @@ struct document_tensor {
     struct document_tensor *next;
 };
 
+/** Says what the compiler decided about a node: "@kernel(3)", or "@winograd(operand)". */
+struct document_mark {
+    struct document_text name, operand; /* operand.text is NULL if it is a number */
+    uint32_t number;
+    struct document_mark *next;
+};
+
 struct document_node {
     struct document_text op;
     struct document_argument *first_argument, *last_argument;
-    size_t argument_count;
+    size_t argument_count; /* of those with a name */
     size_t result_count;
     struct document_text *results;
+    struct document_mark *first_mark, *last_mark;
     struct document_node *next;
 };
 
@@ -96,7 +102,7 @@ struct document_output {
 
 struct document {
     struct arena arena;
-    const char *path;
+    const char *path;   /* of the file; NULL if it is none */
     struct lexer lexer; /* knows the text, for places */
     struct error error;
     struct document_text name;
@@ -105,31 +111,50 @@ struct document {
     struct document_output *first_output, *last_output;
 };
 
+/** Begins a document of these bytes, which must outlive it.  arena_free(&d->arena) ends it. */
+void document_begin(struct document *d, const char *path, const char *bytes, size_t length);
+/** Reads the whole text.  Returns false after an error in the document. */
+bool document_parse_text(struct document *d);
+
 /** Appends a zeroed item of its kind.  Returns NULL after an error in the document if memory runs out. */
 struct document_tensor *document_add_tensor(struct document *d, bool constant);
 struct document_node *document_add_node(struct document *d);
+struct document_mark *document_add_mark(struct document *d, struct document_node *n);
 struct document_output *document_add_output(struct document *d);
 /** Appends an argument, which is positional if key->text is NULL.  Returns NULL also if the node has too many. */
 struct document_argument *document_add_argument(struct document *d, struct document_node *n, const struct document_text *key);
 /** Makes a zeroed value of that kind.  Returns NULL if memory runs out. */
 struct document_value *document_value(struct document *d, enum document_value_kind kind, const char *place);
+/** Appends an item to a list, after *last, which is NULL for an empty list and becomes the item. */
+void document_append(struct document_value *list, struct document_value **last, struct document_value *item);
 
 /** Notes an error "line:column: ..." at a place.  Returns false. */
 bool document_error(struct document *d, const char *place, const char *format, ...) PRINTF_LIKE(3, 4);
-/** Finds a data type by its long or short name.  Returns false after an error, which int4 and uint4 are, too. */
-bool document_data_type(struct document *d, const char *text, size_t length, const char *place, WNNOperandDataType *type);
-/**
- * Returns the bytes of an element of a data type that only passes make, which dumps hold, or 0 if the name is none of those.
- */
-size_t document_stored_size(const char *text, size_t length);
+/** Notes the error "<what> expected, found <the token at a place>".  Returns false. */
+bool document_expected(struct document *d, const char *place, const char *what);
+/** Finds a data type by its long or short name.  Returns false after an error. */
+bool document_data_type(struct document *d, const struct document_text *name, dtype *type);
+/** Converts a number to a whole one within [low, high].  Returns false after an error. */
+bool document_integer(struct document *d, const char *place, WNNNumber n, int64_t low, int64_t high, int64_t *out);
+/** Returns whether a text is that name. */
+bool document_is(const struct document_text *text, const char *name);
+/** Returns whether a value is a word or a string. */
+bool document_is_text(const struct document_value *v);
 /** Escapes a text for a message. */
 #define document_escape(buf, t) escape_text((buf), sizeof(buf), (t).text, (t).length)
 
-/** These read text or JSON into the document.  They return false after an error in the document. */
-bool document_parse_text(struct document *d);
-bool document_parse_json(struct document *d);
-
-/** Makes the builder calls and the ports.  Returns false after an error in the document. */
-bool document_build(struct document *d, WNNContext context, const struct model_options *options, struct model *model);
+/** Maps a name to an item; kind ("name", "output") is for the message.  Returns false after an error if it has one already. */
+bool document_define(struct document *d, struct name_map *map, const char *kind, const struct document_text *name, void *item);
+/** Finds the item of a name.  Returns NULL after an error if there is none. */
+void *document_find(struct document *d, const struct name_map *map, const struct document_text *name);
+/**
+ * Gives positional arguments the names that they have by their places.  If the first takes a list, operands that follow each
+ * other without brackets become one.  Returns false after an error, which is also what is given twice.
+ */
+bool document_name_arguments(struct document *d, struct document_node *n, size_t count, const char *const *names, bool list);
+/** Checks that a constant lists so many bytes or elements.  Returns false after an error. */
+bool document_check_count(struct document *d, const struct document_tensor *t, size_t bytes, size_t elements);
+/** Writes a constant's elements, which are not WEIGHTS and whose count was checked, as a type. */
+void document_elements(const struct document_tensor *t, dtype type, size_t bytes, void *data);
 
 #endif
