@@ -4,7 +4,7 @@
 #   make                                       install packages, build everything
 #   make demo                                  install packages, build the programs, denoise a picture of the project
 #   make demo INPUT=picture.png                denoise another picture
-#   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/manifest.md); INPUT
+#   make demo MODEL=model [INPUT=file]         run another network: a model file, or a folder with one (docs/formats.md); INPUT
 #                                              is a PNG or JPEG for a classifier with a classes.txt, else .npy files
 #   make node                                  install packages, build the package for Node.js (docs/node.md)
 #   make test                                  install packages, build, run the release suite (a quarter of an hour on two cores)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Runs any network that is described by a manifest (docs/manifest.md).
+ * Runs any network that is described by a manifest (docs/formats.md).
  *
  *   run_manifest MODEL_FOLDER [INPUT.npy ...] [--threads N]
  *

@@ -3,7 +3,7 @@
 //
 //   node classify.mjs MODEL [PICTURE.png]
 //
-// MODEL is a folder with a network described layer by layer (docs/manifest.md), such as MobileNetV2: manifest.json, weights,
+// MODEL is a folder with a network described layer by layer (docs/formats.md), such as MobileNetV2: manifest.json, weights,
 // and classes.txt with a label in each line.  support/manifest.mjs makes builder calls of it.
 import fs from 'node:fs';
 import path from 'node:path';

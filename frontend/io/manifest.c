@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Makes builder calls of a manifest.json, which describes a network layer by layer.  docs/manifest.md has the format. */
+/* Makes builder calls of a manifest.json, which describes a network layer by layer.  docs/formats.md has the format. */
 #include "frontend/io/manifest.h"
 
 #include <cjson/cJSON.h>

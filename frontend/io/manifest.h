@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Reads networks that are described layer by layer: a folder with a manifest.json and one .npy file per weight
- * (docs/manifest.md).
+ * (docs/formats.md).
  *
  * The folder becomes builder calls by the operators' names (webnn/webnn_call.h), and the test cases that come with the network.
  */

@@ -394,7 +394,7 @@ struct print_options {
     const char *name; /* the graph's, which it does not know itself; NULL: "graph" */
 };
 
-/** Prints the textual form, a superset of .webnn text (docs/textual-ir.md), which parses back to the same graph.  options may
+/** Prints the textual form, a superset of .webnn text (docs/formats.md), which parses back to the same graph.  options may
  * be NULL; then all are false. */
 void graph_print(const struct graph *g, FILE *out, const struct print_options *options);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * This is the printer of the textual form (docs/textual-ir.md).  graph_parse reads the text back as the same graph, which
+ * This is the printer of the textual form (docs/formats.md).  graph_parse reads the text back as the same graph, which
  * prints the same again.  An attribute is left out when inference would fill in the same value without it.  Every value gets a
  * name of its own: what it is called, the output it is, or its kind and index.  Printing never changes the graph and depends on
  * no locale.

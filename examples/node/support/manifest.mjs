@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makes builder calls of networks that are described layer by layer (docs/manifest.md).
+// Makes builder calls of networks that are described layer by layer (docs/formats.md).
 import path from 'node:path';
 
 import { readNpy } from './npy.mjs';

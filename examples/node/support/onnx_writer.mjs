@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes a network with a manifest (docs/manifest.md) as an ONNX file, for the examples that take such files: the operators
+// Writes a network with a manifest (docs/formats.md) as an ONNX file, for the examples that take such files: the operators
 // of MobileNetV2.
 import path from 'node:path';
 

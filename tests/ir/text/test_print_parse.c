@@ -577,7 +577,7 @@ static void an_empty_list_without_a_pointer_round_trips(void **state)
 static void the_documents_examples_are_right(void **state)
 {
     (void)state;
-    FILE *in = fopen(TESTS_DIR "/../docs/textual-ir.md", "rb");
+    FILE *in = fopen(TESTS_DIR "/../docs/formats.md", "rb");
     assert_non_null(in);
     static char text[65536];
     size_t length = fread(text, 1, sizeof text - 1, in);
@@ -592,7 +592,7 @@ static void the_documents_examples_are_right(void **state)
         struct error error = {0};
         struct graph *g = graph_parse(at, (size_t)(end - at), NULL, NULL, &error);
         if (!g)
-            fail_msg("example %d of docs/textual-ir.md: %s", count + 1, error.message);
+            fail_msg("example %d of docs/formats.md: %s", count + 1, error.message);
         assert_verifies(g);
         assert_round_trip(g);
         graph_free(g);
