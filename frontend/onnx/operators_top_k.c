@@ -4,15 +4,18 @@
  *
  * An element among the k first of its row lies in one of the k blocks that come first by their maxima, those with equal maxima
  * in their order in the row: each of the others has an element that comes before it.  The elements of these blocks, in their
- * order, are the next row, until few are left, which are sorted by counting what comes before each.  What "first" means is
- * largest or smallest; comments speak of the largest.
+ * order, are the next row, until few are left, which are sorted by counting what comes before each.  Rows that remain long are
+ * sorted by a network of comparisons instead.  What "first" means is largest or smallest; comments speak of the largest.
  */
+#include <math.h>
+
 #include "frontend/onnx/compose.h"
 #include "frontend/onnx/operators.h"
 
 enum {
-    CUTS_MAX = 3,     /* a fourth cut is more kernels than comparisons saved, for any size */
-    BLOCK_AT_ONCE = 8 /* blocks from this size on are loaded by vectors, where that is possible */
+    CUTS_MAX = 3,      /* a fourth cut is more kernels than comparisons saved, for any size */
+    BLOCK_AT_ONCE = 8, /* blocks from this size on are loaded by vectors, where that is possible */
+    LANES = 16         /* so many rows side by side fill a vector */
 };
 
 /**
@@ -30,17 +33,19 @@ struct candidates {
 /* ---- how rows are cut ---- */
 
 /* These are what things cost, in comparisons of the maxima of a row. */
-#define SORTED_COMPARISON 2.1  /* two comparisons of each pair, and a little more */
-#define CUT_COST 30e3          /* starting about nine kernels, once for all rows */
-#define ROW_COST 2e3           /* what they do for each row, however short it is */
-#define BLOCK_COST 100         /* what is done for each block besides comparing it */
-#define ELEMENT_COST 8         /* finding maxima */
-#define REST_COST 20           /* the same where blocks leave a rest: they are copied out of the rows first */
-#define CANDIDATE_COST 40      /* gathering an element */
-#define FIVES_COMPARED 0.36    /* of the comparisons of all pairs: a fifth with all, and two fifths with each other */
-#define FIVES_ELEMENT_COST 5   /* parting five by five */
-#define FIVES_COST 10e3        /* five kernels more: of one row that is starting them, of many, reading across rows */
-#define COMPARISONS_MAX 0x1p27 /* in a row; more are refused */
+#define SORTED_COMPARISON 2.1 /* two comparisons of each pair, and a little more */
+#define CUT_COST 30e3         /* starting about nine kernels, once for all rows */
+#define ROW_COST 2e3          /* what they do for each row, however short it is */
+#define BLOCK_COST 100        /* what is done for each block besides comparing it */
+#define ELEMENT_COST 8        /* finding maxima */
+#define REST_COST 20          /* the same where blocks leave a rest: they are copied out of the rows first */
+#define CANDIDATE_COST 40     /* gathering an element */
+#define FIVES_COMPARED 0.36   /* of the comparisons of all pairs: a fifth with all, and two fifths with each other */
+#define FIVES_ELEMENT_COST 5  /* parting five by five */
+#define FIVES_COST 10e3       /* five kernels more: of one row that is starting them, of many, reading across rows */
+#define EXCHANGE_COST 15      /* putting two elements of a network in order */
+#define MOVED_COST 65         /* what transposing elements of few rows adds to that */
+#define EXCHANGES_COST 12e3   /* starting the kernel of a stage of it, once for all rows */
 
 /* Returns what it costs to find the k-th of so many numbers, and whether that is done five by five (find_kth). */
 static double plan_kth(uint32_t count, bool *by_fives)
@@ -52,20 +57,39 @@ static double plan_kth(uint32_t count, bool *by_fives)
     return *by_fives ? parted : all;
 }
 
+/* Returns the stages of a network that sorts so many elements: 1 + 2 + ... for each doubling. */
+static double network_stages(uint32_t count)
+{
+    const double doublings = ceil(log2(count));
+
+    return doublings * (doublings + 1) / 2;
+}
+
+/* Returns what it costs to sort a row, and whether a network does it. */
+static double plan_sort(uint32_t rows, uint32_t count, bool *by_network)
+{
+    const double counting = SORTED_COMPARISON * (double)count * count;
+    const double exchange = rows < LANES ? EXCHANGE_COST + MOVED_COST : EXCHANGE_COST;
+    const double network = network_stages(count) * (exchange / 2 * exp2(ceil(log2(count))) + EXCHANGES_COST / rows);
+
+    *by_network = network < counting;
+    return *by_network ? network : counting;
+}
+
 /*
  * Returns what it costs to find the first ones of a row with at most `cuts` cuts, and in *block the size of the blocks of the
  * first cut, or 0 if sorting at once costs least.
  */
 static double plan_cuts(uint32_t rows, uint32_t count, uint32_t k, unsigned cuts, uint32_t *block)
 {
-    double best = SORTED_COMPARISON * (double)count * count;
+    bool ignored_too;
+    double best = plan_sort(rows, count, &ignored_too);
     uint32_t ignored;
 
     *block = 0;
     for (uint32_t power = 2; cuts && power < count / k; power *= 2)
         for (uint32_t size = power; size < 2 * power && size < count / k; size += power / 2) {
             const uint32_t blocks = count / size, left = k * size + count % size;
-            bool ignored_too;
             double cost = plan_kth(blocks, &ignored_too) + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks +
                           CANDIDATE_COST * (double)left;
             cost += (count % size ? REST_COST : ELEMENT_COST) * (double)count;
@@ -306,6 +330,111 @@ static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
     return count_before(n, onnx_lesser, order, order);
 }
 
+/* ---- a network ---- */
+
+/* The elements that a network sorts: what is compared, and their places in the row, which decide where that is equal. */
+struct network {
+    WNNOperand keys, places;
+    comparison before;
+    bool turned; /* the last step was a transpose */
+};
+
+/*
+ * Puts elements in order whose places differ by a stride, `side` of which lie side by side.  If mirrored the second ones are
+ * taken backwards: two sorted halves become two of which all of the first come before the second, and each is bitonic.
+ *
+ * Each element meets its partner, and keeps its place if it comes before that in the first half, or does not in the second one.
+ * What swaps the halves is a gather, which the compiler computes in the layout that it is written in, else it would undo the
+ * transposes; after a transpose it is a reversal, so that the kernel before can store its result transposed.
+ */
+static void exchange(struct onnx_node *n, struct network *x, uint32_t blocks, uint32_t stride, uint32_t side, bool mirrored)
+{
+    static const int32_t halves[] = {1, 0};
+    const uint32_t axes[] = {1, 2}, first = x->turned ? 0 : 1, end = mirrored ? 2 : 1;
+    const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
+    const WNNOperand second = onnx_cast(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 1, 2), WNNOperandDataType_Uint8);
+    WNNOperand *all[2] = {&x->keys, &x->places}, partner[2], keeps;
+
+    for (unsigned i = 0; i < 2; i++) {
+        *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){blocks, 2, stride, side});
+        partner[i] = x->turned ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
+        if (first < end)
+            partner[i] = wnnGraphBuilderReverse(n->builder, partner[i], &o);
+    }
+    keeps = onnx_and(n, onnx_equal(n, x->keys, partner[0]), onnx_lesser(n, x->places, partner[1]));
+    keeps = onnx_or(n, x->before(n, x->keys, partner[0]), keeps);
+    keeps = wnnGraphBuilderLogicalXor(n->builder, keeps, second, n->options);
+    for (unsigned i = 0; i < 2; i++)
+        *all[i] = onnx_where(n, keeps, *all[i], partner[i]);
+    x->turned = false;
+}
+
+/* Exchanges the dimensions of [a, b, side]. */
+static void turn(struct onnx_node *n, struct network *x, uint32_t a, uint32_t b, uint32_t side)
+{
+    static const uint32_t order[] = {1, 0, 2};
+
+    if (a == 1 || b == 1)
+        return;
+    x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, (uint32_t[]){a, b, side}), 3, order);
+    x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, (uint32_t[]){a, b, side}), 3, order);
+    x->turned = true;
+}
+
+/* Returns keys that are no NaN: those count as the first one of their row. */
+static WNNOperand ordered_keys(struct onnx_node *n, const struct candidates *c)
+{
+    const WNNOperandDataType type = wnnOperandGetDataType(c->values);
+    WNNOperand missing, numbers;
+
+    if (type != WNNOperandDataType_Float32 && type != WNNOperandDataType_Float16)
+        return c->values;
+    missing = wnnGraphBuilderIsNaN(n->builder, c->values, n->options);
+    numbers = onnx_where(n, missing, onnx_scalar(n, type, c->largest ? -INFINITY : INFINITY), c->values);
+    return onnx_where(
+        n, missing, onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, numbers, 0), numbers);
+}
+
+/*
+ * Returns the numbers 0, 1, ... of the k first of [count, rows] in their order, as int32 [k, rows].
+ *
+ * Runs of sorted elements are merged until one is left (Batcher).  Elements of few places' distance lie side by side where rows
+ * do not, and vectors cannot compare them with each other; those stages see the elements as a matrix that is transposed.
+ */
+static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *c)
+{
+    struct network x = {ordered_keys(n, c), onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count), comes_before(c), false};
+    uint32_t size = 2, low = 1, high;
+
+    while (size < c->count)
+        size *= 2;
+    while (c->rows < LANES && low * low < size)
+        low *= 2;
+    high = size / low;
+    x.places = onnx_expand(n, x.places, (struct onnx_dims){2, {c->count, c->rows}});
+    if (size > c->count) { /* with what comes last, and has later places */
+        const struct onnx_dims none = {2, {0, 0}}, rest = {2, {size - c->count, 0}};
+
+        x.keys = onnx_pad(n, x.keys, none, rest, c->largest ? -INFINITY : INFINITY);
+        x.places = onnx_pad(n, x.places, none, rest, c->count);
+    }
+    turn(n, &x, high, low, c->rows);
+    for (uint32_t run = 1; run < size; run *= 2) {
+        if (run >= low)
+            turn(n, &x, low, high, c->rows);
+        for (uint32_t stride = run; stride; stride /= 2) {
+            if (run >= low && stride == low / 2)
+                turn(n, &x, high, low, c->rows);
+            if (stride < low)
+                exchange(n, &x, low / 2 / stride, stride, high * c->rows, stride == run);
+            else
+                exchange(n, &x, size / 2 / stride, stride, c->rows, stride == run);
+        }
+    }
+    turn(n, &x, low, high, c->rows);
+    return onnx_slice_axis(n, onnx_reshape(n, x.places, 2, (uint32_t[]){size, c->rows}), 0, 0, c->k);
+}
+
 /* Leaves the k first candidates, in order. */
 static void select_first(struct onnx_node *n, struct candidates *c)
 {
@@ -313,13 +442,15 @@ static void select_first(struct onnx_node *n, struct candidates *c)
     WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
     WNNOperand at;
     uint32_t block;
+    bool by_network;
 
     o.label = n->label;
     while (plan_cuts(c->rows, c->count, c->k, CUTS_MAX - c->cuts, &block), block)
         cut(n, c, block);
     if (c->by_rows)
         c->values = onnx_transpose(n, c->values, 2, swap);
-    at = invert(n, c, rank_elements(n, c));
+    plan_sort(c->rows, c->count, &by_network);
+    at = by_network ? sort_by_network(n, c) : invert(n, c, rank_elements(n, c));
     c->values = wnnGraphBuilderGatherElements(n->builder, c->values, at, &o);
     /* What is found says where it was before the last cut, that says where it was before the one before it, and so on. */
     while (c->cuts)
@@ -331,13 +462,12 @@ static void select_first(struct onnx_node *n, struct candidates *c)
 
 /* ---- the operator ---- */
 
-/* Reads k, and checks that it fits the rows and that they are not too long to be compared. */
-static bool read_k(struct onnx_node *n, uint32_t rows, uint32_t count, uint32_t *result)
+/* Reads k, and checks that it fits the rows. */
+static bool read_k(struct onnx_node *n, uint32_t count, uint32_t *result)
 {
     const int64_t *list;
     size_t numbers = 0;
     int64_t k;
-    uint32_t block;
 
     if (n->version < 10) {
         k = onnx_int(n, "k", 0);
@@ -349,9 +479,6 @@ static bool read_k(struct onnx_node *n, uint32_t rows, uint32_t count, uint32_t 
         return false;
     if (k < 1 || k > count)
         return onnx_refuse(n, "%lld elements of %u", (long long)k, count);
-    if (plan_cuts(rows, count, (uint32_t)k, CUTS_MAX, &block) > COMPARISONS_MAX)
-        return onnx_refuse(n, "%lld elements of %u are found by more than %.0f comparisons", (long long)k, count,
-                           COMPARISONS_MAX);
     *result = (uint32_t)k;
     return true;
 }
@@ -391,7 +518,7 @@ static bool import_top_k(struct onnx_node *n)
     dims.at[axis] = 1;
     c.rows = onnx_dims_product(n, &dims, 0, dims.rank);
     c.values = onnx_reshape(n, x, 2, c.by_rows ? (uint32_t[]){c.rows, c.count} : (uint32_t[]){c.count, c.rows});
-    if (!read_k(n, c.rows, c.count, &c.k))
+    if (!read_k(n, c.count, &c.k))
         return false;
     select_first(n, &c);
     onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places[0], WNNOperandDataType_Int64), c.k, axis, dims));
@@ -399,9 +526,10 @@ static bool import_top_k(struct onnx_node *n)
 }
 
 static const struct onnx_operator rows[] = {
-    {"TopK", 1, 9, 1, 1, 2, 0, import_top_k, "the blocks with the largest elements are sorted by counting", NULL},
-    {"TopK", 10, 0, 2, 2, 2, 0, import_top_k, "k must be constant; the blocks with the largest elements are sorted by counting",
-     NULL},
+    {"TopK", 1, 9, 1, 1, 2, 0, import_top_k,
+     "the blocks with the largest elements are sorted by counting, long rows by a network", NULL},
+    {"TopK", 10, 0, 2, 2, 2, 0, import_top_k,
+     "k must be constant; the blocks with the largest elements are sorted by counting, long rows by a network", NULL},
 };
 
 ONNX_TABLE(onnx_top_k_operators, rows);
