@@ -336,7 +336,8 @@ static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
 struct network {
     WNNOperand keys, places;
     comparison before;
-    bool turned; /* the last step was a transpose */
+    uint32_t rows; /* that lie one after the other */
+    bool turned;   /* the last step was a transpose */
 };
 
 /*
@@ -356,7 +357,7 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t blocks, ui
     WNNOperand *all[2] = {&x->keys, &x->places}, partner[2], keeps;
 
     for (unsigned i = 0; i < 2; i++) {
-        *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){blocks, 2, stride, side});
+        *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){x->rows * blocks, 2, stride, side});
         partner[i] = x->turned ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
         if (first < end)
             partner[i] = wnnGraphBuilderReverse(n->builder, partner[i], &o);
@@ -369,15 +370,15 @@ static void exchange(struct onnx_node *n, struct network *x, uint32_t blocks, ui
     x->turned = false;
 }
 
-/* Exchanges the dimensions of [a, b, side]. */
-static void turn(struct onnx_node *n, struct network *x, uint32_t a, uint32_t b, uint32_t side)
+/* Exchanges the dimensions of each row, [a, b]. */
+static void turn(struct onnx_node *n, struct network *x, uint32_t a, uint32_t b)
 {
-    static const uint32_t order[] = {1, 0, 2};
+    static const uint32_t order[] = {0, 2, 1};
 
     if (a == 1 || b == 1)
         return;
-    x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, (uint32_t[]){a, b, side}), 3, order);
-    x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, (uint32_t[]){a, b, side}), 3, order);
+    x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, (uint32_t[]){x->rows, a, b}), 3, order);
+    x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, (uint32_t[]){x->rows, a, b}), 3, order);
     x->turned = true;
 }
 
@@ -398,17 +399,22 @@ static WNNOperand ordered_keys(struct onnx_node *n, const struct candidates *c)
 /*
  * Returns the numbers 0, 1, ... of the k first of [count, rows] in their order, as int32 [k, rows].
  *
- * Runs of sorted elements are merged until one is left (Batcher).  Elements of few places' distance lie side by side where rows
- * do not, and vectors cannot compare them with each other; those stages see the elements as a matrix that is transposed.
+ * Runs of sorted elements are merged until one is left (Batcher).  Many rows lie side by side, and vectors compare elements of
+ * as many rows.  Few rows lie one after the other: elements of few places' distance lie next to each other, where vectors
+ * cannot compare them, and so those stages see a row as a matrix that is transposed.
  */
 static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *c)
 {
-    struct network x = {ordered_keys(n, c), onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count), comes_before(c), false};
+    static const uint32_t swap[] = {1, 0};
+    const bool few = c->rows < LANES;
+    const uint32_t side = few ? 1 : c->rows, rows = few ? c->rows : 1;
+    struct network x = {ordered_keys(n, c), onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count), comes_before(c), rows,
+                        false};
     uint32_t size = 2, low = 1, high;
 
     while (size < c->count)
         size *= 2;
-    while (c->rows < LANES && low * low < size)
+    while (few && low * low < size)
         low *= 2;
     high = size / low;
     x.places = onnx_expand(n, x.places, (struct onnx_dims){2, {c->count, c->rows}});
@@ -418,21 +424,26 @@ static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *
         x.keys = onnx_pad(n, x.keys, none, rest, c->largest ? -INFINITY : INFINITY);
         x.places = onnx_pad(n, x.places, none, rest, c->count);
     }
-    turn(n, &x, high, low, c->rows);
+    if (few) {
+        x.keys = onnx_transpose(n, x.keys, 2, swap);
+        x.places = onnx_transpose(n, x.places, 2, swap);
+    }
+    turn(n, &x, high, low);
     for (uint32_t run = 1; run < size; run *= 2) {
         if (run >= low)
-            turn(n, &x, low, high, c->rows);
+            turn(n, &x, low, high);
         for (uint32_t stride = run; stride; stride /= 2) {
             if (run >= low && stride == low / 2)
-                turn(n, &x, high, low, c->rows);
+                turn(n, &x, high, low);
             if (stride < low)
-                exchange(n, &x, low / 2 / stride, stride, high * c->rows, stride == run);
+                exchange(n, &x, low / 2 / stride, stride, high * side, stride == run);
             else
-                exchange(n, &x, size / 2 / stride, stride, c->rows, stride == run);
+                exchange(n, &x, size / 2 / stride, stride, side, stride == run);
         }
     }
-    turn(n, &x, low, high, c->rows);
-    return onnx_slice_axis(n, onnx_reshape(n, x.places, 2, (uint32_t[]){size, c->rows}), 0, 0, c->k);
+    turn(n, &x, low, high);
+    x.places = onnx_reshape(n, x.places, 2, few ? (uint32_t[]){rows, size} : (uint32_t[]){size, side});
+    return onnx_slice_axis(n, few ? onnx_transpose(n, x.places, 2, swap) : x.places, 0, 0, c->k);
 }
 
 /* Leaves the k first candidates, in order. */
