@@ -17,6 +17,7 @@
 #   make bench                                 time kernels, operators and networks
 #   make install [PREFIX=/usr/local]           install what is built; DESTDIR is put in front
 #   make uninstall                             remove what was installed
+#   make size [REVISION=HEAD^]                 lines of each folder and words of each page, compared with a revision
 #   make doc                                   render the reference of the public headers, where there is doxygen
 #   make packages                              make the Debian packages libwebnn0, libwebnn-dev and webnn-tools
 #   make help                                  print this list
@@ -27,9 +28,10 @@ TIME ?= 3600
 HOURS ?= 1
 SEED ?= 1
 PREFIX ?= /usr/local
+REVISION ?= HEAD^
 SHELL := /bin/bash
 
-.PHONY: all help setup programs demo node test check check-all fuzz random generated-long bench doc install uninstall packages format \
+.PHONY: all help setup programs demo node test check check-all fuzz random generated-long bench size doc install uninstall packages format \
 	clean
 
 all: setup
@@ -93,6 +95,9 @@ generated-long: setup
 	cmake --build --preset asan --target generated-models
 	build/asan/bin/generated-models --seed $(SEED) --count 1000000000 --seconds $$(($(HOURS) * 3600)) --jobs $$(nproc) --keep build/asan \
 		--failures 200 --table
+
+size:
+	@tests/structure/size.sh $(REVISION)
 
 doc:
 	cmake --preset release

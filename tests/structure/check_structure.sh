@@ -193,5 +193,22 @@ awk 'FILENAME == ARGV[1] { wide[$1 " " $2]; next } NF && !(($1 " " $2) in wide) 
     "$scratch/widths" "$scratch/wide" >>"$scratch/out"
 [ -s "$scratch/out" ] && fail "$(cat "$scratch/out")"
 
+# How large the tree may be (size.sh says what counts).  A row is KIND and CEILING, or KIND + ALLOWANCE and the capability that
+# it is for.  Ceilings only fall: whoever removes lines lowers them.
+cat >"$scratch/ceilings" <<'CEILINGS'
+product 118680
+product + 2500  the specification of 2026-06-26 and faults that public reports led to
+tests 83675
+tests + 2500    the same
+pages 74330
+pages + 800     the same
+CEILINGS
+if sums=$(tests/structure/size.sh --sums); then
+    echo "$sums" | awk 'FILENAME == ARGV[1] { ceiling[$1] += $2 == "+" ? $3 : $2; next }
+        $2 > ceiling[$1] { print "The tree has " $2 ($1 == "pages" ? " words of pages" : " lines of " $1) "; " ceiling[$1] " are allowed." }' \
+        "$scratch/ceilings" - >"$scratch/out"
+    [ -s "$scratch/out" ] && fail "$(cat "$scratch/out")"
+fi
+
 [ "$failed" -eq 0 ] && echo "The structure is as it should be."
 exit "$failed"
