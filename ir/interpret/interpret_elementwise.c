@@ -302,11 +302,11 @@ static union lane evaluate_cast(const struct formula *f, union lane x)
     return y;
 }
 
-/** Computes quantizeLinear; x is input, scale, zeroPoint.  The quotient is rounded to the operand's type before it is rounded
- * to a whole number. */
+/** Computes quantizeLinear; x is input, scale, zeroPoint.  The quotient is rounded to float32, of float16 operands, too, before
+ * it is rounded to a whole number. */
 static int64_t evaluate_quantize(const struct formula *f, const union lane *x)
 {
-    double whole = nearbyint(interpret_round(f->type, x[0].f / x[1].f));
+    double whole = nearbyint((float)(x[0].f / x[1].f));
     return saturate(f->result, whole + (double)x[2].i); /* exact where it is in range */
 }
 

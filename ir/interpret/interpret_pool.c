@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Computes pooling and resampling.  A window that reaches into the padding, or over the far edge when sizes are rounded up,
- * holds fewer elements: only those inside the input count.  Of a window without any the maximum is the type's lowest value, the
- * norm 0, the average NaN.
+ * holds fewer elements: only those inside the input count.  A window without any has the result 0.
  */
 #include "ir/interpret/interpret.h"
 
@@ -60,6 +59,10 @@ static void window_result(const struct window *w, const struct pooling *p, bool 
 {
     double d = 0;
 
+    *y = (union lane){.i = 0}; /* +0 in double, too */
+    *distance = 0;
+    if (!w->count)
+        return;
     switch (p->op) {
     case OP_MAX_POOL2D:
         *y = w->largest;

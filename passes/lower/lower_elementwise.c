@@ -111,10 +111,7 @@ static uint32_t lower_quantisation(struct lowering *l, const struct node *n, con
 
     if (n->op == OP_DEQUANTIZE_LINEAR)
         return kernel_op2(k, K_MUL, kernel_op2(k, K_SUB, kernel_cast(k, KT_F32, x), kernel_cast(k, KT_F32, zero_point)), scale);
-    q = kernel_op2(k, K_DIV, x, scale);
-    if (t->type == WNNOperandDataType_Float16)
-        q = kernel_op1(k, K_ROUND_F16, q);
-    q = kernel_op1(k, K_ROUND_EVEN, q);
+    q = kernel_op1(k, K_ROUND_EVEN, kernel_op2(k, K_DIV, x, scale));
     if (dtype_size(to) == 1) /* exact where it does not saturate; NaN casts to 0 */
         return kernel_cast(k, ktype_of(to), kernel_op2(k, K_ADD, q, kernel_cast(k, KT_F32, zero_point)));
     /* Of 32 bits, float32 could not add exactly.  2^40 is beyond any sum that does not saturate. */

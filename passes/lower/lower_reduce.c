@@ -384,6 +384,18 @@ static uint32_t divide_by_count(struct lowering *l, uint32_t x, int64_t count)
     return kernel_op2(l->k, K_MUL, x, kernel_f32(l->k, 1 / (float)count));
 }
 
+/** Returns whether some window has no element inside the input along a dimension: the first or the last lies in the padding, or
+ * the dilation may step over all elements. */
+static bool has_empty_windows(const struct node *n, uint32_t i)
+{
+    const WNNPool2dOptions *o = n->options;
+    const uint32_t axis = image_axes(o->layout)[AXIS_HEIGHT + i];
+    const int64_t size = n->inputs[0].value->type.dims[axis], out = n->results[0]->type.dims[axis], before = o->padding[2 * i];
+
+    return o->dilations[i] > size || (o->windowDimensions[i] - 1LL) * o->dilations[i] < before ||
+           (out - 1) * o->strides[i] - before >= size;
+}
+
 uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *m)
 {
     const WNNPool2dOptions *o = n->options;
@@ -395,7 +407,9 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
     struct kaffine window[RANK_MAX];
     struct kguard guards[4];
     uint32_t guard_count = 0, e, sum, count = kernel_f32(k, 1), inside;
-    bool consecutive = true; /* the elements of a window lie side by side, and its loops begin with the first */
+    const bool empty = has_empty_windows(n, 0) || has_empty_windows(n, 1);
+    const bool counts = n->op == OP_AVERAGE_POOL2D || (n->op == OP_MAX_POOL2D && empty);
+    bool consecutive = true; /* the elements of a window are contiguous, and its loops begin with the first */
 
     lower_reduces(n, &s);
     if (!check_index(l, &at, &s) || !lower_reduced_forms(l, &s, window))
@@ -409,27 +423,29 @@ uint32_t lower_pool(struct lowering *l, const struct node *n, const struct map *
         }
         consecutive =
             consecutive && o->dilations[i] == 1 && !window_is_clipped(n, i) && fits_int32(l, start, o->windowDimensions[i]);
-        if (n->op == OP_AVERAGE_POOL2D && consecutive)
+        if (counts && consecutive)
             count = kernel_op2(k, K_MUL, count, count_inside(l, start, o->windowDimensions[i], v->type.dims[spatial[i]]));
         at.forms[spatial[i]] = kaffine_add(k, start, kaffine_scale(k, window[i], o->dilations[i]));
         guards[guard_count++] = (struct kguard){at.forms[spatial[i]], v->type.dims[spatial[i]]};
     }
-    if (n->op == OP_MAX_POOL2D) {
-        e = lower_guarded(l, v, &at, guard_count, guards, lowest(v->type.type));
-        return e == KEXPR_NONE ? e : lower_reduce(l, KR_MAX, e, &s);
-    }
-    e = lower_guarded(l, v, &at, guard_count, guards, (union scalar){.u64 = 0});
+    e = lower_guarded(l, v, &at, guard_count, guards, n->op == OP_MAX_POOL2D ? lowest(v->type.type) : (union scalar){.u64 = 0});
     if (e == KEXPR_NONE)
         return e;
     if (n->op == OP_L2_POOL2D)
         return kernel_op1(k, K_SQRT, lower_dot(l, e, e, &s));
-    sum = lower_reduce(l, KR_SUM, e, &s);
+    sum = lower_reduce(l, n->op == OP_MAX_POOL2D ? KR_MAX : KR_SUM, e, &s);
+    if (!counts)
+        return sum;
     inside = lower_condition(l, guard_count, guards);
-    if (inside == KEXPR_NONE || k->exprs[inside].op == K_CONST)
+    if (n->op == OP_AVERAGE_POOL2D && (inside == KEXPR_NONE || k->exprs[inside].op == K_CONST))
         return divide_by_count(l, sum, s.points);
     if (!consecutive)
         count = lower_reduce(l, KR_SUM, kernel_op3(k, K_SELECT, inside, kernel_f32(k, 1), kernel_f32(k, 0)), &s);
-    return kernel_op2(k, K_DIV, sum, count);
+    if (n->op == OP_AVERAGE_POOL2D)
+        return kernel_op2(k, K_DIV, sum, empty ? kernel_op2(k, K_MAX, count, kernel_f32(k, 1)) : count);
+    /* The largest of no elements is 0. */
+    return kernel_op3(k, K_SELECT, kernel_op2(k, K_EQ, count, kernel_f32(k, 0)),
+                      kernel_const(k, sum == KEXPR_NONE ? KT_F32 : k->exprs[sum].type, (union scalar){.u64 = 0}), sum);
 }
 
 /* ---- cumulative sums ---- */

@@ -294,10 +294,10 @@ def blockwise(array, shape):
 
 @operator('quantizeLinear')
 def quantize(name, arguments, options):
-    x, kind, target = arguments[0].array, arguments[0].type, arguments[2].type
+    x, target = arguments[0].array, arguments[2].type
     scale, zero = (blockwise(t.array, x.shape) for t in arguments[1:])
     with np.errstate(all='ignore'):
-        quotient = np.rint(round_to(x.astype(np.float64) / scale.astype(np.float64), kind).astype(np.float64))
+        quotient = np.rint(round_to(x.astype(np.float64) / scale.astype(np.float64), 'float32').astype(np.float64))
     # int(q) is exact, and so is its sum with the zero point.
     sums = [0 if np.isnan(q) else q if np.isinf(q) else int(q) + int(z) for q, z in zip(quotient.ravel(), zero.ravel())]
     return Expected(saturated(sums, target).reshape(x.shape))

@@ -169,7 +169,7 @@ def chosen(count, size, window, begin, stride, dilation):
     sets = []
     for o in range(count):
         first = o * stride - begin
-        # The first place of the window that is not before the input, and the first that is behind it.
+        # The first place of the window that is not before the input, and the first that is after it.
         low = max(0, -(first // dilation)) if first < 0 else 0
         high = min(window, -(-(size - first) // dilation)) if first < size else 0
         sets.append(np.arange(low, max(low, high), dtype=np.int64) * dilation + first)
@@ -206,10 +206,10 @@ def pool(name, arguments, options):
             result = Bounded(total, growth(count + 1) * total + count * ARITHMETIC.smallest).through(np.sqrt, 1)
         else:
             total = Bounded(summed(x), growth(count) * summed(np.abs(x)) + count * ARITHMETIC.smallest)
-            share = 1 / count
-            result = Bounded(np.where(count == 0, np.nan, total.v), total.e) * Bounded(np.broadcast_to(share, total.v.shape),
+            share = 1 / np.maximum(count, 1)
+            result = Bounded(np.where(count == 0, 0, total.v), total.e) * Bounded(np.broadcast_to(share, total.v.shape),
                                                                                       ARITHMETIC.roundoff * share)
-            result = Bounded(np.where(count == 0, np.nan, np.where(np.isinf(total.v), total.v, result.v)), result.e)
+            result = Bounded(np.where(np.isinf(total.v), total.v, result.v), result.e)
     return relaid(result.expected(kind), layout)
 
 
@@ -224,4 +224,5 @@ def max_pool(x, rows, columns, layout, kind):
     with np.errstate(all='ignore'):
         x = np.stack([highest(x, r, 2) for r in rows], 2)
         x = np.stack([highest(x, c, 3) for c in columns], 3)
+    x[:, :, [not r.size for r in rows]] = x[:, :, :, [not c.size for c in columns]] = 0
     return relaid(Expected(x), layout)

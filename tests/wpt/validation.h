@@ -70,8 +70,8 @@ WNNOperandDataType data_type(const char *name);
 bool to_shape(const cJSON *list, uint32_t shape[64], size_t *rank);
 /** Returns whether data type and shape are those of the expectation. */
 bool matches(const cJSON *expect, WNNOperandDataType type, const uint32_t *shape, size_t rank);
-/** The specification's "validate buffer with descriptor", the half about views: float16 may come as integers of 16 bits, since
- * not every engine has a Float16Array. */
+/** The specification's "validate buffer with descriptor", the half about views: a Uint8Array fits every type; float16 may come
+ * as integers of 16 bits, since not every engine has a Float16Array. */
 bool view_fits(const char *buffer, const char *type);
 /** Returns a number, or one of the words NaN, Infinity and -Infinity. */
 double number_of(const cJSON *json);

@@ -173,11 +173,11 @@ bool matches(const cJSON *expect, WNNOperandDataType type, const uint32_t *shape
 static const struct {
     const char *view, *type;
 } views[] = {{"Float32Array", "float32"}, {"Float16Array", "float16"},  {"Int32Array", "int32"}, {"Uint32Array", "uint32"},
-             {"BigInt64Array", "int64"},  {"BigUint64Array", "uint64"}, {"Int8Array", "int8"},   {"Uint8Array", "uint8"}};
+             {"BigInt64Array", "int64"},  {"BigUint64Array", "uint64"}, {"Int8Array", "int8"}};
 
 bool view_fits(const char *buffer, const char *type)
 {
-    if (!strcmp(buffer, "ArrayBuffer") || !strcmp(buffer, "SharedArrayBuffer"))
+    if (!strcmp(buffer, "ArrayBuffer") || !strcmp(buffer, "SharedArrayBuffer") || !strcmp(buffer, "Uint8Array"))
         return true;
     if (!strcmp(buffer, "Uint16Array"))
         return !strcmp(type, "float16");

@@ -116,7 +116,9 @@ static const struct example elementwise[] = {
     {"a: i32[3] @values([65519, 65520, -65520]); e: f16[3] @values([65504, Infinity, -Infinity]);",
      "r = cast(a, \"float16\");"},
     {"a: f32[3] @values([65519.99, 65520, 1e-8]); e: f16[3] @values([65504, Infinity, 0]);", "r = cast(a, \"float16\");"},
-    /* quantisation: the quotient is rounded in the operand's type, then half to even; saturation; no trap */
+    /* quantisation: the quotient is rounded to float32, then half to even; saturation; no trap */
+    {"a: f16[1] @values([1000]); s: f16[1] @values([0.0810546875]); z: i32[1] @values([10]); e: i32[1] @values([12347]);",
+     "r = quantizeLinear(a, s, z);"},
     {"a: f32[6] @values([2.5, 3.5, 1000, -1000, NaN, Infinity]); s: f32[1] @values([1]); z: u8[1] @values([10]);"
      "e: u8[6] @values([12, 14, 255, 0, 0, 255]);",
      "r = quantizeLinear(a, s, z);"},
@@ -205,9 +207,9 @@ static const struct example others[] = {
      "r = l2Pool2d(a, windowDimensions=[2, 2], strides=[2, 2], padding=[1, 1, 1, 1]);"},
     {"a: f32[1, 1, 1, 3] @values([-3, -2, NaN]); e: f32[1, 1, 1, 2] @values([-2, NaN]);",
      "r = maxPool2d(a, windowDimensions=[1, 2], strides=[1, 2], outputShapeRounding=\"ceil\");"},
-    {"a: i8[1, 1, 1, 1] @values([-5]); e: i8[1, 1, 1, 3] @values([-128, -5, -128]);",
+    {"a: i8[1, 1, 1, 1] @values([-5]); e: i8[1, 1, 1, 3] @values([0, -5, 0]);",
      "r = maxPool2d(a, windowDimensions=[1, 1], padding=[0, 0, 1, 1]);"},
-    {"a: f32[1, 1, 1, 1] @values([-5]); e: f32[1, 1, 1, 3] @values([NaN, -5, NaN]);",
+    {"a: f32[1, 1, 1, 1] @values([-5]); e: f32[1, 1, 1, 3] @values([0, -5, 0]);",
      "r = averagePool2d(a, windowDimensions=[1, 1], padding=[0, 0, 1, 1]);"},
     {"a: u64[1, 2, 1, 1] @values([18446744073709551615, 1]); e: u64[1, 2, 1, 1] @values([18446744073709551615, 1]);",
      "r = maxPool2d(a, layout=\"nhwc\", windowDimensions=[1, 1]);"},
