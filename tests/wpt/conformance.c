@@ -27,6 +27,8 @@
 static const struct contradiction {
     const char *file, *name, *sentence;
 } contradictions[] = {
+    {"subgraph", "batchNormalization options.axis=0 + gelu",
+     "an expected value that was computed in float32 is 34 ULP from the exact one, the tolerance is 24"},
     {NULL, NULL, NULL},
 };
 

@@ -186,16 +186,21 @@ static bool build(struct building *b, WNNGraph *graph)
 
 static bool compute(struct test *t, WNNGraph graph, struct error *e)
 {
-    WNNNamedBuffer *inputs = arena_array(&t->memory, t->input_count + 1, sizeof *inputs);
+    const size_t count = wnnGraphGetInputCount(graph); /* a case may have inputs that its outputs do not depend on */
+    WNNNamedBuffer *inputs = arena_array(&t->memory, count + 1, sizeof *inputs);
     WNNNamedBuffer *outputs = arena_array(&t->memory, t->output_count + 1, sizeof *outputs);
-    size_t count = 0;
 
     if (!inputs || !outputs)
         return error_out_of_memory(e);
-    for (uint32_t i = 0; i < t->input_count; i++)
-        if (!t->inputs[i].constant)
-            inputs[count++] =
-                (WNNNamedBuffer){WNN_STR(t->inputs[i].name), t->inputs[i].data, (size_t)type_bytes(&t->inputs[i].type)};
+    for (size_t k = 0; k < count; k++) {
+        WNNNamedOperandDescriptor input;
+        if (wnnGraphGetInput(graph, k, &input))
+            return library_error(e, WNNStatus_UnknownError, "wnnGraphGetInput", wnnGetLastErrorMessage());
+        for (uint32_t i = 0; i < t->input_count; i++)
+            if (!t->inputs[i].constant && strlen(t->inputs[i].name) == input.name.length &&
+                !memcmp(t->inputs[i].name, input.name.data, input.name.length))
+                inputs[k] = (WNNNamedBuffer){input.name, t->inputs[i].data, (size_t)type_bytes(&t->inputs[i].type)};
+    }
     for (uint32_t i = 0; i < t->output_count; i++)
         outputs[i] = (WNNNamedBuffer){WNN_STR(t->outputs[i].name), t->outputs[i].data, (size_t)type_bytes(&t->outputs[i].type)};
     WNNStatus status = wnnGraphCompute(graph, count, inputs, t->output_count, outputs);
