@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "frontend/model/model.h"
+#include "frontend/readers/model.h"
 #include "webnn/webnn.h"
 
 struct graph;

@@ -9,8 +9,9 @@
 
 #include "webnn/webnn_call.h"
 #include "frontend/builder/builder.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "ir/graph/ir.h"
+#include "ir/text/text.h"
 
 /* ---- lists of cases ---- */
 

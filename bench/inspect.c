@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Reports what compiled graphs consist of: their memory, and their steps beside what the library would need at best.  This is
- * the one file of the programs that looks into executables (runtime/engine.h).
+ * the one file of the programs that looks into executables (runtime/engine/engine.h).
  *
  * The library alone is a primitive that chose the layouts of all its operands, on memory of its own, without anything before or
  * behind it: once on operands that stay in the cache, and once with other weights each time, as they are for a step of a
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "runtime/api/context.h"
 
 /* ---- memory ---- */

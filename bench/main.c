@@ -10,10 +10,10 @@
 
 #include "bench/bench.h"
 #include "bench/subject.h"
-#include "frontend/io/file.h"
-#include "frontend/io/manifest.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/manifest.h"
 #include "frontend/builder/builder.h"
-#include "frontend/model/model.h"
+#include "frontend/readers/model.h"
 #include "frontend/tools/arguments.h"
 #include "ir/interpret/interpret.h"
 #include "ir/graph/ir.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "frontend/io/file.h"
-#include "frontend/io/manifest.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/manifest.h"
 
 /* ---- contexts ---- */
 

@@ -13,7 +13,7 @@
 #include "codegen/emit/kernel_abi.h"
 #include "ir/support/debug.h"
 #include "ir/schedule/schedule.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 /** This is a compiler for one target, with its JIT and its cache of compiled structures.  Each context has one.  It may be used
  * by several threads at the same time. */

@@ -19,7 +19,7 @@
 
 #include "examples/support/classifier.h"
 #include "examples/support/example.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 
 static const char usage[] = "usage: classify MODEL [PICTURE|FOLDER ...] [--list FILE] [--labels FILE] [--threads N]\n";
 

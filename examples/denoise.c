@@ -23,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/picture.h"
 #include "webnn/webnn.h"
 
 enum { WINDOW = 8, COSINES = WINDOW * WINDOW };

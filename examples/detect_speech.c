@@ -15,7 +15,7 @@
 
 #include "examples/support/example.h"
 #include "examples/support/wav.h"
-#include "frontend/io/npy.h"
+#include "frontend/readers/files/npy.h"
 
 enum { RATE = 16000, FRAME = 512, BEFORE = 64, STATE = 2 * 128 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "examples/support/example.h"
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/picture.h"
 
 struct face {
     float box[4], score; /* x1, y1, x2, y2 between 0 and 1 */

@@ -21,7 +21,7 @@
 #include "examples/text/decoder.h"
 #include "examples/text/sampler.h"
 #include "examples/text/tokenizer.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 
 static const char usage[] =
     "usage: generate_text MODEL (--prompt TEXT | --prompt-file FILE | --tokens ID,ID,...) [OPTION ...]\n"

@@ -21,8 +21,8 @@
 
 #include "examples/support/classifier.h"
 #include "examples/support/example.h"
-#include "frontend/io/file.h"
-#include "frontend/model/model.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/model.h"
 
 /* MPI counts in int. */
 enum { CHUNK = 1 << 30 };

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "frontend/io/manifest.h"
+#include "frontend/readers/files/manifest.h"
 
 enum { TENSORS_MAX = 16 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "examples/support/example.h"
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/picture.h"
 
 /* Cuts out the largest part around the middle with the proportions width : height. */
 static bool cut(const struct picture *from, uint32_t width, uint32_t height, struct picture *to, char *message, size_t size)

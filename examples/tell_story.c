@@ -23,7 +23,7 @@
 
 #include "examples/support/example.h"
 #include "examples/support/onnx_weights.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 
 enum { LAYERS_MAX = 64, LENGTH_MAX = 4096, BEGIN_OF_TEXT = 1 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "examples/support/example.h"
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/picture.h"
 
 /* What lies further away than this does not change a pixel: kernels of 5, 3, 3 and 3 reach 2 + 1 + 1 + 1 pixels. */
 enum { REACH = 5 };

@@ -16,7 +16,7 @@
 #include "ir/support/debug.h"
 #include "ir/graph/ir.h"
 #include "ir/kernel/kernel.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 /* ---- pipeline ---- */
 

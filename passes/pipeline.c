@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "ir/support/suggest.h"
+#include "ir/support/text.h"
 #include "ir/support/trace.h"
 #include "ir/text/print.h"
 #include "passes/passes.h"

@@ -8,7 +8,7 @@
 
 #include <llvm-c/Core.h>
 
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 /** A vector has at most so many lanes: 512 bits of 8-bit elements. */
 enum { LANES_MAX = 64 };

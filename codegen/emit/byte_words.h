@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Emits the arithmetic of words of four bytes: dot products by the instructions that a processor has for them (enum
- * byte_arithmetic in ir/target.h).  All of them are exact.
+ * byte_arithmetic in ir/target/target.h).  All of them are exact.
  */
 #ifndef WEBNN_CODEGEN_EMIT_BYTE_WORDS_H_
 #define WEBNN_CODEGEN_EMIT_BYTE_WORDS_H_

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ir/graph/ir.h"
+#include "ir/support/error.h"
 
 /** Holds the code that was appended so far.  One that is all 0 is empty. */
 struct flat_code {

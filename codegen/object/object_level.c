@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codegen/object/object_module.h"
+#include "ir/support/text.h"
 
 enum { SAVES_YMM = 0x6, SAVES_ZMM = 0xE6 }; /* bits of XCR0: SSE and AVX; those, masks, and both halves of ZMM */
 

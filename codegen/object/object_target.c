@@ -14,6 +14,7 @@
 
 #include "codegen/llvm/llvm.h"
 #include "ir/support/suggest.h"
+#include "ir/support/text.h"
 
 /* Code is made for these processors unless one says more; it runs on everything of that name that people have. */
 static const struct baseline {

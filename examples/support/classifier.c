@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "examples/support/example.h"
-#include "frontend/io/file.h"
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/picture.h"
 #include "ir/support/json.h"
 
 /* ---- opening ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Classifies pictures by a graph: one picture after the other, or many as a batch (frontend/batch/batch.h).
+ * Classifies pictures by a graph: one picture after the other, or many as a batch (frontend/readers/batch/batch.h).
  *
  * The graph takes a float32 picture [1, 3, H, W], normalised as networks trained on ImageNet want it, and gives a number for
  * each class: in the output `probabilities`, or else in the last one.
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "frontend/batch/batch.h"
+#include "frontend/readers/batch/batch.h"
 #include "webnn/webnn.h"
 
 enum { CLASSIFIER_OUTPUTS_MAX = 8, CLASSIFIER_TOP = 5 };

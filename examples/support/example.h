@@ -2,7 +2,7 @@
 /*
  * Every example needs this and none is about it: reading and building a model file, reporting errors, taking the time.
  *
- * example_open is the whole way from a file to a graph: wnnCreateContext, model_read (frontend/model/model.h), model_build.
+ * example_open is the whole way from a file to a graph: wnnCreateContext, model_read (frontend/readers/model.h), model_build.
  */
 #ifndef WEBNN_EXAMPLES_SUPPORT_EXAMPLE_H_
 #define WEBNN_EXAMPLES_SUPPORT_EXAMPLE_H_
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frontend/model/model.h"
+#include "frontend/readers/model.h"
 #include "webnn/webnn.h"
 
 /** Holds a model that is built. */

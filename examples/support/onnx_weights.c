@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Reads initializers of an ONNX file, through the schema that the reader uses (frontend/onnx/onnx.proto) and protobuf-c. */
+/* Reads initializers of an ONNX file, through the schema that the reader uses (frontend/readers/onnx/onnx.proto) and
+ * protobuf-c. */
 #include "examples/support/onnx_weights.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "onnx.pb-c.h"
 
 enum { TENSOR_FLOAT = 1 };

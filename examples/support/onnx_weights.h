@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Finds the weights of an ONNX file by their names, for programs that build a graph of their own around them.  (model_read,
- * frontend/model/model.h, makes a whole graph of a file.)
+ * frontend/readers/model.h, makes a whole graph of a file.)
  */
 #ifndef WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
 #define WEBNN_EXAMPLES_SUPPORT_ONNX_WEIGHTS_H_
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "frontend/io/npy.h"
+#include "frontend/readers/files/npy.h"
 
 struct onnx_weights;
 

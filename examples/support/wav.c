@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "ir/support/new_file.h"
 
 /* Longer recordings than this (an hour and a half at 48 kHz) belong in a program that streams. */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 
 enum { LARGE_BYTES = 64 << 10 };
 

@@ -8,7 +8,7 @@
 #include <utf8proc.h>
 
 #include "examples/text/tokenizer_internal.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "webnn/webnn_model.h"
 
 bool tokenizer_error(char *message, size_t size, const char *format, ...)

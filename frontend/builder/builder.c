@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/support/text.h"
 #include "runtime/api/runtime.h"
 
 /* ---- life ---- */

@@ -5,6 +5,8 @@
  * computes by operators are arguments of builder calls.
  */
 #include "frontend/builder/builder.h"
+#include "ir/graph/node_operations.h"
+#include "ir/interpret/interpret.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 
 #include "frontend/builder/builder.h"
 #include "runtime/api/runtime.h"
+#include "ir/support/text.h"
 
 /* A call has a builder, operands, three parameters for each list, options and outputs. */
 enum { PARAMETERS_MAX = 1 + OP_OPERANDS_MAX + 4 + 2 };

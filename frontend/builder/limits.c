@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ir/support/text.h"
 #include "runtime/api/runtime.h"
 
 _Static_assert(OP_OPERANDS_MAX + OP_RESULTS_MAX == WNN_TENSOR_LIMITS_MAX, "room for every operand and result");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/support/suggest.h"
+#include "ir/support/text.h"
 
 static bool is_named(WNNStringView name, const char *text, size_t length)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "frontend/load/load.h"
+#include "ir/support/text.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 

@@ -3,7 +3,7 @@
 #ifndef WEBNN_FRONTEND_LOAD_LOAD_H_
 #define WEBNN_FRONTEND_LOAD_LOAD_H_
 
-#include "ir/graph/ir.h"
+#include "ir/support/error.h"
 
 /** Returns the graph of a shared object that webnnc made (webnn/webnn_object.h).  Returns NULL after an error in *e. */
 WNNGraph load_object(WNNContext context, const char *path, struct error *e);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/support/text.h"
 #include "runtime/api/context.h"
 #include "runtime/host/memory.h"
 #include "runtime/api/runtime.h"

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
+#include "ir/support/error.h"
 #include "ir/support/suggest.h"
 
 void *list_grow(void *items, size_t count, size_t size)

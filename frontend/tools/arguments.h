@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frontend/model/model.h"
-#include "ir/graph/ir.h"
+#include "frontend/readers/model.h"
 #include "ir/support/text.h"
 
 struct option; /* of <getopt.h> */

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
-#include "frontend/text/weights.h"
-#include "frontend/text/write.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/text/weights.h"
+#include "frontend/readers/text/write.h"
 #include "frontend/tools/arguments.h"
+#include "ir/text/text.h"
 #include "passes/passes.h"
 #include "runtime/api/context.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
-#include "frontend/model/ports.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/ports.h"
 #include "frontend/tools/webnn_run.h"
 
 /** Holds everything that has to be given back. */

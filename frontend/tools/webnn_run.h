@@ -9,10 +9,10 @@
 #ifndef WEBNN_FRONTEND_TOOLS_WEBNN_RUN_H_
 #define WEBNN_FRONTEND_TOOLS_WEBNN_RUN_H_
 
-#include "frontend/batch/batch.h"
-#include "frontend/io/npy.h"
-#include "frontend/io/picture.h"
-#include "frontend/model/model.h"
+#include "frontend/readers/batch/batch.h"
+#include "frontend/readers/files/npy.h"
+#include "frontend/readers/files/picture.h"
+#include "frontend/readers/model.h"
 #include "frontend/tools/arguments.h"
 
 /** Holds a list of NAME=FILE; name is NULL for a file alone. */

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/io/element.h"
-#include "frontend/io/npz.h"
+#include "frontend/readers/files/element.h"
+#include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 
 /*

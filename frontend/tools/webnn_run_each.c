@@ -3,8 +3,8 @@
  * webnn-run --each: computes once for each file of folders and lists, and prints a line of JSON for each.
  *
  * The first file that fits the model says which inputs change and what shapes they have; the graph is built for it.  Files are
- * read while others are computed (frontend/batch/batch.h), so what goes wrong with one is caught as text and printed in its
- * line.
+ * read while others are computed (frontend/readers/batch/batch.h), so what goes wrong with one is caught as text and printed in
+ * its line.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "frontend/batch/batch.h"
-#include "frontend/io/element.h"
-#include "frontend/io/file.h"
-#include "frontend/io/npz.h"
+#include "frontend/readers/batch/batch.h"
+#include "frontend/readers/files/element.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/name_map.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "frontend/io/element.h"
-#include "frontend/io/file.h"
-#include "frontend/io/npz.h"
+#include "frontend/readers/files/element.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npz.h"
 #include "frontend/tools/webnn_run.h"
 #include "ir/support/suggest.h"
 

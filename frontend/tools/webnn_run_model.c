@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "frontend/tools/webnn_run.h"
 
 /* ---- readers ---- */

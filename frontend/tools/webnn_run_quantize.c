@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/element.h"
+#include "frontend/readers/files/element.h"
 #include "frontend/tools/webnn_run.h"
 
 /* ---- the model as it is ---- */

@@ -2,7 +2,7 @@
 /*
  * webnnc makes native code of a model file.  frontend/tools/webnnc.h lists the files it is made of.
  *
- *   read      model_read makes builder calls (frontend/model)
+ *   read      model_read makes builder calls (frontend/readers)
  *   take      the builder gives its graph, after build's checks
  *   compile   passes, lowering and storage make a struct program (runtime/compile/compile.h)
  *   write     the object, the header and the weights are written; or the graph in one of its forms

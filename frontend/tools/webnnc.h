@@ -23,8 +23,8 @@
 #include <stdio.h>
 
 #include "codegen/object/object.h"
-#include "frontend/model/model.h"
-#include "frontend/text/write.h"
+#include "frontend/readers/model.h"
+#include "frontend/readers/text/write.h"
 #include "runtime/compile/compile.h"
 
 enum { EXIT_USAGE = 2 };

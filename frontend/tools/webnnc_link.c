@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "frontend/tools/arguments.h"
 #include "frontend/tools/webnnc.h"
 #include "ir/support/new_file.h"

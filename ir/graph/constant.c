@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "ir/graph/constant_pool.h"
-#include "ir/target.h"
+#include "ir/support/align.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,8 @@
 #ifndef WEBNN_IR_GRAPH_CONSTANT_REGION_H_
 #define WEBNN_IR_GRAPH_CONSTANT_REGION_H_
 
-#include "ir/target.h"
+#include "ir/graph/ir.h"
+#include "ir/support/align.h"
 
 /** Is memory that constants share: each has a reference. */
 struct constant_region;

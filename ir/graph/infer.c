@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "ir/support/text.h"
+
 /* ---- messages ---- */
 
 /* Writes "conv2d [label]", or "conv2d" when the label is empty. */

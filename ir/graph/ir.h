@@ -16,54 +16,14 @@
 #ifndef WEBNN_IR_GRAPH_IR_H_
 #define WEBNN_IR_GRAPH_IR_H_
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "ir/support/budget.h"
 #include "ir/graph/op.h"
-
-/* ---- errors ---- */
-
-/** This is a status and its message.  Messages end with no newline and are escaped already. */
-struct error {
-    WNNStatus status;
-    char message[1024];
-};
-
-#if defined(__GNUC__)
-#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
-#else
-#define PRINTF_LIKE(f, a)
-#endif
-
-/** Sets e unless it holds an error already (the first one counts).  Returns false, so that checks can end with it. */
-bool error_set(struct error *e, WNNStatus status, const char *format, ...) PRINTF_LIKE(3, 4);
-/** Sets the UnknownError "out of memory".  Returns false. */
-bool error_out_of_memory(struct error *e);
-/** Makes e's message the calling thread's last error (wnnGetLastErrorMessage) and returns its status. */
-WNNStatus error_publish(const struct error *e);
-/** Writes text escaped (control, bidirectional and other invisible characters as \u{...}) to buf; returns buf. */
-const char *escape_text(char *buf, size_t size, const char *text, size_t length);
-
-/* ---- memory ---- */
-
-/** This is memory that is freed as a whole.  An arena of zeros is empty. */
-struct arena {
-    struct arena_block *blocks;
-    size_t used, total; /* bytes in the newest block; bytes handed out altogether */
-};
-
-/** Returns size bytes of zeros, aligned for any type, or NULL if memory runs out or size is absurd. */
-void *arena_alloc(struct arena *a, size_t size);
-/** Returns count * size bytes of zeros, or NULL, also if that overflows. */
-void *arena_array(struct arena *a, size_t count, size_t size);
-/** Returns a copy of size bytes, or NULL if memory runs out. */
-void *arena_copy(struct arena *a, const void *data, size_t size);
-/** Returns a NUL-terminated copy, or NULL if memory runs out. */
-char *arena_string(struct arena *a, const char *text, size_t length);
-/** Frees everything that was handed out, and empties the arena. */
-void arena_free(struct arena *a);
+#include "ir/support/arena.h"
+#include "ir/support/budget.h"
+#include "ir/support/error.h"
+#include "ir/support/number.h"
 
 /* ---- tensor types ---- */
 
@@ -333,86 +293,8 @@ void *options_copy(struct arena *a, enum op op, const void *options);
 /** Copies the lists of positional arguments into an arena.  Returns false if memory runs out. */
 bool args_copy(struct arena *a, enum op op, union op_args *args);
 
-/* ---- numbers ---- */
-
-/** Holds the bits of a scalar of any data type. */
-union scalar {
-    double f64;
-    float f32;
-    uint16_t f16;
-    int32_t i32;
-    uint32_t u32;
-    int64_t i64;
-    uint64_t u64;
-    int8_t i8;
-    uint8_t u8;
-};
-
-/** Casts a number as the specification's "cast" does: saturating, to nearest even, NaN to 0. */
-union scalar number_cast(WNNNumber n, dtype t);
-/** Returns a number as a double, rounded to nearest even where it must be. */
-double number_to_double(WNNNumber n);
-/** Converts the bits of a float16 number, exactly. */
-float f16_to_f32(uint16_t h);
-/** Rounds to nearest even; subnormals, infinities and NaN are kept. */
-uint16_t f32_to_f16(float f);
-/** Does the same with a double, which is rounded once. */
-uint16_t f64_to_f16(double d);
-/** Converts the bits of a bfloat16 number, exactly. */
-float bf16_to_f32(uint16_t h);
-/** Rounds to nearest even; infinities and NaN are kept.  What is subnormal as float32 becomes a zero, as processors'
- * instructions do it. */
-uint16_t f64_to_bf16(double d);
-/** Rounds a number to a low-precision type (dtype_is_low_precision); the result is float32. */
-float f32_round(float f, dtype t);
-/** Converts an element in memory to what is computed with: low-precision floats become float32, all others stay. */
-union scalar scalar_widen(union scalar s, dtype t);
-/** Converts back, and rounds. */
-union scalar scalar_narrow(union scalar s, dtype t);
-/** Returns an element as a double, and NaN for what has no type. */
-double scalar_to_double(union scalar s, dtype t);
-
-/* ---- verifying, printing, parsing, interpreting ---- */
-
 /** Checks every invariant listed at the top of ir/graph/verify.c.  All violations go to out, which may be NULL.  Returns false
  * if there was one. */
 bool graph_verify(struct graph *g, FILE *out);
-
-/** Says who reads a printed graph. */
-enum print_style {
-    PRINT_IR,    /* our parser, and people: comments, marks of clusters */
-    PRINT_WEBNN, /* any program that knows .webnn text: what that has only, but for names in quotes and Infinity in options */
-    PRINT_JSON   /* likewise its JSON twin (frontend/text/write_json.c) */
-};
-
-struct print_options {
-    bool clusters;    /* mark the cluster of each node, and the transformed weights of a Winograd convolution */
-    bool constants;   /* print constants' data inline (@bytes), else large ones as @weights("name") */
-    bool legal_names; /* change names so that all are identifiers, and outputs are called like their values */
-    bool by_place;    /* values without a name are numbered by their place in the text, as the exchange forms always do */
-    enum print_style style;
-    const char *name; /* the graph's, which it does not know itself; NULL: "graph" */
-};
-
-/** Prints the textual form, a superset of .webnn text (docs/formats.md), which parses back to the same graph.  options may
- * be NULL; then all are false. */
-void graph_print(const struct graph *g, FILE *out, const struct print_options *options);
-
-/** Finds the bytes of a constant by its weights key.  Returns false after an error in *e if it is not there. */
-typedef bool (*weights_lookup)(void *user, const char *key, const struct tensor_type *type, struct constant **constant,
-                               struct error *e);
-/** Parses the textual form.  The caller frees the graph.  lookup may be NULL.  Returns NULL after an error in *e, whose message
- * has line and column. */
-struct graph *graph_parse(const char *text, size_t length, weights_lookup lookup, void *user, struct error *e);
-
-/**
- * Computes a graph with the reference interpreter, which follows the specification's text and uses neither LLVM nor oneDNN.
- * inputs and outputs are row-major buffers in the order of g->inputs and g->outputs; inputs that are not reachable may be NULL.
- * Returns false after an error in *e.
- */
-bool graph_interpret(struct graph *g, const void *const *inputs, void *const *outputs, struct error *e);
-/** Computes one node from its inputs' bytes, by slot (absent ones are NULL).  Returns false after an error in *e.  Constant
- * folding and tests use it. */
-bool node_interpret(const struct node *n, const void *const *inputs, void *const *results, struct error *e);
 
 #endif

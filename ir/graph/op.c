@@ -6,6 +6,7 @@
 
 #include "ir/graph/infer.h"
 #include "ir/support/struct_size.h"
+#include "ir/support/text.h"
 
 #define INS(...) .ins = {__VA_ARGS__}
 #define OUTS(...) .outs = {__VA_ARGS__}
@@ -120,11 +121,6 @@ const struct op_info op_infos[OP_ROWS] = {
 };
 
 /* ---- names ---- */
-
-static bool text_is(const char *name, const char *text, size_t length)
-{
-    return strlen(name) == length && memcmp(name, text, length) == 0;
-}
 
 char const *wnnOperandDataTypeGetName(WNNOperandDataType dataType)
 {

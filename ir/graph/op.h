@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ir/support/dtype.h"
 #include "webnn/webnn.h"
 
 /** An operand's rank is at most this; the specification leaves the limit to the implementation. */
@@ -29,24 +30,7 @@
 /** A row has at most so many operands, results and attributes (variadic operands count once). */
 enum { OP_OPERANDS_MAX = 8, OP_RESULTS_MAX = 3, OP_ATTRS_MAX = 10 };
 
-/* ---- data types ---- */
-
-/** This is a data type; the public enumeration serves inside, too. */
-typedef WNNOperandDataType dtype;
-enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed by dtype */
-/** This is how values lie that contractions in bfloat16 read (docs/precision.md).  Only passes make it: no program can name it,
- * and of the operators only cast and those of any type (DT_ANY) have it. */
-#define DTYPE_BFLOAT16 ((dtype)DTYPE_COUNT)
-/** Small recurrent operators are computed in this type (docs/recurrent.md).  Only passes make it; cast, operators of any type
- * (DT_ANY) and those with OPF_FLOAT64 have it. */
-#define DTYPE_FLOAT64 ((dtype)(DTYPE_COUNT + 1))
-/** Weights whose values fit into 4 bits lie in memory like this (docs/compact-weights.md): numbers from 0 to 15, element i in
- * bits 4 * (i % 8) of the 32-bit word i / 8, counted in row-major order.  Passes and the builder make constants of it, and only
- * cast reads them. */
-#define DTYPE_UINT4 ((dtype)(DTYPE_COUNT + 2))
-enum { DTYPE_UINT4_PER_WORD = 8 };
-/** This is one more than the largest type, those that only passes make included. */
-enum { DTYPE_END = DTYPE_COUNT + 3 };
+/* ---- sets of data types ---- */
 
 /** This is a set of data types (bit 1 << dtype), or "same as input i" (DT_AS). */
 typedef uint16_t dtype_set;
@@ -62,40 +46,6 @@ typedef uint16_t dtype_set;
 #define DT_UINT8_INT8_UINT32_INT32 (DT_BIT(Uint8) | DT_BIT(Int8) | DT_BIT(Uint32) | DT_BIT(Int32))
 #define DT_FLOAT32_FLOAT16_INT64_INT32_INT8 (DT_FLOAT32_FLOAT16 | DT_BIT(Int64) | DT_BIT(Int32) | DT_BIT(Int8))
 #define DT_FLOAT32_FLOAT16_INT32_UINT32_INT64_UINT64 (DT_FLOAT32_FLOAT16 | DT_INT32_UINT32_INT64 | DT_BIT(Uint64))
-
-/** Returns whether a data type is a float. */
-static inline bool dtype_is_float(dtype t)
-{
-    return t == WNNOperandDataType_Float32 || t == WNNOperandDataType_Float16 || t == DTYPE_BFLOAT16 || t == DTYPE_FLOAT64;
-}
-
-/** Returns whether elements are narrower than the float32 numbers that are computed with. */
-static inline bool dtype_is_low_precision(dtype t)
-{
-    return t == WNNOperandDataType_Float16 || t == DTYPE_BFLOAT16;
-}
-
-/** Returns whether programs may name the type. */
-static inline bool dtype_is_public(dtype t)
-{
-    return t > WNNOperandDataType_Undefined && (unsigned)t < DTYPE_COUNT;
-}
-
-/** Returns whether a data type is an integer with a sign. */
-static inline bool dtype_is_signed(dtype t)
-{
-    return t == WNNOperandDataType_Int32 || t == WNNOperandDataType_Int64 || t == WNNOperandDataType_Int8;
-}
-
-/** Returns the bytes of an element; 0 for Undefined.  Elements of DTYPE_UINT4 count as one byte, of which two share one:
- * type_bytes knows. */
-size_t dtype_size(dtype t);
-/** Returns the specification's name ("float32"), and "undefined" for what is no type. */
-const char *dtype_name(dtype t);
-/** Returns the textual format's short name ("f32"). */
-const char *dtype_short_name(dtype t);
-/** Returns the type of either name, or Undefined if the name is none. */
-dtype dtype_parse(const char *text, size_t length);
 
 /* ---- positional arguments that are no operands ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Declares the inside of the reference interpreter.  From one node and its operands' bytes it computes the results' bytes and,
+ * Declares the reference interpreter and its inside.  From one node and its operands' bytes it computes the results' bytes and,
  * if wanted, error bounds.  Read docs/semantics.md for what is computed, then this file, then interpret.c (driver) and one of
  * the families.
  *
@@ -18,6 +18,16 @@
 #include <math.h>
 
 #include "ir/graph/ir.h"
+
+/**
+ * Computes a graph with the reference interpreter, which follows the specification's text and uses neither LLVM nor oneDNN.
+ * inputs and outputs are row-major buffers in the order of g->inputs and g->outputs; inputs that are not reachable may be NULL.
+ * Returns false after an error in *e.
+ */
+bool graph_interpret(struct graph *g, const void *const *inputs, void *const *outputs, struct error *e);
+/** Computes one node from its inputs' bytes, by slot (absent ones are NULL).  Returns false after an error in *e.  Constant
+ * folding and tests use it. */
+bool node_interpret(const struct node *n, const void *const *inputs, void *const *results, struct error *e);
 
 /**
  * Does what graph_interpret does, with an error bound for every element of every output: bounds[i] has room for one double per

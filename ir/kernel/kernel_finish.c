@@ -224,14 +224,11 @@ static bool rebuild_same(struct kernel *k)
  */
 static bool split_shortens_runs(const struct kernel *k, uint32_t var, int64_t factor)
 {
-    /* This is the same on every machine, because a kernel does not depend on one. */
-    const int64_t run = target_facts_everywhere()->loop.run_least;
-
-    if (factor >= run)
+    if (factor >= KERNEL_RUN_LEAST)
         return false;
     for (uint32_t i = 0; i < k->store_count; i++) {
         const int64_t c = kaffine_coefficient(k->stores[i].index, var);
-        if ((c == 1 || c == -1) && k->vars[var].size >= run)
+        if ((c == 1 || c == -1) && k->vars[var].size >= KERNEL_RUN_LEAST)
             return true;
     }
     return false;

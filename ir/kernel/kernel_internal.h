@@ -6,7 +6,8 @@
 #define WEBNN_IR_KERNEL_KERNEL_INTERNAL_H_
 
 #include "ir/kernel/kernel.h"
-#include "ir/target.h"
+#include "ir/kernel/operation_class.h"
+#include "ir/support/align.h"
 
 /** Says which types an operation's operands and result have. */
 enum kop_types {

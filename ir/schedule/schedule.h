@@ -8,10 +8,10 @@
  * and in which order loops are nested, which intermediate values are kept in row buffers, what is prefetched, unrolled and
  * transposed in registers.  A GPU's schedule comes from a function of its own (schedule_gpu.h).
  *
- * schedule_cpu takes a finished kernel, what the processor's instruction set offers and what things cost on it (ir/target.h).
- * It makes a struct schedule.  The emitter (codegen/emit) follows it, schedule_print shows it, and schedule_structure, which is
- * the kernel's structure and everything of the schedule that shapes code, is the key under which code is shared: equal keys
- * mean equal code.
+ * schedule_cpu takes a finished kernel, what the processor's instruction set offers and what things cost on it
+ * (ir/target/target.h). It makes a struct schedule.  The emitter (codegen/emit) follows it, schedule_print shows it, and
+ * schedule_structure, which is the kernel's structure and everything of the schedule that shapes code, is the key under which
+ * code is shared: equal keys mean equal code.
  *
  *   schedule_cpu.c        the vector variable, row buffers, lanes and unrolling, units; all of it put together
  *   schedule_matmul.c     register tiles
@@ -30,10 +30,10 @@
 
 #include "ir/kernel/kernel.h"
 #include "ir/schedule/byte_products.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
-/** These are bounds of what schedules ask for, by which emitters size arrays.  Facts of a machine (ir/target.h) do not exceed
- * them. */
+/** These are bounds of what schedules ask for, by which emitters size arrays.  Facts of a machine (ir/target/target.h) do not
+ * exceed them. */
 enum {
     SCHEDULE_VECTORS_MAX = 32,    /* vectors per iteration: the accumulators of a register tile */
     SCHEDULE_SUM_VECTORS_MAX = 4, /* those of a loop of sums */

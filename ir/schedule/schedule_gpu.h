@@ -2,8 +2,8 @@
 /*
  * Decides how a kernel is computed on a device with work-groups, as schedule_cpu (ir/schedule/schedule.h) does for processors.
  *
- * schedule_gpu takes a finished kernel and facts about the device (ir/target.h).  It makes a struct gpu_schedule, which the
- * printer (codegen/opencl) follows.  There are five shapes:
+ * schedule_gpu takes a finished kernel and facts about the device (ir/target/target.h).  It makes a struct gpu_schedule, which
+ * the printer (codegen/opencl) follows.  There are five shapes:
  *
  *   points   One work-item computes one point of the PARALLEL variables, or as many neighbouring ones as a vector has
  *            lanes, and goes through all REDUCED iterations one after the other.  The last PARALLEL variable is dimension 0 of
@@ -30,7 +30,7 @@
 
 #include "ir/kernel/kernel.h"
 #include "ir/schedule/byte_products.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 /** Names the five shapes, in the order of the list above. */
 enum gpu_shape { GPU_POINTS, GPU_ROWS, GPU_TILES, GPU_STAGES, GPU_BLOCKS };

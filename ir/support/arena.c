@@ -4,8 +4,9 @@
  * double in size, so that a graph of any size costs a logarithmic number of mallocs; a request that is large next to the block
  * size gets a block of its own.
  */
-#include "ir/graph/ir.h"
+#include "ir/support/arena.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

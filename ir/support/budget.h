@@ -19,7 +19,6 @@
 #include "webnn/webnn_types.h"
 
 struct error;
-struct node;
 
 /** The numbers are doubles, so that sums neither wrap nor need checks: amounts up to 2^53 are exact. */
 struct budget {
@@ -48,10 +47,4 @@ void budget_grow_input(struct budget *b, uint64_t bytes);
 bool budget_spend(struct budget *b, const char *what, double operations, double bytes, struct error *e);
 /** Does the same for bytes that are about to be written, which takes operations, too. */
 bool budget_spend_memory(struct budget *b, const char *what, double operations, double bytes, struct error *e);
-/** Charges computing a node with the reference interpreter, its results' memory included; `doing` is a participle. */
-bool budget_spend_node(struct budget *b, const char *doing, const struct node *n, struct error *e);
-
-/** Returns about how many scalar operations the reference interpreter takes to compute a node. */
-double node_operations(const struct node *n);
-
 #endif

@@ -6,8 +6,9 @@
 #include "ir/support/debug.h"
 #include "ir/support/environment.h"
 #include "ir/support/new_file.h"
+#include "ir/support/print_number.h"
 #include "ir/support/suggest.h"
-#include "ir/text/print.h"
+#include "ir/support/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/*
- * Makes errors, which are a status with its message, and escapes text that the user wrote.  Messages are safe to print on a
- * terminal or in a log: names and labels go through escape_text first, because a label may hold line breaks, terminal escapes
- * or direction marks.
- */
-#include "ir/graph/ir.h"
-#include "ir/support/text.h"
+/* Makes errors, which are a status with its message. */
+#include "ir/support/error.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-/* ---- struct error ---- */
+#include "ir/support/text.h"
 
 /* Cuts an incomplete character off the end of a message that vsnprintf had to shorten. */
 static void trim_partial_character(char *message)
@@ -45,158 +42,4 @@ bool error_set(struct error *e, WNNStatus status, const char *format, ...)
 bool error_out_of_memory(struct error *e)
 {
     return error_set(e, WNNStatus_UnknownError, "out of memory");
-}
-
-/* ---- text ---- */
-
-size_t utf8_decode(const char *text, size_t length, uint32_t *code)
-{
-    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *s = (const unsigned char *)text;
-
-    if (length == 0)
-        return 0;
-    if (s[0] < 0x80) {
-        *code = s[0];
-        return 1;
-    }
-
-    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4 || length < n)
-        return 0;
-    uint32_t c = s[0] & (0xFFu >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3F);
-    }
-    if (c < smallest[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-        return 0;
-    *code = c;
-    return n;
-}
-
-size_t utf8_encode(char out[4], uint32_t code)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xC0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3F));
-        return 2;
-    }
-    if (code >= 0xD800 && code <= 0xDFFF)
-        return 0;
-    if (code < 0x10000) {
-        out[0] = (char)(0xE0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
-        out[2] = (char)(0x80 | (code & 0x3F));
-        return 3;
-    }
-    if (code > 0x10FFFF)
-        return 0;
-    out[0] = (char)(0xF0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
-    out[3] = (char)(0x80 | (code & 0x3F));
-    return 4;
-}
-
-bool text_is_deceptive(uint32_t c)
-{
-    static const struct {
-        uint32_t first, last;
-    } ranges[] = {
-        {0x0000, 0x001F},   /* C0 controls */
-        {0x007F, 0x009F},   /* delete, C1 controls */
-        {0x00AD, 0x00AD},   /* soft hyphen */
-        {0x034F, 0x034F},   /* combining grapheme joiner */
-        {0x061C, 0x061C},   /* Arabic letter mark */
-        {0x115F, 0x1160},   /* Hangul fillers */
-        {0x17B4, 0x17B5},   /* invisible Khmer vowels */
-        {0x180B, 0x180F},   /* Mongolian selectors and vowel separator */
-        {0x200B, 0x200F},   /* zero width, direction marks */
-        {0x2028, 0x202E},   /* line and paragraph separator, embeddings and overrides */
-        {0x2060, 0x206F},   /* word joiner, invisible operators, isolates */
-        {0x3164, 0x3164},   /* Hangul filler */
-        {0xFEFF, 0xFEFF},   /* byte order mark */
-        {0xFFA0, 0xFFA0},   /* halfwidth Hangul filler */
-        {0xFFF0, 0xFFFB},   /* interlinear annotation */
-        {0x1BCA0, 0x1BCA3}, /* shorthand format controls */
-        {0x1D173, 0x1D17A}, /* musical format controls */
-        {0xE0000, 0xE0FFF}, /* tags and supplementary selectors */
-    };
-
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i].first && c <= ranges[i].last)
-            return true;
-    return false;
-}
-
-size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text, size_t length, bool quote)
-{
-    uint32_t code;
-    size_t n = utf8_decode(text, length, &code);
-
-    if (n == 0) {
-        *written = (size_t)snprintf(out, ESCAPE_MAX, "\\x%02x", (unsigned char)text[0]);
-        return 1;
-    }
-    if (text_is_deceptive(code)) {
-        *written = (size_t)snprintf(out, ESCAPE_MAX, "\\u{%x}", (unsigned)code);
-        return n;
-    }
-    *written = 0;
-    if (code == '\\' || (quote && code == '"'))
-        out[(*written)++] = '\\';
-    memcpy(out + *written, text, n);
-    *written += n;
-    return n;
-}
-
-void text_print_safely(FILE *out, const char *text)
-{
-    for (size_t length = strlen(text), at = 0; at < length;) {
-        char piece[ESCAPE_MAX];
-        size_t written;
-
-        if (text[at] == '\n' || text[at] == '\\') {
-            fputc(text[at++], out);
-            continue;
-        }
-        at += escape_character(piece, &written, text + at, length - at, false);
-        fwrite(piece, 1, written, out);
-    }
-}
-
-const char *escape_text(char *buf, size_t size, const char *text, size_t length)
-{
-    static const char more[] = "...";
-    size_t used = 0, fits = 0; /* fits: where "..." would still fit behind */
-
-    if (size == 0)
-        return buf;
-    for (size_t at = 0; at < length;) {
-        char piece[ESCAPE_MAX];
-        size_t written;
-
-        at += escape_character(piece, &written, text + at, length - at, false);
-        if (used + written >= size) {
-            /* The message was shortened: this marks it, if the buffer is large enough for the mark. */
-            used = fits;
-            if (used + sizeof more <= size) {
-                memcpy(buf + used, more, sizeof more - 1);
-                used += sizeof more - 1;
-            }
-            break;
-        }
-        memcpy(buf + used, piece, written);
-        used += written;
-        if (used + sizeof more <= size)
-            fits = used;
-    }
-    buf[used] = '\0';
-    return buf;
 }

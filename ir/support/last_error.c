@@ -4,9 +4,11 @@
  * ir/support/error.c, because there may be one such message only, while readers of files, outside the library, have a copy of
  * the lexer and what it needs.
  */
-#include "ir/graph/ir.h"
+#include "ir/support/error.h"
 
 #include <string.h>
+
+#include "webnn/webnn.h"
 
 char const *wnnStatusGetName(WNNStatus status)
 {

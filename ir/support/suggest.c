@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "ir/graph/ir.h"
+#include "ir/support/text.h"
 
 enum { NAME_MAX_BYTES = 64 };
 

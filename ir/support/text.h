@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+/** Returns whether text of that length is name. */
+static inline bool text_is(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
 
 /** Returns the number of bytes (1 to 4) of the well-formed character at text, with its code point in *code, or 0 if the bytes
  * are not UTF-8. */
@@ -30,5 +37,8 @@ enum { ESCAPE_MAX = 16 };
  * says that the double quote is escaped, too.
  */
 size_t escape_character(char out[ESCAPE_MAX], size_t *written, const char *text, size_t length, bool quote);
+
+/** Writes text escaped (control, bidirectional and other invisible characters as \u{...}) to buf; returns buf. */
+const char *escape_text(char *buf, size_t size, const char *text, size_t length);
 
 #endif

@@ -4,8 +4,10 @@
  * Times count from the opening of the trace.
  */
 #include "ir/support/trace.h"
+#include "ir/support/arena.h"
 #include "ir/support/json.h"
 #include "ir/support/new_file.h"
+#include "ir/support/text.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "ir/support/clock.h"
-#include "ir/graph/ir.h"
+#include "ir/support/error.h"
 
 enum { TRACE_SPANS_MAX = 1 << 22 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Holds a graph as a file says it: in `.webnn` text (parse.c), or in its JSON twin (frontend/text/json_graph.c).  The
- * compiler's own graphs (graph_parse.c) and builder calls (frontend/text/build.c) are made of it.
+ * Holds a graph as a file says it: in `.webnn` text (parse.c), or in its JSON twin (frontend/readers/text/json_graph.c).  The
+ * compiler's own graphs (graph_parse.c) and builder calls (frontend/readers/text/build.c) are made of it.
  *
  * Everything lies in the document's arena.  Nothing here has been checked against an operator: names are not looked up and
  * arguments have the kind that they were written in.  Every piece knows its place in the file, for messages.
@@ -10,6 +10,8 @@
 #define WEBNN_IR_TEXT_DOCUMENT_H_
 
 #include "ir/support/name_map.h"
+#include "ir/support/number.h"
+#include "ir/support/text.h"
 #include "ir/text/lex.h"
 
 enum {

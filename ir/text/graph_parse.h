@@ -4,6 +4,7 @@
 #define WEBNN_IR_TEXT_GRAPH_PARSE_H_
 
 #include "ir/text/document.h"
+#include "ir/text/text.h"
 
 struct graph_parser {
     struct document d;

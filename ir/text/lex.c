@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/text/print.h"
+#include "ir/support/print_number.h"
 #include "ir/support/text.h"
 
 /* ---- errors ---- */

@@ -5,7 +5,8 @@
 #ifndef WEBNN_IR_TEXT_LEX_H_
 #define WEBNN_IR_TEXT_LEX_H_
 
-#include "ir/graph/ir.h"
+#include "ir/support/arena.h"
+#include "ir/support/error.h"
 
 enum token_kind {
     TOKEN_END,

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "passes/storage/compact_weights.h"
+#include "passes/weights/compact_weights.h"
 
 /* Says what is known of the bytes of a value, by value->index. */
 struct bytes_info {

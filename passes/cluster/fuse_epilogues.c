@@ -11,7 +11,7 @@
  *
  * The pass runs once over the nodes; every node joins at most one cluster.
  */
-#include "passes/storage/compact_weights.h"
+#include "passes/weights/compact_weights.h"
 
 enum {
     EPILOGUE_MAX = 16,    /* more than any library's list of post-operations */

@@ -15,7 +15,7 @@
  * A dequantization that others read, too, gets a copy that is the cluster's own: inside it costs nothing.  Then, as in
  * pass_fuse_epilogues, nothing but the last node's result leaves a cluster, and clusters cannot form cycles.
  */
-#include "passes/storage/compact_weights.h"
+#include "passes/weights/compact_weights.h"
 
 enum { NODES_MAX = 16, OPERANDS = 2 };
 

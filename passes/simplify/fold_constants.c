@@ -17,7 +17,9 @@
  */
 #include <string.h>
 
-#include "passes/storage/compact_weights.h"
+#include "ir/graph/node_operations.h"
+#include "ir/interpret/interpret.h"
+#include "passes/weights/compact_weights.h"
 
 enum { FOLD_FREE_BYTES = 1 << 12, FOLD_GROWTH = 8 };
 static const double FOLD_WORK = 1 << 30;

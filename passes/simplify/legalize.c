@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "passes/storage/compact_weights.h"
+#include "passes/weights/compact_weights.h"
 
 static bool takes(const struct target *t, const struct node *n)
 {

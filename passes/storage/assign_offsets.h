@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ir/graph/ir.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 /** This is a block of memory. */
 struct storage_block {

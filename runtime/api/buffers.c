@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "ir/support/text.h"
+
 /* So many buffers are compared pair by pair. */
 enum { BUFFERS_FEW = 32 };
 

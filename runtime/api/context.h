@@ -3,7 +3,7 @@
  * This header declares the objects behind WNNContext, WNNTensor, WNNGraph and WNNFuture, and what the runtime's files share
  * about them.
  *
- * The public calls become work on the context's timeline (runtime/api/timeline.h) and on its engine (runtime/engine.h).
+ * The public calls become work on the context's timeline (runtime/api/timeline.h) and on its engine (runtime/engine/engine.h).
  *
  * Ownership
  * - Tensors, graphs, builders and queued tasks hold a reference on their context.  When the last one goes, nothing is queued
@@ -27,7 +27,7 @@
 
 #include "ir/support/debug.h"
 #include "ir/graph/ir.h"
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/program/serialized.h"
 #include "runtime/api/timeline.h"
 

@@ -7,6 +7,7 @@
 #include "runtime/api/context.h"
 #include "runtime/api/buffers.h"
 #include "ir/support/clock.h"
+#include "ir/support/text.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/memory_limit.h"
 

@@ -9,8 +9,8 @@
 #include "ir/support/environment.h"
 #include "ir/support/text.h"
 #include "runtime/api/context.h"
-#include "runtime/cpu/engine_cpu.h"
-#include "runtime/opencl/engine_opencl.h"
+#include "runtime/engine/cpu/engine_cpu.h"
+#include "runtime/engine/opencl/engine_opencl.h"
 
 enum { DEVICE_BYTES = 128, CACHE_BYTES = 4096 };
 

@@ -5,7 +5,7 @@
 #ifndef WEBNN_RUNTIME_API_ENGINE_CHOICE_H_
 #define WEBNN_RUNTIME_API_ENGINE_CHOICE_H_
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "webnn/webnn.h"
 
 /**

@@ -15,6 +15,7 @@
 
 #include "ir/support/clock.h"
 #include "ir/support/new_file.h"
+#include "ir/support/text.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 

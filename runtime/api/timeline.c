@@ -27,7 +27,7 @@
 
 #include "ir/support/clock.h"
 #include "ir/support/environment.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 enum { SPIN_LOOKS = 32 /* between two looks at the clock */ };
 

@@ -22,6 +22,7 @@
 
 #include "ir/graph/constant_pool.h"
 #include "ir/support/clock.h"
+#include "ir/support/text.h"
 #include "passes/passes.h"
 #include "runtime/compile/compile_loop.h"
 

@@ -3,7 +3,7 @@
 #ifndef WEBNN_RUNTIME_COMPILE_COMPILE_H_
 #define WEBNN_RUNTIME_COMPILE_COMPILE_H_
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 /** Holds the milliseconds that each stage took, for the time-passes switch. */
 struct compile_times {

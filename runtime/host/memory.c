@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 /* Below this, malloc is cheaper than a mapping and no huge page would fit. */
 #define MEMORY_MAP_BYTES ((size_t)4 << 20)

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 struct invocation;
 

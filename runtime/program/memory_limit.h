@@ -6,7 +6,7 @@
 #ifndef WEBNN_RUNTIME_PROGRAM_MEMORY_LIMIT_H_
 #define WEBNN_RUNTIME_PROGRAM_MEMORY_LIMIT_H_
 
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 /** Counts bytes that are about to be taken.  Returns false after an UnknownError in *e, with nothing counted, beyond the limit.
  */

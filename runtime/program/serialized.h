@@ -17,7 +17,7 @@
 #define WEBNN_RUNTIME_PROGRAM_SERIALIZED_H_
 
 #include "codegen/emit/kernel_abi.h"
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 
 /**
  * These belong to the form itself, hence they are the same on every machine: the version, and at which bytes data and sections

@@ -2,6 +2,7 @@
 /* Reads what serialized programs begin with: the header, and which engine they are for. */
 #include <string.h>
 
+#include "ir/support/text.h"
 #include "runtime/program/serialized_format.h"
 #include "runtime/program/serialized_stream.h"
 

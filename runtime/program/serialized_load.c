@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/support/clock.h"
+#include "ir/support/text.h"
 #include "runtime/host/threads.h"
 #include "runtime/program/serialized_format.h"
 #include "runtime/program/serialized_stream.h"

@@ -2,8 +2,8 @@
 /*
  * Implements libwebnn_rt (webnn/webnn_rt.h), which runs programs of compiled objects.
  *
- * A serialized program and a table of kernels become an executable of the CPU (runtime/cpu/cpu_executable.h) with oneDNN's
- * primitives.  It is an engine of the fewest functions, which loads and runs and knows no compiler.  The switches of
+ * A serialized program and a table of kernels become an executable of the CPU (runtime/engine/cpu/cpu_executable.h) with
+ * oneDNN's primitives.  It is an engine of the fewest functions, which loads and runs and knows no compiler.  The switches of
  * WEBNN_DEBUG that concern running (profile, isa) hold here, too.
  */
 #define _GNU_SOURCE
@@ -19,8 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ir/support/text.h"
 #include "runtime/program/serialized.h"
-#include "runtime/cpu/cpu_executable.h"
+#include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"
 #include "runtime/host/threads.h"
 #include "webnn/webnn_object.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/model/model.h"
+#include "frontend/readers/model.h"
 
 #define ADVICE " are spent; a larger budget allows it (the budget of WNNContextOptions, or --budget)"
 

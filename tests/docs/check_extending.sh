@@ -98,11 +98,11 @@ check passes/simplify/merge_relus.c -Wmissing-prototypes
 check passes/pipeline.c
 
 # An engine, with declarations of what the page leaves to its author.
-mkdir -p "$work/runtime/made_up"
+mkdir -p "$work/runtime/engine/made_up"
 {
     cat <<'PRELUDE'
 #include <stdlib.h>
-#include "runtime/engine.h"
+#include "runtime/engine/engine.h"
 #include "runtime/program/executable.h"
 #include "runtime/program/invocation.h"
 struct made_up_code;
@@ -126,8 +126,8 @@ PRELUDE
         cat "$example"
     done
     echo 'const struct engine_functions *made_up = &made_up_functions;'
-} >"$work/runtime/made_up/engine_made_up.c"
-check runtime/made_up/engine_made_up.c
+} >"$work/runtime/engine/made_up/engine_made_up.c"
+check runtime/engine/made_up/engine_made_up.c
 
 for block in "$work"/block_*; do
     [ ! -e "$block" ] || fail "no check uses this example: $(cat "$block")"

@@ -3,14 +3,14 @@
  * docs-onnx CASES FILE [--write]
  *
  * docs/onnx.md from the ONNX reader's operator tables and from CASES, the list of ONNX node tests that are not expected to pass
- * (tests/onnx/refused.txt, which the tests onnx-* hold to be exact).  With --write FILE is written, else it must be exactly
- * that. Fails, too, if a row of the tables can never be reached, or says nothing about what it refuses.
+ * (tests/readers/onnx/refused.txt, which the tests onnx-* hold to be exact).  With --write FILE is written, else it must be
+ * exactly that. Fails, too, if a row of the tables can never be reached, or says nothing about what it refuses.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/onnx/onnx.h"
+#include "frontend/readers/onnx/onnx.h"
 #include "page.h"
 
 enum { ROWS_MAX = 1024 };
@@ -136,9 +136,11 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
     fprintf(
         out,
         "# ONNX operators\n\n"
-        "This page says what the ONNX reader (`frontend/onnx/`, `docs/readers.md`) makes of ONNX's operators, up to version %d "
+        "This page says what the ONNX reader (`frontend/readers/onnx/`, `docs/readers.md`) makes of ONNX's operators, up to "
+        "version %d "
         "of\n"
-        "the operator set.  `docs-onnx --write` writes it from the reader's tables and `tests/onnx/refused.txt`; the test\n"
+        "the operator set.  `docs-onnx --write` writes it from the reader's tables and `tests/readers/onnx/refused.txt`; the "
+        "test\n"
         "`docs-onnx` fails if this file is not exactly that.\n\n"
         "Whatever an operator's inputs decide about shapes must be constant: initializers, results of constants, or inputs "
         "given\n"

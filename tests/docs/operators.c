@@ -327,8 +327,8 @@ static void put_operator(FILE *out, enum op op)
     fputs(" |\n", out);
 }
 
-/* passes/cluster/fuse_quantized.c and runtime/onednn/onednn_quantize.c decide; tests/runtime/onednn/test_library_quantized.c
- * holds both to this. */
+/* passes/cluster/fuse_quantized.c and runtime/engine/onednn/onednn_quantize.c decide;
+ * tests/runtime/engine/onednn/test_library_quantized.c holds both to this. */
 static void put_integers(FILE *out)
 {
     fputs(

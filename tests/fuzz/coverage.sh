@@ -29,5 +29,5 @@ objects+=(-object "$build/bin/generated-models")
 
 "$tools/llvm-profdata" merge -sparse -o "$profiles/all.profdata" "$profiles"/*.profraw
 "$tools/llvm-cov" report "${objects[@]:1}" -instr-profile "$profiles/all.profdata" --show-region-summary=false \
-    --show-branch-summary=false "$source"/frontend/{io,model,onnx,text} "$source"/frontend/load.c "$source"/runtime/serialized_load.c \
-    "$source"/runtime/rt "$source"/runtime/save.c "$source"/ir/parse*.c "$source"/ir/lex.c "$source"/examples/support/wav.c
+    --show-branch-summary=false "$source"/frontend/readers "$source"/frontend/load "$source"/runtime/program \
+    "$source"/runtime/rt "$source"/ir/text "$source"/examples/support/wav.c

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "frontend/builder/builder.h"
-#include "frontend/text/write.h"
-#include "text/compare.h"
+#include "frontend/readers/text/write.h"
+#include "readers/text/compare.h"
 
 static const char *corpus;
 static unsigned seed_count;

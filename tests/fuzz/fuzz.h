@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frontend/model/describe.h"
+#include "frontend/readers/describe.h"
 
 /** Called once: fuzz_seed for each. */
 void fuzz_seeds(void);
@@ -32,7 +32,7 @@ typedef bool (*fuzz_reader)(WNNContext context, const char *path, const char *by
  */
 void fuzz_model(fuzz_reader reader, const uint8_t *bytes, size_t length);
 
-/** Describes a model in memory, as the readers' functions of frontend/model/describe.h do. */
+/** Describes a model in memory, as the readers' functions of frontend/readers/describe.h do. */
 typedef bool (*fuzz_describer)(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
 /** Describes a model: there is a description, or a message and nothing else. */
 void fuzz_description(fuzz_describer describe, const uint8_t *bytes, size_t length);

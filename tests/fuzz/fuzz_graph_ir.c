@@ -6,6 +6,7 @@
 
 #include "fuzz/fuzz.h"
 #include "ir/graph/ir.h"
+#include "ir/text/text.h"
 
 void fuzz_seeds(void)
 {

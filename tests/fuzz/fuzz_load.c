@@ -10,7 +10,7 @@
 
 #include "fuzz/serialized.h"
 #include "runtime/api/context.h"
-#include "runtime/cpu/cpu_executable.h"
+#include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"
 
 /* What is run costs no more than this. */

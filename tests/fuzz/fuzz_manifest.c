@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/manifest.h"
+#include "frontend/readers/files/manifest.h"
 #include "fuzz/fuzz.h"
 
 #define X "{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1, 2]}"

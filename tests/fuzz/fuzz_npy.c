@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/npy.h"
+#include "frontend/readers/files/npy.h"
 #include "fuzz/fuzz.h"
 
 void fuzz_seeds(void)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
-#include "frontend/io/npz.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npz.h"
 #include "fuzz/fuzz.h"
 
 #include <zlib.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/picture.h"
 #include "fuzz/fuzz.h"
 
 #include <zlib.h>

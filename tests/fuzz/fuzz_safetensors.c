@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/text/weights.h"
+#include "frontend/readers/text/weights.h"
 #include "fuzz/fuzz.h"
 
 void fuzz_seeds(void)

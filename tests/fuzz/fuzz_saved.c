@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "fuzz/serialized.h"
 
 static const char *const models[] = {

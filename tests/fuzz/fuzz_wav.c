@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "examples/support/wav.h"
-#include "frontend/io/file.h"
+#include "frontend/readers/files/file.h"
 #include "fuzz/fuzz.h"
 
 enum { RATE = 16000 };

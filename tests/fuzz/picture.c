@@ -2,7 +2,7 @@
 /* What both targets for pictures do. */
 #include <stdlib.h>
 
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/picture.h"
 #include "fuzz/fuzz.h"
 
 /* Larger pictures are read, but not resized. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "ir/text/text.h"
 #include "runtime/compile/compile.h"
 #include "runtime/api/context.h"
 

@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "frontend/onnx/onnx.h"
+#include "frontend/readers/onnx/onnx.h"
 
 /* ---- models ---- */
 

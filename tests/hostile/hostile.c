@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "frontend/builder/builder.h"
-#include "frontend/io/npz.h"
-#include "frontend/model/model.h"
+#include "frontend/readers/files/npz.h"
+#include "frontend/readers/model.h"
 #include "random/random.h"
 #include "support/model_compute.h"
 

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <glob.h>
 
+#include "ir/text/text.h"
 #include "passes/pass_support.h"
 
 enum { TEXT_MAX = 1 << 20, ROUNDS = 3 };

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/text/text.h"
 #include "random.h"
 
 static bool fail(char report[CHECK_REPORT], const char *format, ...) PRINTF_LIKE(2, 3);

@@ -7,8 +7,8 @@
 #include "webnn/webnn_call.h"
 #include "random.h"
 #include "runtime/api/context.h"
-#include "runtime/cpu/engine_cpu.h"
-#include "runtime/null/engine_null.h"
+#include "runtime/engine/cpu/engine_cpu.h"
+#include "runtime/engine/null/engine_null.h"
 
 static void error_add(struct error *e, WNNStatus status, const char *what)
 {

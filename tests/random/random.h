@@ -103,7 +103,7 @@ struct variant {
 
 /**
  * name is a comma-separated list of debug switches, threads=N, deterministic (one to four threads give the same bits), and
- * engine=null (runtime/null) or engine=gpu (an OpenCL device);
+ * engine=null (runtime/engine/null) or engine=gpu (an OpenCL device);
  * "default" for none.
  */
 void variant_init(struct variant *v, const char *name);

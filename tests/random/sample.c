@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Samples: a graph, its inputs' data, and every value as the interpreter computes it; copies with one change. */
+#include "ir/text/text.h"
 #include "random.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ir/text/text.h"
 #include "random.h"
 
 /* Inputs are filled with `numbers`, again and again; the rest is computed. */

@@ -87,51 +87,59 @@ grep -q '(\*expr_value)(' codegen/emit/emitter.h ||
 
 # ------------------------------------------------------------------------------------------------ includes
 
-# Headers of LLVM are included in codegen only, those of oneDNN in runtime/onednn only.
+# Headers of LLVM are included in codegen only, and not by its printer of OpenCL C; those of oneDNN in runtime/engine/onednn only.
 found=$(code ir passes codegen runtime frontend include tests bench examples | grep -v '^codegen/' | xargs grep -l '^#include *<llvm')
 [ -n "$found" ] && fail "Headers of LLVM are included outside of codegen: $found"
-found=$(code ir passes codegen runtime frontend include examples | grep -v '^runtime/onednn/' | xargs grep -lE '^#include *[<"](oneapi/)?dnnl')
-[ -n "$found" ] && fail "Headers of oneDNN are included outside of runtime/onednn: $found"
-
-# Which top-level folders each may include.  passes and codegen do not know each other.
-may_include() {
-    case $1 in
-    include) echo "webnn" ;;
-    ir) echo "webnn ir" ;;
-    passes) echo "webnn ir passes" ;;
-    codegen) echo "webnn ir codegen" ;;
-    runtime) echo "webnn ir passes codegen runtime" ;;
-    frontend) echo "webnn ir passes codegen runtime frontend" ;;
-    esac
-}
-for folder in include ir passes codegen runtime frontend; do
-    code $folder | xargs grep -H '^#include "[a-z_]*/' | awk -v folder=$folder -v allowed=" $(may_include $folder) " '{
-        file = $0; sub(/:.*/, "", file)
-        to = $0; sub(/[^"]*"/, "", to); sub(/\/.*/, "", to)
-        if (!index(allowed, " " to " ")) print file " includes headers of " to ", which " folder " may not."
-    }' | sort -u
-done >"$scratch/upward"
-[ -s "$scratch/upward" ] && fail "$(cat "$scratch/upward")"
-
-# Inside of codegen: the emitter knows no machine and no JIT, the printer of OpenCL C no LLVM.
-may_include_codegen() {
-    case $1 in
-    emit) echo "emit" ;;
-    llvm) echo "emit llvm codegen.h" ;;
-    object) echo "emit llvm object codegen.h" ;;
-    opencl) echo "opencl" ;;
-    esac
-}
-for folder in emit llvm object opencl; do
-    code codegen/$folder | xargs grep -H '^#include "codegen/' | awk -v folder=$folder -v allowed=" $(may_include_codegen $folder) " '{
-        file = $0; sub(/:.*/, "", file)
-        to = $0; sub(/[^"]*"codegen\//, "", to); sub(/[\/"].*/, "", to)
-        if (!index(allowed, " " to " ")) print file " includes headers of codegen/" to ", which codegen/" folder " may not."
-    }' | sort -u
-done >"$scratch/upward"
-[ -s "$scratch/upward" ] && fail "$(cat "$scratch/upward")"
 found=$(code codegen/opencl | xargs grep -l '^#include *<llvm')
 [ -n "$found" ] && fail "Headers of LLVM are included in codegen/opencl: $found"
+found=$(code ir passes codegen runtime frontend include examples | grep -v '^runtime/engine/onednn/' |
+    xargs grep -lE '^#include *[<"](oneapi/)?dnnl')
+[ -n "$found" ] && fail "Headers of oneDNN are included outside of runtime/engine/onednn: $found"
+
+# What each folder may include: FOLDER, then folders and headers, those below included.  The longest FOLDER counts.
+cat >"$scratch/rules" <<'RULES'
+include                 webnn
+ir                      webnn ir
+ir/support              webnn ir/support
+ir/graph                webnn ir/support ir/graph ir/text
+ir/text                 webnn ir/support ir/graph ir/text
+ir/interpret            webnn ir/support ir/graph ir/interpret
+ir/kernel               webnn ir/support ir/graph ir/kernel
+ir/expansion            webnn ir/support ir/graph ir/kernel ir/expansion
+ir/target               webnn ir/support ir/graph ir/kernel ir/target
+ir/schedule             webnn ir/support ir/graph ir/kernel ir/target ir/schedule
+passes                  webnn ir passes
+codegen                 webnn ir codegen
+codegen/emit            webnn ir codegen/emit
+codegen/llvm            webnn ir codegen/codegen.h codegen/emit codegen/llvm
+codegen/object          webnn ir codegen/codegen.h codegen/emit codegen/llvm codegen/object
+codegen/opencl          webnn ir codegen/opencl
+runtime/host            webnn ir runtime/host
+runtime/program         webnn ir codegen/emit/kernel_abi.h runtime/host runtime/engine/engine.h runtime/program
+runtime/engine          webnn ir runtime/engine/library_info.h
+runtime/engine/onednn   webnn ir runtime/host runtime/program runtime/engine/engine.h runtime/engine/library_info.h runtime/engine/onednn
+runtime/engine/cpu      webnn ir codegen runtime/host runtime/program runtime/engine/engine.h runtime/engine/onednn runtime/engine/cpu
+runtime/engine/opencl   webnn ir codegen/opencl runtime/host runtime/program runtime/engine/engine.h runtime/engine/onednn runtime/engine/opencl
+runtime/engine/null     webnn ir codegen runtime/host runtime/program runtime/engine/engine.h runtime/engine/null
+runtime/compile         webnn ir passes runtime/engine/engine.h runtime/compile
+runtime/api             webnn ir runtime/host runtime/program runtime/engine/engine.h runtime/engine/cpu/engine_cpu.h runtime/engine/opencl/engine_opencl.h runtime/compile runtime/api
+runtime/rt              webnn ir runtime/host runtime/program runtime/engine/onednn runtime/engine/cpu
+frontend                webnn ir passes codegen runtime frontend
+frontend/builder        webnn ir runtime/api frontend/builder
+frontend/load           webnn ir runtime/host runtime/api frontend/load
+frontend/readers        webnn ir frontend/readers frontend/builder/builder.h
+RULES
+code include ir passes codegen runtime frontend | xargs grep -H '^#include "[a-z_]*/' | awk '
+FILENAME == ARGV[1] { rule[$1] = $0; next }
+{
+    file = $0; sub(/:.*/, "", file)
+    to = $0; sub(/[^"]*"/, "", to); sub(/".*/, "", to)
+    for (folder = file; !(folder in rule); ) if (!sub(/\/[^\/]*$/, "", folder)) break
+    count = split(rule[folder], allowed, " ")
+    for (i = 2; i <= count; i++) if (index(to "/", allowed[i] "/") == 1) next
+    print file " includes " to ", which " folder " may not."
+}' "$scratch/rules" - >"$scratch/upward"
+[ -s "$scratch/upward" ] && fail "$(cat "$scratch/upward")"
 
 # ------------------------------------------------------------------------------------------------ sizes
 

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "ir/graph/ir.h"
+#include "ir/text/text.h"
 
 #define GRAPHS_UNUSED __attribute__((unused))
 

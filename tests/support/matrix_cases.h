@@ -6,7 +6,7 @@
 #ifndef WEBNN_TESTS_SUPPORT_MATRIX_CASES_H_
 #define WEBNN_TESTS_SUPPORT_MATRIX_CASES_H_
 
-#include "ir/target.h"
+#include "ir/target/target.h"
 #include "support/graphs.h"
 
 /** A graph whose only contraction is tried by matrix instructions, in a form and in all forms that are `step` further on (0: in

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/model/model.h"
+#include "frontend/readers/model.h"
 #include "random/random.h"
 
 /** Returns whether the graph has an input of that name; an input that no output depends on is none. */

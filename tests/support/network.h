@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/io/manifest.h"
+#include "frontend/readers/files/manifest.h"
 #include "support/shared.h"
 
 /** Holds a network that is built. */

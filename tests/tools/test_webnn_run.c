@@ -5,7 +5,7 @@
 #include <cjson/cJSON.h>
 #include <jpeglib.h>
 
-#include "frontend/io/npz.h"
+#include "frontend/readers/files/npz.h"
 #include "support/close.h"
 
 #define F32 WNNOperandDataType_Float32

@@ -17,9 +17,9 @@
 
 #include <cmocka.h>
 
-#include "frontend/io/file.h"
-#include "frontend/io/npy.h"
-#include "frontend/io/picture.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npy.h"
+#include "frontend/readers/files/picture.h"
 #include "support/shared.h"
 
 /** A folder of this test's own; the working directory while it runs. */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/io/file.h"
-#include "frontend/io/npy.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npy.h"
 
 static const char *folder;
 

@@ -15,6 +15,7 @@
 
 #include "codegen/object/object.h"
 #include "frontend/tools/webnnc.h"
+#include "ir/text/text.h"
 #include "random.h"
 #include "runtime/api/context.h"
 

@@ -13,6 +13,7 @@
  */
 #include "conformance.h"
 #include "../support/shared.h"
+#include "ir/text/text.h"
 
 #include <inttypes.h>
 #include <math.h>

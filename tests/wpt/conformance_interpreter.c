@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conformance.h"
+#include "ir/interpret/interpret.h"
 
 /** Names of the values made so far. */
 struct names {

@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "ir/text/text.h"
 #include "runtime/api/context.h"
 #include "runtime/program/serialized_format.h"
 #include "runtime/api/runtime.h"

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "ir/text/text.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"
 #include "support/failing_allocator.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "ir/graph/constant_pool.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 enum { BYTES = CONSTANT_POOL_BYTES_LEAST };
 

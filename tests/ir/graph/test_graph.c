@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ir/graph/infer.h"
+#include "ir/text/text.h"
 
 /* ---- allocations that fail on demand ---- */
 

@@ -3,6 +3,7 @@
  * The reference interpreter's choices (docs/semantics.md), each as a small graph of constants that holds the expected tensor,
  * too. The published conformance cases (wpt-interpreter-...) cover the operators' formulas; here is what they leave out.
  */
+#include "ir/interpret/interpret.h"
 #include "support/graphs.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the parser refuses, where and with which words; and that no text, however mangled, does any harm. */
+#include "ir/text/text.h"
 #include "support/graphs.h"
 
 #define GRAPH(body) "webnn_graph \"t\" v1 {\n" body "\n}"

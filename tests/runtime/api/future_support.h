@@ -6,7 +6,7 @@
 #ifndef WEBNN_TESTS_RUNTIME_API_FUTURE_SUPPORT_H_
 #define WEBNN_TESTS_RUNTIME_API_FUTURE_SUPPORT_H_
 
-#include "runtime/fake_engine.h"
+#include "runtime/engine/fake_engine.h"
 
 static const float values[4] = {1, 2, 3, 4};
 

@@ -8,6 +8,7 @@
  */
 #include <pthread.h>
 
+#include "ir/interpret/interpret.h"
 #include "runtime/compile/compile.h"
 #include "runtime/api/context.h"
 #include "runtime/api/runtime.h"

@@ -5,7 +5,7 @@
  */
 #include <time.h>
 
-#include "runtime/fake_engine.h"
+#include "runtime/engine/fake_engine.h"
 
 static const float values[4] = {1, 2, 3, 4};
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/cpu/cpu_executable.h"
+#include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"
 #include "support/schedules.h"
 

@@ -7,7 +7,7 @@
 
 #include "ir/interpret/interpret.h"
 #include "runtime/compile/compile.h"
-#include "runtime/cpu/engine_cpu.h"
+#include "runtime/engine/cpu/engine_cpu.h"
 #include "support/graphs.h"
 #include "support/recurrent_cases.h"
 

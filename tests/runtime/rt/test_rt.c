@@ -17,7 +17,7 @@
 
 #include "codegen/codegen.h"
 #include "runtime/compile/compile.h"
-#include "runtime/cpu/engine_cpu.h"
+#include "runtime/engine/cpu/engine_cpu.h"
 #include "runtime/program/serialized_format.h"
 #include "support/graphs.h"
 #include "webnn/webnn_object.h"

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Describes a model without building it: its inputs and outputs as the file declares them, the dimensions that it leaves open,
+ * and what it says about itself.  No weights are read and no context is needed.
+ */
+#ifndef WEBNN_FRONTEND_READERS_DESCRIBE_H_
+#define WEBNN_FRONTEND_READERS_DESCRIBE_H_
+
+#include "frontend/readers/model.h"
+#include "ir/support/arena.h"
+#include "ir/support/name_map.h"
+#include "webnn/webnn_model.h"
+
+/** Describes a model.  One of zeros is empty; everything in it lies in its memory. */
+struct model_description {
+    struct arena memory;
+    const char *format; /* "onnx", "webnn", "json" or "manifest" */
+    const char *name;   /* "" if the file names none */
+    size_t input_count, output_count, free_count, metadata_count;
+    WNNModelDeclaration *inputs, *outputs;
+    WNNModelFreeDimension *free;
+    WNNModelMetadata *metadata;
+    size_t file_count;                           /* files of weights that the model names */
+    const char **files;                          /* their paths */
+    struct name_map free_by_name, files_by_path; /* while it is filled in */
+};
+
+/**
+ * Describes a file or a folder.  Returns false if that fails; then *message says why (malloc'ed, the caller frees it; NULL if
+ * memory ran out), and *description is empty.  model_description_free frees what it holds.
+ */
+bool model_describe(const char *path, struct model_description *description, char **message);
+/** Does the same with a model in memory; path names it in messages. */
+bool model_describe_memory(const char *path, const void *bytes, size_t length, struct model_description *description,
+                           char **message);
+/** Frees what a description holds and leaves it empty. */
+void model_description_free(struct model_description *description);
+
+/* ---- for readers; these return false or NULL if memory runs out ---- */
+
+/** Copies a text, which may hold any bytes, into the description. */
+bool describe_text(struct model_description *d, const char *text, size_t length, WNNStringView *out);
+/** Makes room for so many inputs and outputs, with so many dimensions that may be free. */
+bool describe_reserve(struct model_description *d, size_t inputs, size_t outputs, size_t dimensions);
+/** Fills in a declaration's name and room for its dimensions. */
+bool describe_declaration(struct model_description *d, WNNModelDeclaration *out, const char *name, size_t length, size_t rank,
+                          WNNModelDimension **dimensions);
+/** Notes a dimension of an input that is open.  Of one that is there already the smaller bound counts. */
+bool describe_free(struct model_description *d, WNNStringView name, uint32_t largest);
+/** Notes a file of weights beside the model at path, which counts once. */
+bool describe_file(struct model_description *d, const char *path, const char *name);
+/** Ends a description that failed with a message, which may be NULL if memory ran out.  Returns false. */
+bool describe_failed(struct model_description *d, const char *path, const char *reason, char **message);
+
+/* These are the readers, by kind; they return as model_describe does. */
+bool model_describe_onnx(const char *path, const void *bytes, size_t length, struct model_description *d, char **message);
+bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
+bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, char **message);
+bool model_describe_manifest(const char *folder, struct model_description *d, char **message);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Opens files that a model names: weights beside it, arrays of a manifest, external data of ONNX.
+ *
+ * Whoever wrote the model may not make the reader open anything else than regular files of the model's folder.  Absolute names
+ * and names that lead out of the folder by ".." are refused.  A symbolic link inside the folder is followed if it is relative
+ * and leads to a file of the folder, else it is refused.  Devices, pipes and sockets are refused and never waited for.
+ */
+#ifndef WEBNN_FRONTEND_READERS_FILES_BESIDE_H_
+#define WEBNN_FRONTEND_READERS_FILES_BESIDE_H_
+
+/**
+ * Opens a regular file of a folder ("" is the working directory) for reading.  Returns its descriptor, or -1; then *why, in
+ * static memory, says why.
+ */
+int beside_open(const char *folder, const char *name, const char **why);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads and writes whole files in memory. */
+#include "frontend/readers/files/file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frontend/readers/files/beside.h"
+#include "ir/support/new_file.h"
+
+bool file_error(char *message, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    if (message && size) {
+        va_start(args, format);
+        vsnprintf(message, size, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+/** Reads all of a stream and closes it. */
+static bool read_stream(FILE *file, const char *path, char **data, size_t *length, char *message, size_t size)
+{
+    size_t capacity = 1 << 16;
+    struct stat s;
+    char *grown;
+
+    *data = NULL;
+    *length = 0;
+    if (!file)
+        return file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+    const bool endless = fstat(fileno(file), &s) || !S_ISREG(s.st_mode);
+    /* The buffer grows while it is filled, so that pipes work, too. */
+    *data = malloc(capacity);
+    while (*data) {
+        *length += fread(*data + *length, 1, capacity - 1 - *length, file);
+        if (*length < capacity - 1)
+            break;
+        if (endless && capacity >= FILE_STREAM_MAX) {
+            fclose(file);
+            free(*data);
+            *data = NULL;
+            *length = 0;
+            return file_error(message, size,
+                              "%s: a pipe or device that does not end within %zu bytes; save them in a file first",
+                              PATH_SHOWN(path), FILE_STREAM_MAX);
+        }
+        grown = capacity < SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
+        if (!grown) {
+            free(*data);
+            *data = NULL;
+            break;
+        }
+        *data = grown;
+        capacity *= 2;
+    }
+    if (!*data) {
+        fclose(file);
+        *length = 0;
+        return file_error(message, size, "%s: out of memory", PATH_SHOWN(path));
+    }
+    if (ferror(file)) {
+        file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(errno));
+        fclose(file);
+        free(*data);
+        *data = NULL;
+        *length = 0;
+        return false;
+    }
+    fclose(file);
+    (*data)[*length] = '\0';
+    return true;
+}
+
+bool file_read(const char *path, char **data, size_t *length, char *message, size_t size)
+{
+    return read_stream(fopen(path, "rb"), path, data, length, message, size);
+}
+
+bool file_read_descriptor(int file, const char *name, char **data, size_t *length, char *message, size_t size)
+{
+    int copy = dup(file); /* the stream closes it */
+    FILE *stream = copy >= 0 ? fdopen(copy, "rb") : NULL;
+
+    if (!stream && copy >= 0)
+        close(copy);
+    return read_stream(stream, name, data, length, message, size);
+}
+
+bool file_read_beside(const char *folder, const char *name, char **data, size_t *length, char *message, size_t size)
+{
+    const char *why;
+    int file = beside_open(folder, name, &why);
+
+    *data = NULL;
+    *length = 0;
+    if (file < 0)
+        return file_error(message, size, "%s: %s", PATH_SHOWN(name), why);
+    bool ok = file_read_descriptor(file, name, data, length, message, size);
+    close(file);
+    return ok;
+}
+
+bool file_write(const char *path, const void *data, size_t length, char *message, size_t size)
+{
+    int why;
+
+    return new_file_write(path, 0, data, length, &why) || file_error(message, size, "%s: %s", PATH_SHOWN(path), strerror(why));
+}
+
+size_t file_start(const char *path, void *start, size_t size)
+{
+    struct stat s;
+    FILE *file = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "rb") : NULL;
+
+    if (!file)
+        return 0;
+    size_t length = fread(start, 1, size, file);
+    fclose(file);
+    return length;
+}
+
+char *file_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(length);
+
+    if (path)
+        snprintf(path, length, "%s/%s", folder, name);
+    return path;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Reads networks that are described layer by layer: a folder with a manifest.json and one .npy file per weight
+ * (docs/formats.md).
+ *
+ * The folder becomes builder calls by the operators' names (webnn/webnn_call.h), and the test cases that come with the network.
+ */
+#ifndef WEBNN_FRONTEND_READERS_FILES_MANIFEST_H_
+#define WEBNN_FRONTEND_READERS_FILES_MANIFEST_H_
+
+#include "frontend/readers/files/npy.h"
+#include "frontend/readers/model.h"
+#include "webnn/webnn.h"
+
+struct manifest;
+
+/**
+ * Reads folder/manifest.json, which has a network's layers, or names the model file beside it that its cases are for.  Returns
+ * false after a message.
+ */
+bool manifest_open(const char *folder, struct manifest **manifest, char *message, size_t size);
+/** Frees a manifest, which may be NULL, and everything that these functions returned of it. */
+void manifest_close(struct manifest *manifest);
+/** These return the folder, the network's name and what it does, or "" if the manifest does not say. */
+const char *manifest_folder(const struct manifest *manifest);
+const char *manifest_name(const struct manifest *manifest);
+const char *manifest_task(const struct manifest *manifest);
+/** Returns a text member of a case, or NULL if there is none. */
+const char *manifest_case_text(const struct manifest *manifest, size_t index, const char *key);
+/** Returns a number of a case, or fallback if there is none. */
+double manifest_case_number(const struct manifest *manifest, size_t index, const char *key, double fallback);
+/** Returns the number of cases. */
+size_t manifest_case_count(const struct manifest *manifest);
+
+/**
+ * Makes the builder calls; of options only the budget counts, or the context's if options is NULL.  Weights are lent to the
+ * builder and freed when the graph no longer needs them.  Returns false after a message; then *model is empty.
+ */
+bool manifest_model(const struct manifest *manifest, WNNContext context, const struct model_options *options,
+                    struct model *model, char *message, size_t size);
+/** Makes the builder calls and builds.  Returns success, or another status after a message. */
+WNNStatus manifest_build(const struct manifest *manifest, WNNContext context, WNNGraph *graph, char *message, size_t size);
+
+/** Holds one named array of a case. */
+struct manifest_array {
+    char *name;
+    struct npy_array array;
+    double atol; /* an output's own absolute tolerance in this case, 0 if it has none */
+};
+
+struct manifest_case {
+    size_t input_count, output_count;
+    struct manifest_array *inputs, *outputs;
+};
+
+/** Loads the inputs and expected outputs of a case, which manifest_case_free frees.  Returns false after a message. */
+bool manifest_case_load(const struct manifest *manifest, size_t index, struct manifest_case *out, char *message, size_t size);
+/** Frees what a case holds and leaves it empty. */
+void manifest_case_free(struct manifest_case *c);
+
+#endif

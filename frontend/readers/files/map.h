@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Maps files into memory, shared by reference count: constants that lie in one are lent to the builder without a copy, and keep
+ * the mapping as long as a graph needs them.
+ */
+#ifndef WEBNN_FRONTEND_READERS_FILES_MAP_H_
+#define WEBNN_FRONTEND_READERS_FILES_MAP_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "webnn/webnn.h"
+
+struct file_map;
+
+/**
+ * Maps a whole file for reading, or reads it if it cannot be mapped, with one reference for the caller.  Returns false after a
+ * message.
+ */
+bool file_map_open(const char *path, struct file_map **map, char *message, size_t size);
+/** Does the same with an open file, which stays open. */
+bool file_map_descriptor(int file, const char *name, struct file_map **map, char *message, size_t size);
+/** Does the same with a regular file that a model in the folder names (frontend/readers/files/beside.h). */
+bool file_map_beside(const char *folder, const char *name, struct file_map **map, char *message, size_t size);
+/** Makes a map of a copy of bytes, which is no file's, with one reference for the caller.  Returns NULL if memory runs out. */
+struct file_map *file_map_copy(const void *bytes, size_t length);
+/** Returns the file's bytes, which live as long as the map. */
+const void *file_map_data(const struct file_map *map);
+/** Returns how many bytes the file has. */
+size_t file_map_length(const struct file_map *map);
+/** Takes a reference and returns the map. */
+struct file_map *file_map_retain(struct file_map *map);
+/** Gives a reference back; the last one unmaps the file.  The map may be NULL. */
+void file_map_release(struct file_map *map);
+
+/**
+ * Returns a constant whose bytes lie in the map.  They are lent if they are aligned for their type, else copied.  The range
+ * must be inside the map.
+ */
+WNNOperand file_map_constant(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                             size_t offset, size_t byteLength);
+/** Returns the same of `data`, anywhere inside the map, lent wherever it lies. */
+WNNOperand file_map_lend(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                         const void *data, size_t byteLength);
+/** Returns a constant of numbers of 4 bits, likewise (wnnGraphBuilderConstantUint4Lent). */
+WNNOperand file_map_lend_uint4(struct file_map *map, WNNGraphBuilder builder, const WNNOperandDescriptor *descriptor,
+                               const void *data, size_t byteLength);
+
+#endif

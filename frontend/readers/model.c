@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements what readers of every kind share: messages, lists of ports, and the end of a model's life
+ * (frontend/readers/model.h).
+ */
+#include "frontend/readers/model.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool model_error(char **message, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    if (!message || *message)
+        return false;
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    *message = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (*message) {
+        va_start(args, format);
+        vsnprintf(*message, (size_t)length + 1, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+/* ---- the builder and its budget ---- */
+
+/** Makes a message of the builder's last refusal.  Returns false. */
+static bool refused(char **message)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return model_error(message, "%.*s", (int)text.length, text.data);
+}
+
+/** Takes the caller's builder, which must be able to go on. */
+static bool take_builder(const struct model_options *options, struct model *model, char **message)
+{
+    WNNStringView text;
+
+    if (wnnGraphBuilderGetError(options->builder, &text))
+        return model_error(message, "the builder to read into has an error already: %.*s", (int)text.length, text.data);
+    if (wnnGraphBuilderSpend(options->builder, WNN_STR("reading a model"), 0, 0))
+        return refused(message);
+    if ((options->budget.operations || options->budget.bytes) &&
+        wnnGraphBuilderSetBudget(options->builder, &options->budget, 0))
+        return refused(message);
+    wnnGraphBuilderAddRef(options->builder);
+    model->builder = options->builder;
+    model->lends_builder = true;
+    return true;
+}
+
+bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
+                          char **message)
+{
+    const WNNBudget general = wnnContextGetBudget(context);
+
+    if (options->builder)
+        return take_builder(options, model, message);
+    model->budget = options->budget;
+    if (!model->budget.operations)
+        model->budget.operations = general.operations;
+    if (!model->budget.bytes)
+        model->budget.bytes = general.bytes;
+    if (wnnContextCreateGraphBuilder(context, &model->builder))
+        return refused(message);
+    model_add_source(model, bytes);
+    return true;
+}
+
+void model_add_source(struct model *model, uint64_t bytes)
+{
+    model->source_bytes = bytes < UINT64_MAX - model->source_bytes ? model->source_bytes + bytes : UINT64_MAX;
+    if (model->lends_builder)
+        return;
+    if (wnnGraphBuilderSetBudget(model->builder, &model->budget, model->source_bytes ? model->source_bytes : 1))
+        return; /* the context was lost meanwhile, which the next call of the builder says */
+}
+
+bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message)
+{
+    return !wnnGraphBuilderSpend(model->builder, WNN_STR(what), operations, bytes) || refused(message);
+}
+
+/* ---- ports ---- */
+
+/** Appends to a list whose capacity is the power of two at or above its count. */
+static bool add_port(struct model_port **ports, size_t *count, const char *name, WNNOperand operand, bool is_boolean)
+{
+    struct model_port *port;
+
+    if (!(*count & (*count - 1))) { /* full: 0, 1, 2, 4, ... */
+        size_t capacity = *count ? 2 * *count : 1;
+        struct model_port *grown = capacity <= SIZE_MAX / sizeof *grown ? realloc(*ports, capacity * sizeof *grown) : NULL;
+
+        if (!grown)
+            return false;
+        *ports = grown;
+    }
+    port = &(*ports)[*count];
+    port->name = strdup(name);
+    if (!port->name)
+        return false;
+    port->operand = operand;
+    port->descriptor =
+        (WNNOperandDescriptor){wnnOperandGetDataType(operand), wnnOperandGetRank(operand), wnnOperandGetShape(operand)};
+    port->is_boolean = is_boolean;
+    ++*count;
+    return true;
+}
+
+bool model_add_input(struct model *model, const char *name, WNNOperand operand, bool is_boolean)
+{
+    return add_port(&model->inputs, &model->input_count, name, operand, is_boolean);
+}
+
+bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean)
+{
+    return add_port(&model->outputs, &model->output_count, name, operand, is_boolean);
+}
+
+/* ---- the end ---- */
+
+WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message)
+{
+    WNNNamedOperand *outputs = calloc(model->output_count + 1, sizeof *outputs);
+    WNNStringView text;
+    WNNStatus status;
+
+    *graph = NULL;
+    if (message)
+        *message = NULL;
+    if (!outputs) {
+        model_error(message, "out of memory");
+        return WNNStatus_UnknownError;
+    }
+    for (size_t i = 0; i < model->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(model->outputs[i].name), model->outputs[i].operand};
+    status = wnnGraphBuilderBuild(model->builder, model->output_count, outputs, graph);
+    if (status) {
+        text = wnnGetLastErrorMessage();
+        model_error(message, "%.*s", (int)text.length, text.data);
+    }
+    free(outputs);
+    return status;
+}
+
+static void free_ports(size_t count, struct model_port *ports)
+{
+    for (size_t i = 0; i < count; i++)
+        free(ports[i].name);
+    free(ports);
+}
+
+void model_free(struct model *model)
+{
+    free_ports(model->input_count, model->inputs);
+    free_ports(model->output_count, model->outputs);
+    if (model->builder)
+        wnnGraphBuilderRelease(model->builder);
+    free(model->name);
+    free(model->notes);
+    memset(model, 0, sizeof *model);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes builder calls of model files: every reader makes a struct model, and every tool starts from one.
+ *
+ * A model is an ONNX file, a graph in .webnn text or its JSON twin (with .weights + .manifest.json or .safetensors beside it),
+ * or a folder with a manifest.json.  It becomes a graph builder that holds the whole network, its inputs and its outputs.  It
+ * is not built yet, so that callers can build it, write it in another form, or compile it ahead of time.
+ *
+ * Readers use the public API only, so that every rule is checked in one place.  They compare every size, offset and count in a
+ * file with the file before they use it.  One message says everything that is wrong with a file; it may have several lines, one
+ * per node that cannot be expressed.
+ */
+#ifndef WEBNN_FRONTEND_READERS_MODEL_H_
+#define WEBNN_FRONTEND_READERS_MODEL_H_
+
+#include "frontend/readers/files/npy.h"
+#include "webnn/webnn.h"
+
+struct file_map; /* frontend/readers/files/map.h */
+
+/** Describes one input or output of a model.  Operands live as long as the builder. */
+struct model_port {
+    char *name; /* owned; UTF-8 as the file has it, without NUL bytes */
+    WNNOperand operand;
+    WNNOperandDescriptor descriptor; /* its shape points into the operand */
+    bool is_boolean;                 /* the file calls it bool; here it is uint8 of 0 and 1 */
+};
+
+struct model {
+    char *name; /* owned; "" if the file names none */
+    WNNGraphBuilder builder;
+    size_t input_count, output_count;
+    struct model_port *inputs, *outputs; /* in the file's order */
+    bool lends_builder;                  /* the builder is the caller's, and so is its budget */
+    WNNBudget budget;                    /* as it was asked for */
+    uint64_t source_bytes;               /* of its files so far */
+    char *notes;                         /* owned; lines about what was taken otherwise than it was given; NULL: none */
+};
+
+/** Gives a symbolic dimension's size: --dim batch=1. */
+struct model_dim {
+    const char *name;
+    uint32_t size;
+};
+
+/** Gives the shape of an input: --shape x=1x3x224x224.  It must agree with the dimensions that the file fixes. */
+struct model_shape {
+    const char *name;
+    size_t rank;
+    uint32_t dims[NPY_RANK_MAX];
+    const char *file; /* that has this shape, for messages; NULL: an option says it */
+};
+
+/** Makes an input a constant, because its value decides shapes or other things a static graph needs: --constant x=FILE. */
+struct model_constant {
+    const char *name;
+    const struct npy_array *array; /* copied, and converted to the type of the input */
+    bool literal;                  /* numbers of a command line, without a shape: they take that of the input */
+};
+
+/** Lets an operand of the caller's builder take the place of an input. */
+struct model_binding {
+    const char *name;
+    WNNOperand operand;
+};
+
+struct model_options {
+    size_t dim_count, shape_count, constant_count, binding_count;
+    const struct model_dim *dims;
+    const struct model_shape *shapes;
+    const struct model_constant *constants;
+    const struct model_binding *bindings;
+    WNNGraphBuilder builder; /* the caller's, to read into; NULL for a builder of the model's own.  Its budget stays */
+    const char *weights;     /* file of weights of a .webnn text or JSON; NULL for NAME.weights or NAME.safetensors beside it */
+    WNNBudget budget;        /* of this model; a member that is 0 is the context's, or the default for the size of its files */
+};
+
+/**
+ * Reads a model of any kind; what kind it is, its contents tell, then its ending.  options may be NULL.  Returns false if that
+ * fails; then *message says why (malloc'ed, the caller frees it; NULL if memory ran out), and *model is empty.
+ */
+bool model_read(WNNContext context, const char *path, const struct model_options *options, struct model *model, char **message);
+/**
+ * Does the same with an ONNX file, .webnn text or JSON in memory, which has to stay until the call is over.  path tells where
+ * files beside the model lie and names it in messages.
+ */
+bool model_read_memory(WNNContext context, const char *path, const void *bytes, size_t length,
+                       const struct model_options *options, struct model *model, char **message);
+/**
+ * Builds the model, whose builder is used up then; ports stay readable.  Returns the status; if it is no success, *message says
+ * why, as above.
+ */
+WNNStatus model_build(const struct model *model, WNNGraph *graph, char **message);
+/** Returns whether a file holds a compiled graph (wnnGraphSave, a shared object of webnnc), told by its first bytes. */
+bool model_is_compiled(const char *path);
+/** Frees what a model holds and leaves it empty. */
+void model_free(struct model *model);
+
+/* ---- for readers ---- */
+
+/** Prints into a fresh *message, unless a message is there already.  Returns false. */
+bool model_error(char **message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/**
+ * Makes the model's builder, with the budget that options, context or the bytes of the model's files say, or takes the one that
+ * options name, whose budget stays unless options have one.  Returns false after an error described in *message.
+ */
+bool model_create_builder(WNNContext context, const struct model_options *options, uint64_t bytes, struct model *model,
+                          char **message);
+/** Says that one more file of that many bytes belongs to the model, which may take more work then. */
+void model_add_source(struct model *model, uint64_t bytes);
+/** Charges memory and work of a reader to the model's budget.  Returns false after an error described in *message. */
+bool model_spend(const struct model *model, const char *what, uint64_t operations, uint64_t bytes, char **message);
+/**
+ * Makes the array of a constant, which the caller frees, for an input of this type.  rank is SIZE_MAX if the model says no
+ * shape; sizes of 0 are open.  Returns false after an error described in *message.
+ */
+bool model_constant_fit(struct model *model, const struct model_constant *constant, WNNOperandDataType type, size_t rank,
+                        const uint32_t *dims, struct npy_array *array, char **message);
+/** Returns the operand that is bound to an input of that name, or NULL if none is. */
+WNNOperand model_bound(const struct model_options *options, const char *name, size_t length);
+/**
+ * Checks that an operand may stand for an input of this type; rank and dims are as in model_constant_fit.  Returns false after
+ * an error described in *message.
+ */
+bool model_binding_fit(const char *name, WNNOperand operand, WNNOperandDataType type, size_t rank, const uint32_t *dims,
+                       char **message);
+/** Returns "which FILE has" or "that is given" for messages about a shape, in buf. */
+const char *model_shape_origin(const struct model_shape *shape, char *buf, size_t size);
+/** Writes "[2, 3]" into buf and returns it; sizes of 0 are written as "?". */
+const char *model_dims_text(char *buf, size_t size, size_t rank, const uint32_t *dims);
+/** Appends a line to the model's notes, or does nothing if memory runs out. */
+void model_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Appends a port (name copied, descriptor taken from the operand).  Returns false if memory runs out. */
+bool model_add_input(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
+/** Does the same for an output. */
+bool model_add_output(struct model *model, const char *name, WNNOperand operand, bool is_boolean);
+
+/*
+ * These are the readers themselves, by kind; they return as model_read does.  bytes need not end with a NUL.  path tells where
+ * files beside the model lie and names it in messages.
+ */
+bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message);
+/** Does the same from a mapped file, whose large tensors are lent to the builder: the map lives as long as they are needed. */
+bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
+                         struct model *model, char **message);
+bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message);
+bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message);
+bool model_read_manifest(WNNContext context, const char *folder, const struct model_options *options, struct model *model,
+                         char **message);
+
+#endif

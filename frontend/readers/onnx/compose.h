@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares builder calls in short form, for importers that compose an operator of several: each takes the node for the builder
+ * and the label, and returns the builder's result.
+ *
+ * Operands that are errors pass through all of them; onnx_dims_of gives rank 0 and sizes of 1 for those, so that no caller
+ * reads beyond a shape.
+ */
+#ifndef WEBNN_FRONTEND_READERS_ONNX_COMPOSE_H_
+#define WEBNN_FRONTEND_READERS_ONNX_COMPOSE_H_
+
+#include "frontend/readers/onnx/onnx.h"
+
+struct onnx_dims {
+    size_t rank;
+    uint32_t at[ONNX_RANK_MAX];
+};
+
+/** Returns the rank and sizes of an operand; sizes beyond the rank are 1. */
+struct onnx_dims onnx_dims_of(WNNOperand operand);
+/** Returns the product of the sizes from..to - 1.  Refuses what does not fit 31 bits, and returns 1. */
+uint32_t onnx_dims_product(struct onnx_node *n, const struct onnx_dims *dims, size_t from, size_t to);
+/** Reshapes an operand. */
+WNNOperand onnx_reshape_to(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims);
+
+#define ONNX_BINARY(name, method)                                                                                              \
+    static inline WNNOperand onnx_##name(struct onnx_node *n, WNNOperand a, WNNOperand b)                                      \
+    {                                                                                                                          \
+        return wnnGraphBuilder##method(n->builder, a, b, n->options);                                                          \
+    }
+#define ONNX_UNARY(name, method)                                                                                               \
+    static inline WNNOperand onnx_##name(struct onnx_node *n, WNNOperand x)                                                    \
+    {                                                                                                                          \
+        return wnnGraphBuilder##method(n->builder, x, n->options);                                                             \
+    }
+ONNX_BINARY(add, Add)
+ONNX_BINARY(sub, Sub)
+ONNX_BINARY(mul, Mul)
+ONNX_BINARY(div, Div)
+ONNX_BINARY(max, Max)
+ONNX_BINARY(min, Min)
+ONNX_BINARY(pow, Pow)
+ONNX_BINARY(equal, Equal)
+ONNX_BINARY(greater, Greater)
+ONNX_BINARY(lesser, Lesser)
+ONNX_BINARY(matmul, Matmul)
+ONNX_BINARY(and, LogicalAnd)
+ONNX_BINARY(or, LogicalOr)
+ONNX_UNARY(abs, Abs)
+ONNX_UNARY(floor, Floor)
+ONNX_UNARY(round_even, RoundEven)
+ONNX_UNARY(sqrt, Sqrt)
+ONNX_UNARY(reciprocal, Reciprocal)
+ONNX_UNARY(sigmoid, Sigmoid)
+ONNX_UNARY(tanh, Tanh)
+ONNX_UNARY(relu, Relu)
+ONNX_UNARY(not, LogicalNot)
+#undef ONNX_BINARY
+#undef ONNX_UNARY
+
+static inline WNNOperand onnx_where(struct onnx_node *n, WNNOperand condition, WNNOperand yes, WNNOperand no)
+{
+    return wnnGraphBuilderWhere(n->builder, condition, yes, no, n->options);
+}
+
+/** Returns x * factor + addend, of two numbers. */
+WNNOperand onnx_linear(struct onnx_node *n, WNNOperand x, double factor, double addend);
+/** Concatenates operands along an axis; a single one is returned as it is. */
+WNNOperand onnx_concat(struct onnx_node *n, size_t count, const WNNOperand *operands, uint32_t axis);
+/** Broadcasts an operand to these sizes, unless it has them. */
+WNNOperand onnx_expand(struct onnx_node *n, WNNOperand operand, struct onnx_dims dims);
+/** Returns slices at constant indices along an axis. */
+WNNOperand onnx_gather_constant(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t count, const int32_t *indices);
+/** Adds as many zeros, or elements of that value, around an operand as before and after say. */
+WNNOperand onnx_pad(struct onnx_node *n, WNNOperand operand, struct onnx_dims before, struct onnx_dims after, double value);
+/** Returns min(max(x, low), high). */
+WNNOperand onnx_clamp(struct onnx_node *n, WNNOperand x, double low, double high);
+
+typedef WNNOperand (*onnx_reduction)(WNNGraphBuilder, WNNOperand, WNNReduceOptions const *);
+/** Returns reduce(x) over axes, which stay with size 1. */
+WNNOperand onnx_reduce(struct onnx_node *n, onnx_reduction reduce, WNNOperand x, size_t count, const uint32_t *axes);
+/** Returns the same over one axis. */
+WNNOperand onnx_reduce_axis(struct onnx_node *n, onnx_reduction reduce, WNNOperand x, uint32_t axis);
+/** Returns 0, 1, ... count - 1 along one axis of a tensor of that rank whose other sizes are 1. */
+WNNOperand onnx_iota(struct onnx_node *n, WNNOperandDataType type, size_t rank, size_t axis, uint32_t count);
+/** Reshapes a vector (or single element) so that it lies along an axis of a tensor of that rank. */
+WNNOperand onnx_along_axis(struct onnx_node *n, WNNOperand vector, size_t rank, size_t axis);
+/** Returns x * scale + bias, without what is NULL. */
+WNNOperand onnx_scale_bias(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand bias);
+/** Moves the channels of x [N, ..., C] to [N, C, ...]. */
+WNNOperand onnx_channels_second(struct onnx_node *n, WNNOperand x);
+/** Moves the channels of x [N, C, ...] to [N, ..., C]. */
+WNNOperand onnx_channels_last(struct onnx_node *n, WNNOperand x);
+/** Returns AveragePool's result by its attributes, those of input 0 aside (operators_pool.c). */
+WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x);
+/** Multiplies as MatMul does, matrices or vectors of any data type (operators_matmul.c). */
+WNNOperand onnx_matmul_any(struct onnx_node *n, WNNOperand a, WNNOperand b);
+/** Multiplies matrices of any data type: matmul, or for integers mul with broadcasting and reduceSum. */
+WNNOperand onnx_matrix_multiply(struct onnx_node *n, WNNOperand a, WNNOperand b);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports Loop and Scan as loops of the builder.  The body is imported once, with the builder's parameters as its inputs.
+ *
+ * A Loop's iteration number is one more carried value, and so is, where its body computes whether it goes on, that it still
+ * goes on: turns after the last one are taken, and leave all values as they are.
+ */
+#include "frontend/readers/onnx/control_loop.h"
+
+#include <string.h>
+
+enum { NUMBER, ALIVE, FIRST_CARRIED }; /* inputs of a Loop's body: its number, its condition, and carried values */
+
+/** Holds a loop that is imported.  Lists have room for all inputs or outputs of the body. */
+struct rolled {
+    struct onnx_node *n;
+    const Onnx__GraphProto *body;
+    uint32_t turns;
+    size_t carried_count, scanned_count, stacked_count;
+    WNNOperand *carried, *parameters, *next, *outputs;
+    WNNLoopSlices *scanned, *stacked;
+    struct onnx_value **in, **out; /* of the body */
+};
+
+static bool prepare(struct rolled *r)
+{
+    const size_t room = r->body->n_input + r->body->n_output + FIRST_CARRIED + 1;
+
+    r->carried = onnx_alloc(r->n, room, sizeof(*r->carried));
+    r->parameters = onnx_alloc(r->n, room, sizeof(*r->parameters));
+    r->next = onnx_alloc(r->n, room, sizeof(*r->next));
+    r->outputs = onnx_alloc(r->n, room, sizeof(*r->outputs));
+    r->scanned = onnx_alloc(r->n, room, sizeof(*r->scanned));
+    r->stacked = onnx_alloc(r->n, room, sizeof(*r->stacked));
+    r->in = onnx_alloc(r->n, room, sizeof(struct onnx_value *));
+    r->out = onnx_alloc(r->n, room, sizeof(struct onnx_value *));
+    return r->carried && r->parameters && r->next && r->outputs && r->scanned && r->stacked && r->in && r->out;
+}
+
+/** Makes the value that a parameter is in the body: like another one, perhaps without one of its axes. */
+static struct onnx_value *parameter(struct rolled *r, enum onnx_type type, const struct onnx_value *like, int64_t axis,
+                                    WNNOperand operand)
+{
+    struct onnx_value *v = onnx_alloc(r->n, 1, sizeof(*v));
+
+    if (!v)
+        return NULL;
+    v->type = type;
+    v->operand = operand;
+    for (size_t d = 0; like && d < like->rank; d++)
+        if ((int64_t)d != axis)
+            v->dims[v->rank++] = like->dims[d];
+    return v;
+}
+
+/** Refuses with the builder's reason. */
+static bool refuse_loop(struct rolled *r)
+{
+    const WNNStringView reason = wnnGetLastErrorMessage();
+
+    return onnx_refuse(r->n, "%.*s", (int)reason.length, reason.data ? reason.data : "");
+}
+
+static bool begin(struct rolled *r)
+{
+    if (r->n->refused)
+        return false;
+    if (wnnGraphBuilderBeginLoop(r->n->builder, r->turns, r->carried_count, r->carried, r->scanned_count, r->scanned,
+                                 r->parameters) != WNNStatus_Success)
+        return refuse_loop(r);
+    return true;
+}
+
+/** Ends the loop.  What cannot be a loop leaves none open: what comes after it may be imported all the same. */
+static bool end(struct rolled *r, bool good)
+{
+    if (good && !r->n->refused &&
+        wnnGraphBuilderEndLoop(r->n->builder, r->n->label, r->carried_count, r->next, r->stacked_count, r->stacked,
+                               r->outputs) == WNNStatus_Success)
+        return true;
+    if (good && !r->n->refused)
+        refuse_loop(r);
+    const WNNStatus closed =
+        wnnGraphBuilderEndLoop(r->n->builder, r->n->label, r->carried_count, r->parameters, 0, NULL, r->outputs);
+    (void)closed; /* the node is refused in either case */
+    return false;
+}
+
+/** Returns whether two values have one type and shape. */
+static bool same_shape(const struct onnx_value *a, const struct onnx_value *b)
+{
+    return a->type == b->type && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)) == 0;
+}
+
+static bool refuse_shape(struct rolled *r, size_t i)
+{
+    return onnx_refuse(r->n,
+                       "it takes %u turns, too many to be unrolled, and value %zu changes its shape or type from turn to turn",
+                       r->turns, i);
+}
+
+/* ---- Loop ---- */
+
+static bool names(const char *name, const char *text)
+{
+    return name && *name && text && strcmp(name, text) == 0;
+}
+
+/** Returns whether a body may read its input of that name. */
+static bool reads(const Onnx__GraphProto *body, const char *name)
+{
+    for (size_t k = 0; k < body->n_node; k++) {
+        for (size_t i = 0; i < body->node[k]->n_input; i++)
+            if (names(name, body->node[k]->input[i]))
+                return true;
+        for (size_t i = 0; i < body->node[k]->n_attribute; i++)
+            if (body->node[k]->attribute[i]->g || body->node[k]->attribute[i]->n_graphs)
+                return true; /* a body within the body may */
+    }
+    for (size_t i = 0; i < body->n_output; i++)
+        if (names(name, body->output[i]->name))
+            return true;
+    return false;
+}
+
+bool control_goes_on(const Onnx__GraphProto *body)
+{
+    const char *in, *out;
+
+    if (body->n_input < FIRST_CARRIED || !body->n_output)
+        return false;
+    in = body->input[ALIVE]->name;
+    out = body->output[0]->name;
+    if (names(in, out))
+        return true;
+    for (size_t i = 0; i < body->n_initializer; i++)
+        if (names(out, body->initializer[i]->name))
+            return true;
+    for (size_t k = 0; k < body->n_node; k++) {
+        const Onnx__NodeProto *node = body->node[k];
+
+        if (node->n_output != 1 || !names(out, node->output[0]))
+            continue;
+        return names(node->op_type, "Constant") ||
+               (names(node->op_type, "Identity") && node->n_input == 1 && names(in, node->input[0]));
+    }
+    return false;
+}
+
+/** Returns a constant of the reader's own. */
+static struct onnx_value *number(struct onnx_node *n, enum onnx_type type, int64_t value)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof(*v));
+    void *data = onnx_alloc(n, 1, sizeof(int64_t));
+
+    if (!v || !data)
+        return NULL;
+    onnx_store_int(type, data, 0, value);
+    *v = (struct onnx_value){.type = type, .data = data, .is_static = true};
+    return v;
+}
+
+struct loop_import {
+    struct rolled r;
+    bool counts, computes; /* the body reads its number; it computes whether it goes on */
+    size_t counter, alive; /* places among the carried values */
+    size_t carried;        /* of the model, which come first */
+};
+
+static bool begin_loop(struct loop_import *l, struct onnx_value *condition)
+{
+    struct rolled *r = &l->r;
+    struct onnx_node *n = r->n;
+
+    for (size_t i = 0; i < l->carried; i++) {
+        struct onnx_value *v = onnx_input(n, i + FIRST_CARRIED);
+
+        if (!v)
+            return onnx_refuse(n, "input %zu is missing", i + FIRST_CARRIED);
+        r->carried[r->carried_count++] = onnx_operand(n, i + FIRST_CARRIED);
+    }
+    if (l->counts) {
+        l->counter = r->carried_count;
+        r->carried[r->carried_count++] = onnx_scalar(n, WNNOperandDataType_Int64, 0);
+    }
+    if (l->computes) {
+        l->alive = r->carried_count;
+        r->carried[r->carried_count++] = condition ? onnx_reshape(n, onnx_value_operand(n, condition), 0, NULL)
+                                                   : onnx_scalar(n, WNNOperandDataType_Uint8, 1);
+    }
+    return begin(r);
+}
+
+/** Computes what a turn makes of the carried values. */
+static bool loop_turn(struct loop_import *l)
+{
+    struct rolled *r = &l->r;
+    struct onnx_node *n = r->n;
+    WNNOperand alive = l->computes ? r->parameters[l->alive] : NULL;
+
+    r->in[NUMBER] = l->counts ? parameter(r, ONNX_INT64, NULL, -1, r->parameters[l->counter]) : number(n, ONNX_INT64, 0);
+    r->in[ALIVE] = number(n, ONNX_BOOL, 1);
+    for (size_t i = 0; i < l->carried; i++) {
+        const struct onnx_value *like = onnx_input(n, i + FIRST_CARRIED);
+        r->in[i + FIRST_CARRIED] = parameter(r, like->type, like, -1, r->parameters[i]);
+    }
+    if (n->refused || !onnx_import_body(n, r->body, l->carried + FIRST_CARRIED, r->in, r->out))
+        return false;
+    for (size_t i = 0; i < l->carried; i++) {
+        struct onnx_value *after = r->out[i + 1];
+
+        if (!same_shape(after, r->in[i + FIRST_CARRIED]))
+            return refuse_shape(r, i);
+        r->next[i] = onnx_value_operand(n, after);
+        if (alive)
+            r->next[i] = wnnGraphBuilderWhere(n->builder, alive, r->next[i], r->parameters[i], n->options);
+    }
+    if (l->counts)
+        r->next[l->counter] =
+            wnnGraphBuilderAdd(n->builder, r->parameters[l->counter], onnx_scalar(n, WNNOperandDataType_Int64, 1), n->options);
+    if (onnx_elements(r->out[0]) != 1)
+        return onnx_refuse(n, "the condition of its body has %lld elements", (long long)onnx_elements(r->out[0]));
+    if (alive)
+        r->next[l->alive] = wnnGraphBuilderLogicalAnd(n->builder, alive,
+                                                      onnx_reshape(n, onnx_value_operand(n, r->out[0]), 0, NULL), n->options);
+    else if (!onnx_value_is_known(n, r->out[0]) || onnx_element(r->out[0], 0) == 0)
+        return onnx_refuse(n, "the condition of its body is a constant that ends it after the first of %u turns", r->turns);
+    for (size_t i = 0; i < r->stacked_count; i++)
+        r->stacked[i] = (WNNLoopSlices){onnx_value_operand(n, r->out[1 + l->carried + i]), 0, false};
+    return !n->refused;
+}
+
+bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, struct onnx_value *condition)
+{
+    struct loop_import l = {.r = {.n = n, .body = body, .turns = turns}};
+    struct rolled *r = &l.r;
+
+    l.carried = n->input_count > FIRST_CARRIED ? n->input_count - FIRST_CARRIED : 0;
+    if (body->n_output < l.carried + 1 || body->n_output - 1 != n->output_count)
+        return onnx_refuse(n, "its body has %zu outputs for %zu carried values and %zu outputs", body->n_output, l.carried,
+                           n->output_count);
+    if (body->n_input != l.carried + FIRST_CARRIED)
+        return onnx_refuse(n, "its body has %zu inputs instead of %zu", body->n_input, l.carried + FIRST_CARRIED);
+    r->stacked_count = body->n_output - 1 - l.carried;
+    l.computes = condition || !control_goes_on(body);
+    l.counts = reads(body, body->input[NUMBER]->name) || l.carried + l.computes == 0;
+    if (l.computes && r->stacked_count)
+        return onnx_refuse(n, "its condition is computed in each of %u turns, and with it the size of an output", turns);
+    if (!prepare(r) || !begin_loop(&l, condition) || !end(r, loop_turn(&l)))
+        return false;
+    n->is_static = false;
+    for (size_t i = 0; i < n->output_count; i++)
+        if (onnx_wants(n, i) &&
+            !onnx_output_as(n, i, r->outputs[i < l.carried ? i : r->carried_count + i - l.carried], r->out[1 + i]->type))
+            return false;
+    return true;
+}
+
+/* ---- Scan ---- */
+
+static bool begin_scan(struct rolled *r, const struct control_scan *s)
+{
+    struct onnx_node *n = r->n;
+
+    r->carried_count = s->carried;
+    r->scanned_count = s->inputs;
+    for (size_t i = 0; i < s->carried; i++) {
+        if (!onnx_input(n, i))
+            return onnx_refuse(n, "input %zu is missing", i);
+        r->carried[i] = onnx_operand(n, i);
+    }
+    for (size_t i = 0; i < s->inputs; i++) {
+        r->scanned[i].operand = onnx_operand(n, s->carried + i);
+        r->scanned[i].backward = s->in_directions[i] != 0;
+        if (!onnx_axis(n, s->in_axes[i], onnx_input(n, s->carried + i)->rank, &r->scanned[i].axis))
+            return false;
+    }
+    return begin(r);
+}
+
+static bool scan_turn(struct rolled *r, const struct control_scan *s)
+{
+    struct onnx_node *n = r->n;
+
+    for (size_t i = 0; i < s->carried + s->inputs; i++) {
+        const struct onnx_value *like = onnx_input(n, i);
+        r->in[i] =
+            parameter(r, like->type, like, i < s->carried ? -1 : (int64_t)r->scanned[i - s->carried].axis, r->parameters[i]);
+    }
+    if (n->refused || !onnx_import_body(n, r->body, n->input_count, r->in, r->out))
+        return false;
+    for (size_t i = 0; i < s->carried; i++) {
+        if (!same_shape(r->out[i], r->in[i]))
+            return refuse_shape(r, i);
+        r->next[i] = onnx_value_operand(n, r->out[i]);
+    }
+    r->stacked_count = s->outputs;
+    for (size_t i = 0; i < s->outputs; i++) {
+        struct onnx_value *v = r->out[s->carried + i];
+
+        r->stacked[i].operand = onnx_value_operand(n, v);
+        r->stacked[i].backward = s->out_directions[i] != 0;
+        if (!onnx_axis(n, s->out_axes[i], v->rank + 1, &r->stacked[i].axis))
+            return false;
+    }
+    return !n->refused;
+}
+
+bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, const struct control_scan *s)
+{
+    struct rolled r = {.n = n, .body = body, .turns = turns};
+
+    if (!prepare(&r) || !begin_scan(&r, s) || !end(&r, scan_turn(&r, s)))
+        return false;
+    n->is_static = false;
+    for (size_t i = 0; i < n->output_count; i++)
+        if (onnx_wants(n, i) && !onnx_output_as(n, i, r.outputs[i], r.out[i]->type))
+            return false;
+    return true;
+}

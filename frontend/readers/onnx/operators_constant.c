@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports ONNX operators that make or rename values: constants, shapes, ranges, casts.  They become constants on the host (all
+ * shapes are known, so that Shape and Size are constants of any input), or builder calls.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "frontend/readers/onnx/operators.h"
+
+enum { HOST_FILL = 1 << 12 }; /* larger fills become an expand of a scalar, which costs nothing in a graph */
+
+/* ---- constants ---- */
+
+/** Makes a constant of a list in an attribute. */
+static bool constant_list(struct onnx_node *n, enum onnx_type type, const void *list, size_t count, bool scalar)
+{
+    void *data = onnx_output_constant(n, 0, type, scalar ? 0 : 1, &(int64_t){(int64_t)count});
+
+    if (data && count)
+        memcpy(data, list, count * onnx_type_size(type));
+    return data != NULL;
+}
+
+static bool import_constant(struct onnx_node *n)
+{
+    size_t count;
+    const float *floats;
+    const int64_t *ints;
+
+    if (onnx_has(n, "value"))
+        return onnx_output_value(n, 0, onnx_tensor(n, "value"));
+    if (onnx_has(n, "value_float"))
+        return constant_list(n, ONNX_FLOAT, &(float){(float)onnx_float(n, "value_float", 0)}, 1, true);
+    if (onnx_has(n, "value_int"))
+        return constant_list(n, ONNX_INT64, &(int64_t){onnx_int(n, "value_int", 0)}, 1, true);
+    if ((floats = onnx_floats(n, "value_floats", &count)))
+        return constant_list(n, ONNX_FLOAT, floats, count, false);
+    if ((ints = onnx_ints(n, "value_ints", &count)))
+        return constant_list(n, ONNX_INT64, ints, count, false);
+    return onnx_refuse(n, "its value is a string, a sparse tensor or missing; WebNN has numbers only");
+}
+
+/** Makes output i a tensor filled with one value. */
+static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims,
+                          const void *element)
+{
+    WNNOperandDataType data_type = onnx_data_type(type);
+    size_t size = onnx_type_size(type);
+    uint32_t shape[ONNX_RANK_MAX];
+    double count = 1;
+    unsigned char *data;
+
+    for (size_t d = 0; d < rank && d < ONNX_RANK_MAX; d++) {
+        if (dims[d] < 0 || dims[d] > INT32_MAX)
+            return onnx_refuse(n, "a dimension of the result would be %lld", (long long)dims[d]);
+        count *= (double)dims[d];
+        shape[d] = (uint32_t)dims[d];
+    }
+    if (rank > ONNX_RANK_MAX)
+        return onnx_refuse(n, "the result would have more than 8 dimensions");
+    n->is_static = true;
+    if (count > HOST_FILL && data_type != WNNOperandDataType_Undefined) {
+        WNNOperand scalar = onnx_constant_operand(n, data_type, 0, NULL, element);
+
+        return onnx_output_as(n, i, wnnGraphBuilderExpand(n->builder, scalar, rank, shape, n->options), type);
+    }
+    data = onnx_output_constant(n, i, type, rank, dims);
+    for (size_t k = 0; data && (double)k < count; k++)
+        memcpy(data + k * size, element, size);
+    return data != NULL;
+}
+
+static bool import_constant_of_shape(struct onnx_node *n)
+{
+    size_t rank;
+    const int64_t *dims = onnx_integers(n, 0, &rank);
+    const struct onnx_value *value = onnx_has(n, "value") ? onnx_tensor(n, "value") : NULL;
+
+    if (!dims || n->refused)
+        return false;
+    if (value && onnx_elements(value) != 1)
+        return onnx_refuse(n, "its value has %lld elements, it must have one", (long long)onnx_elements(value));
+    return value ? output_filled(n, 0, value->type, rank, dims, value->data)
+                 : output_filled(n, 0, ONNX_FLOAT, rank, dims, &(float){0});
+}
+
+/* ---- shapes ---- */
+
+/** Returns a bound of Shape's slice: negative ones count from the end, all are clamped. */
+static size_t clamp_bound(int64_t at, size_t rank)
+{
+    if (at < 0)
+        at += (int64_t)rank;
+    if (at < 0)
+        return 0;
+    return (size_t)at < rank ? (size_t)at : rank;
+}
+
+static bool import_shape(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0];
+    size_t start = clamp_bound(onnx_int(n, "start", 0), v->rank);
+    size_t end = clamp_bound(onnx_int(n, "end", (int64_t)v->rank), v->rank);
+
+    if (v->refusal)
+        return onnx_refuse(n, "its input %s", v->refusal);
+    return constant_list(n, ONNX_INT64, v->dims + start, end > start ? end - start : 0, false);
+}
+
+static bool import_size(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0];
+
+    if (v->refusal)
+        return onnx_refuse(n, "its input %s", v->refusal);
+    return constant_list(n, ONNX_INT64, &(int64_t){onnx_elements(v)}, 1, true);
+}
+
+static bool import_range(struct onnx_node *n)
+{
+    const struct onnx_value *start = onnx_constant(n, 0), *limit = onnx_constant(n, 1), *delta = onnx_constant(n, 2);
+    enum onnx_type type = start ? start->type : ONNX_UNDEFINED;
+    double count, step;
+    void *data;
+
+    onnx_ignore(n, "stash_type"); /* sums are computed in double, whatever it says */
+    if (!start || !limit || !delta)
+        return false;
+    if (onnx_elements(start) != 1 || onnx_elements(limit) != 1 || onnx_elements(delta) != 1)
+        return onnx_refuse(n, "start, limit and delta must be scalars");
+    step = onnx_element(delta, 0);
+    if (step == 0 || isnan(step))
+        return onnx_refuse(n, "delta is 0");
+    count = ceil((onnx_element(limit, 0) - onnx_element(start, 0)) / step);
+    count = count > 0 ? count : 0;
+    if (!(count <= INT32_MAX))
+        return onnx_refuse(n, "it would have %g elements", count);
+    data = onnx_output_constant(n, 0, type, 1, &(int64_t){(int64_t)count});
+    for (size_t i = 0; data && (double)i < count; i++)
+        if (onnx_type_is_float(type))
+            onnx_store(type, data, i, onnx_element(start, 0) + (double)i * step);
+        else
+            onnx_store_int(type, data, i,
+                           (int64_t)((uint64_t)onnx_element_int(start, 0) + i * (uint64_t)onnx_element_int(delta, 0)));
+    return data != NULL;
+}
+
+/** Imports NonZero: the number of its indices depends on the data, so the data must be known. */
+static bool import_non_zero(struct onnx_node *n)
+{
+    const struct onnx_value *v = onnx_constant(n, 0);
+    int64_t count = 0, at = 0, *data;
+
+    if (!v)
+        return false;
+    for (size_t i = 0; i < (size_t)onnx_elements(v); i++)
+        count += onnx_element(v, i) != 0;
+    data = onnx_output_constant(n, 0, ONNX_INT64, 2, (int64_t[]){(int64_t)v->rank, count});
+    for (size_t i = 0; data && i < (size_t)onnx_elements(v); i++) {
+        size_t rest = i;
+
+        if (onnx_element(v, i) == 0)
+            continue;
+        for (size_t d = v->rank; d-- > 0;) {
+            data[(int64_t)d * count + at] = (int64_t)(rest % (size_t)v->dims[d]);
+            rest /= (size_t)v->dims[d];
+        }
+        at++;
+    }
+    return data != NULL;
+}
+
+static bool import_eye_like(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0];
+    enum onnx_type type = (enum onnx_type)onnx_int(n, "dtype", v->type);
+    int64_t k = onnx_int(n, "k", 0);
+    WNNTriangularOptions o = WNN_TRIANGULAR_OPTIONS_INIT;
+    uint32_t dims[2] = {(uint32_t)v->dims[0], (uint32_t)v->dims[1]};
+    WNNOperand y;
+
+    if (v->rank != 2)
+        return onnx_refuse(n, "its input has %zu dimensions, it must have 2", v->rank);
+    if (!onnx_data_type(type))
+        return onnx_refuse(n, "it makes %s, which WebNN does not have", onnx_type_name(type));
+    if (!onnx_elements(v))
+        return onnx_output_constant(n, 0, type, 2, v->dims) != NULL;
+    /* What lies beyond the corners lies outside all the same. */
+    o.label = n->label;
+    o.diagonal = (int32_t)(k < -v->dims[0] ? -v->dims[0] : k > v->dims[1] ? v->dims[1] : k);
+    y = wnnGraphBuilderExpand(n->builder, onnx_scalar(n, onnx_data_type(type), 1), 2, dims, n->options);
+    y = wnnGraphBuilderTriangular(n->builder, y, &o);
+    o.upper = false;
+    n->is_static = true;
+    return onnx_output_as(n, 0, wnnGraphBuilderTriangular(n->builder, y, &o), type);
+}
+
+/* ---- casts ---- */
+
+/** Returns the low 4 bits of integers, as uint4 or int4. */
+static WNNOperand wrap_4_bits(struct onnx_node *n, WNNOperand x, enum onnx_type type)
+{
+    WNNOperand y = onnx_cast(n, onnx_cast(n, x, WNNOperandDataType_Int32), WNNOperandDataType_Uint32), sixteen, high;
+
+    if (type == ONNX_INT4)
+        y = wnnGraphBuilderAdd(n->builder, y, onnx_scalar_like(n, y, 8), n->options);
+    sixteen = onnx_scalar_like(n, y, 16);
+    high = wnnGraphBuilderDiv(n->builder, y, sixteen, n->options);
+    y = wnnGraphBuilderSub(n->builder, y, wnnGraphBuilderMul(n->builder, high, sixteen, n->options), n->options);
+    y = onnx_cast(n, y, onnx_data_type(type));
+    return type == ONNX_INT4 ? wnnGraphBuilderSub(n->builder, y, onnx_scalar_like(n, y, 8), n->options) : y;
+}
+
+/** Casts between types that only constants have, and others. */
+static bool cast_on_host(struct onnx_node *n, enum onnx_type type)
+{
+    const struct onnx_value *v = onnx_constant(n, 0);
+    void *data = v ? onnx_output_constant(n, 0, type, v->rank, v->dims) : NULL;
+
+    for (size_t i = 0; data && i < (size_t)onnx_elements(v); i++)
+        if (onnx_type_is_float(v->type))
+            onnx_store(type, data, i, onnx_element(v, i));
+        else if (type == ONNX_BOOL)
+            ((unsigned char *)data)[i] = onnx_element(v, i) != 0;
+        else if (v->type == ONNX_UINT64 && onnx_type_is_float(type))
+            onnx_store(type, data, i, onnx_element(v, i));
+        else
+            onnx_store_int(type, data, i, onnx_element_int(v, i));
+    return data != NULL;
+}
+
+static bool cast_to(struct onnx_node *n, enum onnx_type type)
+{
+    struct onnx_value *v = n->inputs[0];
+    WNNOperandDataType from = onnx_data_type(v->type), to = onnx_data_type(type);
+    WNNOperand x;
+
+    if (v->refusal)
+        return onnx_refuse(n, "its input %s", v->refusal);
+    if (v->type == type)
+        return onnx_output_value(n, 0, v);
+    if (!onnx_type_size(type) || (!to && !onnx_is_constant(n, 0)))
+        return onnx_refuse(n, "it makes %s, which WebNN does not have", onnx_type_name(type));
+    if (!to || !from || !onnx_elements(v))
+        return cast_on_host(n, type);
+    if (v->sums && !v->is_static && onnx_type_is_float(type))
+        return onnx_output_as(n, 0, onnx_cast(n, v->sums, to), type);
+    x = onnx_operand(n, 0);
+    if (type == ONNX_BOOL)
+        x = wnnGraphBuilderNotEqual(n->builder, x, onnx_scalar_like(n, x, 0), n->options);
+    else if (type == ONNX_INT4 || type == ONNX_UINT4)
+        x = wrap_4_bits(n, x, type);
+    else
+        x = onnx_cast(n, x, to);
+    return onnx_output_as(n, 0, x, type);
+}
+
+static enum onnx_type type_by_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum onnx_type type;
+    } names[] = {{"FLOAT", ONNX_FLOAT},   {"UINT8", ONNX_UINT8},  {"INT8", ONNX_INT8},       {"INT32", ONNX_INT32},
+                 {"INT64", ONNX_INT64},   {"BOOL", ONNX_BOOL},    {"FLOAT16", ONNX_FLOAT16}, {"DOUBLE", ONNX_DOUBLE},
+                 {"UINT32", ONNX_UINT32}, {"UINT64", ONNX_UINT64}};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i].name, name))
+            return names[i].type;
+    return ONNX_UNDEFINED;
+}
+
+static bool import_cast(struct onnx_node *n)
+{
+    /* These attributes are about 8-bit floats only. */
+    onnx_ignore(n, "saturate");
+    onnx_ignore(n, "round_mode");
+    return cast_to(n, n->version < 6 ? type_by_name(onnx_string(n, "to", "")) : (enum onnx_type)onnx_int(n, "to", 0));
+}
+
+static bool import_cast_like(struct onnx_node *n)
+{
+    onnx_ignore(n, "saturate");
+    onnx_ignore(n, "round_mode");
+    n->is_static = n->inputs[0]->is_static; /* of the other one only the type matters */
+    return cast_to(n, n->inputs[1]->type);
+}
+
+/* ---- what changes nothing ---- */
+
+static bool import_identity(struct onnx_node *n)
+{
+    return onnx_output_value(n, 0, n->inputs[0]);
+}
+
+/** Nothing is dropped when a network is used. */
+static bool import_dropout(struct onnx_node *n)
+{
+    const struct onnx_value *v = n->inputs[0];
+    double ratio = 0.5;
+
+    onnx_ignore(n, n->version < 12 ? "ratio" : "seed");
+    if (n->version < 7) {
+        onnx_ignore(n, "consumed_inputs");
+        if (!onnx_int(n, "is_test", 0))
+            return onnx_refuse(n, "it drops values, as in training");
+    }
+    if (n->version >= 12 && onnx_input(n, 2) && onnx_number(n, 2, 0) != 0) {
+        ratio = onnx_number(n, 1, 0.5);
+        if (ratio != 0)
+            return onnx_refuse(n, "training_mode is true: it drops values at random");
+    }
+    if (onnx_wants(n, 1)) {
+        enum onnx_type type = n->version < 10 ? v->type : ONNX_BOOL;
+        union {
+            unsigned char bytes[8];
+            uint64_t align;
+        } one = {{0}};
+
+        onnx_store_int(type, one.bytes, 0, 1);
+        if (!output_filled(n, 1, type, v->rank, v->dims, one.bytes))
+            return false;
+    }
+    return onnx_output_value(n, 0, n->inputs[0]);
+}
+
+static const struct onnx_operator rows[] = {
+    {"Cast", 1, 0, 1, 1, 1, 0, import_cast, "float64, int16 and uint16 for constants only; no strings, 8-bit floats, bfloat16",
+     NULL},
+    {"CastLike", 15, 0, 2, 2, 1, 0, import_cast_like, "as Cast", NULL},
+    {"Constant", 1, 0, 0, 0, 1, 0, import_constant, "no strings, no sparse tensors", NULL},
+    {"ConstantOfShape", 9, 0, 1, 1, 1, 0, import_constant_of_shape, "the shape must be constant", NULL},
+    {"Dropout", 1, 0, 1, 3, 2, 0, import_dropout, "passes its input on; refused in training mode, but for a ratio of 0", NULL},
+    {"EyeLike", 9, 0, 1, 1, 1, 0, import_eye_like, "a constant", NULL},
+    {"Identity", 1, 0, 1, 1, 1, 0, import_identity, "vanishes", NULL},
+    {"NonZero", 9, 0, 1, 1, 1, 0, import_non_zero, "of constants only: the shape of the result depends on the data", NULL},
+    {"Range", 11, 0, 3, 3, 1, 0, import_range, "of constants only: the shape of the result depends on the data", NULL},
+    {"Shape", 1, 0, 1, 1, 1, 0, import_shape, "a constant", NULL},
+    {"Size", 1, 0, 1, 1, 1, 0, import_size, "a constant", NULL},
+};
+
+ONNX_TABLE(onnx_constant_operators, rows);

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
+ * selects; Loop with a trip count that is known, and Scan, are unrolled up to TURNS_MAX turns, so that the bodies' nodes come
+ * once for every turn.  With more turns they become loops of the builder (frontend/readers/onnx/control_loop.c).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/readers/onnx/control_loop.h"
+#include "frontend/readers/onnx/operators.h"
+
+/** More turns are not unrolled.  Up to here values may change their shapes, and what is known is computed by the reader. */
+enum { TURNS_MAX = 1024 };
+
+enum { TEXT_MAX = 200 };
+
+/** Says what the condition of an If depends on. */
+static const char *condition_text(struct onnx_node *n, char text[TEXT_MAX])
+{
+    const char *input = onnx_depends(n, 0);
+
+    snprintf(text, TEXT_MAX, "its condition depends on an input of the model%s%.100s%s", input ? ", \"" : "",
+             input ? input : "", input ? "\"" : "");
+    return text;
+}
+
+/** Says how to make the condition of an If known. */
+static const char *constant_hint(struct onnx_node *n, char text[TEXT_MAX])
+{
+    const char *input = onnx_depends(n, 0);
+
+    text[0] = '\0';
+    if (input)
+        snprintf(text, TEXT_MAX, ": --constant %.100s=VALUE says which branch is taken", input);
+    return text;
+}
+
+/** Writes "float [1, 3]". */
+static const char *value_text(char text[TEXT_MAX], const struct onnx_value *v)
+{
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    char shape[TEXT_MAX / 2];
+
+    for (size_t i = 0; i < v->rank; i++)
+        dims[i] = (uint32_t)v->dims[i];
+    snprintf(text, TEXT_MAX, "%s %s", onnx_type_name(v->type), model_dims_text(shape, sizeof shape, v->rank, dims));
+    return text;
+}
+
+/** Refuses an If whose condition is not known, because a branch of it cannot be built. */
+static bool refuse_branches(struct onnx_node *n, const char *const reasons[2])
+{
+    char about[TEXT_MAX], hint[TEXT_MAX];
+    const bool both = reasons[0] && reasons[1];
+
+    return onnx_refuse(n, "%s, so that both branches would be built, and %s cannot be%s: %.300s", condition_text(n, about),
+                       both         ? "neither of them"
+                       : reasons[1] ? "then_branch"
+                                    : "else_branch",
+                       constant_hint(n, hint), reasons[1] ? reasons[1] : reasons[0]);
+}
+
+/** Both branches are computed, and the condition selects: neither has effects beside its results. */
+static bool select_branch(struct onnx_node *n, struct onnx_value *const *yes, struct onnx_value *const *no)
+{
+    WNNOperand condition = onnx_operand(n, 0);
+    char about[TEXT_MAX], hint[TEXT_MAX], has[2][TEXT_MAX];
+
+    if (onnx_elements(n->inputs[0]) != 1)
+        return onnx_refuse(n, "its condition has %lld elements, it must have one", (long long)onnx_elements(n->inputs[0]));
+    condition = onnx_reshape(n, condition, 0, NULL);
+    n->is_static = false;
+    for (size_t i = 0; i < n->output_count; i++) {
+        WNNOperand y;
+
+        if (yes[i]->type != no[i]->type || yes[i]->rank != no[i]->rank ||
+            memcmp(yes[i]->dims, no[i]->dims, yes[i]->rank * sizeof *yes[i]->dims) != 0)
+            return onnx_refuse(n,
+                               "%s, and output %zu is %s in then_branch and %s in else_branch, but in a static graph of one "
+                               "type and shape%s",
+                               condition_text(n, about), i, value_text(has[0], yes[i]), value_text(has[1], no[i]),
+                               constant_hint(n, hint));
+        y = wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, yes[i]), onnx_value_operand(n, no[i]),
+                                 n->options);
+        if (!onnx_output_as(n, i, y, yes[i]->type))
+            return false;
+    }
+    return true;
+}
+
+static bool import_if(struct onnx_node *n)
+{
+    const Onnx__GraphProto *bodies[2] = {onnx_graph(n, "else_branch"), onnx_graph(n, "then_branch")};
+    struct onnx_value **outputs[2];
+    const char *reasons[2] = {NULL, NULL};
+    bool known = onnx_is_constant(n, 0), take;
+
+    if (n->refused)
+        return false;
+    take = known && onnx_number(n, 0, 0) != 0;
+    for (size_t b = 0; b < 2; b++) {
+        if (known && b != take)
+            continue;
+        if (bodies[b]->n_output != n->output_count)
+            return onnx_refuse(n, "its branch has %zu outputs instead of %zu", bodies[b]->n_output, n->output_count);
+        outputs[b] = onnx_alloc(n, n->output_count + 1, sizeof *outputs[b]);
+        if (!outputs[b] || !(known ? onnx_import_body(n, bodies[b], 0, NULL, outputs[b])
+                                   : onnx_import_branch(n, bodies[b], outputs[b], &reasons[b]) || reasons[b]))
+            return false;
+    }
+    if (reasons[0] || reasons[1])
+        return refuse_branches(n, reasons);
+    if (!known)
+        return select_branch(n, outputs[1], outputs[0]);
+    for (size_t i = 0; i < n->output_count; i++)
+        onnx_output_value(n, i, outputs[take][i]);
+    return true;
+}
+
+/* ---- values of turns ---- */
+
+/** Makes a constant scalar of the reader's own. */
+static struct onnx_value *scalar(struct onnx_node *n, enum onnx_type type, int64_t number)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
+    void *data = onnx_alloc(n, 1, sizeof(int64_t));
+
+    if (!v || !data)
+        return NULL;
+    onnx_store_int(type, data, 0, number);
+    v->type = type;
+    v->data = data;
+    v->is_static = true;
+    return v;
+}
+
+/** Returns slice i of a value along an axis, without the axis. */
+static struct onnx_value *take(struct onnx_node *n, struct onnx_value *v, uint32_t axis, int64_t i)
+{
+    struct onnx_value *part = onnx_alloc(n, 1, sizeof *part);
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    size_t rank = 0;
+
+    if (!part)
+        return NULL;
+    part->type = v->type;
+    part->is_static = v->is_static;
+    part->cost = v->cost + (double)onnx_elements(v);
+    for (size_t d = 0; d < v->rank; d++)
+        if (d != axis) {
+            part->dims[rank] = v->dims[d];
+            dims[rank++] = (uint32_t)v->dims[d];
+        }
+    part->rank = rank;
+    part->operand = onnx_reshape(n, onnx_slice_axis(n, onnx_value_operand(n, v), axis, (uint32_t)i, 1), rank, dims);
+    if (wnnOperandIsError(part->operand)) {
+        onnx_refuse(n, "its input cannot be taken apart");
+        return NULL;
+    }
+    return part;
+}
+
+/* ---- loops ---- */
+
+/** Holds the state of an unrolled loop: what goes into a turn, what comes out of it, what is collected. */
+struct turns {
+    const Onnx__GraphProto *body;
+    size_t carried, scanned; /* values from turn to turn; outputs collected */
+    struct onnx_value **in, **out;
+    struct onnx_value ***collected; /* for every turn the outputs that are */
+    size_t count;
+};
+
+static bool prepare(struct onnx_node *n, struct turns *t, size_t inputs, int64_t most)
+{
+    t->in = onnx_alloc(n, inputs + 1, sizeof *t->in);
+    t->out = onnx_alloc(n, t->body->n_output + 1, sizeof *t->out);
+    t->collected = onnx_alloc(n, (size_t)most + 1, sizeof *t->collected);
+    return t->in && t->out && t->collected;
+}
+
+/** Keeps what a turn gave for the outputs that are collected. */
+static bool collect(struct onnx_node *n, struct turns *t)
+{
+    struct onnx_value **row = onnx_alloc(n, t->scanned + 1, sizeof *row);
+
+    for (size_t i = 0; row && i < t->scanned; i++)
+        row[i] = t->out[t->body->n_output - t->scanned + i];
+    t->collected[t->count] = row;
+    return row != NULL;
+}
+
+/** Makes a collected output: the values of all turns, one after the other along a new axis. */
+static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t which, int64_t at, bool backward)
+{
+    size_t i = t->carried + which, count = t->count;
+    WNNOperand *parts = onnx_alloc(n, count + 1, sizeof *parts);
+    uint32_t dims[ONNX_RANK_MAX], axis;
+    const struct onnx_value *first = count ? t->collected[0][which] : NULL;
+    bool is_static = true;
+
+    if (!parts)
+        return false;
+    if (!first)
+        return onnx_refuse(n, "output %zu would have no elements, of a shape that is not known", i);
+    if (first->rank + 1 > ONNX_RANK_MAX)
+        return onnx_refuse(n, "output %zu would have more than 8 dimensions", i);
+    if (!onnx_axis(n, at, first->rank + 1, &axis))
+        return false;
+    for (size_t d = 0, from = 0; d <= first->rank; d++)
+        dims[d] = d == axis ? 1 : (uint32_t)first->dims[from++];
+    for (size_t k = 0; k < count; k++) {
+        struct onnx_value *v = t->collected[backward ? count - 1 - k : k][which];
+
+        if (v->rank != first->rank || memcmp(v->dims, first->dims, sizeof v->dims) != 0 || v->type != first->type)
+            return onnx_refuse(n, "output %zu changes its shape or type from turn to turn", i);
+        is_static = is_static && v->is_static;
+        parts[k] = onnx_reshape(n, onnx_value_operand(n, v), first->rank + 1, dims);
+    }
+    n->is_static = is_static;
+    return onnx_output_as(n, i, count > 1 ? wnnGraphBuilderConcat(n->builder, count, parts, axis, n->options) : parts[0],
+                          first->type);
+}
+
+/** Returns what a value is after a turn that is only taken while `alive` is true, or NULL after refusing. */
+static struct onnx_value *blend(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *after,
+                                struct onnx_value *before)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
+    WNNOperand condition = onnx_reshape(n, onnx_value_operand(n, alive), 0, NULL);
+
+    if (after == before)
+        return after;
+    if (after->rank != before->rank || memcmp(after->dims, before->dims, sizeof after->dims) != 0 ||
+        after->type != before->type) {
+        onnx_refuse(
+            n, "whether it goes on depends on an input of the model, and a value changes its shape or type from turn to turn");
+        return NULL;
+    }
+    if (!v)
+        return NULL;
+    *v = (struct onnx_value){.type = after->type, .rank = after->rank};
+    memcpy(v->dims, after->dims, sizeof v->dims);
+    v->operand =
+        wnnGraphBuilderWhere(n->builder, condition, onnx_value_operand(n, after), onnx_value_operand(n, before), n->options);
+    return v;
+}
+
+/** Returns whether the loop is still running after a turn that ended with this condition. */
+static struct onnx_value *still_alive(struct onnx_node *n, struct onnx_value *alive, struct onnx_value *condition)
+{
+    struct onnx_value *v = onnx_alloc(n, 1, sizeof *v);
+    WNNOperand now = onnx_reshape(n, onnx_value_operand(n, condition), 0, NULL);
+
+    if (!v)
+        return NULL;
+    *v = (struct onnx_value){.type = ONNX_BOOL};
+    v->operand =
+        alive ? wnnGraphBuilderLogicalAnd(n->builder, onnx_reshape(n, onnx_value_operand(n, alive), 0, NULL), now, n->options)
+              : now;
+    return v;
+}
+
+/** Imports one turn.  *alive is NULL as long as it is known that the loop runs; *go says whether there may be another turn. */
+static bool take_turn(struct onnx_node *n, struct turns *t, struct onnx_value **alive, bool *go)
+{
+    struct onnx_value *condition;
+
+    t->in[0] = scalar(n, ONNX_INT64, (int64_t)t->count);
+    t->in[1] = scalar(n, ONNX_BOOL, 1);
+    if (!t->in[0] || !t->in[1] || !onnx_import_body(n, t->body, t->carried + 2, t->in, t->out))
+        return false;
+    for (size_t i = 0; i < t->carried; i++) {
+        t->in[i + 2] = *alive ? blend(n, *alive, t->out[i + 1], t->in[i + 2]) : t->out[i + 1];
+        if (!t->in[i + 2])
+            return false;
+    }
+    condition = t->out[0];
+    if (onnx_elements(condition) != 1)
+        return onnx_refuse(n, "the condition of its body has %lld elements", (long long)onnx_elements(condition));
+    if (onnx_value_is_known(n, condition)) {
+        *go = onnx_element(condition, 0) != 0;
+        return true;
+    }
+    *alive = still_alive(n, *alive, condition);
+    return *alive != NULL;
+}
+
+static bool import_loop(struct onnx_node *n)
+{
+    struct turns t = {.body = onnx_graph(n, "body")};
+    struct onnx_value *trips = onnx_input(n, 0), *condition = onnx_input(n, 1), *alive = NULL;
+    bool known = !condition || onnx_is_constant(n, 1), go = !condition || !known || onnx_number(n, 1, 0) != 0;
+    const double given = trips ? onnx_number(n, 0, 0) : 0;
+    double limit = trips ? given : TURNS_MAX + 1.0;
+    int64_t most;
+    bool rolls;
+
+    limit = limit > TURNS_MAX ? TURNS_MAX + 1 : limit < 0 ? 0 : limit;
+    most = onnx_whole(n, "the trip count", limit, 0, TURNS_MAX + 1);
+    if (n->refused)
+        return false;
+    rolls = trips && limit > TURNS_MAX && given <= INT32_MAX;
+    if (rolls && known && go && control_goes_on(t.body))
+        return control_loop(n, t.body, (uint32_t)given, NULL);
+    if (!known)
+        alive = condition;
+    t.carried = n->input_count > 2 ? n->input_count - 2 : 0;
+    if (t.body->n_output < t.carried + 1 || t.body->n_output - 1 != n->output_count)
+        return onnx_refuse(n, "its body has %zu outputs for %zu carried values and %zu outputs", t.body->n_output, t.carried,
+                           n->output_count);
+    t.scanned = t.body->n_output - 1 - t.carried;
+    if (!prepare(n, &t, t.carried + 2, most))
+        return false;
+    for (size_t i = 0; i < t.carried; i++) {
+        t.in[i + 2] = onnx_input(n, i + 2);
+        if (!t.in[i + 2])
+            return onnx_refuse(n, "input %zu is missing", i + 2);
+    }
+    for (; go && (int64_t)t.count < most; t.count++) {
+        /* A condition may end it early, whatever the trip count says; so it is a loop only once it is known not to. */
+        if (rolls && (alive || t.count == TURNS_MAX))
+            return control_loop(n, t.body, (uint32_t)given, known ? NULL : condition);
+        /* Turns whose being taken is computed are computed anyway, and their values not used: there must be an end. */
+        if (alive && (limit > TURNS_MAX || t.scanned))
+            return onnx_refuse(n, t.scanned
+                                      ? "whether it goes on depends on an input of the model, and with it the size of an output"
+                                      : "whether it goes on depends on an input of the model, and its trip count is not small");
+        if (t.count == TURNS_MAX)
+            return onnx_refuse(n, "it takes more than %d turns, too many to be unrolled", TURNS_MAX);
+        if (!take_turn(n, &t, &alive, &go))
+            return false;
+        if (!collect(n, &t))
+            return false;
+    }
+    for (size_t i = 0; i < t.carried; i++)
+        onnx_output_value(n, i, t.in[i + 2]);
+    for (size_t i = 0; i < t.scanned; i++)
+        if (onnx_wants(n, t.carried + i) && !output_stacked(n, &t, i, 0, false))
+            return false;
+    return true;
+}
+
+/** Reads a list with one number for each axis or direction; they are 0 if the list is absent. */
+static bool read_list(struct onnx_node *n, const char *name, size_t count, const int64_t **list)
+{
+    size_t given;
+    int64_t *zeros;
+
+    *list = onnx_ints(n, name, &given);
+    if (*list)
+        return given == count || onnx_refuse(n, "%s has %zu items, there must be %zu", name, given, count);
+    *list = zeros = onnx_alloc(n, count + 1, sizeof *zeros);
+    return zeros != NULL;
+}
+
+static bool import_scan(struct onnx_node *n)
+{
+    struct turns t = {.body = onnx_graph(n, "body")};
+    int64_t scans = onnx_int(n, "num_scan_inputs", 0), length = -1;
+    const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
+
+    if (n->refused)
+        return false;
+    if (scans < 1 || scans > (int64_t)n->input_count)
+        return onnx_refuse(n, "num_scan_inputs is %lld, of %zu inputs", (long long)scans, n->input_count);
+    t.carried = n->input_count - (size_t)scans;
+    if (t.body->n_output < t.carried || t.body->n_output != n->output_count)
+        return onnx_refuse(n, "its body has %zu outputs for %zu states and %zu outputs", t.body->n_output, t.carried,
+                           n->output_count);
+    t.scanned = t.body->n_output - t.carried;
+    if (!read_list(n, "scan_input_axes", (size_t)scans, &in_axes) ||
+        !read_list(n, "scan_input_directions", (size_t)scans, &in_directions) ||
+        !read_list(n, "scan_output_axes", t.scanned, &out_axes) ||
+        !read_list(n, "scan_output_directions", t.scanned, &out_directions))
+        return false;
+    for (size_t i = 0; i < (size_t)scans; i++) {
+        const struct onnx_value *v = onnx_input(n, t.carried + i);
+        uint32_t axis;
+
+        if (!v || !onnx_axis(n, in_axes[i], v->rank, &axis))
+            return onnx_refuse(n, "input %zu is missing", t.carried + i);
+        if (length >= 0 && v->dims[axis] != length)
+            return onnx_refuse(n, "its inputs have %lld and %lld turns", (long long)length, (long long)v->dims[axis]);
+        length = v->dims[axis];
+    }
+    if (length > TURNS_MAX)
+        return control_scan(
+            n, t.body, (uint32_t)length,
+            &(struct control_scan){(size_t)scans, t.carried, t.scanned, in_axes, in_directions, out_axes, out_directions});
+    if (!prepare(n, &t, n->input_count, length))
+        return false;
+    for (size_t i = 0; i < t.carried; i++)
+        t.in[i] = onnx_input(n, i);
+    for (; (int64_t)t.count < length; t.count++) {
+        for (size_t i = 0; i < (size_t)scans; i++) {
+            struct onnx_value *v = onnx_input(n, t.carried + i);
+            uint32_t axis;
+
+            onnx_axis(n, in_axes[i], v->rank, &axis);
+            t.in[t.carried + i] = take(n, v, axis, in_directions[i] ? length - 1 - (int64_t)t.count : (int64_t)t.count);
+            if (!t.in[t.carried + i])
+                return false;
+        }
+        if (!onnx_import_body(n, t.body, n->input_count, t.in, t.out))
+            return false;
+        for (size_t i = 0; i < t.carried; i++)
+            t.in[i] = t.out[i];
+        if (!collect(n, &t))
+            return false;
+    }
+    for (size_t i = 0; i < t.carried; i++) {
+        if (!t.in[i])
+            return onnx_refuse(n, "input %zu is missing", i);
+        onnx_output_value(n, i, t.in[i]);
+    }
+    for (size_t i = 0; i < t.scanned; i++)
+        if (onnx_wants(n, t.carried + i) && !output_stacked(n, &t, i, out_axes[i], out_directions[i] != 0))
+            return false;
+    return true;
+}
+
+static const struct onnx_operator rows[] = {
+    {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if,
+     "a constant condition takes its branch; else both are computed and must agree in shapes", NULL},
+    {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
+     "unrolled up to 1024 turns, else a loop, whose values keep their shapes; the trip count must be constant; a condition "
+     "that is computed: where, if no output is scanned",
+     NULL},
+    {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan,
+     "unrolled up to 1024 turns, else a loop, whose states keep their shapes", NULL},
+};
+
+ONNX_TABLE(onnx_control_operators, rows);

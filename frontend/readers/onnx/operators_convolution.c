@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState and the forms that ONNX Runtime has of them as
+ * conv2d and convTranspose2d; one spatial dimension is a 2-D convolution of height 1.
+ */
+#include <string.h>
+
+#include "frontend/readers/onnx/activation.h"
+#include "frontend/readers/onnx/nchwc.h"
+#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/quantized.h"
+#include "frontend/readers/onnx/window.h"
+
+static void fill_padding(const struct onnx_window *w, uint32_t padding[4])
+{
+    for (int d = 0; d < 2; d++) {
+        padding[2 * d] = w->before[d];
+        padding[2 * d + 1] = w->after[d];
+    }
+}
+
+/* Reads the window of a convolution and its groups, for all but the transposed one. */
+static bool read_convolution(struct onnx_node *n, WNNOperand x, WNNOperand filter, struct onnx_window *w, uint32_t *groups)
+{
+    int64_t group = onnx_int(n, "group", 1);
+    struct onnx_dims dims = onnx_dims_of(filter);
+
+    if (!onnx_window_read(n, x, dims.at + 2, w))
+        return false;
+    if (dims.rank != w->rank + 2)
+        return onnx_refuse(n, "the filter has %zu dimensions, the input %zu", dims.rank, w->rank + 2);
+    if (group < 1)
+        return onnx_refuse(n, "group is %lld", (long long)group);
+    *groups = onnx_size(n, "group", group);
+    onnx_window_pad_same(w);
+    return !n->refused;
+}
+
+static WNNOperand convolve(struct onnx_node *n, WNNOperand x, WNNOperand filter, WNNOperand bias, const struct onnx_window *w,
+                           uint32_t groups)
+{
+    WNNConv2dOptions o = WNN_CONV2D_OPTIONS_INIT;
+    uint32_t padding[4];
+
+    fill_padding(w, padding);
+    o.label = n->label;
+    o.paddingCount = 4;
+    o.padding = padding;
+    o.stridesCount = 2;
+    o.strides = w->strides;
+    o.dilationsCount = 2;
+    o.dilations = w->dilations;
+    o.groups = groups;
+    o.bias = bias;
+    return onnx_from_2d(n, w, wnnGraphBuilderConv2d(n->builder, onnx_to_2d(n, x), onnx_to_2d(n, filter), &o));
+}
+
+static bool import_conv(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
+    struct onnx_window w;
+    uint32_t groups;
+
+    if (!read_convolution(n, x, filter, &w, &groups))
+        return false;
+    return onnx_output(n, 0, convolve(n, x, filter, onnx_operand_optional(n, 2), &w, groups));
+}
+
+/* Imports Conv of input 0 with these weights, plus input 3, and then an activation.  In blocks there are fewer groups than the
+ * attribute says where channels only fill up. */
+static bool import_fused(struct onnx_node *n, WNNOperand filter, WNNOperand bias, bool in_blocks)
+{
+    WNNOperand x = onnx_operand(n, 0), y;
+    const struct onnx_dims dims = onnx_dims_of(filter);
+    struct onnx_window w;
+    uint32_t groups;
+
+    if (!read_convolution(n, x, filter, &w, &groups))
+        return false;
+    y = convolve(n, x, filter, bias, &w, in_blocks && groups > 1 && dims.at[1] == 1 ? dims.at[0] : groups);
+    return onnx_output(n, 0, onnx_activate_fused(n, onnx_scale_bias(n, y, NULL, onnx_operand_optional(n, 3))));
+}
+
+static bool import_fused_conv(struct onnx_node *n)
+{
+    return import_fused(n, onnx_operand(n, 1), onnx_operand_optional(n, 2), false);
+}
+
+static bool import_nchwc_conv(struct onnx_node *n)
+{
+    WNNOperand bias = onnx_operand_optional(n, 2), filter = onnx_nchwc_filter(n, onnx_operand(n, 0), &bias);
+
+    return import_fused(n, filter, bias, true);
+}
+
+/* ---- ConvTranspose ---- */
+
+/*
+ * Says where the result lies in the whole, uncropped one: from begin on, out long.  Beyond the whole there is nothing but bias.
+ */
+struct crop {
+    int64_t begin[2], out[2], whole[2];
+};
+
+static bool read_crop(struct onnx_node *n, struct onnx_window *w, struct crop *c)
+{
+    size_t padding_count, shape_count;
+    const int64_t *more = onnx_ints(n, "output_padding", &padding_count), *shape = onnx_ints(n, "output_shape", &shape_count);
+    bool same = w->auto_pad == ONNX_PAD_SAME_UPPER || w->auto_pad == ONNX_PAD_SAME_LOWER;
+
+    if (n->refused)
+        return false;
+    if (more && padding_count != w->rank)
+        return onnx_refuse(n, "output_padding has %zu numbers for %zu spatial dimensions", padding_count, w->rank);
+    /* Some writers give batches and channels, too. */
+    if (shape && shape_count != w->rank && shape_count != w->rank + 2)
+        return onnx_refuse(n, "output_shape has %zu numbers for %zu spatial dimensions", shape_count, w->rank);
+    for (int d = 0; d < 2; d++) {
+        int i = d - 2 + (int)w->rank; /* in the file's lists */
+        int64_t extra = more && i >= 0 ? onnx_size(n, "a number in output_padding", more[i]) : 0, total;
+        c->whole[d] =
+            onnx_size(n, "a dimension of its uncropped result", ((int64_t)w->in[d] - 1) * w->strides[d] + w->extent[d]);
+        if (i >= 0 && (shape || same)) {
+            c->out[d] = onnx_size(n, "a dimension of its result",
+                                  shape ? shape[shape_count - w->rank + (size_t)i] : (int64_t)w->in[d] * w->strides[d]);
+            total = c->whole[d] + extra - c->out[d];
+            total = total < 0 ? 0 : total;
+            c->begin[d] = w->auto_pad == ONNX_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+        } else {
+            c->begin[d] = w->before[d];
+            c->out[d] = c->whole[d] + extra - w->before[d] - w->after[d];
+        }
+        if (c->out[d] < 1 || c->out[d] > INT32_MAX)
+            return onnx_refuse(n, "its result would have the size %lld", (long long)c->out[d]);
+    }
+    return !n->refused;
+}
+
+static bool import_conv_transpose(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1), bias = onnx_operand_optional(n, 2), y;
+    WNNConvTranspose2dOptions o = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+    struct onnx_dims none = {4, {0}}, beyond = {4, {0}};
+    struct onnx_window w;
+    struct crop c;
+    uint32_t padding[4], more[2], groups;
+
+    if (!read_convolution(n, x, filter, &w, &groups) || !read_crop(n, &w, &c))
+        return false;
+    for (int d = 0; d < 2; d++) {
+        int64_t after = c.whole[d] - c.begin[d] - c.out[d]; /* cut off; negative: the result reaches beyond the whole */
+        padding[2 * d] = onnx_size(n, "what is cut off in front", c.begin[d]);
+        padding[2 * d + 1] = onnx_size(n, "what is cut off behind", after > 0 ? after : 0);
+        more[d] = onnx_size(n, "what is added behind", after < 0 ? -after : 0);
+        if (more[d] >= w.strides[d]) { /* more than outputPadding may be */
+            beyond.at[2 + d] = more[d];
+            more[d] = 0;
+        }
+    }
+    if (n->refused)
+        return false;
+    o.label = n->label;
+    o.paddingCount = 4;
+    o.padding = padding;
+    o.stridesCount = 2;
+    o.strides = w.strides;
+    o.dilationsCount = 2;
+    o.dilations = w.dilations;
+    o.outputPaddingCount = 2;
+    o.outputPadding = more;
+    o.groups = groups;
+    if (!beyond.at[2] && !beyond.at[3])
+        o.bias = bias;
+    y = wnnGraphBuilderConvTranspose2d(n->builder, onnx_to_2d(n, x), onnx_to_2d(n, filter), &o);
+    y = onnx_pad(n, y, none, beyond, 0);
+    if (bias && !o.bias)
+        y = onnx_add(n, y, onnx_along_axis(n, bias, 4, 1));
+    return onnx_output(n, 0, onnx_from_2d(n, &w, y));
+}
+
+/* ---- quantised ---- */
+
+struct convolution {
+    struct onnx_window window;
+    uint32_t groups;
+};
+
+static WNNOperand convolve_pieces(struct onnx_node *n, WNNOperand x, WNNOperand filter, const void *context)
+{
+    const struct convolution *c = context;
+
+    return convolve(n, x, filter, NULL, &c->window, c->groups);
+}
+
+static bool import_conv_integer(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1);
+    struct convolution c;
+    struct onnx_dims dims = onnx_dims_of(filter);
+    struct onnx_integer_operand pictures, filters;
+
+    if (!read_convolution(n, x, filter, &c.window, &c.groups))
+        return false;
+    pictures = onnx_dequantize_input(n, 0, 2, 1);
+    filters = onnx_dequantize_input(n, 1, 3, 0);
+    return onnx_output_sums(n, pictures, filters, onnx_dims_product(n, &dims, 1, dims.rank), convolve_pieces, &c);
+}
+
+static bool import_qlinear_conv(struct onnx_node *n)
+{
+    const bool is_last = n->row->domain && onnx_int(n, "channels_last", 0);
+    WNNOperand x = is_last ? onnx_channels_second(n, onnx_operand(n, 0)) : onnx_operand(n, 0), filter, bias = NULL, y;
+    WNNOperand x_scale = onnx_operand(n, 1), filter_scale = onnx_operand(n, 4);
+    struct onnx_window w;
+    uint32_t groups;
+
+    x = onnx_dequantize(n, x, x_scale, onnx_operand(n, 2), 1);
+    filter = onnx_dequantize(n, onnx_operand(n, 3), filter_scale, onnx_operand(n, 5), 0);
+    if (!read_convolution(n, x, filter, &w, &groups))
+        return false;
+    if (onnx_input(n, 8)) { /* the bias's scale is the product of those of the operands */
+        struct onnx_dims channels = onnx_dims_of(onnx_operand(n, 8));
+        WNNOperand scale = onnx_mul(n, onnx_along_axis(n, x_scale, 1, 0), onnx_along_axis(n, filter_scale, 1, 0));
+        if (channels.rank != 1)
+            return onnx_refuse(n, "its bias has %zu dimensions instead of 1", channels.rank);
+        bias = onnx_dequantize(n, onnx_operand(n, 8), scale, NULL, 0);
+    }
+    y = onnx_quantize(n, convolve(n, x, filter, bias, &w, groups), onnx_operand(n, 6), onnx_operand(n, 7), 1);
+    return onnx_output(n, 0, is_last ? onnx_channels_last(n, y) : y);
+}
+
+/* ---- CausalConvWithState ---- */
+
+static bool import_causal_conv_with_state(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), filter = onnx_operand(n, 1), bias = onnx_operand_optional(n, 2), parts[2], y;
+    const char *activation = onnx_string(n, "activation", "none");
+    bool swish = !strcmp(activation, "silu") || !strcmp(activation, "swish");
+    struct onnx_dims dims = onnx_dims_of(x), kernel = onnx_dims_of(filter), before = {3, {0}}, after = {3, {0}};
+    struct onnx_window w = {.rank = 1, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
+    uint32_t state;
+
+    if (n->refused)
+        return false;
+    if (dims.rank != 3 || kernel.rank != 3)
+        return onnx_refuse(n, "its input has %zu dimensions, its filter %zu, instead of 3", dims.rank, kernel.rank);
+    if (!swish && strcmp(activation, "none") != 0)
+        return onnx_refuse(n, "activation \"%.40s\" is not known", activation);
+    state = kernel.at[2] - 1;
+    if (onnx_input(n, 3) && state) {
+        parts[0] = onnx_operand(n, 3);
+        parts[1] = x;
+        x = onnx_concat(n, 2, parts, 2);
+    } else {
+        before.at[2] = state;
+        x = onnx_pad(n, x, before, after, 0);
+    }
+    y = convolve(n, x, filter, bias, &w, dims.at[1]);
+    if (swish)
+        y = onnx_mul(n, y, onnx_sigmoid(n, y));
+    if (onnx_wants(n, 1)) {
+        if (!state)
+            return onnx_refuse(n, "present_state would be empty; WebNN has no empty tensors");
+        onnx_output(n, 1, onnx_slice_axis(n, x, 2, dims.at[2], state));
+    }
+    return onnx_output(n, 0, y);
+}
+
+#define MICROSOFT "com.microsoft"
+
+static const struct onnx_operator rows[] = {
+    {"Conv", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv, "1-D as a 2-D convolution of height 1; 3-D refused", NULL},
+    {"ConvTranspose", 1, 0, 2, 3, 1, ONNX_HEAVY, import_conv_transpose,
+     "1-D as a 2-D convolution of height 1; 3-D refused; results larger than all contributions are padded", NULL},
+    {"ConvInteger", 10, 0, 2, 4, 1, ONNX_HEAVY, import_conv_integer,
+     "dequantizeLinear with scale 1, conv2d, cast; exact: split by bits where float32 sums would round, unless cast to floats",
+     NULL},
+    {"QLinearConv", 10, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", NULL},
+    {"QLinearConv", 1, 0, 8, 9, 1, ONNX_HEAVY, import_qlinear_conv, "dequantizeLinear, conv2d, quantizeLinear", MICROSOFT},
+    {"FusedConv", 1, 0, 2, 4, 1, ONNX_HEAVY, import_fused_conv, "conv2d, add, the activation", MICROSOFT},
+    {"Conv", 1, 0, 2, 4, 1, ONNX_HEAVY, import_nchwc_conv, "conv2d of the reordered filter, add, the activation", ONNX_NCHWC},
+    {"CausalConvWithState", 27, 0, 2, 4, 2, ONNX_HEAVY, import_causal_conv_with_state, "concat or pad, conv2d, slice", NULL},
+};
+
+ONNX_TABLE(onnx_convolution_operators, rows);

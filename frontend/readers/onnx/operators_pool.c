@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports AveragePool, MaxPool, LpPool and their global forms as the pools of WebNN, whose windows leave padding out as ONNX's
+ * do; sizes that are rounded up become padding behind, so that rounding down gives them.
+ */
+#include <string.h>
+
+#include "ir/support/checked.h"
+#include "frontend/readers/onnx/nchwc.h"
+#include "frontend/readers/onnx/operators.h"
+#include "frontend/readers/onnx/window.h"
+
+enum { INDICES_MAX = 1 << 24 }; /* elements of all windows together, where MaxPool has to tell their indices */
+
+struct pool {
+    struct onnx_window window;
+    uint32_t out[2];
+    uint32_t after[2]; /* what is beyond the input under the last window, padding included */
+};
+
+/* A window that starts behind the input and its front padding is left out (text of ceil_mode). */
+static bool read_pool(struct onnx_node *n, WNNOperand x, struct pool *p)
+{
+    struct onnx_window *w = &p->window;
+    int64_t ceil_mode = onnx_int(n, "ceil_mode", 0);
+
+    if (!onnx_window_read(n, x, NULL, w))
+        return false;
+    onnx_window_pad_same(w);
+    for (int d = 0; d < 2; d++) {
+        int64_t size = (int64_t)w->in[d] + w->before[d] + w->after[d] - w->extent[d], after, out;
+        if (size < 0)
+            return onnx_refuse(n, "a window of %u elements on %u and a padding of %u and %u", w->extent[d], w->in[d],
+                               w->before[d], w->after[d]);
+        out = (size + (ceil_mode ? w->strides[d] - 1 : 0)) / w->strides[d] + 1;
+        if (ceil_mode && (out - 1) * w->strides[d] >= (int64_t)w->in[d] + w->before[d])
+            out--;
+        after = (out - 1) * w->strides[d] + w->extent[d] - w->in[d] - w->before[d];
+        if (!checked_size(out, &p->out[d]) || !checked_size(after < 0 ? 0 : after, &p->after[d]))
+            return onnx_refuse(n, "a window of %u elements at strides of %u on %u and pads of %u and %u: %lld results",
+                               w->extent[d], w->strides[d], w->in[d], w->before[d], w->after[d], (long long)out);
+    }
+    return !n->refused;
+}
+
+typedef WNNOperand (*pool_method)(WNNGraphBuilder, WNNOperand, WNNPool2dOptions const *);
+
+/* Makes a pool of an input of rank 4 that begins at the window's padding. */
+static WNNOperand make_pool(struct onnx_node *n, pool_method method, WNNOperand x, const struct pool *p)
+{
+    WNNPool2dOptions o = WNN_POOL2D_OPTIONS_INIT;
+    uint32_t padding[4] = {p->window.before[0], p->after[0], p->window.before[1], p->after[1]};
+
+    o.label = n->label;
+    o.windowDimensionsCount = 2;
+    o.windowDimensions = p->window.kernel;
+    o.paddingCount = 4;
+    o.padding = padding;
+    o.stridesCount = 2;
+    o.strides = p->window.strides;
+    o.dilationsCount = 2;
+    o.dilations = p->window.dilations;
+    o.outputSizesCount = 2;
+    o.outputSizes = p->out;
+    return method(n->builder, x, &o);
+}
+
+/* Padding becomes part of the input: after[d] elements behind, of which WNN pools see all. */
+static WNNOperand pad_pool(struct onnx_node *n, WNNOperand x, struct pool *p, const uint32_t after[2], double value)
+{
+    struct onnx_dims front = {4, {0, 0, p->window.before[0], p->window.before[1]}}, behind = {4, {0, 0, after[0], after[1]}};
+
+    for (int d = 0; d < 2; d++) {
+        p->window.before[d] = 0;
+        p->after[d] -= p->after[d] < after[d] ? p->after[d] : after[d];
+    }
+    return onnx_pad(n, x, front, behind, value);
+}
+
+WNNOperand onnx_average_pool(struct onnx_node *n, WNNOperand x)
+{
+    bool include = onnx_int(n, "count_include_pad", 0) != 0;
+    struct pool p;
+
+    if (!read_pool(n, x, &p))
+        return onnx_error_operand(n);
+    x = onnx_to_2d(n, x);
+    if (include) /* what rounding up adds behind the padding does not count */
+        x = pad_pool(n, x, &p, p.window.after, 0);
+    return onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderAveragePool2d, x, &p));
+}
+
+static bool import_average_pool(struct onnx_node *n)
+{
+    return onnx_output(n, 0, onnx_average_pool(n, onnx_operand(n, 0)));
+}
+
+/*
+ * Returns indices of the largest elements in the flattened input: the windows' elements are gathered into a last dimension,
+ * lowest index first, of which argMax takes the first largest; a table tells the index in the plane.
+ */
+static WNNOperand pool_indices(struct onnx_node *n, WNNOperand x, const struct pool *p, bool column_major)
+{
+    const struct onnx_window *w = &p->window;
+    struct onnx_dims dims = onnx_dims_of(x), flat = {2, {1, 1}}, windows, results;
+    int64_t out = onnx_times(n, "the size of its result", p->out[0], p->out[1]);
+    int64_t area = onnx_times(n, "the size of its window", w->kernel[0], w->kernel[1]);
+    int64_t elements = onnx_times(n, "results times elements of a window", out, area);
+    size_t count = (size_t)elements, k = 0;
+    WNNArgMinMaxOptions o = WNN_ARG_MIN_MAX_OPTIONS_INIT;
+    WNNGatherOptions g = WNN_GATHER_OPTIONS_INIT;
+    WNNOperand chosen, table, plane;
+    int32_t *places, *indices;
+    int64_t *first;
+
+    flat.at[0] = onnx_dims_product(n, &dims, 0, 2);
+    flat.at[1] = onnx_dims_product(n, &dims, 2, 4);
+    if (elements > INDICES_MAX)
+        onnx_refuse(n, "indices of %lld windows of %lld elements, at most %d elements can be", (long long)out, (long long)area,
+                    INDICES_MAX);
+    if (n->refused)
+        return onnx_error_operand(n);
+    places = onnx_alloc(n, count, sizeof *places);
+    indices = onnx_alloc(n, count, sizeof *indices);
+    first = onnx_alloc(n, flat.at[0], sizeof *first);
+    if (!places || !indices || !first)
+        return onnx_error_operand(n);
+    for (uint32_t y = 0; y < p->out[0]; y++)
+        for (uint32_t z = 0; z < p->out[1]; z++) {
+            size_t start = k, valid = SIZE_MAX;
+            for (int64_t i = 0; i < area; i++, k++) {
+                int64_t h = (int64_t)y * w->strides[0] - w->before[0] + i / w->kernel[1] * w->dilations[0];
+                int64_t v = (int64_t)z * w->strides[1] - w->before[1] + i % w->kernel[1] * w->dilations[1];
+                places[k] = -1;
+                if (h < 0 || v < 0 || h >= w->in[0] || v >= w->in[1])
+                    continue;
+                places[k] = (int32_t)(h * w->in[1] + v);
+                indices[k] = (int32_t)(column_major ? v * w->in[0] + h : h * w->in[1] + v);
+                if (valid == SIZE_MAX)
+                    valid = k;
+            }
+            for (size_t i = start; valid != SIZE_MAX && i < k; i++)
+                if (places[i] <
+                    0) { /* padding: the first element again, which cannot win against itself if it comes later ... */
+                    places[i] = places[valid];
+                    indices[i] = indices[valid]; /* ... and is itself if it comes earlier */
+                }
+        }
+    for (uint32_t i = 0; i < flat.at[0]; i++)
+        first[i] = (int64_t)i * flat.at[1];
+    windows = (struct onnx_dims){3, {flat.at[0], (uint32_t)out, (uint32_t)area}};
+    chosen = onnx_gather_constant(n, onnx_reshape_to(n, x, flat), 1, (uint32_t)count, places);
+    chosen = onnx_reshape_to(n, chosen, windows);
+    o.label = n->label;
+    o.keepDimensions = true;
+    chosen = wnnGraphBuilderArgMax(n->builder, chosen, 2, &o);
+    windows.at[0] = 1;
+    table = onnx_constant_operand(n, WNNOperandDataType_Int32, 3, windows.at, indices);
+    windows.at[0] = flat.at[0];
+    table = onnx_expand(n, table, windows);
+    g.label = n->label;
+    g.axis = 2;
+    chosen = onnx_cast(n, wnnGraphBuilderGatherElements(n->builder, table, chosen, &g), WNNOperandDataType_Int64);
+    plane = onnx_constant_operand(n, WNNOperandDataType_Int64, 3, (uint32_t[]){flat.at[0], 1, 1}, first);
+    results = (struct onnx_dims){4, {dims.at[0], dims.at[1], p->out[0], p->out[1]}};
+    return onnx_from_2d(n, w, onnx_reshape_to(n, onnx_add(n, chosen, plane), results));
+}
+
+static bool import_max_pool(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    bool column_major = onnx_int(n, "storage_order", 0) != 0;
+    struct pool p;
+
+    if (!read_pool(n, x, &p))
+        return false;
+    x = onnx_to_2d(n, x);
+    if (onnx_wants(n, 1))
+        onnx_output(n, 1, pool_indices(n, x, &p, column_major));
+    return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, x, &p)));
+}
+
+/* Imports MaxPool of [N, ..., C]. */
+static bool import_nhwc_max_pool(struct onnx_node *n)
+{
+    WNNOperand x = onnx_channels_second(n, onnx_operand(n, 0));
+    struct pool p;
+
+    if (!read_pool(n, x, &p))
+        return false;
+    x = onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderMaxPool2d, onnx_to_2d(n, x), &p));
+    return onnx_output(n, 0, onnx_channels_last(n, x));
+}
+
+static bool import_lp_pool(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0), y;
+    double order = n->version < 2 ? onnx_float(n, "p", 2) : (double)onnx_int(n, "p", 2);
+    struct pool p;
+
+    if (!read_pool(n, x, &p))
+        return false;
+    if (!(order > 0))
+        return onnx_refuse(n, "p is %g", order);
+    x = onnx_to_2d(n, x);
+    if (order == 2)
+        return onnx_output(n, 0, onnx_from_2d(n, &p.window, make_pool(n, wnnGraphBuilderL2Pool2d, x, &p)));
+    x = onnx_pow(n, onnx_abs(n, x), onnx_scalar_like(n, x, order));
+    x = pad_pool(n, x, &p, (uint32_t[]){p.after[0], p.after[1]}, 0);
+    y = make_pool(n, wnnGraphBuilderAveragePool2d, x, &p);
+    y = onnx_linear(n, y, (double)p.window.kernel[0] * p.window.kernel[1], 0);
+    return onnx_output(n, 0, onnx_from_2d(n, &p.window, onnx_pow(n, y, onnx_scalar_like(n, y, 1 / order))));
+}
+
+/* ---- global pools ---- */
+
+static WNNOperand pool_all(struct onnx_node *n, onnx_reduction reduce, WNNOperand x)
+{
+    uint32_t axes[ONNX_RANK_MAX] = {0};
+    size_t rank = onnx_dims_of(x).rank;
+
+    if (!n->refused && rank < 3)
+        onnx_refuse(n, "its input has %zu dimensions", rank);
+    if (n->refused)
+        return onnx_error_operand(n);
+    for (size_t i = 2; i < rank; i++)
+        axes[i - 2] = (uint32_t)i;
+    return onnx_reduce(n, reduce, x, rank - 2, axes);
+}
+
+static bool import_global_average_pool(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    WNNPool2dOptions o = WNN_POOL2D_OPTIONS_INIT;
+
+    o.label = n->label;
+    if (onnx_dims_of(x).rank == 4) /* in this form it follows the layout of convolutions */
+        return onnx_output(n, 0, wnnGraphBuilderAveragePool2d(n->builder, x, &o));
+    return onnx_output(n, 0, pool_all(n, wnnGraphBuilderReduceMean, x));
+}
+
+static bool import_global_max_pool(struct onnx_node *n)
+{
+    return onnx_output(n, 0, pool_all(n, wnnGraphBuilderReduceMax, onnx_operand(n, 0)));
+}
+
+static bool import_global_lp_pool(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    double order = n->version < 2 ? onnx_float(n, "p", 2) : (double)onnx_int(n, "p", 2);
+
+    if (!(order > 0))
+        return onnx_refuse(n, "p is %g", order);
+    if (order == 1 || order == 2)
+        return onnx_output(n, 0, pool_all(n, order == 1 ? wnnGraphBuilderReduceL1 : wnnGraphBuilderReduceL2, x));
+    x = onnx_pow(n, onnx_abs(n, x), onnx_scalar_like(n, x, order));
+    x = pool_all(n, wnnGraphBuilderReduceSum, x);
+    return onnx_output(n, 0, onnx_pow(n, x, onnx_scalar_like(n, x, 1 / order)));
+}
+
+static const struct onnx_operator rows[] = {
+    {"AveragePool", 1, 0, 1, 1, 1, 0, import_average_pool,
+     "padding that counts is added by pad; 1-D as 2-D of height 1; 3-D refused", NULL},
+    {"MaxPool", 1, 0, 1, 1, 2, 0, import_max_pool, "indices by gather and argMax; 1-D as 2-D of height 1; 3-D refused", NULL},
+    {"LpPool", 1, 0, 1, 1, 1, 0, import_lp_pool, "l2Pool2d, other orders from averagePool2d; 1-D as 2-D; 3-D refused", NULL},
+    {"GlobalAveragePool", 1, 0, 1, 1, 1, 0, import_global_average_pool, "averagePool2d, other ranks reduceMean", NULL},
+    {"GlobalMaxPool", 1, 0, 1, 1, 1, 0, import_global_max_pool, "reduceMax", NULL},
+    {"GlobalLpPool", 1, 0, 1, 1, 1, 0, import_global_lp_pool, "reduceL1, reduceL2, other orders from pow and reduceSum", NULL},
+    {"NhwcMaxPool", 1, 0, 1, 1, 1, 0, import_nhwc_max_pool, "transpose, maxPool2d, transpose", "com.microsoft"},
+    {"AveragePool", 1, 0, 1, 1, 1, 0, import_average_pool, "as in ONNX", ONNX_NCHWC},
+    {"MaxPool", 1, 0, 1, 1, 1, 0, import_max_pool, "as in ONNX", ONNX_NCHWC},
+    {"GlobalAveragePool", 1, 0, 1, 1, 1, 0, import_global_average_pool, "as in ONNX", ONNX_NCHWC},
+    {"GlobalMaxPool", 1, 0, 1, 1, 1, 0, import_global_max_pool, "as in ONNX", ONNX_NCHWC},
+};
+
+ONNX_TABLE(onnx_pool_operators, rows);

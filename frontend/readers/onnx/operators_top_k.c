@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Imports TopK: rows are cut into blocks, and only the blocks with the k largest maxima are looked at.
+ *
+ * An element among the k first of its row lies in one of the k blocks that come first by their maxima, those with equal maxima
+ * in their order in the row: each of the others has an element that comes before it.  The elements of these blocks, in their
+ * order, are the next row, until few are left, which are sorted by counting what comes before each.  Rows that remain long are
+ * sorted by a network of comparisons instead.  What "first" means is largest or smallest; comments speak of the largest.
+ */
+#include <math.h>
+
+#include "frontend/readers/onnx/compose.h"
+#include "frontend/readers/onnx/operators.h"
+
+enum {
+    CUTS_MAX = 3,      /* a fourth cut is more kernels than comparisons saved, for any size */
+    BLOCK_AT_ONCE = 8, /* blocks from this size on are loaded by vectors, where that is possible */
+    LANES = 16         /* so many rows side by side fill a vector */
+};
+
+/**
+ * Describes candidates, in the order of their row.  Rows lie side by side, so that vectors compare elements of many rows where
+ * there are many; only the operand itself may have one behind the other.
+ */
+struct candidates {
+    WNNOperand values;           /* [count, rows], or [rows, count] if by_rows */
+    WNNOperand places[CUTS_MAX]; /* of each cut, the indices in what was cut of what is left, int32 [count, rows] */
+    unsigned cuts;
+    uint32_t rows, count, k;
+    bool by_rows, largest;
+};
+
+/* ---- how rows are cut ---- */
+
+/* These are what things cost, in comparisons of the maxima of a row. */
+#define SORTED_COMPARISON 2.1 /* two comparisons of each pair, and a little more */
+#define CUT_COST 30e3         /* starting about nine kernels, once for all rows */
+#define ROW_COST 2e3          /* what they do for each row, however short it is */
+#define BLOCK_COST 100        /* what is done for each block besides comparing it */
+#define ELEMENT_COST 8        /* finding maxima */
+#define REST_COST 20          /* the same where blocks leave a rest: they are copied out of the rows first */
+#define CANDIDATE_COST 40     /* gathering an element */
+#define FIVES_COMPARED 0.36   /* of the comparisons of all pairs: a fifth with all, and two fifths with each other */
+#define FIVES_ELEMENT_COST 5  /* parting five by five */
+#define FIVES_COST 10e3       /* five kernels more: of one row that is starting them, of many, reading across rows */
+#define EXCHANGE_COST 15      /* putting two elements of a network in order */
+#define MOVED_COST 65         /* what transposing elements of few rows adds to that */
+#define EXCHANGES_COST 12e3   /* starting the kernel of a stage of it, once for all rows */
+
+/* Returns what it costs to find the k-th of so many numbers, and whether that is done five by five (find_kth). */
+static double plan_kth(uint32_t count, bool *by_fives)
+{
+    const double all = (double)count * count;
+    const double parted = FIVES_COMPARED * all + FIVES_ELEMENT_COST * (double)count + FIVES_COST;
+
+    *by_fives = parted < all;
+    return *by_fives ? parted : all;
+}
+
+/* Returns the stages of a network that sorts so many elements: 1 + 2 + ... for each doubling. */
+static double network_stages(uint32_t count)
+{
+    const double doublings = ceil(log2(count));
+
+    return doublings * (doublings + 1) / 2;
+}
+
+/* Returns what it costs to sort a row, and whether a network does it. */
+static double plan_sort(uint32_t rows, uint32_t count, bool *by_network)
+{
+    const double counting = SORTED_COMPARISON * (double)count * count;
+    const double exchange = rows < LANES ? EXCHANGE_COST + MOVED_COST : EXCHANGE_COST;
+    const double network = network_stages(count) * (exchange / 2 * exp2(ceil(log2(count))) + EXCHANGES_COST / rows);
+
+    *by_network = network < counting;
+    return *by_network ? network : counting;
+}
+
+/*
+ * Returns what it costs to find the first ones of a row with at most `cuts` cuts, and in *block the size of the blocks of the
+ * first cut, or 0 if sorting at once costs least.
+ */
+static double plan_cuts(uint32_t rows, uint32_t count, uint32_t k, unsigned cuts, uint32_t *block)
+{
+    bool ignored_too;
+    double best = plan_sort(rows, count, &ignored_too);
+    uint32_t ignored;
+
+    *block = 0;
+    for (uint32_t power = 2; cuts && power < count / k; power *= 2)
+        for (uint32_t size = power; size < 2 * power && size < count / k; size += power / 2) {
+            const uint32_t blocks = count / size, left = k * size + count % size;
+            double cost = plan_kth(blocks, &ignored_too) + CUT_COST / rows + ROW_COST + BLOCK_COST * blocks +
+                          CANDIDATE_COST * (double)left;
+            cost += (count % size ? REST_COST : ELEMENT_COST) * (double)count;
+            if (left < count && cost < best)
+                cost += plan_cuts(rows, left, k, cuts - 1, &ignored);
+            if (left < count && cost < best) {
+                best = cost;
+                *block = size;
+            }
+        }
+    return best;
+}
+
+/* ---- comparisons ---- */
+
+typedef WNNOperand (*comparison)(struct onnx_node *, WNNOperand, WNNOperand);
+
+/* Returns what tells whether its first operand comes before its second one. */
+static comparison comes_before(const struct candidates *c)
+{
+    return c->largest ? onnx_greater : onnx_lesser;
+}
+
+/* Returns how many of `all`, [count, rows], come before each of x, [some, rows], as int32 [some, rows]. */
+static WNNOperand count_before(struct onnx_node *n, comparison before, WNNOperand x, WNNOperand all)
+{
+    const uint32_t some = onnx_dims_of(x).at[0], count = onnx_dims_of(all).at[0], rows = onnx_dims_of(x).at[1];
+    WNNOperand flags;
+
+    x = onnx_reshape(n, x, 3, (uint32_t[]){some, 1, rows});
+    all = onnx_reshape(n, all, 3, (uint32_t[]){1, count, rows});
+    flags = onnx_cast(n, before(n, all, x), WNNOperandDataType_Int32);
+    return onnx_reshape(n, onnx_reduce_axis(n, wnnGraphBuilderReduceSum, flags, 1), 2, (uint32_t[]){some, rows});
+}
+
+/* Returns the number of flags that are set in each row of [count, rows], as int32 [1, rows]. */
+static WNNOperand count_set(struct onnx_node *n, WNNOperand flags)
+{
+    return onnx_reduce_axis(n, wnnGraphBuilderReduceSum, onnx_cast(n, flags, WNNOperandDataType_Int32), 0);
+}
+
+/* Returns the number of set flags in front of each element of a row. */
+static WNNOperand count_in_front(struct onnx_node *n, WNNOperand flags)
+{
+    WNNCumulativeSumOptions o = WNN_CUMULATIVE_SUM_OPTIONS_INIT;
+
+    o.label = n->label;
+    o.exclusive = true;
+    return wnnGraphBuilderCumulativeSum(n->builder, onnx_cast(n, flags, WNNOperandDataType_Int32), 0, &o);
+}
+
+/* Returns the k first of the numbers 0, 1, ... ordered by their places in each row, int32 [count, rows]; as [k, rows]. */
+static WNNOperand invert(struct onnx_node *n, const struct candidates *c, WNNOperand places)
+{
+    const struct onnx_dims dims = onnx_dims_of(places);
+    const WNNOperand each = onnx_expand(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, dims.at[0]), dims);
+    WNNScatterOptions o = WNN_SCATTER_OPTIONS_INIT;
+
+    o.label = n->label;
+    return onnx_slice_axis(n, wnnGraphBuilderScatterElements(n->builder, each, places, each, &o), 0, 0, c->k);
+}
+
+/* ---- the number at a place ---- */
+
+/* Orders two of x: the one that comes first goes to `before`. */
+static void order_two(struct onnx_node *n, const struct candidates *c, WNNOperand x[], unsigned before, unsigned behind)
+{
+    const WNNOperand larger = onnx_max(n, x[before], x[behind]), smaller = onnx_min(n, x[before], x[behind]);
+
+    x[before] = c->largest ? larger : smaller;
+    x[behind] = c->largest ? smaller : larger;
+}
+
+/* Puts the two that come first of five to 0 and 1, and the two that come last to 3 and 4. */
+static void part_five(struct onnx_node *n, const struct candidates *c, WNNOperand x[5])
+{
+    static const unsigned char pairs[][2] = {{0, 1}, {3, 4}, {0, 3}, {1, 4}, {1, 2}, {2, 3}, {1, 2}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        order_two(n, c, x, pairs[i][0], pairs[i][1]);
+}
+
+/* Returns the last of those x, [some, rows], whose flags are set, others standing for `otherwise`, as [1, rows]. */
+static WNNOperand last_flagged(struct onnx_node *n, const struct candidates *c, WNNOperand flags, WNNOperand x,
+                               WNNOperand otherwise)
+{
+    return onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMin : wnnGraphBuilderReduceMax,
+                            onnx_where(n, flags, x, otherwise), 0);
+}
+
+/*
+ * Returns the k-th number of each row of x, [count, rows], as [1, rows].
+ *
+ * Comparing all with each other tells it: it is the last of those before which fewer than k come.  Of many, the middle ones of
+ * five at a time are compared with all.  If a middle one is among the k first, so are the two that come before it, and only the
+ * two behind it may be, too; else neither are those behind it, and only the two before it may be.  These pairs are compared
+ * with each other.  What is found is the last of those taken: the last middle one, or one of the pairs behind that.
+ */
+static WNNOperand find_kth(struct onnx_node *n, const struct candidates *c, WNNOperand x)
+{
+    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k);
+    const uint32_t count = onnx_dims_of(x).at[0], fifth = count / 5;
+    const comparison before = comes_before(c);
+    WNNOperand first, middle, taken, left, five[5], pairs[3];
+    bool by_fives;
+
+    /* The first one is among them in any case. */
+    first = onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, x, 0);
+    plan_kth(count, &by_fives);
+    if (!by_fives)
+        return last_flagged(n, c, onnx_lesser(n, count_before(n, before, x, x), k), x, first);
+    for (uint32_t i = 0; i < 5; i++)
+        five[i] = onnx_slice_axis(n, x, 0, i * fifth, fifth);
+    part_five(n, c, five);
+    taken = onnx_lesser(n, count_before(n, before, five[2], x), k);
+    middle = last_flagged(n, c, taken, five[2], first);
+    left = onnx_sub(n, k, onnx_mul(n, count_set(n, taken), onnx_scalar(n, WNNOperandDataType_Int32, 3)));
+    for (unsigned i = 0; i < 2; i++)
+        pairs[i] = onnx_where(n, taken, five[3 + i], five[i]);
+    if (count % 5)
+        pairs[2] = onnx_slice_axis(n, x, 0, 5 * fifth, count % 5);
+    x = onnx_concat(n, count % 5 ? 3 : 2, pairs, 0);
+    return last_flagged(n, c, onnx_lesser(n, count_before(n, before, x, x), left), x, middle);
+}
+
+/* ---- cuts ---- */
+
+/*
+ * Returns the indices of the k first numbers of each row of x, [blocks, rows], in the order of the row, as int32 [k, rows].  Of
+ * those that equal the k-th one the first ones are taken.
+ */
+static WNNOperand choose_blocks(struct onnx_node *n, const struct candidates *c, WNNOperand x)
+{
+    const WNNOperand k = onnx_scalar(n, WNNOperandDataType_Int32, c->k), bound = find_kth(n, c, x);
+    const WNNOperand above = comes_before(c)(n, x, bound), equal = onnx_equal(n, x, bound);
+    const uint32_t count = onnx_dims_of(x).at[0];
+    WNNOperand taken, order, others;
+
+    taken = onnx_add(n, count_in_front(n, equal), count_set(n, above));
+    taken = onnx_or(n, above, onnx_and(n, equal, onnx_lesser(n, taken, k)));
+    /* Those taken go to the front, the others behind them. */
+    order = count_in_front(n, taken);
+    others = onnx_add(n, onnx_sub(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, count), order), k);
+    return invert(n, c, onnx_where(n, taken, order, others));
+}
+
+/*
+ * Returns the first element of each block, [blocks, rows].  Of two to four neighbours each at a time: vectors hold whole ones
+ * of those (docs/elementwise.md).
+ */
+static WNNOperand find_maxima(struct onnx_node *n, const struct candidates *c, uint32_t size)
+{
+    static const uint32_t swap[] = {1, 0};
+    const onnx_reduction first = c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin;
+    const uint32_t whole = c->count / size * size;
+    WNNOperand x = c->values;
+
+    if (!c->by_rows && c->rows > 1) {
+        x = onnx_reshape(n, onnx_slice_axis(n, x, 0, 0, whole), 3, (uint32_t[]){whole / size, size, c->rows});
+        return onnx_reshape(n, onnx_reduce_axis(n, first, x, 1), 2, (uint32_t[]){whole / size, c->rows});
+    }
+    x = onnx_slice_axis(n, onnx_reshape(n, x, 2, (uint32_t[]){c->rows, c->count}), 1, 0, whole);
+    for (uint32_t part, left = whole; size > 1; size /= part) {
+        part = size % 4 == 0 ? 4 : size % 3 == 0 ? 3 : 2;
+        left /= part;
+        x = onnx_reduce_axis(n, first, onnx_reshape(n, x, 3, (uint32_t[]){c->rows, left, part}), 2);
+        x = onnx_reshape(n, x, 2, (uint32_t[]){c->rows, left});
+    }
+    return onnx_transpose(n, x, 2, swap);
+}
+
+/* Returns the elements at these places of rows, int32 [count, rows], as [count, rows]. */
+static WNNOperand gather_places(struct onnx_node *n, const struct candidates *c, WNNOperand x, bool by_rows, WNNOperand places)
+{
+    const WNNOperand rows = onnx_iota(n, WNNOperandDataType_Int32, 2, 1, c->rows);
+    const WNNOperand stride = onnx_scalar(n, WNNOperandDataType_Int32, by_rows ? c->count : c->rows);
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+
+    o.label = n->label;
+    places = by_rows ? onnx_add(n, places, onnx_mul(n, rows, stride)) : onnx_add(n, onnx_mul(n, places, stride), rows);
+    x = onnx_reshape(n, x, 1, (uint32_t[]){c->rows * c->count});
+    return wnnGraphBuilderGather(n->builder, x, places, &o);
+}
+
+/* Returns blocks, int32 [k, 1], of a single row that is all blocks, as [k * size, 1]. */
+static WNNOperand gather_blocks(struct onnx_node *n, const struct candidates *c, WNNOperand x, WNNOperand blocks, uint32_t size)
+{
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+
+    o.label = n->label;
+    x = onnx_reshape(n, x, 2, (uint32_t[]){c->count / size, size});
+    x = wnnGraphBuilderGather(n->builder, x, onnx_reshape(n, blocks, 1, (uint32_t[]){c->k}), &o);
+    return onnx_reshape(n, x, 2, (uint32_t[]){c->k * size, 1});
+}
+
+/* Returns the indices among the candidates of the elements of blocks, int32 [k, rows], and of those that no block has. */
+static WNNOperand places_of(struct onnx_node *n, const struct candidates *c, WNNOperand blocks, uint32_t size)
+{
+    const uint32_t whole = c->count / size * size, rest = c->count % size;
+    WNNOperand parts[2];
+
+    parts[0] = onnx_mul(n, blocks, onnx_scalar(n, WNNOperandDataType_Int32, size));
+    parts[0] = onnx_add(n, onnx_reshape(n, parts[0], 3, (uint32_t[]){c->k, 1, c->rows}),
+                        onnx_iota(n, WNNOperandDataType_Int32, 3, 1, size));
+    parts[0] = onnx_reshape(n, parts[0], 2, (uint32_t[]){c->k * size, c->rows});
+    if (rest) {
+        parts[1] = onnx_scalar(n, WNNOperandDataType_Int32, whole);
+        parts[1] = onnx_add(n, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, rest), parts[1]);
+        parts[1] = onnx_expand(n, parts[1], (struct onnx_dims){2, {rest, c->rows}});
+    }
+    return onnx_concat(n, rest ? 2 : 1, parts, 0);
+}
+
+/* Leaves the candidates of the k blocks of that size whose maxima come first. */
+static void cut(struct onnx_node *n, struct candidates *c, uint32_t size)
+{
+    const WNNOperand blocks = choose_blocks(n, c, find_maxima(n, c, size)), places = places_of(n, c, blocks, size);
+    const bool at_once = c->rows == 1 && c->count % size == 0 && size >= BLOCK_AT_ONCE;
+
+    c->values = at_once ? gather_blocks(n, c, c->values, blocks, size) : gather_places(n, c, c->values, c->by_rows, places);
+    c->places[c->cuts++] = places;
+    c->by_rows = false;
+    c->count = c->k * size + c->count % size;
+}
+
+/* ---- sorting ---- */
+
+/*
+ * Returns how many elements of its row come before each element: those that are larger, and of equal ones those with a lower
+ * index.  As many larger ones as an element has, together with its index, are a number of its own.
+ */
+static WNNOperand rank_elements(struct onnx_node *n, const struct candidates *c)
+{
+    WNNOperand order = count_before(n, comes_before(c), c->values, c->values);
+
+    order = onnx_mul(n, order, onnx_scalar(n, WNNOperandDataType_Int32, c->count));
+    order = onnx_add(n, order, onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count));
+    return count_before(n, onnx_lesser, order, order);
+}
+
+/* ---- a network ---- */
+
+/* The elements that a network sorts: what is compared, and their places in the row, which decide where that is equal. */
+struct network {
+    WNNOperand keys, places;
+    comparison before;
+    uint32_t rows; /* that lie one after the other */
+    bool turned;   /* the last step was a transpose */
+};
+
+/*
+ * Puts elements in order whose places differ by a stride, `side` of which lie side by side.  If mirrored the second ones are
+ * taken backwards: two sorted halves become two of which all of the first come before the second, and each is bitonic.
+ *
+ * Each element meets its partner, and keeps its place if it comes before that in the first half, or does not in the second one.
+ * What swaps the halves is a gather, which the compiler computes in the layout that it is written in, else it would undo the
+ * transposes; after a transpose it is a reversal, so that the kernel before can store its result transposed.
+ */
+static void exchange(struct onnx_node *n, struct network *x, uint32_t blocks, uint32_t stride, uint32_t side, bool mirrored)
+{
+    static const int32_t halves[] = {1, 0};
+    const uint32_t axes[] = {1, 2}, first = x->turned ? 0 : 1, end = mirrored ? 2 : 1;
+    const WNNReverseOptions o = {.label = n->label, .axesCount = end - first, .axes = axes + first};
+    const WNNOperand second = onnx_cast(n, onnx_iota(n, WNNOperandDataType_Int32, 4, 1, 2), WNNOperandDataType_Uint8);
+    WNNOperand *all[2] = {&x->keys, &x->places}, partner[2], keeps;
+
+    for (unsigned i = 0; i < 2; i++) {
+        *all[i] = onnx_reshape(n, *all[i], 4, (uint32_t[]){x->rows * blocks, 2, stride, side});
+        partner[i] = x->turned ? *all[i] : onnx_gather_constant(n, *all[i], 1, 2, halves);
+        if (first < end)
+            partner[i] = wnnGraphBuilderReverse(n->builder, partner[i], &o);
+    }
+    keeps = onnx_and(n, onnx_equal(n, x->keys, partner[0]), onnx_lesser(n, x->places, partner[1]));
+    keeps = onnx_or(n, x->before(n, x->keys, partner[0]), keeps);
+    keeps = wnnGraphBuilderLogicalXor(n->builder, keeps, second, n->options);
+    for (unsigned i = 0; i < 2; i++)
+        *all[i] = onnx_where(n, keeps, *all[i], partner[i]);
+    x->turned = false;
+}
+
+/* Exchanges the dimensions of each row, [a, b]. */
+static void turn(struct onnx_node *n, struct network *x, uint32_t a, uint32_t b)
+{
+    static const uint32_t order[] = {0, 2, 1};
+
+    if (a == 1 || b == 1)
+        return;
+    x->keys = onnx_transpose(n, onnx_reshape(n, x->keys, 3, (uint32_t[]){x->rows, a, b}), 3, order);
+    x->places = onnx_transpose(n, onnx_reshape(n, x->places, 3, (uint32_t[]){x->rows, a, b}), 3, order);
+    x->turned = true;
+}
+
+/* Returns keys that are no NaN: those count as the first one of their row. */
+static WNNOperand ordered_keys(struct onnx_node *n, const struct candidates *c)
+{
+    const WNNOperandDataType type = wnnOperandGetDataType(c->values);
+    WNNOperand missing, numbers;
+
+    if (type != WNNOperandDataType_Float32 && type != WNNOperandDataType_Float16)
+        return c->values;
+    missing = wnnGraphBuilderIsNaN(n->builder, c->values, n->options);
+    numbers = onnx_where(n, missing, onnx_scalar(n, type, c->largest ? -INFINITY : INFINITY), c->values);
+    return onnx_where(
+        n, missing, onnx_reduce_axis(n, c->largest ? wnnGraphBuilderReduceMax : wnnGraphBuilderReduceMin, numbers, 0), numbers);
+}
+
+/*
+ * Returns the numbers 0, 1, ... of the k first of [count, rows] in their order, as int32 [k, rows].
+ *
+ * Runs of sorted elements are merged until one is left (Batcher).  Many rows lie side by side, and vectors compare elements of
+ * as many rows.  Few rows lie one after the other: elements of few places' distance lie next to each other, where vectors
+ * cannot compare them, and so those stages see a row as a matrix that is transposed.
+ */
+static WNNOperand sort_by_network(struct onnx_node *n, const struct candidates *c)
+{
+    static const uint32_t swap[] = {1, 0};
+    const bool few = c->rows < LANES;
+    const uint32_t side = few ? 1 : c->rows, rows = few ? c->rows : 1;
+    struct network x = {ordered_keys(n, c), onnx_iota(n, WNNOperandDataType_Int32, 2, 0, c->count), comes_before(c), rows,
+                        false};
+    uint32_t size = 2, low = 1, high;
+
+    while (size < c->count)
+        size *= 2;
+    while (few && low * low < size)
+        low *= 2;
+    high = size / low;
+    x.places = onnx_expand(n, x.places, (struct onnx_dims){2, {c->count, c->rows}});
+    if (size > c->count) { /* with what comes last, and has later places */
+        const struct onnx_dims none = {2, {0, 0}}, rest = {2, {size - c->count, 0}};
+
+        x.keys = onnx_pad(n, x.keys, none, rest, c->largest ? -INFINITY : INFINITY);
+        x.places = onnx_pad(n, x.places, none, rest, c->count);
+    }
+    if (few) {
+        x.keys = onnx_transpose(n, x.keys, 2, swap);
+        x.places = onnx_transpose(n, x.places, 2, swap);
+    }
+    turn(n, &x, high, low);
+    for (uint32_t run = 1; run < size; run *= 2) {
+        if (run >= low)
+            turn(n, &x, low, high);
+        for (uint32_t stride = run; stride; stride /= 2) {
+            if (run >= low && stride == low / 2)
+                turn(n, &x, high, low);
+            if (stride < low)
+                exchange(n, &x, low / 2 / stride, stride, high * side, stride == run);
+            else
+                exchange(n, &x, size / 2 / stride, stride, side, stride == run);
+        }
+    }
+    turn(n, &x, low, high);
+    x.places = onnx_reshape(n, x.places, 2, few ? (uint32_t[]){rows, size} : (uint32_t[]){size, side});
+    return onnx_slice_axis(n, few ? onnx_transpose(n, x.places, 2, swap) : x.places, 0, 0, c->k);
+}
+
+/* Leaves the k first candidates, in order. */
+static void select_first(struct onnx_node *n, struct candidates *c)
+{
+    static const uint32_t swap[] = {1, 0};
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    WNNOperand at;
+    uint32_t block;
+    bool by_network;
+
+    o.label = n->label;
+    while (plan_cuts(c->rows, c->count, c->k, CUTS_MAX - c->cuts, &block), block)
+        cut(n, c, block);
+    if (c->by_rows)
+        c->values = onnx_transpose(n, c->values, 2, swap);
+    plan_sort(c->rows, c->count, &by_network);
+    at = by_network ? sort_by_network(n, c) : invert(n, c, rank_elements(n, c));
+    c->values = wnnGraphBuilderGatherElements(n->builder, c->values, at, &o);
+    /* What is found says where it was before the last cut, that says where it was before the one before it, and so on. */
+    while (c->cuts)
+        at = wnnGraphBuilderGatherElements(n->builder, c->places[--c->cuts], at, &o);
+    c->places[0] = at;
+    c->by_rows = false;
+    c->count = c->k;
+}
+
+/* ---- the operator ---- */
+
+/* Reads k, and checks that it fits the rows. */
+static bool read_k(struct onnx_node *n, uint32_t count, uint32_t *result)
+{
+    const int64_t *list;
+    size_t numbers = 0;
+    int64_t k;
+
+    if (n->version < 10) {
+        k = onnx_int(n, "k", 0);
+    } else {
+        list = onnx_integers(n, 1, &numbers);
+        k = list && numbers == 1 ? list[0] : 0;
+    }
+    if (n->refused)
+        return false;
+    if (k < 1 || k > count)
+        return onnx_refuse(n, "%lld elements of %u", (long long)k, count);
+    *result = (uint32_t)k;
+    return true;
+}
+
+/* Returns results [k, rows] with k along an axis; dims has the other sizes. */
+static WNNOperand unflatten(struct onnx_node *n, WNNOperand x, uint32_t k, uint32_t axis, struct onnx_dims dims)
+{
+    struct onnx_dims first = {dims.rank, {k}};
+    uint32_t permutation[ONNX_RANK_MAX];
+
+    for (uint32_t i = 0; i < dims.rank; i++) {
+        if (i)
+            first.at[i] = dims.at[i <= axis ? i - 1 : i];
+        permutation[i] = i == axis ? 0 : i < axis ? i + 1 : i;
+    }
+    return onnx_transpose(n, onnx_reshape_to(n, x, first), dims.rank, permutation);
+}
+
+static bool import_top_k(struct onnx_node *n)
+{
+    WNNOperand x = onnx_operand(n, 0);
+    struct candidates c = {.largest = onnx_int(n, "largest", 1) != 0};
+    const int64_t along = onnx_int(n, "axis", -1);
+    struct onnx_dims dims = onnx_dims_of(x);
+    uint32_t permutation[ONNX_RANK_MAX], axis;
+
+    onnx_ignore(n, "sorted"); /* in order is right in any case */
+    if (n->refused || !onnx_axis(n, along, dims.rank, &axis))
+        return false;
+    /* Rows along the last axis lie one behind the other, those along any other are made to lie side by side. */
+    c.by_rows = axis + 1 == dims.rank;
+    for (uint32_t i = 0; i < dims.rank; i++)
+        permutation[i] = i == 0 ? axis : i <= axis ? i - 1 : i;
+    if (!c.by_rows)
+        x = onnx_transpose(n, x, dims.rank, permutation);
+    c.count = dims.at[axis];
+    dims.at[axis] = 1;
+    c.rows = onnx_dims_product(n, &dims, 0, dims.rank);
+    c.values = onnx_reshape(n, x, 2, c.by_rows ? (uint32_t[]){c.rows, c.count} : (uint32_t[]){c.count, c.rows});
+    if (!read_k(n, c.count, &c.k))
+        return false;
+    select_first(n, &c);
+    onnx_output(n, 1, unflatten(n, onnx_cast(n, c.places[0], WNNOperandDataType_Int64), c.k, axis, dims));
+    return onnx_output(n, 0, unflatten(n, c.values, c.k, axis, dims));
+}
+
+static const struct onnx_operator rows[] = {
+    {"TopK", 1, 9, 1, 1, 2, 0, import_top_k,
+     "the blocks with the largest elements are sorted by counting, long rows by a network", NULL},
+    {"TopK", 10, 0, 2, 2, 2, 0, import_top_k,
+     "k must be constant; the blocks with the largest elements are sorted by counting, long rows by a network", NULL},
+};
+
+ONNX_TABLE(onnx_top_k_operators, rows);

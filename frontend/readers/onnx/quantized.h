@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Expresses quantisation as ONNX has it by dequantizeLinear and quantizeLinear, which want scales and zero points of the
+ * input's rank.
+ */
+#ifndef WEBNN_FRONTEND_READERS_ONNX_QUANTIZED_H_
+#define WEBNN_FRONTEND_READERS_ONNX_QUANTIZED_H_
+
+#include "frontend/readers/onnx/compose.h"
+
+/**
+ * Applies dequantizeLinear or quantizeLinear.  scale and zero are single numbers, lie along axis, or have x's rank in blocks; a
+ * zero of NULL stands for 0.
+ */
+WNNOperand onnx_dequantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
+WNNOperand onnx_quantize(struct onnx_node *n, WNNOperand x, WNNOperand scale, WNNOperand zero, uint32_t axis);
+
+/**
+ * Quantizes x to uint8 by its smallest and largest element (and 0), and returns the scale and zero point, scalars.
+ */
+WNNOperand onnx_dynamic_quantize(struct onnx_node *n, WNNOperand x, WNNOperand *scale, WNNOperand *zero);
+
+/** Holds an integer operand of a contraction, as float32 less its zero point. */
+struct onnx_integer_operand {
+    WNNOperand operand;
+    double largest; /* no element is farther from 0 than this */
+};
+/**
+ * Returns input `input` of the node as such an operand.  Its zero point is input `zero`, which may be absent; both lie along
+ * axis.
+ */
+struct onnx_integer_operand onnx_dequantize_input(struct onnx_node *n, size_t input, size_t zero, uint32_t axis);
+
+typedef WNNOperand (*onnx_multiply)(struct onnx_node *n, WNNOperand a, WNNOperand b, const void *context);
+/**
+ * Makes output 0 an int32 matmul or convolution of integers (`multiply` makes it of float32 operands), each of its sums having
+ * that many terms.  It is computed in float32, which is exact up to 2^24; where that is not enough, an operand is split by
+ * bits, and the contractions of its parts are added in int32.  A Cast to floating point, which is all that most models do with
+ * the sums, reads one float32 contraction that is not split: passes recognise it as one of integers (docs/operators.md).
+ */
+bool onnx_output_sums(struct onnx_node *n, struct onnx_integer_operand a, struct onnx_integer_operand b, uint32_t terms,
+                      onnx_multiply multiply, const void *context);
+
+#endif

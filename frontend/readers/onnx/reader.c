@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Reads an ONNX model from the bytes of a file, with what the user says about its dimensions and inputs.  This file handles
+ * what surrounds the nodes: the format, operator sets, the sizes of inputs, outputs, and the one message.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/map.h"
+#include "frontend/readers/onnx/internal.h"
+#include "ir/support/suggest.h"
+
+/* ---- sizes of inputs ---- */
+
+/** Names of dimensions that are bound so far: by --dim, and by the shapes given for inputs. */
+struct binding {
+    struct onnx_map sizes;  /* uintptr_t, one more than the size: NULL is none */
+    struct onnx_map inputs; /* 1: names of inputs that a shape or constant may be given for */
+    struct onnx_map names;  /* 1: names of dimensions that occur in the file */
+    char *missing;          /* inputs whose shape stays open, one line each */
+    size_t missing_count, missing_length;
+};
+
+static const Onnx__TypeProto__Tensor *tensor_type(const Onnx__ValueInfoProto *info)
+{
+    return info->type ? info->type->tensor_type : NULL;
+}
+
+static const struct model_shape *given_shape(const struct onnx_reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->options->shape_count; i++)
+        if (!strcmp(r->options->shapes[i].name, name))
+            return &r->options->shapes[i];
+    return NULL;
+}
+
+static const struct model_constant *given_constant(const struct onnx_reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->options->constant_count; i++)
+        if (!strcmp(r->options->constants[i].name, name))
+            return &r->options->constants[i];
+    return NULL;
+}
+
+/** Returns whether a dimension's name is bound, and its size. */
+static bool bound_size(const struct binding *b, const char *name, uint32_t *size)
+{
+    uintptr_t have = (uintptr_t)onnx_map_get(&b->sizes, name, NULL);
+
+    *size = have ? (uint32_t)(have - 1) : 0;
+    return have;
+}
+
+/** Binds a dimension's name; one that has another size already is an error. */
+static bool bind_size(struct onnx_reader *r, struct binding *b, const char *name, uint32_t size, const char *input)
+{
+    uint32_t have;
+
+    if (!bound_size(b, name, &have))
+        return onnx_map_add(&b->sizes, name, (void *)((uintptr_t)size + 1)) >= 0 || onnx_fail_memory(r);
+    return have == size || onnx_fail(r, "input \"%s\": dimension \"%s\" is %u here and %u elsewhere", onnx_escape(r, input),
+                                     onnx_escape(r, name), size, have);
+}
+
+/** Holds a given shape against the declared one, and binds the names in it. */
+static bool bind_shape(struct onnx_reader *r, struct binding *b, const char *input, const Onnx__TensorShapeProto *declared,
+                       const struct model_shape *given)
+{
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    char has[200], wants[200], origin[300];
+    bool fits;
+
+    if (!declared)
+        return true;
+    fits = declared->n_dim == given->rank;
+    for (size_t d = 0; d < declared->n_dim && d < ONNX_RANK_MAX; d++) {
+        const Onnx__TensorShapeProto__Dimension *dim = declared->dim[d];
+
+        /* Some writers say 0 or -1 where they mean any. */
+        if (dim->has_dim_value && dim->dim_value > 0)
+            dims[d] = dim->dim_value > INT32_MAX ? UINT32_MAX : (uint32_t)dim->dim_value;
+        fits = fits && (!dims[d] || dims[d] == given->dims[d]);
+    }
+    if (!fits)
+        return onnx_fail(
+            r, "input \"%s\" has the shape %s, %s %s", onnx_escape(r, input),
+            model_dims_text(wants, sizeof wants, declared->n_dim < ONNX_RANK_MAX ? declared->n_dim : ONNX_RANK_MAX, dims),
+            model_shape_origin(given, origin, sizeof origin), model_dims_text(has, sizeof has, given->rank, given->dims));
+    for (size_t d = 0; d < given->rank; d++) {
+        const char *name = declared->dim[d]->dim_param;
+
+        if (name && *name && !bind_size(r, b, name, given->dims[d], input))
+            return false;
+    }
+    return true;
+}
+
+/** Notes which names there are, and binds what the options say. */
+static bool bind_sizes(struct onnx_reader *r, struct binding *b, const Onnx__GraphProto *graph)
+{
+    for (size_t i = 0; i < r->options->dim_count; i++)
+        if (!bind_size(r, b, r->options->dims[i].name, r->options->dims[i].size, "--dim"))
+            return false;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const char *name = graph->input[i]->name;
+        const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
+        const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
+        const struct model_shape *given;
+        const struct model_constant *constant;
+        WNNOperand bound;
+
+        if (!name || !*name)
+            return onnx_fail(r, "input %zu has no name", i);
+        if (onnx_map_add(&b->inputs, name, (void *)1) < 0)
+            return onnx_fail_memory(r);
+        for (size_t d = 0; shape && d < shape->n_dim; d++)
+            if (shape->dim[d]->dim_param && onnx_map_add(&b->names, shape->dim[d]->dim_param, (void *)1) < 0)
+                return onnx_fail_memory(r);
+        given = given_shape(r, name);
+        constant = given_constant(r, name);
+        if (given && !bind_shape(r, b, name, shape, given))
+            return false;
+        bound = model_bound(r->options, name, strlen(name));
+        if (bound || (constant && !constant->literal)) {
+            struct model_shape has = {.name = name, .rank = bound ? wnnOperandGetRank(bound) : constant->array->rank};
+            const uint32_t *dims = bound ? wnnOperandGetShape(bound) : constant->array->shape;
+
+            memcpy(has.dims, dims, (has.rank < NPY_RANK_MAX ? has.rank : NPY_RANK_MAX) * sizeof *dims);
+            if (!bind_shape(r, b, name, shape, &has))
+                return false;
+        }
+    }
+    return true;
+}
+
+/** Returns whether a graph's input is only the name of an initializer, as files of before IR version 4 list them all. */
+static bool is_initializer(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        if (graph->initializer[i]->name && !strcmp(graph->initializer[i]->name, name))
+            return true;
+    return false;
+}
+
+/** Fails because something is given for what is no input, and lists those that there are. */
+static bool no_input(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *what, const char *name)
+{
+    enum { SHOWN = 12 };
+    struct suggestion meant = suggestion_for(name, strlen(name));
+    char names[600] = "";
+    size_t length = 0, shown = 0;
+
+    for (size_t i = 0; i < graph->n_input && length < sizeof names / 2 && shown <= SHOWN; i++) {
+        const char *input = graph->input[i]->name ? graph->input[i]->name : "";
+
+        if (is_initializer(graph, input))
+            continue;
+        suggestion_offer(&meant, input);
+        length += (size_t)snprintf(names + length, sizeof names - length, shown < SHOWN ? "%s\"%s\"" : "%s...",
+                                   shown ? ", " : "", shown < SHOWN ? onnx_escape(r, input) : "");
+        shown++;
+    }
+    return onnx_fail(r, "%s is given for \"%s\", which is no input%s%s the inputs are %s", what, onnx_escape(r, name),
+                     suggestion_text(&meant), *meant.best ? " " : ":", names);
+}
+
+/** Lists the names of dimensions that there are, for a message: ": a, b", or " (none has a name)". */
+static const char *dimension_names(struct onnx_reader *r, const Onnx__GraphProto *graph, const char *wrong, char *text,
+                                   size_t size)
+{
+    enum { SHOWN = 12 };
+    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
+    const char *shown[SHOWN];
+    size_t count = 0, length = 0;
+
+    snprintf(text, size, " (none has a name)");
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const Onnx__TypeProto__Tensor *type = tensor_type(graph->input[i]);
+
+        for (size_t d = 0; type && type->shape && d < type->shape->n_dim; d++) {
+            const char *name = type->shape->dim[d]->dim_param;
+            bool again = !name || !*name;
+
+            for (size_t k = 0; !again && k < count; k++)
+                again = !strcmp(shown[k], name);
+            if (again)
+                continue;
+            if (count == SHOWN || length > size / 2) {
+                snprintf(text + length, size - length, ", ...");
+                return text;
+            }
+            shown[count++] = name;
+            suggestion_offer(&meant, name);
+            length += (size_t)snprintf(text + length, size - length, "%s\"%s\"", length ? ", " : ": ", onnx_escape(r, name));
+        }
+    }
+    if (count)
+        snprintf(text + length, size - length, "%s", suggestion_text(&meant));
+    return text;
+}
+
+/** Options for names that the file does not have are mistakes. */
+static bool check_options(struct onnx_reader *r, const struct binding *b, const Onnx__GraphProto *graph)
+{
+    char names[600];
+    const struct model_options *o = r->options;
+
+    for (size_t i = 0; i < o->shape_count; i++)
+        if (!onnx_map_get(&b->inputs, o->shapes[i].name, NULL))
+            return no_input(r, graph, o->shapes[i].file ? "a file" : "a shape", o->shapes[i].name);
+    for (size_t i = 0; i < o->constant_count; i++)
+        if (!onnx_map_get(&b->inputs, o->constants[i].name, NULL))
+            return no_input(r, graph, "a constant", o->constants[i].name);
+    for (size_t i = 0; i < o->binding_count; i++)
+        if (!onnx_map_get(&b->inputs, o->bindings[i].name, NULL))
+            return no_input(r, graph, "an operand", o->bindings[i].name);
+    for (size_t i = 0; i < o->dim_count; i++)
+        if (!onnx_map_get(&b->names, o->dims[i].name, NULL))
+            return onnx_fail(r, "no dimension of an input is called \"%s\"%s", onnx_escape(r, o->dims[i].name),
+                             dimension_names(r, graph, o->dims[i].name, names, sizeof names));
+    return true;
+}
+
+/** Notes an input whose shape is not known. */
+static bool add_missing(struct onnx_reader *r, struct binding *b, const char *input, const char *text)
+{
+    size_t size = strlen(text) + 200;
+    char *grown;
+
+    if (b->missing_count++ >= REFUSALS_MAX)
+        return true;
+    grown = realloc(b->missing, b->missing_length + size);
+    if (!grown)
+        return onnx_fail_memory(r);
+    b->missing = grown;
+    b->missing_length += (size_t)snprintf(grown + b->missing_length, size, "\n  input \"%s\" %s", onnx_escape(r, input), text);
+    return true;
+}
+
+/** Finds the sizes of an input.  Returns false if the reader failed, or if they are noted as missing (*missing). */
+static bool input_shape(struct onnx_reader *r, struct binding *b, const Onnx__ValueInfoProto *info, size_t *rank,
+                        uint32_t *dims, bool *missing)
+{
+    const struct model_shape *given = given_shape(r, info->name);
+    const Onnx__TensorShapeProto *shape = tensor_type(info)->shape;
+    char text[400];
+
+    *missing = false;
+    *rank = given ? given->rank : shape ? shape->n_dim : 0;
+    if (*rank > ONNX_RANK_MAX)
+        return onnx_fail(r, "input \"%s\" has %zu dimensions, an operand has at most %d", onnx_escape(r, info->name), *rank,
+                         ONNX_RANK_MAX);
+    if (given) {
+        memcpy(dims, given->dims, *rank * sizeof *dims);
+        return true;
+    }
+    if (!shape) {
+        *missing = true;
+        return add_missing(r, b, info->name, "declares no shape: give --shape for it");
+    }
+    for (size_t d = 0; d < *rank; d++) {
+        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[d];
+        const char *name = dim->dim_param && *dim->dim_param ? dim->dim_param : NULL;
+
+        dims[d] = 0;
+        if (dim->has_dim_value && dim->dim_value > INT32_MAX)
+            return onnx_fail(r, "input \"%s\": dimension %zu is %lld", onnx_escape(r, info->name), d,
+                             (long long)dim->dim_value);
+        if (dim->has_dim_value && dim->dim_value > 0) {
+            dims[d] = (uint32_t)dim->dim_value;
+            continue;
+        }
+        if (name && bound_size(b, name, &dims[d]))
+            continue;
+        *missing = true;
+        if (name)
+            snprintf(text, sizeof text, "has a dimension %zu called \"%s\": give --dim or --shape for it", d,
+                     onnx_escape(r, name));
+        else
+            snprintf(text, sizeof text, "has a dimension %zu of no fixed size: give --shape for it", d);
+        if (!add_missing(r, b, info->name, text))
+            return false;
+    }
+    return true;
+}
+
+/* ---- inputs and outputs ---- */
+
+/** Gives the options' message, which is freed, as the reader's own.  Returns false. */
+static bool fail_with(struct onnx_reader *r, char *message)
+{
+    if (message)
+        onnx_fail(r, "%s", message);
+    else
+        onnx_fail_memory(r);
+    free(message);
+    return false;
+}
+
+/** Returns the value of an input that the options make a constant. */
+static struct onnx_value *constant_value(struct onnx_reader *r, const Onnx__ValueInfoProto *info,
+                                         const struct model_constant *constant)
+{
+    const Onnx__TypeProto__Tensor *type = tensor_type(info);
+    const Onnx__TensorShapeProto *shape = type->shape;
+    const enum onnx_type elem = (enum onnx_type)type->elem_type;
+    int64_t dims[ONNX_RANK_MAX] = {0};
+    uint32_t declared[ONNX_RANK_MAX] = {0};
+    struct npy_array a = {0};
+    struct onnx_value *v = NULL;
+    char *message = NULL;
+    void *data;
+
+    if (!onnx_data_type(elem) || (shape && shape->n_dim > ONNX_RANK_MAX)) {
+        onnx_fail(r, "input \"%s\" is of type %s and cannot be a constant", onnx_escape(r, info->name), onnx_type_name(elem));
+        return NULL;
+    }
+    for (size_t d = 0; shape && d < shape->n_dim; d++)
+        if (shape->dim[d]->dim_value > 0 && shape->dim[d]->dim_value <= INT32_MAX)
+            declared[d] = (uint32_t)shape->dim[d]->dim_value;
+    if (!model_constant_fit(r->model, constant, onnx_data_type(elem), shape ? shape->n_dim : SIZE_MAX, declared, &a,
+                            &message)) {
+        fail_with(r, message);
+        return NULL;
+    }
+    for (size_t d = 0; d < a.rank; d++)
+        dims[d] = a.shape[d];
+    data = onnx_reader_alloc(r, a.byteLength + 1, 1);
+    if (data)
+        v = onnx_value_create(r, elem, a.rank, dims);
+    if (v) {
+        memcpy(data, a.data, a.byteLength);
+        v->data = data;
+        v->is_static = true;
+    }
+    npy_free(&a);
+    return v;
+}
+
+/** Binds an input's name to an operand of this shape. */
+static bool bind_operand(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
+                         bool found)
+{
+    struct onnx_reader *r = scope->reader;
+    const uint32_t *dims = wnnOperandGetShape(operand);
+    int64_t wide[ONNX_RANK_MAX] = {0};
+    struct onnx_value *v;
+
+    for (size_t d = 0; d < wnnOperandGetRank(operand); d++)
+        wide[d] = dims[d];
+    v = onnx_value_create(r, elem, wnnOperandGetRank(operand), wide);
+    if (!v)
+        return onnx_fail_memory(r);
+    v->operand = operand;
+    v->is_input = true;
+    v->depends = info->name;
+    if (found)
+        onnx_map_replace(&scope->values, info->name, v);
+    return found || onnx_bind(scope, info->name, v, "input");
+}
+
+/** Lets an operand that the options give take the place of an input; the shape was compared before. */
+static bool add_bound(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, WNNOperand operand,
+                      bool found)
+{
+    char *message = NULL;
+
+    if (!model_binding_fit(info->name, operand, onnx_data_type(elem), SIZE_MAX, NULL, &message))
+        return fail_with(scope->reader, message);
+    return bind_operand(scope, info, elem, operand, found);
+}
+
+/** Makes a constant of an input without elements, which no graph can have. */
+static bool make_empty(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
+                       const int64_t *dims)
+{
+    struct onnx_reader *r = scope->reader;
+    struct onnx_value *v = onnx_value_create(r, elem, rank, dims);
+
+    if (!v)
+        return onnx_fail_memory(r);
+    v->data = onnx_reader_alloc(r, 1, 1);
+    v->is_static = true;
+    if (!v->data)
+        return onnx_fail_memory(r);
+    model_note(r->model, "input '%s' has no elements, so that the graph has no such input", onnx_escape(r, info->name));
+    return onnx_bind(scope, info->name, v, "input");
+}
+
+/** Makes an input of the graph. */
+static bool make_input(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, enum onnx_type elem, size_t rank,
+                       const uint32_t *dims)
+{
+    struct onnx_reader *r = scope->reader;
+    int64_t wide[ONNX_RANK_MAX];
+    WNNOperand operand;
+    bool empty = false;
+
+    for (size_t d = 0; d < rank; d++) {
+        wide[d] = dims[d];
+        empty = empty || !dims[d];
+    }
+    if (empty)
+        return make_empty(scope, info, elem, rank, wide);
+    operand =
+        wnnGraphBuilderInput(r->model->builder, WNN_STR(info->name), &(WNNOperandDescriptor){onnx_data_type(elem), rank, dims});
+    if (wnnOperandIsError(operand)) {
+        WNNStringView message;
+
+        wnnGraphBuilderGetError(r->model->builder, &message);
+        return onnx_fail(r, "%.*s", (int)(message.length > 500 ? 500 : message.length), message.data);
+    }
+    if (!model_add_input(r->model, info->name, operand, elem == ONNX_BOOL))
+        return onnx_fail_memory(r);
+    return bind_operand(scope, info, elem, operand, false);
+}
+
+static bool add_input(struct onnx_scope *scope, struct binding *b, const Onnx__ValueInfoProto *info)
+{
+    struct onnx_reader *r = scope->reader;
+    const Onnx__TypeProto__Tensor *type = tensor_type(info);
+    const struct model_constant *constant = given_constant(r, info->name);
+    WNNOperand bound = model_bound(r->options, info->name, strlen(info->name));
+    enum onnx_type elem = type ? (enum onnx_type)type->elem_type : ONNX_UNDEFINED;
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    struct onnx_value *v;
+    bool found, missing;
+    size_t rank;
+
+    onnx_map_get(&scope->values, info->name, &found);
+    if (found && !constant && !bound)
+        return true; /* an initializer: its default, which stays */
+    if (!type)
+        return onnx_fail(r, "input \"%s\" is no tensor", onnx_escape(r, info->name));
+    if (constant) {
+        v = constant_value(r, info, constant);
+        if (v && found)
+            onnx_map_replace(&scope->values, info->name, v);
+        return v && (found || onnx_bind(scope, info->name, v, "input"));
+    }
+    if (onnx_data_type(elem) == WNNOperandDataType_Undefined)
+        return onnx_fail(r, "input \"%s\" is of type %s, which WebNN does not have", onnx_escape(r, info->name),
+                         onnx_type_name(elem));
+    if (bound)
+        return add_bound(scope, info, elem, bound, found);
+    if (!input_shape(r, b, info, &rank, dims, &missing))
+        return false;
+    return missing || make_input(scope, info, elem, rank, dims);
+}
+
+static bool add_inputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
+{
+    struct onnx_reader *r = scope->reader;
+    struct binding b = {0};
+    bool ok = bind_sizes(r, &b, graph) && check_options(r, &b, graph);
+
+    for (size_t i = 0; ok && i < graph->n_input; i++)
+        ok = add_input(scope, &b, graph->input[i]);
+    if (ok && b.missing_count > REFUSALS_MAX)
+        ok = onnx_fail(r, "the graph is static, but %zu sizes of its inputs are open, such as:%s", b.missing_count, b.missing);
+    else if (ok && b.missing)
+        ok = onnx_fail(r, "the graph is static, but%s", b.missing);
+    onnx_map_free(&b.sizes);
+    onnx_map_free(&b.inputs);
+    onnx_map_free(&b.names);
+    free(b.missing);
+    return ok;
+}
+
+/** An output must be the result of an operator: inputs and constants go through an identity. */
+static bool add_output(struct onnx_scope *scope, const Onnx__ValueInfoProto *info, struct onnx_map *seen)
+{
+    struct onnx_reader *r = scope->reader;
+    const char *name = info->name ? info->name : "";
+    Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
+    WNNOperatorOptions options = WNN_OPERATOR_OPTIONS_INIT;
+    struct onnx_node n = {.reader = r, .scope = scope, .proto = &node, .builder = r->model->builder, .options = &options};
+    WNNOperand operand;
+    bool found;
+    struct onnx_value *v = onnx_lookup(scope, name, &found);
+    int added = onnx_map_add(seen, name, (void *)1);
+
+    if (added < 0)
+        return onnx_fail_memory(r);
+    if (!added || !*name)
+        return onnx_fail(r, *name ? "output \"%s\" is named twice" : "an output has no name%s", onnx_escape(r, name));
+    if (!v)
+        return onnx_fail(r, "output \"%s\" is no input, initializer or result of a node", onnx_escape(r, name));
+    if (!v->refusal && !onnx_elements(v)) {
+        model_note(r->model, "output '%s' has no elements, so that the graph has no such output", onnx_escape(r, name));
+        return true;
+    }
+    node.name = (char *)name;
+    node.op_type = (char *)"output of the model";
+    operand = onnx_value_operand(&n, v);
+    if (n.refused)
+        return !r->failed;
+    if (v->is_input || v->is_static)
+        operand = wnnGraphBuilderIdentity(n.builder, operand, n.options);
+    if (!onnx_output(&n, 0, operand))
+        return !r->failed;
+    return model_add_output(r->model, name, operand, v->type == ONNX_BOOL) || onnx_fail_memory(r);
+}
+
+static bool add_outputs(struct onnx_scope *scope, const Onnx__GraphProto *graph)
+{
+    struct onnx_map seen = {0};
+    bool ok = graph->n_output || onnx_fail(scope->reader, "the graph has no outputs");
+
+    for (size_t i = 0; ok && i < graph->n_output; i++)
+        ok = add_output(scope, graph->output[i], &seen);
+    if (ok && !scope->reader->refusal_count && !scope->reader->model->output_count)
+        ok = onnx_fail(scope->reader, "all outputs of the graph have no elements");
+    onnx_map_free(&seen);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+/** Checks what must be true before a node is looked at. */
+static bool check_model(struct onnx_reader *r)
+{
+    const Onnx__ModelProto *m = r->proto;
+
+    if (!m->graph)
+        return onnx_fail(r, "the file holds no graph: it is no ONNX model, or cut off");
+    if (!m->n_opset_import && m->ir_version >= 3)
+        return onnx_fail(r, "the model does not say which operator set it uses");
+    for (size_t i = 0; i < m->n_opset_import; i++) {
+        const Onnx__OperatorSetIdProto *o = m->opset_import[i];
+        const char *domain = o->domain && strcmp(o->domain, "ai.onnx") != 0 ? o->domain : "";
+
+        if (!*domain && (o->version < 1 || o->version > ONNX_OPSET_NEWEST))
+            return onnx_fail(r, "the model uses operator set %lld; versions 1 to %d are known", (long long)o->version,
+                             ONNX_OPSET_NEWEST);
+    }
+    return true;
+}
+
+static bool read_graph(struct onnx_reader *r)
+{
+    const Onnx__GraphProto *graph = r->proto->graph;
+    struct onnx_scope scope = {.reader = r, .opsets = &r->opsets};
+    bool ok = onnx_map_opsets(r, &r->opsets, r->proto->n_opset_import, r->proto->opset_import) && onnx_map_functions(r) &&
+              onnx_bind_initializers(&scope, graph) && add_inputs(&scope, graph) &&
+              onnx_import_nodes(&scope, graph->n_node, graph->node, "graph") && add_outputs(&scope, graph);
+
+    onnx_map_free(&scope.values);
+    onnx_map_free(&scope.blocked);
+    if (ok && r->refusal_count) {
+        char more[60] = "";
+
+        if (r->refusal_count > REFUSALS_MAX)
+            snprintf(more, sizeof more, "\n  and %zu more", r->refusal_count - REFUSALS_MAX);
+        model_error(r->message, "%s: %zu node%s cannot be expressed:%s%s", PATH_SHOWN(r->path), r->refusal_count,
+                    r->refusal_count > 1 ? "s" : "", r->refusals, more);
+        return false;
+    }
+    return ok;
+}
+
+static bool read_model(WNNContext context, struct onnx_reader *r)
+{
+    struct model *model = r->model;
+    const char *wrong;
+    char *text = NULL;
+    bool ok = false;
+
+    memset(model, 0, sizeof *model);
+    *r->message = NULL;
+    r->proto = onnx_wire_unpack(r->bytes, r->length, &wrong);
+    if (!r->proto) {
+        if (wrong)
+            onnx_fail(r, "%s", wrong);
+        else
+            onnx_fail_memory(r);
+    } else if (!model_create_builder(context, r->options, r->length, model, &text)) {
+        fail_with(r, text);
+    } else if (check_model(r)) {
+        r->error_operand = wnnGraphBuilderIdentity(model->builder, NULL, NULL);
+        wnnGraphBuilderClearError(model->builder);
+        model->name = strdup(r->proto->graph->name ? r->proto->graph->name : "");
+        ok = model->name ? read_graph(r) : onnx_fail_memory(r);
+    }
+    if (r->proto)
+        onnx__model_proto__free_unpacked(r->proto, NULL);
+    for (struct onnx_external *e = r->external; e; e = e->next)
+        file_map_release(e->map);
+    onnx_map_free(&r->external_by_path);
+    onnx_map_free(&r->opsets);
+    onnx_free_functions(r);
+    name_map_free(&r->orders);
+    arena_free(&r->memory);
+    free(r->refusals);
+    if (!ok)
+        model_free(model);
+    return ok;
+}
+
+static const struct model_options no_options;
+
+bool model_read_onnx(WNNContext context, const char *path, const void *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    struct onnx_reader r = {.path = path,
+                            .bytes = bytes,
+                            .length = length,
+                            .options = options ? options : &no_options,
+                            .model = model,
+                            .message = message};
+
+    return read_model(context, &r);
+}
+
+bool model_read_onnx_map(WNNContext context, const char *path, struct file_map *map, const struct model_options *options,
+                         struct model *model, char **message)
+{
+    struct onnx_reader r = {.path = path,
+                            .bytes = file_map_data(map),
+                            .length = file_map_length(map),
+                            .map = map,
+                            .options = options ? options : &no_options,
+                            .model = model,
+                            .message = message};
+
+    return read_model(context, &r);
+}

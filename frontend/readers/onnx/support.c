@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Every part of the ONNX reader uses these: memory that lives as long as the reader, errors, names in messages, a map.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/support/checked.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/onnx/internal.h"
+
+/* ---- errors ---- */
+
+bool onnx_fail(struct onnx_reader *r, const char *format, ...)
+{
+    char text[1200];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!r->failed)
+        model_error(r->message, "%s: %s", PATH_SHOWN(r->path), text);
+    r->failed = true;
+    return false;
+}
+
+bool onnx_fail_memory(struct onnx_reader *r)
+{
+    return onnx_fail(r, "out of memory");
+}
+
+/* ---- the budget ---- */
+
+bool onnx_charge(struct onnx_reader *r, const char *what, uint64_t operations, uint64_t bytes)
+{
+    if (!r->model->builder || !wnnGraphBuilderSpend(r->model->builder, WNN_STR(what), operations, bytes))
+        return true;
+    return onnx_fail_budget(r);
+}
+
+bool onnx_fail_budget(struct onnx_reader *r)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return onnx_fail(r, "%.*s", (int)text.length, text.data);
+}
+
+/* ---- memory ---- */
+
+void *onnx_reader_alloc(struct onnx_reader *r, size_t count, size_t size)
+{
+    size_t bytes = 0;
+    void *memory;
+
+    if (!checked_bytes(count, size, &bytes)) {
+        onnx_fail(r, "%zu elements of %zu bytes are more than memory can hold", count, size);
+        return NULL;
+    }
+    if (!onnx_charge(r, "memory for what the model says", 0, bytes))
+        return NULL;
+    memory = arena_alloc(&r->memory, bytes);
+    if (!memory)
+        onnx_fail_memory(r);
+    return memory;
+}
+
+bool onnx_spend(struct onnx_reader *r, size_t steps)
+{
+    enum { STEPS_AT_A_TIME = 1024 };
+
+    if (r->failed)
+        return false;
+    r->steps += steps < SIZE_MAX / STEP_OPERATIONS - r->steps ? steps : SIZE_MAX / STEP_OPERATIONS - r->steps;
+    if (r->steps < STEPS_AT_A_TIME)
+        return true;
+    steps = r->steps;
+    r->steps = 0;
+    return onnx_charge(r, "unrolling loops and functions", STEP_OPERATIONS * steps, 0);
+}
+
+/* ---- names in messages ---- */
+
+/** Decodes one UTF-8 character at text.  Returns its length, or 0 if it is none. */
+static size_t decode(const unsigned char *text, uint32_t *code)
+{
+    size_t length = *text < 0x80                    ? 1
+                    : *text >= 0xC2 && *text < 0xE0 ? 2
+                    : *text >= 0xE0 && *text < 0xF0 ? 3
+                    : *text >= 0xF0 && *text < 0xF5 ? 4
+                                                    : 0;
+
+    if (!length)
+        return 0;
+    *code = length == 1 ? *text : *text & (0x7F >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+        *code = *code << 6 | (text[i] & 0x3F);
+    }
+    if ((length == 3 && *code < 0x800) || (length == 4 && (*code < 0x10000 || *code > 0x10FFFF)))
+        return 0;
+    return length;
+}
+
+/** Returns whether a terminal would not show a character as itself, or whether it changes how others are shown. */
+static bool is_hidden(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA1) || c == 0xAD || c == 0x61C || (c >= 0x180B && c <= 0x180F) ||
+           (c >= 0x2000 && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) || c == 0x3000 ||
+           (c >= 0xD800 && c <= 0xF8FF) || (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF || (c >= 0xFFF0 && c <= 0xFFFB) ||
+           (c >= 0xE0000);
+}
+
+const char *onnx_escape(struct onnx_reader *r, const char *name)
+{
+    enum { SHOWN = 120 };
+    const unsigned char *text = (const unsigned char *)(name ? name : "");
+    char *out = onnx_reader_alloc(r, SHOWN + 24, 1);
+    size_t length = 0;
+
+    if (!out)
+        return "?";
+    while (*text && length < SHOWN) {
+        uint32_t code = *text;
+        size_t bytes = decode(text, &code);
+
+        if (!bytes) {
+            length += (size_t)snprintf(out + length, 24, "\\x%02X", *text);
+            bytes = 1;
+        } else if (is_hidden(code)) {
+            length += (size_t)snprintf(out + length, 24, "\\u{%X}", (unsigned)code);
+        } else {
+            memcpy(out + length, text, bytes);
+            length += bytes;
+        }
+        text += bytes;
+    }
+    if (*text)
+        memcpy(out + length, "...", 4);
+    return out;
+}
+
+/* ---- the map ---- */
+
+static size_t find_slot(const struct onnx_map *map, const char *name)
+{
+    /* The table's address goes in, so that names cannot be prepared to collide. */
+    uint64_t hash = 0xCBF29CE484222325u ^ (uint64_t)(uintptr_t)map->slots * 0x9E3779B97F4A7C15u;
+    size_t at;
+
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        hash = (hash ^ *c) * 0x100000001B3u;
+    at = (size_t)(hash ^ hash >> 32) & (map->capacity - 1);
+    while (map->slots[at].name && strcmp(map->slots[at].name, name) != 0)
+        at = (at + 1) & (map->capacity - 1);
+    return at;
+}
+
+void *onnx_map_get(const struct onnx_map *map, const char *name, bool *found)
+{
+    const struct onnx_map_slot *slot = map->capacity ? &map->slots[find_slot(map, name)] : NULL;
+
+    if (found)
+        *found = slot && slot->name;
+    return slot && slot->name ? slot->value : NULL;
+}
+
+int onnx_map_add(struct onnx_map *map, const char *name, void *value)
+{
+    size_t at;
+
+    if (2 * (map->count + 1) > map->capacity) {
+        struct onnx_map grown = {NULL, map->capacity ? 2 * map->capacity : 16, map->count};
+
+        grown.slots = grown.capacity ? calloc(grown.capacity, sizeof *grown.slots) : NULL;
+        if (!grown.slots)
+            return -1;
+        for (size_t i = 0; i < map->capacity; i++)
+            if (map->slots[i].name)
+                grown.slots[find_slot(&grown, map->slots[i].name)] = map->slots[i];
+        free(map->slots);
+        *map = grown;
+    }
+    at = find_slot(map, name);
+    if (map->slots[at].name)
+        return 0;
+    map->slots[at] = (struct onnx_map_slot){name, value};
+    map->count++;
+    return 1;
+}
+
+void onnx_map_replace(struct onnx_map *map, const char *name, void *value)
+{
+    struct onnx_map_slot *slot = map->capacity ? &map->slots[find_slot(map, name)] : NULL;
+
+    if (slot && slot->name)
+        slot->value = value;
+}
+
+void onnx_map_free(struct onnx_map *map)
+{
+    free(map->slots);
+    *map = (struct onnx_map){0};
+}

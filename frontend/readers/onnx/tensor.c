@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes constants on the host of tensors of the file, initializers and tensor attributes, whose elements stand in raw_data, in
+ * one of the typed lists, or in a file beside the model.
+ *
+ * Elements are held where they are if their form is the one that onnx_value has; otherwise (4-bit, bool, small types in
+ * int32_data) they are converted.  Sizes are checked against the shape, files against their length, and a file's path must lie
+ * in the model's folder: a model must not be able to read what its user did not mean to give it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/map.h"
+#include "frontend/readers/onnx/internal.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw_data is little-endian and used as it is");
+
+/* ---- types ---- */
+
+static const struct type_info {
+    enum onnx_type type;
+    const char *name;
+    uint8_t size; /* on the host; 0: not kept */
+    bool is_float, is_signed;
+    WNNOperandDataType data_type;
+} types[] = {
+    {ONNX_FLOAT, "float32", 4, true, false, WNNOperandDataType_Float32},
+    {ONNX_UINT8, "uint8", 1, false, false, WNNOperandDataType_Uint8},
+    {ONNX_INT8, "int8", 1, false, true, WNNOperandDataType_Int8},
+    {ONNX_UINT16, "uint16", 2, false, false, WNNOperandDataType_Undefined},
+    {ONNX_INT16, "int16", 2, false, true, WNNOperandDataType_Undefined},
+    {ONNX_INT32, "int32", 4, false, true, WNNOperandDataType_Int32},
+    {ONNX_INT64, "int64", 8, false, true, WNNOperandDataType_Int64},
+    {ONNX_STRING, "string", 0, false, false, WNNOperandDataType_Undefined},
+    {ONNX_BOOL, "bool", 1, false, false, WNNOperandDataType_Uint8},
+    {ONNX_FLOAT16, "float16", 2, true, false, WNNOperandDataType_Float16},
+    {ONNX_DOUBLE, "float64", 8, true, false, WNNOperandDataType_Undefined},
+    {ONNX_UINT32, "uint32", 4, false, false, WNNOperandDataType_Uint32},
+    {ONNX_UINT64, "uint64", 8, false, false, WNNOperandDataType_Uint64},
+    {14, "complex64", 0, false, false, WNNOperandDataType_Undefined},
+    {15, "complex128", 0, false, false, WNNOperandDataType_Undefined},
+    {ONNX_BFLOAT16, "bfloat16", 0, false, false, WNNOperandDataType_Undefined},
+    {17, "float8e4m3fn", 0, false, false, WNNOperandDataType_Undefined},
+    {18, "float8e4m3fnuz", 0, false, false, WNNOperandDataType_Undefined},
+    {19, "float8e5m2", 0, false, false, WNNOperandDataType_Undefined},
+    {20, "float8e5m2fnuz", 0, false, false, WNNOperandDataType_Undefined},
+    {ONNX_UINT4, "uint4", 1, false, false, WNNOperandDataType_Uint8},
+    {ONNX_INT4, "int4", 1, false, true, WNNOperandDataType_Int8},
+    {23, "float4e2m1", 0, false, false, WNNOperandDataType_Undefined},
+    {24, "float8e8m0", 0, false, false, WNNOperandDataType_Undefined},
+    {25, "uint2", 0, false, false, WNNOperandDataType_Undefined},
+    {26, "int2", 0, false, false, WNNOperandDataType_Undefined},
+};
+
+static const struct type_info *info_of(enum onnx_type type)
+{
+    static const struct type_info unknown = {ONNX_UNDEFINED, "an unknown type", 0, false, false, WNNOperandDataType_Undefined};
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].type == type)
+            return &types[i];
+    return &unknown;
+}
+
+const char *onnx_type_name(enum onnx_type type)
+{
+    return info_of(type)->name;
+}
+
+WNNOperandDataType onnx_data_type(enum onnx_type type)
+{
+    return info_of(type)->data_type;
+}
+
+enum onnx_type onnx_type_of(WNNOperandDataType type)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].data_type == type && type != WNNOperandDataType_Undefined)
+            return types[i].type; /* bool and the 4-bit types come after those that they are kept as */
+    return ONNX_UNDEFINED;
+}
+
+size_t onnx_type_size(enum onnx_type type)
+{
+    return info_of(type)->size;
+}
+
+bool onnx_type_is_float(enum onnx_type type)
+{
+    return info_of(type)->is_float;
+}
+
+bool onnx_type_is_signed(enum onnx_type type)
+{
+    return info_of(type)->is_signed;
+}
+
+static bool is_4_bit(enum onnx_type type)
+{
+    return type == ONNX_UINT4 || type == ONNX_INT4;
+}
+
+/* ---- files beside the model ---- */
+
+/** Reads a number in an external_data entry. */
+static bool parse_number(struct onnx_reader *r, const char *key, const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (errno || end == text || *end || text[0] < '0' || text[0] > '9' || *value > INT64_MAX)
+        return onnx_fail(r, "external data: %s \"%s\" is no size", key, onnx_escape(r, text));
+    return true;
+}
+
+/** Opens a file in the model's folder.  -1: failed. */
+static int open_beside(struct onnx_reader *r, const char *location)
+{
+    const char *slash = strrchr(r->path, '/'), *why;
+    char *folder = strndup(r->path, slash ? (size_t)(slash - r->path) + 1 : 0);
+    int file = -1;
+
+    if (!folder)
+        onnx_fail_memory(r);
+    else if ((file = beside_open(folder, location, &why)) < 0)
+        onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location), why);
+    free(folder);
+    return file;
+}
+
+/** Returns a file beside the model, mapped once for all tensors in it, whatever they call it, or NULL if the reader failed. */
+static struct file_map *open_external(struct onnx_reader *r, const char *location)
+{
+    enum { KEY_BYTES = 64 };
+    int file = open_beside(r, location);
+    struct onnx_external *e = NULL;
+    char key[KEY_BYTES], text[400];
+    struct stat s;
+
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &s) != 0) {
+        onnx_fail(r, "external data \"%s\": %s", onnx_escape(r, location), strerror(errno));
+        close(file);
+        return NULL;
+    }
+    snprintf(key, sizeof key, "%llx:%llx", (unsigned long long)s.st_dev, (unsigned long long)s.st_ino);
+    e = onnx_map_get(&r->external_by_path, key, NULL);
+    if (e) {
+        close(file);
+        return e->map;
+    }
+    e = onnx_reader_alloc(r, 1, sizeof *e + KEY_BYTES);
+    if (!e || !file_map_descriptor(file, location, &e->map, text, sizeof text)) {
+        if (e)
+            onnx_fail(r, "external data \"%s\" cannot be read", onnx_escape(r, location));
+        close(file);
+        return NULL;
+    }
+    close(file);
+    memcpy(e->key, key, sizeof key);
+    e->next = r->external;
+    r->external = e;
+    if (onnx_map_add(&r->external_by_path, e->key, e) < 0) {
+        onnx_fail_memory(r);
+        return NULL;
+    }
+    model_add_source(r->model, file_map_length(e->map));
+    return e->map;
+}
+
+/** Returns the bytes of a tensor that stands in a file beside the model, and that file, or NULL if the reader failed. */
+static const unsigned char *read_external(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, size_t bytes,
+                                          struct file_map **map)
+{
+    const char *location = NULL;
+    uint64_t offset = 0, length = 0;
+    bool has_length = false;
+
+    for (size_t i = 0; i < t->n_external_data; i++) {
+        const Onnx__StringStringEntryProto *e = t->external_data[i];
+        const char *key = e->key ? e->key : "", *value = e->value ? e->value : "";
+
+        if (!strcmp(key, "location"))
+            location = value;
+        else if (!strcmp(key, "offset")) {
+            if (!parse_number(r, key, value, &offset))
+                return NULL;
+        } else if (!strcmp(key, "length")) {
+            if (!parse_number(r, key, value, &length))
+                return NULL;
+            has_length = true;
+        } else if (strcmp(key, "checksum") != 0 && strcmp(key, "basepath") != 0) {
+            onnx_fail(r, "%s: external data have an unknown entry \"%s\"", what, onnx_escape(r, key));
+            return NULL;
+        }
+    }
+    if (!location) {
+        onnx_fail(r, "%s: external data without a location", what);
+        return NULL;
+    }
+    if (has_length && length != bytes) {
+        onnx_fail(r, "%s: its shape asks for %zu bytes, external data have %llu", what, bytes, (unsigned long long)length);
+        return NULL;
+    }
+    *map = open_external(r, location);
+    if (!*map)
+        return NULL;
+    if (offset <= file_map_length(*map) && bytes <= file_map_length(*map) - offset)
+        return (const unsigned char *)file_map_data(*map) + offset;
+    onnx_fail(r, "%s: %zu bytes at offset %llu of \"%s\", which has %zu", what, bytes, (unsigned long long)offset,
+              onnx_escape(r, location), file_map_length(*map));
+    return NULL;
+}
+
+/* ---- elements ---- */
+
+/** Finds the bytes of a tensor's raw_data: in the file, or (short ones) in the message. */
+static bool find_raw(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what, const unsigned char **raw,
+                     size_t *bytes)
+{
+    struct onnx_wire_reference reference;
+
+    *raw = t->raw_data.data;
+    *bytes = t->raw_data.len;
+    if (*bytes < sizeof reference)
+        return true;
+    /* A file can be so broken that what looks like a reference is none. */
+    memcpy(&reference, *raw, sizeof reference);
+    if (*bytes != sizeof reference || reference.offset > r->length || reference.length > r->length - reference.offset)
+        return onnx_fail(r, "%s: its data are damaged", what);
+    *raw = r->bytes + reference.offset;
+    *bytes = (size_t)reference.length;
+    return true;
+}
+
+/**
+ * Lets v be elements of a file: read where they are if they are aligned, lent to the builder in any case.  map is NULL if the
+ * file is not there for long enough.
+ */
+static bool from_file(struct onnx_reader *r, struct onnx_value *v, struct file_map *map, const unsigned char *raw, size_t bytes)
+{
+    bool lent = map && bytes >= LEND_BYTES;
+    void *data;
+
+    v->file = lent ? raw : NULL;
+    v->map = lent ? map : NULL;
+    if ((uintptr_t)raw % onnx_type_size(v->type) == 0 || lent) {
+        v->data = (uintptr_t)raw % onnx_type_size(v->type) == 0 ? raw : NULL; /* onnx_value_compute moves them if it must */
+        return true;
+    }
+    data = onnx_reader_alloc(r, bytes + 1, 1);
+    if (data)
+        memcpy(data, raw, bytes);
+    v->data = data;
+    return data != NULL;
+}
+
+/** Returns the elements of raw bytes in the host's form; size is exactly what the shape asks for. */
+static const void *from_raw(struct onnx_reader *r, enum onnx_type type, const unsigned char *raw, size_t count)
+{
+    unsigned char *data;
+
+    if (type != ONNX_BOOL && !is_4_bit(type))
+        return raw;
+    data = onnx_reader_alloc(r, count + 1, 1);
+    for (size_t i = 0; data && i < count; i++)
+        if (type == ONNX_BOOL)
+            data[i] = raw[i] != 0;
+        else {
+            data[i] = raw[i / 2] >> (i % 2 * 4) & 15;
+            if (type == ONNX_INT4 && data[i] > 7)
+                data[i] |= 0xF0;
+        }
+    return data;
+}
+
+/** Returns the elements of the list that a type stands in; it must be as long as the shape asks for. */
+static const void *from_list(struct onnx_reader *r, const Onnx__TensorProto *t, enum onnx_type type, const char *what,
+                             size_t count)
+{
+    size_t have, want = is_4_bit(type) ? (count + 1) / 2 : count, size = onnx_type_size(type);
+    unsigned char *data;
+
+    switch (type) {
+    case ONNX_FLOAT:
+        have = t->n_float_data;
+        break;
+    case ONNX_DOUBLE:
+        have = t->n_double_data;
+        break;
+    case ONNX_INT64:
+        have = t->n_int64_data;
+        break;
+    case ONNX_UINT32:
+    case ONNX_UINT64:
+        have = t->n_uint64_data;
+        break;
+    default:
+        have = t->n_int32_data;
+    }
+    if (have != want) {
+        onnx_fail(r, "%s: its shape asks for %zu elements, the file has %zu", what, want, have);
+        return NULL;
+    }
+    if (type == ONNX_FLOAT && count)
+        return t->float_data;
+    if (type == ONNX_DOUBLE && count)
+        return t->double_data;
+    if (type == ONNX_INT64 && count)
+        return t->int64_data;
+    if (type == ONNX_UINT64 && count)
+        return t->uint64_data;
+    data = onnx_reader_alloc(r, count + 1, size);
+    if (!data || !count)
+        return data;
+    if (is_4_bit(type)) {
+        for (size_t i = 0; i < want; i++)
+            data[i] = (unsigned char)t->int32_data[i]; /* two elements */
+        return from_raw(r, type, data, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (type == ONNX_UINT32)
+            memcpy(data + i * size, &(uint32_t){(uint32_t)t->uint64_data[i]}, size);
+        else if (type == ONNX_BOOL)
+            data[i] = t->int32_data[i] != 0;
+        else
+            memcpy(data + i * size, &t->int32_data[i], size); /* the low bytes: also float16, which stands as its bits */
+    return data;
+}
+
+struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what)
+{
+    enum onnx_type type = (enum onnx_type)t->data_type;
+    size_t size = onnx_type_size(type), count, bytes;
+    struct onnx_value *v;
+
+    if (t->segment) {
+        onnx_fail(r, "%s: tensors in segments are not supported", what);
+        return NULL;
+    }
+    if (t->n_dims <= ONNX_RANK_MAX && !onnx_dims_fit(t->n_dims, t->dims)) {
+        onnx_fail(r, "%s: its shape has a negative size, or more than 2^31-1 elements", what);
+        return NULL;
+    }
+    v = onnx_value_create(r, type, t->n_dims <= ONNX_RANK_MAX ? t->n_dims : 0, t->dims);
+    if (!v)
+        return NULL;
+    v->is_static = true;
+    count = (size_t)onnx_elements(v);
+    if (!size) {
+        char *reason = onnx_reader_alloc(r, 100, 1);
+
+        if (reason)
+            snprintf(reason, 100, "is of type %s, which WebNN does not have", onnx_type_name(type));
+        v->refusal = reason;
+        return reason ? v : NULL;
+    }
+    if (t->n_dims > ONNX_RANK_MAX) {
+        v->refusal = "has more than 8 dimensions";
+        return v;
+    }
+    bytes = is_4_bit(type) ? (count + 1) / 2 : count * size;
+    if (t->data_location == 1) {
+        struct file_map *map;
+        const unsigned char *raw = read_external(r, t, what, bytes, &map);
+
+        if (raw && bytes && type != ONNX_BOOL && !is_4_bit(type))
+            return from_file(r, v, map, raw, bytes) ? v : NULL;
+        v->data = !raw ? NULL : bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
+    } else if (t->has_raw_data) {
+        const unsigned char *raw;
+        size_t have;
+
+        if (!find_raw(r, t, what, &raw, &have))
+            return NULL;
+        if (have != bytes) {
+            onnx_fail(r, "%s: its shape asks for %zu bytes, the file has %zu", what, bytes, have);
+            return NULL;
+        }
+        if (bytes && type != ONNX_BOOL && !is_4_bit(type))
+            return from_file(r, v, r->map, raw, bytes) ? v : NULL;
+        v->data = bytes ? from_raw(r, type, raw, count) : onnx_reader_alloc(r, 1, 1);
+    } else {
+        v->data = from_list(r, t, type, what, count);
+    }
+    return v->data ? v : NULL;
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements values, and what importers do with them: inputs of a node become operands where the builder is called, and numbers
+ * where shapes and axes are needed; then there are the node's outputs.
+ *
+ * A constant stays on the host until a builder call needs it: most of those that a file holds for shapes never become operands.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/readers/files/element.h"
+#include "frontend/readers/files/map.h"
+#include "frontend/readers/onnx/internal.h"
+
+/* ---- refusing ---- */
+
+bool onnx_refuse(struct onnx_node *n, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+
+    if (n->refused || n->reader->failed) {
+        n->refused = true;
+        return false;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    n->refused = true;
+    if (*text) /* a body that was reported already says nothing */
+        onnx_report(n->scope, n->proto, text);
+    return false;
+}
+
+void *onnx_alloc(struct onnx_node *n, size_t count, size_t size)
+{
+    void *memory = onnx_reader_alloc(n->reader, count, size);
+
+    if (!memory)
+        n->refused = true;
+    return memory;
+}
+
+/* ---- values ---- */
+
+struct onnx_value *onnx_value_create(struct onnx_reader *r, enum onnx_type type, size_t rank, const int64_t *dims)
+{
+    struct onnx_value *v;
+
+    if (!onnx_dims_fit(rank, dims)) {
+        onnx_fail(r, "a tensor has more than %d dimensions, a negative size, or 2^31 elements and more", ONNX_RANK_MAX);
+        return NULL;
+    }
+    v = onnx_reader_alloc(r, 1, sizeof *v);
+    if (!v)
+        return NULL;
+    v->type = type;
+    v->rank = rank;
+    for (size_t i = 0; i < rank; i++)
+        v->dims[i] = dims[i];
+    return v;
+}
+
+struct onnx_value *onnx_value_unknown(struct onnx_reader *r)
+{
+    struct onnx_value *v = onnx_value_create(r, ONNX_UNDEFINED, 0, NULL);
+
+    if (v)
+        v->refusal = "";
+    return v;
+}
+
+/* ---- elements on the host ---- */
+
+double onnx_element(const struct onnx_value *v, size_t i)
+{
+    const unsigned char *at = (const unsigned char *)v->data + i * onnx_type_size(v->type);
+    double f64;
+
+    if (v->type == ONNX_DOUBLE) {
+        memcpy(&f64, at, sizeof f64);
+        return f64;
+    }
+    if (v->type == ONNX_INT16 || v->type == ONNX_UINT16)
+        return (double)onnx_element_int(v, i);
+    return element_get(onnx_data_type(v->type), v->data, i);
+}
+
+/** Truncates toward zero; NaN becomes 0. */
+static int64_t integer_of(double value)
+{
+    return isnan(value) ? 0 : value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+int64_t onnx_element_int(const struct onnx_value *v, size_t i)
+{
+    const unsigned char *at = (const unsigned char *)v->data + i * onnx_type_size(v->type);
+    uint64_t bits = 0;
+
+    if (onnx_type_is_float(v->type))
+        return integer_of(onnx_element(v, i));
+    memcpy(&bits, at, onnx_type_size(v->type));
+    if (onnx_type_is_signed(v->type)) {
+        unsigned unused = 64 - 8 * (unsigned)onnx_type_size(v->type);
+
+        return (int64_t)(bits << unused) >> unused;
+    }
+    return (int64_t)bits;
+}
+
+WNNNumber onnx_element_number(const struct onnx_value *v, size_t i)
+{
+    if (onnx_type_is_float(v->type))
+        return wnnNumber(onnx_element(v, i));
+    return v->type == ONNX_UINT64 ? wnnNumberUint64((uint64_t)onnx_element_int(v, i)) : wnnNumberInt64(onnx_element_int(v, i));
+}
+
+void onnx_store_int(enum onnx_type type, void *data, size_t i, int64_t value)
+{
+    size_t size = onnx_type_size(type);
+
+    if (onnx_type_is_float(type)) {
+        onnx_store(type, data, i, (double)value);
+    } else if (type == ONNX_BOOL) {
+        ((unsigned char *)data)[i] = value != 0;
+    } else if (type == ONNX_UINT4 || type == ONNX_INT4) {
+        value &= 15;
+        ((unsigned char *)data)[i] = (unsigned char)(type == ONNX_INT4 && value > 7 ? value - 16 : value);
+    } else {
+        memcpy((unsigned char *)data + i * size, &value, size); /* the low bytes */
+    }
+}
+
+void onnx_store(enum onnx_type type, void *data, size_t i, double value)
+{
+    if (type == ONNX_DOUBLE)
+        memcpy((unsigned char *)data + i * sizeof value, &value, sizeof value);
+    else if (onnx_type_is_float(type))
+        element_set(onnx_data_type(type), data, i, value);
+    else if (type == ONNX_UINT64 && value >= 0x1p63)
+        onnx_store_int(type, data, i, (int64_t)(value >= 0x1p64 ? UINT64_MAX : (uint64_t)value));
+    else if (type == ONNX_BOOL)
+        ((unsigned char *)data)[i] = value != 0;
+    else
+        onnx_store_int(type, data, i, integer_of(value));
+}
+
+/* ---- inputs ---- */
+
+struct onnx_value *onnx_input(struct onnx_node *n, size_t i)
+{
+    return i < n->input_count ? n->inputs[i] : NULL;
+}
+
+WNNOperand onnx_error_operand(struct onnx_node *n)
+{
+    return n->reader->error_operand;
+}
+
+WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v)
+{
+    uint32_t dims[ONNX_RANK_MAX] = {0};
+    WNNOperandDataType type = onnx_data_type(v->type);
+
+    if (v->refusal) {
+        onnx_refuse(n, "%s%s", v->refusal[0] ? "an input " : "", v->refusal);
+        return onnx_error_operand(n);
+    }
+    if (v->operand)
+        return v->operand;
+    if ((!v->data && !v->file) || type == WNNOperandDataType_Undefined) {
+        onnx_refuse(n, "an input is of type %s, which WebNN does not have", onnx_type_name(v->type));
+        return onnx_error_operand(n);
+    }
+    if (!onnx_elements(v)) {
+        onnx_refuse(n, "an input has no elements; WebNN has no empty tensors");
+        return onnx_error_operand(n);
+    }
+    for (size_t i = 0; i < v->rank; i++)
+        dims[i] = (uint32_t)v->dims[i];
+    WNNOperandDescriptor descriptor = {type, v->rank, dims};
+    size_t bytes = (size_t)onnx_elements(v) * onnx_type_size(v->type);
+
+    v->operand = v->file ? file_map_lend(v->map, n->builder, &descriptor, v->file, bytes)
+                         : wnnGraphBuilderConstant(n->builder, &descriptor, v->data, bytes);
+    return v->operand;
+}
+
+WNNOperand onnx_operand(struct onnx_node *n, size_t i)
+{
+    struct onnx_value *v = onnx_input(n, i);
+
+    if (!v) {
+        onnx_refuse(n, "input %zu is missing", i);
+        return onnx_error_operand(n);
+    }
+    return onnx_value_operand(n, v);
+}
+
+WNNOperand onnx_operand_optional(struct onnx_node *n, size_t i)
+{
+    struct onnx_value *v = onnx_input(n, i);
+
+    return v ? onnx_value_operand(n, v) : NULL;
+}
+
+bool onnx_value_compute(struct onnx_reader *r, struct onnx_value *v)
+{
+    size_t size = onnx_type_size(v->type);
+    void *data;
+
+    if (v->data)
+        return true;
+    if (v->file) {
+        data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
+        if (data)
+            memcpy(data, v->file, (size_t)onnx_elements(v) * size);
+        v->data = data;
+        return data != NULL;
+    }
+    if (!v->is_static || !v->operand || !size)
+        return false;
+    data = onnx_reader_alloc(r, (size_t)onnx_elements(v), size);
+    if (!data)
+        return false;
+    switch (wnnGraphBuilderGetConstantValue(r->model->builder, v->operand, data, (size_t)onnx_elements(v) * size)) {
+    case WNNStatus_Success:
+        break;
+    case WNNStatus_OperationError:
+        return onnx_fail_budget(r);
+    default:
+        return false;
+    }
+    v->data = data;
+    return true;
+}
+
+bool onnx_value_is_known(struct onnx_node *n, struct onnx_value *v)
+{
+    return v && !v->refusal && onnx_value_compute(n->reader, v);
+}
+
+bool onnx_is_constant(struct onnx_node *n, size_t i)
+{
+    return onnx_value_is_known(n, onnx_input(n, i));
+}
+
+const char *onnx_depends(struct onnx_node *n, size_t i)
+{
+    const struct onnx_value *v = onnx_input(n, i);
+
+    return v && v->depends ? onnx_escape(n->reader, v->depends) : NULL;
+}
+
+const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i)
+{
+    struct onnx_value *v = onnx_input(n, i);
+
+    if (v && onnx_is_constant(n, i))
+        return v;
+    if (!v)
+        onnx_refuse(n, "input %zu is missing", i);
+    else if (v->refusal && !v->refusal[0])
+        onnx_refuse(n, "%s", "");
+    else if (v->refusal)
+        onnx_refuse(n, "input %zu %s", i, v->refusal);
+    else if (v->is_static)
+        onnx_refuse(n, "input %zu must be known when the graph is built, but cannot be computed there", i);
+    else if (v->depends)
+        onnx_refuse(n,
+                    "input %zu depends on an input of the model, \"%s\", but a static graph needs its value when it is built: "
+                    "--constant %s=VALUE or %s=FILE.npy gives it",
+                    i, onnx_depends(n, i), onnx_depends(n, i), onnx_depends(n, i));
+    else
+        onnx_refuse(n, "input %zu depends on an input of the model, but a static graph needs its value when it is built", i);
+    return NULL;
+}
+
+const int64_t *onnx_integers(struct onnx_node *n, size_t i, size_t *count)
+{
+    const struct onnx_value *v = onnx_constant(n, i);
+    int64_t *list;
+
+    *count = 0;
+    if (!v)
+        return NULL;
+    if (onnx_type_is_float(v->type)) {
+        onnx_refuse(n, "input %zu is of type %s, it must hold integers", i, onnx_type_name(v->type));
+        return NULL;
+    }
+    *count = (size_t)onnx_elements(v);
+    if (v->type == ONNX_INT64 && *count)
+        return v->data;
+    list = onnx_alloc(n, *count + 1, sizeof *list);
+    for (size_t k = 0; list && k < *count; k++)
+        list[k] = onnx_element_int(v, k);
+    return list;
+}
+
+double onnx_number(struct onnx_node *n, size_t i, double fallback)
+{
+    const struct onnx_value *v = onnx_input(n, i) ? onnx_constant(n, i) : NULL;
+
+    if (!v)
+        return fallback;
+    if (onnx_elements(v) != 1) {
+        onnx_refuse(n, "input %zu has %lld elements, it must have one", i, (long long)onnx_elements(v));
+        return fallback;
+    }
+    return onnx_element(v, 0);
+}
+
+bool onnx_axis(struct onnx_node *n, int64_t axis, size_t rank, uint32_t *result)
+{
+    *result = 0;
+    if (axis < -(int64_t)rank || axis >= (int64_t)rank)
+        return onnx_refuse(n, "axis %lld is not one of %zu dimensions", (long long)axis, rank);
+    *result = (uint32_t)(axis < 0 ? axis + (int64_t)rank : axis);
+    return true;
+}
+
+const uint32_t *onnx_axes(struct onnx_node *n, const int64_t *axes, size_t count, size_t rank)
+{
+    uint32_t *result = count <= rank ? onnx_alloc(n, count + 1, sizeof *result) : NULL, seen = 0;
+
+    if (count > rank)
+        onnx_refuse(n, "there are %zu axes, but only %zu dimensions", count, rank);
+    for (size_t i = 0; result && i < count; i++) {
+        if (!onnx_axis(n, axes[i], rank, &result[i]))
+            return NULL;
+        if (seen >> result[i] & 1) {
+            onnx_refuse(n, "axis %lld is given twice", (long long)axes[i]);
+            return NULL;
+        }
+        seen |= 1u << result[i];
+    }
+    return result;
+}
+
+/* ---- outputs ---- */
+
+bool onnx_wants(const struct onnx_node *n, size_t i)
+{
+    return i < n->proto->n_output && n->proto->output[i] && *n->proto->output[i];
+}
+
+bool onnx_output_value(struct onnx_node *n, size_t i, struct onnx_value *v)
+{
+    if (n->refused)
+        return false;
+    if (i < n->output_count)
+        n->outputs[i] = v;
+    return true;
+}
+
+bool onnx_output_as(struct onnx_node *n, size_t i, WNNOperand operand, enum onnx_type type)
+{
+    const uint32_t *shape = wnnOperandGetShape(operand);
+    struct onnx_value *v;
+
+    if (n->refused)
+        return false;
+    if (wnnOperandIsError(operand)) {
+        WNNStringView message = {NULL, 0};
+
+        wnnGraphBuilderGetError(n->builder, &message);
+        return onnx_refuse(n, "%.*s", (int)(message.length > 500 ? 500 : message.length),
+                           message.length ? message.data : "the builder refused it");
+    }
+    if (i >= n->output_count)
+        return true;
+    v = onnx_value_create(n->reader, type, 0, NULL);
+    if (!v)
+        return onnx_refuse(n, "out of memory");
+    v->rank = wnnOperandGetRank(operand);
+    for (size_t d = 0; d < v->rank; d++)
+        v->dims[d] = shape[d];
+    v->operand = operand;
+    v->is_static = n->is_static;
+    for (size_t k = 0; k < n->input_count; k++)
+        if (n->inputs[k] && n->inputs[k]->operand == operand)
+            v->is_input |= n->inputs[k]->is_input;
+    n->outputs[i] = v;
+    return true;
+}
+
+bool onnx_output(struct onnx_node *n, size_t i, WNNOperand operand)
+{
+    return onnx_output_as(n, i, operand, onnx_type_of(wnnOperandGetDataType(operand)));
+}
+
+/** Refuses a shape that no value may have. */
+static bool output_dims_fit(struct onnx_node *n, size_t i, size_t rank, const int64_t *dims)
+{
+    if (onnx_dims_fit(rank, dims))
+        return true;
+    if (rank > ONNX_RANK_MAX)
+        return onnx_refuse(n, "output %zu would have %zu dimensions, an operand has at most %d", i, rank, ONNX_RANK_MAX);
+    for (size_t d = 0; d < rank; d++)
+        if (dims[d] < 0 || dims[d] > INT32_MAX)
+            return onnx_refuse(n, "output %zu would have a dimension of %lld", i, (long long)dims[d]);
+    return onnx_refuse(n, "output %zu would have 2^31 elements and more", i);
+}
+
+void *onnx_output_constant(struct onnx_node *n, size_t i, enum onnx_type type, size_t rank, const int64_t *dims)
+{
+    struct onnx_value *v;
+
+    if (n->refused || !output_dims_fit(n, i, rank, dims))
+        return NULL;
+    if (!onnx_type_size(type)) {
+        onnx_refuse(n, "output %zu would be of a type that WebNN does not have", i);
+        return NULL;
+    }
+    v = onnx_value_create(n->reader, type, rank, dims);
+    if (v)
+        v->data = onnx_alloc(n, onnx_elements(v) ? (size_t)onnx_elements(v) : 1, onnx_type_size(type));
+    if (!v || !v->data) {
+        onnx_refuse(n, "out of memory");
+        return NULL;
+    }
+    v->is_static = true;
+    if (i < n->output_count)
+        n->outputs[i] = v;
+    return (void *)v->data;
+}
+
+bool onnx_output_view(struct onnx_node *n, size_t i, const struct onnx_value *v, size_t rank, const int64_t *dims)
+{
+    struct onnx_value *view;
+
+    if (n->refused || !output_dims_fit(n, i, rank, dims))
+        return false;
+    view = onnx_value_create(n->reader, v->type, rank, dims);
+    if (!view)
+        return onnx_refuse(n, "out of memory");
+    view->data = v->data;
+    view->file = v->file;
+    view->map = v->map;
+    view->is_static = true;
+    return onnx_output_value(n, i, view);
+}
+
+/* ---- builder calls that importers need often ---- */
+
+WNNOperand onnx_scalar(struct onnx_node *n, WNNOperandDataType type, double value)
+{
+    return wnnGraphBuilderConstantScalar(n->builder, type, wnnNumber(value));
+}
+
+WNNOperand onnx_scalar_like(struct onnx_node *n, WNNOperand like, double value)
+{
+    return wnnOperandIsError(like) ? like : onnx_scalar(n, wnnOperandGetDataType(like), value);
+}
+
+WNNOperand onnx_constant_operand(struct onnx_node *n, WNNOperandDataType type, size_t rank, const uint32_t *dims,
+                                 const void *data)
+{
+    size_t bytes = wnnOperandDataTypeGetByteSize(type);
+
+    for (size_t d = 0; d < rank; d++) {
+        if (dims[d] && bytes > SIZE_MAX / 2 / dims[d])
+            bytes = 0; /* which the builder refuses */
+        bytes *= dims[d];
+    }
+    return wnnGraphBuilderConstant(n->builder, &(WNNOperandDescriptor){type, rank, dims}, data, bytes);
+}
+
+WNNOperand onnx_reshape(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *dims)
+{
+    const uint32_t *shape = wnnOperandGetShape(operand);
+    bool same = wnnOperandGetRank(operand) == rank;
+
+    for (size_t d = 0; same && d < rank; d++)
+        same = shape[d] == dims[d];
+    return same ? operand : wnnGraphBuilderReshape(n->builder, operand, rank, dims, n->options);
+}
+
+WNNOperand onnx_transpose(struct onnx_node *n, WNNOperand operand, size_t rank, const uint32_t *permutation)
+{
+    WNNTransposeOptions o = WNN_TRANSPOSE_OPTIONS_INIT;
+    size_t has = wnnOperandGetRank(operand);
+
+    if (has != rank) { /* in a node that was refused for something else, too, where checks are left out */
+        if (!n->refused)
+            onnx_refuse(n, "an operand has rank %zu where %zu is needed", has, rank);
+        return onnx_error_operand(n);
+    }
+    o.label = n->label;
+    o.permutationCount = rank;
+    o.permutation = permutation;
+    return wnnGraphBuilderTranspose(n->builder, operand, &o);
+}
+
+WNNOperand onnx_slice_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, uint32_t start, uint32_t size)
+{
+    uint32_t starts[ONNX_RANK_MAX] = {0}, sizes[ONNX_RANK_MAX];
+    size_t rank = wnnOperandGetRank(operand);
+    WNNSliceOptions o = WNN_SLICE_OPTIONS_INIT;
+
+    if (wnnOperandIsError(operand) || axis >= rank)
+        return onnx_error_operand(n);
+    if (rank)
+        memcpy(sizes, wnnOperandGetShape(operand), rank * sizeof *sizes);
+    if (!start && size == sizes[axis])
+        return operand;
+    starts[axis] = start;
+    sizes[axis] = size;
+    o.label = n->label;
+    return wnnGraphBuilderSlice(n->builder, operand, rank, starts, rank, sizes, &o);
+}
+
+WNNOperand onnx_gather_axis(struct onnx_node *n, WNNOperand operand, uint32_t axis, size_t count, const int32_t *indices)
+{
+    WNNGatherOptions o = WNN_GATHER_OPTIONS_INIT;
+    uint32_t size = (uint32_t)count;
+
+    o.label = n->label;
+    o.axis = axis;
+    return wnnGraphBuilderGather(n->builder, operand, onnx_constant_operand(n, WNNOperandDataType_Int32, 1, &size, indices),
+                                 &o);
+}
+
+WNNOperand onnx_cast(struct onnx_node *n, WNNOperand operand, WNNOperandDataType type)
+{
+    return wnnOperandGetDataType(operand) == type ? operand : wnnGraphBuilderCast(n->builder, operand, type, n->options);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reads the windows of convolutions and pools (window.h). */
+#include "frontend/readers/onnx/window.h"
+
+#include <string.h>
+
+#include "ir/support/checked.h"
+
+/* Reads a list of one positive number per spatial dimension, into the last of two. */
+static bool read_list(struct onnx_node *n, const char *name, size_t rank, uint32_t *result)
+{
+    size_t count;
+    const int64_t *list = onnx_ints(n, name, &count);
+
+    result[0] = 1;
+    result[1] = 1;
+    if (!list)
+        return !n->refused;
+    if (count != rank)
+        return onnx_refuse(n, "%s has %zu numbers for %zu spatial dimensions", name, count, rank);
+    for (size_t i = 0; i < rank; i++) {
+        if (list[i] < 1)
+            return onnx_refuse(n, "%s has %lld in it", name, (long long)list[i]);
+        result[2 - rank + i] = onnx_size(n, name, list[i]);
+    }
+    return !n->refused;
+}
+
+static bool read_pads(struct onnx_node *n, struct onnx_window *w)
+{
+    static const char *const names[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"};
+    const char *auto_pad = onnx_string(n, "auto_pad", "NOTSET");
+    size_t count, kind;
+    const int64_t *pads = onnx_ints(n, "pads", &count);
+
+    for (kind = 0; kind < 4 && strcmp(auto_pad, names[kind]) != 0; kind++)
+        ;
+    if (kind == 4)
+        return onnx_refuse(n, "auto_pad \"%.40s\" is not known", auto_pad);
+    w->auto_pad = (enum onnx_auto_pad)kind;
+    if (!pads || kind == ONNX_PAD_VALID)
+        return !n->refused;
+    if (count != 2 * w->rank)
+        return onnx_refuse(n, "pads has %zu numbers for %zu spatial dimensions", count, w->rank);
+    for (size_t i = 0; i < count; i++) {
+        (i < w->rank ? w->before : w->after)[2 - w->rank + i % w->rank] = onnx_size(n, "a number in pads", pads[i]);
+    }
+    return !n->refused;
+}
+
+bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w)
+{
+    struct onnx_dims dims = onnx_dims_of(x);
+
+    memset(w, 0, sizeof *w);
+    if (n->refused)
+        return false;
+    if (dims.rank < 3 || dims.rank > 4)
+        return onnx_refuse(n, "its input has %zu dimensions; windows of 1 and 2 dimensions can be expressed", dims.rank);
+    w->rank = dims.rank - 2;
+    for (int d = 0; d < 2; d++)
+        w->in[d] = w->rank == 1 && !d ? 1 : dims.at[dims.rank - 2 + d];
+    if (!kernel && !onnx_has(n, "kernel_shape"))
+        return onnx_refuse(n, "kernel_shape is missing");
+    if (!read_list(n, "kernel_shape", w->rank, w->kernel) || !read_list(n, "strides", w->rank, w->strides) ||
+        !read_list(n, "dilations", w->rank, w->dilations) || !read_pads(n, w))
+        return false;
+    for (int d = 2 - (int)w->rank; kernel && d < 2; d++) {
+        uint32_t size = kernel[d - 2 + w->rank];
+        if (onnx_has(n, "kernel_shape") && w->kernel[d] != size)
+            return onnx_refuse(n, "kernel_shape has %u where the filter has %u", w->kernel[d], size);
+        w->kernel[d] = size;
+    }
+    for (int d = 0; d < 2; d++) {
+        int64_t span = onnx_times(n, "kernel_shape less 1 times dilations", (int64_t)w->kernel[d] - 1, w->dilations[d]);
+
+        if (!checked_size(onnx_sum(n, "a window's size", span, 1), &w->extent[d]))
+            return onnx_refuse(n, "kernel_shape %u with dilations %u makes a window of more than %d elements", w->kernel[d],
+                               w->dilations[d], INT32_MAX);
+    }
+    return !n->refused;
+}
+
+void onnx_window_pad_same(struct onnx_window *w)
+{
+    bool upper = w->auto_pad == ONNX_PAD_SAME_UPPER;
+
+    for (int d = 0; d < 2 && (upper || w->auto_pad == ONNX_PAD_SAME_LOWER); d++) {
+        int64_t out = ((int64_t)w->in[d] + w->strides[d] - 1) / w->strides[d];
+        int64_t total = (out - 1) * w->strides[d] + w->extent[d] - w->in[d];
+        total = total < 0 ? 0 : total > INT32_MAX ? INT32_MAX : total;
+        w->before[d] = (uint32_t)(upper ? total / 2 : total - total / 2);
+        w->after[d] = (uint32_t)total - w->before[d];
+    }
+}
+
+WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x)
+{
+    struct onnx_dims dims = onnx_dims_of(x);
+
+    if (dims.rank != 3)
+        return x;
+    dims.at[3] = dims.at[2];
+    dims.at[2] = 1;
+    dims.rank = 4;
+    return onnx_reshape_to(n, x, dims);
+}
+
+WNNOperand onnx_from_2d(struct onnx_node *n, const struct onnx_window *w, WNNOperand y)
+{
+    struct onnx_dims dims = onnx_dims_of(y);
+
+    if (w->rank != 1 || dims.rank != 4)
+        return y;
+    dims.at[2] = dims.at[3];
+    dims.rank = 3;
+    return onnx_reshape_to(n, y, dims);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Describes the windows of convolutions and pools.
+ *
+ * The attributes kernel_shape, strides, dilations, pads and auto_pad of a node with one or two spatial dimensions become
+ * numbers of two dimensions (a missing first one is 1 long), with explicit paddings.
+ */
+#ifndef WEBNN_FRONTEND_READERS_ONNX_WINDOW_H_
+#define WEBNN_FRONTEND_READERS_ONNX_WINDOW_H_
+
+#include "frontend/readers/onnx/compose.h"
+
+enum onnx_auto_pad { ONNX_PAD_EXPLICIT, ONNX_PAD_SAME_UPPER, ONNX_PAD_SAME_LOWER, ONNX_PAD_VALID };
+
+struct onnx_window {
+    size_t rank; /* of the file's: 1 or 2 */
+    enum onnx_auto_pad auto_pad;
+    uint32_t in[2], kernel[2], strides[2], dilations[2];
+    uint32_t extent[2];           /* of the kernel with its dilations */
+    uint32_t before[2], after[2]; /* not settled by auto_pad SAME for transposed convolutions */
+};
+
+/**
+ * Reads the window of input x, as the file has it.  kernel has the filter's spatial sizes, which kernel_shape must repeat; if
+ * it is NULL, kernel_shape is required.  Returns false after refusing the node.
+ */
+bool onnx_window_read(struct onnx_node *n, WNNOperand x, const uint32_t *kernel, struct onnx_window *w);
+/** Sets the paddings for auto_pad SAME: as many results as strides fit into the input. */
+void onnx_window_pad_same(struct onnx_window *w);
+/** Makes [N, C, 1, W] of [N, C, W]; rank 4 stays. */
+WNNOperand onnx_to_2d(struct onnx_node *n, WNNOperand x);
+/** Goes back to as many dimensions as the file has. */
+WNNOperand onnx_from_2d(struct onnx_node *n, const struct onnx_window *w, WNNOperand y);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds a model's inputs or outputs by their names.
+ */
+#ifndef WEBNN_FRONTEND_READERS_PORTS_H_
+#define WEBNN_FRONTEND_READERS_PORTS_H_
+
+#include "frontend/readers/model.h"
+#include "ir/support/name_map.h"
+
+/**
+ * Fills an empty index, which name_map_free gives back in any case, with ports.  Of several ports with one name the first
+ * counts.  The index points into ports, whose names are not copied.  Returns false if memory runs out.
+ */
+bool ports_index(struct model_port *ports, size_t count, struct name_map *index);
+/** Returns the port of that name, or NULL if there is none.  It takes as long as the name is, however many ports there are. */
+const struct model_port *ports_find(const struct name_map *index, WNNStringView name);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the files of libwebnn_model share: messages, and options as the readers of frontend/readers take them. */
+#ifndef WEBNN_FRONTEND_READERS_PUBLIC_READER_H_
+#define WEBNN_FRONTEND_READERS_PUBLIC_READER_H_
+
+#include "frontend/readers/files/npy.h"
+#include "frontend/readers/source.h"
+#include "webnn/webnn_model.h"
+
+/** The path of a model in memory that has no place of its own: no folder can be there, so that no file is opened. */
+#define READER_NO_PATH "/dev/null/memory"
+
+/** Makes a message the thread's last one.  Returns status. */
+WNNStatus reader_fail(WNNStatus status, const char *message);
+/** Does the same with a message that the readers made, and frees it; without one, memory ran out. */
+WNNStatus reader_fail_with(WNNStatus status, char *message);
+/** Returns a view of a text that may be NULL. */
+WNNStringView reader_view(const char *text);
+
+/** Holds the options as the readers take them; names are copied, since theirs end with a NUL. */
+struct request {
+    struct model_options options;
+    struct model_dim *dims;
+    struct model_shape *shapes;
+    struct model_constant *constants;
+    struct model_binding *bindings;
+    struct npy_array *arrays; /* of the constants; their elements are the caller's, unless they were kept */
+    bool keeps_constants;
+    char *weights; /* the same of the path of weights */
+    size_t name_count;
+    char **names; /* room for those of all lists */
+};
+
+/** Makes the readers' options; request_free gives them back in any case.  Returns a TypeError or UnknownError after a message.
+ */
+WNNStatus request_make(struct request *r, const WNNModelOptions *given);
+/** Frees what request_make made. */
+void request_free(struct request *r);
+
+/** Returns a description of an open model, with one reference, or NULL after a message; *status says why. */
+WNNModelInfo info_create(const struct model_source *source, WNNStatus *status);
+/** Returns what the readers said of the model. */
+const struct model_description *info_description(WNNModelInfo info);
+
+/** Copies what constants of a request hold, so that it outlives the program's options. */
+bool request_keep_constants(struct request *r);
+
+#endif

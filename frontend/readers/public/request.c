@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Keeps messages, and checks and copies the options that programs give (frontend/readers/public/reader.h). */
+#include "frontend/readers/public/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/files/file.h"
+#include "ir/support/struct_size.h"
+
+/* ---- messages ---- */
+
+/* This is a plain buffer, as the library's own is, so that there is nothing to free when a thread ends. */
+static _Thread_local char last_message[4096];
+
+WNNStringView wnnModelGetLastErrorMessage(void)
+{
+    return (WNNStringView){last_message, strlen(last_message)};
+}
+
+WNNStatus reader_fail(WNNStatus status, const char *message)
+{
+    snprintf(last_message, sizeof last_message, "%s", message);
+    return status;
+}
+
+WNNStatus reader_fail_with(WNNStatus status, char *message)
+{
+    status = message ? reader_fail(status, message) : reader_fail(WNNStatus_UnknownError, "out of memory");
+    free(message);
+    return status;
+}
+
+WNNStringView reader_view(const char *text)
+{
+    return text ? (WNNStringView){text, strlen(text)} : (WNNStringView){"", 0};
+}
+
+/* ---- options ---- */
+
+void request_free(struct request *r)
+{
+    for (size_t i = 0; r->keeps_constants && i < r->options.constant_count; i++)
+        free(r->arrays[i].data);
+    free(r->weights);
+    for (size_t i = 0; i < r->name_count; i++)
+        free(r->names[i]);
+    free(r->names);
+    free(r->dims);
+    free(r->shapes);
+    free(r->constants);
+    free(r->arrays);
+    free(r->bindings);
+}
+
+/** Reads the options of a program of any version into *out, and checks that lists are there. */
+static WNNStatus read_options(WNNModelOptions *out, const WNNModelOptions *given)
+{
+    static const WNNModelOptions defaults = WNN_MODEL_OPTIONS_INIT;
+    static const struct known_struct known = {sizeof defaults, STRUCT_FIRST_SIZE(WNNModelOptions, budget), &defaults,
+                                              "WNN_MODEL_OPTIONS_INIT"};
+    char text[400], message[440];
+    const char *wrong = struct_read(out, given ? given : &defaults, &known, text, sizeof text);
+
+    if (wrong) {
+        snprintf(message, sizeof message, "model options: %s", wrong);
+        return reader_fail(WNNStatus_TypeError, message);
+    }
+    if ((out->dimensionCount && !out->dimensions) || (out->shapeCount && !out->shapes) ||
+        (out->constantCount && !out->constants) || (out->operandCount && !out->operands))
+        return reader_fail(WNNStatus_TypeError, "model options: a list has a count but no elements (NULL)");
+    if (out->operandCount && !out->builder)
+        return reader_fail(WNNStatus_TypeError,
+                           "model options: operands take the place of inputs, but there is no builder that "
+                           "they belong to");
+    return WNNStatus_Success;
+}
+
+static WNNStatus copy_name(struct request *r, WNNStringView view, const char **name)
+{
+    size_t length = view.length == WNN_STRLEN && view.data ? strlen(view.data) : view.length;
+    char *copy;
+
+    if (!view.data || !length || memchr(view.data, 0, length))
+        return reader_fail(WNNStatus_TypeError, "model options: a name is empty or holds a NUL byte");
+    copy = strndup(view.data, length);
+    if (!copy)
+        return reader_fail(WNNStatus_UnknownError, "out of memory");
+    *name = r->names[r->name_count++] = copy;
+    return WNNStatus_Success;
+}
+
+static WNNStatus copy_shape(const char *name, size_t rank, const uint32_t *from, uint32_t *to)
+{
+    char text[200], shown[64];
+
+    if (rank > NPY_RANK_MAX || (rank && !from)) {
+        snprintf(text, sizeof text, "model options: the shape given for input \"%s\" has rank %zu, up to %d is possible",
+                 escape_text(shown, sizeof shown, name, strlen(name)), rank, NPY_RANK_MAX);
+        return reader_fail(WNNStatus_TypeError,
+                           rank > NPY_RANK_MAX ? text : "model options: a shape has a rank but no sizes (NULL)");
+    }
+    if (rank)
+        memcpy(to, from, rank * sizeof *to);
+    return WNNStatus_Success;
+}
+
+/** Returns the bytes of all elements, or SIZE_MAX if that is more than a size can say. */
+static size_t byte_length(const WNNOperandDescriptor *d)
+{
+    size_t bytes = wnnOperandDataTypeGetByteSize(d->dataType);
+
+    for (size_t i = 0; i < d->rank; i++)
+        if (__builtin_mul_overflow(bytes, d->shape[i], &bytes))
+            return SIZE_MAX;
+    return bytes;
+}
+
+static WNNStatus copy_constant(const WNNModelConstant *from, const char *name, struct npy_array *array)
+{
+    WNNStatus status = copy_shape(name, from->descriptor.rank, from->descriptor.shape, array->shape);
+    char text[200], shown[64];
+
+    if (status)
+        return status;
+    if (!wnnOperandDataTypeGetByteSize(from->descriptor.dataType))
+        return reader_fail(WNNStatus_TypeError, "model options: a constant has an unknown data type");
+    array->dataType = from->descriptor.dataType;
+    array->rank = from->descriptor.rank;
+    array->byteLength = byte_length(&from->descriptor);
+    array->data = (void *)(from->data || array->byteLength ? from->data : ""); /* without elements there need be no data */
+    if (array->data && array->byteLength != SIZE_MAX && array->byteLength == from->byteLength)
+        return WNNStatus_Success;
+    snprintf(text, sizeof text, "model options: the constant given for input \"%s\" has %zu bytes, its descriptor says %zu",
+             escape_text(shown, sizeof shown, name, strlen(name)), from->data ? from->byteLength : 0, array->byteLength);
+    return reader_fail(WNNStatus_TypeError, text);
+}
+
+static WNNStatus request_fill(struct request *r, const WNNModelOptions *o)
+{
+    WNNStatus status = WNNStatus_Success;
+
+    for (size_t i = 0; !status && i < o->dimensionCount; i++) {
+        r->dims[i].size = o->dimensions[i].size;
+        status = copy_name(r, o->dimensions[i].name, &r->dims[i].name);
+    }
+    for (size_t i = 0; !status && i < o->shapeCount; i++) {
+        r->shapes[i].rank = o->shapes[i].rank;
+        status = copy_name(r, o->shapes[i].name, &r->shapes[i].name);
+        if (!status)
+            status = copy_shape(r->shapes[i].name, o->shapes[i].rank, o->shapes[i].shape, r->shapes[i].dims);
+    }
+    for (size_t i = 0; !status && i < o->constantCount; i++) {
+        r->constants[i].array = &r->arrays[i];
+        status = copy_name(r, o->constants[i].name, &r->constants[i].name);
+        if (!status)
+            status = copy_constant(&o->constants[i], r->constants[i].name, &r->arrays[i]);
+    }
+    for (size_t i = 0; !status && i < o->operandCount; i++) {
+        r->bindings[i].operand = o->operands[i].operand;
+        status = r->bindings[i].operand ? copy_name(r, o->operands[i].name, &r->bindings[i].name)
+                                        : reader_fail(WNNStatus_TypeError, "model options: an operand is NULL");
+    }
+    return status;
+}
+
+WNNStatus request_make(struct request *r, const WNNModelOptions *given)
+{
+    WNNModelOptions options, *o = &options;
+    WNNStatus status = read_options(o, given);
+    size_t names;
+
+    if (status)
+        return status;
+    if (__builtin_add_overflow(o->dimensionCount, o->shapeCount, &names) ||
+        __builtin_add_overflow(names, o->constantCount, &names) || __builtin_add_overflow(names, o->operandCount, &names) ||
+        names == SIZE_MAX)
+        return reader_fail(WNNStatus_TypeError, "model options: the counts of the lists overflow");
+    r->names = calloc(names + 1, sizeof *r->names);
+    r->dims = calloc(o->dimensionCount + 1, sizeof *r->dims);
+    r->shapes = calloc(o->shapeCount + 1, sizeof *r->shapes);
+    r->constants = calloc(o->constantCount + 1, sizeof *r->constants);
+    r->arrays = calloc(o->constantCount + 1, sizeof *r->arrays);
+    r->bindings = calloc(o->operandCount + 1, sizeof *r->bindings);
+    if (!r->names || !r->dims || !r->shapes || !r->constants || !r->arrays || !r->bindings)
+        return reader_fail(WNNStatus_UnknownError, "out of memory");
+    r->options = (struct model_options){.dim_count = o->dimensionCount,
+                                        .shape_count = o->shapeCount,
+                                        .constant_count = o->constantCount,
+                                        .dims = r->dims,
+                                        .shapes = r->shapes,
+                                        .constants = r->constants,
+                                        .binding_count = o->operandCount,
+                                        .bindings = r->bindings,
+                                        .builder = o->builder,
+                                        .weights = o->weightsPath,
+                                        .budget = o->budget};
+    return request_fill(r, o);
+}
+
+bool request_keep_constants(struct request *r)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < r->options.constant_count; i++) {
+        void *copy = ok ? malloc(r->arrays[i].byteLength + 1) : NULL;
+
+        if (copy)
+            memcpy(copy, r->arrays[i].data, r->arrays[i].byteLength);
+        ok = copy != NULL;
+        r->arrays[i].data = copy;
+    }
+    r->keeps_constants = true;
+    if (!r->options.weights)
+        return ok;
+    r->weights = strdup(r->options.weights);
+    r->options.weights = r->weights;
+    return ok && r->weights;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements reading models over the readers of frontend/readers: what a WNNModel is, and what it answers.
+ */
+#include "webnn/webnn_model.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/public/reader.h"
+
+struct WNNModelImpl {
+    atomic_size_t references;
+    struct model model;
+};
+
+/* ---- reading ---- */
+
+/** Says where a model comes from: the file at path, or, if bytes is not NULL, memory, with path beside which its files lie. */
+struct source {
+    const char *path;
+    const void *bytes;
+    size_t length;
+};
+
+static WNNStatus read_source(WNNContext context, const struct source *from, const WNNModelOptions *options, WNNModel *model)
+{
+    struct WNNModelImpl *made = calloc(1, sizeof *made);
+    struct request r = {0};
+    char *message = NULL;
+    WNNStatus status = made ? request_make(&r, options) : reader_fail(WNNStatus_UnknownError, "out of memory");
+
+    if (!status) {
+        struct model *into = &made->model;
+        bool ok = from->bytes ? model_read_memory(context, from->path, from->bytes, from->length, &r.options, into, &message)
+                              : model_read(context, from->path, &r.options, into, &message);
+
+        if (!ok)
+            status = reader_fail_with(WNNStatus_DataError, message);
+    }
+    request_free(&r);
+    if (!status && options && made->model.lends_builder)
+        wnnGraphBuilderClearError(made->model.builder); /* of what the reader tried */
+    if (status) {
+        free(made);
+        return status;
+    }
+    atomic_init(&made->references, 1);
+    *model = made;
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnModelRead(WNNContext context, char const *path, WNNModelOptions const *options, WNNModel *model)
+{
+    *model = NULL;
+    if (!path)
+        return reader_fail(WNNStatus_TypeError, "wnnModelRead: there is no path (NULL)");
+    return read_source(context, &(struct source){.path = path}, options, model);
+}
+
+WNNStatus wnnModelReadMemory(WNNContext context, void const *data, size_t byteLength, WNNModelOptions const *options,
+                             WNNModel *model)
+{
+    const char *path = options && options->path ? options->path : READER_NO_PATH;
+
+    *model = NULL;
+    if (!data)
+        return reader_fail(WNNStatus_TypeError, "wnnModelReadMemory: there are no bytes (NULL)");
+    return read_source(context, &(struct source){path, data, byteLength}, options, model);
+}
+
+/* ---- what was read ---- */
+
+void wnnModelAddRef(WNNModel model)
+{
+    atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
+}
+
+void wnnModelRelease(WNNModel model)
+{
+    if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1)
+        return;
+    model_free(&model->model);
+    free(model);
+}
+
+WNNStringView wnnModelGetName(WNNModel model)
+{
+    return reader_view(model->model.name);
+}
+
+WNNStringView wnnModelGetNotes(WNNModel model)
+{
+    return reader_view(model->model.notes);
+}
+
+size_t wnnModelGetInputCount(WNNModel model)
+{
+    return model->model.input_count;
+}
+
+size_t wnnModelGetOutputCount(WNNModel model)
+{
+    return model->model.output_count;
+}
+
+static WNNStatus describe(const char *what, const struct model_port *ports, size_t count, size_t index, WNNModelPort *port)
+{
+    char text[120];
+
+    if (index >= count) {
+        snprintf(text, sizeof text, "the model has %zu %s, number %zu is asked for (the first is 0)", count, what, index);
+        return reader_fail(WNNStatus_TypeError, text);
+    }
+    *port =
+        (WNNModelPort){reader_view(ports[index].name), ports[index].operand, ports[index].descriptor, ports[index].is_boolean};
+    return WNNStatus_Success;
+}
+
+WNNStatus wnnModelGetInput(WNNModel model, size_t index, WNNModelPort *port)
+{
+    return describe("inputs", model->model.inputs, model->model.input_count, index, port);
+}
+
+WNNStatus wnnModelGetOutput(WNNModel model, size_t index, WNNModelPort *port)
+{
+    return describe("outputs", model->model.outputs, model->model.output_count, index, port);
+}
+
+WNNGraphBuilder wnnModelGetBuilder(WNNModel model)
+{
+    return model->model.builder;
+}
+
+WNNStatus wnnModelBuild(WNNModel model, WNNGraph *graph)
+{
+    char *message = NULL;
+    WNNStatus status = model_build(&model->model, graph, &message);
+
+    return status ? reader_fail_with(status, message) : WNNStatus_Success;
+}

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes builder calls of a document.  Operators are called by their names (webnn/webnn_call.h), so that every rule is the
+ * builder's; what is checked here is what the builder cannot know: names, free dimensions, and that no constant asks for more
+ * memory than its file is worth.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/text/build.h"
+#include "frontend/readers/text/weights.h"
+#include "ir/support/name_map.h"
+#include "ir/support/number.h"
+#include "ir/support/suggest.h"
+#include "ir/support/text.h"
+#include "webnn/webnn_call.h"
+
+struct build {
+    struct document *d;
+    const struct model_options *options;
+    struct model *model;
+    struct name_map operands, outputs;
+    struct weights *weights;
+};
+
+/** Says what the builder said about a place.  Returns false. */
+static bool refused(struct build *b, const char *place)
+{
+    WNNStringView text = wnnGetLastErrorMessage();
+
+    return document_error(b->d, place, "%.*s", (int)text.length, text.data);
+}
+
+static bool define(struct build *b, const struct document_text *name, WNNOperand operand)
+{
+    return document_define(b->d, &b->operands, "name", name, operand);
+}
+
+/** Ports are called by NUL-terminated names. */
+static bool check_port(struct build *b, const struct document_text *name)
+{
+    return strlen(name->text) == name->length || document_error(b->d, name->place, "a name with a NUL in it");
+}
+
+/* ---- types ---- */
+
+/** Returns the bytes of an element in the file of a type that only passes make: float32 stands for it.  Returns 0 for others.
+ */
+static size_t stored_size(dtype type)
+{
+    return dtype_is_public(type) ? 0 : dtype_size(type);
+}
+
+/** Prints "float32[2, 3]" into buf and returns buf. */
+static const char *print_shape(char *buf, size_t size, const char *type, size_t rank, const uint64_t *shape)
+{
+    size_t n = (size_t)snprintf(buf, size, "%s[", type);
+
+    for (size_t i = 0; i < rank && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%llu", i ? ", " : "", (unsigned long long)shape[i]);
+    if (n < size)
+        snprintf(buf + n, size - n, "]");
+    return buf;
+}
+
+/** Says that the shape given for an input is not that of its type, whose free sizes are "?". */
+static bool shape_differs(struct build *b, const struct document_type *type, const char *name, const struct model_shape *given)
+{
+    uint32_t dims[DOCUMENT_RANK_MAX];
+    char has[200], wants[200], origin[300];
+
+    for (size_t i = 0; i < type->rank; i++)
+        dims[i] = type->dims[i].name.text ? 0 : type->dims[i].size;
+    return document_error(
+        b->d, type->place, "input '%s' has the shape %s, %s %s", name, model_dims_text(wants, sizeof wants, type->rank, dims),
+        model_shape_origin(given, origin, sizeof origin), model_dims_text(has, sizeof has, given->rank, given->dims));
+}
+
+/** Finds the sizes of a type; free ones are as the options bind them. */
+static bool bind_shape(struct build *b, const struct document_text *name, const struct document_type *type, uint32_t *shape)
+{
+    const struct model_shape *given = NULL;
+    char buf[128], dimension[128];
+
+    document_escape(buf, *name);
+    for (size_t i = 0; i < b->options->shape_count; i++)
+        if (document_is(name, b->options->shapes[i].name))
+            given = &b->options->shapes[i];
+    if (given && given->rank != type->rank)
+        return shape_differs(b, type, buf, given);
+    for (size_t i = 0; i < type->rank; i++) {
+        const struct document_dimension *d = &type->dims[i];
+        bool bound = given;
+
+        shape[i] = given ? given->dims[i] : d->size;
+        if (!d->name.text) {
+            if (shape[i] != d->size)
+                return shape_differs(b, type, buf, given);
+            continue;
+        }
+        for (size_t k = 0; !given && k < b->options->dim_count; k++)
+            if (document_is(&d->name, b->options->dims[k].name)) {
+                shape[i] = b->options->dims[k].size;
+                bound = true;
+            }
+        document_escape(dimension, d->name);
+        if (!bound)
+            return document_error(b->d, d->name.place,
+                                  "dimension '%s' of input '%s' is free: give it a size up to %u (--dim %s=N, or --shape)",
+                                  dimension, buf, d->size, dimension);
+        if (!shape[i])
+            return document_error(b->d, d->name.place,
+                                  "dimension '%s' of input '%s' cannot be 0: a tensor of a graph has at least one element",
+                                  dimension, buf);
+        if (shape[i] > d->size)
+            return document_error(b->d, d->name.place, "dimension '%s' of input '%s' is at most %u, not %u", dimension, buf,
+                                  d->size, shape[i]);
+    }
+    return true;
+}
+
+/* ---- inputs ---- */
+
+/** Makes an input that is given as a constant. */
+static bool constant_input(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
+                           const struct model_constant *constant)
+{
+    WNNOperand operand;
+    struct npy_array array;
+    char *message = NULL;
+
+    if (!model_constant_fit(b->model, constant, descriptor->dataType, descriptor->rank, descriptor->shape, &array, &message)) {
+        document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
+        free(message);
+        return false;
+    }
+    operand = wnnGraphBuilderConstant(b->model->builder, descriptor, array.data, array.byteLength);
+    npy_free(&array);
+    return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
+}
+
+/** Lets an operand that the options give take the place of an input, whose free dimensions its shape binds. */
+static bool bound_input(struct build *b, const struct document_tensor *t, WNNOperand operand)
+{
+    uint32_t dims[DOCUMENT_RANK_MAX];
+    char *message = NULL;
+
+    for (size_t i = 0; i < t->type.rank; i++)
+        dims[i] = t->type.dims[i].name.text ? 0 : t->type.dims[i].size;
+    if (model_binding_fit(t->name.text, operand, t->type.type, t->type.rank, dims, &message))
+        return define(b, &t->name, operand);
+    document_error(b->d, t->type.place, "%s", message ? message : "out of memory");
+    free(message);
+    return false;
+}
+
+static bool build_input(struct build *b, const struct document_tensor *t)
+{
+    WNNOperand bound = model_bound(b->options, t->name.text, t->name.length);
+    uint32_t shape[DOCUMENT_RANK_MAX];
+    WNNOperandDescriptor descriptor = {t->type.type, t->type.rank, shape};
+    WNNOperand operand;
+
+    if (!check_port(b, &t->name))
+        return false;
+    if (bound)
+        return bound_input(b, t, bound);
+    if (!bind_shape(b, &t->name, &t->type, shape))
+        return false;
+    for (size_t i = 0; i < b->options->constant_count; i++)
+        if (document_is(&t->name, b->options->constants[i].name))
+            return constant_input(b, t, &descriptor, &b->options->constants[i]);
+    operand = wnnGraphBuilderInput(b->model->builder, (WNNStringView){t->name.text, t->name.length}, &descriptor);
+    if (wnnOperandIsError(operand))
+        return refused(b, t->name.place);
+    if (!define(b, &t->name, operand))
+        return false;
+    return model_add_input(b->model, t->name.text, operand, false) || error_out_of_memory(&b->d->error);
+}
+
+/* ---- constants ---- */
+
+static bool open_weights(struct build *b, const char *place)
+{
+    char *path = b->options->weights ? strdup(b->options->weights) : weights_beside(b->d->path), *message = NULL;
+    bool ok = path && weights_open(path, b->options->weights != NULL, &b->weights, &message);
+
+    if (!path || (!ok && !message))
+        error_out_of_memory(&b->d->error);
+    else if (!ok)
+        document_error(b->d, place, "%s", message);
+    else
+        model_add_source(b->model, weights_length(b->weights));
+    free(message);
+    free(path);
+    return ok;
+}
+
+static void free_bytes(void const *data, size_t length, void *unused1, void *unused2)
+{
+    (void)length;
+    (void)unused1;
+    (void)unused2;
+    free((void *)data);
+}
+
+/**
+ * Returns a float32 constant from elements of a data type that only passes make.  Returns NULL after an error, or after the
+ * builder's.
+ */
+static WNNOperand converted_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
+                                    const void *bytes, size_t length)
+{
+    const size_t size = stored_size(t->type.type), count = length / size;
+    float *data;
+
+    if (wnnGraphBuilderSpend(b->model->builder, WNN_STR("a constant of the text"), 0, count * sizeof *data)) {
+        refused(b, t->data_place);
+        return NULL;
+    }
+    data = malloc(count * sizeof *data);
+    if (!data) {
+        error_out_of_memory(&b->d->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half;
+        double wide;
+
+        if (size == sizeof half) {
+            memcpy(&half, (const char *)bytes + i * size, size);
+            data[i] = bf16_to_f32(half);
+        } else {
+            memcpy(&wide, (const char *)bytes + i * size, size);
+            data[i] = (float)wide;
+        }
+    }
+    return wnnGraphBuilderConstantLent(b->model->builder, descriptor, data, count * sizeof *data,
+                                       (WNNBufferReleaseCallbackInfo){free_bytes, NULL, NULL});
+}
+
+static WNNOperand weights_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor)
+{
+    const struct weights_entry *e;
+    char key[128], has[256], wants[256];
+    uint64_t shape[DOCUMENT_RANK_MAX];
+    bool same;
+
+    if (!b->weights && !open_weights(b, t->data_place))
+        return NULL;
+    document_escape(key, t->key);
+    e = weights_find(b->weights, t->key.text, t->key.length);
+    if (!e) {
+        document_error(b->d, t->key.place, "there is no tensor '%s' in %s", key, weights_path(b->weights));
+        return NULL;
+    }
+    same = e->rank == descriptor->rank && (t->type.type == DTYPE_BFLOAT16  ? !strcmp(e->typeName, "BF16")
+                                           : t->type.type == DTYPE_FLOAT64 ? !strcmp(e->typeName, "F64")
+                                                                           : e->dataType == descriptor->dataType);
+    for (size_t i = 0; i < descriptor->rank; i++) {
+        shape[i] = descriptor->shape[i];
+        same = same && e->shape[i] == shape[i];
+    }
+    if (same && stored_size(t->type.type))
+        return converted_operand(b, t, descriptor, weights_data(b->weights, e), e->length);
+    if (same)
+        return weights_constant(b->weights, e, b->model->builder, descriptor);
+    document_error(b->d, t->key.place, "tensor '%s' is %s in %s, but %s here", key,
+                   print_shape(has, sizeof has, e->typeName, e->rank, e->shape), weights_path(b->weights),
+                   print_shape(wants, sizeof wants, wnnOperandDataTypeGetName(descriptor->dataType), descriptor->rank, shape));
+    return NULL;
+}
+
+/** Returns a constant whose bytes are in the document.  Returns NULL after an error, or after the builder's. */
+static WNNOperand inline_operand(struct build *b, const struct document_tensor *t, const WNNOperandDescriptor *descriptor,
+                                 size_t elements)
+{
+    size_t bytes = elements * wnnOperandDataTypeGetByteSize(descriptor->dataType), stored = stored_size(t->type.type);
+    void *data;
+
+    if (!document_check_count(b->d, t, stored ? elements * stored : bytes, elements))
+        return NULL;
+    if (t->data == DOCUMENT_BYTES && stored)
+        return converted_operand(b, t, descriptor, t->bytes, t->count);
+    /* A few characters of a scalar must not cost the machine's memory. */
+    if (wnnGraphBuilderSpend(b->model->builder, WNN_STR("a constant of the text"), 0, bytes)) {
+        refused(b, t->data_place);
+        return NULL;
+    }
+    data = malloc(bytes);
+    if (!data) {
+        error_out_of_memory(&b->d->error);
+        return NULL;
+    }
+    document_elements(t, descriptor->dataType, bytes, data);
+    return wnnGraphBuilderConstantLent(b->model->builder, descriptor, data, bytes,
+                                       (WNNBufferReleaseCallbackInfo){free_bytes, NULL, NULL});
+}
+
+static bool build_constant(struct build *b, const struct document_tensor *t)
+{
+    uint32_t shape[DOCUMENT_RANK_MAX];
+    WNNOperandDescriptor descriptor = {stored_size(t->type.type) ? WNNOperandDataType_Float32 : t->type.type, t->type.rank,
+                                       shape};
+    uint64_t elements = 1;
+    WNNOperand operand;
+
+    for (size_t i = 0; i < t->type.rank; i++) {
+        if (t->type.dims[i].name.text)
+            return document_error(b->d, t->type.dims[i].name.place, "the shape of a constant has no free dimensions");
+        shape[i] = t->type.dims[i].size;
+        elements = elements > INT32_MAX ? elements : elements * shape[i];
+    }
+    if (t->type.rank > NPY_RANK_MAX || !elements || elements > INT32_MAX) {
+        /* There can be no operand; the builder says why, before any memory is asked for. */
+        operand = wnnGraphBuilderConstant(b->model->builder, &descriptor, "", 0);
+        return wnnOperandIsError(operand) && refused(b, t->type.place);
+    }
+    operand =
+        t->data == DOCUMENT_WEIGHTS ? weights_operand(b, t, &descriptor) : inline_operand(b, t, &descriptor, (size_t)elements);
+    if (!operand)
+        return false;
+    return wnnOperandIsError(operand) ? refused(b, t->name.place) : define(b, &t->name, operand);
+}
+
+/* ---- nodes ---- */
+
+/** Makes an argument of a value.  kind is what the method takes, or the items of a list that it takes. */
+static bool convert(struct build *b, const struct document_value *v, WNNMethodValueKind kind, WNNMethodValue *out)
+{
+    WNNMethodValue *items;
+    size_t i = 0;
+
+    memset(out, 0, sizeof *out);
+    switch (v->kind) {
+    case DOCUMENT_NULL:
+        return true;
+    case DOCUMENT_NAME:
+    case DOCUMENT_STRING:
+        if (kind == WNNMethodValueKind_Operand) {
+            *out = wnnMethodValueOperand(document_find(b->d, &b->operands, &v->text));
+            return out->as.operand;
+        }
+        if (kind == WNNMethodValueKind_Number && document_is(&v->text, "NaN")) /* JSON has no words for these */
+            *out = wnnMethodValueNumber(wnnNumber(NAN));
+        else if (kind == WNNMethodValueKind_Number && (document_is(&v->text, "Infinity") || document_is(&v->text, "-Infinity")))
+            *out = wnnMethodValueNumber(wnnNumber(*v->text.text == '-' ? -INFINITY : INFINITY));
+        else
+            *out = wnnMethodValueString((WNNStringView){v->text.text, v->text.length});
+        return true;
+    case DOCUMENT_NUMBER:
+        *out = wnnMethodValueNumber(v->number);
+        return true;
+    case DOCUMENT_BOOL:
+        *out = wnnMethodValueBool(v->boolean);
+        return true;
+    case DOCUMENT_LIST:
+        items = arena_array(&b->d->arena, v->count + 1, sizeof *items);
+        if (!items)
+            return error_out_of_memory(&b->d->error);
+        for (const struct document_value *x = v->first; x; x = x->next)
+            if (!convert(b, x, kind, &items[i++]))
+                return false;
+        *out = wnnMethodValueList(v->count, items);
+        return true;
+    }
+    return false;
+}
+
+/** Returns whether a value names a data type that only passes make: float32 stands for it. */
+static bool is_stored_type(const struct document_value *v)
+{
+    return document_is_text(v) && stored_size(dtype_parse(v->text.text, v->text.length)) > 1;
+}
+
+static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCall call)
+{
+    const char *names[DOCUMENT_ARGUMENTS_MAX];
+    size_t count = wnnMethodCallArgumentCount(call);
+    WNNMethodValueKind kind;
+    WNNMethodValue value;
+    bool list = false;
+    char buf[128];
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = wnnMethodCallArgumentName(call, i);
+    kind = wnnMethodCallArgumentKind(call, WNN_STR(names[0]), &list);
+    if (!document_name_arguments(b->d, n, count, names, list && kind == WNNMethodValueKind_Operand))
+        return false;
+    for (const struct document_argument *a = n->first_argument; a; a = a->next) {
+        WNNStringView name = {a->key.text, a->key.length};
+
+        if (!convert(b, a->value, wnnMethodCallArgumentKind(call, name, NULL), &value))
+            return false;
+        if (document_is(&n->op, "cast") && document_is(&a->key, "dataType") && is_stored_type(a->value))
+            value = wnnMethodValueString(WNN_STR("float32"));
+        if (wnnMethodCallSet(call, name, value)) {
+            WNNStringView text = wnnGetLastErrorMessage();
+
+            return document_error(b->d, a->key.place, "argument '%s': %.*s", document_escape(buf, a->key), (int)text.length,
+                                  text.data);
+        }
+    }
+    return true;
+}
+
+static bool build_node(struct build *b, struct document_node *n)
+{
+    WNNMethodCall call = wnnMethodCallCreate((WNNStringView){n->op.text, n->op.length});
+    bool ok = false;
+    char buf[128];
+
+    if (!call)
+        refused(b, n->op.place);
+    else if (!set_arguments(b, n, call))
+        ;
+    else if (wnnMethodCallInvoke(call, b->model->builder))
+        refused(b, n->op.place);
+    else if (wnnMethodCallResultCount(call) != n->result_count)
+        document_error(b->d, n->op.place, "%s has %zu results, %zu names are given", document_escape(buf, n->op),
+                       wnnMethodCallResultCount(call), n->result_count);
+    else
+        ok = true;
+    for (size_t i = 0; ok && i < n->result_count; i++)
+        ok = define(b, &n->results[i], wnnMethodCallResult(call, i));
+    wnnMethodCallDestroy(call);
+    return ok;
+}
+
+/* ---- outputs and the whole ---- */
+
+static bool build_output(struct build *b, const struct document_output *o)
+{
+    WNNOperand operand = check_port(b, &o->name) ? document_find(b->d, &b->operands, &o->operand) : NULL;
+
+    return operand && document_define(b->d, &b->outputs, "output", &o->name, operand) &&
+           (model_add_output(b->model, o->name.text, operand, false) || error_out_of_memory(&b->d->error));
+}
+
+static bool has_dimension(const struct document *d, const char *name)
+{
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        for (size_t i = 0; i < t->type.rank; i++)
+            if (t->type.dims[i].name.text && document_is(&t->type.dims[i].name, name))
+                return true;
+    return false;
+}
+
+/** Writes ": there are 'a', 'b'" into text for a message about an input that is not there, after the nearest name. */
+static const char *input_names(const struct document *d, const char *wrong, char *text, size_t size)
+{
+    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
+    char name[128];
+    size_t n;
+
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        suggestion_offer(&meant, t->name.text);
+    n = (size_t)snprintf(text, size, "%s%s", suggestion_text(&meant), *meant.best ? "  There are" : "; there are");
+    for (const struct document_tensor *t = d->first_input; t && n < size; t = t->next)
+        n += (size_t)snprintf(text + n, size - n, "%s '%s'", t == d->first_input ? "" : ",", document_escape(name, t->name));
+    return text;
+}
+
+/** Writes "; there are 'a', 'b'" into text for a message about a dimension that is not there, after the nearest name. */
+static const char *dimension_names(const struct document *d, const char *wrong, char *text, size_t size)
+{
+    enum { SHOWN = 12 };
+    struct suggestion meant = suggestion_for(wrong, strlen(wrong));
+    const char *shown[SHOWN];
+    char list[400] = "", name[128];
+    size_t count = 0, n = 0;
+    bool more = false;
+
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        for (size_t i = 0; i < t->type.rank; i++) {
+            const struct document_text *own = &t->type.dims[i].name;
+            bool skip = !own->text;
+
+            if (own->text)
+                suggestion_offer(&meant, own->text);
+            for (size_t k = 0; !skip && k < count; k++)
+                skip = document_is(own, shown[k]);
+            if (skip)
+                continue;
+            if (count == SHOWN || n > sizeof list / 2) { /* another name fits into the other half */
+                more = true;
+                continue;
+            }
+            shown[count] = own->text;
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s '%s'", count++ ? "," : "", document_escape(name, *own));
+        }
+    snprintf(text, size, "%s%s%s%s", suggestion_text(&meant),
+             !count        ? "; none has a name"
+             : *meant.best ? "  There are"
+                           : "; there are",
+             list, more ? ", ..." : "");
+    return text;
+}
+
+/** Checks that an option's name is that of an input. */
+static bool check_input_name(struct build *b, const char *name)
+{
+    char buf[128], names[600];
+
+    for (const struct document_tensor *t = b->d->first_input; t; t = t->next)
+        if (document_is(&t->name, name))
+            return true;
+    return document_error(b->d, b->d->lexer.text, "there is no input '%s'%s", escape_text(buf, sizeof buf, name, strlen(name)),
+                          input_names(b->d, name, names, sizeof names));
+}
+
+/** Options for names that are not there are mistakes, too. */
+static bool check_options(struct build *b)
+{
+    const char *name;
+
+    for (size_t i = 0; i < b->options->dim_count; i++) {
+        char buf[128], names[600];
+
+        name = b->options->dims[i].name;
+        if (!has_dimension(b->d, name))
+            return document_error(b->d, b->d->lexer.text, "no dimension of an input is called '%s'%s",
+                                  escape_text(buf, sizeof buf, name, strlen(name)),
+                                  dimension_names(b->d, name, names, sizeof names));
+    }
+    for (size_t i = 0; i < b->options->shape_count; i++)
+        if (!check_input_name(b, b->options->shapes[i].name))
+            return false;
+    for (size_t i = 0; i < b->options->constant_count; i++)
+        if (!check_input_name(b, b->options->constants[i].name))
+            return false;
+    for (size_t i = 0; i < b->options->binding_count; i++)
+        if (!check_input_name(b, b->options->bindings[i].name))
+            return false;
+    return true;
+}
+
+static bool build_all(struct build *b, WNNContext context)
+{
+    struct document *d = b->d;
+    char *message = NULL;
+
+    b->model->name = strdup(d->name.text ? d->name.text : "");
+    if (!b->model->name)
+        return error_out_of_memory(&d->error);
+    if (!model_create_builder(context, b->options, d->lexer.length, b->model, &message)) {
+        document_error(d, d->lexer.text, "%s", message ? message : "out of memory");
+        free(message);
+        return false;
+    }
+    if (!check_options(b))
+        return false;
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        if (!build_input(b, t))
+            return false;
+    for (const struct document_tensor *t = d->first_constant; t; t = t->next)
+        if (!build_constant(b, t))
+            return false;
+    for (struct document_node *n = d->first_node; n; n = n->next)
+        if (!build_node(b, n))
+            return false;
+    for (const struct document_output *o = d->first_output; o; o = o->next)
+        if (!build_output(b, o))
+            return false;
+    return true;
+}
+
+bool document_build(struct document *d, WNNContext context, const struct model_options *options, struct model *model)
+{
+    struct build b = {.d = d, .options = options, .model = model};
+    bool ok = build_all(&b, context);
+
+    weights_close(b.weights);
+    name_map_free(&b.operands);
+    name_map_free(&b.outputs);
+    return ok;
+}

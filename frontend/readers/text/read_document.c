@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Holds the readers of `.webnn` text and its JSON twin, and their descriptions, which start with a document. */
+#include "frontend/readers/text/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/describe.h"
+#include "frontend/readers/text/weights.h"
+#include "ir/support/text.h"
+
+/** Parses the text, and refuses types that neither the specification nor this reader has. */
+static bool parse_checked(struct document *d, bool (*parse)(struct document *d))
+{
+    char buf[32];
+
+    if (!parse(d))
+        return false;
+    for (int constants = 0; constants < 2; constants++)
+        for (const struct document_tensor *t = constants ? d->first_constant : d->first_input; t; t = t->next) {
+            dtype type = t->type.type;
+
+            if (type == DTYPE_UINT4)
+                return document_error(d, t->type.place, "the specification no longer has the data types int4 and uint4");
+            if (!constants && !dtype_is_public(type)) /* only passes make it, and they make no inputs */
+                return document_error(d, t->type.place, "'%s' is no data type",
+                                      escape_text(buf, sizeof buf, dtype_short_name(type), strlen(dtype_short_name(type))));
+        }
+    return true;
+}
+
+/** Says why a document could not be read.  An error has no place if memory ran out. */
+static void report(const struct document *d, char **message)
+{
+    char buf[512];
+
+    model_error(message, "%s:%s%s", escape_text(buf, sizeof buf, d->path, strlen(d->path)),
+                d->error.status == WNNStatus_DataError ? "" : " ", d->error.message);
+}
+
+static bool read_document(WNNContext context, const char *path, const char *bytes, size_t length,
+                          bool (*parse)(struct document *d), const struct model_options *options, struct model *model,
+                          char **message)
+{
+    static const struct model_options none;
+    struct document d;
+    bool ok;
+
+    memset(model, 0, sizeof *model);
+    document_begin(&d, path, bytes, length);
+    ok = parse_checked(&d, parse) && document_build(&d, context, options ? options : &none, model);
+    if (!ok) {
+        model_free(model);
+        report(&d, message);
+    }
+    arena_free(&d.arena);
+    return ok;
+}
+
+bool model_read_text(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    return read_document(context, path, bytes, length, document_parse_text, options, model, message);
+}
+
+bool model_read_json(WNNContext context, const char *path, const char *bytes, size_t length,
+                     const struct model_options *options, struct model *model, char **message)
+{
+    return read_document(context, path, bytes, length, document_parse_json, options, model, message);
+}
+
+/* ---- descriptions ---- */
+
+/** Declares an input with its free dimensions. */
+static bool declare_input(struct model_description *d, const struct document_tensor *t)
+{
+    WNNModelDeclaration *out = &d->inputs[d->input_count++];
+    WNNModelDimension *dimensions;
+
+    if (!describe_declaration(d, out, t->name.text, t->name.length, t->type.rank, &dimensions))
+        return false;
+    out->dataType = t->type.type;
+    out->hasShape = true;
+    for (size_t i = 0; i < t->type.rank; i++) {
+        const struct document_dimension *from = &t->type.dims[i];
+
+        if (!from->name.text)
+            dimensions[i].size = from->size;
+        else if (!describe_text(d, from->name.text, from->name.length, &dimensions[i].name) ||
+                 !describe_free(d, dimensions[i].name, from->size))
+            return false;
+    }
+    return true;
+}
+
+static bool declare_ports(struct model_description *d, const struct document *document)
+{
+    size_t inputs = 0, outputs = 0, dimensions = 0;
+    bool ok;
+
+    for (const struct document_tensor *t = document->first_input; t; t = t->next, inputs++)
+        dimensions += t->type.rank;
+    for (const struct document_output *o = document->first_output; o; o = o->next)
+        outputs++;
+    ok = describe_reserve(d, inputs, outputs, dimensions);
+    for (const struct document_tensor *t = document->first_input; ok && t; t = t->next)
+        ok = declare_input(d, t);
+    for (const struct document_output *o = document->first_output; ok && o; o = o->next) {
+        WNNModelDimension *none;
+
+        ok = describe_declaration(d, &d->outputs[d->output_count++], o->name.text, o->name.length, 0, &none);
+    }
+    return ok;
+}
+
+/** Names the files in which the document's weights are found, unless the program chooses another one. */
+static bool name_weights(struct model_description *d, const struct document *document)
+{
+    const struct document_tensor *t = document->first_constant;
+    char *path, *manifest;
+    size_t stem;
+    bool ok;
+
+    while (t && t->data != DOCUMENT_WEIGHTS)
+        t = t->next;
+    if (!t)
+        return true;
+    path = weights_beside(document->path);
+    stem = path ? (size_t)(strrchr(path, '.') - path) : 0; /* it has an ending */
+    manifest = path ? malloc(stem + sizeof ".manifest.json") : NULL;
+    if (manifest) {
+        memcpy(manifest, path, stem);
+        strcpy(manifest + stem, ".manifest.json");
+    }
+    ok = manifest && describe_file(d, "", path) && describe_file(d, "", manifest);
+    free(path);
+    free(manifest);
+    return ok;
+}
+
+static bool describe_document(const char *path, const char *bytes, size_t length, bool (*parse)(struct document *d),
+                              const char *format, struct model_description *d, char **message)
+{
+    struct document document;
+    bool ok;
+
+    memset(d, 0, sizeof *d);
+    document_begin(&document, path, bytes, length);
+    ok = parse_checked(&document, parse);
+    if (!ok)
+        report(&document, message);
+    d->format = format;
+    if (ok) {
+        d->name = arena_string(&d->memory, document.name.text ? document.name.text : "", document.name.length);
+        ok = d->name && declare_ports(d, &document) && name_weights(d, &document);
+    }
+    arena_free(&document.arena);
+    return ok || describe_failed(d, path, NULL, message);
+}
+
+bool model_describe_text(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+{
+    return describe_document(path, bytes, length, document_parse_text, "webnn", d, message);
+}
+
+bool model_describe_json(const char *path, const char *bytes, size_t length, struct model_description *d, char **message)
+{
+    return describe_document(path, bytes, length, document_parse_json, "json", d, message);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Reads files of weights: NAME.weights with NAME.manifest.json beside it, or safetensors.
+ *
+ * It gives tensors by their keys, which stay in the mapped file.  Every offset, length, shape and data type is held against the
+ * file when it is opened, whether a graph asks for that tensor or not.
+ */
+#ifndef WEBNN_FRONTEND_READERS_TEXT_WEIGHTS_H_
+#define WEBNN_FRONTEND_READERS_TEXT_WEIGHTS_H_
+
+#include "frontend/readers/files/map.h"
+#include "frontend/readers/files/npy.h"
+
+struct weights;
+
+struct weights_entry {
+    const char *key; /* may hold NUL bytes, ends with one */
+    size_t key_length;
+    WNNOperandDataType dataType; /* Undefined for one that WebNN does not have (typeName says which) */
+    const char *typeName;
+    size_t rank;
+    const uint64_t *shape;
+    size_t offset, length; /* of its bytes in the file */
+};
+
+/**
+ * Returns the path of NAME.weights or NAME.safetensors beside NAME.webnn, whichever is there (the first if neither is), which
+ * the caller frees.  Returns NULL if memory runs out.
+ */
+char *weights_beside(const char *path);
+/**
+ * Opens a file of weights, whose kind its contents tell.  chosen says that the user named it; one found beside a model may not
+ * be a link that leads out of the folder, a device or a pipe (frontend/readers/files/beside.h).  Returns false if that fails;
+ * then *message says why (malloc'ed; NULL if memory runs out).
+ */
+bool weights_open(const char *path, bool chosen, struct weights **weights, char **message);
+/**
+ * Does the same from memory that outlives the weights.  manifest is the text of NAME.manifest.json, or NULL for safetensors.
+ */
+bool weights_parse(const void *bytes, size_t length, const char *manifest, size_t manifest_length, const char *name,
+                   struct weights **weights, char **message);
+/** Returns the bytes of the file. */
+size_t weights_length(const struct weights *w);
+/** Closes a file of weights, which may be NULL.  Constants that were made of it stay. */
+void weights_close(struct weights *weights);
+
+/** Returns the number of entries. */
+size_t weights_count(const struct weights *weights);
+/** Returns an entry, by the order of their offsets. */
+const struct weights_entry *weights_at(const struct weights *weights, size_t index);
+/** Returns the entry of a key, or NULL if there is none. */
+const struct weights_entry *weights_find(const struct weights *weights, const char *key, size_t length);
+/** Returns the path of the file, for messages. */
+const char *weights_path(const struct weights *weights);
+/** Returns the bytes of an entry, without alignment. */
+const void *weights_data(const struct weights *weights, const struct weights_entry *entry);
+/**
+ * Makes a constant with the entry's bytes, lent where they are aligned.  The caller checks for a data type that is Undefined.
+ */
+WNNOperand weights_constant(const struct weights *weights, const struct weights_entry *entry, WNNGraphBuilder builder,
+                            const WNNOperandDescriptor *descriptor);
+
+#endif

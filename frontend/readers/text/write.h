@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writes graphs as `.webnn` text or its JSON twin, with their weights in the same file or beside it.
+ *
+ * A graph comes as builder_take_graph gives it, before any pass; or, with marks, after some.  The files read back as the same
+ * graph.  This uses the compiler's insides: programs that write link webnn_frontend, the static library.
+ */
+#ifndef WEBNN_FRONTEND_READERS_TEXT_WRITE_H_
+#define WEBNN_FRONTEND_READERS_TEXT_WRITE_H_
+
+#include "frontend/readers/model.h"
+#include "ir/graph/ir.h"
+
+enum text_weights {
+    TEXT_WEIGHTS_CONTAINER,   /* NAME.weights and NAME.manifest.json */
+    TEXT_WEIGHTS_SAFETENSORS, /* NAME.safetensors */
+    TEXT_WEIGHTS_INLINE       /* in the graph's file; small constants always are */
+};
+
+struct text_options {
+    const char *name; /* of the graph; NULL or "" for "graph" */
+    bool json;
+    bool marks; /* the compiler's own form, for graphs after passes: with marks of clusters, and data types that only passes
+                   make */
+    /**
+     * Changes names so that all are identifiers, and gives each output a value of its own, for programs that know neither
+     * quotes nor names of outputs.  The graph that reads back is then another one where that was needed.  (JSON needs nothing
+     * of it.)
+     */
+    bool legal_names;
+    enum text_weights weights;
+};
+
+/** Returns whether there is anything to put beside the graph's file. */
+bool text_has_weights(const struct graph *g, const struct text_options *options);
+
+/** Says why a graph with a loop (docs/loops.md) is not written. */
+#define TEXT_NO_LOOPS "the graph has a loop, for which .webnn text and its JSON twin have no words"
+/** Returns whether a graph has a loop.  Who writes it refuses it then. */
+bool text_has_loops(const struct graph *g);
+/** Makes bytes of all constants of 4 bits, which the formats do not have (wnnGraphBuilderConstantUint4Lent).  Returns false
+ * after an error in *e. */
+bool text_widen_constants(struct graph *g, struct error *e);
+
+/* These write the files one by one.  They return false if the stream has an error, or if memory ran out. */
+/** Writes the graph's file. */
+bool text_write_graph(const struct graph *g, const struct text_options *options, FILE *out);
+/** Writes NAME.weights or NAME.safetensors. */
+bool text_write_weights(const struct graph *g, const struct text_options *options, FILE *out);
+/** Writes NAME.manifest.json, which NAME.weights needs. */
+bool text_write_manifest(const struct graph *g, const struct text_options *options, FILE *out);
+
+/**
+ * Writes all of them: path is that of the graph's file, the others lie beside it.  They are written under other names first, so
+ * that nothing half-written stays.  Returns false if that fails; then *message says why (malloc'ed; NULL if memory runs out).
+ */
+bool text_write_files(const struct graph *g, const struct text_options *options, const char *path, char **message);
+/** Does the same from a model, whose builder is used up. */
+bool model_write(const struct model *model, const struct text_options *options, const char *path, char **message);
+
+#endif

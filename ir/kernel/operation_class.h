@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares the classes of scalar operations, which machines give costs.
+ */
+#ifndef WEBNN_IR_KERNEL_OPERATION_CLASS_H_
+#define WEBNN_IR_KERNEL_OPERATION_CLASS_H_
+
+/** Classifies scalar operations by what they cost: operations of a class cost the same. */
+enum operation_class {
+    OPERATION_NONE,           /* constants */
+    OPERATION_SIMPLE,         /* additions, comparisons, ...: one instruction; accesses to the first-level cache, too */
+    OPERATION_EXTREME,        /* minimum and maximum, which keep NaN and signed zeros */
+    OPERATION_DIVISION,       /* floats: division, square root, reciprocal */
+    OPERATION_WHOLE_DIVISION, /* integers: division, which vectors do not have */
+    OPERATION_ROUNDING,       /* to 16 bits and back */
+    OPERATION_EXPONENTIAL,    /* exp, log, tanh, erf, sigmoid and the like: a polynomial */
+    OPERATION_TRIGONOMETRIC,  /* sin, cos, tan: with the reduction of large arguments */
+    OPERATION_POWER,          /* pow */
+    OPERATION_CLASSES
+};
+
+#endif

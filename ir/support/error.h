@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares errors: what functions that may fail say of their failure.
+ */
+#ifndef WEBNN_IR_SUPPORT_ERROR_H_
+#define WEBNN_IR_SUPPORT_ERROR_H_
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "webnn/webnn_types.h"
+
+/** This is a status and its message.  Messages end with no newline and are escaped already. */
+struct error {
+    WNNStatus status;
+    char message[1024];
+};
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#else
+#define PRINTF_LIKE(f, a)
+#endif
+
+/** Sets e unless it holds an error already (the first one counts).  Returns false, so that checks can end with it. */
+bool error_set(struct error *e, WNNStatus status, const char *format, ...) PRINTF_LIKE(3, 4);
+/** Sets the UnknownError "out of memory".  Returns false. */
+bool error_out_of_memory(struct error *e);
+/** Makes e's message the calling thread's last error (wnnGetLastErrorMessage) and returns its status. */
+WNNStatus error_publish(const struct error *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares scalars of all data types, the specification's "cast" of numbers, and float16 and bfloat16 as their bits.
+ */
+#ifndef WEBNN_IR_SUPPORT_NUMBER_H_
+#define WEBNN_IR_SUPPORT_NUMBER_H_
+
+#include "ir/support/dtype.h"
+
+/** Holds the bits of a scalar of any data type. */
+union scalar {
+    double f64;
+    float f32;
+    uint16_t f16;
+    int32_t i32;
+    uint32_t u32;
+    int64_t i64;
+    uint64_t u64;
+    int8_t i8;
+    uint8_t u8;
+};
+
+/** Casts a number as the specification's "cast" does: saturating, to nearest even, NaN to 0. */
+union scalar number_cast(WNNNumber n, dtype t);
+/** Returns a number as a double, rounded to nearest even where it must be. */
+double number_to_double(WNNNumber n);
+/** Converts the bits of a float16 number, exactly. */
+float f16_to_f32(uint16_t h);
+/** Rounds to nearest even; subnormals, infinities and NaN are kept. */
+uint16_t f32_to_f16(float f);
+/** Does the same with a double, which is rounded once. */
+uint16_t f64_to_f16(double d);
+/** Converts the bits of a bfloat16 number, exactly. */
+float bf16_to_f32(uint16_t h);
+/** Rounds to nearest even; infinities and NaN are kept.  What is subnormal as float32 becomes a zero, as processors'
+ * instructions do it. */
+uint16_t f64_to_bf16(double d);
+/** Rounds a number to a low-precision type (dtype_is_low_precision); the result is float32. */
+float f32_round(float f, dtype t);
+/** Converts an element in memory to what is computed with: low-precision floats become float32, all others stay. */
+union scalar scalar_widen(union scalar s, dtype t);
+/** Converts back, and rounds. */
+union scalar scalar_narrow(union scalar s, dtype t);
+/** Returns an element as a double, and NaN for what has no type. */
+double scalar_to_double(union scalar s, dtype t);
+
+#endif

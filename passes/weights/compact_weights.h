@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares what passes do with compact weights, which lie in memory in 4, 8 or 16 bits and are multiplied as float32
+ * (docs/compact-weights.md): which ones stay compact, and how they are packed.
+ */
+#ifndef WEBNN_PASSES_WEIGHTS_COMPACT_WEIGHTS_H_
+#define WEBNN_PASSES_WEIGHTS_COMPACT_WEIGHTS_H_
+
+#include "passes/support.h"
+
+/** Returns whether n makes float32 numbers of constants of 8 or 16 bits (dequantizeLinear, or a cast from float16) that only
+ * contractions on this target read as B, and that are large enough to be worth unpacking there.  Constant folding leaves n. */
+bool node_is_compact_weight(const struct node *n, const struct target *t);
+/**
+ * Returns whether n, a transpose or a cast from numbers of 4 bits, is all that is between a constant and what unpacks it as
+ * node_is_compact_weight says: packing reads the constant where it lies, so that constant folding leaves n, too.
+ */
+bool node_moves_compact_weight(const struct node *n, const struct target *t);
+/** Returns whether the library computes the contraction n.  It reads no compact weights. */
+bool library_computes(const struct node *n, const struct target *t);
+/** Returns the node that unpacks operand B of the contraction n, or NULL if B is not compact. */
+struct node *compact_weights_of(const struct node *n, const struct target *t);
+/** Operand A is rounded in blocks of so many neighbours along K where B has one scale for all of K, or for more than
+ * ROUNDED_BLOCK_MOST; else its blocks are those of B's scales. */
+enum { ROUNDED_BLOCK = 32, ROUNDED_BLOCK_MOST = 256 };
+/** Says how a B is to be packed. */
+struct compact_order {
+    uint32_t results;           /* the dimension of B with the output channels */
+    int64_t panel;              /* how many of these lie side by side */
+    bool rounds;                /* A may be rounded: words are in the order for kernels that multiply bytes */
+    struct constant_pool *pool; /* where constants are placed, or NULL */
+};
+
+/**
+ * Returns operand B of the contraction n as it was, unpacked from constants in that order by nodes before n, which read these
+ * constants.  *rounded_block becomes the length of the blocks along K that operand A is to be rounded in, or 0 if it is not.
+ * Returns NULL after an error in g->error.
+ */
+struct value *compact_weights_pack(struct graph *g, struct node *n, struct node *unpacking, const struct compact_order *o,
+                                   int64_t *rounded_block);
+/** Folds what node_moves_compact_weight has left before `unpacking`, whose inputs are constants then.  Returns false after an
+ * error in g->error. */
+bool compact_weights_fold(struct graph *g, struct node *unpacking);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Puts constant B operands of contractions that generated kernels compute into the order in which those read them: panels of P
+ * output channels side by side, [N / P][window, input channels ...][P], so that every step of a sum loads whole vectors from
+ * consecutive addresses.
+ *
+ * Weights that lie in memory in 4, 8 or 16 bits stay like that (compact_weights.c).
+ *
+ * It looks at nodes without a cluster that the library does not take.  They get the constant in that order, and behind it the
+ * transpose and the reshape that say which element is which; they become index maps of the contraction's kernel
+ * (docs/contractions.md).  The graph means the same as before.  Where the lowering would not take the three together nothing is
+ * changed.  Nothing may fold constants behind this pass.
+ */
+#include <string.h>
+
+#include "ir/graph/constant_pool.h"
+#include "ir/graph/conv.h"
+#include "ir/schedule/schedule.h"
+#include "passes/weights/compact_weights.h"
+#include "passes/weights/round_operand.h"
+
+/* Says where the dimensions of a contraction's B are: that of output channels (N), and the others (K), slowest first. */
+struct weight_order {
+    uint32_t results, count;
+    uint8_t others[RANK_MAX];
+    int64_t group; /* output channels that read the same part of A: a panel must not have more */
+    int64_t rows;  /* M: points that read all of B */
+    int64_t inner; /* K: multiply-adds for one result */
+};
+
+/* Returns the rows of a matmul that read the same B. */
+static int64_t count_rows(const struct node *n)
+{
+    const struct tensor_type *a = &n->inputs[0].value->type, *b = &n->inputs[1].value->type, *out = &n->results[0]->type;
+
+    if (n->op == OP_GEMM || b->rank > 2)
+        return out->dims[out->rank - 2];
+    return type_elements(a) / a->dims[a->rank - 1];
+}
+
+/*
+ * Returns the results that a reshape behind n keeps side by side (the width of a head): where panels end elsewhere, which
+ * element of which panel a result is takes divisions, and the schedule finds no register tiles.
+ */
+static int64_t piece_of(const struct contraction_facts *facts, const struct node *n, int64_t results)
+{
+    while (n->results[0]->uses && !n->results[0]->uses->next) {
+        const struct node *user = n->results[0]->uses->node;
+        const struct tensor_type *t = &user->results[0]->type;
+        if (user->op == OP_RESHAPE && t->rank) {
+            int64_t last = t->dims[t->rank - 1];
+            return last < results && results % last == 0 && last >= facts->panel.piece_least ? last : results;
+        }
+        if (!(op_infos[user->op].flags & OPF_ELEMENTWISE))
+            break;
+        n = user;
+    }
+    return results;
+}
+
+static bool find_order(const struct contraction_facts *facts, const struct node *n, struct weight_order *o)
+{
+    const struct tensor_type *t = &n->inputs[1].value->type;
+
+    *o = (struct weight_order){0};
+    if (n->op == OP_CONV2D || n->op == OP_CONV_TRANSPOSE2D) {
+        static const uint8_t order[] = {AXIS_HEIGHT, AXIS_WIDTH, AXIS_INPUT};
+        const struct conv_view c = conv_view(n);
+        if (c.image[AXIS_CHANNEL] != 3)
+            return false; /* vectors run along the image */
+        o->results = c.filter[AXIS_OUTPUT];
+        for (uint32_t i = 0; i < 3; i++)
+            o->others[o->count++] = (uint8_t)c.filter[order[i]];
+        o->group = t->dims[o->results] / (c.transposed ? 1 : c.groups);
+        o->rows = type_elements(&n->results[0]->type) / n->results[0]->type.dims[c.image[AXIS_CHANNEL]];
+        o->inner = type_elements(t) / t->dims[o->results];
+        return true;
+    }
+    if (n->op == OP_MATMUL || n->op == OP_GEMM) {
+        const bool swapped = n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->bTranspose;
+        o->results = swapped ? t->rank - 2 : t->rank - 1;
+        for (uint32_t i = 0; i < t->rank; i++)
+            if (i != o->results)
+                o->others[o->count++] = (uint8_t)i;
+        o->group = t->dims[o->results];
+        o->rows = count_rows(n);
+        o->group = piece_of(facts, n, o->group);
+        o->inner = t->dims[o->others[o->count - 1]];
+        return true;
+    }
+    return false;
+}
+
+/* A contraction, what unpacks its B, and what makes floats of its rounded A. */
+enum { COMPACT_NODES_MAX = 12 };
+
+static bool is_identity(const uint32_t *permutation, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (permutation[i] != i)
+            return false;
+    return true;
+}
+
+/* Returns the weights in panels, seen as they were, or NULL if they are in order, or after an error in g->error. */
+static struct value *pack(struct graph *g, struct node *n, const struct weight_order *o, int64_t panel)
+{
+    struct value *weights = n->inputs[1].value, *v;
+    const struct tensor_type *t = &weights->type;
+    uint32_t dims[RANK_MAX], old[RANK_MAX], to[RANK_MAX], back[RANK_MAX], rank = t->rank + 1, at = 0;
+
+    memcpy(old, t->dims, t->rank * sizeof *old);
+    if (panel == (int64_t)t->dims[o->results]) { /* one panel: only the order may be wrong */
+        for (uint32_t i = 0; i < o->count; i++)
+            to[at++] = o->others[i];
+        to[at++] = o->results;
+        for (uint32_t i = 0; i < at; i++)
+            back[to[i]] = i;
+        return is_identity(to, at) ? NULL : make_transpose(g, n, n, make_transpose(g, n, n, weights, to), back);
+    }
+    /* The results' dimension becomes two, and the other ones move. */
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (i == o->results)
+            dims[at++] = (uint32_t)(t->dims[i] / panel);
+        dims[at++] = i == o->results ? (uint32_t)panel : t->dims[i];
+    }
+    at = 0;
+    to[at++] = o->results;
+    for (uint32_t i = 0; i < o->count; i++)
+        to[at++] = (uint32_t)o->others[i] + (o->others[i] > o->results);
+    to[at++] = o->results + 1;
+    for (uint32_t i = 0; i < rank; i++)
+        back[to[i]] = i;
+    v = make_reshape(g, n, n, weights, rank, dims);
+    v = make_transpose(g, n, n, make_transpose(g, n, n, v, to), back);
+    return v ? make_reshape(g, n, n, v, t->rank, old) : NULL;
+}
+
+static bool is_candidate(const struct node *n, const struct target *t)
+{
+    const struct value *weights;
+
+    if (n->cluster || n->transformed || !(op_infos[n->op].flags & OPF_LIBRARY) || n->input_count < 2 || !n->inputs[1].value)
+        return false;
+    weights = n->inputs[1].value;
+    if (weights->kind != VALUE_CONSTANT || weights->type.rank < 2 || weights->type.rank >= RANK_MAX)
+        return false;
+    /* Only floats are multiplied in tiles. */
+    if (weights->type.type != WNNOperandDataType_Float32 && weights->type.type != WNNOperandDataType_Float16)
+        return false;
+    return !library_computes(n, t);
+}
+
+/* Removes what was made before n since mark. */
+static void undo(struct node *n, const struct node *mark)
+{
+    while (n->prev != mark)
+        node_remove(n->prev);
+}
+
+static int64_t panel_of(const struct target *t, const struct node *n, const struct weight_order *o, int64_t rows)
+{
+    return schedule_panel(
+        t, &(struct contraction){.m = rows, .n = n->inputs[1].value->type.dims[o->results], .k = o->inner, .group = o->group});
+}
+
+/*
+ * Returns the panel of a compact B.  It does not depend on the rows, so that graphs for a prompt and for one token share their
+ * weights.  The panel for one row serves many rows as well, but for floats where registers hold tiles of three vectors: those
+ * are as fast for one row, and faster for many.
+ */
+static int64_t compact_panel_of(const struct target *t, const struct node *n, const struct weight_order *o, bool rounds)
+{
+    const struct contraction_facts *facts = &target_facts(t)->contraction;
+
+    if (t->compact.panel_columns)
+        return schedule_device_panel(n->inputs[1].value->type.dims[o->results], o->group, t->compact.panel_columns);
+
+    const bool tall = !rounds && facts->panel.vectors_preferred > facts->panel.vectors &&
+                      o->group % (target_lanes(t) * (int64_t)facts->panel.vectors_preferred) == 0;
+
+    return panel_of(t, n, o, tall ? facts->tall_rows : 1);
+}
+
+/* Removes a node that nothing reads any more, and lets go of its constants. */
+static void drop_unread(struct node *n)
+{
+    struct value *sources[OP_OPERANDS_MAX];
+    const uint32_t count = n->input_count;
+
+    if (n->results[0]->uses)
+        return; /* another contraction reads the same weights */
+    for (uint32_t i = 0; i < count; i++)
+        sources[i] = n->inputs[i].value;
+    node_remove(n);
+    for (uint32_t i = 0; i < count; i++)
+        if (sources[i] && sources[i]->producer)
+            drop_unread(sources[i]->producer); /* a transpose of one, or a cast */
+        else if (sources[i])
+            value_drop_constant(sources[i]);
+}
+
+/* Packs a constant B of floats.  Returns false if nothing was changed, or after an error in g->error. */
+static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
+{
+    const struct node *mark = n->prev;
+    struct weight_order order;
+    struct node *nodes[3], *maker;
+    struct value *v, *original = n->inputs[1].value;
+    uint32_t count = 0;
+
+    if (!find_order(&target_facts(t)->contraction, n, &order))
+        return false;
+    v = pack(g, n, &order, panel_of(t, n, &order, order.rows));
+    if (!v)
+        return false;
+    node_set_input(n, 1, v);
+    if (v->producer->op == OP_RESHAPE)
+        nodes[1] = v->producer, nodes[0] = nodes[1]->inputs[0].value->producer, count = 2;
+    else
+        nodes[0] = v->producer, count = 1;
+    nodes[count++] = n;
+    if (!lower_can_join(t, nodes, count)) {
+        node_set_input(n, 1, original);
+        undo(n, mark);
+        return false;
+    }
+    /* What comes before the data movement that stays is computed at once. */
+    while ((maker = nodes[0]->inputs[0].value->producer) != NULL) {
+        while (maker->inputs[0].value->producer)
+            maker = maker->inputs[0].value->producer;
+        if (!node_fold(g, maker))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether one kernel may compute n and the nodes before it back to `mark`. */
+static bool is_one_kernel(struct node *n, const struct node *mark, const struct target *t)
+{
+    struct node *nodes[COMPACT_NODES_MAX];
+    uint32_t count = 1;
+
+    for (const struct node *m = n->prev; m != mark; m = m->prev)
+        count++;
+    for (struct node *m = n, **at = nodes + count; m != mark; m = m->prev)
+        *--at = m;
+    return lower_can_join(t, nodes, count);
+}
+
+/* Returns whether operand A may be rounded: it lies row by row. */
+static bool may_round(const struct node *n, const struct target *t)
+{
+    return t->rounds_operands && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose);
+}
+
+/* Returns what makes operand A of bytes that a device multiplies as they are, whatever the precision says; else NULL. */
+static const struct node *bytes_of_a(const struct node *n, const struct target *t)
+{
+    return t->device && t->device->dots && !(n->op == OP_GEMM && NODE_OPTIONS(n, WNNGemmOptions)->aTranspose)
+               ? operand_of_bytes(n)
+               : NULL;
+}
+
+/* Rounds operand A of n, or takes its bytes as they are.  Returns false after an error in g->error. */
+static bool round_a(struct graph *g, struct node *n, const struct node *bytes, int64_t block, struct rounded_operands *kept)
+{
+    struct value *v = bytes ? take_bytes(g, n, bytes) : round_operand(g, n, block, kept);
+
+    if (!v)
+        return false;
+    node_set_input(n, 0, v);
+    return true;
+}
+
+/* Packs a compact B, or makes floats of it and packs those where no kernel can unpack it.  Returns false if nothing was
+ * changed, or after an error in g->error. */
+static bool pack_compact(struct graph *g, struct node *n, struct node *unpacking, const struct target *t,
+                         struct rounded_operands *kept)
+{
+    const struct node *mark = n->prev;
+    struct weight_order order;
+    struct value *v, *original = n->inputs[1].value;
+    int64_t block;
+
+    if (!find_order(&target_facts(t)->contraction, n, &order))
+        return false;
+    const struct node *bytes = order.inner <= BYTE_SUM_STEPS ? bytes_of_a(n, t) : NULL;
+    const bool rounds = bytes || may_round(n, t);
+    v = compact_weights_pack(g, n, unpacking,
+                             &(struct compact_order){order.results, compact_panel_of(t, n, &order, rounds), rounds, t->pool},
+                             &block);
+    if (!v)
+        return false;
+    node_set_input(n, 1, v);
+    if (is_one_kernel(n, mark, t)) {
+        drop_unread(original->producer);
+        return !block || round_a(g, n, bytes, block, kept);
+    }
+    node_set_input(n, 1, original);
+    undo(n, mark);
+    struct node *last = original->producer; /* `unpacking`, or a cast of what it gives */
+    return compact_weights_fold(g, unpacking) && (last == unpacking || node_fold(g, unpacking)) && node_fold(g, last) &&
+           (pack_floats(g, n, t) || !g->error.status);
+}
+
+static void share(struct value *v, struct constant_pool *pool)
+{
+    if (v && v->kind == VALUE_CONSTANT && v->constant)
+        v->constant = constant_pool_share(pool, v->constant);
+}
+
+/* Shares the constants that n's B is made of with other graphs: each matrix as soon as it is packed, so that not all of a
+ * graph's weights are there twice for a while. */
+static void share_weights(const struct node *n, struct constant_pool *pool)
+{
+    struct value *v = n->inputs[1].value;
+
+    for (; v->producer; v = v->producer->inputs[0].value)
+        for (uint32_t i = 1; i < v->producer->input_count; i++)
+            share(v->producer->inputs[i].value, pool);
+    share(v, pool);
+}
+
+bool pass_pack_weights(struct graph *g, const struct pass_options *o)
+{
+    struct rounded_operands kept = {0};
+    bool changed = false;
+
+    if (!o->target)
+        return false;
+    graph_for_each_safe (g, n) {
+        struct node *unpacking = n->cluster ? NULL : compact_weights_of(n, o->target);
+        bool packed = false;
+
+        if (unpacking)
+            packed = pack_compact(g, n, unpacking, o->target, &kept);
+        else if (is_candidate(n, o->target))
+            packed = pack_floats(g, n, o->target);
+        if (packed)
+            share_weights(n, o->target->pool);
+        changed |= packed;
+        if (g->error.status)
+            return changed;
+    }
+    return changed;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Declares how operand A of a matmul with compact weights is rounded to 8 bits, where the precision allows it
+ * (docs/compact-weights.md).
+ */
+#ifndef WEBNN_PASSES_WEIGHTS_ROUND_OPERAND_H_
+#define WEBNN_PASSES_WEIGHTS_ROUND_OPERAND_H_
+
+#include "passes/support.h"
+
+enum { ROUNDED_KEPT = 4 };
+
+/** Remembers what was rounded last: several matmuls in a row read the same operand. */
+struct rounded_operands {
+    struct rounded {
+        const struct value *x;
+        int64_t inner;
+        struct value *bytes, *scale;
+    } kept[ROUNDED_KEPT];
+    uint32_t next;
+};
+
+/**
+ * Makes, before n, operand A of the matmul n as bytes times a scale for each `inner` neighbours along K, and returns it as
+ * float32 in A's shape: the result of a cast, a subtraction, a multiplication and a reshape right before n, which a kernel of
+ * n computes in registers.  Returns NULL after an error in g->error.
+ */
+struct value *round_operand(struct graph *g, struct node *n, int64_t inner, struct rounded_operands *kept);
+/** Returns the dequantizeLinear that makes operand A of n of unsigned bytes, which are computed, with one scale and one zero
+ * point, both constants.  Returns NULL if there is none. */
+const struct node *operand_of_bytes(const struct node *n);
+/** Says such an operand in the operators of rounded ones, which join the kernel of n; the bytes stay what they are.  Returns
+ * NULL after an error in g->error. */
+struct value *take_bytes(struct graph *g, struct node *n, const struct node *dequantization);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Makes memory executable.  A mapping of the file costs nothing and is shared by all processes that load it; where files may
+ * not be executed (mounted noexec) or their offset is no multiple of the machine's pages, a copy does.
+ */
+#define _GNU_SOURCE
+#include "runtime/engine/cpu/code.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void *map_file(int file, size_t offset, size_t size)
+{
+    void *p = MAP_FAILED;
+
+    if (file >= 0 && offset % (size_t)sysconf(_SC_PAGESIZE) == 0)
+        p = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, (off_t)offset);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void *map_copy(const void *bytes, size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    memcpy(p, bytes, size);
+    __builtin___clear_cache(p, (char *)p + size);
+    if (mprotect(p, size, PROT_READ | PROT_EXEC) == 0)
+        return p;
+    int why = errno;
+    munmap(p, size);
+    errno = why;
+    return NULL;
+}
+
+bool code_map(const struct serialized_source *source, size_t offset, size_t size, struct code_mapping *out, struct error *e)
+{
+    *out = (struct code_mapping){NULL, size};
+    if (size == 0)
+        return true;
+    out->bytes = map_file(source->file, offset, size);
+    if (!out->bytes)
+        out->bytes = map_copy((const char *)source->program + offset, size);
+    return out->bytes || error_set(e, WNNStatus_UnknownError, "memory for code: %s", strerror(errno));
+}
+
+void code_unmap(struct code_mapping *m)
+{
+    if (m->bytes)
+        munmap(m->bytes, m->size);
+    m->bytes = NULL;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Runs a program's steps on the CPU: kernels as functions on a team of threads, primitives of the library, memmove.
+ *
+ * A program and a function for each of its kernels become an executable.  These files know nothing of LLVM or contexts:
+ * libwebnn_rt uses them as the CPU engine does, and tests give them kernels written by hand.
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_CPU_CPU_EXECUTABLE_H_
+#define WEBNN_RUNTIME_ENGINE_CPU_CPU_EXECUTABLE_H_
+
+#include "codegen/emit/kernel_abi.h"
+#include "runtime/engine/cpu/thread_trial.h"
+#include "runtime/engine/onednn/cpu/library_cpu.h"
+#include "runtime/program/executable.h"
+
+/** Holds what the CPU knows of a step; `function`, `params`, `units` and `parts` belong to kernels. */
+struct cpu_step {
+    kernel_function function;
+    const int64_t *params;
+    int64_t units;
+    uint32_t parts;   /* threads that divide the units */
+    uint32_t binding; /* LIBRARY: index of its library_bindings in an invocation */
+};
+
+struct cpu_executable {
+    struct executable base;
+    struct cpu_step *steps;
+    uint32_t thread_count;
+    uint32_t binding_count; /* steps of the library */
+    bool needs_team;        /* some step runs on several threads */
+    bool brief;
+    bool tries;                /* whether several threads pay is found out while it runs */
+    struct thread_trial trial; /* if so */
+    /*
+     * These say where scratch memory lies behind the arena, in bytes: first the library's, then each thread's, at this
+     * distance.
+     */
+    size_t library_scratch, thread_scratch, scratch_stride;
+};
+
+/**
+ * Loads p for en, with functions[i] for its i-th STEP_KERNEL (in step order), which must outlive x.  Takes over library steps
+ * and references to constants; the kernels stay p's.  Returns false after an error in *e; then p keeps everything, and x is as
+ * after cpu_executable_clear.
+ */
+bool cpu_executable_init(struct cpu_executable *x, struct engine *en, struct program *p, const kernel_function *functions,
+                         struct error *e);
+/** Runs x once if it is so small that building it takes much longer, so that its first run is like the next ones. */
+void cpu_executable_warm(struct cpu_executable *x);
+/** Frees what x holds, but not x, which may be all zeros.  No run may be under way. */
+void cpu_executable_clear(struct cpu_executable *x);
+
+/** These are the CPU's engine_functions.is_ready and is_brief. */
+bool cpu_executable_is_ready(const struct cpu_executable *x);
+bool cpu_executable_is_brief(const struct cpu_executable *x);
+
+/** Returns the pointer that an address of the CPU's is. */
+static inline void *cpu_pointer(engine_address a)
+{
+    return (void *)a;
+}
+
+/** Returns what a binding is on the CPU. */
+static inline void *cpu_binding_pointer(const struct engine_binding *b)
+{
+    return b->buffer ? cpu_pointer(b->buffer->address) : b->host;
+}
+
+/** These are the memory functions of struct engine_functions for host memory; they do not look at en. */
+struct engine_buffer *cpu_buffer_create(struct engine *en, size_t bytes, struct error *e);
+void cpu_buffer_free(struct engine *en, struct engine_buffer *b);
+bool cpu_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
+                      struct error *e);
+bool cpu_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Loads graphs into the CPU engine: an executable with the code that it runs.
+ *
+ * A graph comes from a program, whose kernels are compiled; from a serialized program, whose code is mapped; or from somebody
+ * else's function.  It says what the engine's table says of executables.
+ */
+#include "runtime/engine/cpu/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/cpu/code.h"
+#include "runtime/program/invocation.h"
+#include "runtime/program/serialized.h"
+
+struct cpu_graph {
+    struct cpu_executable run; /* what everybody else sees of it; all zeros if the function is foreign */
+    struct engine_cpu *cpu;
+    struct serialized_program *serialized; /* for saving; refers to what the executable holds */
+    /* Either the code was compiled: */
+    struct codegen_kernels *unit;
+    uint32_t kernel_count; /* under the switches sanitize (code is compiled anew when it is saved) and keep-kernels */
+    struct kernel **kernels;
+    struct schedule **schedules; /* of those kernels */
+    /* or it lies in a serialized program: */
+    struct code_mapping code;
+    uint64_t *code_offsets; /* by serialized's kernel */
+    void (*release)(void *user);
+    void *release_user;
+    /* or it is somebody else's function, whose `run` is not NULL: */
+    struct engine_foreign foreign;
+};
+
+static struct cpu_graph *graph_of(const struct executable *x)
+{
+    return (struct cpu_graph *)x; /* which run.base is the beginning of */
+}
+
+/* ---- programs ---- */
+
+static void cpu_dump_program(struct engine_cpu *cpu, const struct program *p)
+{
+    struct debug_dump dump;
+
+    debug_dump_begin(&dump, cpu->base.debug, "program-%u.txt", atomic_fetch_add(&cpu->programs, 1));
+    program_print(p, dump.out);
+    debug_dump_end(&dump, cpu->base.debug);
+}
+
+static void cpu_graph_free(struct cpu_graph *x)
+{
+    cpu_executable_clear(&x->run);
+    serialized_free(x->serialized);
+    if (x->unit)
+        codegen_kernels_free(x->unit);
+    for (uint32_t i = 0; i < x->kernel_count; i++)
+        kernel_free(x->kernels[i]);
+    for (uint32_t i = 0; i < x->kernel_count; i++)
+        schedule_free(x->schedules[i]);
+    free(x->kernels);
+    free(x->schedules);
+    code_unmap(&x->code);
+    free(x->code_offsets);
+    if (x->release)
+        x->release(x->release_user);
+    if (x->foreign.free)
+        x->foreign.free(x->foreign.user);
+    free(x);
+}
+
+void cpu_unload(struct executable *x)
+{
+    cpu_graph_free(graph_of(x));
+}
+
+/* Returns the schedules of the program's kernels, in step order. */
+static uint32_t program_schedules(const struct program *p, struct schedule **schedules)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < p->step_count; i++)
+        if (p->steps[i].kind == STEP_KERNEL)
+            schedules[count++] = p->steps[i].schedule;
+    return count;
+}
+
+/*
+ * Compiles the kernels and reports what the code of one program cost, for the time-passes switch; other builds of the context
+ * at the same time count, too.
+ */
+static bool cpu_compile(struct engine_cpu *cpu, const struct program *p, uint32_t count, struct schedule *const *schedules,
+                        struct codegen_kernels **unit, kernel_function *functions, struct error *e)
+{
+    struct codegen_times before, after;
+
+    if (count == 0)
+        return true;
+    codegen_get_times(cpu->codegen, &before);
+    bool ok = codegen_compile_watched(cpu->codegen, count, schedules, p->cancelled, p->cancelled_user, unit, functions, e);
+    if (!ok || !(cpu->base.debug->flags & DEBUG_TIME_PASSES))
+        return ok;
+    codegen_get_times(cpu->codegen, &after);
+    fprintf(stderr, "# %u kernels, %u structures compiled: emit %.3f ms, LLVM passes %.3f ms, LLVM code %.3f ms\n",
+            after.kernels - before.kernels, after.structures - before.structures, after.emit_ms - before.emit_ms,
+            after.passes_ms - before.passes_ms, after.codegen_ms - before.codegen_ms);
+    return true;
+}
+
+/*
+ * Takes over the kernels that were compiled, in step order, if a switch asks for them.  Under the sanitizer, code that can be
+ * saved is compiled when it is saved.
+ */
+static bool cpu_keep_kernels(struct cpu_graph *x, struct program *p, uint32_t count, struct error *e)
+{
+    if (!(x->cpu->base.debug->flags & (DEBUG_SANITIZE | DEBUG_KEEP_KERNELS)) || count == 0)
+        return true;
+    x->kernels = calloc(count, sizeof *x->kernels);
+    x->schedules = calloc(count, sizeof *x->schedules);
+    if (!x->kernels || !x->schedules)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < p->step_count; i++)
+        if (p->steps[i].kind == STEP_KERNEL) {
+            x->schedules[x->kernel_count] = p->steps[i].schedule;
+            x->kernels[x->kernel_count++] = p->steps[i].kernel;
+            p->steps[i].kernel = NULL;
+            p->steps[i].schedule = NULL;
+        }
+    return true;
+}
+
+struct executable *cpu_load(struct engine *en, struct program *p, struct error *e)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+    struct cpu_graph *x = calloc(1, sizeof *x);
+    struct schedule **schedules = calloc((size_t)p->step_count + 1, sizeof *schedules);
+    kernel_function *functions = calloc((size_t)p->step_count + 1, sizeof *functions);
+    bool ok = x && schedules && functions;
+    uint32_t count = 0;
+
+    if (en->debug->flags & DEBUG_DUMP_PROGRAM)
+        cpu_dump_program(cpu, p);
+    if (!ok)
+        error_out_of_memory(e);
+    if (ok) {
+        x->cpu = cpu;
+        count = program_schedules(p, schedules);
+        ok = cpu_compile(cpu, p, count, schedules, &x->unit, functions, e);
+    }
+    ok = ok && (x->serialized = serialized_create(p, (const void *const *)functions, false, e)) != NULL;
+    ok = ok && cpu_keep_kernels(x, p, count, e);
+    ok = ok && cpu_executable_init(&x->run, en, p, functions, e);
+    free(schedules);
+    free(functions);
+    if (ok) {
+        if (!(en->debug->flags & DEBUG_NO_WARM_UP))
+            cpu_executable_warm(&x->run);
+        return &x->run.base;
+    }
+    if (x)
+        cpu_graph_free(x);
+    return NULL;
+}
+
+/* ---- serialized programs ---- */
+
+/* Returns a function for each kernel step of a program from a serialized program. */
+static kernel_function *serialized_functions(const struct cpu_graph *x, const struct program *p,
+                                             const struct serialized_view *view)
+{
+    kernel_function *functions = calloc((size_t)p->step_count + 1, sizeof *functions);
+
+    for (uint32_t i = 0, kernel = 0; functions && i < p->step_count; i++)
+        if (p->steps[i].kind == STEP_KERNEL) {
+            uintptr_t at = (uintptr_t)x->code.bytes + (uintptr_t)view->offsets[p->steps[i].run.function];
+            functions[kernel++] = (kernel_function)at;
+        }
+    return functions;
+}
+
+/* Notes where the kernels' code starts, for saving once more. */
+static bool cpu_note_offsets(struct cpu_graph *x, const kernel_function *functions, struct error *e)
+{
+    uint32_t count = serialized_kernel_count(x->serialized);
+
+    x->code_offsets = calloc((size_t)count + 1, sizeof *x->code_offsets);
+    if (!x->code_offsets)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < count; i++)
+        x->code_offsets[i] = (uintptr_t)functions[serialized_kernel_steps(x->serialized)[i]] - (uintptr_t)x->code.bytes;
+    return true;
+}
+
+/* Loads the code, the serialized form and the executable of a program that was read. */
+static bool cpu_open_serialized(struct cpu_graph *x, const struct serialized_source *source, struct program *p,
+                                const struct serialized_view *view, struct error *e)
+{
+    if (view->code_bytes == 0 && view->kernel_count > 0)
+        return error_set(e, WNNStatus_DataError, "the compiled graph is part of an object and has no code of its own");
+    if (!code_map(source, view->code_offset, view->code_bytes, &x->code, e))
+        return false;
+
+    kernel_function *functions = serialized_functions(x, p, view);
+    if (!functions)
+        return error_out_of_memory(e);
+    x->serialized = serialized_create(p, (const void *const *)functions, false, e);
+    bool ok =
+        x->serialized && cpu_note_offsets(x, functions, e) && cpu_executable_init(&x->run, &x->cpu->base, p, functions, e);
+    free(functions);
+    return ok;
+}
+
+struct executable *cpu_load_serialized(struct engine *en, const struct serialized_source *source, void (*release)(void *user),
+                                       void *user, struct serialized_view *view, struct error *e)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+    struct cpu_graph *x = calloc(1, sizeof *x);
+    struct program p;
+
+    if (!x) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    x->cpu = cpu;
+    if (!serialized_load(source, en, cpu->target.triple, cpu->target.features, &p, view, e)) {
+        free(x);
+        return NULL;
+    }
+    if (en->debug->flags & DEBUG_DUMP_PROGRAM)
+        cpu_dump_program(cpu, &p);
+    bool ok = cpu_open_serialized(x, source, &p, view, e);
+    program_free(&p);
+    if (!ok) {
+        serialized_view_free(view);
+        cpu_graph_free(x);
+        return NULL;
+    }
+    x->release = release;
+    x->release_user = user;
+    return &x->run.base; /* not warmed: loading runs no code of a file */
+}
+
+/* Puts the kernels' code into the order of the serialized program's kernels.  What is new in *code is for free(). */
+static bool cpu_flatten(struct cpu_graph *x, void **bytes, size_t *size, uint64_t *offsets, struct error *e)
+{
+    const uint32_t *steps = serialized_kernel_steps(x->serialized);
+    uint32_t count = serialized_kernel_count(x->serialized);
+
+    if (x->unit)
+        return codegen_kernels_flatten(x->unit, x->schedules, count, steps, bytes, size, offsets, e);
+    *size = x->code.size;
+    *bytes = malloc(*size ? *size : 1);
+    if (!*bytes)
+        return error_out_of_memory(e);
+    if (*size)
+        memcpy(*bytes, x->code.bytes, *size);
+    if (count)
+        memcpy(offsets, x->code_offsets, count * sizeof *offsets);
+    return true;
+}
+
+bool cpu_save(struct executable *executable, uint32_t input_count, const struct graph_binding *inputs, uint32_t output_count,
+              const struct graph_binding *outputs, serialized_sink sink, void *user, struct error *e)
+{
+    struct cpu_graph *x = graph_of(executable);
+    const struct target *t = &x->cpu->target;
+    struct serialized_facts facts = {t->triple, t->features, input_count, output_count, inputs, outputs};
+    void *bytes = NULL;
+    size_t size = 0;
+
+    if (!x->serialized)
+        return error_set(e, WNNStatus_NotSupportedError,
+                         "the graph was loaded from a shared object, which is what is to be kept");
+    uint64_t *offsets = calloc((size_t)serialized_kernel_count(x->serialized) + 1, sizeof *offsets);
+    if (!offsets)
+        return error_out_of_memory(e);
+    bool ok = cpu_flatten(x, &bytes, &size, offsets, e);
+    if (ok) {
+        struct serialized_code code = {bytes, size, offsets};
+        ok = serialized_write(x->serialized, &facts, &code, false, sink, user, e);
+    }
+    free(bytes);
+    free(offsets);
+    return ok;
+}
+
+/* ---- running ---- */
+
+struct executable *cpu_wrap(struct engine *en, const struct engine_foreign *f, struct error *e)
+{
+    struct cpu_graph *x = calloc(1, sizeof *x);
+
+    if (!x) {
+        error_out_of_memory(e);
+        return NULL;
+    }
+    x->cpu = cpu_of(en);
+    x->foreign = *f;
+    return &x->run.base;
+}
+
+static bool foreign_run(const struct engine_foreign *f, const struct engine_binding *inputs,
+                        const struct engine_binding *outputs, struct error *e)
+{
+    size_t count = (size_t)f->input_count + f->output_count;
+    void *local[32], **pointers = count <= 32 ? local : calloc(count, sizeof *pointers);
+
+    if (!pointers)
+        return error_out_of_memory(e);
+    for (uint32_t i = 0; i < f->input_count; i++)
+        pointers[i] = cpu_binding_pointer(&inputs[i]);
+    for (uint32_t i = 0; i < f->output_count; i++)
+        pointers[f->input_count + i] = cpu_binding_pointer(&outputs[i]);
+    bool ok = f->run(f->user, (const void *const *)pointers, pointers + f->input_count, e);
+    if (pointers != local)
+        free(pointers);
+    return ok;
+}
+
+bool cpu_run(struct executable *executable, const struct engine_binding *inputs, const struct engine_binding *outputs,
+             const atomic_bool *stop, struct error *e)
+{
+    struct cpu_graph *x = graph_of(executable);
+
+    if (x->foreign.run)
+        return foreign_run(&x->foreign, inputs, outputs, e);
+    return executable_run(&x->run.base, inputs, outputs, stop, e);
+}
+
+bool cpu_is_ready(const struct executable *x)
+{
+    return graph_of(x)->foreign.run || cpu_executable_is_ready(&graph_of(x)->run);
+}
+
+bool cpu_is_brief(const struct executable *x)
+{
+    return cpu_executable_is_brief(&graph_of(x)->run); /* false of a foreign function, of which nothing is known */
+}
+
+/* ---- for tools: a foreign function has no steps ---- */
+
+void cpu_step_facts(const struct executable *executable, uint32_t step, struct step_facts *out)
+{
+    const struct cpu_graph *x = graph_of(executable);
+    struct error ignored = {0};
+    struct codegen_work work;
+    uint32_t kernel = executable_step_kernel(executable, step);
+
+    executable_get_step_facts(executable, step, out);
+    if (kernel < x->kernel_count && codegen_count_work(x->cpu->codegen, x->kernels[kernel], &work, &ignored)) {
+        out->operations = 2 * work.instructions * out->calls;
+        out->divisions = work.divisions * out->calls;
+    }
+}
+
+void cpu_print_profile(struct executable *x, FILE *out)
+{
+    if (!graph_of(x)->foreign.run)
+        executable_print_profile(x, out);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Implements the CPU engine: kernels by codegen/, convolutions and matmuls by the library, both on libgomp's threads.
+ *
+ * Its table of functions is what everything above computes by.  Creating the engine only asks what the processor is; the code
+ * generator and the library start when the first graph is built, for serialized programs only the library.
+ */
+#include "runtime/engine/cpu/internal.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ir/graph/constant_pool.h"
+#include "runtime/host/threads.h"
+
+/* ---- lifetime ---- */
+
+static void cpu_free(struct engine *en)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+
+    if (cpu->codegen)
+        codegen_free(cpu->codegen);
+    if (cpu->library)
+        library_free(cpu->library);
+    constant_pool_release(cpu->target.pool);
+    pthread_mutex_destroy(&cpu->lock);
+    arena_free(&cpu->arena);
+    free(cpu);
+}
+
+/* Primitives and kernels are made for the threads that there can be; what passes decide may have to be independent of them. */
+static void cpu_fit_threads(struct engine_cpu *cpu)
+{
+    cpu->base.thread_count = threads_ready(cpu->base.thread_count);
+    cpu->target.thread_count = cpu->base.deterministic ? 1 : cpu->base.thread_count;
+    cpu->target.compile_threads = cpu->base.thread_count;
+}
+
+/* A thread that builds creates primitives and packs weights on a team of its own. */
+static bool cpu_check_threads(struct engine_cpu *cpu, struct error *e)
+{
+    uint32_t wanted = cpu->base.thread_count, threads = threads_ready(wanted);
+
+    return threads == wanted ||
+           error_set(
+               e, WNNStatus_OperationError,
+               "the context has %u threads, but the system lets this thread have only %u: raise the limit on threads or lower "
+               "threadCount",
+               wanted, threads);
+}
+
+static bool cpu_start_library(struct engine_cpu *cpu, struct error *e)
+{
+    if (cpu->library)
+        return cpu_check_threads(cpu, e);
+    cpu_fit_threads(cpu);
+    cpu->library = library_create(cpu->base.debug->isa, cpu->base.thread_count, e);
+    if (cpu->library)
+        library_allow(cpu->library, cpu->base.precision == WNNPrecision_Int8 ? WNNPrecision_Float32 : cpu->base.precision,
+                      cpu->base.debug->flags & DEBUG_PREFER_BFLOAT16);
+    if (cpu->library)
+        library_share_weights(cpu->library, cpu->target.pool);
+    if (cpu->library && cpu->base.keep_weights)
+        library_keep_weights(cpu->library);
+    if (cpu->library && cpu->base.deterministic)
+        library_take_integers_only(cpu->library);
+    return cpu->library != NULL;
+}
+
+/* Returns why the precision that was asked for changes nothing, or NULL if it may. */
+static const char *unused_precision(const struct engine_cpu *cpu)
+{
+    if (cpu->base.deterministic)
+        return "the context is deterministic";
+    if (cpu->base.precision == WNNPrecision_Int8)
+        return cpu->target.rounds_operands ? NULL : "generated code for this processor multiplies no bytes: it has no AVX2";
+    if (!cpu->library)
+        return "the context has no library";
+    return cpu->target.bfloat16_rate > 0 ? NULL : "the library has no arithmetic of bfloat16 on this processor";
+}
+
+static bool cpu_start(struct engine_cpu *cpu, struct error *e)
+{
+    if (!cpu->library)
+        cpu_fit_threads(cpu);
+    if (!cpu->codegen)
+        cpu->codegen = codegen_create(&cpu->target, cpu->base.debug, e);
+    if (!cpu->codegen)
+        return false;
+    cpu->target.rounds_operands = target_may_round(&cpu->target, cpu->base.precision, cpu->base.deterministic);
+    if (!(cpu->base.debug->flags & DEBUG_NO_LIBRARY)) {
+        if (!cpu_start_library(cpu, e))
+            return false;
+        cpu->target.bfloat16_rate = library_bfloat16_rate(cpu->library);
+        if (cpu->base.debug->bfloat16_rate > 0 && cpu->target.bfloat16_rate > 0)
+            cpu->target.bfloat16_rate = cpu->base.debug->bfloat16_rate;
+        library_compare(cpu->library, &cpu->target);
+        cpu->target.takes_node = cpu->base.debug->flags & DEBUG_PREFER_LIBRARY ? library_takes_node : library_wants_node;
+        cpu->target.takes_low_precision = library_takes_low_precision;
+        cpu->target.takes_low_precision_input = library_takes_low_precision_input;
+        cpu->target.takes_operand = library_takes_operand;
+        cpu->target.takes_epilogue = library_takes_epilogue;
+        cpu->target.takes_quantized = library_has_exact_integers(cpu->library) ? library_takes_quantized : NULL;
+        cpu->target.user = cpu->library;
+    }
+    cpu->base.exact = unused_precision(cpu);
+    return true;
+}
+
+static const struct target *cpu_target(struct engine *en, struct error *e)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+
+    pthread_mutex_lock(&cpu->lock);
+    if (!cpu->started)
+        cpu->started = cpu_start(cpu, e);
+    bool ok = cpu->started && (!cpu->library || cpu_check_threads(cpu, e));
+    pthread_mutex_unlock(&cpu->lock);
+    return ok ? &cpu->target : NULL;
+}
+
+static void cpu_describe(struct engine *en, WNNDeviceInfo *out)
+{
+    const struct engine_cpu *cpu = cpu_of(en);
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    out->kind = WNNDeviceKind_Cpu;
+    snprintf(out->name, sizeof out->name, "%s", cpu->target.cpu ? cpu->target.cpu : "processor");
+    if (pages > 0 && page > 0)
+        out->memoryBytes = out->bufferBytes = (uint64_t)pages * (uint64_t)page;
+}
+
+double engine_cpu_operations(struct engine *en)
+{
+    return target_facts(&cpu_of(en)->target)->multiplication.library.operations * en->thread_count;
+}
+
+static bool cpu_is_left(struct engine *en)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+
+    pthread_mutex_lock(&cpu->lock);
+    bool left = cpu->codegen && codegen_is_abandoned(cpu->codegen);
+    pthread_mutex_unlock(&cpu->lock);
+    return left;
+}
+
+static dtype_set cpu_types(struct engine *en, enum op op, uint32_t slot, dtype_set row)
+{
+    (void)en;
+    (void)op;
+    (void)slot;
+    return row; /* nothing is narrowed */
+}
+
+static bool cpu_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e)
+{
+    (void)en;
+    s->schedule = schedule_cpu(s->kernel, t);
+    return s->schedule != NULL || error_out_of_memory(e);
+}
+
+/* ---- library steps ---- */
+
+static bool cpu_step_may_share(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input)
+{
+    return library_may_share(cpu_of(en)->library, nodes, count, input);
+}
+
+static struct library_step *cpu_step_create(struct engine *en, struct node *const *nodes, uint32_t count,
+                                            bool (*shares_output)(void *user, const struct value *v), void *user,
+                                            struct error *e)
+{
+    return library_step_prepare(cpu_of(en)->library, nodes, count, shares_output, user, e);
+}
+
+static struct library_step *cpu_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
+                                          const struct location *locations, struct error *e)
+{
+    return library_step_load(cpu_of(en)->library, in, location_count, locations, e);
+}
+
+static bool cpu_library_facts(struct engine *en, struct library_facts *out, struct error *e)
+{
+    struct engine_cpu *cpu = cpu_of(en);
+
+    if (en->debug->flags & DEBUG_NO_LIBRARY)
+        return error_set(e, WNNStatus_NotSupportedError, "the compiled graph uses oneDNN, which this context has switched off");
+    pthread_mutex_lock(&cpu->lock);
+    bool ok = cpu_start_library(cpu, e);
+    pthread_mutex_unlock(&cpu->lock);
+    if (ok)
+        *out = library_get_facts(cpu->library);
+    return ok;
+}
+
+/* ---- creation ---- */
+
+static const struct engine_library cpu_library = {
+    .step_may_share = cpu_step_may_share,
+    .step_create = cpu_step_create,
+    .step_finish = library_step_finish,
+    .step_info = library_step_info,
+    .step_free = library_step_free,
+};
+
+static const struct engine_serialization cpu_serialization = {
+    .step_save = library_step_save,
+    .step_is_packed = library_step_is_packed,
+    .step_load = cpu_step_load,
+    .library_facts = cpu_library_facts,
+    .load = cpu_load_serialized,
+    .save = cpu_save,
+    .wrap = cpu_wrap,
+};
+
+static const struct engine_tools cpu_tools = {
+    .measure = executable_measure,
+    .facts = executable_get_facts,
+    .step_facts = cpu_step_facts,
+    .step_standalone = library_step_standalone,
+    .print_profile = cpu_print_profile,
+};
+
+static const struct engine_functions cpu_functions = {
+    .name = "cpu",
+    .free = cpu_free,
+    .types = cpu_types,
+    .is_left = cpu_is_left,
+    .target = cpu_target,
+    .describe = cpu_describe,
+    .schedule = cpu_schedule,
+    .host_memory = true,
+    .buffer_create = cpu_buffer_create,
+    .buffer_free = cpu_buffer_free,
+    .buffer_write = cpu_buffer_write,
+    .buffer_read = cpu_buffer_read,
+    .load = cpu_load,
+    .unload = cpu_unload,
+    .run = cpu_run,
+    .is_ready = cpu_is_ready,
+    .is_brief = cpu_is_brief,
+    .library = &cpu_library,
+    .serialization = &cpu_serialization,
+    .tools = &cpu_tools,
+};
+
+struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_options *debug, struct error *e)
+{
+    struct engine_cpu *cpu = calloc(1, sizeof *cpu);
+
+    if (!cpu || pthread_mutex_init(&cpu->lock, NULL) != 0) {
+        free(cpu);
+        error_out_of_memory(e);
+        return NULL;
+    }
+    cpu->base =
+        (struct engine){.functions = &cpu_functions, .debug = debug, .thread_count = thread_count, .kind = WNNEngine_Cpu};
+    atomic_init(&cpu->programs, 0);
+    if (!codegen_host_target(&cpu->target, debug->isa, &cpu->arena, e)) {
+        cpu_free(&cpu->base);
+        return NULL;
+    }
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    cpu->target.cache_bytes = cache > 0 ? cache : target_facts(&cpu->target)->cache.l2_bytes;
+    cpu->target.thread_count = thread_count;
+    cpu->target.prefers_nhwc = true;
+    cpu->target.unpacks_weights = true;
+    cpu->target.reads_unaligned = true;
+    cpu->target.pool = constant_pool_create(); /* without memory for one nothing is shared */
+    cpu->target.compact.small = debug->flags & DEBUG_PREFER_COMPACT;
+    return &cpu->base;
+}

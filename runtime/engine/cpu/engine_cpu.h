@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The CPU engine computes graphs in this process, with kernels of codegen and steps of oneDNN.
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_CPU_ENGINE_CPU_H_
+#define WEBNN_RUNTIME_ENGINE_CPU_ENGINE_CPU_H_
+
+#include "runtime/engine/engine.h"
+
+/** Creates the engine of the processor.  debug must outlive it.  Returns NULL after an error in *e, which is a TypeError for an
+ * unknown isa switch. */
+struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_options *debug, struct error *e);
+/** Returns how many float32 operations the processor is expected to do in a microsecond, on all of the engine's threads. */
+double engine_cpu_operations(struct engine *en);
+
+#endif

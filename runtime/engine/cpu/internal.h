@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This header declares what the files of the CPU engine share: the engine (engine_cpu.c) and its loaded graphs (cpu_graph.c).
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_CPU_INTERNAL_H_
+#define WEBNN_RUNTIME_ENGINE_CPU_INTERNAL_H_
+
+#include "codegen/codegen.h"
+#include "runtime/engine/cpu/cpu_executable.h"
+#include "runtime/engine/cpu/engine_cpu.h"
+
+struct engine_cpu {
+    struct engine base;
+    struct arena arena; /* the target's strings */
+    struct target target;
+    pthread_mutex_t lock; /* guards the lazy start */
+    bool started;         /* codegen is there, and the library unless it is switched off */
+    struct codegen *codegen;
+    struct library *library;
+    atomic_uint programs; /* numbers dumps */
+};
+
+/** Returns the CPU engine that an engine is. */
+static inline struct engine_cpu *cpu_of(struct engine *en)
+{
+    return (struct engine_cpu *)en;
+}
+
+/* ---- cpu_graph.c ---- */
+
+/** These implement the functions of the same names in struct engine_functions, engine_serialization and engine_tools. */
+struct executable *cpu_load(struct engine *en, struct program *p, struct error *e);
+struct executable *cpu_load_serialized(struct engine *en, const struct serialized_source *source, void (*release)(void *user),
+                                       void *user, struct serialized_view *view, struct error *e);
+struct executable *cpu_wrap(struct engine *en, const struct engine_foreign *f, struct error *e);
+bool cpu_save(struct executable *x, uint32_t input_count, const struct graph_binding *inputs, uint32_t output_count,
+              const struct graph_binding *outputs, bool (*sink)(void *user, const void *data, size_t bytes), void *user,
+              struct error *e);
+void cpu_unload(struct executable *x);
+bool cpu_run(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+             const atomic_bool *stop, struct error *e);
+bool cpu_is_ready(const struct executable *x);
+bool cpu_is_brief(const struct executable *x);
+void cpu_step_facts(const struct executable *x, uint32_t step, struct step_facts *out);
+void cpu_print_profile(struct executable *x, FILE *out);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This is what an execution engine implements: describing itself, memory, library steps, and programs.
+ *
+ * An engine loads a program, the engine-neutral form of a compiled graph (ir/program.h), into an executable that computes on
+ * bound inputs and outputs.  runtime/engine/cpu and runtime/engine/opencl are engines; everything above (context, tensors,
+ * timeline, compile) goes through the functions here and knows no other way, so that another engine is another folder.  What
+ * engines share is in runtime/program: executables, invocations, profiles and the serialized form.  docs/extending.md walks
+ * through adding one.
+ *
+ * A graph goes through an engine in this way:
+ *
+ *   target()                              facts for passes and lowering
+ *   schedule()                            how each kernel runs on the machine
+ *   library->step_create() per cluster    library primitives, weights packed
+ *   load(program)                         machine code, addresses resolved       -> executable
+ *   run(executable, bindings)             any number at the same time
+ *   submit(executable, bindings, done)    the same, without waiting for the end
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_ENGINE_H_
+#define WEBNN_RUNTIME_ENGINE_ENGINE_H_
+
+#include <stdatomic.h>
+
+#include "ir/support/debug.h"
+#include "ir/graph/ir.h"
+#include "ir/program.h"
+#include "ir/target/target.h"
+#include "runtime/engine/library_info.h"
+
+struct engine;
+/** Holds a loaded program, which does not change.  Any number of its computations may run at the same time. */
+struct executable;
+
+/* runtime/program/serialized.h has the types of serialized programs. */
+struct stream_reader;
+struct stream_writer;
+struct serialized_source;
+struct serialized_view;
+struct graph_binding;
+
+/* ---- memory ---- */
+
+/**
+ * Says where a byte of an engine's memory lies, by a word that only the engine reads: a pointer of the host or of a device, or
+ * a handle above an offset.  The one thing that others may do with it is arithmetic: the byte n further on in the same buffer
+ * has the address plus n.  Words may alias anything, since the CPU's kernels take arrays of them as arrays of pointers.
+ */
+typedef uintptr_t __attribute__((may_alias)) engine_address;
+
+/** Holds memory of a tensor or an invocation.  Engines put members of their own behind these. */
+struct engine_buffer {
+    engine_address address; /* of the first byte */
+    size_t bytes;
+    size_t charged; /* counted against the limit (runtime/program/memory_limit.h) */
+};
+
+/* ---- running ---- */
+
+/** An input or output of a computation is a buffer of the engine's or, with buffer NULL and only if the engine computes on it,
+ * host memory. */
+struct engine_binding {
+    struct engine_buffer *buffer;
+    void *host; /* inputs are not written */
+};
+
+/** Says that a submitted computation has ended, with success or with *e, which is valid until this returns. */
+typedef void (*engine_done)(void *user, bool ok, const struct error *e);
+
+/** Describes a program that does not come from the engine: somebody else's function on host memory. */
+struct engine_foreign {
+    uint32_t input_count, output_count;
+    /** Computes, perhaps on several threads at the same time.  Returns false after an error in *e. */
+    bool (*run)(void *user, const void *const *inputs, void *const *outputs, struct error *e);
+    void (*free)(void *user);
+    void *user;
+};
+
+/* ---- the library for convolutions and contractions ---- */
+
+/**
+ * Holds the library's part in building.  runtime/engine/onednn/library.h describes the functions of the same names, which are
+ * called only for nodes that struct target says are taken.
+ */
+struct engine_library {
+    bool (*step_may_share)(struct engine *en, struct node *const *nodes, uint32_t count, const struct value *input);
+    struct library_step *(*step_create)(struct engine *en, struct node *const *nodes, uint32_t count,
+                                        bool (*shares_output)(void *user, const struct value *v), void *user, struct error *e);
+    /** Packs weights after all steps were created, one step after the other, so that their constants can go one by one. */
+    bool (*step_finish)(struct library_step *s, struct error *e);
+    void (*step_info)(const struct library_step *s, struct library_step_info *out);
+    void (*step_free)(struct library_step *s);
+};
+
+/* ---- saved programs ---- */
+
+/** Saves, loads and runs programs that were compiled elsewhere or earlier (runtime/program/serialized.h). */
+struct engine_serialization {
+    /*
+     * The first four are for programs with library steps and are NULL where the engine has no library.
+     * runtime/engine/onednn/library.h describes the first three.
+     */
+    bool (*step_save)(const struct library_step *s, bool unpacked, struct stream_writer *o);
+    bool (*step_is_packed)(const struct library_step *s);
+    struct library_step *(*step_load)(struct engine *en, struct stream_reader *in, uint32_t location_count,
+                                      const struct location *locations, struct error *e);
+    /** Returns false, with *e, if there is no library. */
+    bool (*library_facts)(struct engine *en, struct library_facts *out, struct error *e);
+
+    /**
+     * Loads a serialized program.  `release`, which may be NULL, gives the source's memory back when the executable goes, but
+     * not if loading fails.  *view receives what else is in the source.  Returns NULL after an error in *e.
+     */
+    struct executable *(*load)(struct engine *en, const struct serialized_source *source, void (*release)(void *user),
+                               void *user, struct serialized_view *view, struct error *e);
+    /** Writes the serialized program of an executable.  Returns false after an error in *e, or when the sink stopped. */
+    bool (*save)(struct executable *x, uint32_t input_count, const struct graph_binding *inputs, uint32_t output_count,
+                 const struct graph_binding *outputs, bool (*sink)(void *user, const void *data, size_t bytes), void *user,
+                 struct error *e);
+    /** Makes an executable of a foreign function, which is freed with it.  Returns NULL after an error in *e; then the function
+     * is not freed.  An engine that computes on no host memory has no such function (NULL). */
+    struct executable *(*wrap)(struct engine *en, const struct engine_foreign *f, struct error *e);
+};
+
+/* ---- what is known of an executable, for tools ---- */
+
+struct executable_facts {
+    int64_t arena_bytes, arena_lower_bound;
+    uint32_t step_count;
+    double runs, nanoseconds; /* of all runs since `measure` */
+};
+
+struct step_facts {
+    const char *name, *implementation;
+    double flops, bytes;                /* of all its calls in a run */
+    double distinct_bytes;              /* the same, but what several calls touch counts once */
+    double weight_bytes;                /* of those, what is constant */
+    enum arithmetic arithmetic;         /* of the operations, 2 per multiply-add or instruction on a lane (codegen_work) */
+    double operations, divisions;       /* of all calls; of kernels only under the keep-kernels switch */
+    uint32_t calls;                     /* in a run */
+    double nanoseconds, least;          /* of all runs since `measure`; of the shortest call */
+    bool moves;                         /* copies or changes layout, and computes nothing */
+    const struct library_step *library; /* the executable's; NULL if it is not the library's step */
+};
+
+struct engine_tools {
+    /** Begins to time steps; no run may be under way. */
+    void (*measure)(struct executable *x);
+    void (*facts)(const struct executable *x, struct executable_facts *out);
+    /** Describes a step, which is below the facts' step_count. */
+    void (*step_facts)(const struct executable *x, uint32_t step, struct step_facts *out);
+    /** Does what library_step_standalone says.  It is NULL where steps cannot be timed alone. */
+    double (*step_standalone)(const struct library_step *s, bool cold, double seconds);
+    /** Returns the facts that schedules of kernels go by, which a tuner may change between builds within the limits of
+     * target_gpu_tunable.  It is NULL where there are none. */
+    struct gpu_facts *(*device_facts)(struct engine *en);
+    /** Keeps these facts for all contexts that find the same device, driver and folder from then on.  Returns false after an
+     * error in *e. */
+    bool (*keep_facts)(struct engine *en, struct error *e);
+    /** Prints a table of steps and the time that each took so far, if the profile switch is on. */
+    void (*print_profile)(struct executable *x, FILE *out);
+};
+
+/* ---- the interface ---- */
+
+struct engine_functions {
+    const char *name;
+    void (*free)(struct engine *en);
+
+    /** Returns the types of operand slot `slot` of `op` (results count from OP_OPERANDS_MAX on) out of `row`, which is what the
+     * operator table allows. */
+    dtype_set (*types)(struct engine *en, enum op op, uint32_t slot, dtype_set row);
+    /** Returns whether the engine was left in the middle of building (docs/failures.md) and can build nothing more.  It is NULL
+     * where that cannot happen. */
+    bool (*is_left)(struct engine *en);
+    /** Returns facts for passes, which the engine owns.  They are found at the first call, so that creating an engine stays
+     * cheap. Returns NULL after an error in *e. */
+    const struct target *(*target)(struct engine *en, struct error *e);
+    /** Says what the engine computes on: kind, names and sizes, for wnnContextGetDevice.  It is NULL where nothing is known. */
+    void (*describe)(struct engine *en, WNNDeviceInfo *out);
+    /** Decides how a kernel runs and sets s->schedule, for t, which may be another machine than the engine's, or
+     * s->gpu_schedule, for the engine's device.  They become the program's.  It is NULL where steps have no schedule.  Returns
+     * false after an error in *e. */
+    bool (*schedule)(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
+
+    /* Callers order reads, writes and runs of memory themselves. */
+    /** If true, addresses are pointers of the host, and runs use host memory and constants where they lie.  If false, bindings
+     * are buffers, and constants are copied to buffers when a program is loaded. */
+    bool host_memory;
+    /** Returns a buffer of so many bytes, all zeros, or NULL after an error in *e that says how many there were to be. */
+    struct engine_buffer *(*buffer_create)(struct engine *en, size_t bytes, struct error *e);
+    void (*buffer_free)(struct engine *en, struct engine_buffer *b);
+    /** Returns a buffer that is memory of the application's from offset on, which it says by a handle of the machine's, or NULL
+     * after an error in *e.  It is NULL where there is no such memory. */
+    struct engine_buffer *(*buffer_wrap)(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
+    /** Returns a buffer with the bytes of a constant, which graphs that have equal ones may share: nobody writes to it, and
+     * buffer_free takes one of its holders off.  Returns NULL after an error in *e.  It is NULL where each graph has buffers of
+     * its own. */
+    struct engine_buffer *(*constant_create)(struct engine *en, struct constant *c, struct error *e);
+    /** Data may change once this returns.  Returns false after an error in *e. */
+    bool (*buffer_write)(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
+                         struct error *e);
+    /** Returns when the bytes are there, and false after an error in *e. */
+    bool (*buffer_read)(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
+
+    /** Takes over the program's library steps if it succeeds, and copies what else it needs.  Returns NULL after an error in
+     * *e. */
+    struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
+    void (*unload)(struct executable *x);
+    /** Computes.  stop (may be NULL) is read between steps: if it becomes true, outputs are left half-written.  Returns false
+     * after an error in *e. */
+    bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                const atomic_bool *stop, struct error *e);
+    /**
+     * Starts a computation on buffers and returns.  Computations run in the order of their submission, one after the other as
+     * far as anybody can see.  done is called once, from any thread, perhaps before this returns, and may not call the engine;
+     * executable, bindings, buffers and stop (as for run) must live until then.  Returns false after an error in *e; then done
+     * is never called.  It is NULL where there is only run.
+     */
+    bool (*submit)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                   const atomic_bool *stop, engine_done done, void *user, struct error *e);
+    /** If true, reads and writes take place after everything submitted before them, though it has not ended: nobody needs to
+     * wait.  If false, callers wait for submitted computations before they read or write. */
+    bool keeps_order;
+    /** Returns whether the machine is gone, so that nothing on this engine will succeed; then *e says why.  It is NULL where
+     * the machine never goes. */
+    bool (*is_lost)(struct engine *en, struct error *e);
+    /** Returns whether the calling thread can have the threads that a run needs (runtime/host/threads.h).  It is NULL where it
+     * always can. */
+    bool (*is_ready)(const struct executable *x);
+    /** Returns whether a run takes less time than handing it to another thread, which is a guess from sizes.  It is NULL where
+     * it never does. */
+    bool (*is_brief)(const struct executable *x);
+
+    /* These are NULL where an engine lacks them. */
+    const struct engine_library *library;
+    const struct engine_serialization *serialization;
+    const struct engine_tools *tools;
+};
+
+struct engine {
+    const struct engine_functions *functions;
+    const struct debug_options *debug; /* outlives the engine */
+    uint32_t thread_count;
+    WNNEngine kind;         /* set by the engine: the option that asks for it; WNNEngine_Auto where none does */
+    bool accelerated;       /* set by the engine: the device is massively parallel, no processor */
+    bool keep_weights;      /* set before anything is compiled: programs can be saved for other machines
+                             * (runtime/program/serialized.h) */
+    WNNPrecision precision; /* set likewise, for convolutions and matmuls */
+    const char *exact;      /* set by the engine, with its target at the latest: why another precision than float32 changes
+                             * nothing; NULL: it may change something */
+    bool deterministic;     /* set likewise: nothing that changes results is decided by the number of threads */
+    size_t memory_limit;    /* set likewise: of runtime/program/memory_limit.h; 0: none */
+    atomic_size_t memory_used;
+    struct error warning; /* set by the engine when it is created, for the context's log; else all zeros */
+};
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Puts oneDNN 2.6 and 3.x behind one set of calls.  No other file has conditions for versions, and only files of
+ * runtime/engine/onednn include this one.
+ *
+ * In what we use, the versions differ as follows.  Memory descriptors are plain structs in 2.x and handles in 3.x; here they
+ * are always owned, made by dnn_md_... and given back by dnn_md_free.  Primitive descriptors need an operation descriptor first
+ * in 2.x.  An eltwise post-op has a scale in 2.x, a sum a zero point and a type in 3.x.  The names of the newest instruction
+ * sets differ.
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
+#define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_COMPAT_H_
+
+#include <oneapi/dnnl/dnnl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/support/guard.h"
+
+#if DNNL_VERSION_MAJOR >= 3
+typedef dnnl_memory_desc_t dnn_md;
+typedef const_dnnl_memory_desc_t dnn_const_md;
+#else
+typedef dnnl_memory_desc_t *dnn_md; /* lies on the heap, so that ownership is as in 3.x */
+typedef const dnnl_memory_desc_t *dnn_const_md;
+#endif
+
+/*
+ * The library is written in C++ and lets exceptions out of its C functions, for want of memory above all.  What allocates is
+ * called through here: an exception becomes a status.  2.6 also uses null pointers that it got for memory, which nothing here
+ * catches.
+ */
+struct dnn_protected {
+    dnnl_status_t (*call)(void *user);
+    void *user;
+    dnnl_status_t status;
+};
+
+static inline void dnn_protected_run(void *user)
+{
+    struct dnn_protected *p = user;
+
+    p->status = p->call(p->user);
+}
+
+/** Calls call(user) and returns its status, or that of the exception which it threw. */
+static inline dnnl_status_t dnn_protect(dnnl_status_t (*call)(void *user), void *user)
+{
+    struct dnn_protected p = {call, user, dnnl_runtime_error};
+    char ignored[8];
+
+    return guard_run(dnn_protected_run, &p, ignored, sizeof ignored) == GUARD_OUT_OF_MEMORY ? dnnl_out_of_memory : p.status;
+}
+
+/*
+ * This much a new object of the library takes at most, apart from what the caller allocates itself.  It is asked for before an
+ * object is created.
+ */
+enum { DNN_ROOM_BYTES = 4 << 20 };
+
+/**
+ * Returns a descriptor with these strides, or with a layout of the library's choice if strides is NULL.  Returns NULL if that
+ * is not possible.
+ */
+static inline dnn_md dnn_md_create(int rank, const int64_t *dims, const int64_t *strides, dnnl_data_type_t type)
+{
+    dnnl_dims_t d = {0}, s = {0}; /* whole arrays, as the prototypes say */
+    dnn_md md = NULL;
+    dnnl_status_t status;
+
+    if (rank > DNNL_MAX_NDIMS)
+        return NULL;
+    memcpy(d, dims, (size_t)rank * sizeof *dims);
+    if (strides)
+        memcpy(s, strides, (size_t)rank * sizeof *strides);
+#if DNNL_VERSION_MAJOR >= 3
+    status = strides ? dnnl_memory_desc_create_with_strides(&md, rank, d, type, s)
+                     : dnnl_memory_desc_create_with_tag(&md, rank, d, type, dnnl_format_tag_any);
+    return status == dnnl_success ? md : NULL;
+#else
+    md = calloc(1, sizeof *md);
+    if (!md)
+        return NULL;
+    status = strides ? dnnl_memory_desc_init_by_strides(md, rank, d, type, s)
+                     : dnnl_memory_desc_init_by_tag(md, rank, d, type, dnnl_format_tag_any);
+    if (status != dnnl_success) {
+        free(md);
+        return NULL;
+    }
+    return md;
+#endif
+}
+
+/** Frees a descriptor, which may be NULL. */
+static inline void dnn_md_free(dnn_md md)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    if (md)
+        dnnl_memory_desc_destroy(md);
+#else
+    free(md);
+#endif
+}
+
+/** Returns a copy that outlives the primitive descriptor it was asked of. */
+static inline dnn_md dnn_md_copy(dnn_const_md md)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    dnn_md copy = NULL;
+
+    return dnnl_memory_desc_clone(&copy, md) == dnnl_success ? copy : NULL;
+#else
+    dnn_md copy = malloc(sizeof *copy);
+
+    if (copy)
+        *copy = *md;
+    return copy;
+#endif
+}
+
+/**
+ * Writes a descriptor as bytes that this very version of the library understands.  Returns how many there are, or 0 if there is
+ * no room. 3.x keeps descriptors to itself: what can be asked of one (size, dimensions, inner blocks) stands for it.
+ */
+static inline size_t dnn_md_save(dnn_const_md md, void *out, size_t room)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    int64_t facts[4 + 4 * DNNL_MAX_NDIMS] = {0};
+    int32_t rank = 0, blocks = 0;
+    dnnl_dims_t *dims = NULL, *strides = NULL, *sizes = NULL, *indices = NULL;
+
+    dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &rank);
+    dnnl_memory_desc_query(md, dnnl_query_dims, &dims);
+    dnnl_memory_desc_query(md, dnnl_query_strides, &strides);
+    dnnl_memory_desc_query(md, dnnl_query_inner_nblks_s32, &blocks);
+    dnnl_memory_desc_query(md, dnnl_query_inner_blks, &sizes);
+    dnnl_memory_desc_query(md, dnnl_query_inner_idxs, &indices);
+    if (sizeof facts > room || !dims || !strides)
+        return 0;
+    facts[0] = rank;
+    facts[1] = blocks;
+    facts[2] = (int64_t)dnnl_memory_desc_get_size(md);
+    for (int i = 0; i < rank; i++) {
+        facts[4 + i] = (*dims)[i];
+        facts[4 + DNNL_MAX_NDIMS + i] = (*strides)[i];
+    }
+    for (int i = 0; sizes && indices && i < blocks; i++) {
+        facts[4 + 2 * DNNL_MAX_NDIMS + i] = (*sizes)[i];
+        facts[4 + 3 * DNNL_MAX_NDIMS + i] = (*indices)[i];
+    }
+    memcpy(out, facts, sizeof facts);
+    return sizeof facts;
+#else
+    if (sizeof *md > room)
+        return 0;
+    memcpy(out, md, sizeof *md);
+    return sizeof *md;
+#endif
+}
+
+/** Returns whether these bytes, which need not be aligned or a descriptor at all, are those of md. */
+static inline bool dnn_md_is_saved(dnn_const_md md, const void *saved, size_t bytes)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    char now[4096];
+    size_t size = dnn_md_save(md, now, sizeof now);
+
+    return size && size == bytes && !memcmp(now, saved, bytes);
+#else
+    dnnl_memory_desc_t was; /* compared member by member, and only as many as md has */
+
+    if (bytes != sizeof was)
+        return false;
+    memcpy(&was, saved, sizeof was);
+    return dnnl_memory_desc_equal(md, &was);
+#endif
+}
+
+/** Appends a post-op that applies an eltwise function with these parameters.  Returns the library's status. */
+static inline dnnl_status_t dnn_append_eltwise(dnnl_post_ops_t posts, dnnl_alg_kind_t kind, float alpha, float beta)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnnl_post_ops_append_eltwise(posts, kind, alpha, beta);
+#else
+    return dnnl_post_ops_append_eltwise(posts, 1.0f, kind, alpha, beta);
+#endif
+}
+
+/** Appends a post-op that adds the destination's former contents.  Returns the library's status. */
+static inline dnnl_status_t dnn_append_sum(dnnl_post_ops_t posts)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnnl_post_ops_append_sum(posts, 1.0f, 0, dnnl_data_type_undef);
+#else
+    return dnnl_post_ops_append_sum(posts, 1.0f);
+#endif
+}
+
+/**
+ * Makes a contraction of integers give scales[..] * (sum of (src - src_zero) * (weights - weights_zero) + bias), where `mask`
+ * says which dimensions of the destination the scales go along.  DNNL_RUNTIME_S32_VAL stands for a zero point that is an
+ * argument of the call, one int32 number.  3.x scales every operand by itself and not the bias, so integers are for 2.x only.
+ */
+static inline dnnl_status_t dnn_set_quantization(dnnl_primitive_attr_t attributes, int64_t count, int mask, const float *scales,
+                                                 int32_t src_zero, int32_t weights_zero)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    (void)attributes, (void)count, (void)mask, (void)scales, (void)src_zero, (void)weights_zero;
+    return dnnl_unimplemented;
+#else
+    dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attributes, count, mask, scales);
+
+    if (status == dnnl_success && src_zero)
+        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &src_zero);
+    if (status == dnnl_success && weights_zero)
+        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_WEIGHTS, 1, 0, &weights_zero);
+    return status;
+#endif
+}
+
+/** Returns the implementation's name; "" if it has none. */
+static inline const char *dnn_pd_name(const_dnnl_primitive_desc_t pd)
+{
+    const char *name = NULL;
+
+    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) == dnnl_success && name ? name : "";
+}
+
+/** Returns whether to take an implementation of this name. */
+typedef bool (*dnn_accept)(const char *implementation, void *user);
+
+#if DNNL_VERSION_MAJOR >= 3
+/** Steps on to the first implementation that is accepted.  Fails, with *pd NULL, if there is none. */
+static inline dnnl_status_t dnn_first_accepted(dnnl_primitive_desc_t *pd, dnnl_status_t status, dnn_accept accept, void *user)
+{
+    while (status == dnnl_success && !accept(dnn_pd_name(*pd), user))
+        status = dnnl_primitive_desc_next_impl(*pd);
+    if (status != dnnl_success && *pd) {
+        dnnl_primitive_desc_destroy(*pd);
+        *pd = NULL;
+    }
+    return status;
+}
+#else
+/** Makes *pd the first implementation of an operation that is accepted.  Fails, with *pd NULL, if there is none. */
+static inline dnnl_status_t dnn_first_accepted(dnnl_primitive_desc_t *pd, const_dnnl_op_desc_t operation, dnnl_engine_t engine,
+                                               const_dnnl_primitive_attr_t attributes, dnn_accept accept, void *user)
+{
+    dnnl_primitive_desc_iterator_t i;
+    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&i, operation, attributes, engine, NULL);
+
+    if (status != dnnl_success)
+        return status;
+    for (;;) {
+        *pd = dnnl_primitive_desc_iterator_fetch(i);
+        if (!*pd || accept(dnn_pd_name(*pd), user))
+            break;
+        dnnl_primitive_desc_destroy(*pd);
+        *pd = NULL;
+        if (dnnl_primitive_desc_iterator_next(i) != dnnl_success)
+            break;
+    }
+    dnnl_primitive_desc_iterator_destroy(i);
+    return *pd ? dnnl_success : dnnl_unimplemented;
+}
+#endif
+
+/** Makes *pd a convolution, or the transposed one, for inference.  bias may be NULL.  A dilation of 0 means a dense filter. */
+static inline dnnl_status_t dnn_convolution(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, bool transposed, dnn_const_md src,
+                                            dnn_const_md weights, dnn_const_md bias, dnn_const_md dst, const int64_t strides[2],
+                                            const int64_t dilations[2], const int64_t low[2], const int64_t high[2],
+                                            const_dnnl_primitive_attr_t attributes, dnn_accept accept, void *user)
+{
+    dnnl_dims_t s = {strides[0], strides[1]}, d = {dilations[0], dilations[1]}, l = {low[0], low[1]}, h = {high[0], high[1]};
+#if DNNL_VERSION_MAJOR >= 3
+    dnnl_status_t status =
+        transposed
+            ? dnnl_deconvolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_deconvolution_direct,
+                                                               src, weights, bias, dst, s, d, l, h, attributes)
+            : dnnl_convolution_forward_primitive_desc_create(pd, engine, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                             weights, bias, dst, s, d, l, h, attributes);
+
+    return dnn_first_accepted(pd, status, accept, user);
+#else
+    dnnl_convolution_desc_t c; /* the type of both */
+    dnnl_status_t status =
+        transposed ? dnnl_dilated_deconvolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_deconvolution_direct, src,
+                                                                  weights, bias, dst, s, d, l, h)
+                   : dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_inference, dnnl_convolution_direct, src,
+                                                                weights, bias, dst, s, d, l, h);
+
+    return status == dnnl_success ? dnn_first_accepted(pd, &c, engine, attributes, accept, user) : status;
+#endif
+}
+
+/** Makes *pd a matmul.  bias may be NULL. */
+static inline dnnl_status_t dnn_matmul(dnnl_primitive_desc_t *pd, dnnl_engine_t engine, dnn_const_md src, dnn_const_md weights,
+                                       dnn_const_md bias, dnn_const_md dst, const_dnnl_primitive_attr_t attributes,
+                                       dnn_accept accept, void *user)
+{
+#if DNNL_VERSION_MAJOR >= 3
+    return dnn_first_accepted(pd, dnnl_matmul_primitive_desc_create(pd, engine, src, weights, bias, dst, attributes), accept,
+                              user);
+#else
+    dnnl_matmul_desc_t m;
+    dnnl_status_t status = dnnl_matmul_desc_init(&m, src, weights, bias, dst);
+
+    return status == dnnl_success ? dnn_first_accepted(pd, &m, engine, attributes, accept, user) : status;
+#endif
+}
+
+struct dnn_creation {
+    dnnl_primitive_t *primitive;
+    const_dnnl_primitive_desc_t pd;
+};
+
+static inline dnnl_status_t dnn_primitive_create_protected(void *user)
+{
+    const struct dnn_creation *c = user;
+
+    return dnnl_primitive_create(c->primitive, c->pd);
+}
+
+/**
+ * Creates the primitive of a descriptor.  Fails for want of memory without asking the library if there is clearly too little.
+ */
+static inline dnnl_status_t dnn_primitive_create(dnnl_primitive_t *primitive, const_dnnl_primitive_desc_t pd)
+{
+    if (!memory_has_room(DNN_ROOM_BYTES))
+        return dnnl_out_of_memory;
+    return dnn_protect(dnn_primitive_create_protected, &(struct dnn_creation){primitive, pd});
+}
+
+/** Returns one of the descriptors of a primitive descriptor, which keeps it, or NULL if it has none. */
+static inline dnn_const_md dnn_pd_md(const_dnnl_primitive_desc_t pd, dnnl_query_t what, int index)
+{
+    return dnnl_primitive_desc_query_md(pd, what, index);
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Decides how the library computes a described problem: in which layouts, precision and implementation, or not at all.
+ *
+ * A description is given the choices made, verified by creating the primitive descriptor (but not the primitive): what ends in
+ * a reference implementation, a hundred times slower, is answered with no.  Answers are remembered by problem.
+ */
+#include "runtime/engine/onednn/onednn.h"
+
+#include <stddef.h>
+
+/* ---- batches ---- */
+
+/** Puts a dimension of one matrix before all others. */
+static void layout_split(struct dnn_layout *l)
+{
+    if (!l->rank)
+        return;
+    memmove(l->dims + 1, l->dims, (size_t)l->rank * sizeof *l->dims);
+    memmove(l->strides + 1, l->strides, (size_t)l->rank * sizeof *l->strides);
+    l->rank++;
+    l->dims[0] = 1;
+    l->strides[0] = dnn_elements(l);
+}
+
+/**
+ * Gives a matmul a second dimension of batches, of size 1.  Heads of an attention lie side by side in the rows of one matrix,
+ * and the library has fast code for that only where matmuls have two dimensions of batches.
+ */
+static void split_batch(struct dnn_problem *p)
+{
+    if (p->kind != DNN_MATMUL || p->dst.rank != 3)
+        return;
+    layout_split(&p->src);
+    layout_split(&p->weights);
+    layout_split(&p->bias);
+    layout_split(&p->dst);
+    for (int32_t i = 0; i < p->post_count; i++)
+        layout_split(&p->posts[i].operand);
+}
+
+/* ---- answers ---- */
+
+/** Holds the outcome for one problem.  The problem's unused post-ops are not stored. */
+struct dnn_answer {
+    uint64_t hash;
+    bool taken;
+    bool pack; /* weights are reordered */
+    bool by_gemm;
+    bool split; /* of one dimension of batches became two */
+    int32_t parts;
+    uint32_t size;
+    struct dnn_problem problem;
+};
+
+enum { ANSWERS_MAX = 1024 }; /* then they are forgotten: a bound on memory, not on work */
+
+void dnn_forget_answers(struct library *l)
+{
+    for (uint32_t i = 0; i < l->answer_capacity; i++)
+        free(l->answers[i]);
+    free(l->answers);
+    l->answers = NULL;
+    l->answer_count = l->answer_capacity = 0;
+}
+
+static uint32_t problem_size(const struct dnn_problem *p)
+{
+    return (uint32_t)(offsetof(struct dnn_problem, posts) + (uint32_t)p->post_count * sizeof *p->posts);
+}
+
+static uint64_t hash_bytes(const void *data, uint32_t size)
+{
+    uint64_t h = 0x9E3779B97F4A7C15u, w;
+
+    for (uint32_t i = 0; i + 8 <= size; i += 8) { /* problems are whole words */
+        memcpy(&w, (const char *)data + i, 8);
+        h = (h ^ w) * 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+_Static_assert(sizeof(struct dnn_problem) % 8 == 0 && sizeof(struct dnn_post) % 8 == 0, "hash_bytes reads words");
+
+/** Returns the slot of a problem: its answer, or the empty one where it belongs.  Capacity is not 0 and a slot is free. */
+static struct dnn_answer **answer_slot(struct library *l, uint64_t hash, const struct dnn_problem *p, uint32_t size)
+{
+    uint32_t mask = l->answer_capacity - 1;
+
+    for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
+        struct dnn_answer *a = l->answers[i];
+
+        if (!a || (a->hash == hash && a->size == size && !memcmp(&a->problem, p, size)))
+            return &l->answers[i];
+    }
+}
+
+/** Completes a problem by the answer to it that is known. */
+static bool answer_find(struct library *l, uint64_t hash, struct dnn_problem *p, bool *taken)
+{
+    struct dnn_answer *a = NULL;
+
+    pthread_mutex_lock(&l->mutex);
+    if (l->answer_capacity)
+        a = *answer_slot(l, hash, p, problem_size(p));
+    if (a) {
+        *taken = a->taken;
+        p->weights.free = a->pack;
+        p->by_gemm = a->by_gemm;
+        p->parts = a->parts;
+        if (a->split)
+            split_batch(p);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return a != NULL;
+}
+
+/** Remembers an answer.  Failing to do so costs time only. */
+static void answer_remember(struct library *l, uint64_t hash, const struct dnn_problem *p, bool taken,
+                            const struct dnn_problem *way)
+{
+    uint32_t size = problem_size(p);
+    struct dnn_answer *a = malloc(offsetof(struct dnn_answer, problem) + size), **slot;
+
+    if (!a)
+        return;
+    a->hash = hash;
+    a->size = size;
+    a->taken = taken;
+    a->pack = way->weights.free;
+    a->by_gemm = way->by_gemm;
+    a->parts = way->parts;
+    a->split = way->dst.rank != p->dst.rank;
+    memcpy(&a->problem, p, size);
+    pthread_mutex_lock(&l->mutex);
+    if (l->answer_count == ANSWERS_MAX)
+        dnn_forget_answers(l);
+    if (!l->answer_capacity) {
+        l->answers = calloc(ANSWERS_MAX * 2, sizeof(struct dnn_answer *));
+        l->answer_capacity = l->answers ? ANSWERS_MAX * 2 : 0;
+    }
+    slot = l->answer_capacity ? answer_slot(l, hash, p, size) : NULL;
+    if (slot && *slot) {
+        (*slot)->taken &= taken; /* a refusal is the last word */
+    } else if (slot) {
+        *slot = a;
+        l->answer_count++;
+        a = NULL;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    free(a);
+}
+
+void dnn_refuse(struct library *l, const struct dnn_problem *p)
+{
+    answer_remember(l, hash_bytes(p, problem_size(p)), p, false, p);
+}
+
+/* ---- choices ---- */
+
+enum { NAME_MAX = 64 };
+
+/** Returns whether there is an implementation worth using; name, if not NULL: the library's of it. */
+static bool find_implementation(struct library *l, const struct dnn_problem *p, const float *scales, char name[NAME_MAX])
+{
+    dnnl_primitive_desc_t pd = dnn_create_pd(l, p, scales);
+    bool good = pd && (l->machine.references || !dnn_is_reference(dnn_pd_name(pd))) && dnn_primitive_exists(l, p, pd);
+
+    if (name)
+        snprintf(name, NAME_MAX, "%s", good ? dnn_pd_name(pd) : "");
+    if (pd)
+        dnnl_primitive_desc_destroy(pd);
+    return good;
+}
+
+static bool try_problem(struct library *l, const struct dnn_problem *p, const float *scales)
+{
+    return find_implementation(l, p, scales, NULL);
+}
+
+/** A matmul of one row reads each weight once: what counts is how fast, not how they are packed. */
+static bool is_vector_matmul(const struct dnn_problem *p)
+{
+    return p->src_type == dnnl_f32 && !p->parts && p->kind == DNN_MATMUL && p->dst.rank == 2 && p->dst.dims[0] == 1;
+}
+
+/** Returns the problem without what follows the contraction. */
+static struct dnn_problem bare_contraction(const struct dnn_problem *p)
+{
+    struct dnn_problem bare = *p;
+
+    bare.post_count = 0;
+    bare.bias.rank = 0;
+    bare.dst_type = dnnl_f32;
+    return bare;
+}
+
+/**
+ * Returns whether a contraction in bfloat16 is computed as well with what follows it as alone: the same implementation, or at
+ * least one that has tiles if that one has.  What would take the tiles away becomes a kernel of its own, and so does a
+ * conversion of the result that changes anything: it costs little by itself.
+ */
+bool dnn_keeps_speed(const struct dnn_problem *p, const char *alone, const char *with_epilogue)
+{
+    return !strcmp(alone, with_epilogue) || (p->dst_type == dnnl_f32 && !strstr(alone, "amx") == !strstr(with_epilogue, "amx"));
+}
+
+static bool try_low_precision(struct library *l, const struct dnn_problem *p)
+{
+    const struct dnn_problem bare = bare_contraction(p);
+    char alone[NAME_MAX], whole[NAME_MAX];
+
+    return find_implementation(l, &bare, NULL, alone) && find_implementation(l, p, NULL, whole) &&
+           dnn_keeps_speed(p, alone, whole);
+}
+
+/** Lets a contraction read weights that are no constants as they lie, if it is not a gemm that does: no reordering before it.
+ */
+static bool choose_late_weights(struct library *l, struct dnn_problem *p)
+{
+    struct dnn_problem way = *p;
+    char name[NAME_MAX];
+
+    if (p->kind != DNN_MATMUL || !p->given_late)
+        return false;
+    way.weights.free = 0;
+    split_batch(&way);
+    const struct dnn_problem bare = bare_contraction(&way);
+    if (!find_implementation(l, &bare, NULL, name) || strstr(name, "gemm"))
+        return false;
+    *p = way;
+    return true;
+}
+
+/**
+ * Lets a problem be one of bfloat16, if that is allowed, gains something, and exists.  What follows the contraction has no say
+ * in it: an epilogue that only the float32 contraction could take must not turn the contraction into that.
+ */
+static bool choose_low_precision(struct library *l, struct dnn_problem *p)
+{
+    struct dnn_problem way = *p;
+
+    way.parts = dnn_wanted_parts(l, p);
+    way.by_gemm = 0;
+    if (!way.parts)
+        return false;
+    if (!choose_late_weights(l, &way)) {
+        const struct dnn_problem bare = bare_contraction(&way);
+
+        if (!try_problem(l, &bare, NULL))
+            return false;
+    }
+    *p = way;
+    return true;
+}
+
+void dnn_resolve_parts(struct library *l, struct dnn_problem *p)
+{
+    p->parts = 0;
+    if (!l->refuses)
+        choose_low_precision(l, p);
+}
+
+bool dnn_resolve(struct library *l, struct dnn_cluster *c)
+{
+    c->problem.precision = c->quantization.weight_scale ? WNNPrecision_Float32 : (int32_t)l->precision;
+
+    struct dnn_problem *p = &c->problem, way = *p;
+    uint64_t hash = hash_bytes(p, problem_size(p));
+    bool taken, integers = c->quantization.weight_scale;
+    float *scales = NULL;
+
+    if (l->refuses || (integers ? !l->exact : l->integers_only))
+        return false;
+    if (answer_find(l, hash, p, &taken))
+        return taken;
+    if (integers && !(scales = dnn_output_scales(c)))
+        return false;
+    if (choose_low_precision(l, &way) || dnn_stores_low_precision(p)) {
+        taken = way.parts && try_low_precision(l, &way);
+        answer_remember(l, hash, p, taken, &way);
+        *p = way;
+        return taken;
+    }
+    way.by_gemm = is_vector_matmul(p);
+    way.weights.free = p->weights.free && !way.by_gemm;
+    taken = try_problem(l, &way, scales);
+    if (!taken && way.by_gemm) {
+        way = *p;
+        taken = try_problem(l, &way, scales);
+    }
+    if (!taken && !way.weights.free && !integers) { /* run-time weights that must be reordered first */
+        way.weights.free = 1;
+        taken = try_problem(l, &way, scales);
+    }
+    free(scales);
+    answer_remember(l, hash, p, taken, &way);
+    *p = way;
+    return taken;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This header declares what a step consists of, for the files that make it of a cluster (onednn_step.c, onednn_weights.c) and
+ * of a serialized program (onednn_serialized.c), and for those that run it (cpu, gpu).
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_STEP_H_
+#define WEBNN_RUNTIME_ENGINE_ONEDNN_ONEDNN_STEP_H_
+
+#include "runtime/engine/onednn/onednn.h"
+
+enum { ARGS_MAX = 7 + DNN_POSTS_MAX, CALLS_MAX = 2, INPUTS_MAX = 6 + DNN_POSTS_MAX };
+
+enum source { FROM_INPUT, FROM_OUTPUT, FROM_SCRATCH, FROM_CONSTANT };
+
+/** Describes one argument of a primitive call. */
+struct argument {
+    int id;    /* DNNL_ARG_... */
+    dnn_md md; /* owned */
+    enum source source;
+    uint32_t input;               /* FROM_INPUT */
+    int64_t offset;               /* FROM_SCRATCH */
+    const void *data;             /* FROM_CONSTANT */
+    size_t bytes;                 /* FROM_CONSTANT */
+    struct engine_buffer *buffer; /* FROM_CONSTANT, of a device: where the data are there; owned */
+};
+
+struct primitive_call {
+    dnnl_primitive_t primitive;
+    uint32_t count;
+    struct argument args[ARGS_MAX];
+};
+
+/** Multiplies every element of an operand by a number, and repeats it, before the contraction. */
+struct scaling {
+    int64_t count, repeat; /* elements read; repeat is 0 if there is nothing to do */
+    float scale;
+    const float *constant; /* where to read, or NULL: the input */
+    uint32_t input;
+    int64_t offset; /* where to write in the scratch, or -1: the output */
+};
+
+/** Converts an operand of float32 numbers to one of bfloat16 numbers in the scratch, before the contraction. */
+struct low_precision_operand {
+    struct dnn_conversion conversion; /* parts is 0 if there is nothing to do */
+    const void *constant;             /* where to read, or NULL: the input */
+    uint32_t input;
+    int64_t offset;
+};
+
+/** Widens the zero point of a contraction of integers, a byte that is known at run time only, to the library's int32. */
+struct late_zero {
+    int32_t type; /* dnnl_data_type_t; 0 if there is nothing to do */
+    uint32_t input;
+    int64_t offset; /* where to write in the scratch */
+};
+
+/** Holds the weights of a step, from the graph's to those that the primitive reads. */
+struct step_weights {
+    struct constant *packed;  /* owned */
+    struct constant *pending; /* a reference: library_step_finish packs them */
+    dnn_md pending_layout;    /* owned; says how they lie, or is NULL if they are copied as they are */
+    bool in_layout;           /* their bytes are in the library's layout, not in the graph's */
+    const void *unpacked;     /* unpacked weights, if they were kept; dnn_given_weights says how they lie */
+    size_t unpacked_bytes;
+    int8_t *unpacked_integers; /* owned */
+};
+
+struct library_step {
+    const struct library *library;
+    uint32_t call_count; /* the contraction is the last one */
+    struct primitive_call calls[CALLS_MAX];
+    struct scaling scaling;
+    struct low_precision_operand low_precision_operands[2]; /* by enum dnn_side; constant weights are not among them */
+    struct late_zero late_zeros[2];                         /* by enum dnn_side */
+    uint32_t input_count;
+    const struct value *inputs[INPUTS_MAX];
+    const struct value *output;
+    int32_t in_place;
+    int64_t scratch_bytes, packed_bytes;
+    double flops, bytes;
+    char implementation[64];
+    struct step_weights weights;
+    /* The step owns these. */
+    void *scaled;
+    float *bias;
+    float numbers[DNN_POSTS_MAX]; /* operands of post-ops that are no values */
+    uint32_t constant_count;
+    struct constant *constants[INPUTS_MAX];
+    /* These are kept for saving. */
+    struct dnn_problem problem;
+    float *scales; /* owned; those of a contraction of integers */
+};
+
+/** Multiplies every element of `in` by a number, and repeats it. */
+void dnn_scale(const struct scaling *x, const float *in, float *out);
+/** Adds an argument; md is taken over.  Returns NULL if memory runs out. */
+struct argument *dnn_add_argument(struct primitive_call *c, int id, dnn_md md);
+/** Adds the zero point of an operand that the problem has at run time only; it is input `input`.  Returns false if memory runs
+ * out. */
+bool dnn_add_late_zero(struct library_step *s, struct primitive_call *c, enum dnn_side side, uint32_t input);
+/** Adds the scratchpad that a primitive wants, if it wants one.  Returns false if memory runs out. */
+bool dnn_add_scratchpad(struct library_step *s, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
+/** Reserves scratch bytes; returns their offset. */
+int64_t dnn_reserve_scratch(struct library_step *s, int64_t bytes);
+/**
+ * Returns how weights lie that were not packed: with the problem's strides, those of their parts, or dense if they are
+ * constant integers.  Returns NULL if memory runs out.
+ */
+dnn_md dnn_given_weights(const struct dnn_problem *p);
+/**
+ * Lets an argument that is an input or a constant of float32 numbers be its parts, made in the scratch, if the contraction
+ * wants parts.  Returns false if memory runs out.
+ */
+bool dnn_low_precision_argument(struct library_step *s, struct argument *a, enum dnn_side side);
+/**
+ * Lets the contraction read weights that are known already: where they lie if they are as the primitive wants them, else
+ * packed.  Returns false if the library or memory fails.
+ */
+bool dnn_use_constant_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
+                              dnn_const_md wanted, const void *data, size_t bytes);
+/**
+ * Lets the contraction (whose weights are `a`) read weights of input `input`, reordered first if need be.  Returns false if the
+ * library or memory fails.
+ */
+bool dnn_use_input_weights(struct library *l, struct library_step *s, struct argument *a, dnn_const_md given,
+                           dnn_const_md wanted, uint32_t input);
+/** Adds the weights in the layout that the primitive wants. */
+bool dnn_add_weights(struct library *l, struct library_step *s, struct primitive_call *contraction,
+                     const_dnnl_primitive_desc_t pd, const struct dnn_cluster *c);
+/** Returns whether the weights of a problem can be brought to the layout that a descriptor wants. */
+bool dnn_can_pack(const struct library *l, const struct dnn_problem *p, const_dnnl_primitive_desc_t pd);
+/**
+ * Returns the descriptor that a step is made from, or NULL.  On a device a descriptor does not say that there is a primitive,
+ * whose kernels may not compile: it is the first that has one and whose weights can be packed; p's may have to stay as they
+ * lie.
+ */
+dnnl_primitive_desc_t dnn_choose_pd(struct library *l, struct dnn_problem *p, const float *scales);
+/** Frees what a call holds, which is empty then. */
+void dnn_call_free(struct primitive_call *c);
+/** Returns which input of the step v is, which is added unless it is one. */
+uint32_t dnn_input_index(struct library_step *s, const struct value *v);
+/** Keeps a reference to a constant while the step lives. */
+void dnn_hold_constant(struct library_step *s, struct constant *c);
+/** Returns bytes for free(), or NULL. */
+void *dnn_aligned_bytes(size_t bytes);
+/** Returns whether float32 elements may be read where the bytes are: those that are lent may lie anywhere. */
+static inline bool dnn_is_aligned(const void *data)
+{
+    return (uintptr_t)data % sizeof(float) == 0;
+}
+/** Creates a call's primitive; pd stays the caller's.  Returns false if the library fails. */
+bool dnn_create_primitive(const struct library *l, struct primitive_call *c, const_dnnl_primitive_desc_t pd);
+/** Puts the calls into the order in which they run, which completes a step whose contraction, calls[1], has its primitive. */
+void dnn_finish_step(struct library_step *s, const_dnnl_primitive_desc_t pd);
+/** Returns a step that is all zeros but for what every step has, or NULL if memory runs out. */
+struct library_step *dnn_step_new(struct library *l);
+
+#endif

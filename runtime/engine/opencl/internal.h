@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * This header declares what the files of the OpenCL engine share.
+ *
+ * None of its locks is held while the device is waited for or a program is built:
+ *   lock             guards the table of buffers, and the order of what several calls put into the queue as one
+ *   programs.lock    guards the table of programs
+ *   watch.lock       guards the list of what the watching thread waits for
+ *   loss.lock        guards the reason why the device is lost
+ *   library.lock     guards the start of oneDNN, and what probes tell of the device; programs of probes are built under it
+ * programs.lock and watch.lock are never taken together with lock; loss.lock may be taken inside any of them; library.lock is
+ * taken first.
+ */
+#ifndef WEBNN_RUNTIME_ENGINE_OPENCL_INTERNAL_H_
+#define WEBNN_RUNTIME_ENGINE_OPENCL_INTERNAL_H_
+
+#include <pthread.h>
+
+#include "codegen/opencl/opencl.h"
+#include "runtime/engine/opencl/engine_opencl.h"
+#include "runtime/engine/opencl/opencl_api.h"
+
+/** Describes a device, with what schedules and messages say of it. */
+struct opencl_device {
+    const struct opencl_api *api; /* which calls it */
+    cl_platform_id platform;
+    cl_device_id id;
+    char name[128];
+    WNNDeviceKind kind;
+    struct gpu_facts facts;
+    uint64_t memory_bytes, buffer_bytes; /* of the device, and of one buffer at most */
+    size_t part_alignment;               /* of the offsets of sub-buffers, in bytes */
+};
+
+struct opencl_buffer {
+    struct engine_buffer base;
+    cl_mem memory;
+    size_t offset;  /* of its first byte, which is 0 but for memory of the application's */
+    size_t counted; /* bytes that are counted in memory.used */
+    /* These are of a constant's buffer that graphs may share (opencl_constant.c). */
+    struct constant *constant; /* a reference; NULL: it is none */
+    uint64_t hash;
+    uint32_t other_holders;     /* graphs that have it besides one */
+    struct opencl_buffer *next; /* in the same bucket */
+};
+
+/** Describes something that is to be done once the device has got to an event. */
+struct opencl_watched {
+    struct opencl_watched *next;
+    cl_event event; /* owned; released after `done` */
+    /** Runs on the watching thread and frees w.  If the device did not get there, ok is false and e says why. */
+    void (*done)(struct engine *en, struct opencl_watched *w, bool ok, const struct error *e);
+};
+
+enum opencl_transfer { OPENCL_WRITE, OPENCL_READ, OPENCL_FILL, OPENCL_TRANSFERS };
+
+enum { OPENCL_PROGRAM_BUCKETS = 256, OPENCL_CONSTANT_BUCKETS = 1024 };
+
+/** Holds the buffers (opencl_memory.c).  engine_opencl.lock guards it. */
+struct opencl_memory {
+    struct opencl_buffer **buffers; /* by number - 1; NULL where a number is free */
+    uint32_t count;
+    uint64_t used;   /* bytes of all buffers */
+    uint64_t staged; /* bytes of copies that the device has not read yet */
+    uint64_t freed;  /* buffers so far */
+    /* Those of constants, by hash. */
+    struct opencl_buffer *constants[OPENCL_CONSTANT_BUCKETS];
+};
+
+/** Holds the programs that were built (opencl_program.c). */
+struct opencl_program_table {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* waits by the monotonic clock */
+    struct opencl_entry *buckets[OPENCL_PROGRAM_BUCKETS];
+    struct opencl_program *first;
+};
+
+/** Holds what the watching thread waits for (opencl_watch.c). */
+struct opencl_watch_list {
+    pthread_mutex_t lock;
+    pthread_cond_t changed, idle;
+    pthread_t thread;
+    bool started, stop;
+    struct opencl_watched *first, *last;
+    uint32_t pending; /* those in the list, and the one that is waited for */
+};
+
+/** Holds what is needed to take times (opencl_profile.c). */
+struct opencl_clock {
+    bool noted;                       /* whether the queue notes times of its commands */
+    int64_t ahead;                    /* nanoseconds from the device's clock to nanoseconds_now() */
+    uint32_t names[OPENCL_TRANSFERS]; /* in the trace */
+};
+
+/** Holds the functions of cl_khr_command_buffer (opencl_record.c); all are NULL where the device has no such buffers. */
+struct opencl_commands {
+#ifdef cl_khr_command_buffer
+    clCreateCommandBufferKHR_fn create;
+    clCommandNDRangeKernelKHR_fn kernel;
+    clFinalizeCommandBufferKHR_fn finalize;
+    clEnqueueCommandBufferKHR_fn enqueue;
+    clReleaseCommandBufferKHR_fn release;
+#else
+    void *create;
+#endif
+};
+
+struct library;
+
+/** Holds oneDNN on the device (opencl_library.c). */
+struct opencl_library {
+    pthread_mutex_t lock;
+    bool started;
+    struct library *library; /* NULL: there is none for the device */
+    cl_command_queue queue;  /* that it was told of; under engine_opencl.lock */
+};
+
+/** Says whether the device is lost, and why (opencl_error.c). */
+struct opencl_loss {
+    pthread_mutex_t lock;
+    atomic_bool lost;
+    struct error why; /* does not change once lost is set */
+};
+
+struct engine_opencl {
+    struct engine base;
+    const struct opencl_api *api;
+    struct opencl_device device;
+    struct target target;
+    cl_context context;
+    cl_command_queue queue; /* in order */
+    bool shared;            /* both are the application's */
+    bool probed;            /* device.facts has what probes tell; under library.lock */
+    pthread_mutex_t lock;
+    char *folder;         /* of what is kept on disk, or NULL if there is none */
+    bool keeps_programs;  /* in that folder */
+    atomic_ullong cached; /* bytes of programs that this engine has put there */
+    struct opencl_memory memory;
+    struct opencl_program_table programs;
+    struct opencl_watch_list watch;
+    struct opencl_clock times;
+    struct opencl_loss loss;
+    struct opencl_library library;
+    struct opencl_commands commands;
+};
+
+/** Returns the OpenCL engine that an engine is. */
+static inline struct engine_opencl *opencl_of(struct engine *en)
+{
+    return (struct engine_opencl *)en;
+}
+
+/* ---- opencl_error.c ---- */
+
+/**
+ * Says in e that a call failed: "clEnqueueWriteBuffer on the OpenCL device NAME: CL_OUT_OF_RESOURCES".  A code that means that
+ * the device is gone also loses it.  Always returns false.
+ */
+bool opencl_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
+/**
+ * Says the same of a call that waited for what is in the queue.  Whatever the code is, the queue's work is not done, and the
+ * device is lost.  Always returns false.
+ */
+bool opencl_wait_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
+/** Returns whether the device can be used.  If it is lost, returns false after an error in *e that says why. */
+bool opencl_is_usable(struct engine_opencl *o, struct error *e);
+/** Is the engine's engine_functions.is_lost. */
+bool opencl_is_lost(struct engine *en, struct error *e);
+
+/* ---- opencl_device.c ---- */
+
+/** Finds a device as engine_opencl_create says, among those of all functions in the list `api`, as the two below.  Returns
+ * false after an error in *e. */
+bool opencl_device_find(const struct opencl_api *api, const char *name, struct opencl_device *out, struct error *e);
+/** Describes the device of that number in the order of platforms and their devices.  Returns false if there is none, or if
+ * OpenCL fails. */
+bool opencl_device_at(const struct opencl_api *api, uint32_t number, struct opencl_device *out);
+/** Says what is known of a device, for programs that ask. */
+void opencl_device_info(const struct opencl_device *d, WNNDeviceInfo *out);
+/** Returns whether the driver is PoCL, some of whose ways are its own. */
+bool opencl_device_is_pocls(const struct opencl_api *api, const struct opencl_device *d);
+/** Returns what a device lacks to run what is printed, or "" if it lacks nothing. */
+const char *opencl_device_lacks(const struct opencl_api *api, cl_device_id id);
+/** Returns whether the device lists an extension. */
+bool opencl_device_has_extension(const struct opencl_api *api, const struct opencl_device *d, const char *name);
+/** Describes a device of the application's.  Returns false after an error in *e. */
+bool opencl_device_take(const struct opencl_api *api, cl_device_id id, struct opencl_device *out, struct error *e);
+
+/* ---- opencl_memory.c ---- */
+
+/** These are the engine's functions for memory (struct engine_functions). */
+struct engine_buffer *opencl_buffer_create(struct engine *en, size_t bytes, struct error *e);
+void opencl_buffer_free(struct engine *en, struct engine_buffer *b);
+struct engine_buffer *opencl_buffer_wrap(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
+/** Copies the data, unless there is so much of it that waiting for the device is better than a copy. */
+bool opencl_buffer_write(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
+                         struct error *e);
+bool opencl_buffer_read(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
+/** Returns the buffer of an address and the offset in it, or NULL if the address lies in no buffer.  The lock is held. */
+cl_mem opencl_resolve(struct engine_opencl *o, engine_address a, cl_ulong *offset);
+
+/* ---- opencl_constant.c ---- */
+
+/** Is the engine's engine_functions.constant_create. */
+struct engine_buffer *opencl_constant_create(struct engine *en, struct constant *c, struct error *e);
+/** Takes a holder off a buffer and returns whether others are left; else it is not known as a constant's any more.  The lock is
+ * held. */
+bool opencl_constant_keep(struct engine_opencl *o, struct opencl_buffer *b);
+
+/* ---- opencl_probe.c ---- */
+
+/** Describes what a device is asked to compute. */
+struct opencl_probe {
+    const char *definitions; /* what goes before opencl_prelude; "" */
+    const char *text;        /* has the kernel webnn_probe: its arguments are those of all kernels, for `in` and `out` */
+    uint32_t items;          /* of its only work-group */
+    const void *in;
+    size_t in_bytes, out_bytes;
+};
+
+/** Compiles and runs the kernel once, and reads what it has written into `out`.  Returns whether all went well. */
+bool opencl_probe_run(const struct engine_opencl *o, const struct opencl_probe *p, void *out);
+/** Finds out which instructions the device has, if that is not known yet, for its facts.  Any thread. */
+void opencl_probe_instructions(struct engine_opencl *o);
+
+/* ---- opencl_dots.c and opencl_matrix.c ---- */
+
+/** Finds out how the device multiplies bytes, and sets device.facts.dots. */
+void opencl_find_dots(struct engine_opencl *o);
+/** Returns what goes before opencl_prelude in a program of that text; "" for nothing.  Any thread. */
+const char *opencl_definitions_of(struct engine_opencl *o, const char *text);
+/** Finds out whether the device multiplies matrices of float16, and sets device.facts.matrix. */
+void opencl_find_matrix(struct engine_opencl *o);
+
+/* ---- opencl_share.c ---- */
+
+/** Takes the application's context and queue, and describes its device.  Returns false after an error in *e. */
+bool opencl_share(struct engine_opencl *o, const struct opencl_choice *choice, struct error *e);
+
+/* ---- opencl_watch.c ---- */
+
+/** Waits for w's event on the watching thread, then calls w->done.  Without a thread, both happen before this returns. */
+void opencl_watch(struct engine_opencl *o, struct opencl_watched *w);
+/** Returns when everything that is watched is done.  A `done` may not call it. */
+void opencl_watch_drain(struct engine_opencl *o);
+/** Ends the thread, after everything that is watched. */
+void opencl_watch_stop(struct engine_opencl *o);
+
+/* ---- opencl_program.c ---- */
+
+/** Holds a program that was built, with one kernel or several.  It lives as long as the engine. */
+struct opencl_program;
+/** Knows a text and what was made of it. */
+struct opencl_entry;
+
+/** Describes a kernel that a step needs. */
+struct opencl_wanted {
+    const char *text;            /* without the prelude */
+    const char *step;            /* for messages */
+    bool whole;                  /* the text is that of a whole program of a saved graph, `number` says which kernel */
+    const unsigned char *binary; /* what the same driver made of a whole program once, or NULL if that is not known */
+    size_t binary_bytes;
+    struct opencl_entry *entry; /* of opencl_programs_build */
+    struct opencl_program *program;
+    uint32_t number; /* of the kernel in it, which is called webnn_kernel_<number> */
+};
+
+/** Says who is told how many of a graph's kernels are built, and says whether to stop; the function may be NULL. */
+struct opencl_progress {
+    bool (*cancelled)(void *user, uint32_t done, uint32_t total);
+    void *user;
+};
+
+/**
+ * Builds what is not built yet and sets every `program` and `number`.  Any thread may call it, without locks; it is that thread
+ * that asks whether to stop, between programs and while it waits for others.  Programs that a thread has begun are built to
+ * their end even so.  Returns false after an error in *e.
+ */
+bool opencl_programs_build(struct engine_opencl *o, uint32_t count, struct opencl_wanted *wanted,
+                           struct opencl_progress progress, struct error *e);
+/** Returns OpenCL's handle of a program, which stays the engine's. */
+cl_program opencl_program_handle(const struct opencl_program *p);
+/** Returns the text that a program was built from, all kernels, without the prelude.  It stays the engine's. */
+const char *opencl_program_text(const struct opencl_program *p);
+/** Frees all programs; nobody may use them any more. */
+void opencl_programs_free(struct engine_opencl *o);
+
+/* ---- opencl_cache.c ---- */
+
+enum { OPENCL_IDENTITY_BYTES = 1024 };
+/** How large the folder may grow, and after how many new bytes it is looked at again. */
+enum { OPENCL_CACHE_BYTES = 256 << 20, OPENCL_CACHE_STEP = 16 << 20 };
+
+/** Says in `identity` what binaries depend on: device, driver and options, as text. */
+void opencl_device_identity(const struct engine_opencl *o, char identity[OPENCL_IDENTITY_BYTES]);
+
+/**
+ * Finds the cache's folder, or makes it: `folder`, or if that is empty the variable WEBNN_CACHE's, or one below XDG_CACHE_HOME
+ * or the user's home.  There is no cache if that is "off", or if others can get into the folder, or if nobody named one and the
+ * driver keeps its programs itself.
+ */
+void opencl_cache_open(struct engine_opencl *o, const char *folder, bool ignore_environment);
+/**
+ * Returns the built program of a text, which becomes the caller's.  Returns NULL if it is not there or damaged, or if the
+ * driver does not take it.
+ */
+cl_program opencl_cache_load(struct engine_opencl *o, const char *text);
+/** Keeps a program that was built from its source, if that is possible. */
+void opencl_cache_store(struct engine_opencl *o, const char *text, cl_program program);
+/** Returns what the folder has for an identity in a file with that suffix, for free().  Returns NULL if it is not there or
+ * damaged. */
+unsigned char *opencl_file_read(const struct engine_opencl *o, const char *identity, const char *suffix, size_t *size);
+/** Keeps bytes for an identity.  Returns false if that is not possible. */
+bool opencl_file_write(const struct engine_opencl *o, const char *identity, const char *suffix, const void *bytes, size_t size);
+/** Removes the programs of a folder that were not used for the longest time, until all have no more bytes than that. */
+void opencl_cache_trim(const char *folder, uint64_t bytes);
+/** Returns what the driver made of a program, for the caller to free(), or NULL if it does not say. */
+unsigned char *opencl_program_binary(struct engine_opencl *o, cl_program program, size_t *bytes);
+/** Returns the built program of such bytes, which becomes the caller's, or NULL if the driver does not take them. */
+cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char *binary, size_t bytes);
+
+/* ---- opencl_tuning.c ---- */
+
+/** Takes the facts about the device that were tuned once, if the folder has them for this device and driver. */
+void opencl_tuning_load(struct engine_opencl *o);
+/** These are engine_tools.device_facts and engine_tools.keep_facts. */
+struct gpu_facts *opencl_device_facts(struct engine *en);
+bool opencl_keep_facts(struct engine *en, struct error *e);
+
+/* ---- opencl_profile.c ---- */
+
+/**
+ * Makes commands have times from then on: another queue takes the place of the one that there may be.  Nothing else may use the
+ * engine meanwhile.  Returns false if the device keeps no times.
+ */
+bool opencl_times_start(struct engine_opencl *o);
+/** Returns whether transfers are to have an event. */
+bool opencl_traces(const struct engine_opencl *o);
+/** Records a transfer that is over as a span of the calling thread. */
+void opencl_trace_transfer(struct engine_opencl *o, enum opencl_transfer kind, cl_event event);
+/** Does the same once the event is over, and takes the event over. */
+void opencl_watch_transfer(struct engine_opencl *o, enum opencl_transfer kind, cl_event event);
+
+struct invocation;
+/** Returns whether steps of x are to have an event. */
+bool opencl_times_steps(const struct executable *x);
+/** Notes the event of a step that was put into the queue, and takes it over, as well as the event of a command before the step
+ * if the step has several commands (NULL: it has one). */
+void opencl_times_add(struct invocation *i, uint32_t step, cl_event before, cl_event event);
+/** Says that the steps of a run are all in the queue: they are counted when the device has got there. */
+void opencl_times_end(struct invocation *i);
+/** These are the engine's functions for tools. */
+extern const struct engine_tools opencl_tools;
+
+/* ---- opencl_executable.c ---- */
+
+/** These are the engine's functions for executables (struct engine_functions). */
+bool opencl_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
+struct executable *opencl_load(struct engine *en, struct program *p, struct error *e);
+void opencl_unload(struct executable *x);
+bool opencl_submit(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                   const atomic_bool *stop, engine_done done, void *user, struct error *e);
+
+/* ---- opencl_record.c ---- */
+
+/** Finds out whether the device has command buffers. */
+void opencl_record_start(struct engine_opencl *o);
+/** Begins a run of i, whose addresses are not known yet.  The lock is held until the run has ended. */
+void opencl_record_begin(struct invocation *i);
+/**
+ * Is called before each step.  Returns whether the step is to be put into the queue; else all of the run is there already, or
+ * (*failed) could not be put there.
+ */
+bool opencl_record_wants(struct invocation *i, bool *failed);
+/** Records a kernel that was put into the queue, if this run is recorded. */
+void opencl_record_kernel(struct invocation *i, uint32_t step);
+/** Ends the run. */
+void opencl_record_end(struct invocation *i);
+/** Frees what was recorded. */
+void opencl_record_free(struct invocation *i);
+
+/* ---- opencl_library.c ---- */
+
+extern const struct engine_library opencl_library;
+/** Starts oneDNN on the device, if that is possible, and lets the engine's target say what it takes.  Any thread. */
+void opencl_library_start(struct engine_opencl *o);
+void opencl_library_free(struct engine_opencl *o);
+/** What an invocation needs for steps of oneDNN, in its opencl_run.  Returns false after an error in *e. */
+bool opencl_library_bind(struct invocation *i, struct error *e);
+void opencl_library_unbind(struct invocation *i);
+/** Puts a step of oneDNN into the queue; see struct step_functions.run. */
+bool opencl_run_library(struct invocation *i, uint32_t step);
+/* See struct engine_serialization. */
+bool opencl_step_save(const struct library_step *s, bool unpacked, struct stream_writer *o);
+bool opencl_step_is_packed(const struct library_step *s);
+struct library_step *opencl_step_load(struct engine *en, struct stream_reader *in, uint32_t location_count,
+                                      const struct location *locations, struct error *e);
+bool opencl_library_facts(struct engine *en, struct library_facts *out, struct error *e);
+
+/* ---- opencl_saved.c ---- */
+
+/** These are the engine's functions for saved graphs. */
+extern const struct engine_serialization opencl_serialization;
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Keeps the folder of built programs below a size.
+ *
+ * Files are removed in the order in which they were last used, which is their time of modification: who loads a program sets
+ * it.  Only what has a name that the cache gives is looked at.  Processes that share the folder may trim it at the same time:
+ * a file that is gone already is as good as removed, and one that is open stays readable.
+ */
+#ifdef WEBNN_OPENCL
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/engine/opencl/internal.h"
+
+enum { NAME_LENGTH = 19 }; /* 16 digits and ".cl" */
+
+struct cached_file {
+    char name[NAME_LENGTH + 1];
+    struct timespec used;
+    uint64_t bytes;
+};
+
+struct cached_files {
+    struct cached_file *files;
+    size_t count, room;
+    uint64_t bytes;
+};
+
+static bool is_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".cl") == 0;
+}
+
+/* Returns false if memory runs out. */
+static bool add_file(struct cached_files *list, const char *name, const struct stat *s)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room ? 2 * list->room : 64;
+        struct cached_file *grown = realloc(list->files, room * sizeof *grown);
+
+        if (!grown)
+            return false;
+        list->files = grown;
+        list->room = room;
+    }
+    struct cached_file *file = &list->files[list->count++];
+    memcpy(file->name, name, NAME_LENGTH + 1);
+    file->used = s->st_mtim;
+    file->bytes = (uint64_t)s->st_size;
+    list->bytes += file->bytes;
+    return true;
+}
+
+static int compare_use(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct cached_file *)a)->used, *y = &((const struct cached_file *)b)->used;
+
+    return x->tv_sec != y->tv_sec ? (x->tv_sec < y->tv_sec ? -1 : 1) : (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+void opencl_cache_trim(const char *folder, uint64_t bytes)
+{
+    struct cached_files list = {0};
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    struct stat s;
+    bool good = directory != NULL;
+
+    while (good && (entry = readdir(directory)))
+        if (is_name(entry->d_name) && fstatat(dirfd(directory), entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(s.st_mode))
+            good = add_file(&list, entry->d_name, &s);
+    if (good && list.bytes > bytes) {
+        qsort(list.files, list.count, sizeof *list.files, compare_use);
+        /* A little more than asked for, so that the next program does not begin this again. */
+        for (size_t i = 0; i < list.count && list.bytes > bytes - bytes / 8; i++)
+            if (unlinkat(dirfd(directory), list.files[i].name, 0) == 0 || errno == ENOENT)
+                list.bytes -= list.files[i].bytes;
+    }
+    if (directory)
+        closedir(directory);
+    free(list.files);
+}
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Finds out whether the device multiplies matrices of float16 by instructions of its own (struct gpu_matrix_facts).
+ *
+ * Only devices of makers whose compilers take these instructions are asked (opencl_probe.c), on numbers that are known
+ * (codegen/opencl/matrix_probe.c).  Whatever goes wrong means that there are none; that is no error.
+ */
+#ifdef WEBNN_OPENCL
+#include "runtime/engine/opencl/internal.h"
+
+enum { SUBGROUP = 32 };
+
+/* Returns the error of a product, or 0 if the device has no such instructions. */
+static double probe(const struct engine_opencl *o)
+{
+    uint16_t halves[OPENCL_PROBE_HALVES];
+    float sums[OPENCL_PROBE_SUMS];
+    const struct opencl_probe p = {.definitions = opencl_matrix_functions,
+                                   .text = opencl_matrix_probe,
+                                   .items = SUBGROUP,
+                                   .in = halves,
+                                   .in_bytes = sizeof halves,
+                                   .out_bytes = sizeof sums};
+
+    opencl_matrix_probe_fill(halves);
+    return opencl_probe_run(o, &p, sums) ? opencl_matrix_probe_error(sums) : 0;
+}
+
+void opencl_find_matrix(struct engine_opencl *o)
+{
+    cl_uint vendor = 0;
+
+    o->api->GetDeviceInfo(o->device.id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, NULL);
+    if (o->device.kind != WNNDeviceKind_Gpu || !target_gpu_maker(vendor)->takes_ptx ||
+        o->base.debug->flags & DEBUG_NO_MATRIX_INSTRUCTIONS)
+        return;
+    const double error = probe(o);
+    if (error > 0) {
+        o->device.facts.matrix.items = SUBGROUP;
+        o->device.facts.matrix.error = error;
+    }
+}
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Files that a model names: which ones of its folder are opened, and which never. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/readers/files/beside.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/model.h"
+
+static char base[] = "/tmp/webnn-beside-XXXXXX";
+
+/* base/secret, base/model/w, base/model/sub/v; the working directory is base/model. */
+static int enter(void **state)
+{
+    (void)state;
+    return !mkdtemp(base) || chdir(base) || mkdir("model", 0700) || mkdir("model/sub", 0700) ||
+           !file_write("secret", "secret", 6, NULL, 0) || !file_write("model/w", "inside", 6, NULL, 0) ||
+           !file_write("model/sub/v", "deeper", 6, NULL, 0) || chdir("model");
+}
+
+static int leave(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", base);
+    return chdir("/") || system(command);
+}
+
+static void opens(const char *name, const char *content)
+{
+    static const char *const folders[] = {"", ".", "./", "../model"};
+    const char *why = NULL;
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char text[16] = "";
+        int file = beside_open(folders[i], name, &why);
+
+        if (file < 0)
+            fail_msg("%s: %s", name, why);
+        assert_int_equal(read(file, text, sizeof text - 1), strlen(content));
+        assert_string_equal(text, content);
+        close(file);
+    }
+}
+
+static void refuses(const char *name, const char *reason)
+{
+    const char *why = NULL;
+
+    assert_int_equal(beside_open("", name, &why), -1);
+    if (!strstr(why, reason))
+        fail_msg("%s: %s", name, why);
+}
+
+static void names_stay_in_the_folder(void **state)
+{
+    char longest[5000];
+
+    (void)state;
+    opens("w", "inside");
+    opens("./w", "inside");
+    opens("sub/v", "deeper");
+    opens("sub//v", "deeper");
+    opens("sub/../w", "inside");
+    refuses("../secret", "leads out");
+    refuses("sub/../../secret", "leads out");
+    refuses("../model/w", "leads out");
+    refuses("/etc/passwd", "not relative");
+    refuses("", "not relative");
+    refuses("absent", "No such file");
+    refuses("w/x", "Not a directory");
+    refuses("sub", "no regular file");
+    refuses(".", "no regular file");
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    refuses(longest, "too long");
+    longest[4000] = '\0';
+    refuses(longest, "too long");
+    for (size_t i = 0; i < 4000; i += 2)
+        memcpy(longest + i, "./", 2);
+    longest[4000] = 'w';
+    longest[4001] = '\0';
+    opens(longest, "inside");
+}
+
+static void links_stay_in_the_folder(void **state)
+{
+    static const struct {
+        const char *text, *name, *content, *reason;
+    } rows[] = {
+        {"w", "link", "inside", NULL},
+        {"sub", "link/v", "deeper", NULL},
+        {"sub/../w", "link", "inside", NULL},
+        {"../secret", "link", NULL, "leads out"},
+        {"..", "link/secret", NULL, "leads out"},
+        {"sub/../../secret", "link", NULL, "leads out"},
+        {"/etc/passwd", "link", NULL, "leads out"},
+        {"link", "link", NULL, "Too many levels"},
+        {"absent", "link", NULL, "No such file"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(symlink(rows[i].text, "link"), 0);
+        if (rows[i].content)
+            opens(rows[i].name, rows[i].content);
+        else
+            refuses(rows[i].name, rows[i].reason);
+        unlink("link");
+    }
+}
+
+/* A pipe without a writer: opening it must not wait. */
+static void devices_and_pipes_are_refused(void **state)
+{
+    (void)state;
+    alarm(20);
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    refuses("pipe", "no regular file");
+    unlink("pipe");
+    if (mknod("zero", S_IFCHR | 0600, makedev(1, 5)) == 0) {
+        refuses("zero", "no regular file");
+        unlink("zero");
+    }
+    alarm(0);
+}
+
+/* Weights beside a text are found by its name, and follow the same rules; those that the user names are the user's. */
+static void weights_follow_the_rules(void **state)
+{
+    static const char text[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { c: f32[2] @weights(\"c\"); }\n"
+                               "nodes { y = add(x, c); } outputs { y; } }";
+    static const char tensors[] =
+        "\x3a\0\0\0\0\0\0\0{\"c\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}    \0\0\x80\x3f\0\0\0\x40";
+    WNNContext context;
+    struct model model;
+    char *message;
+
+    (void)state;
+    assert_int_equal(wnnCreateContext(NULL, &context), WNNStatus_Success);
+    assert_true(file_write("g.webnn", text, sizeof text - 1, NULL, 0));
+    assert_true(file_write("../outside.safetensors", tensors, sizeof tensors - 1, NULL, 0));
+    assert_int_equal(symlink("../outside.safetensors", "g.safetensors"), 0);
+    assert_false(model_read(context, "g.webnn", NULL, &model, &message));
+    assert_non_null(strstr(message, "leads out of the model's folder"));
+    free(message);
+    const struct model_options chosen = {.weights = "g.safetensors"};
+    if (!model_read(context, "g.webnn", &chosen, &model, &message))
+        fail_msg("%s", message);
+    model_free(&model);
+    unlink("g.safetensors");
+    assert_int_equal(rename("../outside.safetensors", "real"), 0);
+    assert_int_equal(symlink("real", "g.safetensors"), 0);
+    if (!model_read(context, "g.webnn", NULL, &model, &message))
+        fail_msg("%s", message);
+    model_free(&model);
+    wnnContextRelease(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_stay_in_the_folder),
+        cmocka_unit_test(links_stay_in_the_folder),
+        cmocka_unit_test(devices_and_pipes_are_refused),
+        cmocka_unit_test(weights_follow_the_rules),
+    };
+
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Memory runs out while files are read, resized and written: an error, no crash, nothing freed twice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/readers/files/npz.h"
+#include "frontend/readers/files/picture.h"
+#include "support/failing_allocator.h"
+
+#ifdef CAN_FAIL_ALLOCATIONS
+
+static void resizing_survives_failing_allocations(void **state)
+{
+    char message[256];
+    bool done = false;
+
+    (void)state;
+    for (long n = 0; !done; n++) {
+        struct picture from, to;
+
+        assert_true(picture_create(9, 7, &from, message, sizeof message));
+        allocations_fail_after(n);
+        bool ok = picture_resize(&from, 4, 12, &to, message, sizeof message);
+        done = allocations_stop_failing();
+        assert_int_equal(ok, done);
+        assert_true(ok || strstr(message, "out of memory"));
+        picture_free(&to);
+        picture_free(&from);
+    }
+}
+
+static void writing_arrays_survives_failing_allocations(void **state)
+{
+    static float data[3] = {1, 2, 3};
+    struct npz_entry entries[] = {{"x", {WNNOperandDataType_Float32, 1, {3}, sizeof data, data, false}},
+                                  {"y", {WNNOperandDataType_Float32, 2, {3, 1}, sizeof data, data, false}}};
+    char path[] = "/tmp/webnn-files-memory-XXXXXX", message[256];
+    bool done = false;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    for (long n = 0; !done; n++) {
+        struct npz_entry *read = NULL;
+        size_t count = 0;
+
+        allocations_fail_after(n);
+        bool ok =
+            npz_write(path, entries, 2, message, sizeof message) && npz_read(path, &read, &count, message, sizeof message);
+        done = allocations_stop_failing();
+        assert_int_equal(ok, done);
+        assert_int_equal(count, ok ? 2 : 0);
+        npz_free(read, count);
+    }
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(resizing_survives_failing_allocations),
+                                       cmocka_unit_test(writing_arrays_survives_failing_allocations)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+    return skip_failing_allocations();
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Networks with a manifest: a small one, what is said of broken ones, and every way to cut one off. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/manifest.h"
+#include "frontend/readers/model.h"
+#include "support/close.h"
+
+static WNNContext context;
+static char folder[] = "/tmp/webnn-manifest-XXXXXX";
+
+static void write_file(const char *name, const void *bytes, size_t length)
+{
+    char *path = file_join(folder, name), message[256];
+
+    if (!file_write(path, bytes, length, message, sizeof message))
+        fail_msg("%s", message);
+    free(path);
+}
+
+#define INPUT "{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1, 2]}"
+#define CONSTANT "{\"id\": \"w\", \"file\": \"w.npy\"}"
+#define MANIFEST(inputs, constants, layers, outputs)                                                                           \
+    "{\"name\": \"n\", \"inputs\": [" inputs "], \"constants\": [" constants "], \"layers\": [" layers                         \
+    "], \"outputs\": [" outputs "]}"
+
+static const char good[] =
+    MANIFEST(INPUT, CONSTANT,
+             "{\"id\": \"m\", \"op\": \"mul\", \"inputs\": [\"x\", \"w\"]}, {\"id\": \"c\", \"op\": \"concat\", "
+             "\"inputs\": [\"m\", \"x\"], \"axis\": 0, \"outputShape\": [2, 2]}",
+             "{\"name\": \"c\"}");
+
+static void good_manifests_are_read(void **state)
+{
+    const char *const paths[] = {"", "/manifest.json"};
+    struct model m;
+    WNNGraph graph;
+    char *message;
+
+    (void)state;
+    write_file("manifest.json", good, strlen(good));
+    for (size_t i = 0; i < 2; i++) { /* the folder, or its manifest */
+        char path[128];
+
+        snprintf(path, sizeof path, "%s%s", folder, paths[i]);
+        if (!model_read(context, path, NULL, &m, &message))
+            fail_msg("%s", message);
+        assert_string_equal(m.name, "n");
+        assert_int_equal(m.input_count, 1);
+        assert_int_equal(m.output_count, 1);
+        assert_string_equal(m.outputs[0].name, "c");
+        assert_int_equal(m.outputs[0].descriptor.shape[0], 2);
+        assert_int_equal(model_build(&m, &graph, &message), WNNStatus_Success);
+        model_free(&m);
+        wnnGraphRelease(graph);
+    }
+}
+
+/** What a manifest fixes cannot be asked for otherwise. */
+static void what_a_manifest_fixes_is_refused_as_option(void **state)
+{
+    static float values[2];
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
+    const struct model_dim dim = {"n", 1};
+    const struct model_constant constant = {"x", &array, false};
+    const struct model_shape right = {"x", 2, {1, 2}, NULL}, wrong = {"x", 2, {2, 1}, NULL}, low = {"x", 1, {1}, NULL},
+                             unknown = {"z", 2, {1, 2}, NULL};
+    const struct {
+        struct model_options options;
+        const char *message; /* NULL: fine */
+    } cases[] = {
+        {{.shape_count = 1, .shapes = &right}, NULL},
+        {{.shape_count = 1, .shapes = &wrong}, "the shape given for input x is not the manifest's"},
+        {{.shape_count = 1, .shapes = &low}, "the shape given for input x is not the manifest's"},
+        {{.shape_count = 1, .shapes = &unknown}, "a shape is given for z, which is no input (x)"},
+        {{.dim_count = 1, .dims = &dim}, "a manifest has no dimension n"},
+        {{.constant_count = 1, .constants = &constant}, "input x of a manifest cannot be a constant"},
+        {{.weights = "w.npy"}, "names the files of its weights itself"},
+    };
+
+    (void)state;
+    write_file("manifest.json", good, strlen(good));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model m;
+        char *message;
+        bool ok = model_read(context, folder, &cases[i].options, &m, &message);
+
+        assert_int_equal(ok, !cases[i].message);
+        if (!ok && !strstr(message, cases[i].message))
+            fail_msg("%s\n%s expected", message, cases[i].message);
+        assert_true(ok || !m.builder);
+        free(message);
+        model_free(&m);
+    }
+}
+
+/** Layers that name a result and, beside it, no list of results. */
+static void many_names_are_read(void **state)
+{
+    enum { LAYERS = 100, LINE = 120 };
+    char *text = malloc(LAYERS * LINE + 400), *message;
+    size_t at;
+    struct model m;
+
+    (void)state;
+    assert_non_null(text);
+    at = (size_t)sprintf(text, "{\"inputs\": [" INPUT "], \"constants\": [], \"layers\": [");
+    for (int i = 0; i < LAYERS; i++)
+        at += (size_t)sprintf(text + at, "%s{\"id\": \"y%d\", \"op\": \"relu\", \"inputs\": [\"x\"], \"outputs\": []}",
+                              i ? ", " : "", i);
+    sprintf(text + at, "], \"outputs\": [{\"name\": \"y%d\"}]}", LAYERS - 1);
+    write_file("manifest.json", text, strlen(text));
+    free(text);
+    if (!model_read(context, folder, NULL, &m, &message))
+        fail_msg("%s", message);
+    assert_int_equal(m.output_count, 1);
+    model_free(&m);
+}
+
+static void broken_manifests_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "no JSON object with a list of layers"},
+        {"{\"layers\": 3}", "no JSON object with a list of layers"},
+        {"{\"model\": \"model.onnx\"}", "no list of layers: the network is in model.onnx"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1e99]}", "", "", ""), "input x: bad shape"},
+        {MANIFEST("{\"name\": \"x\\n\", \"dataType\": \"float32\", \"shape\": [0]}", "", "", ""), "input x\\u{a}: bad shape"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float\", \"shape\": [2]}", "", "", ""),
+         "input x: input \"x\": dataType 0"},
+        {MANIFEST("{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [65536, 65536]}", "", "", ""), "too many elements"},
+        {MANIFEST(INPUT ", " INPUT, "", "", ""), "there is an input of that name already"},
+        {MANIFEST("", CONSTANT ", " CONSTANT, "", ""), "the manifest defines w twice"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"../w.npy\"}", "", ""),
+         "constant w: file ../w.npy: the path leads out of the model's folder"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"/etc/passwd\"}", "", ""), "not relative"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"none.npy\"}", "", ""), "No such file or directory"},
+        {MANIFEST("", "{\"id\": \"w\", \"file\": \"manifest.json\"}", "", ""), "no .npy file"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"rely\", \"inputs\": [\"x\"]}", ""),
+         "layer y: there is no operator \"rely\""},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"y\"]}", ""),
+         "layer y: relu: input is no operand"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"elu\", \"inputs\": [\"x\"], \"alpha\": [[1]]}", ""),
+         "layer y: an argument of elu is not what the operator takes"},
+        {MANIFEST(INPUT, "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"x\"]}", "{\"name\": \"z\"}"),
+         "output z is no layer's result"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model m;
+        char *message;
+
+        write_file("manifest.json", cases[i].text, strlen(cases[i].text));
+        if (model_read(context, folder, NULL, &m, &message))
+            fail_msg("is read: %s", cases[i].text);
+        if (!strstr(message, cases[i].message))
+            fail_msg("%s\n%s\n%s expected", cases[i].text, message, cases[i].message);
+        assert_null(m.builder);
+        free(message);
+    }
+}
+
+static void truncated_manifests_are_refused(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < strlen(good); n++) {
+        struct model m;
+        char *message;
+
+        write_file("manifest.json", good, n);
+        assert_false(model_read(context, folder, NULL, &m, &message));
+        assert_non_null(message);
+        free(message);
+    }
+}
+
+/** Paths that are no models. */
+static void paths_that_are_no_models_are_refused(void **state)
+{
+    struct model m;
+    char path[128], *message;
+
+    (void)state;
+    assert_false(model_read(context, "/nowhere", NULL, &m, &message));
+    assert_non_null(strstr(message, "/nowhere: No such file or directory"));
+    free(message);
+    write_file("other", "#!/bin/sh\n", 10);
+    snprintf(path, sizeof path, "%s/other", folder);
+    assert_false(model_read(context, path, NULL, &m, &message));
+    assert_non_null(strstr(message, "is no model"));
+    free(message);
+    /* By contents, whatever the name: with a byte order mark and comments before the first word. */
+    static const char text[] =
+        "\xEF\xBB\xBF# a graph\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { y = relu(x); } outputs { y; } }";
+    write_file("other", text, sizeof text - 1);
+    if (!model_read(context, path, NULL, &m, &message))
+        fail_msg("%s", message);
+    assert_string_equal(m.name, "g");
+    model_free(&m);
+    remove(path);
+}
+
+static int setup(void **state)
+{
+    static float weights[2] = {1, 2};
+    const struct npy_array w = {WNNOperandDataType_Float32, 1, {2}, sizeof weights, weights, false};
+    char *path;
+    bool ok;
+
+    (void)state;
+    if (!mkdtemp(folder) || wnnCreateContext(NULL, &context))
+        return 1;
+    path = file_join(folder, "w.npy");
+    ok = npy_write(path, &w, NULL, 0);
+    free(path);
+    return !ok;
+}
+
+static int teardown(void **state)
+{
+    static const char *const files[] = {"manifest.json", "w.npy"};
+
+    (void)state;
+    wnnContextRelease(context);
+    for (size_t i = 0; i < 2; i++) {
+        char *path = file_join(folder, files[i]);
+
+        remove(path);
+        free(path);
+    }
+    return rmdir(folder);
+}
+
+/** Arrays of a case by name, or listed, as beside an ONNX file. */
+static void cases_are_loaded(void **state)
+{
+    static const char *const texts[] = {
+        "{\"layers\": [], \"cases\": [{\"inputs\": {\"x\": \"w.npy\"}, \"outputs\": {\"y\": \"w.npy\"},"
+        " \"tolerance\": {\"y\": {\"atol\": 0.5}}}]}",
+        "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"name\": \"x\", \"file\": \"w.npy\", \"shape\": [2]}],"
+        " \"outputs\": [{\"name\": \"y\", \"file\": \"w.npy\"}], \"tolerance\": {\"y\": {\"atol\": 0.5}}}]}",
+        "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"file\": \"w.npy\"}]}]}",
+        "{\"model\": \"model.onnx\", \"cases\": [{\"inputs\": [{\"name\": \"x\", \"file\": \"../w.npy\"}]}]}",
+    };
+    static const char *const messages[] = {NULL, NULL, "an array without a name: no file is named", "x: "};
+    static float values[2] = {3, 4};
+    const struct npy_array array = {WNNOperandDataType_Float32, 1, {2}, sizeof values, values, false};
+    char message[256], path[128];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/w.npy", folder);
+    assert_true(npy_write(path, &array, message, sizeof message));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct manifest *m;
+        struct manifest_case c;
+
+        write_file("manifest.json", texts[i], strlen(texts[i]));
+        if (!manifest_open(folder, &m, message, sizeof message))
+            fail_msg("%s", message);
+        assert_int_equal(manifest_case_count(m), 1);
+        if (manifest_case_load(m, 0, &c, message, sizeof message) != !messages[i])
+            fail_msg("%s: %s", texts[i], message);
+        if (messages[i]) {
+            assert_non_null(strstr(message, messages[i]));
+        } else {
+            assert_int_equal(c.input_count, 1);
+            assert_string_equal(c.inputs[0].name, "x");
+            assert_int_equal(c.inputs[0].array.byteLength, sizeof values);
+            assert_memory_equal(c.inputs[0].array.data, values, sizeof values);
+            assert_int_equal(c.output_count, 1);
+            assert_string_equal(c.outputs[0].name, "y");
+            assert_close(c.outputs[0].atol, 0.5, 0);
+        }
+        manifest_case_free(&c);
+        manifest_close(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(good_manifests_are_read),
+                                       cmocka_unit_test(what_a_manifest_fixes_is_refused_as_option),
+                                       cmocka_unit_test(cases_are_loaded),
+                                       cmocka_unit_test(many_names_are_read),
+                                       cmocka_unit_test(broken_manifests_are_refused),
+                                       cmocka_unit_test(truncated_manifests_are_refused),
+                                       cmocka_unit_test(paths_that_are_no_models_are_refused)};
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Arrays in .npy and .npz files: written, read back, damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zip.h>
+
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/files/npz.h"
+
+static char folder[] = "/tmp/webnn-npz-XXXXXX";
+
+static int64_t numbers[4] = {INT64_MIN, -1, 0, INT64_MAX};
+static float fractions[3] = {1.5f, -0.0f, 1e-45f};
+static struct npz_entry entries[] = {
+    {"numbers", {WNNOperandDataType_Int64, 2, {2, 2}, sizeof numbers, numbers, false}},
+    {"a/b \xC3\xA4", {WNNOperandDataType_Float32, 1, {3}, sizeof fractions, fractions, false}},
+    {"scalar", {WNNOperandDataType_Float32, 0, {0}, 4, fractions, false}},
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+static void same_array(const struct npy_array *a, const struct npy_array *b)
+{
+    assert_int_equal(a->dataType, b->dataType);
+    assert_int_equal(a->rank, b->rank);
+    assert_memory_equal(a->shape, b->shape, a->rank * sizeof *a->shape);
+    assert_int_equal(a->byteLength, b->byteLength);
+    assert_memory_equal(a->data, b->data, a->byteLength);
+}
+
+static void archives_are_written_and_read(void **state)
+{
+    char *path = file_join(folder, "a.npz"), message[256] = "";
+    struct npz_entry *read = NULL;
+    struct npy_array array;
+    size_t count = 0;
+
+    (void)state;
+    assert_true(npz_is_path(path));
+    assert_false(npz_is_path("a.npy"));
+    if (!npz_write(path, entries, ENTRIES, message, sizeof message) || !npz_read(path, &read, &count, message, sizeof message))
+        fail_msg("%s", message);
+    assert_int_equal(count, ENTRIES);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        assert_string_equal(read[i].name, entries[i].name);
+        same_array(&read[i].array, &entries[i].array);
+    }
+    npz_free(read, count);
+    assert_true(npz_read_array(path, "numbers", &array, message, sizeof message));
+    same_array(&array, &entries[0].array);
+    npy_free(&array);
+    assert_false(npz_read_array(path, "none", &array, message, sizeof message));
+    assert_non_null(strstr(message, "has no array 'none'"));
+    assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
+    assert_non_null(strstr(message, "holds 3 arrays, say which"));
+    assert_true(npz_write(path, entries, 1, message, sizeof message));
+    assert_true(npz_read_array(path, NULL, &array, message, sizeof message));
+    same_array(&array, &entries[0].array);
+    npy_free(&array);
+    remove(path);
+    free(path);
+    assert_false(npz_write("/nowhere/a.npz", entries, 1, message, sizeof message));
+    assert_false(npz_read("/nowhere/a.npz", &read, &count, message, sizeof message));
+}
+
+/** Deflated members, and such as claim to be larger than their bytes can be. */
+static void deflated_members_are_read(void **state)
+{
+    char *path = file_join(folder, "d.npz"), message[256] = "";
+    static float zeros[1 << 16];
+    const struct npy_array large = {WNNOperandDataType_Float32, 1, {1 << 16}, sizeof zeros, zeros, false};
+    struct npy_array array;
+    size_t length;
+    void *bytes;
+    char *file;
+    int code;
+    zip_t *archive = zip_open(path, ZIP_CREATE, &code);
+
+    (void)state;
+    assert_non_null(archive);
+    assert_true(npy_format(&large, "d", &bytes, &length, message, sizeof message));
+    zip_int64_t index = zip_file_add(archive, "d.npy", zip_source_buffer(archive, bytes, length, 1), 0);
+    assert_true(index >= 0);
+    zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 9);
+    assert_int_equal(zip_close(archive), 0);
+    if (!npz_read_array(path, NULL, &array, message, sizeof message))
+        fail_msg("%s", message);
+    same_array(&array, &large);
+    npy_free(&array);
+    /* The size in the central directory, 24 bytes behind its signature. */
+    assert_true(file_read(path, &file, &length, message, sizeof message));
+    for (size_t i = 0; i + 46 < length; i++)
+        if (!memcmp(file + i, "PK\1\2", 4))
+            memcpy(file + i + 24, "\xF0\xFF\xFF\x7F", 4);
+    assert_true(file_write(path, file, length, message, sizeof message));
+    free(file);
+    assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
+    assert_non_null(strstr(message, "cannot have 2147483632 bytes"));
+    remove(path);
+    free(path);
+}
+
+/** A bit of an array that is another one than when it was written. */
+/** Members that lie on the same bytes, so that a small archive would hold any number of large arrays. */
+static void overlapping_members_are_refused(void **state)
+{
+    enum { END_BYTES = 22, NAME_AT = 46 };
+    char *path = file_join(folder, "o.npz"), message[256] = "", *bytes, *more;
+    static float values[1 << 12];
+    const struct npz_entry entry = {"a", {WNNOperandDataType_Float32, 1, {1 << 12}, sizeof values, values, false}};
+    struct npz_entry *read = NULL;
+    uint32_t directory, directory_bytes;
+    size_t length, count = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        values[i] = (float)(i * i);
+    assert_true(npz_write(path, &entry, 1, message, sizeof message));
+    assert_true(file_read(path, &bytes, &length, message, sizeof message));
+    memcpy(&directory_bytes, bytes + length - END_BYTES + 12, 4);
+    memcpy(&directory, bytes + length - END_BYTES + 16, 4);
+    /* The directory's only entry once more, under another name; the end counts two. */
+    more = malloc(length + directory_bytes);
+    assert_non_null(more);
+    memcpy(more, bytes, directory + directory_bytes);
+    memcpy(more + directory + directory_bytes, bytes + directory, directory_bytes);
+    more[directory + directory_bytes + NAME_AT] = 'b';
+    memcpy(more + directory + 2 * directory_bytes, bytes + directory + directory_bytes, END_BYTES);
+    length += directory_bytes;
+    directory_bytes *= 2;
+    memcpy(more + length - END_BYTES + 8, (uint16_t[]){2, 2}, 4);
+    memcpy(more + length - END_BYTES + 12, &directory_bytes, 4);
+    assert_true(file_write(path, more, length, message, sizeof message));
+    assert_false(npz_read(path, &read, &count, message, sizeof message));
+    assert_non_null(strstr(message, "overlap"));
+    free(more);
+    free(bytes);
+    remove(path);
+    free(path);
+}
+
+static void damaged_archives_are_refused(void **state)
+{
+    char *path = file_join(folder, "c.npz"), message[256] = "", *file;
+    struct npy_array array;
+    size_t length, flips = 0;
+
+    (void)state;
+    assert_true(npz_write(path, entries, 1, message, sizeof message));
+    assert_true(file_read(path, &file, &length, message, sizeof message));
+    for (size_t i = 0; i + sizeof numbers <= length; i++)
+        if (!memcmp(file + i, numbers, sizeof numbers))
+            for (size_t k = 0; k < sizeof numbers; k++, flips++) {
+                file[i + k] ^= 0x10;
+                assert_true(file_write(path, file, length, message, sizeof message));
+                assert_false(npz_read_array(path, NULL, &array, message, sizeof message));
+                assert_non_null(strstr(message, "is damaged"));
+                file[i + k] ^= 0x10;
+            }
+    assert_int_equal(flips, sizeof numbers);
+    free(file);
+    remove(path);
+    free(path);
+}
+
+/** An archive cut off anywhere, and an array likewise. */
+static void truncated_archives_are_refused(void **state)
+{
+    char *path = file_join(folder, "t.npz"), message[256] = "", *file;
+    struct npz_entry *read;
+    struct npy_array array;
+    size_t length, count;
+    void *bytes;
+
+    (void)state;
+    assert_true(npz_write(path, entries, ENTRIES, message, sizeof message));
+    assert_true(file_read(path, &file, &length, message, sizeof message));
+    for (size_t n = 0; n < length; n += 7) {
+        assert_true(file_write(path, file, n, message, sizeof message));
+        *message = '\0';
+        assert_false(npz_read(path, &read, &count, message, sizeof message));
+        assert_true(*message);
+    }
+    free(file);
+    remove(path);
+    free(path);
+    assert_true(npy_format(&entries[0].array, "t", &bytes, &length, message, sizeof message));
+    for (size_t n = 0; n < length; n++) {
+        char *copy = malloc(n ? n : 1);
+
+        memcpy(copy, bytes, n);
+        assert_false(npy_parse(copy, n, "t", &array, message, sizeof message));
+        free(copy);
+    }
+    free(bytes);
+}
+
+/** What numpy.save makes of a transposed array, and element types that end the header. */
+static void headers_are_read_or_refused(void **state)
+{
+    static const char fortran[] = "\x93NUMPY\1\0\x3e\0{'descr': '<u4', 'fortran_order': True, 'shape': (2, 3, 2)}  \n";
+    static const char *const wrong[] = {
+        "\x93NUMPY\1\0\x35\0{'fortran_order': False, 'shape': (2,), 'descr': '>f4",
+        "\x93NUMPY\1\0\x33\0{'fortran_order': False, 'shape': (2,), 'descr': '\x1b",
+        "\x93NUMPY\1\0\x32\0{'fortran_order': False, 'shape': (2,), 'descr': '",
+    };
+    static const char *const messages[] = {"element type '>f4 is no data type", "element type '\\u{1b} is no data type",
+                                           "element type ' is no data type"};
+    char bytes[72 + 48], message[256];
+    uint32_t columns[12];
+    struct npy_array array;
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) /* element [i][j][k] is 100 i + 10 j + k; the first index runs fastest in the file */
+        columns[i] = (uint32_t)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
+    assert_int_equal(sizeof fortran - 1, 72);
+    memcpy(bytes, fortran, 72);
+    memcpy(bytes + 72, columns, 48);
+    if (!npy_parse(bytes, sizeof bytes, "f", &array, message, sizeof message))
+        fail_msg("%s", message);
+    assert_int_equal(array.shape[1], 3);
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(((uint32_t *)array.data)[i], 100 * (i / 6) + 10 * (i / 2 % 3) + i % 2);
+    npy_free(&array);
+    for (size_t i = 0; i < 3; i++) {
+        size_t length = 10 + (unsigned char)wrong[i][8];
+        char *copy = malloc(length);
+
+        memcpy(copy, wrong[i], length);
+        assert_false(npy_parse(copy, length, "w", &array, message, sizeof message));
+        if (!strstr(message, messages[i]))
+            fail_msg("%s", message);
+        free(copy);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return !mkdtemp(folder);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(archives_are_written_and_read),   cmocka_unit_test(deflated_members_are_read),
+        cmocka_unit_test(overlapping_members_are_refused), cmocka_unit_test(damaged_archives_are_refused),
+        cmocka_unit_test(truncated_archives_are_refused),  cmocka_unit_test(headers_are_read_or_refused)};
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

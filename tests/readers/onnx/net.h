@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX models made by hand, for tests of the reader: nodes, attributes, ports and tensors from short texts.  Include behind
+ * cmocka.h.
+ */
+#ifndef WEBNN_TESTS_READERS_ONNX_NET_H_
+#define WEBNN_TESTS_READERS_ONNX_NET_H_
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/readers/model.h"
+#include "onnx.pb-c.h"
+
+enum { LIST = 64, PORTS = 10, F32 = 1, I64 = 7, STRING = 8, BOOL = 9, F64 = 11 };
+
+/** A model under construction; its memory goes in free_net. */
+struct net {
+    Onnx__ModelProto model;
+    Onnx__GraphProto graph;
+    Onnx__OperatorSetIdProto opset;
+    Onnx__OperatorSetIdProto *opsets[1];
+    Onnx__FunctionProto *functions[4];
+    void *memory[4096];
+    size_t blocks;
+    struct model read;
+    char *message;
+    const char *path;
+};
+
+static inline void *keep(struct net *t, size_t size)
+{
+    assert_true(t->blocks < sizeof t->memory / sizeof *t->memory);
+    t->memory[t->blocks] = calloc(1, size ? size : 1);
+    assert_non_null(t->memory[t->blocks]);
+    return t->memory[t->blocks++];
+}
+
+static inline char *text(struct net *t, const char *s)
+{
+    return strcpy(keep(t, strlen(s) + 1), s);
+}
+
+static inline void init_graph(struct net *t, Onnx__GraphProto *g)
+{
+    onnx__graph_proto__init(g);
+    g->name = text(t, "g");
+    g->node = keep(t, LIST * sizeof *g->node);
+    g->initializer = keep(t, LIST * sizeof *g->initializer);
+    g->input = keep(t, LIST * sizeof *g->input);
+    g->output = keep(t, LIST * sizeof *g->output);
+}
+
+static inline void start(struct net *t, int64_t version)
+{
+    memset(t, 0, sizeof *t);
+    onnx__model_proto__init(&t->model);
+    init_graph(t, &t->graph);
+    onnx__operator_set_id_proto__init(&t->opset);
+    t->opset.has_version = t->model.has_ir_version = 1;
+    t->opset.version = version;
+    t->model.ir_version = 8;
+    t->opsets[0] = &t->opset;
+    t->model.opset_import = t->opsets;
+    t->model.n_opset_import = 1;
+    t->model.graph = &t->graph;
+    t->model.functions = t->functions;
+    t->path = "model.onnx";
+}
+
+static inline void free_net(struct net *t)
+{
+    model_free(&t->read);
+    free(t->message);
+    while (t->blocks)
+        free(t->memory[--t->blocks]);
+}
+
+/** Words of a text as a list; "-" is the empty name. */
+static inline size_t words(struct net *t, const char *s, char ***list)
+{
+    char *copy = text(t, s), *rest = NULL;
+    size_t count = 0;
+
+    *list = keep(t, LIST * sizeof **list);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        (*list)[count++] = strcmp(word, "-") ? word : text(t, "");
+    return count;
+}
+
+static inline Onnx__NodeProto *make_node(struct net *t, const char *type, const char *inputs, const char *outputs)
+{
+    Onnx__NodeProto *n = keep(t, sizeof *n);
+
+    onnx__node_proto__init(n);
+    n->op_type = text(t, type);
+    n->name = strcat(strcpy(keep(t, 80), "n_"), outputs);
+    n->n_input = words(t, inputs, &n->input);
+    n->n_output = words(t, outputs, &n->output);
+    n->attribute = keep(t, LIST * sizeof *n->attribute);
+    return n;
+}
+
+static inline Onnx__NodeProto *node_in(struct net *t, Onnx__GraphProto *g, const char *type, const char *inputs,
+                                       const char *outputs)
+{
+    return g->node[g->n_node++] = make_node(t, type, inputs, outputs);
+}
+
+static inline Onnx__NodeProto *node(struct net *t, const char *type, const char *inputs, const char *outputs)
+{
+    return node_in(t, &t->graph, type, inputs, outputs);
+}
+
+static inline Onnx__AttributeProto *attribute(struct net *t, Onnx__NodeProto *n, const char *name, int type)
+{
+    Onnx__AttributeProto *a = keep(t, sizeof *a);
+
+    onnx__attribute_proto__init(a);
+    a->name = text(t, name);
+    a->has_type = 1;
+    a->type = (Onnx__AttributeProto__AttributeType)type;
+    if (n)
+        n->attribute[n->n_attribute++] = a;
+    return a;
+}
+
+static inline void attribute_int(struct net *t, Onnx__NodeProto *n, const char *name, int64_t value)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+
+    a->has_i = 1;
+    a->i = value;
+}
+
+static inline void attribute_float(struct net *t, Onnx__NodeProto *n, const char *name, float value)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+    a->has_f = 1;
+    a->f = value;
+}
+
+static inline void attribute_text(struct net *t, Onnx__NodeProto *n, const char *name, const char *value)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+
+    a->has_s = 1;
+    a->s.len = strlen(value);
+    a->s.data = (uint8_t *)text(t, value);
+}
+
+static inline Onnx__GraphProto *attribute_graph(struct net *t, Onnx__NodeProto *n, const char *name)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+
+    a->g = keep(t, sizeof *a->g);
+    init_graph(t, a->g);
+    return a->g;
+}
+
+/** A node of a domain, which the model imports, too. */
+static inline Onnx__NodeProto *domain_node(struct net *t, const char *domain, const char *type, const char *inputs,
+                                           const char *outputs)
+{
+    Onnx__NodeProto *n = node(t, type, inputs, outputs);
+    const size_t count = t->model.n_opset_import;
+    Onnx__OperatorSetIdProto *set, **sets = keep(t, (count + 1) * sizeof *sets);
+
+    n->domain = text(t, domain);
+    for (size_t i = 1; i < count; i++)
+        if (!strcmp(t->model.opset_import[i]->domain, domain))
+            return n;
+    set = keep(t, sizeof *set);
+    onnx__operator_set_id_proto__init(set);
+    set->domain = n->domain;
+    set->has_version = 1;
+    set->version = 1;
+    memcpy(sets, t->model.opset_import, count * sizeof *sets);
+    sets[count] = set;
+    t->model.opset_import = sets;
+    t->model.n_opset_import = count + 1;
+    return n;
+}
+
+static inline Onnx__NodeProto *microsoft(struct net *t, const char *type, const char *inputs, const char *outputs)
+{
+    return domain_node(t, "com.microsoft", type, inputs, outputs);
+}
+
+/** dims: "2 3 batch". */
+static inline Onnx__ValueInfoProto *port(struct net *t, const char *name, int type, const char *dims)
+{
+    Onnx__ValueInfoProto *v = keep(t, sizeof *v);
+    char **list;
+
+    onnx__value_info_proto__init(v);
+    v->name = text(t, name);
+    if (!dims)
+        return v;
+    v->type = keep(t, sizeof *v->type);
+    onnx__type_proto__init(v->type);
+    v->type->tensor_type = keep(t, sizeof *v->type->tensor_type);
+    onnx__type_proto__tensor__init(v->type->tensor_type);
+    v->type->tensor_type->has_elem_type = 1;
+    v->type->tensor_type->elem_type = type;
+    v->type->tensor_type->shape = keep(t, sizeof(Onnx__TensorShapeProto));
+    onnx__tensor_shape_proto__init(v->type->tensor_type->shape);
+    v->type->tensor_type->shape->n_dim = words(t, dims, &list);
+    v->type->tensor_type->shape->dim = keep(t, LIST * sizeof(void *));
+    for (size_t i = 0; i < v->type->tensor_type->shape->n_dim; i++) {
+        Onnx__TensorShapeProto__Dimension *d = keep(t, sizeof *d);
+        char *end;
+        long long value = strtoll(list[i], &end, 10);
+
+        onnx__tensor_shape_proto__dimension__init(d);
+        if (*end) {
+            d->dim_param = list[i];
+        } else {
+            d->has_dim_value = 1;
+            d->dim_value = value;
+        }
+        v->type->tensor_type->shape->dim[i] = d;
+    }
+    return v;
+}
+
+static inline void input(struct net *t, const char *name, int type, const char *dims)
+{
+    t->graph.input[t->graph.n_input++] = port(t, name, type, dims);
+}
+
+static inline void output(struct net *t, const char *name)
+{
+    t->graph.output[t->graph.n_output++] = port(t, name, F32, NULL);
+}
+
+static inline Onnx__TensorProto *tensor(struct net *t, const char *name, int type, size_t rank, const int64_t *dims,
+                                        const void *data, size_t bytes)
+{
+    Onnx__TensorProto *p = keep(t, sizeof *p);
+
+    onnx__tensor_proto__init(p);
+    p->name = text(t, name);
+    p->has_data_type = 1;
+    p->data_type = type;
+    p->n_dims = rank;
+    p->dims = keep(t, rank * sizeof *dims);
+    if (rank)
+        memcpy(p->dims, dims, rank * sizeof *dims);
+    p->has_raw_data = data != NULL;
+    p->raw_data.len = bytes;
+    p->raw_data.data = keep(t, bytes);
+    if (bytes && data)
+        memcpy(p->raw_data.data, data, bytes);
+    return p;
+}
+
+static inline Onnx__TensorProto *initializer(struct net *t, Onnx__TensorProto *p)
+{
+    return t->graph.initializer[t->graph.n_initializer++] = p;
+}
+
+static inline void integers(struct net *t, const char *name, size_t count, const int64_t *values)
+{
+    initializer(t, tensor(t, name, I64, 1, &(int64_t){(int64_t)count}, values, count * sizeof *values));
+}
+
+static inline void integer(struct net *t, const char *name, int64_t value)
+{
+    initializer(t, tensor(t, name, I64, 0, NULL, &value, sizeof value));
+}
+
+/* ---- reading and running ---- */
+
+static WNNContext context;
+
+static inline bool read_net(struct net *t, const struct model_options *options)
+{
+    size_t size = onnx__model_proto__get_packed_size(&t->model);
+    uint8_t *bytes = malloc(size + 1);
+    bool ok;
+
+    assert_non_null(bytes);
+    onnx__model_proto__pack(&t->model, bytes);
+    model_free(&t->read);
+    free(t->message);
+    t->message = NULL;
+    ok = model_read_onnx(context, t->path, bytes, size, options, &t->read, &t->message);
+    free(bytes);
+    assert_int_equal(ok, t->message == NULL);
+    return ok;
+}
+
+static inline void reads(struct net *t, const struct model_options *options)
+{
+    if (!read_net(t, options))
+        fail_msg("%s", t->message);
+}
+
+/** Refused, and the message says so. */
+static inline void refused(struct net *t, const struct model_options *options, const char *reason)
+{
+    assert_false(read_net(t, options));
+    if (!strstr(t->message, reason))
+        fail_msg("\"%s\" is not in \"%s\"", reason, t->message);
+}
+
+/** Builds and computes a network with at most one input and one output, both float32 (or uint8). */
+static inline void compute(struct net *t, const void *x, size_t x_bytes, void *y, size_t y_bytes)
+{
+    WNNNamedBuffer in = {WNN_STR("x"), (void *)(uintptr_t)x, x_bytes}, out;
+    char *message = NULL;
+    WNNGraph graph;
+
+    if (model_build(&t->read, &graph, &message))
+        fail_msg("%s", message);
+    out = (WNNNamedBuffer){WNN_STR(t->read.outputs[0].name), y, y_bytes};
+    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), &in, 1, &out))
+        fail_msg("%s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+}
+
+/* Reads, builds and computes; inputs in the graph's order, outputs (of that many bytes) in theirs. */
+static inline void run(struct net *t, void *const *inputs, void *const *outputs, const size_t *output_bytes)
+{
+    size_t size = onnx__model_proto__get_packed_size(&t->model);
+    uint8_t *bytes = malloc(size);
+    WNNNamedBuffer in[PORTS], out[PORTS];
+    WNNNamedOperandDescriptor d;
+    WNNGraph graph = NULL;
+
+    assert_non_null(bytes);
+    onnx__model_proto__pack(&t->model, bytes);
+    if (!model_read_onnx(context, t->path, bytes, size, NULL, &t->read, &t->message))
+        fail_msg("%s", t->message);
+    free(bytes);
+    if (model_build(&t->read, &graph, &t->message) != WNNStatus_Success)
+        fail_msg("%s", t->message);
+    for (size_t i = 0; i < wnnGraphGetInputCount(graph); i++) {
+        size_t length = 0;
+        assert_int_equal(wnnGraphGetInput(graph, i, &d), WNNStatus_Success);
+        in[i].name = d.name;
+        in[i].byteLength = wnnOperandDataTypeGetByteSize(d.descriptor.dataType);
+        for (size_t k = 0; k < d.descriptor.rank; k++)
+            in[i].byteLength *= d.descriptor.shape[k];
+        for (size_t k = 0; k < t->graph.n_input; k++)
+            if (strlen(t->graph.input[k]->name) == d.name.length &&
+                !memcmp(t->graph.input[k]->name, d.name.data, d.name.length)) {
+                in[i].data = inputs[k];
+                length++;
+            }
+        assert_int_equal(length, 1);
+    }
+    for (size_t i = 0; i < t->graph.n_output; i++)
+        out[i] = (WNNNamedBuffer){WNN_STR(t->graph.output[i]->name), outputs[i], output_bytes[i]};
+    if (wnnGraphCompute(graph, wnnGraphGetInputCount(graph), in, t->graph.n_output, out) != WNNStatus_Success)
+        fail_msg("%.300s", wnnGetLastErrorMessage().data);
+    wnnGraphRelease(graph);
+}
+
+static inline void expect_shape(const struct net *t, size_t rank, const uint32_t *shape)
+{
+    const WNNOperandDescriptor *d = &t->read.outputs[0].descriptor;
+
+    assert_int_equal(d->rank, rank);
+    for (size_t i = 0; i < rank; i++)
+        assert_int_equal(d->shape[i], shape[i]);
+}
+
+#define SHAPE(...)                                                                                                             \
+    sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[])                                                         \
+    {                                                                                                                          \
+        __VA_ARGS__                                                                                                            \
+    }
+
+static inline int create_context(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context);
+}
+
+static inline int release_context(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The ONNX reader on models made here: functions that are inlined, branches, loops and scans that are unrolled. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/onnx/net.h"
+#include "support/close.h"
+
+/** f(x; slope) = Elu(x, alpha = slope) + x */
+static Onnx__FunctionProto *function(struct net *t, const char *name)
+{
+    Onnx__FunctionProto *f = keep(t, sizeof *f);
+
+    onnx__function_proto__init(f);
+    f->name = text(t, name);
+    f->domain = text(t, "local");
+    f->n_input = words(t, "x", &f->input);
+    f->n_output = words(t, "y", &f->output);
+    f->n_attribute = words(t, "slope", &f->attribute);
+    f->node = keep(t, LIST * sizeof *f->node);
+    f->opset_import = t->opsets;
+    f->n_opset_import = 1;
+    t->functions[t->model.n_functions++] = f;
+    return f;
+}
+
+static void functions_are_inlined(void **state)
+{
+    (void)state;
+    static const float x[2] = {-1, 3};
+    float y[2], e = expm1f(-1);
+    Onnx__FunctionProto *f;
+    Onnx__NodeProto *call;
+    struct net t;
+
+    start(&t, 17);
+    f = function(&t, "f");
+    f->node[f->n_node++] = make_node(&t, "Elu", "x", "e");
+    attribute(&t, f->node[0], "alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name = text(&t, "slope");
+    f->node[f->n_node++] = make_node(&t, "Add", "e x", "y");
+    input(&t, "x", F32, "2");
+    call = node(&t, "f", "x", "y");
+    call->domain = text(&t, "local");
+    output(&t, "y");
+    reads(&t, NULL); /* without the attribute: Elu's own default */
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_close(y[0], e - 1, 1e-6);
+    attribute_float(&t, call, "slope", 2);
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_close(y[0], 2 * e - 1, 1e-6);
+    assert_close(y[1], 6, 0);
+    /* A function that calls itself. */
+    f->node[1]->op_type = text(&t, "f");
+    f->node[1]->domain = text(&t, "local");
+    f->node[1]->n_input = 1;
+    refused(&t, NULL, "more than 32 deep");
+    free_net(&t);
+}
+
+/** Functions that call the one before them 60 times each: a small file for a graph without end. */
+static void unrolled_nodes_are_limited(void **state)
+{
+    (void)state;
+    enum { CALLS = 27 };
+    struct net t;
+
+    start(&t, 17);
+    for (int level = 0; level < 4; level++) {
+        const char *names[] = {"f0", "f1", "f2", "f3"};
+        Onnx__FunctionProto *f = function(&t, names[level]);
+
+        for (int i = 0; i < CALLS; i++) {
+            char result[16];
+
+            snprintf(result, sizeof result, i ? "r%d" : "y", i);
+            f->node[f->n_node] = make_node(&t, level ? names[level - 1] : "Neg", "x", result);
+            f->node[f->n_node++]->domain = text(&t, level ? "local" : "");
+        }
+    }
+    input(&t, "x", F32, "1");
+    node(&t, "f2", "x", "y")->domain = text(&t, "local");
+    output(&t, "y");
+    reads(&t, NULL); /* 27^3 + 27^2 + 27 + 1 nodes */
+    t.graph.node[0]->op_type = text(&t, "f3");
+    refused(&t, NULL, " operations, and 67"); /* for one more node, or for the steps of many, whichever passes the limit */
+    free_net(&t);
+}
+
+static void if_takes_a_branch(void **state)
+{
+    (void)state;
+    static const float x[2] = {-1, 3};
+    static const unsigned char yes = 1;
+    float y[2];
+    Onnx__GraphProto *a, *b;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    initializer(&t, tensor(&t, "c", BOOL, 0, NULL, &yes, 1));
+    node(&t, "If", "c", "y");
+    a = attribute_graph(&t, t.graph.node[0], "then_branch");
+    node_in(&t, a, "Neg", "x", "r"); /* x from outside */
+    a->output[a->n_output++] = port(&t, "r", F32, NULL);
+    b = attribute_graph(&t, t.graph.node[0], "else_branch");
+    node_in(&t, b, "NoSuchThing", "x", "r");
+    b->output[b->n_output++] = port(&t, "r", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 1 && y[1] == -3);
+    /* A condition that is computed: both branches, then. */
+    t.graph.n_initializer = 0;
+    integer(&t, "zero", 0);
+    node(&t, "ReduceMax", "x", "m");
+    attribute_int(&t, t.graph.node[1], "keepdims", 0);
+    node(&t, "Cast", "m", "c");
+    attribute_int(&t, t.graph.node[2], "to", BOOL);
+    refused(&t, NULL,
+            "\"n_y\" (If): its condition depends on an input of the model, \"x\", so that both branches would be built, and "
+            "else_branch cannot be: --constant x=VALUE says which branch is taken: \"n_y/n_r\" (NoSuchThing)");
+    b->node[0]->op_type = text(&t, "Relu");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 1 && y[1] == -3);
+    free_net(&t);
+}
+
+/** A rate decides between networks of other shapes, as published networks of speech have it. */
+static void an_if_between_shapes_says_which_constant_decides(void **state)
+{
+    (void)state;
+    static int64_t rate = 16000;
+    struct npy_array array = {WNNOperandDataType_Int64, 0, {0}, sizeof rate, &rate, false};
+    struct model_constant constant = {"sr", &array, true};
+    struct model_options options = {.constant_count = 1, .constants = &constant};
+    Onnx__GraphProto *a, *b;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2 3");
+    input(&t, "sr", I64, "1");
+    integer(&t, "fast", 16000);
+    node(&t, "Equal", "sr fast", "c");
+    node(&t, "If", "c", "y");
+    a = attribute_graph(&t, t.graph.node[1], "then_branch");
+    node_in(&t, a, "Neg", "x", "r");
+    a->output[a->n_output++] = port(&t, "r", F32, NULL);
+    b = attribute_graph(&t, t.graph.node[1], "else_branch");
+    node_in(&t, b, "Transpose", "x", "r");
+    b->output[b->n_output++] = port(&t, "r", F32, NULL);
+    output(&t, "y");
+    refused(&t, NULL,
+            "\"n_y\" (If): its condition depends on an input of the model, \"sr\", and output 0 is float32 [2, 3] in "
+            "then_branch and "
+            "float32 [3, 2] in else_branch, but in a static graph of one type and shape: --constant sr=VALUE says which");
+    reads(&t, &options);
+    expect_shape(&t, SHAPE(2, 3));
+    rate = 8000;
+    reads(&t, &options);
+    expect_shape(&t, SHAPE(3, 2));
+    free_net(&t);
+}
+
+/** for (i = 0; i < 4 && i < limit; i++) { s = s + x; collected: s } */
+static void loops_are_unrolled(void **state)
+{
+    (void)state;
+    static const float x[2] = {1, 2};
+    float y[8];
+    Onnx__GraphProto *body;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", 4);
+    integer(&t, "last", 3);
+    node(&t, "Loop", "trips - x", "s y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    node_in(&t, body, "Less", "i last", "go_on");
+    node_in(&t, body, "Add", "s_in x", "s_out");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(4, 2));
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_memory_equal(y, ((float[]){2, 4, 3, 6, 4, 8, 5, 10}), sizeof y);
+    *(int64_t *)t.graph.initializer[1]->raw_data.data = 1; /* the condition ends it after i = 1 */
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(2, 2));
+    *(int64_t *)t.graph.initializer[0]->raw_data.data = INT64_MAX;
+    *(int64_t *)t.graph.initializer[1]->raw_data.data = INT64_MAX;
+    refused(&t, NULL, "more than 1024 turns");
+    free_net(&t);
+}
+
+/** Makes the body of the first node: s = s + x, and it goes on while max(s) < limit. */
+static Onnx__GraphProto *body_with_limit(struct net *t)
+{
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], "body");
+
+    body->input[body->n_input++] = port(t, "i", I64, "");
+    body->input[body->n_input++] = port(t, "go", BOOL, "");
+    body->input[body->n_input++] = port(t, "s_in", F32, "2");
+    node_in(t, body, "Add", "s_in x", "s_out");
+    attribute_int(t, node_in(t, body, "ReduceMax", "s_out", "m"), "keepdims", 0);
+    node_in(t, body, "Less", "m limit", "go_on");
+    body->output[body->n_output++] = port(t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(t, "s_out", F32, NULL);
+    return body;
+}
+
+/** for (i = 0; i < 5 && max(s) < 4; i++) s = s + x, with the condition known at run time only. */
+static void loops_with_computed_conditions_are_read(void **state)
+{
+    (void)state;
+    static const unsigned char yes = 1;
+    static const float four = 4;
+    Onnx__GraphProto *body;
+    float x[2] = {1, 0.5f}, y[2];
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", 5);
+    initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &yes, 1));
+    initializer(&t, tensor(&t, "limit", F32, 0, NULL, &four, sizeof four));
+    node(&t, "Loop", "trips yes x", "y");
+    body = body_with_limit(&t);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 4 && y[1] == 2); /* 2, 3, 4: and then no more */
+    x[0] = 10;
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 20 && y[1] == 1); /* once at least */
+    x[0] = 0.5f;
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 3 && y[1] == 3); /* five times */
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    t.graph.node[0]->output[t.graph.node[0]->n_output++] = text(&t, "collected");
+    refused(&t, NULL, "with it the size of an output");
+    body->n_output--;
+    t.graph.node[0]->n_output--;
+    t.graph.node[0]->input[0] = text(&t, "");
+    refused(&t, NULL, "its trip count is not small");
+    free_net(&t);
+}
+
+static void scans_are_unrolled(void **state)
+{
+    (void)state;
+    static const float x[6] = {1, 2, 3, 4, 5, 6};
+    float y[6];
+    Onnx__GraphProto *body;
+    static const float zero[2];
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "3 2");
+    initializer(&t, tensor(&t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
+    node(&t, "Scan", "s0 x", "s y");
+    attribute_int(&t, t.graph.node[0], "num_scan_inputs", 1);
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    body->input[body->n_input++] = port(&t, "row", F32, "2");
+    node_in(&t, body, "Add", "s_in row", "s_out");
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_memory_equal(y, ((float[]){1, 2, 4, 6, 9, 12}), sizeof y);
+    free_net(&t);
+}
+
+/** Makes a body of the first node: y = 2 * the last input (x if there is none) + 1, with the names of later values around it.
+ */
+static void body_of_names(struct net *t, const char *name, const char *inputs, const char *outputs)
+{
+    Onnx__GraphProto *body = attribute_graph(t, t->graph.node[0], name);
+    char **names;
+    size_t count = words(t, inputs, &names);
+
+    for (size_t i = 0; i < count; i++)
+        body->input[body->n_input++] = port(t, names[i], F32, NULL);
+    body->initializer[body->n_initializer++] = tensor(t, "later", F32, 0, NULL, &(float){2}, sizeof(float));
+    node_in(t, body, "Mul", "later x", "last");
+    if (count)
+        body->node[0]->input[1] = names[count - 1];
+    node_in(t, body, "If", "yes", "y");
+    for (int b = 0; b < 2; b++) {
+        Onnx__GraphProto *inner = attribute_graph(t, body->node[1], b ? "then_branch" : "else_branch");
+
+        node_in(t, inner, "Add", "last early", "y");
+        inner->output[inner->n_output++] = port(t, "y", F32, NULL);
+    }
+    count = words(t, outputs, &names);
+    for (size_t i = 0; i < count; i++)
+        body->output[body->n_output++] = port(t, names[i], F32, NULL);
+}
+
+/** Inputs, initializers and results of bodies may have the names of what nodes around them compute later. */
+static void names_of_bodies_are_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *inputs, *body, *body_inputs, *body_outputs;
+    } cases[] = {
+        {"If", "yes", "then_branch", "", "y"},
+        {"If", "at_run_time", "then_branch", "", "y"},
+        {"Loop", "one - x", "body", "i z rows", "z y"},
+        {"Scan", "x", "body", "rows", "y"},
+    };
+    static const float x[2] = {1, 2};
+    float y[2];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct net t;
+
+        start(&t, 17);
+        input(&t, "x", F32, "2");
+        initializer(&t, tensor(&t, "yes", BOOL, 0, NULL, &(char){1}, 1));
+        integer(&t, "one", 1);
+        node(&t, cases[i].type, cases[i].inputs, "y");
+        body_of_names(&t, cases[i].body, cases[i].body_inputs, cases[i].body_outputs);
+        if (!strcmp(cases[i].type, "If"))
+            body_of_names(&t, "else_branch", "", "y");
+        else if (!strcmp(cases[i].type, "Scan"))
+            attribute_int(&t, t.graph.node[0], "num_scan_inputs", 1);
+        node(&t, "Sub", "x x", "zeros"); /* comes after the body that reads what is made of it */
+        attribute_int(&t, node(&t, "ReduceMax", "zeros", "zero"), "keepdims", 0);
+        node(&t, "Cos", "zero", "early");
+        attribute_int(&t, node(&t, "Cast", "early", "at_run_time"), "to", BOOL);
+        node(&t, "Neg", "y", "last");
+        node(&t, "Add", "last early", "later");
+        node(&t, "Sub", "later early", "z");
+        node(&t, "Neg", "z", "rows");
+        output(&t, "rows");
+        reads(&t, NULL);
+        compute(&t, x, sizeof x, y, sizeof y);
+        assert_true(y[0] == 3 && y[1] == 5);
+        free_net(&t);
+    }
+}
+
+enum { MANY = 100000 };
+
+/** for (i = 0; i < 100000 && go; i++) { s = s * 0.5 + x + i; collected: s } */
+static void many_turns_are_a_loop(void **state)
+{
+    (void)state;
+    static const float half = 0.5f, x[2] = {1, 2};
+    static float y[2 * MANY];
+    float want[2] = {1, 2};
+    Onnx__GraphProto *body;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", MANY);
+    initializer(&t, tensor(&t, "half", F32, 0, NULL, &half, sizeof half));
+    node(&t, "Loop", "trips - x", "s y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    attribute_int(&t, node_in(&t, body, "Cast", "i", "f"), "to", F32);
+    node_in(&t, body, "Mul", "s_in half", "h");
+    node_in(&t, body, "Add", "h x", "hx");
+    node_in(&t, body, "Add", "hx f", "s_out");
+    node_in(&t, body, "Identity", "go", "go_on");
+    body->output[body->n_output++] = port(&t, "go_on", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(MANY, 2));
+    compute(&t, x, sizeof x, y, sizeof y);
+    for (int i = 0; i < MANY; i++)
+        for (int k = 0; k < 2; k++) {
+            want[k] = want[k] * half + x[k] + (float)i;
+            assert_true(fabsf(y[2 * i + k] - want[k]) <= 1e-6f * (want[k] + 1));
+        }
+    body->output[2]->name = text(&t, "h"); /* of a turn, and not of the loop */
+    reads(&t, NULL);
+    node_in(&t, body, "Concat", "s_in s_in", "s_out2");
+    attribute_int(&t, body->node[body->n_node - 1], "axis", 0);
+    body->output[1]->name = text(&t, "s_out2");
+    refused(&t, NULL, "too many to be unrolled, and value 0 changes its shape");
+    free_net(&t);
+}
+
+/** A computed condition stops what a loop of many turns changes. */
+static void many_turns_with_computed_conditions_are_a_loop(void **state)
+{
+    (void)state;
+    static const float most = 5000;
+    const float x[2] = {1, 0.5f};
+    float y[2];
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    integer(&t, "trips", MANY);
+    initializer(&t, tensor(&t, "limit", F32, 0, NULL, &most, sizeof most));
+    node(&t, "Loop", "trips - x", "y");
+    body_with_limit(&t);
+    output(&t, "y");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 5000 && y[1] == 2500);
+    free_net(&t);
+}
+
+enum { STEPS = 3000 };
+
+static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, int64_t first, int64_t second)
+{
+    attribute_int(t, n, name, 0);
+
+    Onnx__AttributeProto *a = n->attribute[n->n_attribute - 1];
+    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
+    a->ints = keep(t, 2 * sizeof *a->ints);
+    a->ints[0] = first;
+    a->ints[1] = second;
+    a->n_ints = 2;
+}
+
+/** s = s - a[:, t] * 0.25 + b[last - t]; y[last - t] = s, z[:, t] = a[:, t] - s; the sums of s are exact. */
+static void scan_of_directions(int backward)
+{
+    static float x[2 * STEPS], y[STEPS * 2], a[2][STEPS];
+    static const float quarter = 0.25f, zero[2];
+    float s[2] = {0, 0};
+    Onnx__GraphProto *body;
+    Onnx__NodeProto *scan;
+    struct net t;
+
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 2; k++)
+            x[k * STEPS + i] = a[k][i] = (float)((i * 7 + k * 3) % 16) - 8;
+    start(&t, 17);
+    input(&t, "x", F32, "2 3000");
+    initializer(&t, tensor(&t, "s0", F32, 1, (int64_t[]){2}, zero, sizeof zero));
+    initializer(&t, tensor(&t, "quarter", F32, 0, NULL, &quarter, sizeof quarter));
+    node(&t, "Transpose", "x", "b");
+    scan = node(&t, "Scan", "s0 x b", "s y z");
+    attribute_int(&t, scan, "num_scan_inputs", 2);
+    attribute_ints(&t, scan, "scan_input_axes", 1, 0);
+    attribute_ints(&t, scan, "scan_input_directions", 0, backward);
+    attribute_ints(&t, scan, "scan_output_axes", 0, -1);
+    attribute_ints(&t, scan, "scan_output_directions", backward, 0);
+    body = attribute_graph(&t, scan, "body");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "2");
+    body->input[body->n_input++] = port(&t, "at", F32, "2");
+    body->input[body->n_input++] = port(&t, "bt", F32, "2");
+    node_in(&t, body, "Mul", "at quarter", "q");
+    node_in(&t, body, "Sub", "s_in q", "u");
+    node_in(&t, body, "Add", "u bt", "s_out");
+    node_in(&t, body, "Sub", "at s_out", "zt");
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "zt", F32, NULL);
+    node(&t, "Transpose", "z", "zy");
+    node(&t, "Add", "y zy", "r"); /* y[t'] + a[:, t'] - s of another turn: both directions are seen */
+    output(&t, "r");
+    reads(&t, NULL);
+    expect_shape(&t, SHAPE(STEPS, 2));
+    compute(&t, x, sizeof x, y, sizeof y);
+    for (int k = 0; k < 2; k++) {
+        static float states[STEPS];
+        for (int i = 0; i < STEPS; i++)
+            states[i] = s[k] = s[k] - a[k][i] * 0.25f + a[k][backward ? STEPS - 1 - i : i];
+        for (int i = 0; i < STEPS; i++)
+            assert_true(y[2 * i + k] == states[backward ? STEPS - 1 - i : i] + (a[k][i] - states[i]));
+    }
+    free_net(&t);
+}
+
+static void long_scans_are_loops(void **state)
+{
+    (void)state;
+    scan_of_directions(0);
+    scan_of_directions(1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(unrolled_nodes_are_limited),
+        cmocka_unit_test(if_takes_a_branch),     cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
+        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions_are_read),
+        cmocka_unit_test(scans_are_unrolled),    cmocka_unit_test(names_of_bodies_are_their_own),
+        cmocka_unit_test(many_turns_are_a_loop), cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
+        cmocka_unit_test(long_scans_are_loops),
+    };
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

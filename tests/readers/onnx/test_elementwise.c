@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Operators that the ONNX reader composes of WebNN's, over the whole range of their type. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/onnx/net.h"
+
+static const float numbers[] = {0,          -0.0f,   INFINITY, -INFINITY, NAN,     1,         -1,         0.99999994f,
+                                1.0000001f, 0.5f,    -0.5f,    0.1f,      -0.1f,   3,         -3,         7,
+                                -10,        88,      -88,      89.5f,     -89.5f,  0x1p-149f, -0x1p-140f, 0x1p-126f,
+                                1e-20f,     -1e-10f, 1e-4f,    5000,      0x1p24f, -0x1p25f,  1e10f,      1e19f,
+                                -2e19f,     1e20f,   1e35f,    -1e35f,    3e38f,   -3e38f,    FLT_MAX,    -FLT_MAX};
+enum { COUNT = sizeof numbers / sizeof *numbers };
+
+/** Infinities and NaN come out where they should, and everything else within a few units in the last place. */
+static void functions_are_right_to_the_ends_of_their_range(void **state)
+{
+    (void)state;
+    enum { UNITS = 16 };
+    static const struct {
+        const char *type;
+        double (*function)(double);
+    } cases[] = {{"Acos", acos}, {"Acosh", acosh}, {"Asin", asin}, {"Asinh", asinh},
+                 {"Atan", atan}, {"Atanh", atanh}, {"Cosh", cosh}, {"Sinh", sinh}};
+    float y[COUNT];
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct net t;
+
+        start(&t, 17);
+        input(&t, "x", F32, "40");
+        node(&t, cases[c].type, "x", "y");
+        output(&t, "y");
+        reads(&t, NULL);
+        compute(&t, numbers, sizeof numbers, y, sizeof y);
+        for (size_t i = 0; i < COUNT; i++) {
+            const float expected = (float)cases[c].function((double)numbers[i]);
+
+            if (!(y[i] == expected || (isnan(y[i]) && isnan(expected)) ||
+                  fabsf(y[i] - expected) <= UNITS * (nextafterf(fabsf(expected), INFINITY) - fabsf(expected))))
+                fail_msg("%s(%.9g) is %.9g instead of %.9g", cases[c].type, (double)numbers[i], (double)y[i], (double)expected);
+        }
+        free_net(&t);
+    }
+}
+
+/** Every pair of the numbers, of either sign and any size: what fmod says, bit by bit, unless their quotient is too large. */
+static void floating_point_remainders_are_exact(void **state)
+{
+    (void)state;
+    static float a[COUNT * COUNT], b[COUNT * COUNT], y[COUNT * COUNT];
+    struct net t;
+
+    for (size_t i = 0; i < COUNT * COUNT; i++) {
+        a[i] = numbers[i / COUNT];
+        b[i] = numbers[i % COUNT];
+    }
+    start(&t, 13);
+    input(&t, "a", F32, "1600");
+    input(&t, "b", F32, "1600");
+    attribute_int(&t, node(&t, "Mod", "a b", "y"), "fmod", 1);
+    output(&t, "y");
+    run(&t, (void *[]){a, b}, (void *[]){y}, (size_t[]){sizeof y});
+    for (size_t i = 0; i < COUNT * COUNT; i++) {
+        const float expected = fmodf(a[i], b[i]);
+
+        if (isfinite(a[i]) && b[i] != 0 && fabs((double)a[i] / (double)b[i]) >= 0x1p128)
+            assert_true(isnan(y[i]));
+        else if (isnan(expected) ? !isnan(y[i]) : memcmp(&y[i], &expected, sizeof expected) != 0)
+            fail_msg("%.9g mod %.9g is %.9g instead of %.9g", (double)a[i], (double)b[i], (double)y[i], (double)expected);
+    }
+    free_net(&t);
+}
+
+/** One result along an axis has its centre at the first element, which is all that it takes. */
+static void a_resize_to_length_1_by_half_pixels_takes_the_first(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    static const float x[16] = {5, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+    for (size_t m = 0; m < 3; m++) {
+        Onnx__NodeProto *n;
+        struct net t;
+        float y = 0;
+
+        start(&t, 13);
+        input(&t, "x", F32, "1 1 4 4");
+        integers(&t, "sizes", 4, (int64_t[]){1, 1, 1, 1});
+        n = node(&t, "Resize", "x - - sizes", "y");
+        attribute_text(&t, n, "mode", modes[m]);
+        attribute_text(&t, n, "coordinate_transformation_mode", "pytorch_half_pixel");
+        output(&t, "y");
+        reads(&t, NULL);
+        compute(&t, x, sizeof x, &y, sizeof y);
+        assert_true(y == 5);
+        free_net(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_right_to_the_ends_of_their_range),
+        cmocka_unit_test(floating_point_remainders_are_exact),
+        cmocka_unit_test(a_resize_to_length_1_by_half_pixels_takes_the_first),
+    };
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

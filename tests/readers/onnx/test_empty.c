@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Tensors without elements, which WebNN does not have: an empty cache vanishes where it meets what has elements, and what is
+ * computed of nothing is nothing, or known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/onnx/net.h"
+
+static const struct model_dim nothing[] = {{"n", 0}}, two[] = {{"n", 2}};
+static const struct model_options empty = {.dim_count = 1, .dims = nothing}, filled = {.dim_count = 1, .dims = two};
+
+/** Reads with n = 0 and expects one input, x, and an output that is x itself. */
+static void expect_identity(struct net *t, size_t count)
+{
+    float x[64], y[64] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)i - 3;
+    reads(t, &empty);
+    assert_int_equal(t->read.input_count, 1);
+    assert_string_equal(t->read.inputs[0].name, "x");
+    assert_non_null(strstr(t->read.notes, "input 'past' has no elements"));
+    compute(t, x, count * sizeof *x, y, count * sizeof *y);
+    assert_memory_equal(x, y, count * sizeof *x);
+}
+
+static void a_cache_that_is_empty_vanishes_in_a_concat(void **state)
+{
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "1 2 n 4");
+    input(&t, "x", F32, "1 2 1 4");
+    attribute_int(&t, node(&t, "Concat", "past x", "present"), "axis", 2);
+    node(&t, "Identity", "present", "y");
+    output(&t, "y");
+    expect_identity(&t, 8);
+    reads(&t, &filled); /* with two steps in the cache it is an input */
+    assert_int_equal(t.read.input_count, 2);
+    expect_shape(&t, SHAPE(1, 2, 3, 4));
+    free_net(&t);
+}
+
+static void what_is_computed_of_nothing_is_nothing(void **state)
+{
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "n 4");
+    input(&t, "x", F32, "3 4");
+    initializer(&t, tensor(&t, "scale", F32, 1, (const int64_t[]){4}, (const float[]){1, 2, 3, 4}, 16));
+    node(&t, "Mul", "past scale", "a");
+    node(&t, "Sigmoid", "a", "b");
+    node(&t, "Greater", "b a", "c");
+    node(&t, "Where", "c a b", "d");
+    attribute_int(&t, node(&t, "Cast", "d", "e"), "to", F32);
+    node(&t, "Transpose", "e", "f");
+    node(&t, "Transpose", "f", "g");
+    attribute_int(&t, node(&t, "Softmax", "g", "h"), "axis", 1);
+    attribute_int(&t, node(&t, "Concat", "h e", "i"), "axis", 0);
+    attribute_int(&t, node(&t, "Concat", "i x", "y"), "axis", 0);
+    output(&t, "y");
+    expect_identity(&t, 12);
+    free_net(&t);
+}
+
+static void sizes_of_what_is_empty_are_known(void **state)
+{
+    int64_t y[3];
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "1 n 4");
+    attribute_int(&t, node(&t, "Concat", "past past", "both"), "axis", 2);
+    node(&t, "Shape", "both", "y");
+    output(&t, "y");
+    reads(&t, &empty);
+    compute(&t, NULL, 0, y, sizeof y);
+    assert_true(y[0] == 1 && y[1] == 0 && y[2] == 8);
+    free_net(&t);
+}
+
+static void a_sum_of_no_products_is_0(void **state)
+{
+    const float x[6] = {1, 2, 3, 4, 5, 6};
+    float y[6];
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "2 n");
+    input(&t, "x", F32, "2 3");
+    node(&t, "Transpose", "past", "turned");
+    integers(&t, "shape", 2, (const int64_t[]){0, 3});
+    node(&t, "Expand", "turned shape", "wrong"); /* [n, 2] cannot become [0, 3] */
+    output(&t, "x");
+    refused(&t, &empty, "cannot become");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "past", F32, "2 n");
+    input(&t, "x", F32, "2 3");
+    integers(&t, "from", 2, (const int64_t[]){0, 0});
+    integers(&t, "to", 2, (const int64_t[]){0, 3});
+    node(&t, "Slice", "x from to", "none"); /* [0, 3] */
+    node(&t, "MatMul", "past none", "zeros");
+    node(&t, "Add", "x zeros", "y");
+    output(&t, "y");
+    reads(&t, &empty);
+    assert_int_equal(t.read.input_count, 1);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_memory_equal(x, y, sizeof x);
+    free_net(&t);
+}
+
+static void nothing_is_gathered_and_scattered(void **state)
+{
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", I64, "n");
+    input(&t, "x", F32, "3 4");
+    node(&t, "Gather", "x past", "rows"); /* [0, 4] */
+    node(&t, "ScatterElements", "x scattered rows", "z");
+    integers(&t, "flat", 2, (const int64_t[]){0, 4});
+    t.graph.node[1]->input[1] = text(&t, "indices");
+    attribute_int(&t, node(&t, "Cast", "rows", "indices"), "to", I64);
+    attribute_int(&t, node(&t, "Concat", "z rows", "y"), "axis", 0);
+    output(&t, "y");
+    expect_identity(&t, 12);
+    free_net(&t);
+}
+
+static void an_attention_without_a_past_is_one_with_an_empty_past(void **state)
+{
+    float with[16], without[16], x[16];
+    struct net t;
+
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        x[i] = (float)(i % 5) - 2;
+    for (int past = 0; past < 2; past++) {
+        Onnx__NodeProto *n;
+
+        start(&t, 23);
+        if (past)
+            input(&t, "past", F32, "1 2 n 4");
+        input(&t, "x", F32, "1 2 2 4");
+        n = node(&t, "Attention", past ? "x x x - past past" : "x x x", past ? "y k v" : "y");
+        attribute_int(&t, n, "is_causal", 1);
+        output(&t, "y");
+        reads(&t, past ? &empty : NULL);
+        compute(&t, x, sizeof x, past ? with : without, sizeof with);
+        free_net(&t);
+    }
+    assert_memory_equal(with, without, sizeof with);
+}
+
+static void outputs_without_elements_vanish(void **state)
+{
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "n");
+    input(&t, "x", F32, "2");
+    node(&t, "Relu", "past", "present");
+    node(&t, "Identity", "x", "y");
+    output(&t, "present");
+    output(&t, "y");
+    reads(&t, &empty);
+    assert_int_equal(t.read.output_count, 1);
+    assert_non_null(strstr(t.read.notes, "output 'present' has no elements"));
+    t.graph.n_output = 1;
+    refused(&t, &empty, "all outputs of the graph have no elements");
+    free_net(&t);
+}
+
+static void shapes_that_differ_are_refused(void **state)
+{
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "past", F32, "n 4");
+    input(&t, "x", F32, "3 4");
+    node(&t, "Add", "past x", "y");
+    output(&t, "y");
+    refused(&t, &empty, "cannot be broadcast");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "past", F32, "n 4");
+    input(&t, "x", F32, "n 4");
+    node(&t, "Add", "past x", "y");
+    output(&t, "y");
+    refused(&t,
+            &(struct model_options){.dim_count = 1,
+                                    .dims = nothing,
+                                    .shape_count = 1,
+                                    .shapes = &(struct model_shape){.name = "x", .rank = 2, .dims = {2, 4}}},
+            "is 2 here and 0 elsewhere");
+    free_net(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cache_that_is_empty_vanishes_in_a_concat),
+        cmocka_unit_test(what_is_computed_of_nothing_is_nothing),
+        cmocka_unit_test(sizes_of_what_is_empty_are_known),
+        cmocka_unit_test(a_sum_of_no_products_is_0),
+        cmocka_unit_test(nothing_is_gathered_and_scattered),
+        cmocka_unit_test(an_attention_without_a_past_is_one_with_an_empty_past),
+        cmocka_unit_test(outputs_without_elements_vanish),
+        cmocka_unit_test(shapes_that_differ_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

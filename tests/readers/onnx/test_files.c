@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The ONNX reader on what a file can have wrong, and on weights in the file and beside it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/readers/files/file.h"
+#include "readers/onnx/net.h"
+
+static void external(struct net *t, Onnx__TensorProto *p, const char *location, const char *offset, const char *length)
+{
+    const char *entries[3][2] = {{"location", location}, {"offset", offset}, {"length", length}};
+
+    p->has_raw_data = 0;
+    p->has_data_location = 1;
+    p->data_location = 1;
+    p->n_external_data = 0;
+    p->external_data = keep(t, 3 * sizeof *p->external_data);
+    for (size_t i = 0; i < 3; i++)
+        if (entries[i][1]) {
+            Onnx__StringStringEntryProto *e = keep(t, sizeof *e);
+
+            onnx__string_string_entry_proto__init(e);
+            e->key = text(t, entries[i][0]);
+            e->value = text(t, entries[i][1]);
+            p->external_data[p->n_external_data++] = e;
+        }
+}
+
+/* Of y = (x . w) . transpose(v) + c, in every way: packed, folded, read by a kernel. */
+enum { LARGE_ROWS = 256, LARGE_IN = 64, LARGE_MIDDLE = 512 };
+
+static void large_net(struct net *t, const char *name, const float *w, const float *v, const float *c)
+{
+    char matmul[80];
+
+    start(t, 17);
+    input(t, "x", F32, "256 64");
+    initializer(t, tensor(t, name, F32, 2, (int64_t[]){LARGE_IN, LARGE_MIDDLE}, w, LARGE_IN * LARGE_MIDDLE * sizeof *w));
+    initializer(t, tensor(t, "v", F32, 2, (int64_t[]){LARGE_IN, LARGE_MIDDLE}, v, LARGE_IN * LARGE_MIDDLE * sizeof *v));
+    initializer(t, tensor(t, "c", F32, 2, (int64_t[]){LARGE_ROWS, LARGE_IN}, c, LARGE_ROWS * LARGE_IN * sizeof *c));
+    snprintf(matmul, sizeof matmul, "x %s", name);
+    node(t, "MatMul", matmul, "a");
+    node(t, "Transpose", "v", "u");
+    node(t, "MatMul", "a u", "b");
+    node(t, "Add", "b c", "y");
+    output(t, "y");
+}
+
+static void large_weights_stay_in_the_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"w", "ww", "www", "wwww"}; /* which moves the bytes behind it */
+    static const char *const offsets[] = {"0", "1", "2", "3"};
+    static float w[LARGE_IN * LARGE_MIDDLE], v[LARGE_IN * LARGE_MIDDLE], c[LARGE_ROWS * LARGE_IN], x[LARGE_ROWS * LARGE_IN];
+    static float y[LARGE_ROWS * LARGE_IN], same[LARGE_ROWS * LARGE_IN];
+    static char beside_bytes[sizeof w + 3];
+    char folder[] = "/tmp/webnn-onnx-XXXXXX", path[60], beside[60];
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    snprintf(beside, sizeof beside, "%s/w.bin", folder);
+    for (int i = 0; i < LARGE_IN * LARGE_MIDDLE; i++) { /* so small that sums are exact */
+        w[i] = (float)(i * 7 % 5 - 2);
+        v[i] = (float)(i * 11 % 7 - 3);
+    }
+    for (int i = 0; i < LARGE_ROWS * LARGE_IN; i++) {
+        x[i] = (float)(i * 3 % 4 - 1);
+        c[i] = (float)(i % 1000);
+    }
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        uint8_t *bytes;
+        size_t size;
+        struct net t;
+
+        large_net(&t, names[k], w, v, c);
+        reads(&t, NULL); /* from memory that is gone afterwards */
+        compute(&t, x, sizeof x, same, sizeof same);
+        size = onnx__model_proto__get_packed_size(&t.model);
+        bytes = malloc(size);
+        assert_non_null(bytes);
+        onnx__model_proto__pack(&t.model, bytes);
+        assert_true(file_write(path, bytes, size, NULL, 0));
+        free(bytes);
+        model_free(&t.read);
+        if (!model_read(context, path, NULL, &t.read, &t.message))
+            fail_msg("%s", t.message);
+        unlink(path); /* the mapping stays */
+        memset(y, 0, sizeof y);
+        compute(&t, x, sizeof x, y, sizeof y);
+        assert_memory_equal(y, same, sizeof y);
+        /* The first one in a file beside the model, at an odd place. */
+        memcpy(beside_bytes + k, w, sizeof w);
+        assert_true(file_write(beside, beside_bytes, sizeof beside_bytes, NULL, 0));
+        t.path = path;
+        t.graph.initializer[0]->has_raw_data = 0;
+        external(&t, t.graph.initializer[0], "w.bin", offsets[k], NULL);
+        reads(&t, NULL);
+        unlink(beside);
+        memset(y, 0, sizeof y);
+        compute(&t, x, sizeof x, y, sizeof y);
+        assert_memory_equal(y, same, sizeof y);
+        for (int r = 0; r < LARGE_ROWS; r += 51)
+            for (int o = 0; o < LARGE_IN; o += 9) {
+                double want = c[r * LARGE_IN + o];
+
+                for (int m = 0; m < LARGE_MIDDLE; m++) {
+                    double a = 0;
+
+                    for (int i = 0; i < LARGE_IN; i++)
+                        a += (double)x[r * LARGE_IN + i] * w[i * LARGE_MIDDLE + m];
+                    want += a * v[o * LARGE_MIDDLE + m];
+                }
+                assert_true(y[r * LARGE_IN + o] == want);
+            }
+        free_net(&t);
+    }
+    rmdir(folder);
+}
+
+static void weights_beside_the_model(void **state)
+{
+    (void)state;
+    char base[] = "/tmp/webnn-onnx-XXXXXX", folder[80], file[100], model[100], outside[100], beside[80], sibling[100],
+         link[100];
+    static const float numbers[4] = {1, 2, 3, 4}, x[2] = {10, 20};
+    Onnx__TensorProto *w;
+    float y[2];
+    struct net t;
+
+    assert_non_null(mkdtemp(base));
+    snprintf(folder, sizeof folder, "%s/model", base);
+    snprintf(file, sizeof file, "%s/w.bin", folder);
+    snprintf(model, sizeof model, "%s/model.onnx", folder);
+    snprintf(outside, sizeof outside, "%s/secret.bin", base);
+    snprintf(beside, sizeof beside, "%s/model2", base); /* begins like the model's folder */
+    snprintf(sibling, sizeof sibling, "%s/w.bin", beside);
+    snprintf(link, sizeof link, "%s/link.bin", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_true(file_write(file, numbers, sizeof numbers, NULL, 0) && file_write(outside, numbers, sizeof numbers, NULL, 0));
+    assert_int_equal(mkdir(beside, 0700), 0);
+    assert_true(file_write(sibling, numbers, sizeof numbers, NULL, 0));
+    assert_int_equal(symlink("../secret.bin", link), 0);
+
+    start(&t, 17);
+    t.path = model;
+    input(&t, "x", F32, "2");
+    w = initializer(&t, tensor(&t, "w", F32, 1, (int64_t[]){2}, NULL, 0));
+    node(&t, "Add", "x w", "y");
+    output(&t, "y");
+    external(&t, w, "w.bin", "8", "8");
+    reads(&t, NULL);
+    compute(&t, x, sizeof x, y, sizeof y);
+    assert_true(y[0] == 13 && y[1] == 24);
+    external(&t, w, "./w.bin", NULL, NULL);
+    reads(&t, NULL);
+    external(&t, w, "./../model/w.bin", NULL, NULL); /* comes back, but was outside */
+    refused(&t, NULL, "leads out of the model's folder");
+    external(&t, w, "w.bin", "9", "8");
+    refused(&t, NULL, "8 bytes at offset 9 of \"w.bin\", which has 16");
+    external(&t, w, "w.bin", "18446744073709551615", NULL);
+    refused(&t, NULL, "is no size");
+    external(&t, w, "w.bin", "9223372036854775807", NULL);
+    refused(&t, NULL, "8 bytes at offset");
+    external(&t, w, "w.bin", "-8", NULL);
+    refused(&t, NULL, "is no size");
+    external(&t, w, "w.bin", "0", "12");
+    refused(&t, NULL, "its shape asks for 8 bytes, external data have 12");
+    external(&t, w, "../secret.bin", NULL, NULL);
+    refused(&t, NULL, "leads out of the model's folder");
+    external(&t, w, "../model2/w.bin", NULL, NULL);
+    refused(&t, NULL, "leads out of the model's folder");
+    external(&t, w, "link.bin", NULL, NULL);
+    refused(&t, NULL, "leads out of the model's folder");
+    external(&t, w, outside, NULL, NULL);
+    refused(&t, NULL, "not relative");
+    external(&t, w, ".", NULL, NULL);
+    refused(&t, NULL, "external data \".\"");
+    external(&t, w, "absent.bin", NULL, NULL);
+    refused(&t, NULL, strerror(ENOENT));
+    external(&t, w, NULL, NULL, NULL);
+    refused(&t, NULL, "without a location");
+    free_net(&t);
+    unlink(link);
+    unlink(file);
+    unlink(outside);
+    unlink(sibling);
+    rmdir(beside);
+    rmdir(folder);
+    rmdir(base);
+}
+
+static void sizes_in_tensors_are_checked(void **state)
+{
+    (void)state;
+    static const float w[4];
+    Onnx__TensorProto *p;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    p = initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    node(&t, "Add", "x w", "y");
+    output(&t, "y");
+    reads(&t, NULL);
+    p->raw_data.len = 15;
+    refused(&t, NULL, "initializer \"w\": its shape asks for 16 bytes, the file has 15");
+    p->raw_data.len = 16;
+    p->dims[0] = -2;
+    refused(&t, NULL, "negative size");
+    p->dims[0] = p->dims[1] = INT64_C(1) << 33;
+    refused(&t, NULL, "2^31-1");
+    p->dims[0] = p->dims[1] = 65536;
+    refused(&t, NULL, "2^31-1");
+    p->dims[0] = p->dims[1] = 2;
+    p->has_raw_data = 0;
+    refused(&t, NULL, "its shape asks for 4 elements, the file has 0");
+    p->data_type = 99;
+    refused(&t, NULL, "is of type an unknown type");
+    t.graph.input[0]->type->tensor_type->shape->dim[0]->dim_value = INT64_MAX;
+    refused(&t, NULL, "dimension 0 is 9223372036854775807");
+    free_net(&t);
+}
+
+/** Constants that a small file asks for, but does not hold: all of them together are limited, before memory is asked for. */
+static void memory_for_constants_is_limited(void **state)
+{
+    (void)state;
+    enum { FIRST = 8 << 20 }; /* 64 MiB of 256 */
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", I64, "1");
+    integer(&t, "zero", 0);
+    integer(&t, "one", 1);
+    integer(&t, "some", FIRST);
+    integer(&t, "most", (1 << 27) - FIRST / 2);
+    node(&t, "Range", "zero some one", "a");
+    node(&t, "Gather", "a x", "y");
+    output(&t, "y");
+    reads(&t, NULL);
+    node(&t, "Range", "zero most one", "b");
+    refused(&t, NULL, "memory for what the model says would take 260046848 operations, and 1678");
+    free_net(&t);
+}
+
+static void versions_are_checked(void **state)
+{
+    (void)state;
+    struct net t;
+
+    start(&t, 99);
+    input(&t, "x", F32, "2");
+    node(&t, "Relu", "x", "y");
+    output(&t, "y");
+    refused(&t, NULL, "operator set 99");
+    t.opset.version = -1;
+    refused(&t, NULL, "operator set -1");
+    t.model.n_opset_import = 0;
+    refused(&t, NULL, "does not say which operator set");
+    t.model.n_opset_import = 1;
+    t.opset.version = 17;
+    t.graph.n_output = 0;
+    refused(&t, NULL, "no outputs");
+    t.model.graph = NULL;
+    refused(&t, NULL, "holds no graph");
+    free_net(&t);
+}
+
+/** A graph in an attribute in a node in a graph, and so on: protobuf-c would recurse as deep. */
+static void deep_nesting_does_not_overflow(void **state)
+{
+    (void)state;
+    enum { LEVELS = 300000 };
+    /* From the inside out; lengths as varints of 4 bytes. */
+    size_t size = 0, room = (size_t)LEVELS * 15 + 5;
+    uint8_t *bytes = malloc(room), *at = bytes + room;
+    static const uint8_t keys[] = {0x32, 0x2A, 0x0A}; /* attribute.g in node.attribute in graph.node */
+    char *message = NULL;
+    struct model m;
+
+    assert_non_null(bytes);
+    for (int i = 0; i <= LEVELS * 3; i++, size += 5) {
+        *--at = (uint8_t)(size >> 21 & 0x7F);
+        for (int shift = 14; shift >= 0; shift -= 7)
+            *--at = (uint8_t)(size >> shift & 0x7F) | 0x80;
+        *--at = i < LEVELS * 3 ? keys[i % 3] : 0x3A; /* model.graph */
+    }
+    assert_false(model_read_onnx(context, "deep.onnx", at, size, NULL, &m, &message));
+    assert_non_null(strstr(message, "too deep"));
+    free(message);
+    free(bytes);
+}
+
+/** Every truncation and a flip of every byte of a file with a little of everything: an error or a model, never a crash. */
+static void damaged_files_are_refused(void **state)
+{
+    (void)state;
+    static const float w[4] = {1, 2, 3, 4};
+    uint8_t *bytes, *copy;
+    size_t size;
+    struct net t;
+
+    start(&t, 17);
+    input(&t, "x", F32, "2 2");
+    initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    integers(&t, "shape", 2, (int64_t[]){4, -1});
+    integer(&t, "trips", 2);
+    node(&t, "Add", "x w", "a");
+    node(&t, "Reshape", "a shape", "b");
+    node(&t, "Loop", "trips - b", "y");
+    {
+        Onnx__GraphProto *body = attribute_graph(&t, t.graph.node[2], "body");
+
+        body->input[body->n_input++] = port(&t, "i", I64, "");
+        body->input[body->n_input++] = port(&t, "go", BOOL, "");
+        body->input[body->n_input++] = port(&t, "s", F32, "4 1");
+        node_in(&t, body, "Elu", "s", "s2");
+        attribute_float(&t, body->node[0], "alpha", 2);
+        body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
+        body->output[body->n_output++] = port(&t, "s2", F32, NULL);
+    }
+    output(&t, "y");
+    reads(&t, NULL);
+    size = onnx__model_proto__get_packed_size(&t.model);
+    bytes = malloc(size);
+    assert_non_null(bytes);
+    onnx__model_proto__pack(&t.model, bytes);
+    for (size_t i = 0; i < size * 9; i++) {
+        size_t length = i < size ? i : size;
+        char *message = NULL;
+        struct model m;
+
+        copy = malloc(length ? length : 1); /* of its own size, so that reading beyond it shows */
+        assert_non_null(copy);
+        memcpy(copy, bytes, length);
+        if (i >= size)
+            copy[(i - size) / 8] ^= (uint8_t)(1 << (i - size) % 8);
+        if (model_read_onnx(context, "damaged.onnx", copy, length, NULL, &m, &message))
+            model_free(&m);
+        else
+            assert_non_null(message);
+        free(message);
+        free(copy);
+    }
+    free(bytes);
+    free_net(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_weights_stay_in_the_file), cmocka_unit_test(weights_beside_the_model),
+        cmocka_unit_test(sizes_in_tensors_are_checked),   cmocka_unit_test(memory_for_constants_is_limited),
+        cmocka_unit_test(versions_are_checked),           cmocka_unit_test(deep_nesting_does_not_overflow),
+        cmocka_unit_test(damaged_files_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX files that ask for what no size can hold, whose numbers are none, or whose types do not fit: all are refused with a
+ * message, or computed.  The sanitizers see what else they do.  Files that are long are in test_linear.c; hostile/hostile.c
+ * runs whole files of both kinds.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/onnx/net.h"
+
+enum { U8 = 2, I32 = 6 };
+enum { HUGE = INT32_MAX };
+
+static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+    a->n_ints = count;
+    a->ints = keep(t, count * sizeof *values);
+    memcpy(a->ints, values, count * sizeof *values);
+}
+
+static void number(struct net *t, const char *name, float value)
+{
+    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
+}
+
+#define INTS(t, n, name, ...)                                                                                                  \
+    attribute_ints(t, n, name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
+/* ---- windows ---- */
+
+/** A MaxPool of a picture of 2 x 2 that tells indices. */
+static Onnx__NodeProto *pool(struct net *t)
+{
+    start(t, 17);
+    input(t, "x", F32, "1 1 2 2");
+    output(t, "i");
+    return node(t, "MaxPool", "x", "y i");
+}
+
+static void windows_whose_elements_wrap_around_are_refused(void **unused)
+{
+    Onnx__NodeProto *n;
+    struct net t;
+
+    (void)unused;
+    n = pool(&t); /* 2^16 results and window elements on each side: 2^64 elements */
+    INTS(&t, n, "kernel_shape", 65536, 65536);
+    INTS(&t, n, "pads", 65535, 65535, 65534, 65534);
+    refused(&t, NULL, "does not fit 64 bits");
+    free_net(&t);
+
+    n = pool(&t); /* too many, although their number is none too large */
+    INTS(&t, n, "kernel_shape", 4096, 4096);
+    INTS(&t, n, "pads", 4095, 4095, 4095, 4095);
+    refused(&t, NULL, "indices of");
+    free_net(&t);
+}
+
+static void results_of_2_to_the_32_are_refused(void **unused)
+{
+    Onnx__NodeProto *n;
+    struct net t;
+
+    (void)unused;
+    n = pool(&t);
+    INTS(&t, n, "kernel_shape", 1, 1);
+    INTS(&t, n, "pads", HUGE, 0, HUGE, 0);
+    refused(&t, NULL, "pads of 2147483647 and 2147483647: 4294967296 results");
+    free_net(&t);
+
+    n = pool(&t);
+    INTS(&t, n, "kernel_shape", 2, 2);
+    INTS(&t, n, "dilations", HUGE, HUGE);
+    INTS(&t, n, "pads", HUGE, HUGE, HUGE, HUGE);
+    refused(&t, NULL, "kernel_shape 2 with dilations 2147483647 makes a window of more than");
+    free_net(&t);
+
+    n = pool(&t);
+    INTS(&t, n, "kernel_shape", INT64_MAX, INT64_MAX);
+    refused(&t, NULL, "kernel_shape is 9223372036854775807");
+    free_net(&t);
+}
+
+static void transposed_convolutions_beyond_any_size_are_refused(void **unused)
+{
+    static const int64_t numbers[] = {HUGE, INT64_MAX, INT64_C(1) << 62, 65536};
+    struct net t;
+
+    (void)unused;
+    for (size_t i = 0; i < 256; i++) {
+        const int64_t a = numbers[i % 4], b = numbers[i / 4 % 4], c = numbers[i / 16 % 4], d = numbers[i / 64];
+        const float w = 1;
+        Onnx__NodeProto *n;
+
+        start(&t, 17);
+        input(&t, "x", F32, "1 1 2 2");
+        initializer(&t, tensor(&t, "w", F32, 4, (int64_t[]){1, 1, 1, 1}, &w, sizeof w));
+        n = node(&t, "ConvTranspose", "x w", "y");
+        INTS(&t, n, "strides", a, a);
+        INTS(&t, n, "dilations", b, b);
+        INTS(&t, n, "output_padding", c, c);
+        if (i % 2)
+            INTS(&t, n, "output_shape", d, d);
+        else
+            INTS(&t, n, "pads", d, d, d, d);
+        output(&t, "y");
+        refused(&t, NULL, "ConvTranspose");
+        free_net(&t);
+    }
+}
+
+/* ---- numbers that are none ---- */
+
+static void resize_without_places_is_refused(void **unused)
+{
+    static const float ends[] = {NAN, INFINITY, -INFINITY, 3e38f};
+    const float scales[] = {2, 2};
+    struct net t;
+
+    (void)unused;
+    for (size_t i = 0; i < 16; i++) {
+        const float roi[] = {ends[i % 4], 0, ends[i / 4], 1};
+        Onnx__NodeProto *n;
+
+        start(&t, 17);
+        input(&t, "x", F32, "2 2");
+        initializer(&t, tensor(&t, "roi", F32, 1, (int64_t[]){4}, roi, sizeof roi));
+        initializer(&t, tensor(&t, "scales", F32, 1, (int64_t[]){2}, scales, sizeof scales));
+        n = node(&t, "Resize", "x roi scales", "y");
+        attribute_text(&t, n, "coordinate_transformation_mode", "tf_crop_and_resize");
+        attribute_text(&t, n, "mode", i % 2 ? "linear" : "cubic");
+        output(&t, "y");
+        if (isfinite(roi[0]) && isfinite(roi[2])) /* everything lies outside: extrapolated */
+            reads(&t, NULL);
+        else
+            refused(&t, NULL, "roi has a region from");
+        free_net(&t);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const float bad[] = {ends[i], 1};
+
+        start(&t, 17);
+        input(&t, "x", F32, "2 2");
+        initializer(&t, tensor(&t, "scales", F32, 1, (int64_t[]){2}, bad, sizeof bad));
+        node(&t, "Resize", "x - scales", "y");
+        output(&t, "y");
+        refused(&t, NULL, "a scale of");
+        free_net(&t);
+    }
+}
+
+/** Axes, trip counts and diagonals of floating-point type that are no whole numbers. */
+static void indices_that_are_no_numbers_are_refused(void **unused)
+{
+    static const float numbers[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
+    struct net t;
+
+    (void)unused;
+    for (size_t i = 0; i < 5; i++) {
+        start(&t, 17);
+        input(&t, "x", F32, "2 2");
+        number(&t, "k", numbers[i]);
+        node(&t, "CumSum", "x k", "y");
+        output(&t, "y");
+        refused(&t, NULL, "the axis is");
+        free_net(&t);
+
+        start(&t, 20);
+        input(&t, "x", F32, "1 2 1");
+        number(&t, "k", numbers[i]);
+        node(&t, "DFT", "x - k", "y");
+        output(&t, "y");
+        refused(&t, NULL, "the axis is");
+        free_net(&t);
+
+        start(&t, 5);
+        input(&t, "x", F32, "2 2");
+        number(&t, "tiles", 2);
+        number(&t, "k", numbers[i]);
+        node(&t, "Tile", "x tiles k", "y");
+        output(&t, "y");
+        refused(&t, NULL, "the axis is");
+        free_net(&t);
+
+        start(&t, 17);
+        input(&t, "x", F32, "2 2");
+        number(&t, "k", numbers[i]);
+        node(&t, "Trilu", "x k", "y");
+        output(&t, "y");
+        if (isnan(numbers[i]))
+            refused(&t, NULL, "k is nan");
+        else
+            reads(&t, NULL);
+        free_net(&t);
+    }
+    start(&t, 17);
+    input(&t, "x", F32, "2");
+    number(&t, "trips", NAN);
+    attribute_graph(&t, node(&t, "Loop", "trips - x", "y"), "body");
+    output(&t, "y");
+    refused(&t, NULL, "Loop");
+    free_net(&t);
+}
+
+/* ---- types that an operator does not have ---- */
+
+static void integer_matmuls_of_other_types_are_refused(void **unused)
+{
+    const float infinite = INFINITY, w[] = {1, 2, 3, 4};
+    const int32_t wide[] = {INT32_MIN, INT32_MAX, 0, 1};
+    const uint8_t bytes[] = {1, 2, 3, 4};
+    struct net t;
+
+    (void)unused;
+    start(&t, 17);
+    input(&t, "x", U8, "2 2");
+    initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    node(&t, "MatMulInteger", "x w", "y");
+    output(&t, "y");
+    refused(&t, NULL, "input 1 is of type float32, it must be int8 or uint8");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "x", I32, "2 2");
+    initializer(&t, tensor(&t, "w", I32, 2, (int64_t[]){2, 2}, wide, sizeof wide));
+    node(&t, "MatMulInteger", "x w", "y");
+    output(&t, "y");
+    refused(&t, NULL, "input 0 is of type int32");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "x", U8, "1 1 2 2");
+    initializer(&t, tensor(&t, "w", U8, 4, (int64_t[]){1, 1, 2, 2}, bytes, sizeof bytes));
+    initializer(&t, tensor(&t, "zero", F32, 0, NULL, &infinite, sizeof infinite));
+    node(&t, "ConvInteger", "x w zero", "y");
+    output(&t, "y");
+    refused(&t, NULL, "the zero point, input 2, is of type float32, input 0 of type uint8");
+    free_net(&t);
+}
+
+/** The state of an LSTM that is composed step by step, with too few dimensions. */
+static void recurrent_states_of_too_few_dimensions_are_refused(void **unused)
+{
+    const float zeros[16] = {0};
+    const char *const states[] = {"1", "1 1", ""};
+    struct net t;
+
+    (void)unused;
+    for (size_t i = 0; i < 3; i++) {
+        Onnx__NodeProto *n;
+
+        start(&t, 17);
+        input(&t, "x", F32, "1 1 1");
+        initializer(&t, tensor(&t, "w", F32, 3, (int64_t[]){1, 4, 1}, zeros, 16));
+        initializer(&t, tensor(&t, "state", F32, strlen(states[i]) / 2 + (states[i][0] != 0), (int64_t[]){1, 1}, zeros, 4));
+        n = node(&t, "LSTM", "x w w - - state", "y");
+        attribute_float(&t, n, "clip", 1);
+        output(&t, "y");
+        if (i == 1) /* the directions may be left out where there is one */
+            read_net(&t, NULL);
+        else
+            refused(&t, NULL, "LSTM");
+        free_net(&t);
+    }
+}
+
+/** Operands that come batch first are exchanged before their ranks are looked at. */
+static void recurrent_operands_of_too_many_dimensions_are_refused(void **unused)
+{
+    const char *const operators[] = {"RNN", "GRU", "LSTM"};
+    struct net t;
+
+    (void)unused;
+    for (size_t i = 0; i < 3; i++) {
+        start(&t, 14);
+        input(&t, "x", F32, "1 1 1 1 1 1 1 1");
+        input(&t, "w", F32, "1 1 1");
+        attribute_int(&t, node(&t, operators[i], "x w w", "y"), "layout", 1);
+        output(&t, "y");
+        refused(&t, NULL, "X, W and R of ranks 8, 3, 3");
+        free_net(&t);
+    }
+}
+
+/* ---- shapes ---- */
+
+/** Tensors without elements can have sizes, too, and products of some of them that fit nowhere. */
+static void empty_tensors_of_huge_shapes_are_refused(void **unused)
+{
+    const int64_t huge[] = {HUGE, HUGE, HUGE, 0}, minimum = INT64_MIN;
+    struct net t;
+
+    (void)unused;
+    start(&t, 17);
+    input(&t, "x", F32, "1");
+    initializer(&t, tensor(&t, "z", F32, 4, huge, "", 0));
+    attribute_int(&t, node(&t, "Flatten", "z", "f"), "axis", 3);
+    node(&t, "Cos", "x", "y");
+    output(&t, "y");
+    refused(&t, NULL, "initializer \"z\": its shape");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "x", F32, "1");
+    integers(&t, "shape", 4, huge);
+    node(&t, "ConstantOfShape", "shape", "z");
+    attribute_int(&t, node(&t, "Flatten", "z", "f"), "axis", 3);
+    node(&t, "Cos", "x", "y");
+    output(&t, "y");
+    refused(&t, NULL, "2^31 elements and more");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "x", F32, "1 1");
+    integers(&t, "one", 1, (int64_t[]){0});
+    integers(&t, "shape", 3, (int64_t[]){0, HUGE, HUGE});
+    node(&t, "Expand", "x shape", "e");
+    attribute_int(&t, node(&t, "Squeeze", "e one", "y"), "axis", 1);
+    output(&t, "y");
+    refused(&t, NULL, "2^31 elements and more");
+    free_net(&t);
+
+    start(&t, 18);
+    input(&t, "x", F32, "2 2");
+    integers(&t, "shape", 2, (int64_t[]){minimum, 2});
+    node(&t, "CenterCropPad", "x shape", "y");
+    output(&t, "y");
+    refused(&t, NULL, "is -9223372036854775808");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "x", F32, "0 2");
+    t.graph.n_input = 0;
+    initializer(&t, tensor(&t, "x", F32, 2, (int64_t[]){0, HUGE}, "", 0));
+    integers(&t, "repeats", 2, (int64_t[]){1, HUGE});
+    node(&t, "Tile", "x repeats", "y");
+    output(&t, "y");
+    refused(&t, NULL, "a dimension of the result is 4611686014132420609");
+    free_net(&t);
+
+    start(&t, 17);
+    input(&t, "x", F32, "2 2");
+    integers(&t, "lengths", 2, (int64_t[]){1, 1});
+    attribute_int(&t, node(&t, "ReverseSequence", "x lengths", "y"), "time_axis", INT64_MAX);
+    output(&t, "y");
+    refused(&t, NULL, "time_axis is 9223372036854775807 and batch_axis 1");
+    free_net(&t);
+}
+
+/** A rank that no operand has, where it is written, and where it comes to be. */
+static void ranks_beyond_eight_are_refused(void **unused)
+{
+    const float one = 1;
+    const int64_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    Onnx__AttributeProto *a;
+    struct net t;
+
+    (void)unused;
+    start(&t, 17);
+    input(&t, "x", F32, "1");
+    integers(&t, "shape", 1, ones);
+    a = attribute(&t, node(&t, "ConstantOfShape", "shape", "c"), "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR);
+    a->t = tensor(&t, "", F32, 9, ones, &one, sizeof one);
+    node(&t, "Add", "x c", "y");
+    output(&t, "y");
+    refused(&t, NULL, "more than 8 dimensions");
+    free_net(&t);
+
+    for (int view = 0; view < 2; view++) {
+        start(&t, 17);
+        input(&t, "x", F32, "1 1 1 1 1 1 1 1");
+        integers(&t, "shape", 9, ones);
+        node(&t, view ? "Reshape" : "Expand", "x shape", "y");
+        output(&t, "y");
+        refused(&t, NULL, "the result would have 9 dimensions, an operand has at most 8");
+        free_net(&t);
+    }
+}
+
+/* A node that is refused for one thing is read to its end, and the rest of it may be wrong, too. */
+static void an_operand_of_another_rank_is_not_transposed(void **unused)
+{
+    Onnx__NodeProto *n;
+    struct net t;
+
+    (void)unused;
+    start(&t, 17);
+    input(&t, "a", I32, "1 1 2 3 1 2");
+    input(&t, "b", I32, "2 2");
+    output(&t, "y");
+    n = node(&t, "Gemm", "a b", "y");
+    attribute_text(&t, n, "beta", "one");
+    attribute_int(&t, n, "transA", 1);
+    attribute_int(&t, n, "transB", 1);
+    refused(&t, NULL, "beta");
+    free_net(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_whose_elements_wrap_around_are_refused),
+        cmocka_unit_test(results_of_2_to_the_32_are_refused),
+        cmocka_unit_test(transposed_convolutions_beyond_any_size_are_refused),
+        cmocka_unit_test(resize_without_places_is_refused),
+        cmocka_unit_test(indices_that_are_no_numbers_are_refused),
+        cmocka_unit_test(integer_matmuls_of_other_types_are_refused),
+        cmocka_unit_test(recurrent_states_of_too_few_dimensions_are_refused),
+        cmocka_unit_test(recurrent_operands_of_too_many_dimensions_are_refused),
+        cmocka_unit_test(empty_tensors_of_huge_shapes_are_refused),
+        cmocka_unit_test(ranks_beyond_eight_are_refused),
+        cmocka_unit_test(an_operand_of_another_rank_is_not_transposed),
+    };
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Memory runs out while a model is read: an error, no crash, no leak, and the next attempt works. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/onnx/net.h"
+#include "support/failing_allocator.h"
+
+static void every_allocation_can_fail(void **state)
+{
+#ifdef CAN_FAIL_ALLOCATIONS
+    static const float w[4] = {1, 2, 3, 4};
+    Onnx__GraphProto *body;
+    bool done = false;
+    uint8_t *bytes;
+    size_t size, failures = 0;
+    struct net t;
+
+    (void)state;
+    start(&t, 17);
+    input(&t, "x", F32, "n 2");
+    initializer(&t, tensor(&t, "w", F32, 2, (int64_t[]){2, 2}, w, sizeof w));
+    integers(&t, "shape", 2, (int64_t[]){4, -1});
+    integer(&t, "trips", 2);
+    node(&t, "Reshape", "a shape", "b"); /* behind its producer: to be sorted */
+    node(&t, "Add", "x w", "a");
+    node(&t, "Loop", "trips - b", "y");
+    body = attribute_graph(&t, t.graph.node[2], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s", F32, "4 1");
+    attribute_float(&t, node_in(&t, body, "Elu", "s", "s2"), "alpha", 2);
+    body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s2", F32, NULL);
+    node(&t, "NonZero", "x", "refused");
+    output(&t, "y");
+    size = onnx__model_proto__get_packed_size(&t.model);
+    bytes = keep(&t, size);
+    for (int refuse = 1; refuse >= 0; refuse--) {
+        t.graph.n_node = refuse ? 4 : 3;
+        size = onnx__model_proto__pack(&t.model, bytes);
+        done = false;
+        for (long n = 0; !done; n++) {
+            const struct model_dim dim = {"n", 2};
+            const struct model_options options = {.dim_count = 1, .dims = &dim};
+            char *message = NULL;
+            struct model m;
+            bool ok;
+
+            allocations_fail_after(n);
+            ok = model_read_onnx(context, "model.onnx", bytes, size, &options, &m, &message);
+            done = allocations_stop_failing();
+            failures += !done;
+            if (ok)
+                model_free(&m);
+            if (done) {
+                assert_int_equal(ok, !refuse);
+                assert_int_equal(message != NULL, refuse);
+            } else if (!refuse && (ok || (message && !strstr(message, "out of memory")))) {
+                fail_msg("allocation %ld: %s", n, ok ? "the model is read all the same" : message);
+            }
+            free(message);
+        }
+    }
+    assert_true(failures > 30);
+    free_net(&t);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_can_fail)};
+
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

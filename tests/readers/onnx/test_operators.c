@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * ONNX operators and forms of them that the ONNX node tests do not have, on models made here, against plain loops: Einsum,
+ * GridSample, indices of MaxPool, matmuls of integers beyond what float32 holds, recurrent operators composed step by
+ * step.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "readers/onnx/net.h"
+#include "support/close.h"
+
+enum { U8 = 2, I8 = 3, I32 = 6, MOST = 8192 };
+
+static WNNContext context;
+static uint32_t state = 1;
+
+static uint32_t next(uint32_t below)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % below;
+}
+
+static void fill(float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)next(2001) / 1000 - 1;
+}
+
+static void attribute_ints(struct net *t, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *values)
+{
+    Onnx__AttributeProto *a = attribute(t, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+    a->n_ints = count;
+    a->ints = keep(t, count * sizeof *values);
+    memcpy(a->ints, values, count * sizeof *values);
+}
+
+/* ---- Einsum ---- */
+
+/* Every letter over its size: the sum of products, written at the output's place. */
+static void reference_einsum(const char *equation, const int *sizes, float *const *operands, float *y, size_t *y_count)
+{
+    const char *arrow = strstr(equation, "->");
+    size_t total = 1, count = 1;
+    int value[128], used[128] = {0};
+
+    for (const char *c = equation; c < arrow; c++)
+        if (*c != ',' && !used[(int)*c]++)
+            total *= (size_t)sizes[(int)*c];
+    for (const char *c = arrow + 2; *c; c++)
+        count *= (size_t)sizes[(int)*c];
+    memset(y, 0, count * sizeof *y);
+    *y_count = count;
+    for (size_t i = 0; i < total; i++) {
+        size_t rest = i, place = 0, operand = 0;
+        double product = 1;
+        for (int c = 0; c < 128; c++)
+            if (used[c]) {
+                value[c] = (int)(rest % (size_t)sizes[c]);
+                rest /= (size_t)sizes[c];
+            }
+        for (const char *c = equation; c <= arrow; c++)
+            if (c == arrow || *c == ',') {
+                product *= (double)operands[operand++][place];
+                place = 0;
+            } else
+                place = place * (size_t)sizes[(int)*c] + (size_t)value[(int)*c];
+        for (const char *c = arrow + 2; *c; c++)
+            place = place * (size_t)sizes[(int)*c] + (size_t)value[(int)*c];
+        y[place] += (float)product;
+    }
+}
+
+static void einsum_equals_loops_for_any_equation(void **unused)
+{
+    /* As given to the model; as loops understand it. */
+    static const char *const equations[][2] = {
+        {"ij,jk->ik", "ij,jk->ik"},
+        {"bij,bjk->bik", "bij,bjk->bik"},
+        {"ij->ji", "ij->ji"},
+        {"ii->i", "ii->i"},
+        {"ii", "ii->"},
+        {"iij->j", "iij->j"},
+        {"iji->ij", "iji->ij"},
+        {"ij->", "ij->"},
+        {"ij,ij->", "ij,ij->"},
+        {"i,j->ij", "i,j->ij"},
+        {"ij,kl->jl", "ij,kl->jl"},
+        {"bhqd, bhkd -> bhqk", "bhqd,bhkd->bhqk"},
+        {"abc,cd,de->abe", "abc,cd,de->abe"},
+        {"ba,cb", "ba,cb->ac"},
+        {"...ij,...jk->...ik", "xyij,xyjk->xyik"},
+        {"a...,...b->ab...", "axy,xyb->abxy"},
+        {"ab,ac,ad->bcd", "ab,ac,ad->bcd"},
+        {"abcd,abed->abce", "abcd,abed->abce"},
+    };
+    (void)unused;
+
+    for (size_t e = 0; e < sizeof equations / sizeof *equations; e++) {
+        static float x[3][MOST], y[MOST], want[MOST];
+        float *operands[3] = {x[0], x[1], x[2]};
+        void *inputs[3] = {x[0], x[1], x[2]}, *outputs[1] = {y};
+        int sizes[128];
+        size_t count = 0, bytes, operand = 0;
+        char dims[64] = "", names[16] = "";
+        struct net *t = malloc(sizeof *t);
+
+        assert_non_null(t);
+        start(t, 13);
+        for (int c = 'a'; c <= 'z'; c++)
+            sizes[c] = 2 + c % 4;
+        for (const char *c = equations[e][1];; c++) {
+            if (*c == ',' || *c == '-') {
+                char name[8];
+                snprintf(name, sizeof name, "x%zu", operand++);
+                input(t, name, F32, dims);
+                strcat(strcat(names, " "), name);
+                dims[0] = '\0';
+            } else
+                snprintf(dims + strlen(dims), 8, " %d", sizes[(int)*c]);
+            if (*c == '-')
+                break;
+        }
+        for (size_t i = 0; i < 3; i++)
+            fill(x[i], MOST);
+        attribute_text(t, node(t, "Einsum", names, "y"), "equation", equations[e][0]);
+        output(t, "y");
+        reference_einsum(equations[e][1], sizes, operands, want, &count);
+        bytes = count * sizeof *y;
+        run(t, inputs, outputs, &bytes);
+        for (size_t i = 0; i < count; i++)
+            if (!(fabsf(y[i] - want[i]) < 1e-4f))
+                fail_msg("%s: element %zu is %g instead of %g", equations[e][0], i, (double)y[i], (double)want[i]);
+        free_net(t);
+        free(t);
+    }
+}
+
+/* ---- matmuls of integers ---- */
+
+/* Says what MatMulInteger multiplies: one row or column has no dimension of its own. */
+struct integer_matmul {
+    size_t rows, terms, columns;
+    int32_t zero_a, zero_b; /* of unsigned a, signed b */
+    bool is_signed;         /* a is, too */
+    bool largest;           /* all products are the largest that there can be but for one, which makes the sum odd */
+};
+
+/* Of so many terms: float32 sums are cut into pieces of them, or with many an operand is split by bits. */
+static void check_integer_matmul(const struct integer_matmul *c)
+{
+    enum { M = 3, MOST = 9000, N = 2 };
+    static uint8_t a[M * MOST];
+    static int8_t b[MOST * N];
+    const size_t terms = c->terms;
+    const int top = c->is_signed ? 127 : 255;
+    char a_text[48] = "", b_text[48];
+    int32_t y[M * N];
+    const uint8_t za = (uint8_t)c->zero_a;
+    const int8_t zb = (int8_t)c->zero_b;
+    void *inputs[2] = {a, b}, *outputs[1] = {y};
+    size_t bytes = c->rows * c->columns * sizeof *y;
+    struct net *t = malloc(sizeof *t);
+
+    assert_non_null(t);
+    assert_true(c->rows <= M && c->columns <= N && terms <= MOST);
+    start(t, 13);
+    for (size_t i = 0; i < c->rows * terms; i++)
+        a[i] = (uint8_t)(top - (int)(c->largest ? i % terms == 0 : next(3)));
+    for (size_t i = 0; i < terms * c->columns; i++)
+        b[i] = (int8_t)(-128 + (int)(c->largest ? i < c->columns : next(2)));
+    if (c->rows > 1)
+        snprintf(a_text, sizeof a_text, "%zu ", c->rows);
+    snprintf(a_text + strlen(a_text), 24, "%zu", terms);
+    snprintf(b_text, sizeof b_text, c->columns > 1 ? "%zu %zu" : "%zu", terms, c->columns);
+    input(t, "a", c->is_signed ? I8 : U8, a_text);
+    input(t, "b", I8, b_text);
+    initializer(t, tensor(t, "za", c->is_signed ? I8 : U8, 0, NULL, &za, 1));
+    initializer(t, tensor(t, "zb", I8, 0, NULL, &zb, 1));
+    node(t, "MatMulInteger", "a b za zb", "y");
+    output(t, "y");
+    run(t, inputs, outputs, &bytes);
+    for (size_t m = 0; m < c->rows; m++)
+        for (size_t n = 0; n < c->columns; n++) {
+            int32_t want = 0;
+            for (size_t k = 0; k < terms; k++)
+                want += ((c->is_signed ? (int8_t)a[m * terms + k] : a[m * terms + k]) - c->zero_a) *
+                        (b[k * c->columns + n] - c->zero_b);
+            assert_true(abs(want) > 1 << 24);
+            assert_int_equal(y[m * c->columns + n], want);
+        }
+    free_net(t);
+    free(t);
+}
+
+static void integer_matmuls_are_exact_beyond_float32(void **unused)
+{
+    static const struct integer_matmul cases[] = {
+        {3, 1500, 2, 3, 0, false, false},   {3, 1057, 2, 7, 0, false, true},  /* two pieces of 529 would be too long */
+        {3, 9000, 2, 3, 0, false, false},   {1, 1500, 2, 3, 0, false, false}, /* vectors */
+        {3, 1500, 1, 3, 0, false, false},   {1, 1501, 1, 3, 0, false, true},
+        {2, 300, 2, -128, 127, true, true}, /* zero points make bytes up to 255 */
+        {2, 601, 2, 0, 127, true, true},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_integer_matmul(&cases[i]);
+}
+
+static void integer_convolutions_are_exact_beyond_float32(void **unused)
+{
+    enum { C = 200, K = 9 };
+    static uint8_t x[C * 16], w[C * K];
+    int32_t y[4];
+    void *inputs[2] = {x, w}, *outputs[1] = {y};
+    size_t bytes = sizeof y;
+    struct net *t = malloc(sizeof *t);
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < C * 16; i++)
+        x[i] = (uint8_t)(255 - next(3));
+    for (size_t i = 0; i < C * K; i++)
+        w[i] = (uint8_t)(255 - next(3));
+    input(t, "x", U8, "1 200 4 4");
+    input(t, "w", U8, "1 200 3 3");
+    node(t, "ConvInteger", "x w", "y");
+    output(t, "y");
+    run(t, inputs, outputs, &bytes);
+    for (size_t i = 0; i < 4; i++) {
+        int32_t want = 0;
+        for (size_t c = 0; c < C; c++)
+            for (size_t k = 0; k < K; k++)
+                want += x[c * 16 + (i / 2 + k / 3) * 4 + i % 2 + k % 3] * w[c * K + k];
+        assert_int_equal(y[i], want);
+    }
+    free_net(t);
+    free(t);
+}
+
+/*
+ * What tools that quantise dynamically write: the range of the activations while the model runs, sums of integers, a cast, and
+ * the scales.  The sums pass 2^24.  Where they are an output, too, the weights are read by more than the contraction of bytes.
+ */
+static void check_dynamically_quantized_matmul(bool with_sums)
+{
+    enum { M = 3, K = 1500, N = 16 };
+    static float x[M * K], y[M * N];
+    static uint8_t q[M * K];
+    static int8_t w[K * N];
+    int32_t sums[M * N];
+    float scale, weight_scale = 0.25f, bias[N];
+    uint8_t zero;
+    void *inputs[1] = {x}, *outputs[5] = {y, q, &scale, &zero, sums};
+    size_t bytes[5] = {sizeof y, sizeof q, sizeof scale, sizeof zero, sizeof sums};
+    struct net *t = malloc(sizeof *t);
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < M * K; i++)
+        x[i] = 3 + (float)next(200) / 64;
+    x[7] = -0.75f;
+    for (size_t i = 0; i < K * N; i++)
+        w[i] = (int8_t)(127 - (int)next(3));
+    for (size_t i = 0; i < N; i++)
+        bias[i] = (float)i - 4;
+    input(t, "x", F32, "3 1500");
+    initializer(t, tensor(t, "w", I8, 2, (int64_t[]){K, N}, w, sizeof w));
+    initializer(t, tensor(t, "ws", F32, 0, NULL, &weight_scale, sizeof weight_scale));
+    initializer(t, tensor(t, "b", F32, 1, (int64_t[]){N}, bias, sizeof bias));
+    node(t, "DynamicQuantizeLinear", "x", "q s z");
+    node(t, "MatMulInteger", "q w z", "i");
+    attribute_int(t, node(t, "Cast", "i", "f"), "to", F32);
+    node(t, "Mul", "s ws", "m");
+    node(t, "Mul", "f m", "p");
+    node(t, "Add", "p b", "y");
+    output(t, "y");
+    output(t, "q");
+    output(t, "s");
+    output(t, "z");
+    if (with_sums)
+        output(t, "i");
+    run(t, inputs, outputs, bytes);
+    assert_true(zero > 0);
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            int32_t want = 0;
+            for (size_t k = 0; k < K; k++)
+                want += (q[m * K + k] - zero) * w[k * N + n];
+            assert_true(want > 1 << 24);
+            if (with_sums)
+                assert_int_equal(sums[m * N + n], want);
+            const double exact = (double)want * scale * weight_scale + bias[n];
+            /* All terms have one sign, so that float32 sums may be off by a rounding each; where they are integers, by four. */
+            assert_true(fabs(y[m * N + n] - exact) <= (K + 3) * 0x1p-24 * exact);
+        }
+    free_net(t);
+    free(t);
+}
+
+static void dynamically_quantized_matmuls_are_exact(void **unused)
+{
+    (void)unused;
+    check_dynamically_quantized_matmul(false);
+    check_dynamically_quantized_matmul(true);
+}
+
+/* ---- recurrent operators ---- */
+
+/* With a clip that never clips the operator is composed step by step, without it is one of WebNN's: the same numbers. */
+static void recurrent_steps_equal_the_operator(void **unused)
+{
+    enum { STEPS = 4, BATCH = 2, IN = 3, H = 5 };
+    static const struct {
+        const char *operator;
+        uint32_t gates;
+        int64_t before_reset;
+    } kinds[] = {{"LSTM", 4, 0}, {"GRU", 3, 0}, {"GRU", 3, 1}};
+    static const char *const directions[] = {"forward", "reverse", "bidirectional"};
+    (void)unused;
+
+    for (size_t k = 0; k < 3; k++)
+        for (size_t d = 0; d < 3; d++) {
+            float x[STEPS * BATCH * IN], w[2 * 4 * H * IN], r[2 * 4 * H * H], b[2 * 8 * H], h[2 * BATCH * H],
+                y[2][STEPS * 2 * BATCH * H], last[2][2 * BATCH * H];
+            int64_t n = d == 2 ? 2 : 1, g = kinds[k].gates * H;
+
+            fill(x, sizeof x / sizeof *x);
+            fill(w, sizeof w / sizeof *w);
+            fill(r, sizeof r / sizeof *r);
+            fill(b, sizeof b / sizeof *b);
+            fill(h, sizeof h / sizeof *h);
+            for (size_t variant = 0; variant < 2; variant++) {
+                struct net *t = malloc(sizeof *t);
+                void *inputs[1] = {x}, *outputs[2] = {y[variant], last[variant]};
+                size_t bytes[2] = {(size_t)(STEPS * n * BATCH * H) * sizeof(float), (size_t)(n * BATCH * H) * sizeof(float)};
+                Onnx__NodeProto *node_;
+
+                assert_non_null(t);
+                start(t, 14);
+                input(t, "x", F32, "4 2 3");
+                initializer(t, tensor(t, "w", F32, 3, (int64_t[]){n, g, IN}, w, (size_t)(n * g * IN) * 4));
+                initializer(t, tensor(t, "r", F32, 3, (int64_t[]){n, g, H}, r, (size_t)(n * g * H) * 4));
+                initializer(t, tensor(t, "b", F32, 2, (int64_t[]){n, 2 * g}, b, (size_t)(n * 2 * g) * 4));
+                initializer(t, tensor(t, "h", F32, 3, (int64_t[]){n, BATCH, H}, h, (size_t)(n * BATCH * H) * 4));
+                node_ = node(t, kinds[k].operator, "x w r b - h", "y last");
+                attribute_int(t, node_, "hidden_size", H);
+                attribute_text(t, node_, "direction", directions[d]);
+                if (kinds[k].before_reset)
+                    attribute_int(t, node_, "linear_before_reset", 1);
+                if (variant)
+                    attribute_float(t, node_, "clip", 1000);
+                output(t, "y");
+                output(t, "last");
+                run(t, inputs, outputs, bytes);
+                free_net(t);
+                free(t);
+            }
+            for (int64_t i = 0; i < STEPS * n * BATCH * H; i++)
+                assert_close(y[0][i], y[1][i], 1e-5);
+            for (int64_t i = 0; i < n * BATCH * H; i++)
+                assert_close(last[0][i], last[1][i], 1e-5);
+        }
+}
+
+/* ---- indices of MaxPool ---- */
+
+static void max_pool_tells_indices(void **unused)
+{
+    enum { C = 2, H = 5, W = 6 };
+    (void)unused;
+
+    for (int64_t column_major = 0; column_major < 2; column_major++) {
+        float x[C * H * W], y[C * 3 * 3];
+        int64_t indices[C * 3 * 3];
+        void *inputs[1] = {x}, *outputs[2] = {y, indices};
+        size_t bytes[2] = {sizeof y, sizeof indices};
+        struct net *t = malloc(sizeof *t);
+        Onnx__NodeProto *n;
+
+        assert_non_null(t);
+        start(t, 12);
+        for (size_t i = 0; i < C * H * W; i++)
+            x[i] = -1.0f - (float)next(4); /* below 0, with ties */
+        input(t, "x", F32, "1 2 5 6");
+        n = node(t, "MaxPool", "x", "y i");
+        attribute_ints(t, n, "kernel_shape", 2, (int64_t[]){3, 3});
+        attribute_ints(t, n, "strides", 2, (int64_t[]){2, 2});
+        attribute_ints(t, n, "pads", 4, (int64_t[]){1, 1, 1, 0});
+        attribute_int(t, n, "storage_order", column_major);
+        output(t, "y");
+        output(t, "i");
+        run(t, inputs, outputs, bytes);
+        for (int c = 0; c < C; c++)
+            for (int o = 0; o < 9; o++) {
+                float best = -INFINITY;
+                int64_t at = -1;
+                for (int p = 0; p < 9; p++) {
+                    int row = o / 3 * 2 - 1 + p / 3, column = o % 3 * 2 - 1 + p % 3;
+                    if (row < 0 || column < 0 || row >= H || column >= W || x[(c * H + row) * W + column] <= best)
+                        continue;
+                    best = x[(c * H + row) * W + column];
+                    at = c * H * W + (column_major ? column * H + row : row * W + column);
+                }
+                assert_true(y[c * 9 + o] == best);
+                assert_int_equal(indices[c * 9 + o], at);
+            }
+        free_net(t);
+        free(t);
+    }
+}
+
+/* ---- GridSample ---- */
+
+static double reflect_into(double x, double low, double high)
+{
+    while (high > low && (x < low || x > high))
+        x = x < low ? 2 * low - x : 2 * high - x;
+    return high > low ? x : low;
+}
+
+static double pixel(const float *x, int h, int w, double row, double column, int padding)
+{
+    if (row >= 0 && column >= 0 && row < h && column < w)
+        return (double)x[(int)row * w + (int)column];
+    if (!padding)
+        return 0;
+    row = fmin(fmax(row, 0), h - 1);
+    column = fmin(fmax(column, 0), w - 1);
+    return (double)x[(int)row * w + (int)column];
+}
+
+static void grid_sample_equals_loops(void **unused)
+{
+    static const char *const modes[] = {"linear", "nearest"}, *const paddings[] = {"zeros", "border", "reflection"};
+    enum { H = 3, W = 4, O = 20 };
+    (void)unused;
+
+    for (int form = 0; form < 12; form++) {
+        float x[H * W], grid[O * 2], y[O];
+        void *inputs[2] = {x, grid}, *outputs[1] = {y};
+        size_t bytes = sizeof y;
+        bool nearest = form & 1, align = form & 2;
+        int padding = form / 4;
+        struct net *t = malloc(sizeof *t);
+        Onnx__NodeProto *n;
+
+        assert_non_null(t);
+        start(t, 20);
+        fill(x, H * W);
+        for (size_t i = 0; i < O * 2; i++)
+            grid[i] = (float)next(5001) / 1000 - 2.5f;
+        input(t, "x", F32, "1 1 3 4");
+        input(t, "grid", F32, "1 4 5 2");
+        n = node(t, "GridSample", "x grid", "y");
+        attribute_text(t, n, "mode", modes[nearest]);
+        attribute_text(t, n, "padding_mode", paddings[padding]);
+        attribute_int(t, n, "align_corners", align);
+        output(t, "y");
+        run(t, inputs, outputs, &bytes);
+        for (int i = 0; i < O; i++) {
+            double at[2], want = 0;
+            for (int k = 0; k < 2; k++) {
+                double size = k ? H : W, g = (double)grid[2 * i + k];
+                at[k] = align ? (g + 1) / 2 * (size - 1) : ((g + 1) * size - 1) / 2;
+                if (nearest)
+                    at[k] = rint(at[k]);
+                if (padding == 2)
+                    at[k] = align ? reflect_into(at[k], 0, size - 1) : reflect_into(at[k], -0.5, size - 0.5);
+                if (padding)
+                    at[k] = fmin(fmax(at[k], 0), size - 1);
+            }
+            if (nearest)
+                want = pixel(x, H, W, at[1], at[0], padding);
+            for (int k = 0; k < 4 && !nearest; k++) {
+                double column = floor(at[0]) + (k & 1), row = floor(at[1]) + (k >> 1);
+                want += pixel(x, H, W, row, column, padding) * (1 - fabs(at[0] - column)) * (1 - fabs(at[1] - row));
+            }
+            if (!(fabs((double)y[i] - want) < 1e-4))
+                fail_msg("mode %s, padding %s, align %d: element %d is %g instead of %g", modes[nearest], paddings[padding],
+                         align, i, (double)y[i], want);
+        }
+        free_net(t);
+        free(t);
+    }
+}
+
+/* ---- operators of ONNX Runtime ---- */
+
+static void number(struct net *t, const char *name, float value)
+{
+    initializer(t, tensor(t, name, F32, 0, NULL, &value, sizeof value));
+}
+
+static void byte(struct net *t, const char *name, uint8_t value)
+{
+    initializer(t, tensor(t, name, U8, 0, NULL, &value, 1));
+}
+
+static double saturate(double x)
+{
+    return fmin(fmax(rint(x), 0), 255);
+}
+
+static void quantised_operators_compute_on_what_is_meant(void **unused)
+{
+    enum { M = 3, K = 4, N = 2 };
+    uint8_t a[M * K], b[M * K], w[K * N], sum[M * K], y[M * N];
+    int32_t bias[N];
+    void *inputs[2] = {a, b}, *outputs[2] = {sum, y};
+    size_t bytes[2] = {sizeof sum, sizeof y};
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    for (size_t i = 0; i < M * K; i++) {
+        a[i] = (uint8_t)next(256);
+        b[i] = (uint8_t)next(256);
+    }
+    for (size_t i = 0; i < K * N; i++)
+        w[i] = (uint8_t)next(256);
+    for (size_t i = 0; i < N; i++)
+        bias[i] = (int32_t)next(20000) - 10000;
+    input(t, "a", U8, "3 4");
+    input(t, "b", U8, "3 4");
+    initializer(t, tensor(t, "w", U8, 2, (int64_t[]){K, N}, w, sizeof w));
+    initializer(t, tensor(t, "c", I32, 1, (int64_t[]){N}, bias, sizeof bias));
+    number(t, "sa", 0.5f);
+    number(t, "sb", 0.25f);
+    number(t, "ss", 1);
+    number(t, "sw", 0.125f);
+    number(t, "sy", 16);
+    byte(t, "za", 100);
+    byte(t, "zb", 20);
+    byte(t, "zs", 30);
+    byte(t, "zw", 120);
+    byte(t, "zy", 128);
+    microsoft(t, "QLinearAdd", "a sa za b sb zb ss zs", "s");
+    n = microsoft(t, "QGemm", "s ss zs w sw zw c sy zy", "y");
+    attribute_float(t, n, "alpha", 1);
+    output(t, "s");
+    output(t, "y");
+    run(t, inputs, outputs, bytes);
+    for (size_t i = 0; i < M * K; i++)
+        assert_int_equal(sum[i], saturate(rint((a[i] - 100) * 0.5 + (b[i] - 20) * 0.25) + 30));
+    for (size_t i = 0; i < M; i++)
+        for (size_t k = 0; k < N; k++) {
+            double want = bias[k] * 0.125;
+            for (size_t j = 0; j < K; j++)
+                want += (sum[i * K + j] - 30) * ((w[j * N + k] - 120) * 0.125);
+            assert_int_equal(y[i * N + k], saturate(rint(want / 16) + 128));
+        }
+    free_net(t);
+    free(t);
+}
+
+static void skip_normalisations_and_fused_matmuls_are_right(void **unused)
+{
+    enum { ROWS = 3, SIZE = 8 };
+    float x[ROWS * SIZE], skip[ROWS * SIZE], gamma[SIZE], beta[SIZE], y[ROWS * SIZE], z[ROWS * SIZE], sum[ROWS * SIZE],
+        p[ROWS * ROWS], again[ROWS * SIZE];
+    void *inputs[2] = {x, skip}, *outputs[5] = {y, sum, z, p, again};
+    size_t bytes[5] = {sizeof y, sizeof sum, sizeof z, sizeof p, sizeof again};
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+    (void)unused;
+
+    assert_non_null(t);
+    start(t, 13);
+    fill(x, ROWS * SIZE);
+    fill(skip, ROWS * SIZE);
+    fill(gamma, SIZE);
+    fill(beta, SIZE);
+    input(t, "x", F32, "3 8");
+    input(t, "skip", F32, "3 8");
+    initializer(t, tensor(t, "gamma", F32, 1, (int64_t[]){SIZE}, gamma, sizeof gamma));
+    initializer(t, tensor(t, "beta", F32, 1, (int64_t[]){SIZE}, beta, sizeof beta));
+    attribute_float(t, microsoft(t, "SkipLayerNormalization", "x skip gamma beta", "y - - sum"), "epsilon", 0.5f);
+    attribute_float(t, microsoft(t, "SkipSimplifiedLayerNormalization", "x skip gamma", "z"), "epsilon", 0.5f);
+    /* ONNX has it from version 17 on, ONNX Runtime writes it into older files. */
+    attribute_float(t, node(t, "LayerNormalization", "sum gamma beta", "again"), "epsilon", 0.5f);
+    n = microsoft(t, "FusedMatMul", "x skip", "p");
+    attribute_int(t, n, "transB", 1);
+    attribute_float(t, n, "alpha", 3);
+    output(t, "y");
+    output(t, "sum");
+    output(t, "z");
+    output(t, "p");
+    output(t, "again");
+    run(t, inputs, outputs, bytes);
+    for (size_t r = 0; r < ROWS; r++) {
+        double mean = 0, variance = 0, square = 0;
+        for (size_t i = 0; i < SIZE; i++) {
+            assert_true(sum[r * SIZE + i] == x[r * SIZE + i] + skip[r * SIZE + i]);
+            mean += (double)sum[r * SIZE + i] / SIZE;
+            square += (double)sum[r * SIZE + i] * (double)sum[r * SIZE + i] / SIZE;
+        }
+        variance = square - mean * mean;
+        for (size_t i = 0; i < SIZE; i++) {
+            double s = (double)sum[r * SIZE + i];
+            assert_close(y[r * SIZE + i], (s - mean) / sqrt(variance + 0.5) * (double)gamma[i] + (double)beta[i], 1e-5);
+            assert_close(again[r * SIZE + i], y[r * SIZE + i], 1e-6);
+            assert_close(z[r * SIZE + i], s / sqrt(square + 0.5) * (double)gamma[i], 1e-5);
+        }
+        for (size_t c = 0; c < ROWS; c++) {
+            double want = 0;
+            for (size_t i = 0; i < SIZE; i++)
+                want += 3 * (double)x[r * SIZE + i] * (double)skip[c * SIZE + i];
+            assert_close(p[r * ROWS + c], want, 1e-4);
+        }
+    }
+    free_net(t);
+    free(t);
+}
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    return wnnCreateContext(NULL, &context) == WNNStatus_Success ? 0 : -1;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    wnnContextRelease(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(einsum_equals_loops_for_any_equation),
+        cmocka_unit_test(integer_matmuls_are_exact_beyond_float32),
+        cmocka_unit_test(integer_convolutions_are_exact_beyond_float32),
+        cmocka_unit_test(dynamically_quantized_matmuls_are_exact),
+        cmocka_unit_test(recurrent_steps_equal_the_operator),
+        cmocka_unit_test(max_pool_tells_indices),
+        cmocka_unit_test(grid_sample_equals_loops),
+        cmocka_unit_test(quantised_operators_compute_on_what_is_meant),
+        cmocka_unit_test(skip_normalisations_and_fused_matmuls_are_right),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * TopK on models made here, against picking one element after the other.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/builder/builder.h"
+#include "readers/onnx/net.h"
+
+static uint32_t state = 1;
+
+static uint32_t next(uint32_t below)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % below;
+}
+
+/** Rows of `count` elements lie along axis 1 of [outer, count, inner]. */
+struct top_k_case {
+    uint32_t outer, count, inner;
+    int64_t k;
+    bool largest;
+};
+
+/* Returns the index of element i of row r. */
+static size_t in_row(const struct top_k_case *c, size_t count, size_t r, size_t i)
+{
+    return (r / c->inner * count + i) * c->inner + r % c->inner;
+}
+
+/* Fills rows: with few different numbers, the first ones in order among many equal ones; with infinities; with any numbers. */
+static void fill_rows(const struct top_k_case *c, float *x, size_t rows)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < c->count; i++) {
+            float *y = &x[in_row(c, c->count, r, i)];
+            const float sign = c->largest ? 1 : -1;
+            if (r % 3 == 0)
+                *y = sign * (i % 61 == 60 ? (float)(2 + i % 3) : (float)next(2));
+            else if (r % 3 == 1)
+                *y = i ? -sign * INFINITY : 1;
+            else
+                *y = (float)next(100000);
+        }
+}
+
+static void check_top_k(const struct top_k_case *c)
+{
+    const size_t rows = (size_t)c->outer * c->inner, k = (size_t)c->k;
+    float *x = calloc(rows * c->count, sizeof *x), *y = calloc(rows * k, sizeof *y);
+    int64_t *indices = calloc(rows * k, sizeof *indices);
+    struct net *t = malloc(sizeof *t);
+    Onnx__NodeProto *n;
+    char dims[48];
+
+    assert_true(x && y && indices && t);
+    start(t, 13);
+    snprintf(dims, sizeof dims, "%u %u %u", c->outer, c->count, c->inner);
+    input(t, "x", F32, dims);
+    integers(t, "k", 1, &c->k);
+    n = node(t, "TopK", "x k", "y i");
+    attribute_int(t, n, "axis", 1);
+    attribute_int(t, n, "largest", c->largest);
+    output(t, "y");
+    output(t, "i");
+    fill_rows(c, x, rows);
+    run(t, (void *[]){x}, (void *[]){y, indices}, (size_t[]){rows * k * sizeof *y, rows * k * sizeof *indices});
+    for (size_t r = 0; r < rows; r++) {
+        bool *taken = calloc(c->count, 1);
+        assert_non_null(taken);
+        for (size_t i = 0; i < k; i++) {
+            size_t best = SIZE_MAX;
+            for (size_t j = 0; j < c->count; j++) {
+                const float a = x[in_row(c, c->count, r, j)], b = best == SIZE_MAX ? 0 : x[in_row(c, c->count, r, best)];
+                if (!taken[j] && (best == SIZE_MAX || (c->largest ? a > b : a < b)))
+                    best = j;
+            }
+            taken[best] = true;
+            assert_int_equal(indices[in_row(c, k, r, i)], best);
+            assert_true(y[in_row(c, k, r, i)] == x[in_row(c, c->count, r, best)]);
+        }
+        free(taken);
+    }
+    free_net(t);
+    free(t);
+    free(x);
+    free(y);
+    free(indices);
+}
+
+static void top_k_orders_and_breaks_ties_by_index(void **unused)
+{
+    static const struct top_k_case cases[] = {
+        {1, 7, 2, 7, true},       {2, 7, 1, 3, false},       {3, 7, 5, 1, true},      {1, 100, 2, 60, true},
+        {3, 1000, 1, 5, true},    {1, 1000, 3, 5, false},    {20, 300, 1, 4, false},  {4, 300, 6, 4, true},
+        {3, 8400, 1, 100, true},  {1, 5003, 3, 9, false},    {1, 5003, 1, 9, true},   {2, 77777, 1, 1, true},
+        {2, 1203, 3, 200, true},  {3, 2001, 1, 150, false},  {3, 8411, 1, 77, true},  {3, 3001, 1, 200, true},
+        {1, 5000, 1, 5000, true}, {1, 2049, 3, 2000, false}, {2, 600, 20, 600, true},
+    };
+    (void)unused;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_top_k(&cases[i]);
+}
+
+/* Reads TopK of all of a row of so many elements. */
+static void read_whole(struct net *t, int64_t count)
+{
+    char dims[16];
+
+    start(t, 13);
+    snprintf(dims, sizeof dims, "%d", (int)count);
+    input(t, "x", F32, dims);
+    integers(t, "k", 1, &count);
+    node(t, "TopK", "x k", "y i");
+    output(t, "y");
+    output(t, "i");
+}
+
+/* Both ways to sort count NaN as the largest number of the row. */
+static void nan_is_as_large_as_the_largest(void **unused)
+{
+    enum { MOST = 3000 };
+    static float x[MOST], y[MOST];
+    static int64_t indices[MOST];
+    struct net *t = malloc(sizeof *t);
+    (void)unused;
+
+    assert_non_null(t);
+    for (size_t count = 40; count <= MOST; count += MOST - 40) {
+        static const float numbers[] = {9, 1, 0, -9};
+        size_t at = 0;
+
+        for (size_t i = 0; i < count; i++)
+            x[i] = i % 7 == 3 ? NAN : i % 11 == 2 ? -0.0f : numbers[i * i % 13 % 4];
+        read_whole(t, (int64_t)count);
+        run(t, (void *[]){x}, (void *[]){y, indices}, (size_t[]){count * sizeof *y, count * sizeof *indices});
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            for (size_t i = 0; i < count; i++)
+                if (x[i] == numbers[k] || (k == 0 && isnan(x[i]))) {
+                    assert_int_equal(indices[at], i);
+                    assert_memory_equal(&y[at++], &x[i], sizeof *y);
+                }
+        assert_int_equal(at, count);
+        free_net(t);
+    }
+    free(t);
+}
+
+/* Twice the elements take a few stages more, of a dozen nodes each. */
+static void a_longer_row_takes_a_few_nodes_more(void **unused)
+{
+    struct net *t = malloc(sizeof *t);
+    uint32_t nodes[2];
+    (void)unused;
+
+    assert_non_null(t);
+    for (int longer = 0; longer < 2; longer++) {
+        read_whole(t, longer ? 65536 : 32768);
+        reads(t, NULL);
+        nodes[longer] = t->read.builder->graph->node_count;
+        free_net(t);
+    }
+    assert_true(nodes[0] < 3000 && nodes[1] - nodes[0] < 16 * 20);
+    free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(top_k_orders_and_breaks_ties_by_index),
+        cmocka_unit_test(nan_is_as_large_as_the_largest),
+        cmocka_unit_test(a_longer_row_takes_a_few_nodes_more),
+    };
+    return cmocka_run_group_tests(tests, create_context, release_context);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Every operator of the table, with options as random graphs draw them, written as text and as JSON and read back through
+ * builder calls: must be the same graph.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random/random.h"
+#include "frontend/builder/builder.h"
+#include "frontend/readers/text/write.h"
+#include "readers/text/compare.h"
+
+enum { SAMPLES = 12, TRIES = 100 };
+
+static struct graph *read_back(WNNContext context, const char *text, size_t length, bool json, struct model *m)
+{
+    WNNNamedOperand *outputs;
+    struct graph *g = NULL;
+    struct error e = {0};
+    char *message = NULL;
+
+    if (!(json ? model_read_json : model_read_text)(context, "again", text, length, NULL, m, &message)) {
+        fprintf(stderr, "%s\n", message ? message : "out of memory");
+        free(message);
+        return NULL;
+    }
+    outputs = calloc(m->output_count + 1, sizeof *outputs);
+    for (size_t i = 0; outputs && i < m->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
+    g = outputs ? builder_take_graph(m->builder, m->output_count, outputs, &e) : NULL;
+    if (!g)
+        fprintf(stderr, "%s\n", e.message);
+    free(outputs);
+    return g;
+}
+
+/** Where a value is several outputs, legal names make another graph of it. */
+static bool has_aliases(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->output_count; i++)
+        if (g->outputs[i].value->output_uses > 1)
+            return true;
+    return false;
+}
+
+static bool check(WNNContext context, const struct graph *g, bool json, bool legal)
+{
+    const struct text_options options = {
+        .name = "operators", .json = json, .legal_names = legal, .weights = TEXT_WEIGHTS_INLINE};
+    struct model m = {0};
+    struct graph *again;
+    size_t length = 0;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &length);
+    bool same = out && text_write_graph(g, &options, out);
+
+    same = out && !fclose(out) && same;
+    again = same ? read_back(context, text, length, json, &m) : NULL;
+    same = again && graphs_equal(g, again);
+    if (!same)
+        fprintf(stderr, "%s", text ? text : "not written\n");
+    graph_free(again);
+    model_free(&m);
+    free(text);
+    return same;
+}
+
+int main(void)
+{
+    unsigned checked = 0, failed = 0, operators = 0;
+    WNNContext context;
+
+    if (wnnCreateContext(NULL, &context))
+        return 1;
+    for (unsigned op = 0; op < OP_COUNT; op++) {
+        unsigned samples = 0;
+
+        for (uint64_t seed = 0; seed < TRIES && samples < SAMPLES; seed++) {
+            struct generate_options o = {seed * OP_COUNT + op, 2};
+            struct sample s;
+
+            if (!sample_generate_operator(&s, &o, (enum op)op, (dtype)(1 + seed % (DTYPE_COUNT - 1))))
+                continue;
+            samples++;
+            for (int form = 0; form < (has_aliases(s.g) ? 2 : 3); form++) {
+                checked++;
+                if (!check(context, s.g, form == 1, form == 2)) {
+                    failed++;
+                    fprintf(stderr, "%s, seed %" PRIu64 ", form %d\n", op_infos[op].name, o.seed, form);
+                }
+            }
+            sample_free(&s);
+        }
+        operators += samples > 0;
+    }
+    wnnContextRelease(context);
+    printf("%u of %u graphs of %u operators read back the same\n", checked - failed, checked, operators);
+    return failed || operators != OP_COUNT;
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Readers of `.webnn` text and JSON: what they accept, what they say about the rest, names, numbers, free dimensions, weights.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/builder/builder.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/text/write.h"
+#include "ir/text/text.h"
+#include "readers/text/compare.h"
+
+static WNNContext context;
+
+/* ---- reading ---- */
+
+static struct graph *take(struct model *m)
+{
+    WNNNamedOperand outputs[16];
+    struct error e = {0};
+    struct graph *g;
+
+    assert_true(m->output_count <= 16);
+    for (size_t i = 0; i < m->output_count; i++)
+        outputs[i] = (WNNNamedOperand){WNN_STR(m->outputs[i].name), m->outputs[i].operand};
+    g = builder_take_graph(m->builder, m->output_count, outputs, &e);
+    if (!g)
+        fail_msg("%s", e.message);
+    return g;
+}
+
+static bool is_json(const char *text)
+{
+    return *text == '{';
+}
+
+static bool read_with(const char *text, size_t length, const struct model_options *options, struct model *m, char **message)
+{
+    char *copy = malloc(length ? length : 1); /* what is behind the end does not belong to it */
+    bool ok;
+
+    assert_non_null(copy);
+    memcpy(copy, text, length);
+    *message = NULL;
+    ok = (is_json(text) ? model_read_json : model_read_text)(context, "dir/a b.webnn", copy, length, options, m, message);
+    free(copy);
+    return ok;
+}
+
+/** The text must be read as the graph that our own parser makes of `same`. */
+static void check_same(const char *text, const char *same)
+{
+    struct error e = {0};
+    struct graph *a = graph_parse(same, strlen(same), NULL, NULL, &e), *b;
+    struct model m;
+    char *message;
+
+    if (!a)
+        fail_msg("%s", e.message);
+    if (!read_with(text, strlen(text), NULL, &m, &message))
+        fail_msg("%s", message);
+    b = take(&m);
+    if (!graphs_equal(a, b))
+        fail_msg("%s", text);
+    graph_free(a);
+    graph_free(b);
+    model_free(&m);
+}
+
+#define GRAPH(inputs, consts, nodes, outputs)                                                                                  \
+    "webnn_graph \"g\" v1 { inputs { " inputs " } consts { " consts " } nodes { " nodes " } outputs { " outputs " } }"
+
+static void text_and_json_are_the_same_graph(void **state)
+{
+    const char *plain =
+        GRAPH("x: f32[1, 4];", "w: f32[4, 6] @scalar(0.5);",
+              "y = matmul(x, w); z = softmax(y, 1); [a, b] = split(z, 2, axis=1); c = concat([b, a], 1);", "c; a;");
+
+    (void)state;
+    check_same(plain, plain);
+    /* Other versions, spacing, the order of blocks, blocks twice, an early brace, commas. */
+    check_same("webnn_graph \"other\" v 2 @quantized { outputs { c, a } nodes { y = matmul(x, w); }\n} # closed\nnodes {\n"
+               "z = softmax(y, axis=1); [a, b,] = split(z, splits=2, axis=1); c = concat(b, a, axis=1); }\n"
+               "consts { w: float32[4, 6] @scalar(5e-1); } inputs { x: f32[1, 4,]; } }",
+               plain);
+    check_same(
+        "{\"format\": \"webnn-graph-json\", \"version\": 1, \"inputs\": {\"x\": {\"dataType\": \"float32\", \"shape\": [1, "
+        "4]}},"
+        "\"consts\": {\"w\": {\"dataType\": \"float32\", \"shape\": [4, 6], \"init\": {\"kind\": \"scalar\", \"value\": 0.5}}},"
+        "\"nodes\": [{\"id\": \"y\", \"op\": \"matmul\", \"inputs\": [\"x\", \"w\"]},"
+        "{\"id\": \"z\", \"op\": \"softmax\", \"inputs\": [\"y\", 1], \"options\": {}, \"outputs\": null},"
+        "{\"id\": \"ab\", \"op\": \"split\", \"inputs\": [\"z\"], \"options\": {\"splits\": 2, \"axis\": 1}, \"outputs\": "
+        "[\"a\", "
+        "\"b\"]}, {\"id\": \"c\", \"op\": \"concat\", \"inputs\": [\"b\", \"a\"], \"options\": {\"axis\": 1}, \"outputs\": "
+        "[\"c\"]}],"
+        "\"outputs\": {\"c\": \"c\", \"a\": \"a\"}}",
+        plain);
+}
+
+static void arguments_are_read(void **state)
+{
+    (void)state;
+    /* Enumerations and data types with and without quotes; names of operands that look like values; null. */
+    const char *plain =
+        GRAPH("nchw: f32[1, 2, 4, 4]; linear: f32[2];", "f: f32[2, 2, 1, 1] @values([[[[1]], [[2]]], [[[3]], [[4]]]]);",
+              "c = conv2d(nchw, f, bias=linear, inputLayout=\"nchw\"); r = resample2d(c, mode=\"linear\", sizes=[8, 8]); "
+              "t = cast(r, \"float16\");",
+              "t;");
+    check_same(plain, plain);
+    check_same(GRAPH("nchw: f32[1, 2, 4, 4]; linear: f32[2];", "f: f32[2, 2, 1, 1] @values([[[[1]], [[2]]], [[[3]], [[4]]]]);",
+                     "c = conv2d(nchw, \"f\", bias=\"linear\", inputLayout=nchw, padding=null, label=null);"
+                     "r = resample2d(c, mode=linear, sizes=[8, 8]); t = cast(r, f16);",
+                     "t;"),
+               plain);
+}
+
+static void numbers_are_read_bit_by_bit(void **state)
+{
+    (void)state;
+    /* 64-bit integers bit by bit; doubles; zeros with a sign; what JSON has no words for. */
+    const char *plain = GRAPH("x: i64[3]; y: f32[2];",
+                              "k: i64[3] @values([9223372036854775807, -9223372036854775808, 9007199254740993]);"
+                              "n: f32[3] @values([-0.0, NaN, -Infinity]); u: u64[1] @scalar(18446744073709551615);",
+                              "a = add(x, k); b = clamp(a, minValue=-9223372036854775807, maxValue=9007199254740993);"
+                              "c = clamp(y, minValue=-Infinity, maxValue=6); d = mul(y, y); e = elu(d, alpha=1e-45);"
+                              "f = identity(n); g = identity(u);",
+                              "b; c; e; f; g;");
+    check_same(plain, plain);
+    check_same(
+        "{\"format\": \"webnn-graph-json\", \"version\": 2, \"inputs\": {\"x\": {\"dataType\": \"int64\", \"shape\": [3]},"
+        "\"y\": {\"dataType\": \"float32\", \"shape\": [2]}}, \"consts\": {"
+        "\"k\": {\"dataType\": \"int64\", \"shape\": [3], \"init\": {\"kind\": \"inlineBytes\", \"bytes\": "
+        "[255,255,255,255,255,255,255,127,"
+        "0,0,0,0,0,0,0,128, 1,0,0,0,0,0,32,0]}},"
+        "\"n\": {\"dataType\": \"float32\", \"shape\": [3], \"init\": {\"kind\": \"inlineBytes\", \"bytes\": [0,0,0,128, "
+        "0,0,192,127, "
+        "0,0,128,255]}},"
+        "\"u\": {\"dataType\": \"uint64\", \"shape\": [1], \"init\": {\"kind\": \"scalar\", \"value\": 18446744073709551615}}},"
+        "\"nodes\": [{\"id\": \"a\", \"op\": \"add\", \"inputs\": [\"x\", \"k\"]},"
+        "{\"id\": \"b\", \"op\": \"clamp\", \"inputs\": [\"a\"], \"options\": {\"minValue\": -9223372036854775807, "
+        "\"maxValue\": "
+        "9007199254740993}}, {\"id\": \"c\", \"op\": \"clamp\", \"inputs\": [\"y\"], \"options\": {\"minValue\": "
+        "\"-Infinity\", "
+        "\"maxValue\": 6}}, {\"id\": \"d\", \"op\": \"mul\", \"inputs\": [\"y\", \"y\"]},"
+        "{\"id\": \"e\", \"op\": \"elu\", \"inputs\": [\"d\"], \"options\": {\"alpha\": 1e-45}},"
+        "{\"id\": \"f\", \"op\": \"identity\", \"inputs\": [\"n\"]}, {\"id\": \"g\", \"op\": \"identity\", \"inputs\": "
+        "[\"u\"]}],"
+        "\"outputs\": {\"b\": \"b\", \"c\": \"c\", \"e\": \"e\", \"f\": \"f\", \"g\": \"g\"}}",
+        plain);
+}
+
+/* ---- names ---- */
+
+/** Names as ONNX has them, a label with everything in it, one value as two outputs. */
+static const char odd[] =
+    GRAPH("\"input:0\": f32[2]; \"\\u{fc}\\\"\\\\ \\n\": f32[2]; \"1x\": f32[2]; null_: f32[2];", "\"-w\": f32[40] @scalar(1);",
+          "\"a b\" = add(\"input:0\", \"\\u{fc}\\\"\\\\ \\n\", label=\"l \\\"\\u{1f600}\\n\"); y = mul(\"a b\", \"1x\"); "
+          "z = sub(y, null_); r = reshape(\"-w\", [20, 2]); s = add(z, r);",
+          "\"out:0\" = s; out_0 = s; y; \"true\" = z;");
+
+static char *write_text(const struct graph *g, bool json, bool legal, size_t *length)
+{
+    const struct text_options options = {
+        .name = "a \"name\"", .json = json, .legal_names = legal, .weights = TEXT_WEIGHTS_INLINE};
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+
+    assert_non_null(out);
+    assert_true(text_write_graph(g, &options, out));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void odd_names_are_kept(void **state)
+{
+    struct error e = {0};
+    struct graph *g = graph_parse(odd, strlen(odd), NULL, NULL, &e), *back;
+    struct model m;
+    char *text, *message;
+    size_t length;
+
+    (void)state;
+    if (!g)
+        fail_msg("%s", e.message);
+    for (int json = 0; json < 2; json++) {
+        text = write_text(g, json, false, &length);
+        if (!read_with(text, length, NULL, &m, &message))
+            fail_msg("%s", message);
+        assert_string_equal(m.name, "a \"name\"");
+        back = take(&m);
+        if (!graphs_equal(g, back))
+            fail_msg("%s", text);
+        graph_free(back);
+        model_free(&m);
+        free(text);
+    }
+    /* With legal names: identifiers only, and outputs that are called like values. */
+    text = write_text(g, false, true, &length);
+    if (!read_with(text, length, NULL, &m, &message))
+        fail_msg("%s", message);
+    assert_null(strstr(text, "outputs {\n    \""));
+    assert_int_equal(m.input_count, 4);
+    assert_string_equal(m.inputs[0].name, "input_0");
+    assert_string_equal(m.inputs[2].name, "_1x");
+    assert_int_equal(m.output_count, 4);
+    assert_string_equal(m.outputs[0].name, "out_0");
+    assert_string_equal(m.outputs[1].name, "out_0_"); /* an identity of its own */
+    assert_string_equal(m.outputs[2].name, "y");
+    assert_string_equal(m.outputs[3].name, "true_");
+    assert_ptr_not_equal(m.outputs[0].operand, m.outputs[1].operand);
+    free(text);
+    model_free(&m);
+    graph_free(g);
+}
+
+/** What float32 has no place for became an infinity, which no method takes: it must be written as a number. */
+static void huge_options_are_written_as_numbers(void **state)
+{
+    const char *text = GRAPH("x: f32[2];", "", "y = elu(x, alpha=1e300); z = linear(y, alpha=-1e39, beta=1e-320);", "z;");
+    struct error e = {0};
+    struct graph *g = graph_parse(text, strlen(text), NULL, NULL, &e), *back;
+    struct model m;
+    char *written, *message;
+    size_t length;
+
+    (void)state;
+    if (!g)
+        fail_msg("%s", e.message);
+    for (int json = 0; json < 2; json++) {
+        written = write_text(g, json, false, &length);
+        if (!read_with(written, length, NULL, &m, &message))
+            fail_msg("%s", message);
+        back = take(&m);
+        assert_true(graphs_equal(g, back));
+        graph_free(back);
+        model_free(&m);
+        free(written);
+    }
+    graph_free(g);
+}
+
+/* ---- free dimensions and inputs that become constants ---- */
+
+static void free_dimensions_are_bound(void **state)
+{
+    static const char text[] =
+        "webnn_graph \"g\" v2 { inputs { x: f32[dyn(\"batch\", 8), 4]; } nodes { y = relu(x); } outputs { y; } }";
+    const struct model_dim dims[] = {{"seq", 3}, {"batch", 2}};
+    struct model_shape shape = {"x", 2, {5, 4}, NULL};
+    struct model_options options = {.dim_count = 2, .dims = dims};
+    float data[8] = {0};
+    struct npy_array array = {WNNOperandDataType_Float32, 2, {2, 4}, sizeof data, data, false};
+    const struct model_constant constant = {"x", &array, false};
+    struct model m;
+    char *message;
+
+    (void)state;
+    assert_false(read_with(text, strlen(text), &options, &m, &message));
+    assert_string_equal(message, "dir/a b.webnn:1:1: no dimension of an input is called 'seq'; there are 'batch'");
+    free(message);
+    options = (struct model_options){.dim_count = 1, .dims = dims + 1};
+    assert_true(read_with(text, strlen(text), &options, &m, &message));
+    assert_int_equal(m.inputs[0].descriptor.shape[0], 2);
+    model_free(&m);
+    options.shape_count = 1;
+    options.shapes = &shape;
+    assert_true(read_with(text, strlen(text), &options, &m, &message));
+    assert_int_equal(m.inputs[0].descriptor.shape[0], 5);
+    model_free(&m);
+    shape.dims[1] = 3;
+    assert_false(read_with(text, strlen(text), &options, &m, &message));
+    assert_string_equal(message, "dir/a b.webnn:1:34: input 'x' has the shape [?, 4], the shape given for it [5, 3]");
+    free(message);
+    shape = (struct model_shape){"x", 2, {9, 4}, NULL};
+    assert_false(read_with(text, strlen(text), &options, &m, &message));
+    assert_string_equal(message, "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is at most 8, not 9");
+    free(message);
+    shape.name = "y";
+    assert_false(read_with(text, strlen(text), &options, &m, &message));
+    assert_string_equal(message, "dir/a b.webnn:1:1: there is no input 'y'; there are 'x'");
+    free(message);
+    assert_false(read_with(text, strlen(text), NULL, &m, &message));
+    assert_string_equal(message,
+                        "dir/a b.webnn:1:43: dimension 'batch' of input 'x' is free: give it a size up to 8 (--dim batch=N, or "
+                        "--shape)");
+    free(message);
+    options = (struct model_options){.dim_count = 1, .dims = dims + 1, .constant_count = 1, .constants = &constant};
+    assert_true(read_with(text, strlen(text), &options, &m, &message));
+    assert_int_equal(m.input_count, 0);
+    model_free(&m);
+    array.shape[1] = 2;
+    assert_false(read_with(text, strlen(text), &options, &m, &message));
+    assert_string_equal(message,
+                        "dir/a b.webnn:1:34: the constant given for input \"x\" has the shape [2, 2], the input [2, 4]");
+    free(message);
+}
+
+/* ---- errors ---- */
+
+#define JSON(inputs, consts, nodes, outputs)                                                                                   \
+    "{\"format\": \"webnn-graph-json\", \"version\": 1,\n\"inputs\": {" inputs "}, \"consts\": {" consts                       \
+    "},\n\"nodes\": [" nodes "], \"outputs\": {" outputs "}}"
+
+static const struct {
+    const char *text, *message;
+} errors[] = {
+    {"", "1:1: webnn_graph expected, found the end of the text"},
+    {"webnn_graph \"a\" v3 { }", "1:17: version v1 or v2 expected, found 'v3'"},
+    {"webnn_graph \"a\" v 7 { }", "1:17: version 7 of the format is unknown: 1 and 2 are"},
+    {"webnn_graph \"a\" v1 @dense { }", "1:21: quantized expected, found 'dense'"},
+    {"webnn_graph \"a\" v1 { inputs { x: f32[1]; }", "1:43: '}' expected, found the end of the text"},
+    {"webnn_graph \"a\" v1 { stuff { } }", "1:22: inputs, consts, nodes, outputs or '}' expected, found 'stuff'"},
+    {"webnn_graph \"a", "1:13: a string without its closing quote"},
+    {GRAPH("x: f32[2]; x: f32[2];", "", "", ""), "1:42: input \"x\": there is an input of that name already"},
+    {GRAPH("x: i4[2];", "", "", ""), "1:34: the specification no longer has the data types int4 and uint4"},
+    {GRAPH("x: f64[2];", "", "", ""), "1:34: 'f64' is no data type"},
+    {GRAPH("x: f32[0];", "", "", ""), "1:31: input \"x\" has size 0 in dimension 0, allowed are 1 to 2147483647"},
+    {GRAPH("x: f32[4294967296];", "", "", ""), "1:38: a whole number from 0 to 4294967295 expected"},
+    {GRAPH("x: f32[1,1,1,1,1,1,1,1,1];", "", "", ""), "1:31: input \"x\": the rank is 9, the largest supported is 8"},
+    {GRAPH("null: f32[1];", "", "", ""), "1:31: 'null' is a reserved word: write it in quotes"},
+    {GRAPH("\"\\u{0}\": f32[1];", "", "", ""), "1:32: a name with a NUL in it"},
+    {GRAPH("", "w: f32[2];", "", ""), "1:43: a constant without data: @scalar, @values, @bytes or @weights is missing"},
+    {GRAPH("", "w: f32[2] @bytes([1, 2]);", "", ""), "1:54: 2 bytes, the type has 8"},
+    {GRAPH("", "w: f32[2] @bytes([256]);", "", ""), "1:61: a whole number from 0 to 255 expected"},
+    {GRAPH("", "w: f32[2] @values([1, [2, 3]]);", "", ""), "1:54: 3 elements, the type has 2"},
+    {GRAPH("", "w: f32[2147483647, 2] @scalar(0);", "", ""),
+     "1:46: constant has too many elements in f32[2147483647, 2], the largest count is 2147483647"},
+    {GRAPH("", "w: f32[2147483647] @scalar(0);", "", ""), "1:63: a constant of the text would take 2147483647 operations, and "
+                                                          "0 of the budget of 67115264 are spent; a larger budget "
+                                                          "allows it (the budget of WNNContextOptions, or --budget)"},
+    {GRAPH("", "w: f32[dyn(\"n\", 3)] @scalar(0);", "", ""), "1:55: the shape of a constant has no free dimensions"},
+    {GRAPH("", "w: f32[2147483647] @bytes([1]);", "", ""), "1:63: 1 bytes, the type has 8589934588"},
+    {GRAPH("x: f32[2];", "", "y = relu(z);", ""), "1:73: 'z' is not defined here; a node may use what stands before it only"},
+    {GRAPH("x: f32[2];", "", "y = relu(z); z = relu(y);", ""),
+     "1:73: 'z' is not defined here; a node may use what stands before it only"},
+    {GRAPH("x: f32[2];", "", "y = relu(y);", ""), "1:73: 'y' is not defined here; a node may use what stands before it only"},
+    {GRAPH("x: f32[2];", "", "y = rely(x);", ""), "1:68: there is no operator \"rely\""},
+    {GRAPH("x: f32[2];", "", "y = relu();", ""), "1:68: relu: input is missing"},
+    {GRAPH("x: f32[2];", "", "y = relu(x, x);", ""), "1:76: relu has 1 positional arguments, here is one more"},
+    {GRAPH("x: f32[2];", "", "y = relu(label=\"a\", x);", ""), "1:84: a positional argument after one with a name"},
+    {GRAPH("x: f32[2];", "", "y = relu(x, input=x);", ""), "1:76: argument 'input' is given twice"},
+    {GRAPH("x: f32[2];", "", "y = relu(x, alpha=1);", ""),
+     "1:76: argument 'alpha': relu: the option dictionary has no member of that name"},
+    {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"a\");", ""), "1:75: argument 'alpha': elu: alpha is no finite number"},
+    {GRAPH("x: f32[2];", "", "y = elu(x, alpha={a: 1});", ""), "1:81: an object is no argument of any operator"},
+    {GRAPH("x: f32[2];", "", "y = reshape(x, [-2]);", ""),
+     "1:79: argument 'newShape': reshape: newShape is no integer from 0 to 4294967295"},
+    {GRAPH("x: f32[2];", "", "y = reshape(x, [3], label=\"a\\nb\");", ""),
+     "1:68: reshape [a\\u{a}b]: newShape [3] has 3 elements, input [2] has 2"},
+    {GRAPH("x: f32[2];", "", "[a, b] = relu(x);", ""), "1:73: relu has 1 results, 2 names are given"},
+    {GRAPH("x: f32[2];", "", "y = relu(x);", "z;"), "1:89: 'z' is not defined here; a node may use what stands before it only"},
+    {GRAPH("x: f32[2];", "", "y = relu(x);", "y; y;"), "1:92: the output 'y' is defined twice"},
+    {"{", "1:2: a member's name in quotes expected, found the end of the text"},
+    {"{}", "1:1: no \"format\": \"webnn-graph-json\" here"},
+    {"{\"format\": \"webnn-graph-json\", \"version\": 3}", "1:43: \"version\" must be 1 or 2"},
+    {JSON("", "", "", "") " x", "3:29: the end of the text expected, found 'x'"},
+    {JSON("\"x\": {\"dataType\": \"float32\"}", "", "", ""), "2:17: shape, a list of sizes, is missing here"},
+    {JSON("\"x\": {\"dataType\": \"float32\", \"shape\": [-1]}", "", "", ""), "2:51: a size from 0 to 4294967295 expected"},
+    {JSON("\"x\": {\"dataType\": \"uint4\", \"shape\": []}", "", "", ""),
+     "2:31: the specification no longer has the data types int4 and uint4"},
+    {JSON("", "\"x\": {\"dataType\": \"int8\", \"shape\": []}", "", ""), "2:31: a constant without init"},
+    {JSON("", "\"x\": {\"dataType\": \"int8\", \"shape\": [], \"init\": {\"kind\": \"zip\"}}", "", ""),
+     "2:83: kind of init must be scalar, weights or inlineBytes"},
+    {JSON("", "\"x\": {\"dataType\": \"int8\", \"shape\": [], \"init\": {\"kind\": \"inlineBytes\", \"bytes\": [1, 256]}}", "",
+          ""),
+     "2:110: a byte from 0 to 255 expected"},
+    {JSON("", "", "{\"id\": \"y\", \"op\": \"relu\", \"inputs\": [\"x\"]}", ""),
+     "3:49: 'x' is not defined here; a node may use what stands before it only"},
+    {JSON("", "", "{\"op\": \"relu\", \"inputs\": []}", ""), "3:11: a node without id and outputs"},
+    {JSON("", "", "3", ""), "3:11: a node must be an object"},
+};
+
+static void errors_have_a_place(void **state)
+{
+    unsigned wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct model m;
+        char *message, wanted[512];
+
+        snprintf(wanted, sizeof wanted, "dir/a b.webnn:%s", errors[i].message);
+        if (read_with(errors[i].text, strlen(errors[i].text), NULL, &m, &message))
+            fail_msg("is read: %s", errors[i].text);
+        if (strcmp(message, wanted)) {
+            print_error("%s\n%s\n%s expected\n", errors[i].text, message, wanted);
+            wrong++;
+        }
+        assert_null(m.builder);
+        free(message);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/** Cut off at every byte: an error each, or the whole. */
+static void truncated_texts_are_refused(void **state)
+{
+    static const char *const texts[] = {odd, JSON("\"x\": {\"dataType\": \"float32\", \"shape\": [2]}",
+                                                  "\"k\": {\"dataType\": \"float32\", \"shape\": [2], \"init\": {\"kind\": "
+                                                  "\"inlineBytes\", \"bytes\": [1, 2, 3, 4, 5, 6, 7, 8]}}",
+                                                  "{\"id\": \"y\", \"op\": \"concat\", \"inputs\": [\"x\", \"k\"], "
+                                                  "\"options\": {\"axis\": 0, \"label\": \"\\ud83d\\ude00\"}}",
+                                                  "\"y\": \"y\"")};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        size_t length = strlen(texts[k]);
+
+        for (size_t n = 0; n <= length; n++) {
+            struct model m;
+            char *message;
+            bool ok = n && read_with(texts[k], n, NULL, &m, &message);
+
+            if (!n)
+                continue;
+            assert_int_equal(ok, n == length);
+            if (ok)
+                model_free(&m);
+            else
+                assert_non_null(message);
+            free(ok ? NULL : message);
+        }
+    }
+}
+
+/** Nesting costs no stack: deep lists are refused. */
+static void deep_nesting_is_refused(void **state)
+{
+    static const char *const heads[] = {"webnn_graph \"g\" v1 { nodes { y = relu(",
+                                        "webnn_graph \"g\" v1 { consts { y: f32[1] @values(", "{\"format\": "};
+    enum { DEPTH = 1 << 20 };
+    char *text = malloc(DEPTH + 64), *message;
+    struct model m;
+
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        size_t n = strlen(heads[i]);
+
+        memcpy(text, heads[i], n);
+        memset(text + n, '[', DEPTH);
+        assert_false(read_with(text, n + DEPTH, NULL, &m, &message));
+        assert_non_null(strstr(message, "nested too deeply"));
+        free(message);
+    }
+    free(text);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context) != WNNStatus_Success;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_and_json_are_the_same_graph),
+        cmocka_unit_test(arguments_are_read),
+        cmocka_unit_test(numbers_are_read_bit_by_bit),
+        cmocka_unit_test(odd_names_are_kept),
+        cmocka_unit_test(huge_options_are_written_as_numbers),
+        cmocka_unit_test(free_dimensions_are_bound),
+        cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(truncated_texts_are_refused),
+        cmocka_unit_test(deep_nesting_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Memory runs out while a model is read from text, JSON, either kind of weights beside them, or a manifest: the message says
+ * so, nothing leaks or is freed twice, and the model is read when memory is there again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/model.h"
+#include "support/failing_allocator.h"
+
+#ifdef CAN_FAIL_ALLOCATIONS
+
+static WNNContext context;
+static char folder[] = "/tmp/webnn-text-memory-XXXXXX";
+
+static char *path_of(const char *name)
+{
+    char *path = file_join(folder, name);
+
+    assert_non_null(path);
+    return path;
+}
+
+static void write_file(const char *name, const void *bytes, size_t length)
+{
+    char *path = path_of(name), message[256];
+
+    if (!file_write(path, bytes, length, message, sizeof message))
+        fail_msg("%s", message);
+    free(path);
+}
+
+/** Reads a model until no allocation is left that could fail, then once more with a mistake in it, if there is such a file. */
+static void read_without_memory(const char *name, const struct model_options *options, bool right)
+{
+    char *path = path_of(name);
+    long n = 0;
+
+    for (bool done = false; !done; n++) {
+        char *message = NULL;
+        struct model m;
+
+        allocations_fail_after(n);
+        const bool ok = model_read(context, path, options, &m, &message);
+        done = allocations_stop_failing();
+        if (done && ok != right)
+            fail_msg("%s", ok ? "a wrong file is read" : message);
+        if (!done && (ok || (message && !strstr(message, "out of memory"))) && right)
+            fail_msg("%s, allocation %ld: %s", name, n, ok ? "is read all the same" : message);
+        assert_true(ok == (m.builder != NULL));
+        model_free(&m);
+        free(message);
+    }
+    printf("  %s: %ld allocations\n", name, n - 1);
+    assert_true(n > 10);
+    free(path);
+}
+
+/* ---- text and JSON ---- */
+
+#define NODES                                                                                                                  \
+    "nodes { m = matmul(x, w); p = concat(m, a, x, axis=0); r = reshape(p, newShape=[3, 2]); [s, t] = split(r, [1, 2]); "      \
+    "z = cast(s, float16); l = clamp(t, minValue=0, label=\"small\\n\"); } outputs { z; l; again = l; } }"
+#define TEXT(constants)                                                                                                        \
+    "webnn_graph \"text\" v1 { inputs { x: f32[1, 2]; a: f32[dyn(\"n\", 4), 2]; } consts { " constants "} " NODES
+
+static const char text[] = TEXT("w: f32[2, 2] @values([1, 2.5, 3, -4]); k: f32[64, 64] @scalar(1); b: u8[2] @bytes([7, 8]); ");
+static const char wrong_text[] = TEXT("w: f32[2, 2] @values([1, 2.5, 3]); ");
+static const char text_with_weights[] = TEXT("w: f32[2, 2] @weights(\"w\"); v: u8[4] @weights(\"v\"); ");
+
+static const char json[] =
+    "{\"format\": \"webnn-graph-json\", \"version\": 1, \"name\": \"json\", "
+    "\"inputs\": {\"x\": {\"dataType\": \"float32\", \"shape\": [1, 2]}}, "
+    "\"consts\": {\"w\": {\"dataType\": \"float32\", \"shape\": [2, 2], \"init\": {\"kind\": \"scalar\", \"value\": 2}}, "
+    "\"b\": {\"dataType\": \"float32\", \"shape\": [1], \"init\": {\"kind\": \"inlineBytes\", \"bytes\": [0, 0, 128, 63]}}}, "
+    "\"nodes\": [{\"id\": \"m\", \"op\": \"matmul\", \"inputs\": [\"x\", \"w\"], \"options\": {\"label\": \"l\"}}, "
+    "{\"id\": \"c\", \"op\": \"concat\", \"inputs\": [\"m\", \"x\"], \"options\": {\"axis\": 0}}], "
+    "\"outputs\": {\"y\": \"c\"}}";
+
+static const struct model_dim one = {"n", 1};
+static const struct model_options with_size = {.dim_count = 1, .dims = &one};
+
+static void reading_text_survives_failing_allocations(void **state)
+{
+    (void)state;
+    write_file("inline.webnn", text, strlen(text));
+    read_without_memory("inline.webnn", &with_size, true);
+    write_file("wrong.webnn", wrong_text, strlen(wrong_text));
+    read_without_memory("wrong.webnn", &with_size, false);
+}
+
+static void reading_json_survives_failing_allocations(void **state)
+{
+    (void)state;
+    write_file("inline.json", json, strlen(json));
+    read_without_memory("inline.json", NULL, true);
+}
+
+/* ---- weights ---- */
+
+static const char weights_manifest[] =
+    "{\"format\": \"wg-weights-manifest\", \"version\": 1, \"endianness\": \"little\", \"tensors\": {"
+    "\"w\": {\"dataType\": \"float32\", \"shape\": [2, 2], \"byteOffset\": 8, \"byteLength\": 16}, "
+    "\"v\": {\"dataType\": \"uint8\", \"shape\": [4], \"byteOffset\": 24, \"byteLength\": 4, \"layout\": \"row-major\"}}}";
+static const char safetensors_header[] = "{\"__metadata__\": {\"a\": \"b\"}, "
+                                         "\"w\": {\"dtype\": \"F32\", \"shape\": [2, 2], \"data_offsets\": [0, 16]}, "
+                                         "\"v\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": [16, 20]}}";
+
+static void reading_weights_survives_failing_allocations(void **state)
+{
+    static const char container[8 + 20] = "WGWT\1\0\0\0";
+    uint8_t safetensors[8 + sizeof safetensors_header - 1 + 20] = {(uint8_t)(sizeof safetensors_header - 1)};
+
+    (void)state;
+    assert_true(sizeof safetensors_header - 1 < 256);
+    memcpy(safetensors + 8, safetensors_header, sizeof safetensors_header - 1);
+    write_file("beside.webnn", text_with_weights, strlen(text_with_weights));
+    write_file("beside.weights", container, sizeof container);
+    write_file("beside.manifest.json", weights_manifest, strlen(weights_manifest));
+    read_without_memory("beside.webnn", &with_size, true);
+    write_file("tensors.webnn", text_with_weights, strlen(text_with_weights));
+    write_file("tensors.safetensors", safetensors, sizeof safetensors);
+    read_without_memory("tensors.webnn", &with_size, true);
+    /* Named by the user. */
+    char *path = path_of("tensors.safetensors");
+    const struct model_options chosen = {.dim_count = 1, .dims = &one, .weights = path};
+    read_without_memory("beside.webnn", &chosen, true);
+    free(path);
+}
+
+/* ---- a manifest ---- */
+
+static const char manifest[] =
+    "{\"name\": \"n\", \"inputs\": [{\"name\": \"x\", \"dataType\": \"float32\", \"shape\": [1, 2]}], "
+    "\"constants\": [{\"id\": \"w\", \"file\": \"w.npy\"}, {\"id\": \"v\", \"file\": \"w.npy\"}], "
+    "\"layers\": [{\"id\": \"m\", \"op\": \"mul\", \"inputs\": [\"x\", \"w\"]}, "
+    "{\"id\": \"c\", \"op\": \"concat\", \"inputs\": [\"m\", \"x\", \"v\"], \"axis\": 0}, "
+    "{\"id\": \"r\", \"op\": \"reshape\", \"inputs\": [\"c\"], \"newShape\": [2, 3]}, "
+    "{\"op\": \"split\", \"inputs\": [\"r\"], \"splits\": [1, 1], \"outputs\": [\"a\", \"b\"]}], "
+    "\"outputs\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}";
+
+static void reading_manifests_survives_failing_allocations(void **state)
+{
+    static float values[2] = {1, 2};
+    const struct npy_array array = {WNNOperandDataType_Float32, 2, {1, 2}, sizeof values, values, false};
+    char *path = path_of("w.npy"), message[256];
+
+    (void)state;
+    if (!npy_write(path, &array, message, sizeof message))
+        fail_msg("%s", message);
+    free(path);
+    write_file("manifest.json", manifest, strlen(manifest));
+    read_without_memory("manifest.json", NULL, true);
+    read_without_memory(".", NULL, true);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return wnnCreateContext(NULL, &context) || !mkdtemp(folder);
+}
+
+static int tear_down(void **state)
+{
+    static const char *const names[] = {
+        "inline.webnn", "wrong.webnn",   "inline.json",         "beside.webnn",  "beside.weights",
+        "w.npy",        "tensors.webnn", "tensors.safetensors", "manifest.json", "beside.manifest.json"};
+
+    (void)state;
+    wnnContextRelease(context);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = path_of(names[i]);
+
+        unlink(path);
+        free(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reading_text_survives_failing_allocations),
+        cmocka_unit_test(reading_json_survives_failing_allocations),
+        cmocka_unit_test(reading_weights_survives_failing_allocations),
+        cmocka_unit_test(reading_manifests_survives_failing_allocations),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
+
+#else
+
+int main(void)
+{
+    return skip_failing_allocations();
+}
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Files of weights: what is found in them, and hostile ones: offsets, lengths, shapes and types that do not agree with the
+ * file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frontend/builder/builder.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/text/weights.h"
+#include "frontend/readers/text/write.h"
+#include "ir/text/text.h"
+
+static WNNContext context;
+
+/* ---- safetensors ---- */
+
+/** Header and data as a file, without a byte behind it. */
+static void *safetensors(const char *header, uint64_t header_length, size_t data, size_t *length)
+{
+    char *bytes;
+
+    *length = 8 + strlen(header) + data;
+    bytes = calloc(*length, 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < 8; i++)
+        bytes[i] = (char)(header_length >> 8 * i);
+    memcpy(bytes + 8, header, strlen(header));
+    for (size_t i = 0; i < data; i++)
+        bytes[8 + strlen(header) + i] = (char)(i + 1);
+    return bytes;
+}
+
+static void safetensors_are_read(void **state)
+{
+    static const char header[] =
+        "{\"b\": {\"dtype\": \"F64\", \"shape\": [1], \"data_offsets\": [6, 14]}, \"__metadata__\": {\"a\": \"b\"},"
+        " \"a\\u00e4\": {\"dtype\": \"F16\", \"shape\": [3], \"data_offsets\": [0, 6]},"
+        " \"none\": {\"dtype\": \"I64\", \"shape\": [0, 7], \"data_offsets\": [0, 0]},"
+        " \"flags\": {\"dtype\": \"BOOL\", \"shape\": [], \"data_offsets\": [14, 15]}}  ";
+    size_t length;
+    void *bytes = safetensors(header, sizeof header - 1, 15, &length);
+    struct weights *w;
+    char *message = NULL;
+
+    (void)state;
+    if (!weights_parse(bytes, length, NULL, 0, "w", &w, &message))
+        fail_msg("%s", message);
+    assert_int_equal(weights_count(w), 4);
+    const struct weights_entry *e = weights_find(w, "a\xC3\xA4", 3);
+    assert_non_null(e);
+    assert_int_equal(e->dataType, WNNOperandDataType_Float16);
+    assert_int_equal(e->rank, 1);
+    assert_int_equal(e->shape[0], 3);
+    assert_memory_equal(weights_data(w, e), "\1\2\3\4\5\6", 6);
+    e = weights_find(w, "b", 1);
+    assert_int_equal(e->dataType, WNNOperandDataType_Undefined); /* there, but nothing for a graph */
+    assert_string_equal(e->typeName, "F64");
+    assert_int_equal(weights_find(w, "flags", 5)->dataType, WNNOperandDataType_Uint8);
+    assert_null(weights_find(w, "c", 1));
+    weights_close(w);
+    free(bytes);
+}
+
+#define TENSOR(shape, offsets) "{\"a\": {\"dtype\": \"F32\", \"shape\": " shape ", \"data_offsets\": " offsets "}}"
+#define TWO(first, second)                                                                                                     \
+    "{\"a\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": " first                                                     \
+    "}, \"b\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": " second "}}"
+
+static const struct {
+    const char *header;
+    uint64_t header_length; /* 0: as it is */
+    size_t data;
+    const char *message;
+} hostile[] = {
+    {"{}", UINT64_MAX, 0, "the header has 18446744073709551615 bytes, the file 10"},
+    {"{}", 3, 0, "the header has 3 bytes, the file 10"},
+    {"[]", 0, 0, "1:1: the header must be an object"},
+    {"{", 0, 0, "1:2: a member's name in quotes expected, found the end of the text"},
+    {"{}", 0, 1, "the last tensor ends at byte 10, the file at 11"},
+    {"{\"a\": 1}", 0, 0, "1:7: a tensor must be an object"},
+    {"{\"a\": {}}", 0, 0, "1:7: the tensor has no data type"},
+    {"{\"a\": {\"dtype\": \"F32\"}}", 0, 0, "1:7: the tensor has no shape"},
+    {TENSOR("[2]", "[0]"), 0, 8, "1:54: data_offsets must be two whole numbers"},
+    {TENSOR("[2]", "[0, 1.5]"), 0, 8, "1:54: data_offsets must be two whole numbers"},
+    {TENSOR("[2]", "[-8, 0]"), 0, 8, "1:54: data_offsets must be two whole numbers"},
+    {TENSOR("[2]", "[0, 16]"), 0, 8, "1:7: bytes 0 to 16 do not lie in the 8 bytes of the file"},
+    {TENSOR("[2]", "[9223372036854775807, 9223372036854775807]"), 0, 8,
+     "1:7: bytes 9223372036854775807 to 9223372036854775807 do not lie in the 8 bytes of the file"},
+    {TENSOR("[2]", "[8, 0]"), 0, 8, "1:7: bytes 8 to 0 do not lie in the 8 bytes of the file"},
+    {TENSOR("[3]", "[0, 8]"), 0, 8, "1:7: the tensor has 8 bytes, its shape asks for 12"},
+    {TENSOR("[4611686018427387904]", "[0, 8]"), 0, 8, "1:33: the tensor is larger than any file"},
+    {TENSOR("[4294967296, 4294967296]", "[0, 0]"), 0, 0, "1:33: the tensor is larger than any file"},
+    {TENSOR("[-1]", "[0, 8]"), 0, 8, "1:34: a dimension must be a whole number"},
+    {TENSOR("[\"2\"]", "[0, 8]"), 0, 8, "1:35: a dimension must be a whole number"},
+    {TWO("[0, 4]", "[2, 6]"), 0, 6, "tensor 'b' begins at byte 130, the one before it ends at 132"},
+    {TWO("[0, 4]", "[5, 9]"), 0, 9, "tensor 'b' begins at byte 133, the one before it ends at 132"},
+    {TWO("[0, 4]", "[4, 8]"), 0, 9, "the last tensor ends at byte 136, the file at 137"},
+    {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"data_offsets\": [0, 1]}, \"a\": {\"dtype\": \"U8\", \"shape\": [1], "
+     "\"data_offsets\": [1, "
+     "2]}}",
+     0, 2, "tensor 'a' is there twice"},
+};
+
+static void hostile_safetensors_are_refused(void **state)
+{
+    unsigned wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        size_t length;
+        const char *h = hostile[i].header;
+        void *bytes = safetensors(h, hostile[i].header_length ? hostile[i].header_length : strlen(h), hostile[i].data, &length);
+        char *message = NULL, wanted[256];
+        struct weights *w;
+
+        snprintf(wanted, sizeof wanted, "w: %s", hostile[i].message);
+        if (weights_parse(bytes, length, NULL, 0, "w", &w, &message))
+            fail_msg("is read: %s", h);
+        if (strcmp(message, wanted)) {
+            print_error("%s\n%s\n%s expected\n", h, message, wanted);
+            wrong++;
+        }
+        assert_null(w);
+        free(message);
+        free(bytes);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- the container ---- */
+
+#define MANIFEST(version, tensors)                                                                                             \
+    "{\"format\": \"wg-weights-manifest\", \"version\": " version ", \"endianness\": \"little\", \"tensors\": {" tensors "}}"
+#define ENTRY(name, type, shape, offset, length)                                                                               \
+    "\"" name "\": {\"dataType\": \"" type "\", \"shape\": " shape ", \"byteOffset\": " offset ", \"byteLength\": " length     \
+    ", \"layout\": \"row-major\"}"
+
+static const struct {
+    const char *manifest;
+    size_t length; /* of the container */
+    const char *message;
+} containers[] = {
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "4") ", " ENTRY("b", "u8", "[]", "12", "1")), 13, NULL},
+    {MANIFEST("1", ENTRY("b", "u8", "[]", "12", "1") ", " ENTRY("a", "f16", "[2]", "8", "4")), 13, NULL},
+    {MANIFEST("1", ""), 8, NULL},
+    {MANIFEST("1", ""), 7, "the file does not begin with WGWT and version 1"},
+    {MANIFEST("2", ""), 8, "1:46: \"version\" must be 1"},
+    {"{\"format\": \"zip\"}", 8, "1:13: no \"format\": \"wg-weights-manifest\" here"},
+    {"{\"format\": \"wg-weights-manifest\", \"version\": 1, \"endianness\": \"big\", \"tensors\": {}}", 8,
+     "1:64: \"endianness\" must be \"little\""},
+    {"{\"format\": \"wg-weights-manifest\", \"version\": 1}", 8, "1:1: tensors, an object, is missing here"},
+    {MANIFEST("1", ENTRY("a", "int4", "[2]", "8", "1")), 9, "1:90: the tensor's data type is none of WebNN's"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "0", "4")), 12, "tensor 'a' begins at byte 0, the one before it ends at 8"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "8")), 16, "1:90: the tensor has 8 bytes, its shape asks for 4"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "4")), 11, "1:90: bytes 8 to 12 do not lie in the 11 bytes of the file"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "9223372036854775807", "9223372036854775807")), 12,
+     "1:90: bytes 9223372036854775807 to 18446744073709551614 do not lie in the 12 bytes of the file"},
+    {MANIFEST("1", ENTRY("a", "float16", "[2]", "18446744073709551615", "4")), 12,
+     "1:90: byteOffset and byteLength must be whole numbers"},
+};
+
+static void containers_are_read_or_refused(void **state)
+{
+    char bytes[32] = "WGWT\1\0\0\0\1\2\3\4\5";
+    unsigned wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++) {
+        const char *manifest = containers[i].manifest;
+        char *message = NULL, wanted[256];
+        struct weights *w;
+
+        snprintf(wanted, sizeof wanted, "w: %s", containers[i].message ? containers[i].message : "");
+        if (weights_parse(bytes, containers[i].length, manifest, strlen(manifest), "w", &w, &message)) {
+            if (containers[i].message)
+                fail_msg("is read: %s", manifest);
+            if (weights_count(w))
+                assert_memory_equal(weights_data(w, weights_find(w, "a", 1)), "\1\2\3\4", 4);
+            weights_close(w);
+        } else if (strcmp(message, wanted)) {
+            print_error("%s\n%s\n%s expected\n", manifest, message, wanted);
+            wrong++;
+        }
+        free(message);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- beside a graph ---- */
+
+static const char graph[] =
+    "webnn_graph \"g\" v1 { inputs { x: f32[2]; } consts { w: f32[2] @weights(\"key\"); } nodes { y = add(x, w); } "
+    "outputs { y; } }";
+
+static char folder[] = "/tmp/webnn-weights-XXXXXX";
+
+static char *path_of(const char *name)
+{
+    char *path = file_join(folder, name);
+
+    assert_non_null(path);
+    return path;
+}
+
+static void write_file(const char *name, const void *bytes, size_t length)
+{
+    char *path = path_of(name), message[256];
+
+    if (!file_write(path, bytes, length, message, sizeof message))
+        fail_msg("%s", message);
+    free(path);
+}
+
+/** Reads the graph; *message is malloc'ed. */
+static bool read_graph(struct model *m, const char *weights, char **message)
+{
+    const struct model_options options = {.weights = weights};
+    char *path = path_of("m.webnn");
+    bool ok = model_read(context, path, &options, m, message);
+
+    free(path);
+    return ok;
+}
+
+static void expect_message(const char *weights, const char *wanted)
+{
+    struct model m;
+    char *message;
+
+    assert_false(read_graph(&m, weights, &message));
+    if (!strstr(message, wanted))
+        fail_msg("%s\n%s expected", message, wanted);
+    free(message);
+}
+
+static void weights_are_found_beside_the_model(void **state)
+{
+    static const char manifest[] = MANIFEST("1", ENTRY("key", "float32", "[2]", "8", "8"));
+    static const char other[] = MANIFEST("1", ENTRY("key", "int32", "[2]", "8", "8"));
+    static const char header[] = "{\"key\": {\"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [0, 8]}}   ";
+    float values[2] = {1.5f, -2};
+    char bytes[16] = "WGWT\1\0\0\0";
+    void *tensors;
+    size_t length;
+    struct model m;
+    struct graph *g;
+    struct error e = {0};
+    char *message;
+
+    (void)state;
+    memcpy(bytes + 8, values, 8);
+    write_file("m.webnn", graph, strlen(graph));
+    expect_message(NULL, "1:64: ");
+    expect_message(NULL, "m.weights: No such file or directory");
+    write_file("m.weights", bytes, sizeof bytes);
+    expect_message(NULL, "m.manifest.json: No such file or directory");
+    write_file("m.manifest.json", other, strlen(other));
+    expect_message(NULL, "tensor 'key' is int32[2] in ");
+    expect_message(NULL, "m.weights, but float32[2] here");
+    write_file("m.manifest.json", "{", 1);
+    expect_message(NULL, "1:2: a member's name in quotes expected");
+    write_file("m.manifest.json", manifest, strlen(manifest));
+    if (!read_graph(&m, NULL, &message))
+        fail_msg("%s", message);
+    /* Lent from the file, not copied: pages of a mapping begin with it. */
+    g = builder_take_graph(m.builder, 1, (WNNNamedOperand[]){{WNN_STR("y"), m.outputs[0].operand}}, &e);
+    assert_non_null(g);
+    assert_memory_equal(g->first_constant->constant->data, values, 8);
+    assert_non_null(g->first_constant->constant->release.callback);
+    assert_int_equal((uintptr_t)g->first_constant->constant->data % 4096, 8);
+    model_free(&m);
+    graph_free(g);
+
+    tensors = safetensors(header, sizeof header - 1, 8, &length);
+    write_file("other.safetensors", tensors, length);
+    char *path = path_of("other.safetensors");
+    if (!read_graph(&m, path, &message))
+        fail_msg("%s", message);
+    model_free(&m);
+    write_file("other.safetensors", tensors, length - 1);
+    expect_message(path, "do not lie in the 7 bytes of the file");
+    free(path);
+    free(tensors);
+    static const char *const files[] = {"m.webnn", "m.weights", "m.manifest.json", "other.safetensors"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        path = path_of(files[i]);
+        remove(path);
+        free(path);
+    }
+}
+
+/** Files that cannot be written are said, and nothing stays. */
+static void unwritable_files_are_told(void **state)
+{
+    const struct text_options options = {.weights = TEXT_WEIGHTS_CONTAINER};
+    struct error e = {0};
+    struct graph *g = graph_parse(graph, strlen(graph), NULL, NULL, &e);
+    static const char plain[] = "webnn_graph \"g\" v1 { inputs { x: f32[2]; } nodes { y = relu(x); } outputs { y; } }";
+    char *message;
+
+    (void)state;
+    assert_null(g);
+    memset(&e, 0, sizeof e);
+    g = graph_parse(plain, strlen(plain), NULL, NULL, &e);
+    assert_non_null(g);
+    assert_false(text_write_files(g, &options, "/nowhere/m.webnn", &message));
+    assert_non_null(strstr(message, "No such file or directory"));
+    free(message);
+    graph_free(g);
+}
+
+static void loops_are_not_written(void **state)
+{
+    const struct text_options options = {.weights = TEXT_WEIGHTS_SAFETENSORS};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Float32, 1, (uint32_t[]){2}};
+    WNNGraphBuilder b;
+    WNNOperand x, p, y;
+    char *message = NULL, path[64];
+    struct error e = {0};
+    struct graph *g;
+
+    (void)state;
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+    x = wnnGraphBuilderInput(b, WNN_STR("x"), &d);
+    assert_int_equal(wnnGraphBuilderBeginLoop(b, 3, 1, &x, 0, NULL, &p), WNNStatus_Success);
+    p = wnnGraphBuilderNeg(b, p, NULL);
+    assert_int_equal(wnnGraphBuilderEndLoop(b, WNN_STR(""), 1, &p, 0, NULL, &y), WNNStatus_Success);
+    g = builder_take_graph(b, 1, (WNNNamedOperand[]){{WNN_STR("y"), y}}, &e);
+    assert_non_null(g);
+    snprintf(path, sizeof path, "%s/loop.webnn", folder);
+    assert_false(text_write_files(g, &options, path, &message));
+    assert_non_null(strstr(message, "the graph has a loop"));
+    assert_int_not_equal(access(path, F_OK), 0);
+    free(message);
+    graph_free(g);
+    wnnGraphBuilderRelease(b);
+}
+
+/** Writes a model of eight numbers of 4 bits, one of whose outputs is these alone, and reads it back. */
+static void write_numbers_of_4_bits(const char *name, bool json)
+{
+    static const uint8_t nibbles[4] = {0x21, 0xF3, 0x54, 0x76}, expected[8] = {1, 2, 3, 15, 4, 5, 6, 7};
+    const WNNOperandDescriptor d = {WNNOperandDataType_Uint8, 1, (uint32_t[]){8}};
+    const struct text_options options = {.weights = TEXT_WEIGHTS_INLINE, .json = json};
+    char y[] = "y", z[] = "z";
+    struct model_port outputs[2] = {{.name = y}, {.name = z}};
+    struct model m = {.output_count = 2, .outputs = outputs}, again;
+    char *path = path_of(name), *message = NULL;
+    uint8_t got[8] = {0};
+    WNNGraph built;
+
+    assert_int_equal(wnnContextCreateGraphBuilder(context, &m.builder), WNNStatus_Success);
+    WNNOperand x = wnnGraphBuilderInput(m.builder, WNN_STR("x"), &d);
+    outputs[1].operand =
+        wnnGraphBuilderConstantUint4Lent(m.builder, &d, nibbles, sizeof nibbles, (WNNBufferReleaseCallbackInfo){0});
+    outputs[0].operand = wnnGraphBuilderMax(m.builder, x, outputs[1].operand, NULL);
+    if (!model_write(&m, &options, path, &message))
+        fail_msg("%s", message);
+    wnnGraphBuilderRelease(m.builder);
+    const struct model_options plain = {0};
+    if (!model_read(context, path, &plain, &again, &message))
+        fail_msg("%s", message);
+    assert_int_equal(again.output_count, 2);
+    const WNNNamedOperand read_back[] = {{WNN_STR("z"), again.outputs[1].operand}};
+    assert_string_equal(again.outputs[1].name, "z");
+    assert_int_equal(wnnGraphBuilderBuild(again.builder, 1, read_back, &built), WNNStatus_Success);
+    const WNNNamedBuffer out = {WNN_STR("z"), got, sizeof got};
+    assert_int_equal(wnnGraphCompute(built, 0, NULL, 1, &out), WNNStatus_Success);
+    assert_memory_equal(got, expected, sizeof got);
+    wnnGraphRelease(built);
+    model_free(&again);
+    remove(path);
+    free(path);
+}
+
+/** They become bytes in the formats, which do not have them. */
+static void numbers_of_4_bits_are_written_as_bytes(void **state)
+{
+    (void)state;
+    write_numbers_of_4_bits("m.webnn", false);
+    write_numbers_of_4_bits("m.json", true);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return !mkdtemp(folder) || wnnCreateContext(NULL, &context) != WNNStatus_Success;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    wnnContextRelease(context);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(safetensors_are_read),
+        cmocka_unit_test(hostile_safetensors_are_refused),
+        cmocka_unit_test(containers_are_read_or_refused),
+        cmocka_unit_test(weights_are_found_beside_the_model),
+        cmocka_unit_test(unwritable_files_are_told),
+        cmocka_unit_test(loops_are_not_written),
+        cmocka_unit_test(numbers_of_4_bits_are_written_as_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which contractions the library is given: those that it computes (nearly) as fast as generated kernels do, by the cost model
+ * of runtime/engine/onednn/onednn_choose.c.  The sizes here are far from where the two are level, so that a change of constants
+ * does not matter.
+ */
+#include "runtime/engine/onednn/library_support.h"
+
+static bool wanted(struct library *l, bool constant, uint32_t rows, uint32_t inner, uint32_t columns)
+{
+    struct subject s;
+
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, rows, inner), OPERAND(&s, constant, inner, columns), NULL);
+    assert_true(library_takes_node(l, s.nodes[0]));
+    bool wants = library_wants_node(l, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+static void contractions_are_chosen_by_cost(void **state)
+{
+    (void)state;
+    /* bound by memory: weights in panels are read faster */
+    assert_false(wanted(library, true, 1, 1024, 1024));
+    assert_false(wanted(library, true, 4, 1024, 1024));
+    /* the call costs more than the work */
+    assert_false(wanted(library, true, 4, 16, 16));
+    assert_false(wanted(library, false, 2, 16, 16));
+    /* but not more than compiling is worth */
+    assert_true(wanted(library, true, 50, 42, 24));
+    /* bound by arithmetic */
+    assert_true(wanted(library, true, 512, 512, 512));
+    /* given at run time: nothing is packed */
+    assert_true(wanted(library, false, 1, 1024, 1024));
+    assert_true(wanted(library, false, 128, 128, 128));
+}
+
+static void many_small_contractions_are_kernels(void **state)
+{
+    struct subject s;
+
+    (void)state;
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 16, 1, 64), OPERAND(&s, false, 16, 64, 1), NULL);
+    assert_false(library_wants_node(library, s.nodes[0]));
+    subject_end(&s);
+    subject_begin(&s);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), OPERAND(&s, false, 12, 64, 128), NULL);
+    assert_true(library_wants_node(library, s.nodes[0]));
+    subject_end(&s);
+}
+
+/* What nothing is compared with, the library is given, and so are convolutions. */
+static void the_library_gets_what_nothing_is_compared_with(void **state)
+{
+    struct error e = {0};
+    struct library *l = library_create(test_isa(), 1, &e);
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+    struct subject s;
+
+    (void)state;
+    assert_non_null(l);
+    assert_true(wanted(l, true, 1, 1024, 1024));
+    assert_true(wanted(l, false, 2, 16, 16));
+    subject_begin(&s);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, 16, 8, 8), OPERAND(&s, true, 16, 16, 1, 1), NULL);
+    assert_true(library_takes_node(l, s.nodes[0]));
+    assert_true(library_wants_node(l, s.nodes[0]));
+    subject_end(&s);
+    library_free(l);
+}
+
+static bool wants_convolution(uint32_t size, uint32_t inputs, uint32_t results, uint32_t window, uint32_t groups)
+{
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+    struct subject s;
+
+    options.groups = groups;
+    subject_begin(&s);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, size, size),
+          OPERAND(&s, true, results, inputs / groups, window, window), NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+/* The faster the arithmetic, the more it matters that weights are fetched beside it. */
+static void weights_count_at_full_rate(void **state)
+{
+    (void)state;
+    assert_false(wanted(library, true, 128, 768, 3072));
+    assert_false(wanted(library, true, 4, 1024, 1024));
+    assert_true(wanted(library, true, 2048, 512, 512));
+    assert_true(wanted(library, false, 128, 128, 128));
+    /* weights that come from memory for few pixels, and weights that stay in the cache */
+    assert_false(wants_convolution(7, 2048, 512, 1, 1));
+    assert_true(wants_convolution(56, 64, 256, 1, 1));
+    /* likewise windows */
+    assert_false(wants_convolution(9, 512, 512, 3, 1));
+    assert_true(wants_convolution(58, 64, 64, 3, 1));
+    /* groups are contractions of their own */
+    assert_true(wants_convolution(7, 1024, 1024, 1, 2));
+}
+
+/* Of a row, with padding as wide as the filter allows: what the library does with matrices of one row. */
+static bool wants_filter(uint32_t inputs, uint32_t width, uint32_t padding)
+{
+    WNNConv2dOptions options = WNN_CONV2D_OPTIONS_INIT;
+    const uint32_t pads[4] = {0, 0, padding, padding};
+    struct subject s;
+
+    options.paddingCount = 4;
+    options.padding = pads;
+    subject_begin(&s);
+    apply(&s, OP_CONV2D, &options, OPERAND(&s, false, 1, inputs, 1, 4000), OPERAND(&s, true, 64, inputs, 1, width), NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+static void long_filters_are_chosen_by_cost(void **state)
+{
+    (void)state;
+    assert_false(wants_filter(1, 31, 15));
+    assert_false(wants_filter(3, 16, 7));
+    assert_true(wants_filter(1, 31, 0));
+    assert_true(wants_filter(1, 9, 4));
+    assert_true(wants_filter(16, 31, 15));
+}
+
+static bool wants_transposed(bool constant, uint32_t groups)
+{
+    WNNConvTranspose2dOptions options = WNN_CONV_TRANSPOSE2D_OPTIONS_INIT;
+    const uint32_t strides[2] = {2, 2};
+    struct subject s;
+
+    options.stridesCount = 2;
+    options.strides = strides;
+    options.groups = groups;
+    subject_begin(&s);
+    apply(&s, OP_CONV_TRANSPOSE2D, &options, OPERAND(&s, false, 1, 32, 16, 16), OPERAND(&s, constant, 32, 32 / groups, 2, 2),
+          NULL);
+    assert_true(library_takes_node(library, s.nodes[0]));
+    bool wants = library_wants_node(library, s.nodes[0]);
+    subject_end(&s);
+    return wants;
+}
+
+static void transposed_convolutions_are_chosen_by_cost(void **state)
+{
+    (void)state;
+    assert_false(wants_transposed(true, 1));
+    assert_true(wants_transposed(false, 1));
+    assert_true(wants_transposed(true, 2));
+}
+
+static void more_is_given_at_half_rate(void **state)
+{
+    (void)state;
+    assert_true(wanted(library, true, 128, 768, 3072));
+    assert_true(wants_convolution(7, 2048, 512, 1, 1));
+    assert_true(wants_convolution(9, 512, 512, 3, 1));
+}
+
+static void compare_rate(bool full)
+{
+    library_compare(
+        library,
+        &(struct target){.isa.vector_bits = 512, .cache_bytes = 1 << 20, .full_rate = full, .thread_count = TEST_THREADS});
+}
+
+/* matmul(x, transpose(y)), the heads of a row side by side: whether the library reads y by strides. */
+static bool takes_heads(void)
+{
+    const uint32_t permutation[] = {1, 2, 0};
+    WNNTransposeOptions options = WNN_TRANSPOSE_OPTIONS_INIT;
+    struct subject s;
+
+    options.permutation = permutation;
+    options.permutationCount = 3;
+    subject_begin(&s);
+    struct value *y = apply(&s, OP_TRANSPOSE, &options, OPERAND(&s, false, 128, 12, 64), NULL, NULL);
+    apply(&s, OP_MATMUL, NULL, OPERAND(&s, false, 12, 128, 64), y, NULL);
+    bool takes = library_takes_operand(library, s.nodes[1], 1, s.nodes, 1);
+    subject_end(&s);
+    return takes;
+}
+
+static void strided_heads_are_chosen_by_cost(void **state)
+{
+    (void)state;
+    compare_rate(false);
+    assert_true(takes_heads());
+    compare_rate(true);
+    assert_int_equal(takes_heads(), !convolutions_sum_in_place()); /* AVX-512: dense batches do not go to gemm */
+}
+
+static int compare(void **state)
+{
+    (void)state;
+    compare_rate(false);
+    return 0;
+}
+
+static int compare_full(void **state)
+{
+    (void)state;
+    compare_rate(true);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(contractions_are_chosen_by_cost, compare),
+        cmocka_unit_test_setup(many_small_contractions_are_kernels, compare),
+        cmocka_unit_test_setup(the_library_gets_what_nothing_is_compared_with, compare),
+        cmocka_unit_test_setup(more_is_given_at_half_rate, compare),
+        cmocka_unit_test_setup(weights_count_at_full_rate, compare_full),
+        cmocka_unit_test_setup(long_filters_are_chosen_by_cost, compare),
+        cmocka_unit_test_setup(transposed_convolutions_are_chosen_by_cost, compare),
+        cmocka_unit_test(strided_heads_are_chosen_by_cost),
+    };
+
+    (void)argc;
+    return main_library(tests, sizeof tests / sizeof *tests, argv);
+}

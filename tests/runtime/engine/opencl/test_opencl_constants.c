@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Constants on the device, over an OpenCL without one (support/fake_opencl.h): how many bytes weights of 4 bits take there, and
+ * that graphs with equal constants share buffers, whoever goes first and whatever fails.
+ */
+#include "runtime/engine/opencl/opencl_support.h"
+#include "support/compact_graphs.h"
+
+enum { K = 512, COLUMNS = 256, BLOCKS = K / 32, WEIGHTS = K * COLUMNS / 2, SCALES = BLOCKS * COLUMNS * 4 };
+
+/* Weights of 4 bits between normalisations, as a language model has them, for some rows; b is no compact weight. */
+static struct graph *model(uint32_t rows)
+{
+    char body[600];
+    struct graph *g;
+
+    snprintf(body, sizeof body,
+             "inputs { x: f32[%u, %d]; } consts { q: u8[%d, %d] @scalar(1); s: f32[%d, %d] @scalar(1); z: u8[%d, %d] "
+             "@scalar(1); b: f32[%d, 4] @scalar(1); } nodes { w = dequantizeLinear(q, s, z); m = matmul(x, w); "
+             "n = softmax(m, 1); y = matmul(n, b); } outputs { y; }",
+             rows, K, K, COLUMNS, BLOCKS, COLUMNS, BLOCKS, COLUMNS, COLUMNS);
+    compact_state = 1; /* the same constants each time */
+    g = compact_parse(body, 0, 16);
+    compact_narrow(g, 0);
+    return g;
+}
+
+static WNNStatus try_build(WNNContext context, uint32_t rows, WNNGraph *graph)
+{
+    struct error e = {0};
+    const WNNStatus status = runtime_build(context, model(rows), graph, &e);
+
+    if (status != WNNStatus_Success)
+        *graph = NULL;
+    return status;
+}
+
+static WNNGraph build(WNNContext context, uint32_t rows)
+{
+    WNNGraph graph;
+
+    assert_int_equal(try_build(context, rows, &graph), WNNStatus_Success);
+    return graph;
+}
+
+/* What is released goes when the device is done with it. */
+static void wait_for_bytes(size_t bytes)
+{
+    for (int i = 0; fake->bytes() != bytes && i < 10000; i++)
+        usleep(1000);
+    assert_int_equal(fake->bytes(), bytes);
+}
+
+/* Zero points are float32 numbers like scales.  What is unpacked would take eight times the bytes of the weights. */
+static void test_weights_of_4_bits_take_half_a_byte(void **state)
+{
+    WNNContext context = new_context();
+    const size_t before = fake->bytes();
+    WNNGraph graph = build(context, 1);
+    const size_t bytes = fake->bytes() - before;
+
+    (void)state;
+    assert_true(bytes >= WEIGHTS + 2 * SCALES);
+    assert_true(bytes < WEIGHTS + 2 * SCALES + 16384); /* b */
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+}
+
+/* A graph for a prompt and one for a token have one copy of their weights, until the last of them goes. */
+static void test_graphs_share_constants(void **state)
+{
+    WNNContext context = new_context();
+    const size_t before = fake->bytes();
+    WNNGraph prompt = build(context, 64);
+    const size_t one = fake->bytes() - before;
+    WNNGraph token = build(context, 1);
+
+    (void)state;
+    assert_int_equal(fake->bytes() - before, one);
+    wnnGraphRelease(prompt);
+    assert_int_equal(fake->bytes() - before, one);
+    prompt = build(context, 3); /* what is left serves others */
+    assert_int_equal(fake->bytes() - before, one);
+    wnnGraphRelease(token);
+    assert_int_equal(fake->bytes() - before, one);
+    wnnGraphRelease(prompt);
+    wait_for_bytes(before);
+    wnnContextRelease(context);
+    assert_nothing_is_left("");
+}
+
+/* Other contexts have other devices as far as anybody knows, and other constants are others. */
+static void test_nothing_else_is_shared(void **state)
+{
+    WNNContext context = new_context(), other = new_context();
+    const size_t before = fake->bytes();
+    WNNGraph a = build(context, 1);
+    const size_t one = fake->bytes() - before;
+    WNNGraph b = build(other, 1);
+    struct graph *changed = model(1);
+    struct error e = {0};
+    WNNGraph c;
+
+    (void)state;
+    assert_int_equal(fake->bytes() - before, 2 * one);
+    for (const struct value *v = changed->first_constant; v; v = v->next_constant)
+        if (v->type.type == DTYPE_UINT4)
+            *(uint8_t *)(uintptr_t)v->constant->data ^= 1;
+    assert_int_equal(runtime_build(context, changed, &c, &e), WNNStatus_Success);
+    assert_true(fake->bytes() - before >= 2 * one + WEIGHTS);
+    assert_true(fake->bytes() - before < 3 * one);
+    wnnGraphRelease(a);
+    wnnGraphRelease(b);
+    wnnGraphRelease(c);
+    wnnContextRelease(context);
+    wnnContextRelease(other);
+    assert_nothing_is_left("");
+}
+
+/* A loaded graph's constants lie in its file, which is unmapped with it: later ones must not be compared with them. */
+static void test_loaded_graphs_share_nothing(void **state)
+{
+    char path[] = "/tmp/webnn-constants-XXXXXX";
+    WNNContext context = new_context();
+    const size_t before = fake->bytes();
+    WNNGraph graph = build(context, 1), loaded[3];
+    const int file = mkstemp(path);
+    struct error e;
+    size_t one;
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(wnnGraphSave(graph, path), WNNStatus_Success);
+    wnnGraphRelease(graph);
+    wait_for_bytes(before);
+    assert_non_null(loaded[0] = load_graph(context, path, &e));
+    one = fake->bytes() - before;
+    assert_non_null(loaded[1] = load_graph(context, path, &e));
+    assert_int_equal(fake->bytes() - before, 2 * one);
+    wnnGraphRelease(loaded[0]);
+    wait_for_bytes(before + one);
+    assert_non_null(loaded[2] = load_graph(context, path, &e));
+    wnnGraphRelease(loaded[1]);
+    graph = build(context, 1);
+    wnnGraphRelease(loaded[2]);
+    wnnGraphRelease(graph);
+    wnnContextRelease(context);
+    assert_int_equal(unlink(path), 0);
+    assert_nothing_is_left("");
+}
+
+static void test_every_call_may_fail_once(void **state)
+{
+    bool failed = true;
+
+    (void)state;
+    for (long n = 0; failed; n++) {
+        WNNContext context;
+        WNNGraph prompt = NULL, token = NULL;
+
+        fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
+        context = try_context(NULL, NULL);
+        if (context) {
+            try_build(context, 64, &prompt);
+            try_build(context, 1, &token);
+        }
+        wnnGraphRelease(prompt);
+        wnnGraphRelease(token);
+        if (context)
+            wnnContextRelease(context);
+        failed = fake->has_failed();
+        const char *call = fake->failed_call();
+        fake->fail_after(-1, 0, false);
+        assert_nothing_is_left(call);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weights_of_4_bits_take_half_a_byte),
+        cmocka_unit_test(test_graphs_share_constants),
+        cmocka_unit_test(test_nothing_else_is_shared),
+        cmocka_unit_test(test_loaded_graphs_share_nothing),
+        cmocka_unit_test(test_every_call_may_fail_once),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
