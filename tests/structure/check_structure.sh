@@ -201,6 +201,12 @@ awk 'FILENAME == ARGV[1] { wide[$1 " " $2]; next } NF && !(($1 " " $2) in wide) 
     "$scratch/widths" "$scratch/wide" >>"$scratch/out"
 [ -s "$scratch/out" ] && fail "$(cat "$scratch/out")"
 
+# No two functions of more than 8 lines have bodies that are equal but for names and constants, except for one pair: the tables
+# of element types that the headers and the scripts of webnnc name.
+git ls-files '*.c' '*.cc' 2>/dev/null | xargs awk -f tests/structure/equal_bodies.awk >"$scratch/out"
+[ "$(wc -l <"$scratch/out")" -le 1 ] || fail "Functions have equal bodies; make them one:
+$(cat "$scratch/out")"
+
 # How large the tree may be (size.sh says what counts).  A row is KIND and CEILING, or KIND + ALLOWANCE and the capability that
 # it is for.  Ceilings only fall: whoever removes lines lowers them.
 cat >"$scratch/ceilings" <<'CEILINGS'
