@@ -24,6 +24,7 @@
 #include "frontend/readers/model.h"
 #include "random/random.h"
 #include "support/model_compute.h"
+#include "support/help.h"
 
 /* What sanitizers check makes a program several times slower; the promise is that of a release build. */
 #ifdef WEBNN_SANITIZE
@@ -305,6 +306,9 @@ int main(int count, char **paths)
 {
     int failed = 0, skipped = 0;
 
+    if (help_asked(count, paths,
+                   "usage: hostile FILE ...   read hostile files, each in a process of its own, and say what became of them\n"))
+        return 0;
     for (int i = 1; i < count; i++) {
         int code = run_file(paths[i]);
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Runs one file of pass cases: graphs as text, and what a pass makes of them (docs/testing.md describes the format).
- *
- *   pass-cases FILE                run all cases; exit status 1 and a difference for each that fails
- *   pass-cases --update FILE       write what the passes make of the graphs into the file instead
- *   pass-cases --complete FOLDER   check that the folder has a file for every pass of the pipeline
+ * USAGE has its options.
  *
  * For each case the text must be the expected one; the reference interpreter must compute the same before and after; the result
  * must verify, be read back as the same text, and stay as it is if the last pass runs again.
@@ -14,8 +11,15 @@
 
 #include "ir/text/text.h"
 #include "passes/pass_support.h"
+#include "support/help.h"
 
 enum { TEXT_MAX = 1 << 20, ROUNDS = 3 };
+
+#define USAGE                                                                                                                  \
+    "usage: pass-cases FILE                run all cases; exit status 1 and a difference for each that fails\n"                \
+    "       pass-cases --update FILE       write what the passes make of the graphs into the file instead\n"                   \
+    "       pass-cases --complete FOLDER   check that the folder has a file for every pass of the pipeline\n"                  \
+    "docs/testing.md describes the format of the files.\n"
 
 /* ---- the stand-in for a library ---- */
 
@@ -470,10 +474,12 @@ int main(int argc, char **argv)
     char *text, *updated = NULL;
     size_t size = 0;
 
+    if (help_asked(argc, argv, USAGE))
+        return 0;
     if (argc == 3 && !strcmp(argv[1], "--complete"))
         return check_complete(argv[2]);
     if (argc != 2 && !update) {
-        fprintf(stderr, "usage: %s [--update] FILE | --complete FOLDER\n", argv[0]);
+        fputs(USAGE, stderr);
         return 2;
     }
     struct file f = {.path = argv[argc - 1], .updated = update ? open_memstream(&updated, &size) : NULL};

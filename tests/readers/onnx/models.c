@@ -15,6 +15,7 @@
 #include "frontend/readers/files/file.h"
 #include "frontend/readers/files/npy.h"
 #include "frontend/readers/model.h"
+#include "tests/support/help.h"
 
 enum { PORTS_MAX = 16, SKIPPED = 77 };
 
@@ -230,6 +231,8 @@ int main(int argc, char **argv)
     cJSON *manifest;
     bool ok = true;
 
+    if (help_asked(argc, argv, "usage: onnx-models FOLDER   run the network of a folder and compare it with its manifest\n"))
+        return 0;
     if (argc != 2)
         die("usage", "onnx-models FOLDER");
     folder = argv[1];

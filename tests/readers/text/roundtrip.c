@@ -16,6 +16,7 @@
 #include "frontend/readers/text/write.h"
 #include "readers/text/compare.h"
 #include "support/shared.h"
+#include "support/help.h"
 
 enum { SHAPES_MAX = 16 };
 
@@ -120,6 +121,8 @@ int main(int argc, char **argv)
     struct model m;
     size_t length;
 
+    if (help_asked(argc, argv, "usage: text-roundtrip MODEL   write a model in each form of text, read it back and compare\n"))
+        return 0;
     if (argc != 2)
         return fail("usage", "text-roundtrip MODEL");
     if (access(argv[1], R_OK))
