@@ -32,7 +32,7 @@ static size_t skip_space(const char *bytes, size_t length)
     size_t at = length >= 3 && !memcmp(bytes, "\xEF\xBB\xBF", 3) ? 3 : 0;
 
     for (; at < length; at++)
-        if (bytes[at] == '#')
+        if (bytes[at] == '#' || (bytes[at] == '/' && at + 1 < length && bytes[at + 1] == '/'))
             while (at + 1 < length && bytes[at + 1] != '\n')
                 at++;
         else if (!strchr(" \t\r\n", bytes[at]) || !bytes[at])
@@ -70,9 +70,31 @@ static enum kind kind_of(const char *path, const char *bytes, size_t length)
     return KIND_UNKNOWN;
 }
 
-static bool refuse_unknown(const char *path, char **message)
+static bool refuse_unknown(const char *path, const char *bytes, size_t length, char **message)
 {
-    return model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON", PATH_SHOWN(path));
+    static const struct {
+        size_t at, length;
+        const char *bytes, *what;
+    } others[] = {
+        {0, 4, "WGWT", ": these are weights, the model is a .webnn or .json file"},
+        {8, 2, "{\"", ": these are weights (safetensors), the model is a .webnn or .json file"},
+        {0, 6, "\x93NUMPY", ": this is an array (.npy), of which inputs and constants are made"},
+        {0, 4, "PK\3\4", ": this is an archive (.npz or .zip)"},
+        {0, 8, "\x89WNNIMG\n", ": this is a compiled graph"},
+        {0, 4,
+         "\x7F"
+         "ELF",
+         ": this is a program or a compiled object"},
+        {4, 4, "TFL3", ": TensorFlow Lite is not read, only ONNX"},
+        {0, 4, "GGUF", ": GGUF is not read, only ONNX"},
+        {0, 8, "\x89HDF\r\n\x1A\n", ": HDF5 is not read, only ONNX"},
+    };
+    const char *what = "";
+
+    for (size_t i = 0; bytes && i < sizeof others / sizeof *others; i++)
+        if (length >= others[i].at + others[i].length && !memcmp(bytes + others[i].at, others[i].bytes, others[i].length))
+            what = others[i].what;
+    return model_error(message, "%s is no model: neither ONNX nor .webnn text or JSON%s", PATH_SHOWN(path), what);
 }
 
 /* ---- sources ---- */
@@ -108,7 +130,7 @@ static struct model_source *source_of_map(const char *path, struct file_map *map
         return source;
     }
     if (!kind)
-        refuse_unknown(path, message);
+        refuse_unknown(path, file_map_data(map), file_map_length(map), message);
     file_map_release(map);
     return NULL;
 }
@@ -242,7 +264,7 @@ static bool read_kind(enum kind kind, WNNContext context, const char *path, stru
     case KIND_UNKNOWN:
         break;
     }
-    return refuse_unknown(path, message);
+    return refuse_unknown(path, bytes, length, message);
 }
 
 bool model_source_read(const struct model_source *source, WNNContext context, const struct model_options *options,
@@ -299,7 +321,7 @@ static bool describe_kind(enum kind kind, const char *path, const void *bytes, s
     case KIND_UNKNOWN:
         break;
     }
-    return refuse_unknown(path, message);
+    return refuse_unknown(path, bytes, length, message);
 }
 
 bool model_source_describe(const struct model_source *source, struct model_description *d, char **message)

@@ -145,6 +145,14 @@ bool document_integer(struct document *d, const char *place, WNNNumber n, int64_
     return true;
 }
 
+bool document_number(const struct document_text *text, WNNNumber *number)
+{
+    struct error error = {0};
+    struct lexer l = {.text = text->text, .length = text->length, .error = &error};
+
+    return lex_next(&l) && lex_number(&l, number) && l.token.kind == TOKEN_END;
+}
+
 bool document_is(const struct document_text *text, const char *name)
 {
     return strlen(name) == text->length && !memcmp(name, text->text, text->length);

@@ -138,6 +138,8 @@ bool document_expected(struct document *d, const char *place, const char *what);
 bool document_data_type(struct document *d, const struct document_text *name, dtype *type);
 /** Converts a number to a whole one within [low, high].  Returns false after an error. */
 bool document_integer(struct document *d, const char *place, WNNNumber n, int64_t low, int64_t high, int64_t *out);
+/** Reads a text that is a number and nothing else.  Returns false if it is none. */
+bool document_number(const struct document_text *text, WNNNumber *number);
 /** Returns whether a text is that name. */
 bool document_is(const struct document_text *text, const char *name);
 /** Returns whether a value is a word or a string. */

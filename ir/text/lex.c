@@ -115,7 +115,7 @@ bool lex_next(struct lexer *l)
 {
     for (; l->at < l->length; l->at++) {
         char c = l->text[l->at];
-        if (c == '#') {
+        if (c == '#' || (c == '/' && peek(l, l->at + 1) == '/')) {
             const char *end = memchr(l->text + l->at, '\n', l->length - l->at);
             l->at = end ? (size_t)(end - l->text) : l->length - 1;
         } else if (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
@@ -184,6 +184,8 @@ bool is_plain_name(const char *text, size_t length)
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strlen(reserved[i]) == length && memcmp(text, reserved[i], length) == 0)
             return false;
+    if (length > 1 && text[0] == '/' && text[1] == '/') /* a comment */
+        return false;
     for (const char *c = text; c < text + length; c++) {
         bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || *c == '/';
         bool inside = (*c >= '0' && *c <= '9') || *c == '.';

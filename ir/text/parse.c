@@ -359,7 +359,12 @@ static bool read_node(struct document *d)
         return false;
     if (d->lexer.token.kind != TOKEN_NAME)
         return expected(d, "an operator's name");
-    return read_text(d, "an operator's name", true, &n->op) && read_sign(d, '(') && read_arguments(d, n) && read_marks(d, n);
+    if (!read_text(d, "an operator's name", true, &n->op))
+        return false;
+    if (lex_is(&d->lexer, ';'))
+        return document_error(d, n->op.place, "an operator expected: identity(%s) is an operand under another name",
+                              n->op.text);
+    return read_sign(d, '(') && read_arguments(d, n) && read_marks(d, n);
 }
 
 /* ---- the other statements ---- */

@@ -22,6 +22,11 @@ static const char *const seeds[] = {
     ("webnn_graph \"d\" v2 { inputs { x: f32[dyn(\"batch\", 8), 4]; } nodes { y = concat(x, x, axis=0); } outputs { y; } }"),
     ("webnn_graph \"e\" v1 { inputs { x: f32[3, 1, 2]; } consts { w: f32[1, 6, 2] @scalar(1); r: f32[1, 6, 2] @scalar(1); }\n"
      " nodes { [h, s] = gru(x, w, r, 3, 2, returnSequence=true, activations=[\"sigmoid\", \"tanh\"]); } outputs { h; s; } }"),
+    ("webnn_graph \"d\" v2 { inputs { x: f32[2, 3]; c: f32[3]; } // other tools\n nodes { a = slice(x, starts=[0], ends=[-1], "
+     "axes=[-1], steps=[1]); b = unsqueeze(a, axes=[0, -1]); d = squeeze(b, axes=[0]); e = reshape(d, axes=[3]); f = cast(e, "
+     "to=\"Int32\"); g = gemm(x, x, c=1, aTranspose=true, alpha=\"0.5\"); h = layerNormalization(x, c, c, bias=1, axes=[1]); "
+     "i = triangular(x, k=-1); j = softmax(i, axis=-1); k = transpose(j, permutation=[], label=\"\"); } outputs { f; g; h; k; "
+     "} }"),
     ("webnn_graph \"f\" v1 { consts { w: f32[2] @weights(\"key\"); n: i64[2] @values([9223372036854775807, -1]); } }"),
 };
 

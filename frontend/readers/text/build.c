@@ -4,7 +4,6 @@
  * builder's; what is checked here is what the builder cannot know: names, free dimensions, and that no constant asks for more
  * memory than its file is worth.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,6 @@
 #include "ir/support/number.h"
 #include "ir/support/suggest.h"
 #include "ir/support/text.h"
-#include "webnn/webnn_call.h"
-
-struct build {
-    struct document *d;
-    const struct model_options *options;
-    struct model *model;
-    struct name_map operands, outputs;
-    struct weights *weights;
-};
 
 /** Says what the builder said about a place.  Returns false. */
 static bool refused(struct build *b, const char *place)
@@ -35,6 +25,7 @@ static bool refused(struct build *b, const char *place)
 
 static bool define(struct build *b, const struct document_text *name, WNNOperand operand)
 {
+    b->order[b->defined++] = name;
     return document_define(b->d, &b->operands, "name", name, operand);
 }
 
@@ -343,12 +334,7 @@ static bool convert(struct build *b, const struct document_value *v, WNNMethodVa
             *out = wnnMethodValueOperand(document_find(b->d, &b->operands, &v->text));
             return out->as.operand;
         }
-        if (kind == WNNMethodValueKind_Number && document_is(&v->text, "NaN")) /* JSON has no words for these */
-            *out = wnnMethodValueNumber(wnnNumber(NAN));
-        else if (kind == WNNMethodValueKind_Number && (document_is(&v->text, "Infinity") || document_is(&v->text, "-Infinity")))
-            *out = wnnMethodValueNumber(wnnNumber(*v->text.text == '-' ? -INFINITY : INFINITY));
-        else
-            *out = wnnMethodValueString((WNNStringView){v->text.text, v->text.length});
+        *out = wnnMethodValueString((WNNStringView){v->text.text, v->text.length});
         return true;
     case DOCUMENT_NUMBER:
         *out = wnnMethodValueNumber(v->number);
@@ -378,21 +364,29 @@ static bool is_stored_type(const struct document_value *v)
 static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCall call)
 {
     const char *names[DOCUMENT_ARGUMENTS_MAX];
-    size_t count = wnnMethodCallArgumentCount(call);
-    WNNMethodValueKind kind;
+    const size_t positions = wnnMethodCallArgumentCount(call);
+    size_t count = positions;
     WNNMethodValue value;
-    bool list = false;
+    bool list;
     char buf[128];
 
     for (size_t i = 0; i < count; i++)
         names[i] = wnnMethodCallArgumentName(call, i);
-    kind = wnnMethodCallArgumentKind(call, WNN_STR(names[0]), &list);
-    if (!document_name_arguments(b->d, n, count, names, list && kind == WNNMethodValueKind_Operand))
+    list = wnnMethodCallArgumentKind(call, WNN_STR(names[0]), &list) == WNNMethodValueKind_Operand && list; /* concat */
+    if (!list)
+        dialect_places(b, n, call, &count, names);
+    if (!document_name_arguments(b->d, n, count, names, list))
         return false;
     for (const struct document_argument *a = n->first_argument; a; a = a->next) {
         WNNStringView name = {a->key.text, a->key.length};
+        WNNMethodValueKind kind = wnnMethodCallArgumentKind(call, name, NULL);
+        size_t place = 0;
 
-        if (!convert(b, a->value, wnnMethodCallArgumentKind(call, name, NULL), &value))
+        while (place < positions && !document_is(&a->key, names[place]))
+            place++;
+        if (!kind)
+            return document_error(b->d, a->key.place, "%s has no argument '%s'", n->op.text, document_escape(buf, a->key));
+        if (!dialect_value(b, n, a, kind, place == positions) || !convert(b, a->value, kind, &value))
             return false;
         if (document_is(&n->op, "cast") && document_is(&a->key, "dataType") && is_stored_type(a->value))
             value = wnnMethodValueString(WNN_STR("float32"));
@@ -408,10 +402,13 @@ static bool set_arguments(struct build *b, struct document_node *n, WNNMethodCal
 
 static bool build_node(struct build *b, struct document_node *n)
 {
-    WNNMethodCall call = wnnMethodCallCreate((WNNStringView){n->op.text, n->op.length});
+    WNNMethodCall call;
     bool ok = false;
     char buf[128];
 
+    if (!dialect_statement(b, n))
+        return false;
+    call = wnnMethodCallCreate((WNNStringView){n->op.text, n->op.length});
     if (!call)
         refused(b, n->op.place);
     else if (!set_arguments(b, n, call))
@@ -541,6 +538,17 @@ static bool build_all(struct build *b, WNNContext context)
 {
     struct document *d = b->d;
     char *message = NULL;
+    size_t operands = 0;
+
+    for (const struct document_tensor *t = d->first_input; t; t = t->next)
+        operands++;
+    for (const struct document_tensor *t = d->first_constant; t; t = t->next)
+        operands++;
+    for (const struct document_node *n = d->first_node; n; n = n->next)
+        operands += n->result_count;
+    b->order = arena_array(&d->arena, operands, sizeof *b->order);
+    if (!b->order)
+        return error_out_of_memory(&d->error);
 
     b->model->name = strdup(d->name.text ? d->name.text : "");
     if (!b->model->name)

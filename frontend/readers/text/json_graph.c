@@ -71,18 +71,14 @@ static bool read_type(struct document *d, const struct json *object, struct docu
     return true;
 }
 
-/** Numbers that JSON has no words for are strings. */
+/** Numbers that JSON has no words for, or no bits, are strings. */
 static bool read_number(struct document *d, const struct json *v, const struct json *parent, WNNNumber *number)
 {
+    struct document_text text = v && v->kind == JSON_STRING ? text_of(v) : (struct document_text){"", 0, NULL};
+
     if (v && v->kind == JSON_NUMBER)
         *number = v->as.number;
-    else if (json_is(v, "NaN"))
-        *number = wnnNumber(__builtin_nan(""));
-    else if (json_is(v, "Infinity") || json_is(v, "-Infinity"))
-        *number = wnnNumber(json_is(v, "Infinity") ? __builtin_inf() : -__builtin_inf());
-    else
-        return wrong(d, v, parent, "a number expected");
-    return true;
+    return (v && v->kind == JSON_NUMBER) || document_number(&text, number) || wrong(d, v, parent, "a number expected");
 }
 
 static bool read_bytes(struct document *d, const struct json *bytes, const struct json *init, struct document_tensor *t)

@@ -176,7 +176,7 @@ static bool parse_manifest(struct header *h, const char *text, size_t length)
     bool sized;
 
     if (w->length < HEADER_BYTES || memcmp(w->bytes, "WGWT\1\0\0\0", HEADER_BYTES))
-        return error_set(&h->error, WNNStatus_DataError, "the file does not begin with WGWT and version 1");
+        return error_set(&h->error, WNNStatus_DataError, "the file does not begin with WGWT and version 1, as .weights does");
     h->lexer = (struct lexer){.text = text, .length = length, .error = &h->error};
     root = json_parse(&h->lexer, &w->arena);
     if (!root)
@@ -220,8 +220,11 @@ static bool parse_safetensors(struct header *h)
     uint64_t header = 0, bytes, begin, end;
     bool sized;
 
-    if (w->length < HEADER_BYTES)
-        return error_set(&h->error, WNNStatus_DataError, "%zu bytes are too few for safetensors", w->length);
+    if (w->length <= HEADER_BYTES || w->bytes[HEADER_BYTES] != '{')
+        return error_set(
+            &h->error, WNNStatus_DataError,
+            "neither .weights, which begins with WGWT and version 1, nor safetensors, which begin with the length of "
+            "a header in braces");
     for (size_t i = 0; i < HEADER_BYTES; i++)
         header |= (uint64_t)w->bytes[i] << 8 * i;
     if (header > w->length - HEADER_BYTES)
@@ -231,8 +234,6 @@ static bool parse_safetensors(struct header *h)
     root = json_parse(&h->lexer, &w->arena);
     if (!root)
         return false;
-    if (root->kind != JSON_OBJECT)
-        return wrong(h, root, NULL, "the header must be an object");
     w->entries = arena_array(&w->arena, root->as.list.count + 1, sizeof *w->entries);
     if (!w->entries)
         return error_out_of_memory(&h->error);

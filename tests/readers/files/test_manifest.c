@@ -189,6 +189,17 @@ static void truncated_manifests_are_refused(void **state)
 /** Paths that are no models. */
 static void paths_that_are_no_models_are_refused(void **state)
 {
+    static const struct {
+        size_t length;
+        const char *bytes, *what;
+    } others[] = {
+        {10, "#!/bin/sh\n", "JSON"},
+        {8, "WGWT\1\0\0\0", "JSON: these are weights"},
+        {10, "\2\0\0\0\0\0\0\0{\"", "JSON: these are weights (safetensors)"},
+        {8, "\x93NUMPY\1\0", "JSON: this is an array"},
+        {8, "\x1C\0\0\0TFL3", "JSON: TensorFlow Lite is not read"},
+        {4, "GGUF", "JSON: GGUF is not read"},
+    };
     struct model m;
     char path[128], *message;
 
@@ -196,14 +207,17 @@ static void paths_that_are_no_models_are_refused(void **state)
     assert_false(model_read(context, "/nowhere", NULL, &m, &message));
     assert_non_null(strstr(message, "/nowhere: No such file or directory"));
     free(message);
-    write_file("other", "#!/bin/sh\n", 10);
     snprintf(path, sizeof path, "%s/other", folder);
-    assert_false(model_read(context, path, NULL, &m, &message));
-    assert_non_null(strstr(message, "is no model"));
-    free(message);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        write_file("other", others[i].bytes, others[i].length);
+        assert_false(model_read(context, path, NULL, &m, &message));
+        assert_non_null(strstr(message, "is no model: neither ONNX nor .webnn text or JSON"));
+        assert_non_null(strstr(message, others[i].what));
+        free(message);
+    }
     /* By contents, whatever the name: with a byte order mark and comments before the first word. */
-    static const char text[] =
-        "\xEF\xBB\xBF# a graph\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { y = relu(x); } outputs { y; } }";
+    static const char text[] = "\xEF\xBB\xBF# a graph\n// with comments\nwebnn_graph \"g\" v1 { inputs { x: f32[1]; } nodes { "
+                               "y = relu(x); } outputs { y; } }";
     write_file("other", text, sizeof text - 1);
     if (!model_read(context, path, NULL, &m, &message))
         fail_msg("%s", message);

@@ -121,6 +121,84 @@ static void arguments_are_read(void **state)
                plain);
 }
 
+/** What other tools write (docs/formats.md): inputs, nodes as they are written, nodes as WebNN has them. */
+static const struct {
+    const char *inputs, *written, *means;
+} dialects[] = {
+    /* an empty enumeration, an empty list */
+    {"x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1];", "y = conv2d(x, w, filterLayout=\"\", padding=[], label=\"\");",
+     "y = conv2d(x, w);"},
+    {"x: f32[2, 3];", "y = transpose(x, permutation=[]);", "y = transpose(x);"},
+    {"x: f32[1, 2, 4, 4];", "y = resample2d(x, mode=\"\", sizes=[], axes=[], scales=[2, 2]);",
+     "y = resample2d(x, scales=[2, 2]);"},
+    {"x: f32[2, 3];", "z = reduceSum(x, axes=[]); y = reshape(z, [6]);", "z = reduceSum(x, axes=[]); y = reshape(z, [6]);"},
+    {"x: f32[2, 3];", "y = reverse(x, axes=[]);", "y = reverse(x, axes=[]);"},
+    {"x: f32[1];", "y = reshape(x, []);", "y = reshape(x, []);"},
+    /* operands by number: by place, by the name that goes with it, and operands given both ways */
+    {"a: f32[2, 2]; b: f32[2, 2]; k: f32[2];", "y = gemm(a, b, c=2);", "y = gemm(a, b, c=k);"},
+    {"k: f32[2]; x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1];", "y = conv2d(x, w, bias=0);", "y = conv2d(x, w, bias=k);"},
+    {"a: f32[2, 2]; b: f32[2, 2];", "operand_2 = relu(a); y = gemm(a, b, c=2);", "k = relu(a); y = gemm(a, b, c=k);"},
+    {"a: f32[2, 2]; operand_7: f32[2];", "y = gemm(a, a, c=7);", "y = gemm(a, a, c=operand_7);"},
+    {"k: f32[2]; x: f32[1, 2, 4, 4]; w: f32[2, 2, 1, 1];", "y = conv2d(x, w, k, bias=0);", "y = conv2d(x, w, bias=k);"},
+    {"x: f32[1, 2, 4, 4]; k: f32[2]; w: f32[2, 2, 1, 1];", "y = conv2d(x, w, k, bias=2);", "y = conv2d(x, w, bias=k);"},
+    {"x: f32[1, 2, 4, 4]; k: f32[2]; w: f32[2, 2, 1, 1];", "y = conv2d(x, w, k, bias=k);", "y = conv2d(x, w, bias=k);"},
+    {"x: f32[1, 1, 2]; w: f32[1, 3, 2]; r: f32[1, 3, 1]; b: f32[1, 3]; c: f32[1, 3];",
+     "[y] = gru(x, w, r, b, c, steps=1, hiddenSize=1, bias=3, recurrentBias=\"c\");",
+     "[y] = gru(x, w, r, 1, 1, bias=b, recurrentBias=c);"},
+    /* numbers and data types as other tools write them */
+    {"x: i64[2];", "y = clamp(x, maxValue=\"9007199254740993\");", "y = clamp(x, maxValue=9007199254740993);"},
+    {"x: f32[2];", "y = clamp(x, minValue=\"-1.5\", maxValue=\"Infinity\");",
+     "y = clamp(x, minValue=-1.5, maxValue=Infinity);"},
+    {"x: f32[2];", "y = cast(x, to=\"Int64\");", "y = cast(x, int64);"},
+    {"x: f32[2];", "y = cast(x, type=i64);", "y = cast(x, int64);"},
+    {"x: f32[2];", "y = cast(x, dataType=\"Uint8\", label=\"Uint8\");", "y = cast(x, uint8, label=\"Uint8\");"},
+    /* ONNX's manner */
+    {"x: f32[4, 6, 5];", "y = slice(x, starts=[1, -3], ends=[9223372036854775807, -1], axes=[0, -1], steps=[2, 1]);",
+     "y = slice(x, [1, 0, 2], [3, 6, 2], strides=[2, 1, 1]);"},
+    {"x: f32[4, 6];", "y = slice(x, starts=[0], ends=[\"3\"], axes=[1], steps=[1]);", "y = slice(x, [0, 0], [4, 3]);"},
+    {"x: f32[2, 3]; s: f32[3]; b: f32[3];", "y = layerNormalization(x, s, b, epsilon=0.5);",
+     "y = layerNormalization(x, scale=s, bias=b, epsilon=0.5);"},
+    {"x: f32[2, 3]; s: f32[3];", "y = layerNormalization(x, s);", "y = layerNormalization(x, scale=s);"},
+    {"x: f32[2, 3]; m: f32[3]; v: f32[3]; s: f32[3]; b: f32[3];", "y = batchNormalization(x, m, v, s, b, axis=-1);",
+     "y = batchNormalization(x, m, v, scale=s, bias=b, axis=1);"},
+    {"x: f32[2, 3, 1, 1]; s: f32[3]; b: f32[3];", "y = instanceNormalization(x, s, b);",
+     "y = instanceNormalization(x, scale=s, bias=b);"},
+    {"a: f32[2, 2]; b: f32[2, 2]; k: f32[2];", "y = gemm(a, b, k);", "y = gemm(a, b, c=k);"},
+    {"x: f32[2, 3];", "y = softmax(x, axis=-1);", "y = softmax(x, 1);"},
+    {"x: f32[2, 3]; i: i32[2];", "y = gather(x, i, axis=-2);", "y = gather(x, i, axis=0);"},
+    {"x: f32[2, 3];", "y = concat([x, x], -1);", "y = concat([x, x], 1);"},
+    {"x: f32[2, 3];", "y = reduceMax(x, axes=[-1, 0]);", "y = reduceMax(x, axes=[1, 0]);"},
+    {"x: f32[2, 3];", "y = unsqueeze(x, axes=[0, -1]);", "y = reshape(x, [1, 2, 3, 1]);"},
+    {"x: f32[1, 2, 1];", "y = squeeze(x, axes=[0, -1]);", "y = reshape(x, [2]);"},
+    {"x: f32[2, 3];", "y = reshape(x, axes=[1]);", "y = reshape(x, [2, 1, 3]);"},
+    {"x: f32[2, 1, 3];", "y = reshape(x, axes=[1, 4]);", "y = reshape(x, [2, 1, 1, 3, 1]);"},
+    {"x: f32[2, 3];", "y = triangular(x, k=1);", "y = triangular(x, diagonal=1);"},
+    {"x: f32[2]; // an input\n", "// a node\ny = relu(x); //", "y = relu(x);"},
+};
+
+static void dialects_are_read(void **state)
+{
+    char written[700], means[700];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        snprintf(written, sizeof written, "webnn_graph \"g\" v2 {\ninputs { %s }\nnodes { %s\n}\noutputs { y; } }",
+                 dialects[i].inputs, dialects[i].written);
+        snprintf(means, sizeof means, "webnn_graph \"g\" v1 { inputs { %s } nodes { %s } outputs { y; } }", dialects[i].inputs,
+                 dialects[i].means);
+        check_same(written, means);
+    }
+    /* JSON has the same document. */
+    check_same(
+        "{\"format\": \"webnn-graph-json\", \"version\": 2, \"inputs\": {\"a\": {\"dataType\": \"float32\", \"shape\": [2, "
+        "2]}, \"k\": {\"dataType\": \"float32\", \"shape\": [2]}},\"consts\": {\"n\": {\"dataType\": \"int64\", \"shape\": "
+        "[1], \"init\": {\"kind\": \"scalar\", \"value\": \"9007199254740993\"}}}, \"nodes\": [{\"id\": \"y\", \"op\": "
+        "\"gemm\", \"inputs\": [\"a\", \"a\", \"k\"], \"options\": {\"c\": 1, \"alpha\": \"0.5\"}}, {\"id\": \"m\", \"op\": "
+        "\"neg\", \"inputs\": [\"n\"]}], \"outputs\": {\"y\": \"y\", \"m\": \"m\"}}",
+        GRAPH("a: f32[2, 2]; k: f32[2];", "n: i64[1] @values([9007199254740993]);",
+              "y = gemm(a, a, c=k, alpha=0.5); m = neg(n);", "y; m;"));
+}
+
 static void numbers_are_read_bit_by_bit(void **state)
 {
     (void)state;
@@ -346,8 +424,9 @@ static const struct {
     {GRAPH("x: f32[2];", "", "y = relu(x, x);", ""), "1:76: relu has 1 positional arguments, here is one more"},
     {GRAPH("x: f32[2];", "", "y = relu(label=\"a\", x);", ""), "1:84: a positional argument after one with a name"},
     {GRAPH("x: f32[2];", "", "y = relu(x, input=x);", ""), "1:76: argument 'input' is given twice"},
-    {GRAPH("x: f32[2];", "", "y = relu(x, alpha=1);", ""),
-     "1:76: argument 'alpha': relu: the option dictionary has no member of that name"},
+    {GRAPH("x: f32[2];", "", "y = relu(x, alpha=1);", ""), "1:76: relu has no argument 'alpha'"},
+    {GRAPH("x: f32[2];", "", "y = relu(x, alpha=null);", ""), "1:76: relu has no argument 'alpha'"},
+    {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"\");", ""), "1:75: argument 'alpha': elu: alpha is no finite number"},
     {GRAPH("x: f32[2];", "", "y = elu(x, alpha=\"a\");", ""), "1:75: argument 'alpha': elu: alpha is no finite number"},
     {GRAPH("x: f32[2];", "", "y = elu(x, alpha={a: 1});", ""), "1:81: an object is no argument of any operator"},
     {GRAPH("x: f32[2];", "", "y = reshape(x, [-2]);", ""),
@@ -357,6 +436,32 @@ static const struct {
     {GRAPH("x: f32[2];", "", "[a, b] = relu(x);", ""), "1:73: relu has 1 results, 2 names are given"},
     {GRAPH("x: f32[2];", "", "y = relu(x);", "z;"), "1:89: 'z' is not defined here; a node may use what stands before it only"},
     {GRAPH("x: f32[2];", "", "y = relu(x);", "y; y;"), "1:92: the output 'y' is defined twice"},
+    /* What other tools write, and what has no single meaning. */
+    {GRAPH("x: f32[2];", "", "y = x;", "y;"), "1:68: an operator expected: identity(x) is an operand under another name"},
+    {GRAPH("x: u4[2];", "", "", ""), "1:34: the specification no longer has the data types int4 and uint4"},
+    {GRAPH("a: f32[2]; operand_0: f32[2];", "", "y = gemm(a, a, c=0);", "y;"),
+     "1:100: 0 may be 'operand_0', or 'a' by its place: write the operand's name"},
+    {GRAPH("a: f32[2];", "", "y = gemm(a, a, c=1);", "y;"),
+     "1:81: there is no operand 1 before this statement: write an operand's name"},
+    {GRAPH("a: f32[2]; b: f32[2];", "", "y = gemm(a, a, a, c=b);", "y;"), "1:93: argument 'c' is given twice"},
+    {GRAPH("x: f32[1, 3];", "", "y = reshape(x, axes=[0]);", "y;"),
+     "1:87: reshape: axes may be those to drop or those to add: write newShape"},
+    {GRAPH("x: f32[1, 3];", "", "y = squeeze(x, axes=[1]);", "y;"),
+     "1:87: squeeze: axes must name different dimensions of size 1"},
+    {GRAPH("x: f32[1, 3];", "", "y = unsqueeze(x, axes=[3]);", "y;"),
+     "1:89: unsqueeze: axes must name different dimensions of the result"},
+    {GRAPH("x: f32[1, 3];", "", "y = unsqueeze(x);", "y;"), "1:71: axes is missing; WebNN has reshape with newShape for this"},
+    {GRAPH("x: f32[3];", "", "y = slice(x, starts=[0], ends=[2]);", "y;"),
+     "1:68: slice: axes is missing; WebNN has starts, sizes and strides, and ends is read together with starts, axes and steps "
+     "only"},
+    {GRAPH("x: f32[3];", "", "y = slice(x, starts=[2], ends=[0], axes=[0], steps=[-1]);", "y;"),
+     "1:68: slice: from 2 to 0 by -1 of dimension 0, which has size 3: WebNN takes one element at least, forwards"},
+    {GRAPH("x: f32[3];", "", "y = slice(x, starts=[2], ends=[0.5], axes=[0], steps=[1]);", "y;"),
+     "1:95: ends: up to 32 whole numbers expected"},
+    {GRAPH("x: f32[3];", "", "y = softmax(x);", "y;"), "1:68: softmax: axis is missing"},
+    {GRAPH("x: f32[3];", "", "y = softmax(x, axis=-2);", "y;"),
+     "1:79: argument 'axis': softmax: axis is no integer from 0 to 4294967295"},
+    {GRAPH("x: f32[3];", "", "y = reshape(x);", "y;"), "1:68: reshape: newShape is missing"},
     {"{", "1:2: a member's name in quotes expected, found the end of the text"},
     {"{}", "1:1: no \"format\": \"webnn-graph-json\" here"},
     {"{\"format\": \"webnn-graph-json\", \"version\": 3}", "1:43: \"version\" must be 1 or 2"},
@@ -471,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_and_json_are_the_same_graph),
         cmocka_unit_test(arguments_are_read),
+        cmocka_unit_test(dialects_are_read),
         cmocka_unit_test(numbers_are_read_bit_by_bit),
         cmocka_unit_test(odd_names_are_kept),
         cmocka_unit_test(huge_options_are_written_as_numbers),

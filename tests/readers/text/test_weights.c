@@ -74,6 +74,10 @@ static void safetensors_are_read(void **state)
     "{\"a\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": " first                                                     \
     "}, \"b\": {\"dtype\": \"U8\", \"shape\": [4], \"data_offsets\": " second "}}"
 
+#define NEITHER                                                                                                                \
+    "neither .weights, which begins with WGWT and version 1, nor safetensors, which begin with the length of a header in "     \
+    "braces"
+
 static const struct {
     const char *header;
     uint64_t header_length; /* 0: as it is */
@@ -82,7 +86,9 @@ static const struct {
 } hostile[] = {
     {"{}", UINT64_MAX, 0, "the header has 18446744073709551615 bytes, the file 10"},
     {"{}", 3, 0, "the header has 3 bytes, the file 10"},
-    {"[]", 0, 0, "1:1: the header must be an object"},
+    {"[]", 0, 0, NEITHER},
+    {"", 0, 0, NEITHER},
+    {"\6\5\4\3", UINT64_C(13662655444836050972), 0, NEITHER}, /* elements without the header of .weights */
     {"{", 0, 0, "1:2: a member's name in quotes expected, found the end of the text"},
     {"{}", 0, 1, "the last tensor ends at byte 10, the file at 11"},
     {"{\"a\": 1}", 0, 0, "1:7: a tensor must be an object"},
@@ -151,7 +157,7 @@ static const struct {
     {MANIFEST("1", ENTRY("a", "float16", "[2]", "8", "4") ", " ENTRY("b", "u8", "[]", "12", "1")), 13, NULL},
     {MANIFEST("1", ENTRY("b", "u8", "[]", "12", "1") ", " ENTRY("a", "f16", "[2]", "8", "4")), 13, NULL},
     {MANIFEST("1", ""), 8, NULL},
-    {MANIFEST("1", ""), 7, "the file does not begin with WGWT and version 1"},
+    {MANIFEST("1", ""), 7, "the file does not begin with WGWT and version 1, as .weights does"},
     {MANIFEST("2", ""), 8, "1:46: \"version\" must be 1"},
     {"{\"format\": \"zip\"}", 8, "1:13: no \"format\": \"wg-weights-manifest\" here"},
     {"{\"format\": \"wg-weights-manifest\", \"version\": 1, \"endianness\": \"big\", \"tensors\": {}}", 8,
