@@ -43,6 +43,11 @@ double interpret_bound_sum(double exact, double magnitude, double far, int64_t c
     return certain ? rounding : (far - magnitude) + rounding;
 }
 
+double interpret_sum_in_range(double sum)
+{
+    return isinf((float)sum) ? (float)sum : sum;
+}
+
 bool interpret_magnitudes(struct interpretation *t, const double *values, const double *bounds, int64_t count,
                           struct interpret_magnitudes *out)
 {

@@ -251,7 +251,7 @@ bool interpret_convolution(struct interpretation *t)
     for (int64_t k = 0; k < l.out_count; k++) {
         int64_t channel = k / plane % channels;
         double add = bias ? bias[channel] : 0, uncertain = bias_bounds ? bias_bounds[channel] : 0;
-        s.exact[k] += add;
+        s.exact[k] = interpret_sum_in_range(s.exact[k]) + add;
         if (bounds)
             bounds[k] = interpret_bound_sum(s.exact[k], s.near[k] + fabs(add), s.far[k] + fabs(add) + uncertain, l.terms,
                                             s.certain && !bias_bounds);
@@ -333,6 +333,15 @@ bool interpret_matmul(struct interpretation *t)
     return true;
 }
 
+static double largest_finite(const double *x, int64_t count)
+{
+    double largest = 0;
+
+    for (int64_t k = 0; k < count; k++)
+        largest = isfinite(x[k]) && fabs(x[k]) > largest ? fabs(x[k]) : largest;
+    return largest;
+}
+
 bool interpret_gemm(struct interpretation *t)
 {
     static const uint32_t transposed[] = {1, 0};
@@ -362,18 +371,19 @@ bool interpret_gemm(struct interpretation *t)
     if (add)
         walk_broadcast(&c, 0, t->inputs[2].type);
     const bool plain = alpha == 1 && !add && x.k == 1;
+    const double subnormal =
+        bounds ? 0x1p-149 * (double)x.k * fmax(largest_finite(a, l.a_count), largest_finite(b, l.b_count)) : 0;
     for (int64_t row = 0; row < out->dims[0]; row++)
         for (int64_t column = 0; column < out->dims[1]; column++) {
             int64_t k = row * x.n + column, from = row * c.strides[0][0] + column * c.strides[0][1];
             double more = add ? beta * add[from] : 0;
             double uncertain = add && t->inputs[2].bound ? fabs(beta) * t->inputs[2].bound[from] : 0;
-            s.exact[k] = alpha * s.exact[k] + more;
+            s.exact[k] = interpret_sum_in_range(alpha * s.exact[k]) + more;
             if (bounds) {
                 double near = fabs(alpha) * s.near[k] + fabs(more), far = fabs(alpha) * s.far[k] + fabs(more) + uncertain;
                 bounds[k] = interpret_bound_sum(s.exact[k], near, far, plain ? 1 : l.terms, s.certain && !t->inputs[2].bound);
-                /* A small alpha comes too late for float32: an infinity on the way stays, or meets another one as NaN. */
-                if (!isnan(s.exact[k]) && !(s.far[k] <= FLT_MAX))
-                    bounds[k] = INFINITY;
+                if (fabs(alpha) < 1) /* multiplied by an operand, whose products with it may be subnormal numbers */
+                    bounds[k] += subnormal;
             }
         }
     interpret_low_precision(t, 0, s.exact, bounds, NULL);

@@ -35,15 +35,15 @@ static void normalise_row(const double *x, const double *x_bounds, int64_t n, do
         size += fabs(x[k]);
         uncertain += bound_at(x_bounds, k);
     }
-    mean /= (double)n;
+    mean = interpret_sum_in_range(mean) / (double)n;
     for (int64_t k = 0; k < n; k++)
         variance += (x[k] - mean) * (x[k] - mean);
-    variance /= (double)n;
+    variance = interpret_sum_in_range(variance) / (double)n;
     const double root = sqrt(variance + epsilon);
     for (int64_t k = 0; k < n; k++) {
         double scale = a->scale ? a->scale[k * a->stride] : 1,
                bias = a->bias ? a->bias[k * a->stride] : -0.0; /* changes nothing, not even a zero */
-        y[k] = scale * ((x[k] - mean) / root) + bias;
+        y[k] = scale * (interpret_sum_in_range(x[k] - mean) / root) + bias;
     }
     if (!distances)
         return;
@@ -68,7 +68,7 @@ static void normalise_row(const double *x, const double *x_bounds, int64_t n, do
         double result = scale * value_off + scale_off * (value + value_off) + bias_off;
         distances[k] = result + 2 * ULP * (scale * value + bias) + TINY;
         if (!isfinite(y[k])) /* NaN or an infinity came in, and reaches the whole row whatever the order */
-            distances[k] = isfinite(mean) || uncertain > 0 ? INFINITY : 0;
+            distances[k] = isfinite(mean) || isfinite(size) || uncertain > 0 ? INFINITY : 0;
         else if (!(squares + size + uncertain <= FLT_MAX)) /* float32 overflows on the way */
             distances[k] = INFINITY;
     }

@@ -69,12 +69,12 @@ static void window_result(const struct window *w, const struct pooling *p, bool 
         *distance = w->bound;
         break;
     case OP_AVERAGE_POOL2D:
-        y->f = w->sum / (double)w->count;
+        y->f = interpret_sum_in_range(w->sum) / (double)w->count;
         d = interpret_bound_sum(w->sum, w->near, w->far, w->count, certain);
         *distance = w->count == 1 && certain ? 0 : d / (double)w->count + 2 * (0x1p-24 * fabs(y->f) + 0x1p-149);
         break;
     case OP_L2_POOL2D:
-        y->f = sqrt(w->squares);
+        y->f = sqrt(interpret_sum_in_range(w->squares));
         d = interpret_bound_sum(w->squares, w->squares, w->squares_far, w->count + 1, certain);
         *distance = fmax(sqrt(w->squares + d) - y->f, y->f - sqrt(fmax(w->squares - d, 0))) + 0x1p-23 * y->f;
         break;
@@ -82,7 +82,7 @@ static void window_result(const struct window *w, const struct pooling *p, bool 
         assert(!"pooling");
     }
     if (!isfinite(y->f) && p->op != OP_MAX_POOL2D)
-        *distance = w->bound > 0 || (p->op == OP_AVERAGE_POOL2D && isinf(y->f) && d > 0) ? INFINITY : 0;
+        *distance = w->bound > 0 || (isinf(y->f) && d > 0) ? INFINITY : 0;
 }
 
 /** Gathers the window whose first element would be at `start`.  Only elements inside the plane are visited: windows and padding

@@ -63,7 +63,7 @@ static double extreme(const struct row *r, bool largest)
     return y;
 }
 
-/** Returns the sum of f(x), where f is the identity, the magnitude or the square, with its distance. */
+/** Returns the sum (in float32's range) of f(x), where f is the identity, the magnitude or the square, with its distance. */
 static double sum_row(const struct row *r, enum op op, int64_t terms, double *distance)
 {
     double y = 0, near = 0, far = 0;
@@ -76,7 +76,7 @@ static double sum_row(const struct row *r, enum op op, int64_t terms, double *di
         far += square ? (size + e) * (size + e) : size + e;
     }
     *distance = interpret_bound_sum(y, near, far, terms, !r->bounds);
-    return y;
+    return interpret_sum_in_range(y);
 }
 
 static double product_row(const struct row *r, double *distance)
@@ -168,7 +168,7 @@ static double reduce_row(enum op op, const struct row *r, double *distance)
         y = NAN;
     }
     if (!isfinite(y))
-        *distance = largest_bound(r) > 0 || (op == OP_REDUCE_MEAN && d > 0) ? INFINITY : 0;
+        *distance = largest_bound(r) > 0 || d > 0 ? INFINITY : 0;
     return y;
 }
 
@@ -311,7 +311,7 @@ bool interpret_cumulative_sum(struct interpretation *t)
             double near_before = near, far_before = far, e = input_bounds ? input_bounds[k] : 0;
             bool certain_before = certain;
             if (is_float) {
-                sum.f += input[k].f;
+                sum.f = interpret_sum_in_range(sum.f + input[k].f);
                 double size = isfinite(input[k].f) ? fabs(input[k].f) : 0;
                 near += size;
                 far += size + e;

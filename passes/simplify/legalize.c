@@ -7,12 +7,15 @@
  *     node, and a cast of its result back.  That is what the specification's float16 operator is with float32 accumulation,
  *     rounded once.  Casts of constants are folded later, the others become part of the kernels before and after.
  *   - So does a float16 matmul by weights that are unpacked and rounded in registers, which a kernel computes.
+ *   - alpha of a float32 gemm, if it makes the product smaller, is multiplied by an operand, as the specification's emulation
+ *     does: a product that alone would overflow must not.
  *   - A gemm that the library does not take becomes the specification's own emulation: transposes, matmul, mul by alpha, add of
  *     beta * c.
  *
  * A form is built, shown to the library, and removed again if that does not take it either: a generated kernel then computes
  * the original.  (Nothing was changed then, and a second run would only repeat the question.)
  */
+#include <math.h>
 #include <string.h>
 
 #include "passes/weights/compact_weights.h"
@@ -79,6 +82,49 @@ static bool unpacks_rounded(const struct target *t, const struct node *n)
     return unpacking && unpacking->results[0]->type.type == WNNOperandDataType_Float16;
 }
 
+/* ---- alpha ---- */
+
+/* Returns whether a factor of v disappears into what is constant: v itself, or the scale that it is dequantized with. */
+static bool absorbs_factor(const struct value *v)
+{
+    const struct node *p = v->producer;
+
+    return v->kind == VALUE_CONSTANT || (p && p->op == OP_DEQUANTIZE_LINEAR && p->inputs[1].value->kind == VALUE_CONSTANT);
+}
+
+/* Returns v * alpha, made before n. */
+static struct value *multiplied(struct graph *g, struct node *n, struct value *v, double alpha)
+{
+    const struct tensor_type scalar = {.type = v->type.type};
+    struct node *p = v->producer;
+
+    if (p && p->op == OP_DEQUANTIZE_LINEAR && absorbs_factor(v)) {
+        struct value *inputs[3] = {p->inputs[0].value, multiplied(g, n, p->inputs[1].value, alpha), p->inputs[2].value};
+        return make_node(g, n, p->op, p, p->input_count, inputs, p->options, &p->args);
+    }
+    return make_node(g, n, OP_MUL, n, 2, (struct value *[]){v, graph_add_scalar(g, &scalar, wnnNumber(alpha))}, NULL, NULL);
+}
+
+/* Returns gemm n with alpha multiplied by the operand that absorbs it, or else by the smaller one; NULL if it stays. */
+static struct value *gemm_by_scaled(struct graph *g, struct node *n)
+{
+    WNNGemmOptions o = *NODE_OPTIONS(n, WNNGemmOptions);
+    struct value *inputs[3] = {n->inputs[0].value, n->inputs[1].value, n->inputs[2].value};
+    const double alpha = o.alpha;
+    uint32_t slot;
+
+    if (n->results[0]->type.type != WNNOperandDataType_Float32 || !(fabs(alpha) < 1))
+        return NULL;
+    slot = absorbs_factor(inputs[1])   ? 1
+           : absorbs_factor(inputs[0]) ? 0
+                                       : type_elements(&inputs[1]->type) < type_elements(&inputs[0]->type);
+    inputs[slot] = multiplied(g, n, inputs[slot], alpha);
+    o.alpha = 1;
+    return make_node(g, n, OP_GEMM, n, 3, inputs, &o, NULL);
+}
+
+/* ---- forms ---- */
+
 /* Returns the result of n by float32 nodes that the library or a kernel that unpacks takes, or NULL if there are none. */
 static struct value *find_form(struct graph *g, const struct target *t, struct node *n)
 {
@@ -101,8 +147,18 @@ bool pass_legalize(struct graph *g, const struct pass_options *o)
     const struct target *t = o->target;
     bool changed = false;
 
+    graph_for_each_safe (g, n) {
+        struct value *v = !n->cluster && n->op == OP_GEMM ? gemm_by_scaled(g, n) : NULL;
+
+        if (v) {
+            node_replace(n, v);
+            changed = true;
+        }
+        if (g->error.status)
+            return changed;
+    }
     if (!t)
-        return false;
+        return changed;
     graph_for_each_safe (g, n) {
         const struct node *mark = n->prev;
         struct value *v;

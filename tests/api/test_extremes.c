@@ -2,7 +2,7 @@
 /*
  * Paddings, dilations, strides and windows of up to 10^9 on tensors of a few elements: they are built and computed at once,
  * rightly, because nothing walks what lies in the padding.  A naive computation over the input's elements is what results are
- * held against.
+ * held against.  Numbers at the end of float32's range: sums overflow alike whether their terms are inputs or constants.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -158,6 +158,8 @@ static double naive(const struct window_row *w, const float *x, int64_t place)
         products += x[i] * (tap < 3 ? (double)(1 << tap) : 0);
         count++;
     }
+    if (count == 0 && (w->kind == 'a' || w->kind == 'm'))
+        return 0;
     return w->kind == 'a' ? sum / count : w->kind == 'm' ? most : w->kind == 'l' ? sqrt(squares) : products;
 }
 
@@ -182,6 +184,138 @@ static void windows_skip_the_padding(void **state)
                              (double)y[i], wanted);
             }
             free(y);
+        }
+}
+
+/* ---- sums beyond float32's range ---- */
+
+enum { SUMS = 25 };
+
+/** Appends operator `*data` on x of shape [1, 1, 2, 2]. */
+static WNNOperand apply_sum(WNNGraphBuilder b, WNNOperand x, const void *data)
+{
+    static const float four[] = {1, 1, 1, 1};
+    static const double alphas[] = {1, 0.5, 0, -0.25, 4};
+    const uint32_t square[2] = {2, 2}, image[4] = {1, 1, 2, 2};
+    const int kind = *(const int *)data;
+    const WNNOperand m = wnnGraphBuilderReshape(b, x, 2, square, NULL);
+    const WNNOperand ones =
+        wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 4, image}, four, sizeof four);
+    const WNNOperand one_matrix = wnnGraphBuilderReshape(b, ones, 2, square, NULL);
+    WNNConv2dOptions conv = WNN_CONV2D_OPTIONS_INIT;
+    WNNGemmOptions gemm = WNN_GEMM_OPTIONS_INIT;
+    WNNLinearOptions line = WNN_LINEAR_OPTIONS_INIT;
+
+    if (kind >= SUMS - 10) {
+        gemm.alpha = alphas[(SUMS - 1 - kind) / 2];
+        return wnnGraphBuilderGemm(b, m, kind % 2 ? one_matrix : m, &gemm);
+    }
+    switch (kind) {
+    case 0:
+        return wnnGraphBuilderReduceL1(b, x, NULL);
+    case 1:
+        return wnnGraphBuilderReduceL2(b, x, NULL);
+    case 2:
+        return wnnGraphBuilderReduceLogSum(b, x, NULL);
+    case 3:
+        return wnnGraphBuilderReduceLogSumExp(b, x, NULL);
+    case 4:
+        return wnnGraphBuilderReduceMean(b, x, NULL);
+    case 5:
+        return wnnGraphBuilderReduceSum(b, x, NULL);
+    case 6:
+        return wnnGraphBuilderReduceSumSquare(b, x, NULL);
+    case 7:
+        return wnnGraphBuilderAveragePool2d(b, x, NULL);
+    case 8:
+        return wnnGraphBuilderL2Pool2d(b, x, NULL);
+    case 9:
+        return wnnGraphBuilderCumulativeSum(b, x, 3, NULL);
+    case 10:
+        return wnnGraphBuilderMatmul(b, m, one_matrix, NULL);
+    case 11: /* the bias leads back into the range, too late */
+        conv.bias = wnnGraphBuilderConstant(b, &(WNNOperandDescriptor){WNNOperandDataType_Float32, 1, image}, &(float){-3e38f},
+                                            sizeof(float));
+        return wnnGraphBuilderConv2d(b, x, ones, &conv);
+    case 12:
+        return wnnGraphBuilderInstanceNormalization(b, x, NULL);
+    case 13:
+        return wnnGraphBuilderLayerNormalization(b, x, NULL);
+    default:
+        line.alpha = 0.5;
+        line.beta = 2e38;
+        return wnnGraphBuilderLinear(b, x, &line);
+    }
+}
+
+/** What a graph computes is infinite or NaN where the constant that the same operator is folded into is, and nowhere else. */
+static void constants_leave_the_range_where_inputs_do(void **state)
+{
+    static const float numbers[][4] = {
+        {3e38f, 3e38f, 3e38f, 3e38f}, {-3e38f, -3e38f, -3e38f, -3e38f}, {2e19f, 1, 2, 3}, {1e19f, 1e19f, 1, 1e19f},
+        {3e38f, 1e-3f, 1e-20f, 2},    {1.2e38f, 1.2e38f, 0, 0},         {1, 2, 3, 4}};
+    const uint32_t shape[4] = {1, 1, 2, 2};
+
+    (void)state;
+    for (int kind = 0; kind < SUMS; kind++)
+        for (size_t r = 0; r < sizeof numbers / sizeof *numbers; r++) {
+            float x[4];
+            size_t count;
+
+            memcpy(x, numbers[r], sizeof x);
+            float *y = run(apply_sum, &kind, 4, shape, x, false, &count),
+                  *folded = run(apply_sum, &kind, 4, shape, x, true, &count);
+            for (size_t i = 0; i < count; i++)
+                if (isfinite(y[i]) ? !(fabs((double)y[i] - folded[i]) <= 1e-5 * fabs(y[i]) + 1e-30)
+                                   : isnan(y[i]) != isnan(folded[i]) || (isinf(y[i]) && y[i] != folded[i]))
+                    fail_msg("operator %d of row %zu: element %zu is %.9g, folded %.9g", kind, r, i, (double)y[i],
+                             (double)folded[i]);
+            free(y);
+            free(folded);
+        }
+}
+
+/** The product alone would be infinite, and NaN times 0. */
+static void alpha_is_multiplied_before_the_product(void **state)
+{
+    static const struct {
+        double alpha;
+        float wanted;
+    } rows[] = {{0.5, 3e38f}, {0, 0}, {-0.25, -1.5e38f}};
+    const WNNOperandDescriptor one = {WNNOperandDataType_Float32, 2, (const uint32_t[]){1, 1}};
+    const float a = 2, big = 3e38f;
+
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int inputs = 0; inputs < 4; inputs++) {
+            WNNGemmOptions o = WNN_GEMM_OPTIONS_INIT;
+            WNNNamedBuffer buffers[2];
+            WNNGraphBuilder b;
+            WNNOperand x[2];
+            WNNGraph graph;
+            size_t count = 0;
+            float y = NAN;
+
+            assert_int_equal(wnnContextCreateGraphBuilder(context, &b), WNNStatus_Success);
+            for (int i = 0; i < 2; i++) {
+                const float *from = i ? &big : &a;
+                const WNNStringView name = i ? WNN_STR("b") : WNN_STR("a");
+
+                x[i] = inputs >> i & 1 ? wnnGraphBuilderInput(b, name, &one)
+                                       : wnnGraphBuilderConstant(b, &one, from, sizeof *from);
+                if (inputs >> i & 1)
+                    buffers[count++] = (WNNNamedBuffer){name, (void *)from, sizeof *from};
+            }
+            o.alpha = rows[r].alpha;
+            assert_int_equal(
+                wnnGraphBuilderBuild(b, 1, &(WNNNamedOperand){WNN_STR("y"), wnnGraphBuilderGemm(b, x[0], x[1], &o)}, &graph),
+                WNNStatus_Success);
+            assert_int_equal(wnnGraphCompute(graph, count, buffers, 1, &(WNNNamedBuffer){WNN_STR("y"), &y, sizeof y}),
+                             WNNStatus_Success);
+            if (fabs((double)y - rows[r].wanted) > 1e32)
+                fail_msg("alpha %g, inputs %d: %.9g", rows[r].alpha, inputs, (double)y);
+            wnnGraphRelease(graph);
+            wnnGraphBuilderRelease(b);
         }
 }
 
@@ -256,8 +390,9 @@ static int destroy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_skip_the_padding),
-                                       cmocka_unit_test(copies_of_a_few_elements_are_right)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_skip_the_padding), cmocka_unit_test(constants_leave_the_range_where_inputs_do),
+        cmocka_unit_test(alpha_is_multiplied_before_the_product), cmocka_unit_test(copies_of_a_few_elements_are_right)};
 
     return cmocka_run_group_tests(tests, create, destroy);
 }

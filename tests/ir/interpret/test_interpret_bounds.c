@@ -452,8 +452,9 @@ static void float32_overflow_on_the_way_is_uncertain(void **state)
     check_unknown("r = gruCell(flat, rows, one, c1, 1);", false);
     check_unknown("r = matmul(odd, one);", true);
     check_unknown("r = matmul(big, m);", true);
-    check_unknown("r = gemm(big, m, alpha=1e-30);", true); /* alpha comes too late */
-    check_unknown("r = gemm(big, one, alpha=1e-30);", true);
+    check_unknown("r = gemm(big, m, alpha=1e-30);", false); /* alpha comes first */
+    check_unknown("r = gemm(big, one, alpha=-1e-30);", false);
+    check_unknown("r = gemm(big, m, alpha=2);", true);
     check_unknown("r = layerNormalization(big);", true); /* its variance */
     check_unknown("f = reduceMax(big); r = linear(f, alpha=1.2, beta=-1e38);", true);
     check_unknown("r = batchNormalization(top, c, q, scale=q, epsilon=0);", true);
