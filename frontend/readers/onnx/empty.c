@@ -20,6 +20,7 @@ enum rule {
     RULE_CAST,    /* the shape of input 0 */
     RULE_MATMUL,  /* a product; a sum of no products is 0 */
     RULE_GATHER,  /* indices without elements */
+    RULE_INDICES, /* the shape of input 1, which has none; the type of input 0 */
     RULE_SCATTER, /* the data as they are: there is nothing to write */
     RULE_CONCAT   /* nothing has elements: sizes add up along the axis */
 };
@@ -30,7 +31,8 @@ static const struct {
 } rules[] = {
     {" Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor Log Neg Not Reciprocal Round Sign Sin Sinh"
      " Sqrt Tan Tanh Celu Clip Elu Gelu HardSigmoid HardSwish LeakyRelu Mish Relu Selu Shrink Sigmoid Softplus Softsign Swish"
-     " ThresholdedRelu Softmax LogSoftmax CumSum LayerNormalization RMSNormalization RotaryEmbedding Dropout ",
+     " ThresholdedRelu Softmax LogSoftmax CumSum LayerNormalization RMSNormalization BatchNormalization"
+     " InstanceNormalization GroupNormalization MeanVarianceNormalization LpNormalization Hardmax RotaryEmbedding Dropout ",
      RULE_FIRST},
     {" Add And BitShift Div Max Mean Min Mod Mul Or Pow PRelu Sub Sum Xor ", RULE_SPREAD},
     {" Equal Greater GreaterOrEqual Less LessOrEqual IsInf IsNaN ", RULE_COMPARE},
@@ -38,6 +40,7 @@ static const struct {
     {" Cast CastLike ", RULE_CAST},
     {" MatMul ", RULE_MATMUL},
     {" Gather ", RULE_GATHER},
+    {" GatherElements ", RULE_INDICES},
     {" Scatter ScatterElements ScatterND ", RULE_SCATTER},
     {" Concat ", RULE_CONCAT},
 };
@@ -204,6 +207,7 @@ static bool applies(const struct onnx_node *n, enum rule rule)
     case RULE_CONCAT:
         return all;
     case RULE_SCATTER:
+    case RULE_INDICES:
         return is_empty(n, 1);
     case RULE_FIRST:
     case RULE_CAST:
@@ -232,6 +236,8 @@ static bool import_rule(struct onnx_node *n, enum rule rule)
         return import_matmul(n);
     case RULE_GATHER:
         return import_gather(n);
+    case RULE_INDICES:
+        return output_zeros(n, first->type, n->inputs[1]->rank, n->inputs[1]->dims);
     case RULE_SCATTER:
         return onnx_output_value(n, 0, n->inputs[0]);
     case RULE_CONCAT:

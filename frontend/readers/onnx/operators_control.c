@@ -191,6 +191,26 @@ static bool collect(struct onnx_node *n, struct turns *t)
     return row != NULL;
 }
 
+/** Makes a collected output of no turns, whose shape only the body can tell. */
+static bool output_nothing(struct onnx_node *n, const Onnx__ValueInfoProto *info, size_t i, int64_t at)
+{
+    const Onnx__TypeProto__Tensor *type = info->type ? info->type->tensor_type : NULL;
+    const size_t rank = type && type->shape ? type->shape->n_dim + 1 : SIZE_MAX;
+    int64_t dims[ONNX_RANK_MAX];
+    uint32_t axis;
+
+    if (rank > ONNX_RANK_MAX)
+        return onnx_refuse(n, "output %zu would have no elements, of a shape that is not known", i);
+    if (!onnx_axis(n, at, rank, &axis))
+        return false;
+    for (size_t d = 0, from = 0; d < rank; d++) {
+        dims[d] = d == axis ? 0 : type->shape->dim[from++]->dim_value;
+        if (d != axis && dims[d] < 1)
+            return onnx_refuse(n, "output %zu would have no elements, of a shape that is not known", i);
+    }
+    return onnx_output_constant(n, i, (enum onnx_type)type->elem_type, rank, dims) != NULL;
+}
+
 /** Makes a collected output: the values of all turns, one after the other along a new axis. */
 static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t which, int64_t at, bool backward)
 {
@@ -203,7 +223,7 @@ static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t wh
     if (!parts)
         return false;
     if (!first)
-        return onnx_refuse(n, "output %zu would have no elements, of a shape that is not known", i);
+        return output_nothing(n, t->body->output[i + t->body->n_output - t->carried - t->scanned], i, at);
     if (first->rank + 1 > ONNX_RANK_MAX)
         return onnx_refuse(n, "output %zu would have more than 8 dimensions", i);
     if (!onnx_axis(n, at, first->rank + 1, &axis))

@@ -92,6 +92,42 @@ static void sizes_of_what_is_empty_are_known(void **state)
     free_net(&t);
 }
 
+static void results_of_no_turns_have_the_shape_that_the_body_tells(void **state)
+{
+    const float x[2] = {3, -5};
+    Onnx__GraphProto *body;
+    float y[2] = {0};
+    struct net t;
+
+    (void)state;
+    for (int known = 1; known >= 0; known--) {
+        start(&t, 20);
+        input(&t, "x", F32, "1 2");
+        integer(&t, "none", 0);
+        integers(&t, "axes", 1, &(int64_t){0});
+        node(&t, "Loop", "none - x", "s rows");
+        body = attribute_graph(&t, t.graph.node[0], "body");
+        body->input[body->n_input++] = port(&t, "i", I64, "");
+        body->input[body->n_input++] = port(&t, "go", BOOL, "");
+        body->input[body->n_input++] = port(&t, "s", F32, "1 2");
+        node_in(&t, body, "Add", "s s", "t");
+        body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
+        body->output[body->n_output++] = port(&t, "t", F32, NULL);
+        body->output[body->n_output++] = port(&t, "t", F32, known ? "1 2" : NULL);
+        attribute_int(&t, node(&t, "ReduceMax", "rows axes", "top"), "keepdims", 0); /* minus infinity */
+        node(&t, "Max", "top s", "y");
+        output(&t, "y");
+        if (known) {
+            reads(&t, NULL);
+            compute(&t, x, sizeof x, y, sizeof y);
+            assert_true(y[0] == 3 && y[1] == -5);
+        } else {
+            refused(&t, NULL, "of a shape that is not known");
+        }
+        free_net(&t);
+    }
+}
+
 static void a_sum_of_no_products_is_0(void **state)
 {
     const float x[6] = {1, 2, 3, 4, 5, 6};
@@ -222,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_cache_that_is_empty_vanishes_in_a_concat),
         cmocka_unit_test(what_is_computed_of_nothing_is_nothing),
         cmocka_unit_test(sizes_of_what_is_empty_are_known),
+        cmocka_unit_test(results_of_no_turns_have_the_shape_that_the_body_tells),
         cmocka_unit_test(a_sum_of_no_products_is_0),
         cmocka_unit_test(nothing_is_gathered_and_scattered),
         cmocka_unit_test(an_attention_without_a_past_is_one_with_an_empty_past),
