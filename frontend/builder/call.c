@@ -45,10 +45,11 @@ struct WNNMethodCallImpl {
 
 typedef void (*method_function)(void);
 
-static const method_function methods[OP_COUNT] = {
+static const method_function methods[OP_ROWS] = {
 #define OP(id, name, Method, ...) [OP_##id] = (method_function)wnnGraphBuilder##Method,
 #include "ir/graph/ops.def"
 #undef OP
+    [OP_SCATTER_REDUCE] = (method_function)wnnGraphBuilderScatterReduce,
 };
 
 /* ---- life ---- */
@@ -77,7 +78,7 @@ static void set_defaults(WNNMethodCall call)
 WNNMethodCall wnnMethodCallCreate(WNNStringView method)
 {
     size_t length = view_length(method);
-    enum op op = op_parse(method.data ? method.data : "", length);
+    enum op op = op_parse_extended(method.data ? method.data : "", length);
     WNNMethodCall call;
     struct error e = {0};
 

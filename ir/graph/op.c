@@ -175,6 +175,11 @@ enum op op_parse(const char *text, size_t length)
     return op;
 }
 
+enum op op_parse_extended(const char *text, size_t length)
+{
+    return text_is(op_infos[OP_SCATTER_REDUCE].name, text, length) ? OP_SCATTER_REDUCE : op_parse(text, length);
+}
+
 uint32_t op_input_slots(enum op op)
 {
     uint32_t count = 0;

@@ -213,6 +213,8 @@ extern const struct op_info op_infos[OP_ROWS];
 
 /** Returns the operator of that name, or OP_COUNT if there is none. */
 enum op op_parse(const char *text, size_t length);
+/** Returns the same, and scatterReduce, which texts and calls by name have, too. */
+enum op op_parse_extended(const char *text, size_t length);
 /** Returns the number of rows in ins. */
 uint32_t op_input_slots(enum op op);
 /** Returns how many of the operands are positional. */

@@ -205,8 +205,7 @@ bool parse_node(struct graph_parser *p, struct document_node *n)
     struct tensor_type results[OP_RESULTS_MAX] = {0};
     struct error error = {0};
     struct call c = {.graph = p->g,
-                     .op = document_is(&n->op, op_infos[OP_SCATTER_REDUCE].name) ? OP_SCATTER_REDUCE
-                                                                                 : op_parse(n->op.text, n->op.length),
+                     .op = op_parse_extended(n->op.text, n->op.length),
                      .label = "",
                      .options = options.bytes,
                      .results = results,

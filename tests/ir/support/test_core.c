@@ -378,6 +378,9 @@ static void names_parse_back(void **state)
     assert_int_equal(op_parse("", 0), OP_COUNT);
     assert_int_equal(op_parse("reluu", 5), OP_COUNT);
     assert_int_equal(op_parse("reluu", 4), OP_RELU);
+    assert_int_equal(op_parse("scatterReduce", 13), OP_COUNT);
+    assert_int_equal(op_parse_extended("scatterReduce", 13), OP_SCATTER_REDUCE);
+    assert_int_equal(op_parse_extended("reluu", 4), OP_RELU);
 
     for (unsigned e = ENUM_INPUT_LAYOUT; e <= ENUM_SCATTER_REDUCTION; e++) {
         unsigned count = 0;
