@@ -3,7 +3,7 @@
 """Times the same networks here and in ONNX Runtime, in turns, and shows how far each kernel is from the machine's limits.
 
     bench/compare.py --bench build/release/bin/webnn-bench --ort FOLDER --models FOLDER [OPTION ...] [NAME ...]
-    bench/compare.py --draw FILE [--markdown] [--chart FILE] [--best]
+    bench/compare.py --draw FILE [--tsv] [--chart FILE] [--best]
 
 --ort FOLDER     where the Node.js package onnxruntime-node is installed
 --networks G     bench: the benchmark networks, forms: some of them in 8 bits or float16, attention: networks of long sequences,
@@ -23,8 +23,8 @@
 --json FILE      everything that was measured; --chart FILE the ratios as SVG; --best of the best runs, which on a machine that
                  others use say more than medians
 --draw FILE      measures nothing: prints (and with --chart draws) what an earlier run wrote with --json
---markdown       instead of all that the table for bench/results.md, with the machine and the versions; --machine TEXT says what the
-                 machine is, where its processor does not
+--tsv            instead of all that the table bench/results/networks.tsv, with the machine and the versions; --machine TEXT says
+                 what the machine is, where its processor does not
 NAME             networks (default: all of the groups)
 
 Turns alternate, so that a neighbour on the machine hurts both alike; of each engine the median over the rounds of its medians is
@@ -291,30 +291,27 @@ def print_all(found):
                 print_row(r)
 
 
-# ---- the table for bench/results.md
+# ---- bench/results/networks.tsv
 
 def three_digits(x):
     return f"{x:.0f}" if x >= 100 else f"{x:#.3g}"
 
 
-def print_markdown(found, best, machine):
+def print_tsv(found, best, machine):
     key, what = ("min_ms", "the best run of each") if best else ("median_ms", "medians")
     rows = {(r.get("group", "bench"), r["network"], r["threads"]): r for r in found["networks"]}
     threads = sorted({t for _, _, t in rows})
     engine = found["networks"][0].get("engine", "ONNX Runtime").replace("onnxruntime", "ONNX Runtime")
     commit_words = [f"({found['commit']})"] if found.get("commit") else []
     webnn = " ".join(["webnn", found["machine"][0].get("version", "")] + commit_words)
-    print(f"{webnn} against {engine} on the same ONNX files in turns ({what} in milliseconds, batch 1;"
-          f" {machine or found['machine'][0]['processor']}):\n")
+    print(f"# {webnn} against {engine} on the same ONNX files in turns ({what} in milliseconds, batch 1;"
+          f" {machine or found['machine'][0]['processor']})")
     heads = [cell for t in threads for cell in (f"webnn, {t} thread{'s' if t > 1 else ''}", "ONNX Runtime", "ratio")]
-    print("| network | " + " | ".join(heads) + " | build / session | MiB |")
-    print("|---" * (len(heads) + 3) + "|")
+    print("\t".join(["group", "network", *heads, "build / session", "MiB"]))
     for group, words in GROUPS.items():
         names = list(dict.fromkeys(n for g, n, _ in rows if g == group))
-        if names:
-            print(f"| *{words}* |" + " |" * (len(heads) + 2))
         for name in names:
-            cells = [f"{name} ({WORDS[name]})" if name in WORDS else name]
+            cells = [words, f"{name} ({WORDS[name]})" if name in WORDS else name]
             for t in threads:
                 r = rows.get((group, name, t))
                 cells += [three_digits(r["webnn"][key]), three_digits(r["onnxruntime"][key]),
@@ -322,7 +319,7 @@ def print_markdown(found, best, machine):
             r = rows.get((group, name, threads[0]))
             cells += [f"{r['webnn']['build_ms']:.0f} / {r['onnxruntime']['build_ms']:.0f}",
                       f"{r['webnn']['rss_mib']:.0f} / {r['onnxruntime']['rss_mib']:.0f}"] if r else [""] * 2
-            print("| " + " | ".join(cells) + " |")
+            print("\t".join(cells))
 
 
 # ---- the chart
@@ -438,7 +435,7 @@ def arguments():
     add_turns(p)
     p.add_argument("--steps", type=int, default=5)
     p.add_argument("--built-in", action="store_true")
-    p.add_argument("--markdown", action="store_true")
+    p.add_argument("--tsv", action="store_true")
     p.add_argument("names", nargs="*", metavar="NAME")
     a = p.parse_args()
     if not a.draw and not (a.bench and a.ort and (a.models or a.networks == "models")):
@@ -451,18 +448,18 @@ def main():
     a = arguments()
     if a.draw:
         found = read_found(a.draw)
-        if not a.markdown:
+        if not a.tsv:
             print_all(found)
     else:
         found = measure(a)
-    for m in found["machine"] if a.steps and not a.markdown else []:
+    for m in found["machine"] if a.steps and not a.tsv else []:
         if not a.draw:
             print_machine(m)
         for r in found["networks"]:
             if r["threads"] == m["threads"]:
                 print_steps(r, a.steps)
-    if a.markdown and found["networks"]:
-        print_markdown(found, a.best, a.machine)
+    if a.tsv and found["networks"]:
+        print_tsv(found, a.best, a.machine)
     write_found(a.json, found)
     if a.chart and found["networks"]:
         with open(a.chart, "w", encoding="utf-8") as f:

@@ -140,20 +140,20 @@ class Figures(unittest.TestCase):
         self.found = {"machine": [PEAKS], "commit": "abc", "networks": [
             row(g, n, t, r) for t in (1, 2) for g, n, r in (("bench", "resnet50", 1.5), ("models", "mnist-8", 4.0))]}
 
-    def markdown(self, *what):
+    def tsv(self, *what):
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            compare.print_markdown(self.found, *what)
+            compare.print_tsv(self.found, *what)
         return out.getvalue().splitlines()
 
     def test_the_table_has_both_groups(self):
-        lines = self.markdown(True, None)
+        lines = self.tsv(True, None)
         self.assertIn("webnn 1 (abc) against ONNX Runtime 1.2", lines[0])
-        self.assertTrue(lines[0].endswith("; P):"))
-        self.assertEqual(len({line.count("|") for line in lines[2:]}), 1)
-        self.assertEqual([line.split("|")[1].strip() for line in lines[4:]],
-                         ["*benchmark networks, random weights*", "resnet50", "*trained networks*", "mnist-8 (digits)"])
-        self.assertIn("| 1.00 | 1.50 | 1.50 | 1.00 | 1.50 | 1.50 | 30 / 30 | 80 / 80 |", lines[5])
-        self.assertTrue(self.markdown(False, "a machine")[0].endswith("; a machine):"))
+        self.assertTrue(lines[0].endswith("; P)"))
+        self.assertEqual(len({line.count("\t") for line in lines[1:]}), 1)
+        self.assertEqual([line.split("\t")[:2] for line in lines[2:]],
+                         [["benchmark networks, random weights", "resnet50"], ["trained networks", "mnist-8 (digits)"]])
+        self.assertTrue(lines[2].endswith("\t1.00\t1.50\t1.50\t1.00\t1.50\t1.50\t30 / 30\t80 / 80"))
+        self.assertTrue(self.tsv(False, "a machine")[0].endswith("; a machine)"))
 
     def test_the_chart_has_both_groups(self):
         chart = compare.draw_chart(self.found, True)
