@@ -23,9 +23,10 @@
 #include <unistd.h>
 
 #include "frontend/builder/builder.h"
-#include "frontend/io/element.h"
-#include "frontend/io/file.h"
-#include "frontend/model/model.h"
+#include "frontend/readers/files/element.h"
+#include "frontend/readers/files/file.h"
+#include "frontend/readers/model.h"
+#include "ir/interpret/interpret.h"
 #include "frontend/tools/arguments.h"
 #include "ir/graph/ir.h"
 #include "support/shared.h"
