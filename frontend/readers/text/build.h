@@ -23,7 +23,8 @@ struct build {
     struct weights *weights;
 };
 
-/* What other tools write is made WebNN's (frontend/readers/text/dialect.c).  These return false after an error in the document. */
+/* What other tools write is made WebNN's (frontend/readers/text/dialect.c).  These return false after an error in the document.
+ */
 
 /** Does it to the whole statement, before its method is looked up. */
 bool dialect_statement(struct build *b, struct document_node *n);
