@@ -5,8 +5,9 @@
  */
 #include "ir/program.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "ir/schedule/schedule.h"
 
 enum { SCRATCH_GAP = 2 * TARGET_LINE_BYTES };
 
@@ -28,36 +29,21 @@ int64_t program_scratch_stride(int64_t scratch_bytes)
     return target_align(scratch_bytes) + SCRATCH_GAP;
 }
 
-/* Says how the schedule divides the work, and which numbers its code wants. */
-static bool describe_schedule(struct program *p, const struct schedule *schedule, struct step_run *run)
-{
-    struct arena scratch = {0};
-    struct knumbers numbers;
-    bool ok = schedule_numbers(schedule, &scratch, &numbers);
-
-    if (ok) {
-        run->param_count = numbers.param_count;
-        run->params = arena_copy(&p->arena, numbers.params, numbers.param_count * sizeof *numbers.params);
-        run->units = schedule->units;
-        run->scratch_bytes = schedule->scratch_bytes;
-        ok = run->params || numbers.param_count == 0;
-    }
-    arena_free(&scratch);
-    return ok;
-}
-
 static bool describe_kernel(struct program *p, struct program_step *s)
 {
     const struct kernel *k = s->kernel;
     bool *written = arena_array(&p->arena, s->location_count, sizeof *written);
+    const bool described = s->schedule && s->schedule_kind->describe;
 
-    if (!written || (s->schedule && !describe_schedule(p, s->schedule, &s->run)))
+    if (!written || (described && !s->schedule_kind->describe(s->schedule, &p->arena, &s->run)))
         return false;
+    if (!described) {
+        const struct kernel_cost cost = kernel_cost(k, target_facts_everywhere());
+        s->run.flops = cost.operations;
+        s->run.bytes = cost.bytes;
+    }
     for (uint32_t i = 0; i < s->location_count && i < k->tensor_count; i++)
         written[i] = k->tensors[i].written;
-    const struct kernel_cost cost = s->schedule ? s->schedule->cost : kernel_cost(k, target_facts_everywhere());
-    s->run.flops = cost.operations;
-    s->run.bytes = cost.bytes;
     s->run.written = written;
     return true;
 }
@@ -84,8 +70,8 @@ bool program_describe(struct program *p)
 void program_free(struct program *p)
 {
     for (uint32_t i = 0; i < p->step_count; i++) {
-        schedule_free(p->steps[i].schedule);
-        free(p->steps[i].gpu_schedule);
+        if (p->steps[i].schedule)
+            p->steps[i].schedule_kind->free(p->steps[i].schedule);
         if (p->steps[i].kernel)
             kernel_free(p->steps[i].kernel);
         if (p->steps[i].library)
@@ -120,15 +106,12 @@ static void move_print(const struct program_move *m, FILE *out)
     fputc(')', out);
 }
 
-static void schedules_print(const struct program_step *s, FILE *out)
+static void step_schedule_print(const struct program_step *s, FILE *out)
 {
-    if (!s->schedule && !s->gpu_schedule)
+    if (!s->schedule)
         return;
     fputs("      # ", out);
-    if (s->schedule)
-        schedule_print_short(s->schedule, out);
-    else
-        gpu_schedule_print(s->gpu_schedule, out);
+    s->schedule_kind->print(s->schedule, out);
     fputc('\n', out);
 }
 
@@ -163,6 +146,6 @@ void program_print(const struct program *p, FILE *out)
                 move_print(&p->moves[move++], out);
         }
         fputc('\n', out);
-        schedules_print(s, out);
+        step_schedule_print(s, out);
     }
 }

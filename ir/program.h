@@ -10,8 +10,8 @@
 #ifndef WEBNN_IR_PROGRAM_H_
 #define WEBNN_IR_PROGRAM_H_
 
-#include "ir/schedule/schedule.h"
-#include "ir/schedule/schedule_gpu.h"
+#include "ir/graph/ir.h"
+#include "ir/kernel/kernel.h"
 
 /** This is a primitive of the engine's library with its packed weights; only the engine knows what is in it. */
 struct library_step;
@@ -44,16 +44,27 @@ struct step_run {
     const bool *written; /* by location */
 };
 
+/** Holds what a program asks of an engine's schedule for a kernel (ir/schedule/program_schedule.h). */
+struct schedule_kind {
+    /** Fills in parameters, units, scratch and estimates of a step's `run`, in the arena.  Returns false if memory runs out. It
+     * is NULL where only the engine knows them; then the kernel's cost is the estimate. */
+    bool (*describe)(const void *schedule, struct arena *a, struct step_run *run);
+    /** Returns the bytes of scratch that a run on so many threads takes. */
+    double (*scratch_bytes)(const void *schedule, uint32_t thread_count);
+    void (*print)(const void *schedule, FILE *out);
+    void (*free)(void *schedule);
+};
+
 /** This is one step of a program, which owns everything in it. */
 struct program_step {
     enum step_kind kind;
     char name[80]; /* for dumps and profiles */
     /* kernel belongs to the program.  It is NULL where only `run` is known. */
     struct kernel *kernel;
-    /* The kernel's schedule belongs to the program, as the engine's function `schedule` chose it: one for processors, or one
-     * for devices with work-groups, which is from malloc.  Both are NULL if the engine needs none. */
-    struct schedule *schedule;
-    struct gpu_schedule *gpu_schedule;
+    /* How the kernel runs, as the engine's function `schedule` chose it; only the engine knows what is in it.  It belongs to
+     * the program.  Both are NULL if the engine needs none. */
+    void *schedule;
+    const struct schedule_kind *schedule_kind;
     struct step_run run;
     struct library_step *library; /* LIBRARY: it belongs to the program until an engine has loaded it */
     uint32_t location_count;

@@ -440,9 +440,7 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
         cc->kernels.kernels[i] = NULL; /* the program's from here on */
         if (k->en->functions->schedule && !k->en->functions->schedule(k->en, k->target, s, k->e))
             return false;
-        const double scratch = s->schedule       ? (double)s->schedule->scratch_bytes * k->en->thread_count
-                               : s->gpu_schedule ? (double)s->gpu_schedule->scratch_bytes
-                                                 : 0;
+        const double scratch = s->schedule ? s->schedule_kind->scratch_bytes(s->schedule, k->en->thread_count) : 0;
         if (!budget_spend(k->g->account, "scratch memory of a kernel", 0, scratch, k->e))
             return false;
     }

@@ -248,7 +248,6 @@ static bool append_step(struct joiner *j, const struct loop_graph *lg, struct pr
     j->p->step_count++;
     from->kernel = NULL;
     from->schedule = NULL;
-    from->gpu_schedule = NULL;
     from->library = NULL;
     for (uint32_t i = 0; i < from->location_count; i++) {
         struct program_move m = {.step = j->p->step_count - 1, .location = i};

@@ -178,9 +178,8 @@ struct engine_functions {
     const struct target *(*target)(struct engine *en, struct error *e);
     /** Says what the engine computes on: kind, names and sizes, for wnnContextGetDevice.  It is NULL where nothing is known. */
     void (*describe)(struct engine *en, WNNDeviceInfo *out);
-    /** Decides how a kernel runs and sets s->schedule, for t, which may be another machine than the engine's, or
-     * s->gpu_schedule, for the engine's device.  They become the program's.  It is NULL where steps have no schedule.  Returns
-     * false after an error in *e. */
+    /** Decides how a kernel runs, on t, which may be another machine than the engine's, or on the engine's device, and sets
+     * s->schedule and s->schedule_kind.  It is NULL where steps have no schedule.  Returns false after an error in *e. */
     bool (*schedule)(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
 
     /* Callers order reads, writes and runs of memory themselves. */

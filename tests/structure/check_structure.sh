@@ -107,7 +107,7 @@ ir/interpret            webnn ir/support ir/graph ir/interpret
 ir/kernel               webnn ir/support ir/graph ir/kernel
 ir/expansion            webnn ir/support ir/graph ir/kernel ir/expansion
 ir/target               webnn ir/support ir/graph ir/kernel ir/target
-ir/schedule             webnn ir/support ir/graph ir/kernel ir/target ir/schedule
+ir/schedule             webnn ir/support ir/graph ir/kernel ir/target ir/schedule ir/program.h
 passes                  webnn ir passes
 codegen                 webnn ir codegen
 codegen/emit            webnn ir codegen/emit

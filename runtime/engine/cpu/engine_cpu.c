@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ir/graph/constant_pool.h"
+#include "ir/schedule/program_schedule.h"
 #include "runtime/host/threads.h"
 
 /* ---- lifetime ---- */
@@ -157,7 +158,7 @@ static dtype_set cpu_types(struct engine *en, enum op op, uint32_t slot, dtype_s
 static bool cpu_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e)
 {
     (void)en;
-    s->schedule = schedule_cpu(s->kernel, t);
+    step_set_schedule(s, schedule_cpu(s->kernel, t));
     return s->schedule != NULL || error_out_of_memory(e);
 }
 

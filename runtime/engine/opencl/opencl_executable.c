@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/schedule/program_schedule.h"
 #include "runtime/program/invocation.h"
 
 static struct opencl_executable *executable_of(const struct invocation *i)
@@ -278,11 +279,13 @@ bool opencl_executable_finish(struct opencl_executable *x, struct program *p, st
 
 bool opencl_schedule(struct engine *en, const struct target *t, struct program_step *s, struct error *e)
 {
+    struct gpu_schedule *schedule = malloc(sizeof *schedule);
+
     (void)t;
-    s->gpu_schedule = malloc(sizeof *s->gpu_schedule);
-    if (!s->gpu_schedule)
+    if (!schedule)
         return error_out_of_memory(e);
-    schedule_gpu(s->kernel, &opencl_of(en)->device.facts, s->gpu_schedule);
+    schedule_gpu(s->kernel, &opencl_of(en)->device.facts, schedule);
+    step_set_gpu_schedule(s, schedule);
     return true;
 }
 
@@ -290,7 +293,7 @@ bool opencl_schedule(struct engine *en, const struct target *t, struct program_s
 static bool print_step(struct opencl_executable *x, uint32_t step, const struct program_step *of, struct opencl_wanted *out,
                        struct error *e)
 {
-    const struct gpu_schedule *schedule = of->gpu_schedule;
+    const struct gpu_schedule *schedule = of->schedule;
     struct step_profile *profile = &x->base.profile.steps[step];
     struct opencl_launch *l = &x->steps[step].launch;
     struct opencl_source source;
@@ -319,7 +322,7 @@ static bool print_steps(struct opencl_executable *x, const struct program *p, st
     for (uint32_t i = 0; i < p->step_count; i++) {
         const struct program_step *s = &p->steps[i];
 
-        if (s->kind == STEP_KERNEL && !s->gpu_schedule)
+        if (s->kind == STEP_KERNEL && !s->schedule)
             return error_set(e, WNNStatus_NotSupportedError, "the OpenCL engine runs no kernels without a schedule for it");
         if (s->kind == STEP_KERNEL && !print_step(x, i, s, wanted++, e))
             return false;

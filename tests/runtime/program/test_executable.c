@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "ir/schedule/program_schedule.h"
 #include "runtime/engine/cpu/cpu_executable.h"
 #include "runtime/program/invocation.h"
 #include "support/schedules.h"
@@ -63,9 +64,11 @@ static struct kernel *elementwise(int64_t n)
 /* Makes it the step's, with a schedule that asks for so much scratch. */
 static void set_kernel(struct program_step *s, struct kernel *k, int64_t scratch)
 {
+    struct schedule *schedule = schedule_of(k, NULL);
+
+    schedule->scratch_bytes = scratch;
     s->kernel = k;
-    s->schedule = schedule_of(k, NULL);
-    s->schedule->scratch_bytes = scratch;
+    step_set_schedule(s, schedule);
 }
 
 static void negate(const struct kernel_args *args, int64_t begin, int64_t end)
@@ -241,7 +244,7 @@ static void units_are_split(void **state)
 
     set_kernel(add(&p, STEP_KERNEL, 2, (struct location[]){AT(LOCATION_INPUT, 0, 0, N * 4), AT(LOCATION_OUTPUT, 0, 0, N * 4)}),
                k, 1000);
-    p.steps[0].schedule->cost.operations = 1e9;
+    ((struct schedule *)p.steps[0].schedule)->cost.operations = 1e9;
     struct made *m = make(&p, functions, 3);
     float *in = malloc(N * 4), *out = calloc(N, 4);
     for (int i = 0; i < N; i++)
