@@ -26,9 +26,9 @@ static const struct engine_tools *tools_of(WNNGraph graph)
 {
     const struct engine_functions *f = graph->context->engine->functions;
 
-    if (!f->tools)
+    if (!f->optional.tools)
         fprintf(stderr, "the engine \"%s\" says nothing of its steps\n", f->name);
-    return f->tools;
+    return f->optional.tools;
 }
 
 void bench_memory_header(void)
@@ -78,7 +78,7 @@ static bool computes_contraction(const struct engine *engine, const struct libra
 {
     struct library_step_info info;
 
-    engine->functions->library->step_info(s, &info);
+    engine->functions->optional.library->step_info(s, &info);
     return number < 0 || (number < contractions->count && fabs(info.flops - contractions->flops[number]) < 1);
 }
 

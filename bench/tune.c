@@ -187,7 +187,7 @@ static bool tune(struct tuner *t)
     }
     if (!ok || isnan(gain = weigh(t, &first)))
         return false;
-    if (!t->tools->keep_facts(t->context->engine, &e)) {
+    if (!t->tools->tuning->keep_facts(t->context->engine, &e)) {
         fprintf(stderr, "webnn-bench: %s\n", e.message);
         return false;
     }
@@ -200,15 +200,15 @@ static bool tune(struct tuner *t)
 
 static bool tune_context(WNNContext context, double seconds)
 {
-    struct tuner t = {.context = context, .tools = context->engine->functions->tools, .seconds = seconds};
+    struct tuner t = {.context = context, .tools = context->engine->functions->optional.tools, .seconds = seconds};
 
-    if (!t.tools || !t.tools->device_facts) {
+    if (!t.tools || !t.tools->tuning) {
         fprintf(stderr,
                 "webnn-bench: --tune is for devices: the engine \"%s\" has nothing to tune; choose a device by --engine gpu\n",
                 context->engine->functions->name);
         return false;
     }
-    t.facts = t.tools->device_facts(context->engine);
+    t.facts = t.tools->tuning->device_facts(context->engine);
     const bool ok = tune(&t);
     for (uint32_t i = 0; i < CASES; i++) {
         free(t.cases[i].x.data);

@@ -242,7 +242,8 @@ static bool can_wrap(WNNContext context, const char *path, struct error *e)
     char text[512], what[sizeof text + 24];
 
     snprintf(what, sizeof what, "loading a graph: %s", escape_text(text, sizeof text, path, strlen(path)));
-    return (f->serialization && f->serialization->wrap) || serialized_is_for_other(what, WNNEngine_Cpu, context->engine, e);
+    return (f->optional.serialization && f->optional.serialization->wrap) ||
+           serialized_is_for_other(what, WNNEngine_Cpu, context->engine, e);
 }
 
 WNNGraph load_object(WNNContext context, const char *path, struct error *e)
@@ -270,7 +271,7 @@ WNNGraph load_object(WNNContext context, const char *path, struct error *e)
         facts.input_count = o->object->input_count;
         facts.output_count = o->object->output_count;
         struct engine_foreign foreign = {facts.input_count, facts.output_count, object_run, object_free, o};
-        struct executable *x = context->engine->functions->serialization->wrap(context->engine, &foreign, e);
+        struct executable *x = context->engine->functions->optional.serialization->wrap(context->engine, &foreign, e);
         if (x)
             o = NULL; /* its executable's */
         graph = x ? runtime_graph_of(context, x, facts.input_count, &facts, e) : NULL;

@@ -119,7 +119,7 @@ static WNNGraph build(WNNContext context, struct graph *g, struct error *e)
     context_check_engine(context);
     build_set_error(context, e);
     context_log(context, WNNLogLevel_Warning, "%s", e->message);
-    if (en->functions->is_left && en->functions->is_left(en)) {
+    if (en->functions->optional.is_left && en->functions->optional.is_left(en)) {
         snprintf(message, sizeof message, "the context was lost: %s", e->message);
         context_lose(context, message);
     }

@@ -185,9 +185,9 @@ bool wnnContextGetDevice(WNNContext context, WNNDeviceInfo *device)
     if (!device)
         return false;
     *device = (WNNDeviceInfo){.kind = WNNDeviceKind_Other};
-    if (!context || !context->engine->functions->describe)
+    if (!context || !context->engine->functions->optional.describe)
         return false;
-    context->engine->functions->describe(context->engine, device);
+    context->engine->functions->optional.describe(context->engine, device);
     return true;
 }
 
@@ -321,7 +321,7 @@ void context_check_engine(WNNContext context)
     struct error why = {.status = WNNStatus_Success};
     char message[sizeof why.message + 32];
 
-    if (!f->is_lost || !f->is_lost(context->engine, &why))
+    if (!f->optional.is_lost || !f->optional.is_lost(context->engine, &why))
         return;
     snprintf(message, sizeof message, "the context was lost: %s", why.message);
     context_lose(context, message);

@@ -192,14 +192,14 @@ static void dispatch_run(struct context_task *base)
 
     if (atomic_load(&context->lost))
         return;
-    if (!f->submit) {
+    if (!f->optional.submit) {
         dispatch_compute(t);
         return;
     }
     error_clear(&e);
     t->begun = time_of(context);
     context_suspend(base);
-    if (!f->submit(t->graph->executable, t->inputs, t->outputs, &context->lost, dispatch_done, t, &e))
+    if (!f->optional.submit(t->graph->executable, t->inputs, t->outputs, &context->lost, dispatch_done, t, &e))
         dispatch_done(t, false, &e);
 }
 
@@ -351,7 +351,7 @@ static bool is_brief(WNNGraph graph)
 {
     const struct engine_functions *f = graph->context->engine->functions;
 
-    return f->is_brief && f->is_brief(graph->executable);
+    return f->optional.is_brief && f->optional.is_brief(graph->executable);
 }
 
 /* Computes on the calling thread, whose turn it is, what takes less time than waking the timeline's thread would. */
@@ -499,7 +499,7 @@ static bool compute_bound(WNNContext context, WNNGraph graph, const struct engin
     const struct engine_functions *f = context->engine->functions;
     const uint64_t submitted = time_of(context);
     bool here = timeline_is_current(context->timeline) || (!threads_in_region() && timeline_is_idle(context->timeline) &&
-                                                           (!f->is_ready || f->is_ready(graph->executable)));
+                                                           (!f->optional.is_ready || f->optional.is_ready(graph->executable)));
 
     if (here)
         return run_timed(context, graph, inputs, outputs, submitted, e);

@@ -46,8 +46,9 @@ static bool save_to(WNNGraph graph, const char *path, struct error *e)
 
     if (!file)
         return save_failed(path, why, e);
-    bool ok = en->functions->serialization->save(graph->executable, graph->input_count, graph->inputs, graph->output_count,
-                                                 graph->outputs, stream_put, new_file_stream(file), e);
+    bool ok =
+        en->functions->optional.serialization->save(graph->executable, graph->input_count, graph->inputs, graph->output_count,
+                                                    graph->outputs, stream_put, new_file_stream(file), e);
     if (!ok && e->status != WNNStatus_Success) {
         new_file_abandon(file);
         return false;
@@ -61,7 +62,7 @@ static bool save(WNNGraph graph, const char *path, struct error *e)
 
     if (!path || !*path)
         return error_set(e, WNNStatus_TypeError, "saving the graph: the path is empty");
-    if (!context->engine->functions->serialization)
+    if (!context->engine->functions->optional.serialization)
         return error_set(e, WNNStatus_NotSupportedError, "saving the graph: graphs of the engine \"%s\" cannot be saved",
                          context->engine->functions->name);
     pthread_mutex_lock(&context->lock);
@@ -151,7 +152,7 @@ static struct executable *load_serialized(WNNContext context, const char *path, 
         return NULL;
     double mapped = milliseconds_now();
     struct serialized_source source = {.program = m->bytes, .bytes = m->size, .file = file};
-    struct executable *x = en->functions->serialization->load(en, &source, mapping_release, m, view, &why);
+    struct executable *x = en->functions->optional.serialization->load(en, &source, mapping_release, m, view, &why);
     if (x && context->debug.flags & DEBUG_TIME_PASSES)
         fprintf(stderr, "# load: map %.3f ms, checksums %.3f ms, library's primitives %.3f ms, all else %.3f ms\n",
                 mapped - start, view->checksum_ms, view->library_ms,
@@ -211,7 +212,7 @@ WNNGraph runtime_load_graph(WNNContext context, const char *path, int file, stru
     struct serialized_view view = {0};
     WNNGraph graph = NULL;
 
-    if (!context->engine->functions->serialization) {
+    if (!context->engine->functions->optional.serialization) {
         error_set(e, WNNStatus_NotSupportedError, "loading a graph: the engine \"%s\" does not load any",
                   context->engine->functions->name);
         return NULL;

@@ -19,9 +19,9 @@ static WNNTensor tensor_prepare_shared(WNNContext context, WNNTensorDescriptor c
     const struct engine_functions *f = context->engine->functions;
     if (!memory)
         error_set(e, WNNStatus_TypeError, "createTensor: memory is NULL");
-    else if (!f->buffer_wrap)
+    else if (!f->optional.buffer_wrap)
         error_set(e, WNNStatus_NotSupportedError, "createTensor: the context's engine is not for OpenCL");
-    else if ((t->buffer = f->buffer_wrap(context->engine, memory, offset, t->bytes, &why)))
+    else if ((t->buffer = f->optional.buffer_wrap(context->engine, memory, offset, t->bytes, &why)))
         return t;
     else
         error_set(e, why.status ? why.status : WNNStatus_UnknownError, "createTensor: %s", why.message);
@@ -75,7 +75,7 @@ static bool flush(WNNContext context, struct error *e)
         return error_out_of_memory(e);
     t->base.run = flush_run;
     t->base.release = flush_release;
-    t->base.task.overlaps = context->engine->functions->keeps_order;
+    t->base.task.overlaps = context->engine->functions->optional.keeps_order;
     t->done = &done;
     if (!context_submit(context, &t->base, e))
         return false;

@@ -150,7 +150,7 @@ static struct read_task *read_prepare(WNNContext context, WNNTensor tensor, void
     }
     t->base.run = read_task_run;
     t->base.release = read_task_release;
-    t->base.task.overlaps = context->engine->functions->keeps_order;
+    t->base.task.overlaps = context->engine->functions->optional.keeps_order;
     t->base.context = context;
     t->future = f;
     t->tensor = tensor;
@@ -205,7 +205,7 @@ WNNFuture wnnContextReadTensorAsync(WNNContext context, WNNTensor tensor, void *
     if (tensor_check_handles(context, tensor, "readTensor", &e))
         t = read_prepare(context, tensor, data, byteLength, f, &e);
     /* An engine that computes beside the calls may have to be waited for. */
-    bool is_quick = t && tensor->bytes <= READ_NOW_BYTES && !context->engine->functions->submit;
+    bool is_quick = t && tensor->bytes <= READ_NOW_BYTES && !context->engine->functions->optional.submit;
     if (!t || (!(is_quick && read_now(t)) && !context_submit(context, &t->base, &e))) {
         error_publish(&e);
         future_fail(context, f, &e);
@@ -282,7 +282,7 @@ WNNStatus wnnContextWriteTensor(WNNContext context, WNNTensor tensor, void const
         return error_publish(&e);
     }
     t->base = (struct context_task){.run = write_task_run, .release = write_task_release};
-    t->base.task.overlaps = context->engine->functions->keeps_order;
+    t->base.task.overlaps = context->engine->functions->optional.keeps_order;
     t->tensor = tensor;
     __builtin_memcpy(t->data, data, byteLength);
     return context_submit(context, &t->base, &e) ? WNNStatus_Success : error_publish(&e);

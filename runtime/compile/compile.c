@@ -93,7 +93,7 @@ static bool may_share(void *user, const struct cluster *c, const struct value *i
     case CLUSTER_KERNEL:
         return kernels_share(&cc->kernels, input, output);
     case CLUSTER_LIBRARY:
-        return k->en->functions->library->step_may_share(k->en, cc->nodes.nodes, cc->nodes.count, input);
+        return k->en->functions->optional.library->step_may_share(k->en, cc->nodes.nodes, cc->nodes.count, input);
     case CLUSTER_LOOP: /* writes results while operands are still read */
     case CLUSTER_VIEW:
         break;
@@ -162,7 +162,7 @@ static enum attempt create_library_step(struct compiler *k, struct compiled_clus
     why.status = WNNStatus_Success;
     why.message[0] = '\0';
     cc->library =
-        k->en->functions->library->step_create(k->en, cc->nodes.nodes, cc->nodes.count, shares_output, &sharing, &why);
+        k->en->functions->optional.library->step_create(k->en, cc->nodes.nodes, cc->nodes.count, shares_output, &sharing, &why);
     if (cc->library)
         return ATTEMPT_DONE;
     return cluster_make_kernels(k, cc->cluster, &cc->nodes) ? ATTEMPT_AGAIN : ATTEMPT_FAILED;
@@ -175,7 +175,7 @@ static void attempt_drop(struct compiler *k)
     for (uint32_t i = 0; i < k->cluster_count; i++) {
         kernel_list_free(&k->clusters[i].kernels);
         if (k->clusters[i].library)
-            k->en->functions->library->step_free(k->clusters[i].library);
+            k->en->functions->optional.library->step_free(k->clusters[i].library);
         loop_free(k->clusters[i].loop);
     }
     k->cluster_count = 0;
@@ -258,7 +258,7 @@ static bool finish_library_steps(struct compiler *k, bool (*cancelled)(void *use
             continue;
         if (cancelled && cancelled(user))
             return error_set(k->e, WNNStatus_OperationError, "the build was cancelled");
-        if (!k->en->functions->library->step_finish(cc->library, k->e))
+        if (!k->en->functions->optional.library->step_finish(cc->library, k->e))
             return false;
         for (uint32_t n = 0; n < cc->nodes.count; n++)
             for (uint32_t in = 0; in < cc->nodes.nodes[n]->input_count; in++) {
@@ -438,7 +438,7 @@ static bool add_kernel_steps(struct compiler *k, struct compiled_cluster *cc)
         tell_alignment(k, kernel, s);
         s->kernel = kernel;
         cc->kernels.kernels[i] = NULL; /* the program's from here on */
-        if (k->en->functions->schedule && !k->en->functions->schedule(k->en, k->target, s, k->e))
+        if (k->en->functions->optional.schedule && !k->en->functions->optional.schedule(k->en, k->target, s, k->e))
             return false;
         const double scratch = s->schedule ? s->schedule_kind->scratch_bytes(s->schedule, k->en->thread_count) : 0;
         if (!budget_spend(k->g->account, "scratch memory of a kernel", 0, scratch, k->e))
@@ -460,7 +460,7 @@ static bool add_library_step(struct compiler *k, struct compiled_cluster *cc)
 {
     struct library_step_info info;
 
-    k->en->functions->library->step_info(cc->library, &info);
+    k->en->functions->optional.library->step_info(cc->library, &info);
     if (!budget_spend(k->g->account, "a primitive's packed weights and scratch memory", 0,
                       (double)info.packed_bytes + (double)info.scratch_bytes, k->e))
         return false;
@@ -580,7 +580,7 @@ static bool compile(struct compiler *k, bool (*cancelled)(void *user), void *use
     if (a != ATTEMPT_DONE || !finish_library_steps(k, cancelled, user, times) || !compile_loops(k, cancelled, user, times))
         return false;
     k->out->engine = k->en;
-    k->out->free_library = k->en->functions->library ? k->en->functions->library->step_free : NULL;
+    k->out->free_library = k->en->functions->optional.library ? k->en->functions->optional.library->step_free : NULL;
     k->out->input_count = k->g->input_count;
     k->out->output_count = k->g->output_count;
     k->out->arena_bytes = k->storage.arena_bytes;

@@ -94,19 +94,18 @@ struct engine_library {
 
 /* ---- saved programs ---- */
 
-/** Saves, loads and runs programs that were compiled elsewhere or earlier (runtime/program/serialized.h). */
-struct engine_serialization {
-    /*
-     * The first four are for programs with library steps and are NULL where the engine has no library.
-     * runtime/engine/onednn/library.h describes the first three.
-     */
+/** Saves and loads the library's steps.  runtime/engine/onednn/library.h describes the first three. */
+struct engine_saved_steps {
     bool (*step_save)(const struct library_step *s, bool unpacked, struct stream_writer *o);
     bool (*step_is_packed)(const struct library_step *s);
     struct library_step *(*step_load)(struct engine *en, struct stream_reader *in, uint32_t location_count,
                                       const struct location *locations, struct error *e);
     /** Returns false, with *e, if there is no library. */
     bool (*library_facts)(struct engine *en, struct library_facts *out, struct error *e);
+};
 
+/** Saves, loads and runs programs that were compiled elsewhere or earlier (runtime/program/serialized.h). */
+struct engine_serialization {
     /**
      * Loads a serialized program.  `release`, which may be NULL, gives the source's memory back when the executable goes, but
      * not if loading fails.  *view receives what else is in the source.  Returns NULL after an error in *e.
@@ -117,8 +116,11 @@ struct engine_serialization {
     bool (*save)(struct executable *x, uint32_t input_count, const struct graph_binding *inputs, uint32_t output_count,
                  const struct graph_binding *outputs, bool (*sink)(void *user, const void *data, size_t bytes), void *user,
                  struct error *e);
+
+    /* An engine may have these, else they are NULL. */
+    const struct engine_saved_steps *steps; /* where it has a library */
     /** Makes an executable of a foreign function, which is freed with it.  Returns NULL after an error in *e; then the function
-     * is not freed.  An engine that computes on no host memory has no such function (NULL). */
+     * is not freed.  Only engines that compute on host memory have it. */
     struct executable *(*wrap)(struct engine *en, const struct engine_foreign *f, struct error *e);
 };
 
@@ -143,52 +145,42 @@ struct step_facts {
     const struct library_step *library; /* the executable's; NULL if it is not the library's step */
 };
 
+/** Changes the facts that schedules of kernels go by, and keeps them. */
+struct engine_tuning {
+    /** Returns the facts that schedules of kernels go by, which a tuner may change between builds within the limits of
+     * target_gpu_tunable. */
+    struct gpu_facts *(*device_facts)(struct engine *en);
+    /** Keeps these facts for all contexts that find the same device, driver and folder from then on.  Returns false after an
+     * error in *e. */
+    bool (*keep_facts)(struct engine *en, struct error *e);
+};
+
 struct engine_tools {
     /** Begins to time steps; no run may be under way. */
     void (*measure)(struct executable *x);
     void (*facts)(const struct executable *x, struct executable_facts *out);
     /** Describes a step, which is below the facts' step_count. */
     void (*step_facts)(const struct executable *x, uint32_t step, struct step_facts *out);
-    /** Does what library_step_standalone says.  It is NULL where steps cannot be timed alone. */
-    double (*step_standalone)(const struct library_step *s, bool cold, double seconds);
-    /** Returns the facts that schedules of kernels go by, which a tuner may change between builds within the limits of
-     * target_gpu_tunable.  It is NULL where there are none. */
-    struct gpu_facts *(*device_facts)(struct engine *en);
-    /** Keeps these facts for all contexts that find the same device, driver and folder from then on.  Returns false after an
-     * error in *e. */
-    bool (*keep_facts)(struct engine *en, struct error *e);
     /** Prints a table of steps and the time that each took so far, if the profile switch is on. */
     void (*print_profile)(struct executable *x, FILE *out);
+
+    /* An engine may have these, else they are NULL. */
+    /** Does what library_step_standalone says, where steps can be timed alone. */
+    double (*step_standalone)(const struct library_step *s, bool cold, double seconds);
+    const struct engine_tuning *tuning; /* of devices */
 };
 
 /* ---- the interface ---- */
 
-struct engine_functions {
-    const char *name;
-    void (*free)(struct engine *en);
-
-    /** Returns the types of operand slot `slot` of `op` (results count from OP_OPERANDS_MAX on) out of `row`, which is what the
-     * operator table allows. */
-    dtype_set (*types)(struct engine *en, enum op op, uint32_t slot, dtype_set row);
-    /** Returns whether the engine was left in the middle of building (docs/failures.md) and can build nothing more.  It is NULL
-     * where that cannot happen. */
+/** Holds what an engine may have: NULL and false stand for what it has not. */
+struct engine_options {
+    /** Returns whether the engine was left in the middle of building (docs/failures.md) and can build nothing more. */
     bool (*is_left)(struct engine *en);
-    /** Returns facts for passes, which the engine owns.  They are found at the first call, so that creating an engine stays
-     * cheap. Returns NULL after an error in *e. */
-    const struct target *(*target)(struct engine *en, struct error *e);
     /** Says what the engine computes on: kind, names and sizes, for wnnContextGetDevice.  It is NULL where nothing is known. */
     void (*describe)(struct engine *en, WNNDeviceInfo *out);
     /** Decides how a kernel runs, on t, which may be another machine than the engine's, or on the engine's device, and sets
      * s->schedule and s->schedule_kind.  It is NULL where steps have no schedule.  Returns false after an error in *e. */
     bool (*schedule)(struct engine *en, const struct target *t, struct program_step *s, struct error *e);
-
-    /* Callers order reads, writes and runs of memory themselves. */
-    /** If true, addresses are pointers of the host, and runs use host memory and constants where they lie.  If false, bindings
-     * are buffers, and constants are copied to buffers when a program is loaded. */
-    bool host_memory;
-    /** Returns a buffer of so many bytes, all zeros, or NULL after an error in *e that says how many there were to be. */
-    struct engine_buffer *(*buffer_create)(struct engine *en, size_t bytes, struct error *e);
-    void (*buffer_free)(struct engine *en, struct engine_buffer *b);
     /** Returns a buffer that is memory of the application's from offset on, which it says by a handle of the machine's, or NULL
      * after an error in *e.  It is NULL where there is no such memory. */
     struct engine_buffer *(*buffer_wrap)(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
@@ -196,20 +188,6 @@ struct engine_functions {
      * buffer_free takes one of its holders off.  Returns NULL after an error in *e.  It is NULL where each graph has buffers of
      * its own. */
     struct engine_buffer *(*constant_create)(struct engine *en, struct constant *c, struct error *e);
-    /** Data may change once this returns.  Returns false after an error in *e. */
-    bool (*buffer_write)(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
-                         struct error *e);
-    /** Returns when the bytes are there, and false after an error in *e. */
-    bool (*buffer_read)(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
-
-    /** Takes over the program's library steps if it succeeds, and copies what else it needs.  Returns NULL after an error in
-     * *e. */
-    struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
-    void (*unload)(struct executable *x);
-    /** Computes.  stop (may be NULL) is read between steps: if it becomes true, outputs are left half-written.  Returns false
-     * after an error in *e. */
-    bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
-                const atomic_bool *stop, struct error *e);
     /**
      * Starts a computation on buffers and returns.  Computations run in the order of their submission, one after the other as
      * far as anybody can see.  done is called once, from any thread, perhaps before this returns, and may not call the engine;
@@ -230,11 +208,46 @@ struct engine_functions {
     /** Returns whether a run takes less time than handing it to another thread, which is a guess from sizes.  It is NULL where
      * it never does. */
     bool (*is_brief)(const struct executable *x);
-
-    /* These are NULL where an engine lacks them. */
     const struct engine_library *library;
     const struct engine_serialization *serialization;
     const struct engine_tools *tools;
+};
+
+/** Holds what an engine must have. */
+struct engine_functions {
+    const char *name;
+    void (*free)(struct engine *en);
+
+    /** Returns the types of operand slot `slot` of `op` (results count from OP_OPERANDS_MAX on) out of `row`, which is what the
+     * operator table allows. */
+    dtype_set (*types)(struct engine *en, enum op op, uint32_t slot, dtype_set row);
+    /** Returns facts for passes, which the engine owns.  They are found at the first call, so that creating an engine stays
+     * cheap. Returns NULL after an error in *e. */
+    const struct target *(*target)(struct engine *en, struct error *e);
+
+    /* Callers order reads, writes and runs of memory themselves. */
+    /** If true, addresses are pointers of the host, and runs use host memory and constants where they lie.  If false, bindings
+     * are buffers, and constants are copied to buffers when a program is loaded. */
+    bool host_memory;
+    /** Returns a buffer of so many bytes, all zeros, or NULL after an error in *e that says how many there were to be. */
+    struct engine_buffer *(*buffer_create)(struct engine *en, size_t bytes, struct error *e);
+    void (*buffer_free)(struct engine *en, struct engine_buffer *b);
+    /** Data may change once this returns.  Returns false after an error in *e. */
+    bool (*buffer_write)(struct engine *en, struct engine_buffer *b, size_t offset, const void *data, size_t bytes,
+                         struct error *e);
+    /** Returns when the bytes are there, and false after an error in *e. */
+    bool (*buffer_read)(struct engine *en, struct engine_buffer *b, size_t offset, void *data, size_t bytes, struct error *e);
+
+    /** Takes over the program's library steps if it succeeds, and copies what else it needs.  Returns NULL after an error in
+     * *e. */
+    struct executable *(*load)(struct engine *en, struct program *p, struct error *e);
+    void (*unload)(struct executable *x);
+    /** Computes.  stop (may be NULL) is read between steps: if it becomes true, outputs are left half-written.  Returns false
+     * after an error in *e. */
+    bool (*run)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
+                const atomic_bool *stop, struct error *e);
+
+    struct engine_options optional;
 };
 
 struct engine {

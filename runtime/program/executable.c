@@ -69,7 +69,7 @@ static void profile_library(struct engine *en, const struct library_step *step, 
 {
     struct library_step_info info;
 
-    en->functions->library->step_info(step, &info);
+    en->functions->optional.library->step_info(step, &info);
     profile->flops = info.flops;
     profile->bytes = info.bytes;
     profile->arithmetic = info.arithmetic;
@@ -117,8 +117,10 @@ static bool upload_constants(struct executable *x, struct error *e)
     for (uint32_t i = 0; x->uploaded && i < x->constant_count; i++) { /* they are counted with the constants */
         struct constant *c = x->constants[i];
 
-        x->uploaded[i] = f->constant_create ? f->constant_create(x->engine, c, e) : f->buffer_create(x->engine, c->bytes, e);
-        if (!x->uploaded[i] || (!f->constant_create && !f->buffer_write(x->engine, x->uploaded[i], 0, c->data, c->bytes, e)))
+        x->uploaded[i] = f->optional.constant_create ? f->optional.constant_create(x->engine, c, e)
+                                                     : f->buffer_create(x->engine, c->bytes, e);
+        if (!x->uploaded[i] ||
+            (!f->optional.constant_create && !f->buffer_write(x->engine, x->uploaded[i], 0, c->data, c->bytes, e)))
             return false;
     }
     return x->uploaded || error_out_of_memory(e);
@@ -150,7 +152,7 @@ static struct library_step_info library_info(const struct executable *x, const s
     struct library_step_info info = {0};
 
     if (s->kind == STEP_LIBRARY)
-        x->engine->functions->library->step_info(s->library, &info);
+        x->engine->functions->optional.library->step_info(s->library, &info);
     return info;
 }
 
@@ -257,7 +259,7 @@ void executable_clear(struct executable *x)
     invocation_free_all(x);
     for (uint32_t i = 0; i < x->step_count; i++)
         if (x->owns_library && x->steps[i].kind == STEP_LIBRARY)
-            f->library->step_free(x->steps[i].library);
+            f->optional.library->step_free(x->steps[i].library);
     for (uint32_t i = 0; i < x->constant_count; i++) {
         if (x->uploaded && x->uploaded[i])
             f->buffer_free(x->engine, x->uploaded[i]);

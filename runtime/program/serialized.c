@@ -137,9 +137,9 @@ static bool write_library(struct serialized_program *i, const struct program *p,
                           struct error *e)
 {
     i->flags |= SERIALIZED_HAS_LIBRARY;
-    if (!unpacked && p->engine->functions->serialization->step_is_packed(s->library))
+    if (!unpacked && p->engine->functions->optional.serialization->steps->step_is_packed(s->library))
         i->flags |= SERIALIZED_IS_PACKED;
-    return p->engine->functions->serialization->step_save(s->library, unpacked, &i->stream) ||
+    return p->engine->functions->optional.serialization->steps->step_save(s->library, unpacked, &i->stream) ||
            error_set(e, WNNStatus_NotSupportedError,
                      "%s: this step of oneDNN cannot be saved: its weights were not kept in such a form, or its numbers are "
                      "too large",
@@ -233,7 +233,8 @@ struct serialized_program *serialized_create(struct program *p, const void *cons
         serialized_free(i);
         return NULL;
     }
-    if (i->flags & SERIALIZED_HAS_LIBRARY && !p->engine->functions->serialization->library_facts(p->engine, &i->library, e)) {
+    if (i->flags & SERIALIZED_HAS_LIBRARY &&
+        !p->engine->functions->optional.serialization->steps->library_facts(p->engine, &i->library, e)) {
         serialized_free(i);
         return NULL;
     }

@@ -195,9 +195,9 @@ static bool check_library(const struct serialized_header *h, struct engine *en, 
 
     if (!(h->flags & SERIALIZED_HAS_LIBRARY))
         return true;
-    if (!en->functions->serialization->library_facts)
+    if (!en->functions->optional.serialization->steps)
         return error_set(e, WNNStatus_NotSupportedError, "the compiled graph uses oneDNN, which the context's engine has not");
-    if (!en->functions->serialization->library_facts(en, &now, e))
+    if (!en->functions->optional.serialization->steps->library_facts(en, &now, e))
         return false;
     if (now.refuses)
         return error_set(e, WNNStatus_NotSupportedError,
@@ -411,7 +411,7 @@ static bool read_kind(struct reader *r, struct program_step *s)
         if (n == 0 || !is_writable(&s->locations[n - 1]) || !(r->header->flags & SERIALIZED_HAS_LIBRARY))
             return damaged(r, "a step of oneDNN");
         start = milliseconds_now();
-        s->library = r->en->functions->serialization->step_load(r->en, &r->in, n, s->locations, r->e);
+        s->library = r->en->functions->optional.serialization->steps->step_load(r->en, &r->in, n, s->locations, r->e);
         r->view->library_ms += milliseconds_now() - start;
         return s->library != NULL;
     case STEP_COPY:
@@ -606,7 +606,7 @@ bool serialized_load(const struct serialized_source *source, struct engine *en, 
     r.in = (struct stream_reader){
         .at = program, .end = program + h.program.bytes, .data = data_of(source, &h), .data_bytes = (size_t)h.data.bytes};
     p->engine = en;
-    p->free_library = en->functions->library ? en->functions->library->step_free : NULL;
+    p->free_library = en->functions->optional.library ? en->functions->optional.library->step_free : NULL;
     bool ok = read_facts(&r) && check_machine(&view->facts, en, triple, features, e);
     start = milliseconds_now();
     ok = ok && check_library(&h, en, e); /* starts it */

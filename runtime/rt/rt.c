@@ -96,18 +96,22 @@ static const struct engine_library rt_library = {
     .step_free = library_step_free,
 };
 
-static const struct engine_serialization rt_serialization = {
+static const struct engine_saved_steps rt_saved_steps = {
     .step_load = rt_step_load,
     .library_facts = rt_library_facts,
 };
 
+static const struct engine_serialization rt_serialization = {
+    .steps = &rt_saved_steps,
+};
+
+/* It only loads what was compiled elsewhere, so that it lacks what builds, tools and contexts call. */
 static const struct engine_functions rt_functions = {
     .name = "rt",
     .host_memory = true,
     .buffer_create = cpu_buffer_create,
     .buffer_free = cpu_buffer_free,
-    .library = &rt_library,
-    .serialization = &rt_serialization,
+    .optional = {.library = &rt_library, .serialization = &rt_serialization},
 };
 
 /* ---- creating ---- */

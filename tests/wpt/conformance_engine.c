@@ -238,7 +238,7 @@ static bool count_steps(WNNGraph graph, struct error *e)
     const bool device = !strcmp(functions->name, "opencl");
     struct executable_facts facts;
 
-    functions->tools->facts(graph->executable, &facts);
+    functions->optional.tools->facts(graph->executable, &facts);
     if (device)
         steps_on_device += facts.step_count;
     else

@@ -50,7 +50,7 @@ void cpu_executable_warm(struct cpu_executable *x);
 /** Frees what x holds, but not x, which may be all zeros.  No run may be under way. */
 void cpu_executable_clear(struct cpu_executable *x);
 
-/** These are the CPU's engine_functions.is_ready and is_brief. */
+/** These are the CPU's engine_options.is_ready and is_brief. */
 bool cpu_executable_is_ready(const struct cpu_executable *x);
 bool cpu_executable_is_brief(const struct cpu_executable *x);
 

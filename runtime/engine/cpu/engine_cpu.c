@@ -206,11 +206,15 @@ static const struct engine_library cpu_library = {
     .step_free = library_step_free,
 };
 
-static const struct engine_serialization cpu_serialization = {
+static const struct engine_saved_steps cpu_saved_steps = {
     .step_save = library_step_save,
     .step_is_packed = library_step_is_packed,
     .step_load = cpu_step_load,
     .library_facts = cpu_library_facts,
+};
+
+static const struct engine_serialization cpu_serialization = {
+    .steps = &cpu_saved_steps,
     .load = cpu_load_serialized,
     .save = cpu_save,
     .wrap = cpu_wrap,
@@ -228,10 +232,7 @@ static const struct engine_functions cpu_functions = {
     .name = "cpu",
     .free = cpu_free,
     .types = cpu_types,
-    .is_left = cpu_is_left,
     .target = cpu_target,
-    .describe = cpu_describe,
-    .schedule = cpu_schedule,
     .host_memory = true,
     .buffer_create = cpu_buffer_create,
     .buffer_free = cpu_buffer_free,
@@ -240,11 +241,14 @@ static const struct engine_functions cpu_functions = {
     .load = cpu_load,
     .unload = cpu_unload,
     .run = cpu_run,
-    .is_ready = cpu_is_ready,
-    .is_brief = cpu_is_brief,
-    .library = &cpu_library,
-    .serialization = &cpu_serialization,
-    .tools = &cpu_tools,
+    .optional = {.is_left = cpu_is_left,
+                 .describe = cpu_describe,
+                 .schedule = cpu_schedule,
+                 .is_ready = cpu_is_ready,
+                 .is_brief = cpu_is_brief,
+                 .library = &cpu_library,
+                 .serialization = &cpu_serialization,
+                 .tools = &cpu_tools},
 };
 
 struct engine *engine_cpu_create(uint32_t thread_count, const struct debug_options *debug, struct error *e)

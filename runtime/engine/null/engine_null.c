@@ -332,7 +332,7 @@ static const struct engine_functions null_functions = {
     .load = null_load,
     .unload = null_unload,
     .run = executable_run,
-    .submit = null_submit,
+    .optional = {.submit = null_submit},
 };
 
 struct engine *engine_null_create(uint32_t thread_count, const struct debug_options *debug, struct error *e)

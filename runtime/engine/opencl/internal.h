@@ -164,7 +164,7 @@ bool opencl_failed(struct engine_opencl *o, const char *call, cl_int code, struc
 bool opencl_wait_failed(struct engine_opencl *o, const char *call, cl_int code, struct error *e);
 /** Returns whether the device can be used.  If it is lost, returns false after an error in *e that says why. */
 bool opencl_is_usable(struct engine_opencl *o, struct error *e);
-/** Is the engine's engine_functions.is_lost. */
+/** Is the engine's engine_options.is_lost. */
 bool opencl_is_lost(struct engine *en, struct error *e);
 
 /* ---- opencl_device.c ---- */
@@ -201,7 +201,7 @@ cl_mem opencl_resolve(struct engine_opencl *o, engine_address a, cl_ulong *offse
 
 /* ---- opencl_constant.c ---- */
 
-/** Is the engine's engine_functions.constant_create. */
+/** Is the engine's engine_options.constant_create. */
 struct engine_buffer *opencl_constant_create(struct engine *en, struct constant *c, struct error *e);
 /** Takes a holder off a buffer and returns whether others are left; else it is not known as a constant's any more.  The lock is
  * held. */
@@ -323,7 +323,7 @@ cl_program opencl_program_of_binary(struct engine_opencl *o, const unsigned char
 
 /** Takes the facts about the device that were tuned once, if the folder has them for this device and driver. */
 void opencl_tuning_load(struct engine_opencl *o);
-/** These are engine_tools.device_facts and engine_tools.keep_facts. */
+/** These are engine_tuning.device_facts and engine_tuning.keep_facts. */
 struct gpu_facts *opencl_device_facts(struct engine *en);
 bool opencl_keep_facts(struct engine *en, struct error *e);
 

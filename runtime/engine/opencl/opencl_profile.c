@@ -264,12 +264,16 @@ static void print_profile(struct executable *x, FILE *out)
     executable_print_profile(x, out);
 }
 
+static const struct engine_tuning tuning = {
+    .device_facts = opencl_device_facts,
+    .keep_facts = opencl_keep_facts,
+};
+
 const struct engine_tools opencl_tools = {
     .measure = measure,
     .facts = facts,
     .step_facts = step_facts,
     .print_profile = print_profile,
-    .device_facts = opencl_device_facts,
-    .keep_facts = opencl_keep_facts,
+    .tuning = &tuning,
 };
 #endif

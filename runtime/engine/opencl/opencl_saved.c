@@ -245,11 +245,15 @@ static struct executable *load(struct engine *en, const struct serialized_source
     return x;
 }
 
-const struct engine_serialization opencl_serialization = {
+static const struct engine_saved_steps saved_steps = {
     .step_save = opencl_step_save,
     .step_is_packed = opencl_step_is_packed,
     .step_load = opencl_step_load,
     .library_facts = opencl_library_facts,
+};
+
+const struct engine_serialization opencl_serialization = {
+    .steps = &saved_steps,
     .load = load,
     .save = save,
 };

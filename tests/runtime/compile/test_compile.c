@@ -172,7 +172,7 @@ static struct library_step *hooked_step_create(struct engine *en, struct node *c
         error_set(e, WNNStatus_OperationError, "refused by the test");
         return NULL;
     }
-    return hooked_base->library->step_create(en, nodes, count, shares_output, user, e);
+    return hooked_base->optional.library->step_create(en, nodes, count, shares_output, user, e);
 }
 
 /* Of the processor, where the library takes the network's convolutions and matmuls for sure. */
@@ -182,9 +182,9 @@ static WNNContext new_hooked_context(int refuse_from, int refuse_count)
 
     hooked_base = c->engine->functions;
     hooked = *hooked_base;
-    hooked_library = *hooked_base->library;
+    hooked_library = *hooked_base->optional.library;
     hooked_library.step_create = hooked_step_create;
-    hooked.library = &hooked_library;
+    hooked.optional.library = &hooked_library;
     hook_calls = 0;
     hook_refuse_from = refuse_from;
     hook_refuse_count = refuse_count;

@@ -171,7 +171,7 @@ static const struct engine_functions fake_functions = {
     .buffer_read = fake_buffer_read,
     .unload = fake_unload,
     .run = fake_run,
-    .is_brief = fake_is_brief,
+    .optional = {.is_brief = fake_is_brief},
 };
 
 static inline struct engine *fake_create(uint32_t thread_count, const struct debug_options *debug, struct error *e)

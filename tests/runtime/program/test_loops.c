@@ -226,9 +226,9 @@ static void bytes_are_told_apart(void **state)
     (void)state;
     assert_non_null(en);
     build(en, body, &b);
-    en->functions->tools->facts(b.x, &facts);
+    en->functions->optional.tools->facts(b.x, &facts);
     for (uint32_t i = 0; i < facts.step_count; i++) {
-        en->functions->tools->step_facts(b.x, i, &s);
+        en->functions->optional.tools->step_facts(b.x, i, &s);
         assert_true(s.weight_bytes <= s.distinct_bytes && s.distinct_bytes <= s.bytes);
         if (s.calls == 1)
             assert_true(s.distinct_bytes == s.bytes);

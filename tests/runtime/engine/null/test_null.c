@@ -351,7 +351,7 @@ static void what_it_lacks_is_refused(void **state)
     WNNGraph graph = build_doubles(context);
     struct error e = {0};
 
-    assert_null(context->engine->functions->tools);
+    assert_null(context->engine->functions->optional.tools);
     assert_int_equal(wnnGraphSave(graph, "/dev/null"), WNNStatus_NotSupportedError);
     assert_non_null(strstr(wnnGetLastErrorMessage().data, "\"null\""));
     assert_null(runtime_load_graph(context, "/dev/null", 0, &e));

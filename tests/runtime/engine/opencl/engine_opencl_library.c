@@ -88,7 +88,7 @@ struct counted {
 static struct counted count_steps(WNNGraph graph)
 {
     struct executable *x = graph->executable;
-    const struct engine_tools *tools = graph->context->engine->functions->tools;
+    const struct engine_tools *tools = graph->context->engine->functions->optional.tools;
     struct executable_facts facts;
     struct counted c = {0};
 
@@ -347,7 +347,7 @@ static void steps_have_times(void **state)
     (void)state;
     variant_init(&v, VARIANT);
     WNNGraph graph = build(v.context, rows[6].body);
-    graph->context->engine->functions->tools->measure(graph->executable);
+    graph->context->engine->functions->optional.tools->measure(graph->executable);
     compute(graph, 2, out, 77);
     compute(graph, 2, out, 77);
     assert_int_equal(count_steps(graph).timed, 1);

@@ -521,7 +521,7 @@ static void test_a_profile_has_the_devices_times(void **state)
 
     (void)state;
     convolution_open(&c, "");
-    const struct engine_tools *tools = c.context->engine->functions->tools;
+    const struct engine_tools *tools = c.context->engine->functions->optional.tools;
     tools->measure(c.graph->executable);
     fake->hold(true); /* putting steps into the queue takes less time than this */
     WNNNamedTensor in = {WNN_STR("x"), c.x}, out[] = {{WNN_STR("y"), c.y}, {WNN_STR("z"), c.z}};

@@ -272,7 +272,7 @@ static void test_matrix_instructions_are_asked_for(void **state)
         fake->set_devices(1, devices[i]);
         WNNContext context = new_context();
         assert_int_equal(fake->calls("BuildProgram"), before); /* nothing is tried before a graph is built */
-        assert_int_equal(context->engine->functions->tools->device_facts(context->engine)->matrix.items, 0);
+        assert_int_equal(context->engine->functions->optional.tools->tuning->device_facts(context->engine)->matrix.items, 0);
         /* The other program asks for products of bytes. */
         assert_int_equal(fake->calls("BuildProgram") - before, devices[i]->vendor == NVIDIA ? 2 : 0);
         wnnContextRelease(context);
@@ -283,7 +283,8 @@ static void test_matrix_instructions_are_asked_for(void **state)
         fake->fail_after(n, CL_OUT_OF_RESOURCES, false);
         WNNContext context = try_context(NULL, NULL);
         if (context)
-            assert_int_equal(context->engine->functions->tools->device_facts(context->engine)->matrix.items, 0);
+            assert_int_equal(context->engine->functions->optional.tools->tuning->device_facts(context->engine)->matrix.items,
+                             0);
         failed = fake->has_failed();
         fake->fail_after(-1, 0, false);
         assert_true(context || failed);

@@ -211,13 +211,13 @@ static uint32_t tile_numbers(const char *folder, uint32_t keep)
 {
     WNNContext context = context_with_cache(folder);
     struct engine *en = context->engine;
-    const struct engine_tools *tools = en->functions->tools;
-    const uint32_t numbers = tools->device_facts(en)->tile_numbers;
+    const struct engine_tools *tools = en->functions->optional.tools;
+    const uint32_t numbers = tools->tuning->device_facts(en)->tile_numbers;
     struct error e = {0};
 
     if (keep) {
-        tools->device_facts(en)->tile_numbers = keep;
-        if (!tools->keep_facts(en, &e))
+        tools->tuning->device_facts(en)->tile_numbers = keep;
+        if (!tools->tuning->keep_facts(en, &e))
             assert_non_null(strstr(e.message, "no folder for tuned facts"));
     }
     wnnContextRelease(context);
