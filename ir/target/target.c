@@ -10,7 +10,7 @@
 
 #include "ir/kernel/kernel.h"
 
-/* ---- what was measured once: all rows have it ---- */
+/* ---- what was measured once: all rows have it, and name what differs beside it ---- */
 
 #define CALL_FACTS                                                                                                             \
     {.wake = 2.0,                                                                                                              \
@@ -61,129 +61,57 @@
 
 #define FUSION_FACTS {.repeat_dear = 1.5, .repeat_cheap = 4, .b_caches = 2}
 
-/* ---- what differs ---- */
+/* Rows differ here by what their registers hold. */
+#define TILE_FACTS                                                                                                             \
+    .accumulators = 32, .vectors_most = 8, .vectors_most_tall = 4, .m_block = 84, .m_block_even = 96, .m_block_padded = 112
+#define PANEL_FACTS .vectors = 2, .vectors_short = 3, .vectors_few = 4, .vectors_most = 8, .piece_least = 16
+#define CONTRACTION_FACTS                                                                                                      \
+    .chains = 8, .chained_sums = 4, .row_pointers = 8, .few_rows = 6, .recurrent_rows = 1, .tall_rows = 14,                    \
+    .compact_bytes = 1 << 17, .zeros_most = 4096, .float64_multiplies = 2048, .code = 0.02, .narrow = 1.15,                    \
+    .short_tile = 1.05, .split_near = 1.12, .split_far = 1.3, .empty_lanes = 1.5
 
-/* preferred, rows and rows_second say what 32 registers of 512 bits allow, and what fewer or narrower ones do; unrolled is
- * unrolled_steps. */
-#define CONTRACTION_FACTS(preferred, rows, rows_second, unrolled)                                                              \
-    {.tile = {.accumulators = 32,                                                                                              \
-              .vectors_most = 8,                                                                                               \
-              .vectors_most_tall = 4,                                                                                          \
-              .m_block = 84,                                                                                                   \
-              .m_block_even = 96,                                                                                              \
-              .m_block_padded = 112,                                                                                           \
-              .padded_rows = {(rows), (rows_second)}},                                                                         \
-     .panel = {.vectors = 2,                                                                                                   \
-               .vectors_preferred = (preferred),                                                                               \
-               .vectors_short = 3,                                                                                             \
-               .vectors_few = 4,                                                                                               \
-               .vectors_most = 8,                                                                                              \
-               .piece_least = 16},                                                                                             \
-     .chains = 8,                                                                                                              \
-     .chained_sums = 4,                                                                                                        \
-     .unrolled_steps = (unrolled),                                                                                             \
-     .row_pointers = 8,                                                                                                        \
-     .few_rows = 6,                                                                                                            \
-     .recurrent_rows = 1,                                                                                                      \
-     .tall_rows = 14,                                                                                                          \
-     .compact_bytes = 1 << 17,                                                                                                 \
-     .zeros_most = 4096,                                                                                                       \
-     .float64_multiplies = 2048,                                                                                               \
-     .code = 0.02,                                                                                                             \
-     .narrow = 1.15,                                                                                                           \
-     .short_tile = 1.05,                                                                                                       \
-     .split_near = 1.12,                                                                                                       \
-     .split_far = 1.3,                                                                                                         \
-     .empty_lanes = 1.5}
+#define WINOGRAD_FACTS                                                                                                         \
+    .tiles_most = 104, .tiles_least = 16, .channel_block = 32, .channels_least = 16, .direct_weight = 20, .input_vector = 5,   \
+    .weight_first = 16, .weight_far = 7, .weight_near = 3, .macro_tile = 3000, .scratch_share = 0.8, .special = 1.03,          \
+    .worth = 0.9
+#define ATTENTION_FACTS                                                                                                        \
+    .rows_least = 16, .few_rows = 15, .rows_at_once = 7, .keys_least = 8, .scores_share = 0.5, .block_share = 1.0,             \
+    .block_least = 32, .bounded_keys = 64, .guarded_keys = 40, .guarded_mask = 0.25
+#define CACHE_FACTS                                                                                                            \
+    .l1_way_bytes = 4096, .l1_ways = 8, .row_bytes = 1 << 16, .l2_bytes = 1 << 20, .streams = 24, .l2_hot_share = 0.25,        \
+    .l2_reused_share = 0.5, .l2_paired_share = 0.75
+#define RATE_FACTS                                                                                                             \
+    .kernel_operations = 8e3, .kernel_bytes = 10e3, .converted_bytes = 35e3, .bfloat16_tiles = 8, .bfloat16_dot = 2,           \
+    .bfloat16_dot_slow = 0.5
+#define MULTIPLICATION_FACTS                                                                                                   \
+    .worth_tall = 5.0, .worth_bfloat16 = 0.8, .long_filter_width = 13, .long_filter_channels = 8, .late_filter_results = 48
 
-#define WINOGRAD_ROW(direct, planar, planar_more, matmul, input, output)                                                       \
-    {.tiles_most = 104,                                                                                                        \
-     .tiles_least = 16,                                                                                                        \
-     .channel_block = 32,                                                                                                      \
-     .channels_least = 16,                                                                                                     \
-     .direct_speed = (direct),                                                                                                 \
-     .planar_speed = (planar),                                                                                                 \
-     .planar_tile = (planar_more),                                                                                             \
-     .direct_weight = 20,                                                                                                      \
-     .matmul_speed = (matmul),                                                                                                 \
-     .input_tile = (input),                                                                                                    \
-     .input_vector = 5,                                                                                                        \
-     .output_tile = (output),                                                                                                  \
-     .weight_first = 16,                                                                                                       \
-     .weight_far = 7,                                                                                                          \
-     .weight_near = 3,                                                                                                         \
-     .macro_tile = 3000,                                                                                                       \
-     .scratch_share = 0.8,                                                                                                     \
-     .special = 1.03,                                                                                                          \
-     .worth = 0.9}
-#define WINOGRAD_FACTS WINOGRAD_ROW(0.92, 0.92, 0, 0.90, 230, 190)
+/* ---- what several rows have ---- */
 
-/* most, least, few, bounded and tile_rows are vectors_most, scores_least, few_rows_best, bounded_rows and tile. */
-#define ATTENTION_ROW(most, least, few, bounded, tile_rows)                                                                    \
-    {.vectors_most = (most),                                                                                                   \
-     .rows_least = 16,                                                                                                         \
-     .few_rows = 15,                                                                                                           \
-     .rows_at_once = 7,                                                                                                        \
-     .few_rows_best = (few),                                                                                                   \
-     .bounded_rows = (bounded),                                                                                                \
-     .keys_least = 8,                                                                                                          \
-     .scores_least = (least),                                                                                                  \
-     .scores_share = 0.5,                                                                                                      \
-     .block_share = 1.0,                                                                                                       \
-     .block_least = 32,                                                                                                        \
-     .bounded_keys = 64,                                                                                                       \
-     .tile = (tile_rows),                                                                                                      \
-     .guarded_keys = 40,                                                                                                       \
-     .guarded_mask = 0.25}
-#define ATTENTION_FACTS(scores) ATTENTION_ROW(6, scores, 2, 8, 0.5)
-
-#define CACHE_FACTS(between_calls)                                                                                             \
-    {.l1_way_bytes = 4096,                                                                                                     \
-     .l1_ways = 8,                                                                                                             \
-     .row_bytes = 1 << 16,                                                                                                     \
-     .l2_bytes = 1 << 20,                                                                                                      \
-     .streams = 24,                                                                                                            \
-     .l2_hot_share = 0.25,                                                                                                     \
-     .l2_reused_share = 0.5,                                                                                                   \
-     .l2_paired_share = 0.75,                                                                                                  \
-     .l2_between_calls = (between_calls)}
-
-#define RATE_FACTS(l2, memory)                                                                                                 \
-    {.kernel_operations = 8e3,                                                                                                 \
-     .kernel_bytes = 10e3,                                                                                                     \
-     .l2_bytes = (l2),                                                                                                         \
-     .memory_bytes = (memory),                                                                                                 \
-     .converted_bytes = 35e3,                                                                                                  \
-     .bfloat16_tiles = 8,                                                                                                      \
-     .bfloat16_dot = 2,                                                                                                        \
-     .bfloat16_dot_slow = 0.5}
+#define ALL_ROWS .call = CALL_FACTS, .operation = OPERATION_FACTS, .loop = LOOP_FACTS, .fusion = FUSION_FACTS
+#define PROCESSOR_WINOGRAD                                                                                                     \
+    {WINOGRAD_FACTS,       .direct_speed = 0.92, .planar_speed = 0.92, .planar_tile = 0,                                       \
+     .matmul_speed = 0.90, .input_tile = 230,    .output_tile = 190}
+#define PROCESSOR_ATTENTION ATTENTION_FACTS, .vectors_most = 6, .few_rows_best = 2, .bounded_rows = 8, .tile = 0.5
+/* What fewer or narrower registers allow than 32 of 512 bits. */
+#define NARROW_TILE {TILE_FACTS, .padded_rows = {4, 0}}
+#define NARROW_CONTRACTION                                                                                                     \
+    {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2}, .unrolled_steps = 288}
+#define WIDE_CONTRACTION                                                                                                       \
+    {CONTRACTION_FACTS, .tile = {TILE_FACTS, .padded_rows = {8, 7}}, .panel = {PANEL_FACTS, .vectors_preferred = 3},           \
+     .unrolled_steps = 288}
 
 /* This was measured with vectors of 512 bits on processors where one such multiply-add begins in a cycle.  Narrower vectors
- * take as much longer as they have fewer lanes; width is their share of 512 bits. */
-#define HALF_RATE_ROW(kind, width, contraction_facts, winograd_facts, attention_facts)                                         \
-    {.name = (kind),                                                                                                           \
-     .cache = CACHE_FACTS(1.0),                                                                                                \
-     .rate = RATE_FACTS(90e3, 34e3),                                                                                           \
-     .call = CALL_FACTS,                                                                                                       \
-     .operation = OPERATION_FACTS,                                                                                             \
-     .loop = LOOP_FACTS,                                                                                                       \
-     .fusion = FUSION_FACTS,                                                                                                   \
-     .contraction = contraction_facts,                                                                                         \
-     .multiplication =                                                                                                         \
-         {.library =                                                                                                           \
-              {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 117e3 * (width), .speed = 0.75, .exposed = 0.50},      \
-          .packed =                                                                                                            \
-              {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 111e3 * (width), .speed = 1.00, .exposed = 0.25},      \
-          .unpacked =                                                                                                          \
-              {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 10e3 * (width), .speed = 0.75, .exposed = 1.00},       \
-          .worth = 0.9,                                                                                                        \
-          .worth_tall = 5.0,                                                                                                   \
-          .worth_bfloat16 = 0.8,                                                                                               \
-          .long_filter_width = 13,                                                                                             \
-          .long_filter_channels = 8,                                                                                           \
-          .late_filter_results = 48},                                                                                          \
-     .winograd = winograd_facts,                                                                                               \
-     .attention = attention_facts}
+ * take as much longer as they have fewer lanes: rows name the operations that come of it. */
+#define HALF_RATE_ROW                                                                                                          \
+    ALL_ROWS, .cache = {CACHE_FACTS, .l2_between_calls = 1.0}, .rate = {RATE_FACTS, .l2_bytes = 90e3, .memory_bytes = 34e3}
+#define HALF_RATE_LIBRARY .call = 0.6, .matrix = 0.15, .alone = 0.0, .speed = 0.75, .exposed = 0.50
+#define HALF_RATE_PACKED .call = 0.1, .matrix = 0.0, .alone = 30.0, .speed = 1.00, .exposed = 0.25
+#define HALF_RATE_UNPACKED .call = 0.1, .matrix = 0.0, .alone = 30.0, .speed = 0.75, .exposed = 1.00
+#define QUARTER_MULTIPLICATION                                                                                                 \
+    {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3 * 0.25},                                         \
+     .packed = {HALF_RATE_PACKED, .operations = 111e3 * 0.25}, .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3 * 0.25},    \
+     .worth = 0.9}
 
 enum { FULL_RATE, HALF_RATE, AVX2, BASELINE, WEBASSEMBLY, DEVICE, DEVICE_PROCESSOR, ROW_COUNT };
 
@@ -191,48 +119,75 @@ static const struct target_facts rows[ROW_COUNT] = {
     /* This begins two multiply-adds of 512 bits in a cycle: Intel's server processors, Zen 5. */
     [FULL_RATE] =
         {.name = "avx512-full-rate",
-         .cache = CACHE_FACTS(0.25),
-         .rate = RATE_FACTS(120e3, 28e3),
-         .call = CALL_FACTS,
-         .operation = OPERATION_FACTS,
-         .loop = LOOP_FACTS,
-         .fusion = FUSION_FACTS,
-         .contraction = CONTRACTION_FACTS(3, 8, 7, 288),
+         ALL_ROWS,
+         .cache = {CACHE_FACTS, .l2_between_calls = 0.25},
+         .rate = {RATE_FACTS, .l2_bytes = 120e3, .memory_bytes = 28e3},
+         .contraction = WIDE_CONTRACTION,
          .multiplication =
-             {.library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
+             {MULTIPLICATION_FACTS,
+              .library = {.call = 0.6, .matrix = 0.15, .alone = 0.0, .operations = 163e3, .speed = 0.75, .exposed = 1.00},
               .packed = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 165e3, .speed = 1.00, .exposed = 0.20},
               .unpacked = {.call = 0.1, .matrix = 0.0, .alone = 30.0, .operations = 15e3, .speed = 0.75, .exposed = 1.00},
-              .worth = 0.94,
-              .worth_tall = 5.0,
-              .worth_bfloat16 = 0.8,
-              .long_filter_width = 13,
-              .long_filter_channels = 8,
-              .late_filter_results = 48,
-              .convolutions = true,
-              .dense_batches = true},
-         .winograd = WINOGRAD_FACTS,
-         .attention = ATTENTION_FACTS(1)},
-    [HALF_RATE] = HALF_RATE_ROW("avx512-half-rate", 1, CONTRACTION_FACTS(3, 8, 7, 288), WINOGRAD_FACTS, ATTENTION_FACTS(1)),
-    [AVX2] = HALF_RATE_ROW("avx2", 0.5, CONTRACTION_FACTS(2, 4, 0, 288), WINOGRAD_FACTS, ATTENTION_FACTS(16 << 20)),
+              .worth = 0.94, .convolutions = true, .dense_batches = true},
+         .winograd = PROCESSOR_WINOGRAD,
+         .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
+    [HALF_RATE] = {.name = "avx512-half-rate",
+                   HALF_RATE_ROW,
+                   .contraction = WIDE_CONTRACTION,
+                   .multiplication = {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3},
+                                      .packed = {HALF_RATE_PACKED, .operations = 111e3},
+                                      .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3}, .worth = 0.9},
+                   .winograd = PROCESSOR_WINOGRAD,
+                   .attention = {PROCESSOR_ATTENTION, .scores_least = 1}},
+    [AVX2] = {.name = "avx2",
+              HALF_RATE_ROW,
+              .contraction = NARROW_CONTRACTION,
+              .multiplication = {MULTIPLICATION_FACTS, .library = {HALF_RATE_LIBRARY, .operations = 117e3 * 0.5},
+                                 .packed = {HALF_RATE_PACKED, .operations = 111e3 * 0.5},
+                                 .unpacked = {HALF_RATE_UNPACKED, .operations = 10e3 * 0.5}, .worth = 0.9},
+              .winograd = PROCESSOR_WINOGRAD,
+              .attention = {PROCESSOR_ATTENTION, .scores_least = 16 << 20}},
     /* This has vectors of 128 bits: the first x86-64, and other architectures. */
-    [BASELINE] = HALF_RATE_ROW("baseline", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), WINOGRAD_FACTS, ATTENTION_FACTS(64 << 20)),
+    [BASELINE] = {.name = "baseline",
+                  HALF_RATE_ROW,
+                  .contraction = NARROW_CONTRACTION,
+                  .multiplication = QUARTER_MULTIPLICATION,
+                  .winograd = PROCESSOR_WINOGRAD,
+                  .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* An engine loads all operands of unrolled steps first: what the registers do not hold goes to the stack and back. */
-    [WEBASSEMBLY] =
-        HALF_RATE_ROW("webassembly", 0.25, CONTRACTION_FACTS(2, 4, 0, 8), WINOGRAD_FACTS, ATTENTION_FACTS(64 << 20)),
+    [WEBASSEMBLY] = {.name = "webassembly",
+                     HALF_RATE_ROW,
+                     .contraction = {CONTRACTION_FACTS, .tile = NARROW_TILE, .panel = {PANEL_FACTS, .vectors_preferred = 2},
+                                     .unrolled_steps = 8},
+                     .multiplication = QUARTER_MULTIPLICATION,
+                     .winograd = PROCESSOR_WINOGRAD,
+                     .attention = {PROCESSOR_ATTENTION, .scores_least = 64 << 20}},
     /* Local memory of a GPU holds the transformed inputs and products of two tiles or so: those of a macro-tile pass through
      * the last cache, which reads a number in the time of some twenty multiply-adds, and matmuls of stages read it there, too.
      * Direct convolutions come through local memory.  So none is expected to gain. A GPU's matmuls from local memory are
      * expected to be faster than those of stages, until the scores leave its last cache between one kernel and the next.  64
      * rows have 64 multiply-adds for each number of K and V that is read. */
-    [DEVICE] = HALF_RATE_ROW("device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288), WINOGRAD_ROW(0.8, 0.8, 0, 0.4, 640, 640),
-                             ATTENTION_ROW(16, 32 << 20, 15, 15, 4)),
+    [DEVICE] = {.name = "device",
+                HALF_RATE_ROW,
+                .contraction = NARROW_CONTRACTION,
+                .multiplication = QUARTER_MULTIPLICATION,
+                .winograd = {WINOGRAD_FACTS, .direct_speed = 0.8, .planar_speed = 0.8, .planar_tile = 0, .matmul_speed = 0.4,
+                             .input_tile = 640, .output_tile = 640},
+                .attention = {ATTENTION_FACTS, .vectors_most = 16, .scores_least = 32 << 20, .few_rows_best = 15,
+                              .bounded_rows = 15, .tile = 4}},
     /* On PoCL transformed convolutions take what the model says of a processor, and direct ones, whose tiles read both operands
      * for every window element, reach a smaller share of the peak.  Of channels that lie one behind the other the transforms
      * gather and scatter.
      * Attention in one kernel was faster there, or at most 4 % slower, from 185 KiB of scores on and for all numbers of few
      * rows, and it saves the memory; with 48 KiB it was slower. */
-    [DEVICE_PROCESSOR] = HALF_RATE_ROW("processor-as-device", 0.25, CONTRACTION_FACTS(2, 4, 0, 288),
-                                       WINOGRAD_ROW(0.31, 0.6, 1500, 0.90, 230, 190), ATTENTION_ROW(6, 128 << 10, 15, 15, 0.5)),
+    [DEVICE_PROCESSOR] = {.name = "processor-as-device",
+                          HALF_RATE_ROW,
+                          .contraction = NARROW_CONTRACTION,
+                          .multiplication = QUARTER_MULTIPLICATION,
+                          .winograd = {WINOGRAD_FACTS, .direct_speed = 0.31, .planar_speed = 0.6, .planar_tile = 1500,
+                                       .matmul_speed = 0.90, .input_tile = 230, .output_tile = 190},
+                          .attention = {ATTENTION_FACTS, .vectors_most = 6, .scores_least = 128 << 10, .few_rows_best = 15,
+                                        .bounded_rows = 15, .tile = 0.5}},
 };
 
 const struct target_facts *target_facts(const struct target *t)
@@ -363,13 +318,30 @@ const struct gpu_facts *target_gpu_facts(bool is_processor)
 
 /* What the schedules of contractions and of points turn on (ir/schedule/schedule_gpu_tile.c, schedule_gpu_lanes.c). */
 static const struct gpu_tunable tunables[] = {
-    {"tile_numbers", offsetof(struct gpu_facts, tile_numbers), {16, 32, 64, 128, 256}, 5, false},
-    {"vector_lanes", offsetof(struct gpu_facts, vector_lanes), {4, 8, 16}, 3, false},
-    {"tile_items", offsetof(struct gpu_facts, tile_items), {1, 2, 4, 8, 16}, 5, false},
-    {"tile_iterations", offsetof(struct gpu_facts, tile_iterations), {0, 8, 16, 32}, 4, false},
-    {"item_iterations", offsetof(struct gpu_facts, item_iterations), {1, 2, 4, 8, 16}, 5, false},
-    {"matrix_iterations", offsetof(struct gpu_facts, matrix.iterations), {16, 32, 64, 128}, 4, true},
-    {"matrix_sums", offsetof(struct gpu_facts, matrix.sums), {16, 32, 64, 128}, 4, true}};
+    {.name = "tile_numbers",
+     .offset = offsetof(struct gpu_facts, tile_numbers),
+     .values = {16, 32, 64, 128, 256},
+     .value_count = 5},
+    {.name = "vector_lanes", .offset = offsetof(struct gpu_facts, vector_lanes), .values = {4, 8, 16}, .value_count = 3},
+    {.name = "tile_items", .offset = offsetof(struct gpu_facts, tile_items), .values = {1, 2, 4, 8, 16}, .value_count = 5},
+    {.name = "tile_iterations",
+     .offset = offsetof(struct gpu_facts, tile_iterations),
+     .values = {0, 8, 16, 32},
+     .value_count = 4},
+    {.name = "item_iterations",
+     .offset = offsetof(struct gpu_facts, item_iterations),
+     .values = {1, 2, 4, 8, 16},
+     .value_count = 5},
+    {.name = "matrix_iterations",
+     .offset = offsetof(struct gpu_facts, matrix.iterations),
+     .values = {16, 32, 64, 128},
+     .value_count = 4,
+     .of_matrix = true},
+    {.name = "matrix_sums",
+     .offset = offsetof(struct gpu_facts, matrix.sums),
+     .values = {16, 32, 64, 128},
+     .value_count = 4,
+     .of_matrix = true}};
 
 const struct gpu_tunable *target_gpu_tunable(uint32_t i)
 {
@@ -388,10 +360,11 @@ const struct engine_facts *target_engine_facts(void)
 
 /* Makers' guides say so.  The rows have the least that is in use: NVIDIA's units do 64 (Turing, A100) or 128 multiply-adds in a
  * cycle, AMD's 64, or twice as many where a driver counts them in pairs, and one of Intel's is a pair of vectors of 4. */
-static const struct gpu_maker makers[] = {{0x10DE, "NVIDIA", 64, GPU_DOTS_PTX, true},
-                                          {0x1002, "AMD", 64, GPU_DOTS_NONE, false},
-                                          {0x8086, "Intel", 8, GPU_DOTS_NONE, false},
-                                          {0, "others", 16, GPU_DOTS_NONE, false}};
+static const struct gpu_maker makers[] = {
+    {.vendor = 0x10DE, .name = "NVIDIA", .unit_multiplies = 64, .dots = GPU_DOTS_PTX, .takes_ptx = true},
+    {.vendor = 0x1002, .name = "AMD", .unit_multiplies = 64, .dots = GPU_DOTS_NONE},
+    {.vendor = 0x8086, .name = "Intel", .unit_multiplies = 8, .dots = GPU_DOTS_NONE},
+    {.vendor = 0, .name = "others", .unit_multiplies = 16, .dots = GPU_DOTS_NONE}};
 
 const struct gpu_maker *target_gpu_maker_at(uint32_t i)
 {

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Declares facts about devices with work-groups, their makers, and the choice of an engine. */
+#ifndef WEBNN_IR_TARGET_DEVICE_H_
+#define WEBNN_IR_TARGET_DEVICE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GPU_LANES_MAX = 16 }; /* of vectors in OpenCL C */
+
+/**
+ * Describes instructions by which the items of a sub-group multiply matrices of float16 that all of them together hold in
+ * registers, with sums of float32: 16 rows times 8 columns of 16 products (mma.sync of NVIDIA's PTX).
+ */
+struct gpu_matrix_facts {
+    uint32_t items; /* of a sub-group; 0: the device has no such instruction */
+    /* What one product adds to the error of a sum at most, in units of what rounding a sum of float32 adds.  A device says so
+     * of itself: such instructions cut off what lies some bits below the largest number that they add. */
+    double error;
+    /* Schedules weigh these.  Cycles are those of a compute unit. */
+    uint32_t products;       /* multiply-adds that it begins in a cycle by these instructions */
+    uint32_t plain_products; /* those that kernels without them come to, on the whole */
+    uint32_t local_bytes;    /* that it reads from or writes to local memory in a cycle */
+    uint32_t global_bytes;   /* that it loads in a cycle, mostly from a cache that all units share */
+    uint32_t latency;        /* cycles from a load to its result */
+    uint32_t iterations;     /* of a step, whose operands a group brings to local memory at once, at least: a multiple of 16 */
+    uint32_t sums;           /* of an item, in registers, at most */
+};
+
+/** Names the ways to say the instruction that adds four products of signed bytes to a number of 32 bits. */
+enum gpu_dots {
+    GPU_DOTS_NONE,  /* there is none */
+    GPU_DOTS_PLAIN, /* plain C, for tests: it is slower than floats */
+    GPU_DOTS_KHR,   /* cl_khr_integer_dot_product */
+    GPU_DOTS_ARM,   /* cl_arm_integer_dot_product_int8 */
+    GPU_DOTS_PTX    /* NVIDIA's dp4a, as assembly */
+};
+
+/** Describes devices with work-groups, for schedule_gpu (ir/schedule/schedule_gpu.h). */
+struct gpu_facts {
+    const char *name; /* of the kind: "gpu" */
+    /* A device says these of itself.  The table's row has what is assumed of one that does not. */
+    uint32_t compute_units; /* work-groups that run at the same time */
+    uint32_t lanes;         /* items that run in lockstep: a sub-group, or a vector of a processor that poses as a device */
+    uint32_t group_items;   /* items of a work-group, at most */
+    uint32_t local_bytes;   /* local memory of a work-group */
+    enum gpu_dots dots;     /* how bytes are multiplied; the table's rows have none */
+    /* Schedules assume these of the kind. */
+    uint32_t row_iterations;  /* rows of fewer iterations than this are one item's */
+    uint32_t item_iterations; /* iterations of a shared row that an item has at least, so that combining is seldom */
+    uint32_t groups_per_unit; /* groups that are in flight for each compute unit */
+    uint32_t stage_groups;    /* the same of kernels of stages, each of which has scratch of its own */
+    uint32_t stage_items;     /* items that share a macro-tile */
+    double stage_local_share; /* share of local memory that local tensors of a macro-tile may fill; 0: it is memory like any
+                                 other */
+    bool vector_strides;      /* loads of every second to fourth element are whole vectors, taken apart by shuffles */
+    uint32_t vector_lanes;    /* numbers of 32 bits that an item loads, stores and computes at once; GPU_LANES_MAX at most */
+    uint32_t tile_numbers;    /* sums of a register tile that an item keeps in registers */
+    double tile_load;         /* loading a number or a vector from the cache, in multiply-adds of one */
+    double tile_gather;       /* loading a vector's lane from an address of its own, in the same unit */
+    uint32_t tile_iterations; /* iterations of a contraction whose operands a group brings to local memory at once; 0: local
+                                 memory costs more than it saves */
+    uint32_t tile_chains;     /* multiply-adds that must be under way at once for full speed: latency times units */
+    uint32_t tile_items;      /* items of a work-group along M and along N that share those */
+    double tile_bring;        /* bringing a number to local memory: its load, address and store, in the same unit */
+    double tile_unpack;       /* making a vector of floats of compact weights, in multiply-adds of one */
+    uint32_t panel_columns;   /* of compact weights that lie side by side for each step of a sum, at most */
+    uint32_t kept_bytes;      /* of a row that an item keeps instead of computing it again; 0: arithmetic is cheaper */
+    struct gpu_matrix_facts matrix;
+};
+
+/**
+ * Decides whether a context whose program leaves the choice open computes on a GPU (runtime/api/engine_choice.c).  These
+ * numbers weigh estimates: OpenCL tells neither how much arithmetic a compute unit does nor how fast memory is, and no device
+ * was measured.
+ */
+struct engine_facts {
+    double gpu_share;      /* share of a GPU's peak that generated kernels are expected to reach */
+    double worth;          /* how many times the processor's speed is worth starting kernels there and moving data to and fro */
+    double worth_fast;     /* the same where the program asks for speed */
+    double worth_low;      /* the same where it asks for little power, for GPUs without memory of their own */
+    uint64_t memory_least; /* bytes of a GPU's memory: less holds no network beside a screen's contents */
+};
+
+/** Describes the GPUs of one maker. */
+struct gpu_maker {
+    uint32_t vendor; /* its number in OpenCL (CL_DEVICE_VENDOR_ID); 0 stands for all others */
+    const char *name;
+    uint32_t unit_multiplies; /* multiply-adds of float32 that a compute unit begins in a cycle, on the least of its GPUs */
+    enum gpu_dots dots;       /* how its own compiler can be told to multiply bytes, on GPUs that do */
+    bool takes_ptx;           /* its compiler takes PTX among OpenCL C, so that matrix instructions are asked for */
+};
+
+/** Describes a fact of struct gpu_facts that a tuner may choose for a device. */
+struct gpu_tunable {
+    const char *name;
+    size_t offset;      /* of the uint32_t */
+    uint32_t values[6]; /* all of which are right on every device */
+    uint32_t value_count;
+    bool of_matrix; /* it matters only where the device has matrix instructions */
+};
+
+/** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  No number of it was measured on a GPU:
+ * the numbers are those that makers' guides recommend.  The result is never NULL and lives for ever. */
+const struct gpu_facts *target_gpu_facts(bool is_processor);
+/** Returns the i-th fact that a tuner may choose, or NULL behind the last one. */
+const struct gpu_tunable *target_gpu_tunable(uint32_t i);
+/** Returns the facts for choosing between engines.  The result is never NULL and lives for ever. */
+const struct engine_facts *target_engine_facts(void);
+/** Returns the row of a maker of GPUs, or that of all others.  The result is never NULL and lives for ever. */
+const struct gpu_maker *target_gpu_maker(uint32_t vendor);
+/** Returns the i-th row of makers, or NULL behind the last one, for tests. */
+const struct gpu_maker *target_gpu_maker_at(uint32_t i);
+
+#endif

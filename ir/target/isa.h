@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Declares what instruction sets offer. */
+#ifndef WEBNN_IR_TARGET_ISA_H_
+#define WEBNN_IR_TARGET_ISA_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Says by what instructions dot products of bytes are computed, four products to a lane of 32 bits. */
+enum byte_arithmetic {
+    BYTES_NONE,        /* by none: such numbers are multiplied as floats */
+    BYTES_MIXED,       /* unsigned times signed, added to a lane (vpdpbusd of AVX512_VNNI and AVX-VNNI) */
+    BYTES_SIGNED,      /* signed times signed, added to a lane (sdot of Arm's dotprod) */
+    BYTES_MIXED_PAIRS, /* unsigned times signed, added up by twos to 16 bits, where they may saturate (vpmaddubsw of AVX2);
+                          signed numbers of 16 bits, added up by twos to 32 (vpmaddwd) */
+    BYTES_SIGNED_PAIRS /* signed times signed to 16 bits, and those by twos to 32 (smull, sadalp of AArch64) */
+};
+
+/** Says what an instruction set offers: all that schedules and code generators ask of one. */
+struct isa {
+    uint32_t vector_bits; /* preferred width */
+    bool fma;             /* llvm.fma is one instruction */
+    bool relaxed_fma;     /* there is an instruction for multiply-adds which may round once or twice (relaxed SIMD) */
+    bool f16;             /* conversions between half and float are instructions */
+    bool bf16;            /* rounding vectors of 8 and 16 floats to bfloat16 is an instruction (AVX512_BF16) */
+    enum byte_arithmetic byte_products;
+    bool rounding;         /* rounding to whole numbers is an instruction */
+    bool masks;            /* masked loads and stores of every element size are cheap (AVX-512) */
+    bool masks32;          /* those of 32- and 64-bit elements are instructions (AVX2) */
+    bool permutes;         /* choosing each lane of 32 bits by a lane of another vector is an instruction (AVX2) */
+    bool packs;            /* making integers half as wide, with saturation, is an instruction (AVX2) */
+    uint32_t registers;    /* vector registers */
+    bool loads_first;      /* all loads of a block of code come before its arithmetic, as engines of WebAssembly place them */
+    bool ternary_shuffles; /* any two-vector shuffle is one instruction (AVX-512) */
+    bool select_extremes;  /* choosing the smaller or larger is an instruction, keeping NaN takes several (WebAssembly) */
+    bool scaling;          /* multiplying by a power of two and extremes of signed zeros are instructions (AVX-512) */
+    bool wide_division;    /* dividing integers of 64 bits is an instruction, or WebAssembly's; else a function divides them */
+    bool f64;              /* arithmetic of float64 is instructions; else functions compute it */
+    bool f64_extremes;     /* LLVM can generate llvm.maximum and llvm.minimum of all vectors of float64 (not for Arm of 32 bits,
+                              nor for x86, where AVX-512 splits some) */
+    bool slow_division;    /* vectors are divided faster by an estimate and its correction (AVX-512 of Intel) */
+};
+
+#endif
