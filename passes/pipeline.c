@@ -30,8 +30,9 @@ const struct pass pass_pipeline[] = {
     /* name             run                     required */
     {"drop-dead",        pass_drop_dead,        false, "remove what no output needs"},
     {"canonicalize",     pass_canonicalize,     false, "simpler equivalents, one form for equal things"},
-    {"fold-constants",   pass_fold_constants,   false, "compute what depends on constants only"},
     {"merge-common",     pass_merge_common,     false, "compute equal things once"},
+    {"fold-constants",   pass_fold_constants,   false, "compute what depends on constants only"},
+    {"merge-common",     pass_merge_common,     false, "what folding made equal"},
     {"fold-batch-norm",  pass_fold_batch_norm,  false, "what is affine per channel into the convolution before it"},
     {"quantize-weights", pass_quantize_weights, false, "weights of matmuls into 8 or 4 bits, if the program has asked for it"},
     {"expand-recurrent", pass_expand_recurrent, true,  "gru, lstm and their cells: one step as nodes, several left to a loop"},

@@ -76,7 +76,28 @@ static void place_operands(struct recurrent_loop *l, const struct node *n, const
     }
 }
 
-bool body_loop_create(const struct node *n, struct recurrent_loop *l, struct error *e)
+/** Returns whether a library would only be asked for products of few rows, which generated code computes together with what
+ * follows them, from packed weights: a turn then costs no call. */
+static bool multiplies_few_rows(const struct graph *body, const struct target *t)
+{
+    bool any = false;
+
+    graph_for_each (body, n) {
+        const struct tensor_type *type = &n->results[0]->type;
+
+        if (n->op == OP_DEQUANTIZE_LINEAR || n->op == OP_QUANTIZE_LINEAR)
+            return false; /* the library multiplies integers */
+        if (!(op_infos[n->op].flags & OPF_LIBRARY))
+            continue;
+        if ((n->op != OP_MATMUL && n->op != OP_GEMM) || type->type != WNNOperandDataType_Float32 || type->rank != 2 ||
+            type->dims[0] > target_facts(t)->contraction.recurrent_rows)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+bool body_loop_create(const struct node *n, const struct target *t, struct recurrent_loop *l, struct error *e)
 {
     struct loop_body *body = n->args.loop.body;
 
@@ -94,6 +115,7 @@ bool body_loop_create(const struct node *n, struct recurrent_loop *l, struct err
     body->graph->account = n->graph->account;
     body->graph->quantized.format = n->graph->quantized.format;
     l->step[0].graph = body->graph;
+    l->step[0].no_library = multiplies_few_rows(body->graph, t);
     body->graph = NULL;
     return true;
 }

@@ -124,7 +124,7 @@ bool recurrent_loop_create(const struct node *n, const struct target *t, struct 
 /**
  * Does the same for a loop node (OP_LOOP), of which it takes the body.  There is no graph `before`, and step[0] is the body.
  */
-bool body_loop_create(const struct node *n, struct recurrent_loop *l, struct error *e);
+bool body_loop_create(const struct node *n, const struct target *t, struct recurrent_loop *l, struct error *e);
 /** Frees the graphs of a loop. */
 void recurrent_loop_free(struct recurrent_loop *l);
 /** Allocates the lists of a graph of the loop.  Returns false if memory runs out. */

@@ -108,7 +108,7 @@ struct compiled_loop *loop_compile(struct engine *en, const struct target *t, co
         return NULL;
     }
     l->node = n;
-    if (!(n->op == OP_LOOP ? body_loop_create(n, &l->loop, e) : recurrent_loop_create(n, t, &l->loop, e)) ||
+    if (!(n->op == OP_LOOP ? body_loop_create(n, t, &l->loop, e) : recurrent_loop_create(n, t, &l->loop, e)) ||
         !compile_programs(l, en, t, cancelled, user, times, e)) {
         loop_free(l);
         return NULL;

@@ -9,16 +9,15 @@
 
 #include <string.h>
 
+#include "frontend/readers/onnx/internal.h"
+
 enum { NUMBER, ALIVE, FIRST_CARRIED }; /* inputs of a Loop's body: its number, its condition, and carried values */
 
 /** Holds a loop that is imported.  Lists have room for all inputs or outputs of the body. */
 struct rolled {
     struct onnx_node *n;
     const Onnx__GraphProto *body;
-    uint32_t turns;
-    size_t carried_count, scanned_count, stacked_count;
-    WNNOperand *carried, *parameters, *next, *outputs;
-    WNNLoopSlices *scanned, *stacked;
+    struct control_turns t;
     struct onnx_value **in, **out; /* of the body */
 };
 
@@ -26,15 +25,15 @@ static bool prepare(struct rolled *r)
 {
     const size_t room = r->body->n_input + r->body->n_output + FIRST_CARRIED + 1;
 
-    r->carried = onnx_alloc(r->n, room, sizeof(*r->carried));
-    r->parameters = onnx_alloc(r->n, room, sizeof(*r->parameters));
-    r->next = onnx_alloc(r->n, room, sizeof(*r->next));
-    r->outputs = onnx_alloc(r->n, room, sizeof(*r->outputs));
-    r->scanned = onnx_alloc(r->n, room, sizeof(*r->scanned));
-    r->stacked = onnx_alloc(r->n, room, sizeof(*r->stacked));
+    r->t.carried = onnx_alloc(r->n, room, sizeof(*r->t.carried));
+    r->t.parameters = onnx_alloc(r->n, room, sizeof(*r->t.parameters));
+    r->t.next = onnx_alloc(r->n, room, sizeof(*r->t.next));
+    r->t.outputs = onnx_alloc(r->n, room, sizeof(*r->t.outputs));
+    r->t.scanned = onnx_alloc(r->n, room, sizeof(*r->t.scanned));
+    r->t.stacked = onnx_alloc(r->n, room, sizeof(*r->t.stacked));
     r->in = onnx_alloc(r->n, room, sizeof(struct onnx_value *));
     r->out = onnx_alloc(r->n, room, sizeof(struct onnx_value *));
-    return r->carried && r->parameters && r->next && r->outputs && r->scanned && r->stacked && r->in && r->out;
+    return r->t.carried && r->t.parameters && r->t.next && r->t.outputs && r->t.scanned && r->t.stacked && r->in && r->out;
 }
 
 /** Makes the value that a parameter is in the body: like another one, perhaps without one of its axes. */
@@ -54,34 +53,39 @@ static struct onnx_value *parameter(struct rolled *r, enum onnx_type type, const
 }
 
 /** Refuses with the builder's reason. */
-static bool refuse_loop(struct rolled *r)
+static bool refuse_loop(struct onnx_node *n)
 {
     const WNNStringView reason = wnnGetLastErrorMessage();
 
-    return onnx_refuse(r->n, "%.*s", (int)reason.length, reason.data ? reason.data : "");
+    return onnx_refuse(n, "%.*s", (int)reason.length, reason.data ? reason.data : "");
 }
 
-static bool begin(struct rolled *r)
+bool control_may_begin(const struct onnx_node *n)
 {
-    if (r->n->refused)
+    return !n->reader->in_loop;
+}
+
+bool control_begin(struct onnx_node *n, const struct control_turns *t)
+{
+    if (n->refused)
         return false;
-    if (wnnGraphBuilderBeginLoop(r->n->builder, r->turns, r->carried_count, r->carried, r->scanned_count, r->scanned,
-                                 r->parameters) != WNNStatus_Success)
-        return refuse_loop(r);
+    if (wnnGraphBuilderBeginLoop(n->builder, t->turns, t->carried_count, t->carried, t->scanned_count, t->scanned,
+                                 t->parameters) != WNNStatus_Success)
+        return refuse_loop(n);
+    n->reader->in_loop = true;
     return true;
 }
 
-/** Ends the loop.  What cannot be a loop leaves none open: what comes after it may be imported all the same. */
-static bool end(struct rolled *r, bool good)
+bool control_end(struct onnx_node *n, const struct control_turns *t, bool good)
 {
-    if (good && !r->n->refused &&
-        wnnGraphBuilderEndLoop(r->n->builder, r->n->label, r->carried_count, r->next, r->stacked_count, r->stacked,
-                               r->outputs) == WNNStatus_Success)
+    n->reader->in_loop = false;
+    if (good && !n->refused &&
+        wnnGraphBuilderEndLoop(n->builder, n->label, t->carried_count, t->next, t->stacked_count, t->stacked, t->outputs) ==
+            WNNStatus_Success)
         return true;
-    if (good && !r->n->refused)
-        refuse_loop(r);
-    const WNNStatus closed =
-        wnnGraphBuilderEndLoop(r->n->builder, r->n->label, r->carried_count, r->parameters, 0, NULL, r->outputs);
+    if (good && !n->refused)
+        refuse_loop(n);
+    const WNNStatus closed = wnnGraphBuilderEndLoop(n->builder, n->label, t->carried_count, t->parameters, 0, NULL, t->outputs);
     (void)closed; /* the node is refused in either case */
     return false;
 }
@@ -96,7 +100,7 @@ static bool refuse_shape(struct rolled *r, size_t i)
 {
     return onnx_refuse(r->n,
                        "it takes %u turns, too many to be unrolled, and value %zu changes its shape or type from turn to turn",
-                       r->turns, i);
+                       r->t.turns, i);
 }
 
 /* ---- Loop ---- */
@@ -106,21 +110,46 @@ static bool names(const char *name, const char *text)
     return name && *name && text && strcmp(name, text) == 0;
 }
 
-/** Returns whether a body may read its input of that name. */
-static bool reads(const Onnx__GraphProto *body, const char *name)
+/** Returns whether nodes may read a value of that name. */
+static bool reads(size_t count, Onnx__NodeProto *const *nodes, const char *name)
 {
-    for (size_t k = 0; k < body->n_node; k++) {
-        for (size_t i = 0; i < body->node[k]->n_input; i++)
-            if (names(name, body->node[k]->input[i]))
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < nodes[k]->n_input; i++)
+            if (names(name, nodes[k]->input[i]))
                 return true;
-        for (size_t i = 0; i < body->node[k]->n_attribute; i++)
-            if (body->node[k]->attribute[i]->g || body->node[k]->attribute[i]->n_graphs)
+        for (size_t i = 0; i < nodes[k]->n_attribute; i++)
+            if (nodes[k]->attribute[i]->g || nodes[k]->attribute[i]->n_graphs)
                 return true; /* a body within the body may */
     }
+    return false;
+}
+
+/** Returns whether a body reads its iteration number, or gives it on. */
+static bool reads_number(const Onnx__GraphProto *body)
+{
+    const char *name = body->input[NUMBER]->name;
+
     for (size_t i = 0; i < body->n_output; i++)
         if (names(name, body->output[i]->name))
             return true;
-    return false;
+    return reads(body->n_node, body->node, name);
+}
+
+bool control_needs_values(const struct onnx_node *n, struct onnx_value *const *outputs)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < n->output_count; i++) {
+        const enum onnx_type type = outputs[i]->type;
+        const bool whole = type != ONNX_FLOAT && type != ONNX_FLOAT16 && type != ONNX_DOUBLE;
+
+        if (!onnx_wants(n, i))
+            continue;
+        all = all && outputs[i]->is_static;
+        if (outputs[i]->is_static && whole && reads(n->scope->node_count, n->scope->nodes, n->proto->output[i]))
+            return true;
+    }
+    return all;
 }
 
 bool control_goes_on(const Onnx__GraphProto *body)
@@ -177,18 +206,18 @@ static bool begin_loop(struct loop_import *l, struct onnx_value *condition)
 
         if (!v)
             return onnx_refuse(n, "input %zu is missing", i + FIRST_CARRIED);
-        r->carried[r->carried_count++] = onnx_operand(n, i + FIRST_CARRIED);
+        r->t.carried[r->t.carried_count++] = onnx_operand(n, i + FIRST_CARRIED);
     }
     if (l->counts) {
-        l->counter = r->carried_count;
-        r->carried[r->carried_count++] = onnx_scalar(n, WNNOperandDataType_Int64, 0);
+        l->counter = r->t.carried_count;
+        r->t.carried[r->t.carried_count++] = onnx_scalar(n, WNNOperandDataType_Int64, 0);
     }
     if (l->computes) {
-        l->alive = r->carried_count;
-        r->carried[r->carried_count++] = condition ? onnx_reshape(n, onnx_value_operand(n, condition), 0, NULL)
-                                                   : onnx_scalar(n, WNNOperandDataType_Uint8, 1);
+        l->alive = r->t.carried_count;
+        r->t.carried[r->t.carried_count++] = condition ? onnx_reshape(n, onnx_value_operand(n, condition), 0, NULL)
+                                                       : onnx_scalar(n, WNNOperandDataType_Uint8, 1);
     }
-    return begin(r);
+    return control_begin(n, &r->t);
 }
 
 /** Computes what a turn makes of the carried values. */
@@ -196,13 +225,13 @@ static bool loop_turn(struct loop_import *l)
 {
     struct rolled *r = &l->r;
     struct onnx_node *n = r->n;
-    WNNOperand alive = l->computes ? r->parameters[l->alive] : NULL;
+    WNNOperand alive = l->computes ? r->t.parameters[l->alive] : NULL;
 
-    r->in[NUMBER] = l->counts ? parameter(r, ONNX_INT64, NULL, -1, r->parameters[l->counter]) : number(n, ONNX_INT64, 0);
+    r->in[NUMBER] = l->counts ? parameter(r, ONNX_INT64, NULL, -1, r->t.parameters[l->counter]) : number(n, ONNX_INT64, 0);
     r->in[ALIVE] = number(n, ONNX_BOOL, 1);
     for (size_t i = 0; i < l->carried; i++) {
         const struct onnx_value *like = onnx_input(n, i + FIRST_CARRIED);
-        r->in[i + FIRST_CARRIED] = parameter(r, like->type, like, -1, r->parameters[i]);
+        r->in[i + FIRST_CARRIED] = parameter(r, like->type, like, -1, r->t.parameters[i]);
     }
     if (n->refused || !onnx_import_body(n, r->body, l->carried + FIRST_CARRIED, r->in, r->out))
         return false;
@@ -211,28 +240,29 @@ static bool loop_turn(struct loop_import *l)
 
         if (!same_shape(after, r->in[i + FIRST_CARRIED]))
             return refuse_shape(r, i);
-        r->next[i] = onnx_value_operand(n, after);
+        r->t.next[i] = onnx_value_operand(n, after);
         if (alive)
-            r->next[i] = wnnGraphBuilderWhere(n->builder, alive, r->next[i], r->parameters[i], n->options);
+            r->t.next[i] = wnnGraphBuilderWhere(n->builder, alive, r->t.next[i], r->t.parameters[i], n->options);
     }
     if (l->counts)
-        r->next[l->counter] =
-            wnnGraphBuilderAdd(n->builder, r->parameters[l->counter], onnx_scalar(n, WNNOperandDataType_Int64, 1), n->options);
+        r->t.next[l->counter] = wnnGraphBuilderAdd(n->builder, r->t.parameters[l->counter],
+                                                   onnx_scalar(n, WNNOperandDataType_Int64, 1), n->options);
     if (onnx_elements(r->out[0]) != 1)
         return onnx_refuse(n, "the condition of its body has %lld elements", (long long)onnx_elements(r->out[0]));
     if (alive)
-        r->next[l->alive] = wnnGraphBuilderLogicalAnd(n->builder, alive,
-                                                      onnx_reshape(n, onnx_value_operand(n, r->out[0]), 0, NULL), n->options);
+        r->t.next[l->alive] = wnnGraphBuilderLogicalAnd(n->builder, alive,
+                                                        onnx_reshape(n, onnx_value_operand(n, r->out[0]), 0, NULL), n->options);
     else if (!onnx_value_is_known(n, r->out[0]) || onnx_element(r->out[0], 0) == 0)
-        return onnx_refuse(n, "the condition of its body is a constant that ends it after the first of %u turns", r->turns);
-    for (size_t i = 0; i < r->stacked_count; i++)
-        r->stacked[i] = (WNNLoopSlices){onnx_value_operand(n, r->out[1 + l->carried + i]), 0, false};
+        return onnx_refuse(n, "the condition of its body is a constant that ends it after the first of %u turns", r->t.turns);
+    for (size_t i = 0; i < r->t.stacked_count; i++)
+        r->t.stacked[i] = (WNNLoopSlices){onnx_value_operand(n, r->out[1 + l->carried + i]), 0, false};
     return !n->refused;
 }
 
-bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, struct onnx_value *condition)
+bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, bool computes,
+                  struct onnx_value *condition)
 {
-    struct loop_import l = {.r = {.n = n, .body = body, .turns = turns}};
+    struct loop_import l = {.r = {.n = n, .body = body, .t.turns = turns}};
     struct rolled *r = &l.r;
 
     l.carried = n->input_count > FIRST_CARRIED ? n->input_count - FIRST_CARRIED : 0;
@@ -241,17 +271,17 @@ bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t tu
                            n->output_count);
     if (body->n_input != l.carried + FIRST_CARRIED)
         return onnx_refuse(n, "its body has %zu inputs instead of %zu", body->n_input, l.carried + FIRST_CARRIED);
-    r->stacked_count = body->n_output - 1 - l.carried;
-    l.computes = condition || !control_goes_on(body);
-    l.counts = reads(body, body->input[NUMBER]->name) || l.carried + l.computes == 0;
-    if (l.computes && r->stacked_count)
+    r->t.stacked_count = body->n_output - 1 - l.carried;
+    l.computes = computes;
+    l.counts = reads_number(body) || l.carried + l.computes == 0;
+    if (l.computes && r->t.stacked_count)
         return onnx_refuse(n, "its condition is computed in each of %u turns, and with it the size of an output", turns);
-    if (!prepare(r) || !begin_loop(&l, condition) || !end(r, loop_turn(&l)))
+    if (!prepare(r) || !begin_loop(&l, condition) || !control_end(n, &r->t, loop_turn(&l)))
         return false;
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++)
         if (onnx_wants(n, i) &&
-            !onnx_output_as(n, i, r->outputs[i < l.carried ? i : r->carried_count + i - l.carried], r->out[1 + i]->type))
+            !onnx_output_as(n, i, r->t.outputs[i < l.carried ? i : r->t.carried_count + i - l.carried], r->out[1 + i]->type))
             return false;
     return true;
 }
@@ -262,20 +292,20 @@ static bool begin_scan(struct rolled *r, const struct control_scan *s)
 {
     struct onnx_node *n = r->n;
 
-    r->carried_count = s->carried;
-    r->scanned_count = s->inputs;
+    r->t.carried_count = s->carried;
+    r->t.scanned_count = s->inputs;
     for (size_t i = 0; i < s->carried; i++) {
         if (!onnx_input(n, i))
             return onnx_refuse(n, "input %zu is missing", i);
-        r->carried[i] = onnx_operand(n, i);
+        r->t.carried[i] = onnx_operand(n, i);
     }
     for (size_t i = 0; i < s->inputs; i++) {
-        r->scanned[i].operand = onnx_operand(n, s->carried + i);
-        r->scanned[i].backward = s->in_directions[i] != 0;
-        if (!onnx_axis(n, s->in_axes[i], onnx_input(n, s->carried + i)->rank, &r->scanned[i].axis))
+        r->t.scanned[i].operand = onnx_operand(n, s->carried + i);
+        r->t.scanned[i].backward = s->in_directions[i] != 0;
+        if (!onnx_axis(n, s->in_axes[i], onnx_input(n, s->carried + i)->rank, &r->t.scanned[i].axis))
             return false;
     }
-    return begin(r);
+    return control_begin(n, &r->t);
 }
 
 static bool scan_turn(struct rolled *r, const struct control_scan *s)
@@ -284,23 +314,23 @@ static bool scan_turn(struct rolled *r, const struct control_scan *s)
 
     for (size_t i = 0; i < s->carried + s->inputs; i++) {
         const struct onnx_value *like = onnx_input(n, i);
-        r->in[i] =
-            parameter(r, like->type, like, i < s->carried ? -1 : (int64_t)r->scanned[i - s->carried].axis, r->parameters[i]);
+        r->in[i] = parameter(r, like->type, like, i < s->carried ? -1 : (int64_t)r->t.scanned[i - s->carried].axis,
+                             r->t.parameters[i]);
     }
     if (n->refused || !onnx_import_body(n, r->body, n->input_count, r->in, r->out))
         return false;
     for (size_t i = 0; i < s->carried; i++) {
         if (!same_shape(r->out[i], r->in[i]))
             return refuse_shape(r, i);
-        r->next[i] = onnx_value_operand(n, r->out[i]);
+        r->t.next[i] = onnx_value_operand(n, r->out[i]);
     }
-    r->stacked_count = s->outputs;
+    r->t.stacked_count = s->outputs;
     for (size_t i = 0; i < s->outputs; i++) {
         struct onnx_value *v = r->out[s->carried + i];
 
-        r->stacked[i].operand = onnx_value_operand(n, v);
-        r->stacked[i].backward = s->out_directions[i] != 0;
-        if (!onnx_axis(n, s->out_axes[i], v->rank + 1, &r->stacked[i].axis))
+        r->t.stacked[i].operand = onnx_value_operand(n, v);
+        r->t.stacked[i].backward = s->out_directions[i] != 0;
+        if (!onnx_axis(n, s->out_axes[i], v->rank + 1, &r->t.stacked[i].axis))
             return false;
     }
     return !n->refused;
@@ -308,13 +338,13 @@ static bool scan_turn(struct rolled *r, const struct control_scan *s)
 
 bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, const struct control_scan *s)
 {
-    struct rolled r = {.n = n, .body = body, .turns = turns};
+    struct rolled r = {.n = n, .body = body, .t.turns = turns};
 
-    if (!prepare(&r) || !begin_scan(&r, s) || !end(&r, scan_turn(&r, s)))
+    if (!prepare(&r) || !begin_scan(&r, s) || !control_end(n, &r.t, scan_turn(&r, s)))
         return false;
     n->is_static = false;
     for (size_t i = 0; i < n->output_count; i++)
-        if (onnx_wants(n, i) && !onnx_output_as(n, i, r.outputs[i], r.out[i]->type))
+        if (onnx_wants(n, i) && !onnx_output_as(n, i, r.t.outputs[i], r.out[i]->type))
             return false;
     return true;
 }

@@ -14,11 +14,31 @@ struct control_scan {
     const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
 };
 
+/** Holds a loop of the builder.  The lists are the caller's. */
+struct control_turns {
+    uint32_t turns;
+    size_t carried_count, scanned_count, stacked_count;
+    WNNOperand *carried, *parameters, *next, *outputs; /* before the loop, in a turn, after it, after the loop */
+    WNNLoopSlices *scanned, *stacked;
+};
+
+/** Returns whether a loop may begin: none lies within another. */
+bool control_may_begin(const struct onnx_node *n);
+/** Begins a loop.  Returns false if n is refused. */
+bool control_begin(struct onnx_node *n, const struct control_turns *t);
+/** Ends the loop.  What cannot be a loop (!good, or n is refused) leaves none open: what comes after it may be imported all the
+ * same. */
+bool control_end(struct onnx_node *n, const struct control_turns *t, bool good);
+
 /** Returns whether the body of a Loop gives its condition on as it is, or a constant, so that the trip count alone ends it. */
 bool control_goes_on(const Onnx__GraphProto *body);
-/** Imports a Loop of so many turns.  condition is its second input if that is computed, else NULL.  Returns false if n is
- * refused. */
-bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, struct onnx_value *condition);
+/** Returns whether what reads the outputs of a Loop or Scan may have to know them, by those of its first turn: they depend on
+ * constants only, and a loop of the builder is never computed by the reader. */
+bool control_needs_values(const struct onnx_node *n, struct onnx_value *const *outputs);
+/** Imports a Loop of so many turns.  computes: its body says whether it goes on; condition is its second input if that is
+ * computed, else NULL.  Returns false if n is refused. */
+bool control_loop(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, bool computes,
+                  struct onnx_value *condition);
 /** Imports a Scan.  Returns false if n is refused. */
 bool control_scan(struct onnx_node *n, const Onnx__GraphProto *body, uint32_t turns, const struct control_scan *s);
 

@@ -94,7 +94,8 @@ struct onnx_reader {
     Onnx__ModelProto *proto;
     struct arena memory;
     WNNOperand error_operand;
-    bool failed; /* the file is broken: the message is there, everything stops */
+    bool failed;  /* the file is broken: the message is there, everything stops */
+    bool in_loop; /* of the builder, which do not lie within each other */
     char **message;
     size_t refusal_count; /* nodes that cannot be expressed */
     char *refusals;       /* a line for each */

@@ -252,6 +252,16 @@ WNNOperand onnx_error_operand(struct onnx_node *n);
 bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t input_count, struct onnx_value *const *inputs,
                       struct onnx_value **outputs);
 
+/** Says how much has been refused: an attempt that fails may be followed by another. */
+struct onnx_refusals {
+    size_t count, length;
+};
+
+/** Returns how much has been refused so far. */
+struct onnx_refusals onnx_refusals(const struct onnx_node *n);
+/** Takes back what was refused since then, of n and of bodies within it.  Returns false if the reader failed. */
+bool onnx_forgive(struct onnx_node *n, struct onnx_refusals before);
+
 /**
  * Imports a branch that may or may not be taken, as onnx_import_body does with a body without inputs.  What cannot be expressed
  * in it is not reported: *reason, which is NULL else, is the line that it would have been, and n is not refused.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
- * selects; Loop with a trip count that is known, and Scan, are unrolled up to TURNS_MAX turns, so that the bodies' nodes come
- * once for every turn.  With more turns they become loops of the builder (frontend/readers/onnx/control_loop.c).
+ * selects; Loop with a trip count that is known, and Scan, are loops of the builder (frontend/readers/onnx/control_loop.c).  With few
+ * turns, or up to TURNS_MAX where they cannot be loops, they are unrolled: the bodies' nodes come once for every turn.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,10 @@
 #include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/operators.h"
 
-/** More turns are not unrolled.  Up to here values may change their shapes, and what is known is computed by the reader. */
-enum { TURNS_MAX = 1024 };
+enum {
+    TURNS_FEW = 16,  /* these are always unrolled */
+    TURNS_MAX = 1024 /* more never: up to here values may change their shapes, and what is known is computed by the reader */
+};
 
 enum { TEXT_MAX = 200 };
 
@@ -307,6 +309,13 @@ static bool take_turn(struct onnx_node *n, struct turns *t, struct onnx_value **
     return *alive != NULL;
 }
 
+/** Returns whether so many turns, of which the first has been imported, are worth an attempt to make them a loop. */
+static bool may_roll(const struct onnx_node *n, const struct turns *t, int64_t turns)
+{
+    return t->count == 1 && turns > TURNS_FEW && turns <= TURNS_MAX && control_may_begin(n) &&
+           !control_needs_values(n, t->out + t->body->n_output - n->output_count);
+}
+
 static bool import_loop(struct onnx_node *n)
 {
     struct turns t = {.body = onnx_graph(n, "body")};
@@ -323,7 +332,7 @@ static bool import_loop(struct onnx_node *n)
         return false;
     rolls = trips && limit > TURNS_MAX && given <= INT32_MAX;
     if (rolls && known && go && control_goes_on(t.body))
-        return control_loop(n, t.body, (uint32_t)given, NULL);
+        return control_loop(n, t.body, (uint32_t)given, false, NULL);
     if (!known)
         alive = condition;
     t.carried = n->input_count > 2 ? n->input_count - 2 : 0;
@@ -341,7 +350,13 @@ static bool import_loop(struct onnx_node *n)
     for (; go && (int64_t)t.count < most; t.count++) {
         /* A condition may end it early, whatever the trip count says; so it is a loop only once it is known not to. */
         if (rolls && (alive || t.count == TURNS_MAX))
-            return control_loop(n, t.body, (uint32_t)given, known ? NULL : condition);
+            return control_loop(n, t.body, (uint32_t)given, true, known ? NULL : condition);
+        if (trips && may_roll(n, &t, most)) {
+            const struct onnx_refusals before = onnx_refusals(n);
+
+            if (control_loop(n, t.body, (uint32_t)most, alive != NULL, known ? NULL : condition) || !onnx_forgive(n, before))
+                return !n->refused;
+        }
         /* Turns whose being taken is computed are computed anyway, and their values not used: there must be an end. */
         if (alive && (limit > TURNS_MAX || t.scanned))
             return onnx_refuse(n, t.scanned
@@ -380,6 +395,7 @@ static bool import_scan(struct onnx_node *n)
     struct turns t = {.body = onnx_graph(n, "body")};
     int64_t scans = onnx_int(n, "num_scan_inputs", 0), length = -1;
     const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
+    struct control_scan s;
 
     if (n->refused)
         return false;
@@ -405,15 +421,20 @@ static bool import_scan(struct onnx_node *n)
             return onnx_refuse(n, "its inputs have %lld and %lld turns", (long long)length, (long long)v->dims[axis]);
         length = v->dims[axis];
     }
+    s = (struct control_scan){(size_t)scans, t.carried, t.scanned, in_axes, in_directions, out_axes, out_directions};
     if (length > TURNS_MAX)
-        return control_scan(
-            n, t.body, (uint32_t)length,
-            &(struct control_scan){(size_t)scans, t.carried, t.scanned, in_axes, in_directions, out_axes, out_directions});
+        return control_scan(n, t.body, (uint32_t)length, &s);
     if (!prepare(n, &t, n->input_count, length))
         return false;
     for (size_t i = 0; i < t.carried; i++)
         t.in[i] = onnx_input(n, i);
     for (; (int64_t)t.count < length; t.count++) {
+        if (may_roll(n, &t, length)) {
+            const struct onnx_refusals before = onnx_refusals(n);
+
+            if (control_scan(n, t.body, (uint32_t)length, &s) || !onnx_forgive(n, before))
+                return !n->refused;
+        }
         for (size_t i = 0; i < (size_t)scans; i++) {
             struct onnx_value *v = onnx_input(n, t.carried + i);
             uint32_t axis;
@@ -445,11 +466,11 @@ static const struct onnx_operator rows[] = {
     {"If", 1, 0, 1, 1, UINT8_MAX, 0, import_if,
      "a constant condition takes its branch; else both are computed and must agree in shapes", NULL},
     {"Loop", 1, 0, 0, UINT8_MAX, UINT8_MAX, 0, import_loop,
-     "unrolled up to 1024 turns, else a loop, whose values keep their shapes; the trip count must be constant; a condition "
-     "that is computed: where, if no output is scanned",
+     "a loop, or unrolled: up to 16 turns, and up to 1024 whose values change their shapes; the trip count must be constant; "
+     "a condition that is computed: where, if no output is scanned",
      NULL},
     {"Scan", 9, 0, 1, UINT8_MAX, UINT8_MAX, 0, import_scan,
-     "unrolled up to 1024 turns, else a loop, whose states keep their shapes", NULL},
+     "a loop, or unrolled: up to 16 turns, and up to 1024 whose states change their shapes", NULL},
 };
 
 ONNX_TABLE(onnx_control_operators, rows);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontend/readers/onnx/activation.h"
+#include "frontend/readers/onnx/control_loop.h"
 #include "frontend/readers/onnx/operators.h"
 #include "frontend/readers/onnx/quantized.h"
 
@@ -243,7 +244,10 @@ static WNNOperand activate(struct onnx_node *n, const struct recurrent *r, const
 struct direction {
     const struct onnx_activation *activations;
     WNNOperand input;        /* [steps, batch, gates * hidden]: the input's share, with both biases where they only add */
+    WNNOperand valid;        /* [steps, batch, 1]: whether a sequence has the step; NULL: all do */
     WNNOperand weights;      /* [hidden, gates * hidden] */
+    WNNOperand gate_weights; /* of GRU's first two gates, [hidden, 2 * hidden], and of its new gate, [hidden, hidden], if the */
+    WNNOperand new_weights;  /* reset gate multiplies the state before they do; else NULL */
     WNNOperand new_bias;     /* of GRU's new gate, if it belongs behind the reset gate; else NULL */
     WNNOperand peepholes[3]; /* i, o, f; NULL: none */
 };
@@ -310,6 +314,13 @@ static void start_direction(struct onnx_node *n, const struct recurrent *r, uint
     run->input = onnx_reshape(n, run->input, 3, (uint32_t[]){r->steps, r->batch, rows});
     for (uint32_t i = 0; i < 3 && r->peephole; i++)
         run->peepholes[i] = onnx_slice_axis(n, of_direction(n, r->peephole, d, 1), 0, i * r->hidden, r->hidden);
+    if (r->kind == GRU && !r->reset_after) {
+        run->gate_weights = onnx_slice_axis(n, run->weights, 1, 0, 2 * r->hidden);
+        run->new_weights = onnx_slice_axis(n, run->weights, 1, 2 * r->hidden, r->hidden);
+    }
+    if (r->lengths)
+        run->valid = onnx_greater(n, onnx_reshape(n, r->lengths, 3, (uint32_t[]){1, r->batch, 1}),
+                                  onnx_iota(n, WNNOperandDataType_Int32, 3, 0, r->steps));
 }
 
 static WNNOperand peep(struct onnx_node *n, WNNOperand x, WNNOperand weights, WNNOperand cell)
@@ -336,17 +347,17 @@ static void step_gru(struct onnx_node *n, const struct recurrent *r, const struc
                      WNNOperand *state)
 {
     const struct onnx_activation *a = run->activations;
-    uint32_t h = r->hidden;
-    WNNOperand gates, update, reset, from_state, fresh, weights = onnx_slice_axis(n, run->weights, 1, 2 * h, h);
+    const uint32_t gates_width = 2 * r->hidden;
+    WNNOperand product = onnx_matmul(n, *state, r->reset_after ? run->weights : run->gate_weights);
+    WNNOperand gates, update, reset, from_state, fresh;
 
-    gates =
-        onnx_add(n, onnx_slice_axis(n, x, 1, 0, 2 * h), onnx_matmul(n, *state, onnx_slice_axis(n, run->weights, 1, 0, 2 * h)));
+    gates = onnx_add(n, onnx_slice_axis(n, x, 1, 0, gates_width), onnx_slice_axis(n, product, 1, 0, gates_width));
     update = activate(n, r, &a[0], gate(n, r, gates, 0));
     reset = activate(n, r, &a[0], gate(n, r, gates, 1));
     if (r->reset_after)
-        from_state = onnx_mul(n, reset, onnx_scale_bias(n, onnx_matmul(n, *state, weights), NULL, run->new_bias));
+        from_state = onnx_mul(n, reset, onnx_scale_bias(n, gate(n, r, product, 2), NULL, run->new_bias));
     else
-        from_state = onnx_matmul(n, onnx_mul(n, reset, *state), weights);
+        from_state = onnx_matmul(n, onnx_mul(n, reset, *state), run->new_weights);
     fresh = activate(n, r, &a[1], onnx_add(n, gate(n, r, x, 2), from_state));
     *state = onnx_add(n, onnx_mul(n, onnx_linear(n, update, -1, 1), fresh), onnx_mul(n, update, *state));
 }
@@ -356,62 +367,104 @@ static WNNOperand zero_state(struct onnx_node *n, const struct recurrent *r)
     return onnx_expand(n, onnx_scalar_like(n, r->x, 0), (struct onnx_dims){2, {r->batch, r->hidden}});
 }
 
-/*
- * Makes the steps of one direction.  results receives [1, 1, batch, hidden] for every step; state and cell are [1, batch,
- * hidden] at the end.
- */
-static void run_direction(struct onnx_node *n, const struct recurrent *r, uint32_t d, WNNOperand *results,
-                          WNNOperand *last_state, WNNOperand *last_cell)
+/** Makes one step of x, [batch, gates * hidden]: states, the hidden one and LSTM's cell, become those after it.  Returns what
+ * the sequence has of it. */
+static WNNOperand make_step(struct onnx_node *n, const struct recurrent *r, const struct direction *run, WNNOperand x,
+                            WNNOperand valid, WNNOperand states[2])
 {
-    WNNOperand state = r->state ? of_direction(n, r->state, d, 2) : zero_state(n, r), before_state, before_cell, valid, x,
-               result;
-    WNNOperand cell = r->kind != LSTM ? NULL : r->cell ? of_direction(n, r->cell, d, 2) : zero_state(n, r), lengths = NULL;
-    bool backward = d ? true : r->backward;
-    struct direction run;
+    const WNNOperand before[2] = {states[0], states[1]};
+    WNNOperand result;
 
-    start_direction(n, r, d, &run);
-    if (r->lengths)
-        lengths = onnx_along_axis(n, r->lengths, 2, 0);
+    if (r->kind == LSTM)
+        step_lstm(n, r, run, x, &states[0], &states[1]);
+    else if (r->kind == GRU)
+        step_gru(n, r, run, x, &states[0]);
+    else
+        states[0] = activate(n, r, &run->activations[0], onnx_add(n, x, onnx_matmul(n, states[0], run->weights)));
+    if (!valid)
+        return states[0];
+    /* After a sequence's end states stay and results are 0. */
+    result = onnx_where(n, valid, states[0], onnx_scalar_like(n, states[0], 0));
+    for (uint32_t i = 0; i < 2 && states[i]; i++)
+        states[i] = onnx_where(n, valid, states[i], before[i]);
+    return result;
+}
+
+/** Makes the steps as a loop. */
+static WNNOperand loop_steps(struct onnx_node *n, const struct recurrent *r, const struct direction *run, bool backward,
+                             WNNOperand states[2])
+{
+    WNNLoopSlices scanned[2] = {{run->input, 0, backward}, {run->valid, 0, backward}}, stacked = {NULL, 0, backward};
+    WNNOperand parameters[4] = {NULL}, outputs[3] = {NULL}, next[2] = {NULL};
+    struct control_turns l = {.turns = r->steps,
+                              .carried_count = r->kind == LSTM ? 2 : 1,
+                              .scanned_count = run->valid ? 2 : 1,
+                              .stacked_count = 1,
+                              .carried = states,
+                              .parameters = parameters,
+                              .next = next,
+                              .outputs = outputs,
+                              .scanned = scanned,
+                              .stacked = &stacked};
+
+    if (!control_begin(n, &l))
+        return onnx_error_operand(n);
+    memcpy(next, parameters, l.carried_count * sizeof *next);
+    stacked.operand =
+        make_step(n, r, run, parameters[l.carried_count], run->valid ? parameters[l.carried_count + 1] : NULL, next);
+    if (!control_end(n, &l, true))
+        return onnx_error_operand(n);
+    memcpy(states, outputs, l.carried_count * sizeof *states);
+    return outputs[l.carried_count];
+}
+
+/** Makes the steps one after the other, as a turn of a loop around them must. */
+static WNNOperand unroll_steps(struct onnx_node *n, const struct recurrent *r, const struct direction *run, bool backward,
+                               WNNOperand states[2])
+{
+    const uint32_t x[] = {r->batch, kinds[r->kind].gates * r->hidden}, valid[] = {r->batch, 1};
+    const uint32_t row[] = {1, r->batch, r->hidden};
+    WNNOperand *results = onnx_alloc(n, r->steps, sizeof *results);
+
+    if (r->steps > STEPS_MAX)
+        onnx_refuse(n, "%u steps within a loop, at most %d can be", r->steps, STEPS_MAX);
     for (uint32_t i = 0; i < r->steps && !n->refused; i++) {
-        uint32_t t = backward ? r->steps - 1 - i : i;
-        before_state = state;
-        before_cell = cell;
-        x = onnx_reshape(n, onnx_slice_axis(n, run.input, 0, t, 1), 2,
-                         (uint32_t[]){r->batch, kinds[r->kind].gates * r->hidden});
-        if (r->kind == LSTM)
-            step_lstm(n, r, &run, x, &state, &cell);
-        else if (r->kind == GRU)
-            step_gru(n, r, &run, x, &state);
-        else
-            state = activate(n, r, &run.activations[0], onnx_add(n, x, onnx_matmul(n, state, run.weights)));
-        result = state;
-        if (lengths) { /* behind a sequence's end states stay and results are 0 */
-            valid = onnx_greater(n, lengths, onnx_scalar(n, WNNOperandDataType_Int32, t));
-            result = onnx_where(n, valid, state, onnx_scalar_like(n, state, 0));
-            state = onnx_where(n, valid, state, before_state);
-            cell = cell ? onnx_where(n, valid, cell, before_cell) : NULL;
-        }
-        results[t] = onnx_reshape(n, result, 4, (uint32_t[]){1, 1, r->batch, r->hidden});
+        const uint32_t t = backward ? r->steps - 1 - i : i;
+        WNNOperand now = run->valid ? onnx_reshape(n, onnx_slice_axis(n, run->valid, 0, t, 1), 2, valid) : NULL;
+        WNNOperand result = make_step(n, r, run, onnx_reshape(n, onnx_slice_axis(n, run->input, 0, t, 1), 2, x), now, states);
+
+        results[t] = onnx_reshape(n, result, 3, row);
     }
-    *last_state = onnx_reshape(n, state, 3, (uint32_t[]){1, r->batch, r->hidden});
-    *last_cell = cell ? onnx_reshape(n, cell, 3, (uint32_t[]){1, r->batch, r->hidden}) : NULL;
+    return n->refused ? onnx_error_operand(n) : onnx_concat(n, r->steps, results, 0);
+}
+
+/** Makes the steps of one direction.  Returns [steps, 1, batch, hidden]; states are [1, batch, hidden] at the end. */
+static WNNOperand run_direction(struct onnx_node *n, const struct recurrent *r, uint32_t d, WNNOperand states[2])
+{
+    const bool backward = d ? true : r->backward;
+    struct direction run;
+    WNNOperand results;
+
+    states[0] = r->state ? of_direction(n, r->state, d, 2) : zero_state(n, r);
+    states[1] = r->kind != LSTM ? NULL : r->cell ? of_direction(n, r->cell, d, 2) : zero_state(n, r);
+    start_direction(n, r, d, &run);
+    results = (r->steps > 1 && control_may_begin(n) ? loop_steps : unroll_steps)(n, r, &run, backward, states);
+    for (uint32_t i = 0; i < 2 && states[i]; i++)
+        states[i] = onnx_reshape(n, states[i], 3, (uint32_t[]){1, r->batch, r->hidden});
+    return onnx_reshape(n, results, 4, (uint32_t[]){r->steps, 1, r->batch, r->hidden});
 }
 
 static void make_steps(struct onnx_node *n, const struct recurrent *r, WNNOperand outputs[3])
 {
-    WNNOperand *results[2], sequences[2], states[2] = {NULL, NULL}, cells[2] = {NULL, NULL};
+    WNNOperand sequences[2], states[2] = {NULL, NULL}, cells[2] = {NULL, NULL}, after[2];
 
-    if (r->steps > STEPS_MAX)
-        onnx_refuse(n, "%u steps that must be composed one by one, at most %d can be", r->steps, STEPS_MAX);
-    for (uint32_t d = 0; d < r->directions; d++) {
-        results[d] = onnx_alloc(n, r->steps, sizeof *results[d]);
-        if (n->refused || !results[d])
-            return;
-        run_direction(n, r, d, results[d], &states[d], &cells[d]);
-        if (n->refused)
-            return;
-        sequences[d] = onnx_concat(n, r->steps, results[d], 0);
+    for (uint32_t d = 0; d < r->directions && !n->refused; d++) {
+        sequences[d] = run_direction(n, r, d, after);
+        states[d] = after[0];
+        cells[d] = after[1];
     }
+    if (n->refused)
+        return;
     outputs[0] = onnx_concat(n, r->directions, sequences, 1);
     outputs[1] = onnx_concat(n, r->directions, states, 0);
     outputs[2] = r->kind == LSTM ? onnx_concat(n, r->directions, cells, 0) : NULL;

@@ -207,32 +207,49 @@ bool onnx_import_body(struct onnx_node *n, const Onnx__GraphProto *body, size_t 
     return ok;
 }
 
+struct onnx_refusals onnx_refusals(const struct onnx_node *n)
+{
+    return (struct onnx_refusals){n->reader->refusal_count, n->reader->refusals_length};
+}
+
+bool onnx_forgive(struct onnx_node *n, struct onnx_refusals before)
+{
+    struct onnx_reader *r = n->reader;
+
+    if (r->failed)
+        return false;
+    if (r->refusals_length > before.length)
+        r->refusals[before.length] = '\0';
+    r->refusal_count = before.count;
+    r->refusals_length = before.length;
+    n->refused = false;
+    wnnGraphBuilderClearError(n->builder);
+    return true;
+}
+
 bool onnx_import_branch(struct onnx_node *n, const Onnx__GraphProto *body, struct onnx_value **outputs, const char **reason)
 {
     enum { MARGIN = 3 /* a line begins with a line end and two spaces */ };
     struct onnx_reader *r = n->reader;
-    const size_t count = r->refusal_count, length = r->refusals_length;
+    const struct onnx_refusals before = onnx_refusals(n);
 
     *reason = NULL;
     if (onnx_import_body(n, body, 0, NULL, outputs))
         return true;
-    if (r->failed || r->refusal_count == count)
+    if (r->failed || r->refusal_count == before.count)
         return false;
-    if (r->refusals_length > length + MARGIN) {
-        const char *line = r->refusals + length + MARGIN;
+    if (r->refusals_length > before.length + MARGIN) {
+        const char *line = r->refusals + before.length + MARGIN;
         char *copy = onnx_reader_alloc(r, strcspn(line, "\n") + 1, 1);
 
         if (!copy)
             return false;
         memcpy(copy, line, strcspn(line, "\n"));
         *reason = copy;
-        r->refusals[length] = '\0';
     } else {
         *reason = "its nodes cannot be expressed";
     }
-    r->refusal_count = count;
-    r->refusals_length = length;
-    n->refused = false;
+    onnx_forgive(n, before);
     return false;
 }
 

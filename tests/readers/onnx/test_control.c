@@ -501,15 +501,96 @@ static void long_scans_are_loops(void **state)
     scan_of_directions(1);
 }
 
+enum { TURNS = 1000, WIDE = 128 };
+
+/** Starts a model with x [1000, 1, 128], weights w [128, 128] and a state s0, zeros. */
+static void start_wide(struct net *t)
+{
+    float *w;
+
+    start(t, 17);
+    w = keep(t, sizeof(float[WIDE * WIDE]));
+    input(t, "x", F32, "1000 1 128");
+    for (int i = 0; i < WIDE * WIDE; i++)
+        w[i] = (float)((i * 7 + i / WIDE) % 16 - 8) / 512;
+    initializer(t, tensor(t, "w", F32, 2, (int64_t[]){WIDE, WIDE}, w, sizeof(float[WIDE * WIDE])));
+    initializer(t, tensor(t, "s0", F32, 2, (int64_t[]){1, WIDE}, keep(t, sizeof(float[WIDE])), sizeof(float[WIDE])));
+}
+
+/** Builds and computes t, whose output y has as many elements as x. */
+static void compute_wide(struct net *t)
+{
+    static float x[TURNS * WIDE], y[TURNS * WIDE];
+
+    for (int i = 0; i < TURNS * WIDE; i++)
+        x[i] = (float)(i % 13 - 6) / 8;
+    reads(t, NULL);
+    compute(t, x, sizeof x, y, sizeof y);
+}
+
+/** What a body makes of constants is computed once: the default budget would not do for as many times as there are turns. */
+static void loops_compute_constants_once(void **state)
+{
+    (void)state;
+    Onnx__GraphProto *body;
+    struct net t;
+
+    start_wide(&t);
+    integer(&t, "trips", TURNS);
+    node(&t, "Loop", "trips - s0", "s y");
+    body = attribute_graph(&t, t.graph.node[0], "body");
+    body->input[body->n_input++] = port(&t, "i", I64, "");
+    body->input[body->n_input++] = port(&t, "go", BOOL, "");
+    body->input[body->n_input++] = port(&t, "s_in", F32, "1 128");
+    node_in(&t, body, "Transpose", "w", "wt");
+    node_in(&t, body, "MatMul", "s_in wt", "p");
+    node_in(&t, body, "Gather", "x i", "xi");
+    node_in(&t, body, "Add", "p xi", "q");
+    node_in(&t, body, "Tanh", "q", "s_out");
+    body->output[body->n_output++] = port(&t, "go", BOOL, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    body->output[body->n_output++] = port(&t, "s_out", F32, NULL);
+    output(&t, "y");
+    compute_wide(&t);
+    free_net(&t);
+}
+
+/** So is what the steps of a layer with lengths make of its weights. */
+static void layers_compute_constants_once(void **state)
+{
+    (void)state;
+    float *w;
+    struct net t;
+
+    start_wide(&t);
+    w = keep(&t, sizeof(float[3 * WIDE * WIDE]));
+    initializer(&t, tensor(&t, "r", F32, 3, (int64_t[]){1, 3 * WIDE, WIDE}, w, sizeof(float[3 * WIDE * WIDE])));
+    node(&t, "Shape", "x", "sizes");
+    attribute_int(&t, t.graph.node[0], "start", 1);
+    attribute_int(&t, t.graph.node[0], "end", 2);
+    attribute_int(&t, node(&t, "Cast", "sizes", "length"), "to", 6);
+    node(&t, "GRU", "x r r - length", "y");
+    output(&t, "y");
+    compute_wide(&t);
+    free_net(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_inlined), cmocka_unit_test(unrolled_nodes_are_limited),
-        cmocka_unit_test(if_takes_a_branch),     cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
-        cmocka_unit_test(loops_are_unrolled),    cmocka_unit_test(loops_with_computed_conditions_are_read),
-        cmocka_unit_test(scans_are_unrolled),    cmocka_unit_test(names_of_bodies_are_their_own),
-        cmocka_unit_test(many_turns_are_a_loop), cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
+        cmocka_unit_test(functions_are_inlined),
+        cmocka_unit_test(unrolled_nodes_are_limited),
+        cmocka_unit_test(if_takes_a_branch),
+        cmocka_unit_test(an_if_between_shapes_says_which_constant_decides),
+        cmocka_unit_test(loops_are_unrolled),
+        cmocka_unit_test(loops_with_computed_conditions_are_read),
+        cmocka_unit_test(scans_are_unrolled),
+        cmocka_unit_test(names_of_bodies_are_their_own),
+        cmocka_unit_test(many_turns_are_a_loop),
+        cmocka_unit_test(many_turns_with_computed_conditions_are_a_loop),
         cmocka_unit_test(long_scans_are_loops),
+        cmocka_unit_test(loops_compute_constants_once),
+        cmocka_unit_test(layers_compute_constants_once),
     };
 
     return cmocka_run_group_tests(tests, create_context, release_context);
