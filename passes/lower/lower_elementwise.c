@@ -45,6 +45,69 @@ static uint32_t positive_part_plus(struct lowering *l, uint32_t x, uint32_t then
     return kernel_op2(l->k, K_ADD, kernel_op2(l->k, K_MAX, x, zero_of(l, x)), then);
 }
 
+/* ---- sigmoid and tanh of float64 ---- */
+
+static uint32_t f64(struct lowering *l, double value)
+{
+    return kernel_const(l->k, KT_F64, (union scalar){.f64 = value});
+}
+
+static bool is_f64(const struct lowering *l, uint32_t x)
+{
+    return x != KEXPR_NONE && l->k->exprs[x].type == KT_F64;
+}
+
+/**
+ * Returns e^-|x| of float64 with an error below 2^-40: 2^n e^r, where |r| <= ln 2 / 2.  Float64 has no function that gives 2^n,
+ * but float32's e^(n ln 2) is so near to it that rounding to bfloat16 leaves the power; 2^64 keeps that above subnormal
+ * numbers.
+ */
+static uint32_t decay(struct lowering *l, uint32_t x)
+{
+    static const double taylor[] = {1,        1,         1. / 2,     1. / 6,      1. / 24,     1. / 120,
+                                    1. / 720, 1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800};
+    const double ln2 = 0x1.62e42fefa39efp-1;
+    struct kernel *k = l->k;
+    uint32_t t = kernel_op2(k, K_MAX, kernel_op1(k, K_NEG, kernel_op1(k, K_ABS, x)), f64(l, -104)); /* float32 has 0 below */
+    uint32_t n = kernel_op1(k, K_ROUND_EVEN, kernel_op2(k, K_MUL, t, f64(l, 1 / ln2))), power, p = f64(l, taylor[10]);
+
+    t = line(l, f64(l, -ln2), n, t);
+    for (uint32_t i = 10; i-- > 0;)
+        p = line(l, p, t, f64(l, taylor[i]));
+    power = kernel_op2(k, K_MUL, kernel_op2(k, K_ADD, n, f64(l, 64)), f64(l, ln2));
+    power = kernel_op1(k, K_ROUND_BF16, kernel_op1(k, K_EXP, power));
+    return kernel_op2(k, K_MUL, p, kernel_op2(k, K_MUL, power, f64(l, 0x1p-64)));
+}
+
+static uint32_t lower_sigmoid(struct lowering *l, uint32_t x)
+{
+    struct kernel *k = l->k;
+    uint32_t e, y;
+
+    if (!is_f64(l, x))
+        return kernel_op1(k, K_SIGMOID, x);
+    e = decay(l, x);
+    y = kernel_op1(k, K_RECIPROCAL, kernel_op2(k, K_ADD, e, f64(l, 1)));
+    return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, x, f64(l, 0)), kernel_op2(k, K_MUL, e, y), y);
+}
+
+static uint32_t lower_tanh(struct lowering *l, uint32_t x)
+{
+    struct kernel *k = l->k;
+    uint32_t e, y, square, small;
+
+    if (!is_f64(l, x))
+        return kernel_op1(k, K_TANH, x);
+    e = decay(l, kernel_op2(k, K_ADD, x, x));
+    y = kernel_op2(k, K_DIV, kernel_op2(k, K_SUB, f64(l, 1), e), kernel_op2(k, K_ADD, f64(l, 1), e));
+    /* Near 0 the difference would lose digits: x - x^3 / 3 + x^5 * 2 / 15. */
+    square = kernel_op2(k, K_MUL, x, x);
+    small = kernel_op2(k, K_MUL, square, line(l, f64(l, 2. / 15), square, f64(l, -1. / 3)));
+    small = line(l, small, x, x);
+    y = kernel_op2(k, K_COPY_SIGN, y, x);
+    return kernel_op3(k, K_SELECT, kernel_op2(k, K_LT, kernel_op1(k, K_ABS, x), f64(l, 0x1p-6)), small, y);
+}
+
 static uint32_t lower_clamp(struct lowering *l, const struct node *n, uint32_t x)
 {
     const WNNClampOptions *o = n->options;
@@ -268,14 +331,14 @@ static uint32_t operate(struct lowering *l, const struct node *n, const uint32_t
     case OP_RELU:
         return kernel_op2(k, K_MAX, a, zero_of(l, a));
     case OP_SIGMOID:
-        return kernel_op1(k, K_SIGMOID, a);
+        return lower_sigmoid(l, a);
     case OP_SOFTPLUS: /* ln(1 + exp(x)) without overflow */
         return positive_part_plus(l, a,
                                   kernel_op1(k, K_LOG1P, kernel_op1(k, K_EXP, kernel_op1(k, K_NEG, kernel_op1(k, K_ABS, a)))));
     case OP_SOFTSIGN:
         return kernel_op2(k, K_DIV, a, kernel_op2(k, K_ADD, f32(l, 1), kernel_op1(k, K_ABS, a)));
     case OP_TANH:
-        return kernel_op1(k, K_TANH, a);
+        return lower_tanh(l, a);
     case OP_WHERE:
         return kernel_op3(k, K_SELECT, truth(l, a), b, x[2]);
     default: /* the others are not OPF_ELEMENTWISE; a new row without a case here fails its test */

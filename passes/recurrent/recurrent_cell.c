@@ -144,14 +144,19 @@ static struct value *add_optional(struct recurrent_builder *b, struct value *x, 
     return y ? add(b, x, y) : x;
 }
 
+/**
+ * Applies an activation.  Where gates are float64, sigmoid and tanh are so, too, in cells, whose results are to be right to the
+ * last digit; in gru and lstm they would be a good part of the time, and are float32's.
+ */
 static struct value *activate(struct recurrent_builder *b, uint32_t activation, struct value *x)
 {
+    const struct node *n = b->r->node;
+    const bool narrow = x && x->type.type == DTYPE_FLOAT64 && (n->op == OP_GRU || n->op == OP_LSTM);
     enum op op = OP_TANH;
 
     switch (b->r->activations[activation]) {
     case WNNRecurrentNetworkActivation_Relu:
-        op = OP_RELU;
-        break;
+        return make_node(b->g, b->before, OP_RELU, n, 1, &x, NULL, NULL);
     case WNNRecurrentNetworkActivation_Sigmoid:
         op = OP_SIGMOID;
         break;
@@ -159,7 +164,10 @@ static struct value *activate(struct recurrent_builder *b, uint32_t activation, 
     case WNNRecurrentNetworkActivation_Force32:
         break;
     }
-    return make_node(b->g, b->before, op, b->r->node, 1, &x, NULL, NULL);
+    if (narrow)
+        x = make_cast(b->g, b->before, n, x, WNNOperandDataType_Float32);
+    x = make_node(b->g, b->before, op, n, 1, &x, NULL, NULL);
+    return narrow ? make_cast(b->g, b->before, n, x, DTYPE_FLOAT64) : x;
 }
 
 static struct value *make_slice(struct recurrent_builder *b, struct value *v, uint32_t axis, uint32_t start, uint32_t size)
