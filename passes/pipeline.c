@@ -13,7 +13,7 @@
  *
  * Each pass runs to its own fixed point, so the table is walked once and nothing here loops.  Recurrent operators of one step
  * are expanded at the head of "legalize", so that what they become is folded and fused; those of several steps become loops,
- * whose bodies are small graphs that go through the same table (docs/recurrent.md).
+ * whose bodies are small graphs that go through the same table (docs/loops.md).
  */
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
  *
  * The inputs have the names that exporters agree on: input_ids, attention_mask, position_ids, past_key_values.*; the outputs
  * logits and present.*.  One graph takes a block of the prompt, one takes a token, and the caches are states of both
- * (docs/states.md), so that a step writes its own keys and values alone.  Both graphs share the packed weights.
+ * (docs/loops.md), so that a step writes its own keys and values alone.  Both graphs share the packed weights.
  */
 #ifndef WEBNN_EXAMPLES_TEXT_DECODER_H_
 #define WEBNN_EXAMPLES_TEXT_DECODER_H_

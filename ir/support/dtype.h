@@ -17,7 +17,7 @@ enum { DTYPE_COUNT = 9 }; /* including Undefined, so that arrays can be indexed 
 /** This is how values lie that contractions in bfloat16 read (docs/precision.md).  Only passes make it: no program can name it,
  * and of the operators only cast and those of any type (DT_ANY) have it. */
 #define DTYPE_BFLOAT16 ((dtype)DTYPE_COUNT)
-/** Small recurrent operators are computed in this type (docs/recurrent.md).  Only passes make it; cast, operators of any type
+/** Small recurrent operators are computed in this type (docs/loops.md).  Only passes make it; cast, operators of any type
  * (DT_ANY) and those with OPF_FLOAT64 have it. */
 #define DTYPE_FLOAT64 ((dtype)(DTYPE_COUNT + 1))
 /** Weights whose values fit into 4 bits lie in memory like this (docs/compact-weights.md): numbers from 0 to 15, element i in

@@ -5,7 +5,7 @@
  *   - Those of float16 get operands that are cast to float32, and results that are cast back: each result is rounded once, and
  *     the states between steps stay float32, as docs/semantics.md allows.
  *   - Small ones of float32 are computed likewise in float64.  Where gates cancel, the errors of their sums are magnified, and
- *     a kernel that has little to compute is hardly slower in float64 (docs/recurrent.md).
+ *     a kernel that has little to compute is hardly slower in float64 (docs/loops.md).
  *   - Those of one step (gruCell, lstmCell, and gru and lstm of one step) become nodes after the specification's emulation,
  *     with the input's share as one matmul, so that everything folds and fuses with what is around it.
  *   - Those of several steps stay.  Unrolled it would be some twenty nodes, a kernel and a packed copy of the weights per step;

@@ -4,7 +4,7 @@
  *
  * Nodes gru, gruCell, lstm and lstmCell become nodes in the same graph (passes/recurrent/expand_recurrent.c, where there is one
  * step), or small graphs of their own that an engine runs once before the loop and once per step
- * (passes/recurrent/recurrent_loop.c).  docs/recurrent.md says why.  Read recurrent_cell.c first: it holds the formulas.
+ * (passes/recurrent/recurrent_loop.c).  docs/loops.md says why.  Read recurrent_cell.c first: it holds the formulas.
  */
 #ifndef WEBNN_PASSES_RECURRENT_RECURRENT_H_
 #define WEBNN_PASSES_RECURRENT_RECURRENT_H_

@@ -136,7 +136,7 @@ static void put_document(FILE *out, size_t count, const struct onnx_operator *co
     fprintf(
         out,
         "# ONNX operators\n\n"
-        "This page says what the ONNX reader (`frontend/readers/onnx/`, `docs/readers.md`) makes of ONNX's operators, up to "
+        "This page says what the ONNX reader (`frontend/readers/onnx/`, `docs/model.md`) makes of ONNX's operators, up to "
         "version %d "
         "of\n"
         "the operator set.  `docs-onnx --write` writes it from the reader's tables and `tests/readers/onnx/refused.txt`; the "

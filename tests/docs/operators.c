@@ -270,7 +270,7 @@ static void put_head(FILE *out)
         "  in float32 and rounded once.\n"
         "- *steps*: by matmuls (*library*) and a kernel for the gates of one step; several steps are a loop over that, and "
         "the\n"
-        "  input's share of all steps is one matmul (`docs/recurrent.md`).\n\n",
+        "  input's share of all steps is one matmul (`docs/loops.md`).\n\n",
         out);
 }
 

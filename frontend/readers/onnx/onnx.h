@@ -6,7 +6,7 @@
  *
  * reader.c (opsets, inputs, initializers, outputs, messages) -> walk.c (scopes, order of nodes, functions, what is constant) ->
  * one importer per row of the operator tables (operators_*.c, listed in operators.c).  value.c and attribute.c are what
- * importers call.  Read docs/readers.md first.
+ * importers call.  Read docs/model.md first.
  *
  * An importer gets a node and makes builder calls:
  *
