@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Imports ONNX control flow into a graph that has none: If with a condition that is known takes its branch, else where()
- * selects; Loop with a trip count that is known, and Scan, are loops of the builder (frontend/readers/onnx/control_loop.c).  With few
- * turns, or up to TURNS_MAX where they cannot be loops, they are unrolled: the bodies' nodes come once for every turn.
+ * selects; Loop with a trip count that is known, and Scan, are loops of the builder (frontend/readers/onnx/control_loop.c).
+ * With few turns, or up to TURNS_MAX where they cannot be loops, they are unrolled: the bodies' nodes come once for every
+ * turn.
  */
 #include <stdio.h>
 #include <string.h>
