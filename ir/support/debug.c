@@ -28,7 +28,7 @@ const struct debug_switch debug_switches[] = {
     FLAG("print-after-all", DEBUG_PRINT_AFTER_ALL, "print the graph after every pass that changed it"),
     LIST("print-after", print_after, "PASS", "print the graph after the named passes"),
     LIST("skip", skip, "PASS", "skip the named passes, if they are optional"),
-    STRING("stop-after", stop_after, "PASS", "run no optional pass behind the named one"),
+    STRING("stop-after", stop_after, "PASS", "run no optional pass after the named one"),
     FLAG("no-passes", DEBUG_NO_PASSES, "skip every optional pass"),
     FLAG("verify", DEBUG_VERIFY, "run the verifiers after every pass and stage; debug builds always do"),
     FLAG("time-passes", DEBUG_TIME_PASSES, "print milliseconds per pass, compile stage and kernel"),

@@ -116,7 +116,7 @@ struct contraction_facts {
     uint32_t recurrent_rows; /* rows up to which a kernel of a recurrent step's gates beats matmuls of the library */
     uint32_t tall_rows;      /* rows beyond which a tile gains nothing by more */
     uint32_t zeros_most;     /* elements of a row in the padding that zeros on the stack may stand for, in the first cache */
-    uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/recurrent.md) */
+    uint32_t float64_multiplies; /* multiply-adds of a recurrent step that are hardly slower in float64 (docs/loops.md) */
     int64_t chained_sums;        /* so few sums of a tile wait for each other's additions */
     int64_t compact_bytes;       /* B with fewer bytes as float32 than this is unpacked when the graph is built */
     double code;                 /* share that each further kind of tile costs: it is code of its own */
