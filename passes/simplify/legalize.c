@@ -105,6 +105,14 @@ static struct value *multiplied(struct graph *g, struct node *n, struct value *v
     return make_node(g, n, OP_MUL, n, 2, (struct value *[]){v, graph_add_scalar(g, &scalar, wnnNumber(alpha))}, NULL, NULL);
 }
 
+/* Returns whether v is float16 that was cast: products of such numbers are far from float32's largest. */
+static bool is_widened(const struct value *v)
+{
+    const struct node *p = v->producer;
+
+    return p && p->op == OP_CAST && p->inputs[0].value->type.type == WNNOperandDataType_Float16;
+}
+
 /* Returns gemm n with alpha multiplied by the operand that absorbs it, or else by the smaller one; NULL if it stays. */
 static struct value *gemm_by_scaled(struct graph *g, struct node *n)
 {
@@ -113,7 +121,8 @@ static struct value *gemm_by_scaled(struct graph *g, struct node *n)
     const double alpha = o.alpha;
     uint32_t slot;
 
-    if (n->results[0]->type.type != WNNOperandDataType_Float32 || !(fabs(alpha) < 1))
+    if (n->results[0]->type.type != WNNOperandDataType_Float32 || !(fabs(alpha) < 1) ||
+        (is_widened(inputs[0]) && is_widened(inputs[1])))
         return NULL;
     slot = absorbs_factor(inputs[1])   ? 1
            : absorbs_factor(inputs[0]) ? 0
