@@ -94,7 +94,7 @@ static void wrong_options_are_named(void **state)
         {"--engine abacus", "webnn-bench: --engine takes cpu, auto, gpu or gpu:DEVICE, not 'abacus'\n"},
         {"--precision half", "webnn-bench: --precision takes float32, bf16x2, bf16 or int8, not 'half'\n"},
         {"--dim batch", "webnn-bench: --dim takes NAME=N, 64 times at most, not 'batch'\n"},
-        {"--shape x=0", "webnn-bench: --shape takes NAME=1x3x224x224, 64 times at most, not 'x=0'\n"},
+        {"--shape x=1xx2", "webnn-bench: --shape takes NAME=1x3x224x224, 64 times at most, not 'x=1xx2'\n"},
         {"--check matmul.webnn", "webnn-bench: --check is for the built-in cases, not 'matmul.webnn'\n"},
         {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "webnn-bench: 17: that is one model too many\n"},
     };
