@@ -552,9 +552,9 @@ static napi_value read_tensor(struct call *c, struct object *context, struct obj
     return promise;
 }
 
-/** Checks that a buffer may be read into.  Beside the views of the specification it may be an Int8Array, which has bytes as a
- * Uint8Array has: browsers ask for no class here, and ONNX Runtime Web reads into the view that Emscripten makes of its
- * memory. */
+/** Checks that a buffer may be read into.  In addition to the views of the specification it may be an Int8Array, which has
+ * bytes as a Uint8Array has: browsers ask for no class here, and ONNX Runtime Web reads into the view that Emscripten makes of
+ * its memory. */
 static bool may_read_into(struct call *c, const struct buffer_source *output, WNNOperandDataType type)
 {
     return (output->data && !strcmp(output->class_name, "Int8Array")) || buffer_check(c, output, "outputData", type);

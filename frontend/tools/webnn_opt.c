@@ -2,7 +2,7 @@
 /*
  * webnn-opt runs passes of the compiler on a graph in its textual form.
  *
- * It reads a file of the textual form (docs/formats.md), such as a dump or what webnnc writes, with its weights beside it,
+ * It reads a file of the textual form (docs/formats.md), such as a dump or what webnnc writes, with its weights next to it,
  * and writes the graph after the passes in the same form.  Nothing is lowered or compiled.  Like webnnc it links the library's
  * static folders, since passes and their target are no part of the public API.
  */

@@ -124,7 +124,7 @@ static bool choose_target(struct compilation *c)
 
 /* ---- writing ---- */
 
-/* Writes the compiler's IR or the exchange form, with its weights beside it.  To standard output everything goes at once. */
+/* Writes the compiler's IR or the exchange form, with its weights next to it.  To standard output everything goes at once. */
 static bool write_text(struct compilation *c)
 {
     const struct options *o = c->options;

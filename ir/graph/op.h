@@ -202,7 +202,7 @@ enum op {
 
 /**
  * A loop (docs/loops.md) and a scatter that combines updates (wnnGraphBuilderScatterReduce) are nodes like others, and no
- * operators of the specification.  Their rows lie after those of ops.def, so that whoever goes through all operators, from 0 to
+ * operators of the specification.  Their rows lie after those of ops.def, so that a loop over all operators, from 0 to
  * OP_COUNT, does not meet them.
  */
 #define OP_LOOP ((enum op)OP_COUNT)

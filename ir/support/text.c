@@ -132,7 +132,7 @@ void text_print_safely(FILE *out, const char *text)
 const char *escape_text(char *buf, size_t size, const char *text, size_t length)
 {
     static const char more[] = "...";
-    size_t used = 0, fits = 0; /* fits: where "..." would still fit behind */
+    size_t used = 0, fits = 0; /* fits: where "..." would still fit after it */
 
     if (size == 0)
         return buf;

@@ -77,8 +77,8 @@ struct loop_facts {
 
 /** Says which nodes are joined to one kernel. */
 struct fusion_facts {
-    double repeat_dear;  /* how often a kernel may compute an element that is dear (an edge of padding is computed again) */
-    double repeat_cheap; /* how often it may compute one that is cheap */
+    double repeat_dear;  /* how often a kernel may compute an expensive element (an edge of padding is computed again) */
+    double repeat_cheap; /* how often it may compute a cheap one */
     double b_caches;     /* B operands of contractions in one kernel, in second-level caches, at most */
 };
 
@@ -123,7 +123,7 @@ struct contraction_facts {
     double narrow;               /* how many times longer a panel of one vector takes: loads limit it */
     double short_tile;           /* the same for one of three vectors, whose tiles have fewer rows */
     double split_near;           /* the same for one so wide that several tiles share it, from the second-level cache */
-    double split_far;            /* the same from behind the second-level cache */
+    double split_far;            /* the same from beyond L2 */
     double empty_lanes;          /* lanes computed for every lane needed, at most */
 };
 
@@ -135,9 +135,9 @@ struct winograd_facts {
     int64_t channel_block;  /* input channels side by side: the same for most sizes, so that they share code */
     int64_t channels_least; /* fewer leave lanes of the transforms empty */
     double direct_speed;    /* share of the peak that direct convolutions reach, with channels side by side */
-    double planar_speed;    /* the same of images whose channels lie one behind the other */
-    double planar_tile;     /* what transforming a tile of one vector of channels of those takes besides, to and fro */
-    double direct_weight;   /* reading a vector of weights from memory, beside the arithmetic */
+    double planar_speed;    /* the same of images in nchw */
+    double planar_tile;     /* what transforming a tile of one vector of channels of those takes in addition, both ways */
+    double direct_weight;   /* reading a vector of weights from memory, in addition to the arithmetic */
     double matmul_speed;    /* share of the peak of the multiplications of transformed tiles */
     double input_tile;      /* transforming a tile of one vector of input channels, with the stage predicate */
     double input_vector;    /* reading a vector of inputs, of which macro-tiles side by side share some */
@@ -159,7 +159,7 @@ struct attention_facts {
     int64_t rows_at_once;  /* so many of them share what is loaded of K: their sums stay in registers; */
     int64_t few_rows_best; /* so many or fewer of these read K and V no faster in matmuls of the library, */
     int64_t bounded_rows;  /* and so many or fewer if only some of the keys count */
-    int64_t keys_least;    /* fewer make the stages short beside what surrounds them */
+    int64_t keys_least;    /* fewer make the stages short compared with the code around them */
     double scores_least;   /* bytes of scores: fewer are as fast, or faster, in memory between matmuls of the library */
     double scores_share;   /* share of the second-level cache that a macro-tile's scores may fill */
     double block_share;    /* share of the first-level cache that the scores of a block of keys may fill: the matmul with V
@@ -167,7 +167,7 @@ struct attention_facts {
     int64_t block_least;   /* keys of such a block: fewer make the sums of blocks cost more than they gain */
     int64_t bounded_keys;  /* keys of a block, at most, where it is known when the graph runs how many keys count */
     /* These are in the time of a vector of rows. */
-    double tile;         /* what a macro-tile costs beside its rows, chiefly reading K and V */
+    double tile;         /* what a macro-tile costs in addition to its rows, chiefly reading K and V */
     double guarded_keys; /* what a vector costs besides, times the keys, if macro-tiles reach beyond the last row: elements are
                             gathered and scattered then */
     double guarded_mask; /* and what it costs besides if there is a mask */

@@ -77,10 +77,10 @@ struct gpu_facts {
  */
 struct engine_facts {
     double gpu_share;      /* share of a GPU's peak that generated kernels are expected to reach */
-    double worth;          /* how many times the processor's speed is worth starting kernels there and moving data to and fro */
+    double worth;          /* how many times the processor's speed is worth starting kernels there and moving data both ways */
     double worth_fast;     /* the same where the program asks for speed */
     double worth_low;      /* the same where it asks for little power, for GPUs without memory of their own */
-    uint64_t memory_least; /* bytes of a GPU's memory: less holds no network beside a screen's contents */
+    uint64_t memory_least; /* bytes of a GPU's memory: less holds no network next to a screen's contents */
 };
 
 /** Describes the GPUs of one maker. */
@@ -104,13 +104,13 @@ struct gpu_tunable {
 /** Returns the row of a kind of device: of a GPU, or of a processor that poses as one.  No number of it was measured on a GPU:
  * the numbers are those that makers' guides recommend.  The result is never NULL and lives for ever. */
 const struct gpu_facts *target_gpu_facts(bool is_processor);
-/** Returns the i-th fact that a tuner may choose, or NULL behind the last one. */
+/** Returns the i-th fact that a tuner may choose, or NULL after the last one. */
 const struct gpu_tunable *target_gpu_tunable(uint32_t i);
 /** Returns the facts for choosing between engines.  The result is never NULL and lives for ever. */
 const struct engine_facts *target_engine_facts(void);
 /** Returns the row of a maker of GPUs, or that of all others.  The result is never NULL and lives for ever. */
 const struct gpu_maker *target_gpu_maker(uint32_t vendor);
-/** Returns the i-th row of makers, or NULL behind the last one, for tests. */
+/** Returns the i-th row of makers, or NULL after the last one, for tests. */
 const struct gpu_maker *target_gpu_maker_at(uint32_t i);
 
 #endif

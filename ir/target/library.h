@@ -28,7 +28,7 @@ struct multiplication_facts {
     int64_t long_filter_width, long_filter_channels;
     int64_t late_filter_results; /* pixels of results for which filters of bytes that are computed are worth being packed */
     bool convolutions;           /* ungrouped convolutions were measured, too */
-    bool dense_batches;          /* the library is slow at batches of matrices that do not lie one behind the other */
+    bool dense_batches;          /* the library is slow at batches of matrices that are not contiguous */
 };
 
 #endif

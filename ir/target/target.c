@@ -10,7 +10,7 @@
 
 #include "ir/kernel/kernel.h"
 
-/* ---- what was measured once: all rows have it, and name what differs beside it ---- */
+/* ---- what was measured once: all rows have it, and name what differs ---- */
 
 #define CALL_FACTS                                                                                                             \
     {.wake = 2.0,                                                                                                              \

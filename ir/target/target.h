@@ -46,7 +46,7 @@ struct compact_choice {
     uint32_t panel_columns; /* of a panel, at most, on a device with work-groups; 0: as a tile has (schedule_panel) */
 };
 
-/** Describes what is compiled for.  Whoever fills it in owns everything that it points at. */
+/** Describes what is compiled for.  The code that fills it in owns everything that it points at. */
 struct target {
     /* The processor is given to codegen as an LLVM triple, CPU name and feature string.  NULL stands for the host's. */
     const char *triple, *cpu, *features;
@@ -117,7 +117,7 @@ const struct target_facts *target_device_facts(bool is_processor);
 const struct target_facts *target_facts_everywhere(void);
 /** Returns about how many microseconds that much work takes on one thread. */
 double target_microseconds(double operations, double bytes);
-/** Returns the i-th row, or NULL behind the last one, for tests and tools. */
+/** Returns the i-th row, or NULL after the last one, for tests and tools. */
 const struct target_facts *target_facts_at(uint32_t i);
 /** Returns whether operands of matmuls may be rounded to 8 bits on that processor, where this precision was asked for. */
 bool target_may_round(const struct target *t, WNNPrecision precision, bool deterministic);

@@ -2,7 +2,7 @@
 /*
  * reported FOLDER REFUSALS WEBNN_RUN WEBNNC [--group LETTER] [--case NAME] [--way WAY]
  *
- * Runs models with the inputs and outputs that lie beside them: FOLDER/NAME/model.onnx, in_INPUT.npy, exp_OUTPUT.npy, and
+ * Runs models with the inputs and outputs that lie next to them: FOLDER/NAME/model.onnx, in_INPUT.npy, exp_OUTPUT.npy, and
  * case.json, which names inputs, outputs, tolerances, inputs that become constants, and further arguments of webnn-run.  Each
  * goes four ways: through the reference interpreter, compiled, compiled without passes, and as an object of webnnc.
  *

@@ -208,7 +208,7 @@ git ls-files '*.c' '*.cc' 2>/dev/null | xargs awk -f tests/structure/equal_bodie
 $(cat "$scratch/out")"
 
 # How large the tree may be (size.sh says what counts).  A row is KIND and CEILING, or KIND + ALLOWANCE and the capability that
-# it is for.  Ceilings only fall: whoever removes lines lowers them.
+# it is for.  Ceilings only fall: a change that removes lines lowers them.
 cat >"$scratch/ceilings" <<'CEILINGS'
 product 118680
 product + 2500  the specification of 2026-06-26 and faults that public reports led to

@@ -8,7 +8,7 @@
  *     X[k] = sum over j2 of e(j2 k2 / m) * e(j2 k1 / (r m)) * ( sum over j1 of e(j1 k1 / r) * x[j] )
  *
  * The inner sum is a matmul with a constant matrix of real and imaginary parts, of all j2 and rows at once.  It is done again
- * for each k1, with r and m anew, until the last one, whose matmul takes its numbers from the other side.  Then the digits of k
+ * for each k1, with new r and m, until the last one, whose matmul takes its numbers from the other side.  Then the digits of k
  * stand in the reverse order, and are transposed.
  *
  * A length with a large prime factor is a convolution with a chirp (Bluestein): 2 j k is j^2 + k^2 - (k - j)^2.  Transforms of

@@ -202,7 +202,7 @@ static WNNOperand find_blind(struct onnx_node *n, const struct attention *a, WNN
 {
     const WNNOperandDataType i32 = WNNOperandDataType_Int32;
     const bool moves = a->lengths && a->positions && !onnx_input(n, 4); /* positions may be before the first key, */
-    const bool may_pass = a->left >= 0 && !moves &&                     /* or so far behind the last one */
+    const bool may_pass = a->left >= 0 && !moves &&                     /* or so far after the last one */
                           (a->lengths || (int64_t)a->past + a->q_dims.at[2] - 1 - a->left >= a->k_dims.at[2]);
     WNNOperand blind = NULL, more;
 

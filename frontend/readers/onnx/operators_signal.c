@@ -141,7 +141,7 @@ static bool import_dft(struct onnx_node *n)
     f.parts = half && inverse ? 1 : 2;
     if (dims.at[axis] > f.length)
         x = onnx_slice_axis(n, x, axis, 0, f.length);
-    /* The axis goes behind the parts, and back. */
+    /* The axis goes after the parts, and back. */
     for (uint32_t d = 0; d <= last; d++)
         permutation[d] = d == last ? axis : d + (d >= axis);
     x = onnx_transpose(n, x, v->rank, permutation);
