@@ -48,7 +48,7 @@ struct graph_binding;
  */
 typedef uintptr_t __attribute__((may_alias)) engine_address;
 
-/** Holds memory of a tensor or an invocation.  Engines put members of their own behind these. */
+/** Holds memory of a tensor or an invocation.  Engines put members of their own after these. */
 struct engine_buffer {
     engine_address address; /* of the first byte */
     size_t bytes;
@@ -67,7 +67,7 @@ struct engine_binding {
 /** Says that a submitted computation has ended, with success or with *e, which is valid until this returns. */
 typedef void (*engine_done)(void *user, bool ok, const struct error *e);
 
-/** Describes a program that does not come from the engine: somebody else's function on host memory. */
+/** Describes a program that does not come from the engine: a function of the application on host memory. */
 struct engine_foreign {
     uint32_t input_count, output_count;
     /** Computes, perhaps on several threads at the same time.  Returns false after an error in *e. */
@@ -184,19 +184,19 @@ struct engine_options {
     /** Returns a buffer that is memory of the application's from offset on, which it says by a handle of the machine's, or NULL
      * after an error in *e.  It is NULL where there is no such memory. */
     struct engine_buffer *(*buffer_wrap)(struct engine *en, void *memory, size_t offset, size_t bytes, struct error *e);
-    /** Returns a buffer with the bytes of a constant, which graphs that have equal ones may share: nobody writes to it, and
+    /** Returns a buffer with the bytes of a constant, which graphs that have equal ones may share: it is not written to, and
      * buffer_free takes one of its holders off.  Returns NULL after an error in *e.  It is NULL where each graph has buffers of
      * its own. */
     struct engine_buffer *(*constant_create)(struct engine *en, struct constant *c, struct error *e);
     /**
-     * Starts a computation on buffers and returns.  Computations run in the order of their submission, one after the other as
-     * far as anybody can see.  done is called once, from any thread, perhaps before this returns, and may not call the engine;
-     * executable, bindings, buffers and stop (as for run) must live until then.  Returns false after an error in *e; then done
-     * is never called.  It is NULL where there is only run.
+     * Starts a computation on buffers and returns.  Computations run in the order of their submission, and their effects are
+     * those of running one after the other.  done is called once, from any thread, perhaps before this returns, and may not
+     * call the engine; executable, bindings, buffers and stop (as for run) must live until then.  Returns false after an error
+     * in *e; then done is never called.  It is NULL where there is only run.
      */
     bool (*submit)(struct executable *x, const struct engine_binding *inputs, const struct engine_binding *outputs,
                    const atomic_bool *stop, engine_done done, void *user, struct error *e);
-    /** If true, reads and writes take place after everything submitted before them, though it has not ended: nobody needs to
+    /** If true, reads and writes take place after everything submitted before them, though it has not ended: callers need not
      * wait.  If false, callers wait for submitted computations before they read or write. */
     bool keeps_order;
     /** Returns whether the machine is gone, so that nothing on this engine will succeed; then *e says why.  It is NULL where

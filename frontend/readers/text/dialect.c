@@ -262,10 +262,7 @@ static bool is_operand(const struct build *b, const struct document_value *v, si
 
 void dialect_places(struct build *b, struct document_node *n, WNNMethodCall call, size_t *count, const char **names)
 {
-    static const struct {
-        const char *op, *options[2];
-    } rows[] = {{"batchNormalization", {"scale", "bias"}},    {"conv2d", {"bias"}}, {"convTranspose2d", {"bias"}},
-                {"instanceNormalization", {"scale", "bias"}}, {"gemm", {"c"}},      {"layerNormalization", {"scale", "bias"}}};
+    static const char *const options[] = {"scale", "bias", "c"}; /* those that may follow the operands, in this order */
     size_t operands = 0, place = 0;
 
     while (operands < *count && wnnMethodCallArgumentKind(call, WNN_STR(names[operands]), NULL) == WNNMethodValueKind_Operand)
@@ -285,9 +282,16 @@ void dialect_places(struct build *b, struct document_node *n, WNNMethodCall call
             }
         }
     }
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (size_t k = 0; document_is(&n->op, rows[i].op) && k < 2 && rows[i].options[k]; k++)
-            names[(*count)++] = rows[i].options[k];
+    if (*count > operands) /* numbers follow the operands */
+        return;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        size_t k = 0;
+
+        while (k < operands && strcmp(names[k], options[i]))
+            k++;
+        if (k == operands && wnnMethodCallArgumentKind(call, WNN_STR(options[i]), NULL) == WNNMethodValueKind_Operand)
+            names[(*count)++] = options[i];
+    }
 }
 
 /* ---- values ---- */
@@ -329,8 +333,7 @@ static void adapt(struct document_value *v, WNNMethodValueKind kind, size_t rank
 /** Returns whether an empty list is a value of the option's own rather than its absence. */
 static bool may_be_empty(const struct document_node *n, const struct document_argument *a)
 {
-    return document_is(&a->key, "axes") && ((n->op.length > 6 && !memcmp(n->op.text, "reduce", 6)) ||
-                                            document_is(&n->op, "layerNormalization") || document_is(&n->op, "reverse"));
+    return document_is(&a->key, "axes") && !document_is(&n->op, "resample2d");
 }
 
 bool dialect_value(struct build *b, const struct document_node *n, const struct document_argument *a, WNNMethodValueKind kind,
