@@ -391,7 +391,6 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
         napi_value pair[2], enumerable;
         struct record_entry entry = {WNN_STRING_VIEW_INIT, NULL, WNN_STRING_VIEW_INIT};
         bool is_enumerable;
-        char path[128];
 
         if (!succeeded(c->env, napi_get_element(c->env, keys, i, &key)))
             return false;
@@ -404,11 +403,16 @@ static bool convert_entries(struct call *c, napi_value value, enum interface int
             continue;
         if (!convert_string(c, key, &entry.name) || !succeeded(c->env, napi_get_property(c->env, value, key, &item)))
             return false;
-        snprintf(path, sizeof(path), "%s['%.*s']", what, (int)(entry.name.length < 64 ? entry.name.length : 64),
-                 entry.name.data);
-        if (interface == INTERFACE_COUNT ? !convert_string(c, item, &entry.text)
-                                         : !(entry.object = object_require(c, item, interface, path)))
-            return false;
+        if (interface == INTERFACE_COUNT) {
+            if (!convert_string(c, item, &entry.text))
+                return false;
+        } else if (!(entry.object = object_of(c->environment, item, interface))) {
+            char path[128]; /* for the message alone: a dispatch converts records */
+
+            snprintf(path, sizeof(path), "%s['%.*s']", what, (int)(entry.name.length < 64 ? entry.name.length : 64),
+                     entry.name.data);
+            return object_require(c, item, interface, path);
+        }
         record_set(*entries, count, entry);
     }
     return true;
