@@ -48,13 +48,49 @@ static bool table_create(struct arena *a, struct node *const *nodes, uint32_t co
     return true;
 }
 
-static bool table_has(const struct node_table *t, const struct node *n)
+uint32_t node_table_position(const struct node_table *t, const struct node *n)
 {
     for (uint32_t i = n->index * 2654435761u & t->mask; t->slots[i]; i = (i + 1) & t->mask) {
         if (t->slots[i] == n)
-            return true;
+            return t->positions[i];
     }
-    return false;
+    return UINT32_MAX;
+}
+
+/** Marks the nodes that v depends on in the table; `needed` is cleared first. */
+static void mark_needed(const struct node_table *t, const struct value *v, bool *needed)
+{
+    const uint32_t start = v->producer ? node_table_position(t, v->producer) : UINT32_MAX;
+
+    memset(needed, 0, t->count * sizeof *needed);
+    if (start == UINT32_MAX)
+        return;
+    needed[start] = true;
+    for (uint32_t p = start + 1; p-- > 0;) { /* users come after what they use */
+        const struct node *n = t->nodes[p];
+        for (uint32_t i = 0; needed[p] && i < n->input_count; i++) {
+            const struct node *producer = n->inputs[i].value ? n->inputs[i].value->producer : NULL;
+            const uint32_t q = producer ? node_table_position(t, producer) : UINT32_MAX;
+            if (q != UINT32_MAX)
+                needed[q] = true;
+        }
+    }
+}
+
+/** Makes a table of the nodes that v depends on, in the arena.  Returns false if memory runs out. */
+static bool table_of_value(struct arena *a, const struct node_table *t, const struct value *v, struct node_table *out)
+{
+    bool *needed = arena_array(a, t->count, sizeof *needed);
+    struct node **nodes = arena_array(a, t->count, sizeof(struct node *));
+    uint32_t count = 0;
+
+    if (!needed || !nodes)
+        return false;
+    mark_needed(t, v, needed);
+    for (uint32_t p = 0; p < t->count; p++)
+        if (needed[p])
+            nodes[count++] = t->nodes[p];
+    return table_create(a, nodes, count, out);
 }
 
 /* ---- one attempt at a kernel ---- */
@@ -270,26 +306,14 @@ void lower_forget_bases(struct lowering *l)
 /** Returns the first reducing node (in execution order) that v depends on inside the cluster, NULL if there is none. */
 static const struct node *find_anchor(const struct lowering *l, const struct value *v, bool *seen, struct reduced_space *space)
 {
-    const uint32_t start = lower_position(l, v);
     const struct node *anchor = NULL;
 
-    if (start == UINT32_MAX)
-        return NULL;
-    memset(seen, 0, l->table->count * sizeof *seen);
-    seen[start] = true;
-    for (uint32_t p = start + 1; p-- > 0;) { /* users come after what they use */
-        const struct node *n = l->table->nodes[p];
+    mark_needed(l->table, v, seen);
+    for (uint32_t p = l->table->count; p-- > 0;) {
         struct reduced_space s;
-        if (!seen[p])
-            continue;
-        if (lower_reduces(n, &s) && (s.points > 1 || !anchor)) {
-            anchor = n;
+        if (seen[p] && lower_reduces(l->table->nodes[p], &s) && (s.points > 1 || !anchor)) {
+            anchor = l->table->nodes[p];
             *space = s;
-        }
-        for (uint32_t i = 0; i < n->input_count; i++) {
-            uint32_t q = n->inputs[i].value ? lower_position(l, n->inputs[i].value) : UINT32_MAX;
-            if (q != UINT32_MAX)
-                seen[q] = true;
         }
     }
     return anchor;
@@ -305,6 +329,14 @@ struct attempt {
     bool *excluded; /* by output: not in this kernel */
     bool *stored;   /* by output: in the kernel now made */
 };
+
+/** Returns the node that computes an output, or whose part it is. */
+static const struct node *output_node(const struct attempt *a, uint32_t output)
+{
+    const struct stored_part *part = &a->table->part;
+
+    return (part->whole ? part->whole : a->outputs[output])->producer;
+}
 
 static void name_kernel(struct kernel *k, const struct node *n)
 {
@@ -331,12 +363,12 @@ static bool choose_space(struct lowering *l, const struct attempt *a, uint32_t *
         if (anchor) {
             *leader = i;
             space_of_anchor(l, anchor, &space);
-            name_kernel(l->k, anchor);
+            name_kernel(l->k, a->table->part.whole ? output_node(a, i) : anchor);
             return true;
         }
     }
     space_of_value(l, a->outputs[*leader]);
-    name_kernel(l->k, a->outputs[*leader]->producer);
+    name_kernel(l->k, output_node(a, *leader));
     return true;
 }
 
@@ -421,44 +453,6 @@ static bool conclude(struct lowering *l, bool good, const struct node *n, struct
     return finish(list, lower_end(l, true), e);
 }
 
-/** Makes one kernel per input of a concat: each writes its part of the output. */
-static bool lower_concat_parts(const struct node_table *t, const struct node *n, struct kernel_list *list, struct error *e)
-{
-    const uint32_t axis = n->args.concat.axis;
-    int64_t start = 0;
-
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct value *v = n->inputs[i].value;
-        struct lowering l;
-        bool good = lower_begin(&l, t);
-        if (good) {
-            bool *seen = arena_array(&l.scratch, t->count, sizeof *seen);
-            struct reduced_space space;
-            const struct node *anchor = seen ? find_anchor(&l, v, seen, &space) : NULL;
-            struct map at, to;
-            uint32_t x;
-            if (anchor)
-                space_of_anchor(&l, anchor, &space);
-            else
-                space_of_value(&l, v);
-            name_kernel(l.k, n);
-            good = seen && lower_output_map(&l, v, &at);
-            if (good) {
-                x = lower_value(&l, v, &at);
-                to = map_spread(&l, &at, &v->type);
-                to.forms[axis] = kaffine_add_const(to.forms[axis], start);
-                good = lower_store(&l, n->results[0], &to, x);
-            } else {
-                l.unfusable = seen != NULL;
-            }
-        }
-        if (!conclude(&l, good, n, list, e))
-            return false;
-        start += v->type.dims[axis];
-    }
-    return true;
-}
-
 /** Makes the kernels of a scatter, which is a copy of its input and then the updates. */
 static bool lower_scatter(const struct node_table *t, const struct node *n, struct kernel_list *list, struct error *e)
 {
@@ -508,7 +502,7 @@ static bool lower_outputs(struct attempt *a, bool *done, struct kernel_list *lis
             a->excluded[culprit] = true;
             lower_end(&l, false);
         }
-        if (!conclude(&l, good, a->outputs[culprit == UINT32_MAX ? left : culprit]->producer, list, e))
+        if (!conclude(&l, good, output_node(a, culprit == UINT32_MAX ? left : culprit), list, e))
             return false;
         for (uint32_t i = 0; i < a->count; i++)
             done[i] |= a->stored[i];
@@ -524,6 +518,37 @@ static bool attempt_begin(struct attempt *a, struct arena *arena, const struct n
     return a->excluded && a->stored;
 }
 
+/** Makes the kernels of the outputs that are not done: one of stages if the nodes are to be one, else as few as possible. */
+static bool lower_kernels(const struct target *t, struct attempt *a, bool *done, struct kernel_list *list, struct error *e)
+{
+    struct kernel *k = lower_stages(t, a->table, a->count, a->outputs);
+
+    return k ? finish(list, k, e) : lower_outputs(a, done, list, e);
+}
+
+/** Makes the kernels of a concat: each input's are those that it would have alone, but for where they store it. */
+static bool lower_concat_parts(const struct target *t, struct arena *arena, const struct node_table *table,
+                               const struct node *n, struct kernel_list *list, struct error *e)
+{
+    const uint32_t axis = n->args.concat.axis;
+    int64_t start = 0;
+
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        struct value *v = n->inputs[i].value;
+        struct node_table needed;
+        struct attempt a;
+        bool done = false;
+
+        if (!table_of_value(arena, table, v, &needed) || !attempt_begin(&a, arena, &needed, 1, &v))
+            return error_out_of_memory(e);
+        needed.part = (struct stored_part){v, n->results[0], axis, start};
+        if (!lower_kernels(t, &a, &done, list, e))
+            return false;
+        start += v->type.dims[axis];
+    }
+    return true;
+}
+
 bool lower_cluster(const struct graph *g, const struct cluster *c, const struct target *t, struct kernel_list *out,
                    struct error *e)
 {
@@ -532,6 +557,7 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
     struct node_table table;
     struct attempt a;
     bool *done = NULL, good;
+    uint32_t left = 0;
 
     *out = (struct kernel_list){0};
     good = cluster_collect(g, c, &arena, &nodes) && table_create(&arena, nodes.nodes, nodes.count, &table) &&
@@ -543,18 +569,13 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
         const struct node *n = nodes.outputs[i]->producer;
         const bool concat = n->op == OP_CONCAT, scatter = op_infos[n->op].flags & OPF_SCATTER;
         if (concat)
-            good = lower_concat_parts(&table, n, out, e);
+            good = lower_concat_parts(t, &arena, &table, n, out, e);
         else if (scatter)
             good = lower_scatter(&table, n, out, e);
         done[i] = concat || scatter;
+        left += !done[i];
     }
-    if (good) {
-        struct kernel *k = lower_stages(t, &table, nodes.output_count, nodes.outputs);
-        good = !k || finish(out, k, e);
-        for (uint32_t i = 0; k && i < nodes.output_count; i++)
-            done[i] = true;
-    }
-    good = good && lower_outputs(&a, done, out, e);
+    good = good && (!left || lower_kernels(t, &a, done, out, e));
     arena_free(&arena);
     if (!good)
         kernel_list_free(out);
@@ -576,7 +597,7 @@ static bool used_outside(const struct node_table *t, const struct value *v)
     if (v->output_uses)
         return true;
     value_for_each_use (v, u) {
-        if (!table_has(t, u->node))
+        if (node_table_position(t, u->node) == UINT32_MAX)
             return true;
     }
     return false;

@@ -24,12 +24,20 @@ struct map {
     const struct kguard *guards;
 };
 
-/** Numbers the nodes of a cluster. */
+/** Says that a value is stored as a part of another one, from `start` on along an axis, and not as itself. */
+struct stored_part {
+    const struct value *value, *whole; /* NULL: none is */
+    uint32_t axis;
+    int64_t start;
+};
+
+/** Numbers the nodes of a cluster, or those that one of its kernels needs. */
 struct node_table {
     uint32_t count, mask;
     struct node *const *nodes;
     const struct node **slots;
     uint32_t *positions;
+    struct stored_part part; /* of a concat */
 };
 
 struct lower_memo;
@@ -58,6 +66,8 @@ struct lowering {
 
 /* ---- lower.c ---- */
 
+/** Returns a node's position in the table, or UINT32_MAX if it is not there. */
+uint32_t node_table_position(const struct node_table *t, const struct node *n);
 /** Begins an attempt at a kernel of nodes of t.  Returns false if memory runs out; lower_end must be called all the same. */
 bool lower_begin(struct lowering *l, const struct node_table *t);
 /** Frees what l owns.  Returns the kernel, which the caller then owns, if keep; else frees it, too, and returns NULL. */
@@ -133,7 +143,8 @@ uint32_t lower_guarded(struct lowering *l, const struct value *v, const struct m
 uint32_t lower_condition(struct lowering *l, uint32_t count, const struct kguard *guards);
 /** Returns the number of the kernel's tensor that stands for v, which is added if it is not there. */
 uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written);
-/** Stores e as v's element at m.  Returns false if the nodes make no kernel (unfusable), or after an error. */
+/** Stores e as v's element at m where m's guards hold.  Returns false if the nodes make no kernel (unfusable), or after an
+ * error. */
 bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e);
 /** Returns the position of the node that computes v if that is in the cluster, else UINT32_MAX. */
 uint32_t lower_position(const struct lowering *l, const struct value *v);

@@ -519,15 +519,9 @@ static bool store_outputs(struct part *st, const struct map *m)
     for (uint32_t i = 0; i < b->output_count; i++) {
         const struct value *v = b->outputs[i];
         struct map at;
-        uint32_t e, tensor;
 
-        if (!lower_output_map(l, v, &at))
+        if (!lower_output_map(l, v, &at) || !lower_store(l, v, &at, lower_value(l, v, &at)))
             return false;
-        e = lower_value(l, v, &at);
-        tensor = e == KEXPR_NONE || l->unfusable ? UINT32_MAX : lower_tensor(l, v, true);
-        if (tensor == UINT32_MAX)
-            return false;
-        kernel_store(l->k, tensor, map_linear(l, &at, &v->type), e, at.guard_count, at.guards);
     }
     return count_sums(l->k) == 0;
 }

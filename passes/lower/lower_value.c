@@ -19,16 +19,7 @@ struct lower_memo {
 
 uint32_t lower_position(const struct lowering *l, const struct value *v)
 {
-    const struct node_table *t = l->table;
-    uint32_t i;
-
-    if (!v->producer)
-        return UINT32_MAX;
-    for (i = v->producer->index * 2654435761u & t->mask; t->slots[i]; i = (i + 1) & t->mask) {
-        if (t->slots[i] == v->producer)
-            return t->positions[i];
-    }
-    return UINT32_MAX;
+    return v->producer ? node_table_position(l->table, v->producer) : UINT32_MAX;
 }
 
 uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
@@ -51,11 +42,18 @@ uint32_t lower_tensor(struct lowering *l, const struct value *v, bool written)
 
 bool lower_store(struct lowering *l, const struct value *v, const struct map *m, uint32_t e)
 {
-    const uint32_t tensor = e == KEXPR_NONE || l->unfusable || l->k->error.status ? UINT32_MAX : lower_tensor(l, v, true);
+    const struct stored_part *part = &l->table->part;
+    const struct value *to = v == part->value ? part->whole : v;
+    const uint32_t tensor = e == KEXPR_NONE || l->unfusable || l->k->error.status ? UINT32_MAX : lower_tensor(l, to, true);
+    struct map at = *m;
 
     if (tensor == UINT32_MAX)
         return false;
-    kernel_store(l->k, tensor, map_linear(l, m, &v->type), e, 0, NULL);
+    if (to != v) {
+        at = map_spread(l, m, &v->type);
+        at.forms[part->axis] = kaffine_add_const(at.forms[part->axis], part->start);
+    }
+    kernel_store(l->k, tensor, map_linear(l, &at, &to->type), e, at.guard_count, at.guards);
     return !l->k->error.status;
 }
 

@@ -215,22 +215,12 @@ static bool store_outputs(struct part *st, const struct map *m)
     lower_add_base(&st->stage.l, b->n->results[0], m);
     for (uint32_t i = 0; i < b->output_count; i++) {
         const struct value *v = b->outputs[i];
-        struct kaffine index;
         struct map at;
-        uint32_t e, tensor;
 
-        if (!lower_output_map(&st->stage.l, v, &at))
+        if (!lower_output_map(&st->stage.l, v, &at) || !lower_store(&st->stage.l, v, &at, lower_value(&st->stage.l, v, &at)))
             return false;
-        e = lower_value(&st->stage.l, v, &at);
-        if (e == KEXPR_NONE || st->stage.l.unfusable)
-            return false;
-        tensor = lower_tensor(&st->stage.l, v, true);
-        if (tensor == UINT32_MAX)
-            return false;
-        index = map_linear(&st->stage.l, &at, &v->type);
-        kernel_store(st->stage.l.k, tensor, index, e, at.guard_count, at.guards);
     }
-    return !st->stage.l.k->error.status;
+    return true;
 }
 
 /* Multiplies A^T with a column of four, which gives two. */

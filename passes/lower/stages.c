@@ -104,14 +104,6 @@ bool stage_end(struct stage *st, bool good, const char *name, enum kstage_when w
 
 /* ---- which kernel ---- */
 
-static bool has_node(const struct node_table *t, const struct node *n)
-{
-    for (uint32_t i = 0; i < t->count; i++)
-        if (t->nodes[i] == n)
-            return true;
-    return false;
-}
-
 /* Returns the node whose weights are transformed, or NULL if there is none, or several. */
 static const struct node *find_transformed(const struct node_table *t)
 {
@@ -133,7 +125,8 @@ static const struct node *find_attention(const struct node_table *t)
     struct attention a;
 
     for (uint32_t i = 0; i < t->count; i++)
-        if (t->nodes[i]->op == OP_SOFTMAX && attention_find(t->nodes[i], &a) && has_node(t, a.scores) && has_node(t, a.product))
+        if (t->nodes[i]->op == OP_SOFTMAX && attention_find(t->nodes[i], &a) &&
+            node_table_position(t, a.scores) != UINT32_MAX && node_table_position(t, a.product) != UINT32_MAX)
             return t->nodes[i];
     return NULL;
 }
