@@ -46,11 +46,42 @@ static void work_grows_as_images_do(void **state)
     assert_true(many > 9.5 * one && many < 10.5 * one);
 }
 
+/* A part of a concat is the kernel of stages that it would be alone. */
+static void parts_of_concats_have_stages(void **state)
+{
+    const struct target t = {.isa.vector_bits = 512, .thread_count = 1, .cache_bytes = 2 << 20};
+    const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
+    struct graph *g = parse_body(
+        "inputs { x: f32[1, 8, 8, 16]; } consts { a: f32[16, 16, 1, 1] @scalar(1); b: f32[16, 16, 3, 3] @scalar(2); }"
+        "nodes { p = conv2d(x, a" NHWC "); q = conv2d(x, b, padding=[1, 1, 1, 1]" NHWC "); y = concat([p, q], 3); }"
+        "outputs { y; }");
+    uint32_t kernels = 0, staged = 0;
+
+    (void)state;
+    assert_true(pass_winograd(g, &o));
+    assert_true(pass_fuse_kernels(g, &o));
+    pass_finish_clusters(g, &o);
+    for (const struct cluster *c = g->first_cluster; c; c = c->next) {
+        struct kernel_list list;
+        struct error e = {0};
+
+        assert_true(lower_cluster(g, c, &t, &list, &e));
+        kernels += list.count;
+        for (uint32_t i = 0; i < list.count; i++)
+            staged += list.kernels[i]->stage_count > 0;
+        kernel_list_free(&list);
+    }
+    assert_int_equal(kernels, 2);
+    assert_int_equal(staged, 1);
+    graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_within_bounds),
         cmocka_unit_test(work_grows_as_images_do),
+        cmocka_unit_test(parts_of_concats_have_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
