@@ -130,7 +130,7 @@ struct creation {
     WNNContextOptions options;
     struct pending *pending;
     struct watch *watch;
-    char *device; /* what the options name, in memory that stays */
+    char *device, *cache; /* the strings of the options: those of the call end with it */
 };
 
 /** Frees a creation that no thread works on. */
@@ -138,8 +138,10 @@ static void creation_free(napi_env env, struct creation *creation)
 {
     if (creation && creation->work)
         napi_delete_async_work(env, creation->work);
-    if (creation)
+    if (creation) {
         free(creation->device);
+        free(creation->cache);
+    }
     free(creation);
 }
 
@@ -213,6 +215,17 @@ bool convert_context_options(struct call *c, napi_value value, WNNContextOptions
     return true;
 }
 
+/** Copies the text of a view to memory that *copy owns, and lets the view refer to it. */
+static bool string_keep(struct call *c, WNNStringView *view, char **copy)
+{
+    *copy = strndup(view->data ? view->data : "", view->length);
+    if (!*copy)
+        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+    else
+        view->data = *copy;
+    return *copy != NULL;
+}
+
 napi_value create_context(struct call *c, const WNNContextOptions *options, napi_value log, const char *warning)
 {
     struct creation *creation = calloc(1, sizeof(*creation));
@@ -233,12 +246,9 @@ napi_value create_context(struct call *c, const WNNContextOptions *options, napi
     if (log)
         creation->options.log = (WNNLogCallbackInfo){on_log, watch, NULL};
     creation->watch = watch;
-    creation->device = strndup(options->device.data ? options->device.data : "", options->device.length);
-    if (!creation->device) {
-        throw_status(c, WNNStatus_UnknownError, WNN_STR("memory could not be had"));
+    if (!string_keep(c, &creation->options.device, &creation->device) ||
+        !string_keep(c, &creation->options.cache, &creation->cache))
         goto failed;
-    }
-    creation->options.device = WNN_STR(creation->device);
     if (!succeeded(c->env, napi_create_string_utf8(c->env, "WebNN createContext", NAPI_AUTO_LENGTH, &name)) ||
         !succeeded(c->env, napi_create_async_work(c->env, NULL, name, creation_run, creation_end, creation, &creation->work)))
         goto failed;

@@ -13,7 +13,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
-import { packageFile } from '../../examples/node/support/packages.mjs';
+import { packageFile } from '../../../examples/node/support/packages.mjs';
 
 const [webnnRun, models, bench] = process.argv.slice(2);
 const levels = ['basic', 'extended', 'all'];
