@@ -9,7 +9,8 @@ source "$(dirname "$0")/suites.sh"
 
 # What is labelled `repeat` computes what other entries do; WEBNN_CHECK=all runs it, too.
 repeated='|repeat'
-capped=(-R '^(api|models|onnx|passes|runtime)-') # readers, programs and messages are the same with any
+# Readers, programs and messages are the same with any; tests of passes and engines name their processor.
+capped=(-R '^(api|models|onnx|runtime-rt)(-|$)')
 if [ "${WEBNN_CHECK:-}" = all ]; then
     repeated=
     capped=()

@@ -170,7 +170,11 @@ bool machine_create(struct machine *m, const struct target *t, const struct debu
 {
     /* This level takes a tenth less time than the next one, and kernels are as fast: their loops are as they shall be before
      * LLVM sees them. */
-    return create_machine(m, t, d, (struct creation){NULL, LLVMCodeGenLevelLess, initialize_llvm, &once, e});
+    const bool sanitize = d && d->flags & DEBUG_SANITIZE; /* whose code is three times as long, and is to be compiled soon */
+
+    return create_machine(
+        m, t, d,
+        (struct creation){NULL, sanitize ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess, initialize_llvm, &once, e});
 }
 
 bool machine_create_ahead(struct machine *m, const struct target *t, const struct debug_options *d, struct error *e)
