@@ -9,19 +9,28 @@
 #include "support/kernels.h"
 #include "support/schedules.h"
 
+/* The address sanitizer looks at kernels, too, which takes one instruction set. */
+#ifdef WEBNN_SANITIZE
+static const char *const isas[] = {"native"};
+enum { STAGES_DEBUG = DEBUG_SANITIZE };
+#else
 static const char *const isas[] = {"native", "avx2", "baseline"};
+enum { STAGES_DEBUG = 0 };
+#endif
 enum { ISAS = sizeof isas / sizeof *isas };
 
 static struct codegen *stages_codegen;
 static const struct isa *stages_isa; /* that stages_codegen compiles for */
+static struct debug_options stages_debug;
 
 /** Makes stages_codegen for an instruction set and fills *t, whose strings lie in the arena. */
-static inline void stages_compile_for(struct target *t, const char *isa, const struct debug_options *d, struct arena *a)
+static inline void stages_compile_for(struct target *t, const char *isa, uint32_t flags, struct arena *a)
 {
     struct error e = {0};
 
+    stages_debug.flags = STAGES_DEBUG | flags;
     assert_true(codegen_host_target(t, isa, a, &e));
-    stages_codegen = codegen_create(t, d, &e);
+    stages_codegen = codegen_create(t, &stages_debug, &e);
     stages_isa = &t->isa;
     assert_non_null(stages_codegen);
 }

@@ -10,10 +10,9 @@ static void results_are_within_bounds(void **state)
     (void)state;
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
-        const struct debug_options d = {0};
         struct arena a = {0};
 
-        stages_compile_for(&t, isas[isa], &d, &a);
+        stages_compile_for(&t, isas[isa], 0, &a);
         attention_check_all(&t, stages_run_compiled);
         attention_check_spellings(&t, 12 + isa, ATTENTION_SPELLINGS, stages_run_compiled);
         attention_check_all_unread(&t, 12 + isa, ATTENTION_SPELLINGS, stages_run_compiled);

@@ -13,10 +13,9 @@ static void results_are_within_bounds(void **state)
     (void)state;
     for (int isa = 0; isa < ISAS; isa++) {
         struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
-        const struct debug_options d = {0};
         struct arena a = {0};
 
-        stages_compile_for(&t, isas[isa], &d, &a);
+        stages_compile_for(&t, isas[isa], 0, &a);
         for (int i = 0; i < WINOGRAD_BODIES; i++)
             for (int nasty = 0; nasty < 2; nasty++)
                 winograd_check(winograd_bodies[i], &t, nasty, true, stages_run_compiled);
@@ -35,7 +34,6 @@ static void check_leaks(int64_t cache_bytes, bool both)
                        "nodes { y = conv2d(x, w, padding=[1, 1, 1, 1]" NHWC "); } outputs { y; }";
     struct target t = {.thread_count = 1, .cache_bytes = cache_bytes};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    const struct debug_options d = {0};
     struct arena a = {0};
     struct error e = {0};
     struct winograd_shape shape;
@@ -44,7 +42,7 @@ static void check_leaks(int64_t cache_bytes, bool both)
     void *tensors[KERNEL_TENSORS_MAX];
     static float x[ALL], y[ALL], plain[ALL];
 
-    stages_compile_for(&t, "native", &d, &a);
+    stages_compile_for(&t, "native", 0, &a);
     struct graph *g = parse_random(body);
     assert_true(pass_winograd(g, &o));
     assert_true(winograd_shape(g->first, &t, &shape));
@@ -105,7 +103,6 @@ static void stages_are_named(void **state)
 {
     struct target t = {.thread_count = 1, .cache_bytes = 1 << 21};
     const struct pass_options o = {.target = &t, .debug = &prefer_winograd};
-    const struct debug_options d = {.flags = DEBUG_PERF};
     struct arena a = {0};
     struct error e = {0};
     struct kernel_list list;
@@ -114,7 +111,7 @@ static void stages_are_named(void **state)
     char path[64], line[256];
 
     (void)state;
-    stages_compile_for(&t, "native", &d, &a);
+    stages_compile_for(&t, "native", DEBUG_PERF, &a);
     struct graph *g = parse_random(winograd_bodies[0]);
     assert_true(pass_winograd(g, &o));
     pass_finish_clusters(g, &o);
