@@ -75,6 +75,7 @@ void codegen_get_times(struct codegen *c, struct codegen_times *out);
 struct codegen_work {
     double instructions; /* without divisions and square roots */
     double divisions;
+    double accesses; /* loads and stores by the kernel's schedule, one for a vector, but for each lane where lanes lie apart */
 };
 /** Counts the work of a kernel, for tools: it compiles small functions, which takes milliseconds.  Returns false after an error
  * in *e. */

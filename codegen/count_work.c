@@ -6,9 +6,10 @@
  * Expressions that are needed equally often (those of a row's elements, those of a row) become one function without loops,
  * emitted and optimised like a kernel, and its assembly is counted.  So constants, shared parts and what instruction selection
  * makes of them count as they do in the kernel, and there is no table of costs that could be wrong.  What remains is a lower
- * bound: loads, stores, addresses, masks of guards and whatever is computed again where it is needed once more are left out.
+ * bound: addresses, masks of guards and whatever is computed again where it is needed once more are left out.  Loads and stores
+ * are counted by the kernel's schedule (ir/schedule/schedule_work.c).
  *
- * It serves tools (webnn-bench --steps): nothing that is compiled depends on it.
+ * It serves tools (webnn-bench --steps) and tests of fusion: nothing that is compiled depends on it.
  */
 #include "codegen/count_work.h"
 
@@ -23,30 +24,12 @@
 struct counting {
     struct machine *m;
     const struct kernel *k;
-    uint64_t *vars; /* by expression: the variables that its value depends on */
-    double *points; /* by expression: how often it is computed; 0: it is no operation */
+    const struct schedule *s; /* of k */
+    double *points;           /* by expression: how often it is computed; 0: it is no operation */
     struct arena arena;
     struct codegen_work *work;
     struct error *e;
 };
-_Static_assert(KERNEL_VARS_MAX <= 64, "a bit for every variable");
-
-static uint64_t form_vars(const struct counting *c, const struct kaffine *a)
-{
-    uint64_t vars = 0;
-
-    for (uint32_t i = 0; i < a->count; i++) {
-        const struct kvar *v = &c->k->vars[a->terms[i].var];
-
-        if (v->kind == KVAR_DIVMOD)
-            vars |= form_vars(c, &v->base);
-        else if (v->kind == KVAR_LOADED)
-            vars |= c->vars[v->expr];
-        else
-            vars |= (uint64_t)1 << a->terms[i].var;
-    }
-    return vars;
-}
 
 /* Returns how many combinations of values some variables have. */
 static double points_of(const struct kernel *k, uint64_t vars)
@@ -67,27 +50,21 @@ static bool count_points(struct counting *c)
 {
     const struct kernel *k = c->k;
     const uint64_t macro_tile = ((uint64_t)1 << k->macro_tile_vars) - 1; /* a stage computes all of it for each of them */
-    uint64_t reduced = 0;
+    const uint64_t reduced = (((uint64_t)1 << k->reduced_count) - 1) << k->parallel_count;
+    struct schedule_work by_schedule;
 
-    c->vars = arena_array(&c->arena, k->expr_count, sizeof *c->vars);
     c->points = arena_array(&c->arena, k->expr_count, sizeof *c->points);
-    if (!c->vars || !c->points)
+    if (!c->points || !schedule_count(c->s, &c->arena, &by_schedule))
         return error_out_of_memory(c->e);
-    for (uint32_t i = 0; i < k->var_count; i++)
-        reduced |= k->vars[i].kind == KVAR_REDUCED ? (uint64_t)1 << i : 0;
     for (uint32_t i = 0; i < k->expr_count; i++) {
         const struct kexpr *x = &k->exprs[i];
-        uint64_t vars = macro_tile | form_vars(c, &x->index);
+        uint64_t vars = macro_tile | by_schedule.vars[i];
 
-        for (uint32_t g = 0; g < x->guard_count; g++)
-            vars |= form_vars(c, &x->guards[g].form);
-        for (uint32_t a = 0; a < 3 && x->args[a] != KEXPR_NONE; a++)
-            vars |= c->vars[x->args[a]];
         if (x->op == K_REDUCE || x->op == K_SCAN)
             vars |= reduced;
         c->points[i] = is_source(x) ? 0 : points_of(k, vars);
-        c->vars[i] = x->op == K_REDUCE ? vars & ~reduced : vars;
     }
+    c->work->accesses += by_schedule.accesses;
     return true;
 }
 
@@ -316,6 +293,7 @@ static bool count(void *user)
 {
     struct counting *c = user;
     const struct kernel *k = c->k;
+    const struct schedule *s = c->s;
     bool ok = true;
 
     if (strncmp(c->m->target->triple, "x86_64", 6) || c->m->target->isa.vector_bits < 256)
@@ -324,6 +302,7 @@ static bool count(void *user)
         return count_kernel(c);
     for (uint32_t i = 0; ok && i < k->stage_count; i++) {
         c->k = k->stages[i].kernel;
+        c->s = s->stages[i];
         if (k->stages[i].when != KSTAGE_NOT_BELOW) /* seldom */
             ok = count_kernel(c);
     }
@@ -332,11 +311,13 @@ static bool count(void *user)
 
 bool count_work(struct machine *m, const struct kernel *k, struct codegen_work *work, struct error *e)
 {
-    struct counting c = {.m = m, .k = k, .work = work, .e = e};
+    struct schedule *s = schedule_cpu(k, m->target);
+    struct counting c = {.m = m, .k = k, .s = s, .work = work, .e = e};
     bool ok;
 
     *work = (struct codegen_work){0};
-    ok = machine_protect(LLVM_COMPILE, &m->abandoned, count, &c, e);
+    ok = s ? machine_protect(LLVM_COMPILE, &m->abandoned, count, &c, e) : error_out_of_memory(e);
+    schedule_free(s);
     arena_free(&c.arena);
     return ok;
 }

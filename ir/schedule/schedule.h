@@ -23,6 +23,7 @@
  *   schedule_permuted.c   loads of elements near each other, at indices that are computed
  *   schedule_quantised.c  numbers that are divided by a scale and made bytes
  *   schedule_cost.c       estimates
+ *   schedule_work.c       counts of what is executed
  *   schedule_print.c      text and key
  */
 #ifndef WEBNN_IR_SCHEDULE_SCHEDULE_H_
@@ -191,6 +192,17 @@ void schedule_free(struct schedule *s);
 /** Returns what a finished kernel costs on a machine, whatever its schedule is.  Work is divided by it, and profiles tell
  * it. */
 struct kernel_cost kernel_cost(const struct kernel *k, const struct target_facts *facts);
+
+/** Says what a kernel without stages executes by its schedule, with an instruction or access for all lanes of a vector. */
+struct schedule_work {
+    uint64_t *vars;    /* by expression: a bit for each PARALLEL or REDUCED variable that its value depends on */
+    double operations; /* in additions */
+    double accesses;   /* loads and stores, one for each lane where lanes lie apart */
+};
+/** Counts it, in the arena.  Returns false if memory runs out. */
+bool schedule_count(const struct schedule *s, struct arena *a, struct schedule_work *w);
+/** Returns the sum of operations and accesses of a kernel, or of its stages that usually run; 0 if memory runs out. */
+double schedule_work_of(const struct schedule *s);
 
 /**
  * Fills *out with the kernel's numbers, in the arena, and says which of them are parameters of the code.  A kernel of stages

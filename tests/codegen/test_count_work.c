@@ -60,6 +60,21 @@ static struct kernel *matmul(int64_t rows, int64_t columns, int64_t inner)
     return k;
 }
 
+/* Returns a kernel that multiplies each element with one that lies elsewhere in the same tensor: 3 * i % size. */
+static struct kernel *columns(int64_t rows, int64_t size)
+{
+    struct kernel *k = kernel_create();
+
+    kernel_tensor(k, WNNOperandDataType_Float32, rows * size, false, NULL);
+    kernel_tensor(k, WNNOperandDataType_Float32, rows * size, true, NULL);
+    uint32_t r = kernel_var(k, KVAR_PARALLEL, rows), c = kernel_var(k, KVAR_PARALLEL, size);
+    struct kaffine row = kaffine_scale(k, kaffine_var(k, r), size);
+    struct kaffine at = kernel_divmod(k, kaffine_scale(k, kaffine_var(k, c), 3), 1, size);
+    uint32_t x = load(k, 0, kaffine_add(k, row, at));
+    kernel_store(k, 1, kaffine_add(k, row, kaffine_var(k, c)), kernel_op2(k, K_MUL, x, x), 0, NULL);
+    return k;
+}
+
 static void assert_work(const struct codegen_work *w, double instructions, double divisions)
 {
     if (w->instructions != instructions || w->divisions != divisions)
@@ -89,6 +104,25 @@ static void instructions_are_counted(void **state)
     }
 }
 
+/* A load or store is of a vector by the schedule; gathered lanes are loads of their own. */
+static void accesses_are_counted(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ISA_COUNT; i++) {
+        struct machine_under_test *m = machine_get(i);
+        const double lanes = m->target.isa.vector_bits / 32;
+
+        if (lanes < 8)
+            continue;
+        assert_true(work_of(m, elementwise(7, 1024, K_SQRT))->accesses == 7 * 2 * 1024 / lanes);
+        /* Tiles share what they load: less than two loads for each multiply-add of a vector. */
+        assert_true(work_of(m, matmul(48, 64, 60))->accesses < 1.5 * 48 * 64 * 60 / lanes);
+        /* Elements that lie apart are loaded one by one, or permuted out of vectors. */
+        const struct codegen_work *w = work_of(m, columns(64, 64));
+        assert_true(w->accesses > 2 * 64 * 64 / lanes && w->accesses <= 64 * 64 + 64 * 64 / lanes);
+    }
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -98,7 +132,7 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_counted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_are_counted), cmocka_unit_test(accesses_are_counted)};
 
     return cmocka_run_group_tests(tests, NULL, teardown);
 }
