@@ -103,8 +103,9 @@ bool lower_cluster(const struct graph *g, const struct cluster *c, const struct 
                    struct error *e);
 /** Frees the kernels and the list's array, but not the list itself. */
 void kernel_list_free(struct kernel_list *list);
-/** Returns whether lower_cluster could make one kernel of these nodes.  pass_fuse_kernels asks it before it joins them. */
-bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count);
+/** Returns whether lower_cluster could make one kernel of these nodes, and stores what it executes on a processor t
+ * (schedule_work_of) unless work is NULL.  pass_fuse_kernels asks it before it joins them. */
+bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count, double *work);
 /** Returns whether lower_cluster would make one kernel of stages of these nodes, which are an attention. */
 bool lower_can_be_staged(const struct target *t, struct node *const *nodes, uint32_t count);
 

@@ -25,6 +25,7 @@ struct group {
     int64_t place;
     struct group *next, *prev; /* in the order of places */
     double bytes;              /* moved to and from memory */
+    double work;               /* lower_can_join's, or that of its parts if less; 0: not asked for, -1: unknown */
     bool uniform;              /* element-wise nodes with results of one shape only: a kernel is sure to be possible */
     bool closed;               /* a concat with what computes its inputs: a kernel per input, to which nothing can be added */
     bool unasked;              /* joined without asking, for that reason */

@@ -8,7 +8,7 @@
  *
  *   1. it pays: bytes not moved any more, less what the join costs (fuse_cost.h turns operations into bytes);
  *   2. nothing whose work is high (transcendental functions, sums) would be done more than once per element;
- *   3. the lowering can make one kernel of it (lower_can_join);
+ *   3. the lowering can make one kernel of it, which executes little more than the groups do apart (is_good_kernel);
  *   4. no other group would have to run both before and after it.
  *
  * A view costs nothing where it is, so it joins only together with a group that reads it.  Library clusters are groups that
@@ -20,6 +20,7 @@
  * group takes.  Places are numbers with gaps; when a gap is used up, all are numbered anew.  A search that becomes long
  * (SEARCH_MAX) is given up and the join with it: declining is always right, and it keeps the pass linear.
  */
+#include <math.h>
 #include <string.h>
 
 #include "ir/graph/compact.h"
@@ -144,6 +145,46 @@ static bool has_large_contractions(const struct fuse *f, const struct candidate 
     return contractions > 1 && (rows > 1 || compact || bytes > target_facts(f->o->target)->fusion.b_caches * cache_bytes(f));
 }
 
+/* Returns what a group executes, of views nothing; -1: it is no kernel.  A concat loads and stores its elements. */
+static double group_work(const struct fuse *f, struct group *g)
+{
+    const struct target *t = f->o->target;
+    const struct node *last = g->nodes[g->count - 1];
+
+    if (g->kind == GROUP_KERNEL && !g->work && !lower_can_join(t, g->nodes, g->count, &g->work))
+        g->work = last->op == OP_CONCAT ? 2 * (double)type_elements(&last->results[0]->type) / (double)target_lanes(t) : -1;
+    return g->work;
+}
+
+/*
+ * Returns whether one kernel of these members can be made and executes not much more than they do apart: the space, the vector
+ * variable and the register tile of a contraction may be bad for another node, and whoever reads a concat may compute all its
+ * parts.  *work becomes what the kernel executes, or 0 where that is not counted.
+ */
+static bool is_good_kernel(const struct fuse *f, const struct candidate *c, struct group *const *members, uint32_t count,
+                           double *work)
+{
+    const struct target *t = f->o->target;
+    bool weighed = false;
+    double apart = 0;
+
+    for (uint32_t i = 0; i < c->count; i++)
+        weighed |= op_infos[c->nodes[i]->op].flags & (OPF_LIBRARY | OPF_POOL) || c->nodes[i]->op == OP_CONCAT;
+    weighed = weighed && t && !t->device && t->isa.vector_bits;
+    for (uint32_t i = 0; i < c->count && weighed; i++) /* how these lie in memory was chosen for the contraction's kernel */
+        weighed = !value_is_unpacked(c->nodes[i]->results[0]) && !value_is_rounded(c->nodes[i]->results[0]);
+    if (!lower_can_join(t, c->nodes, c->count, weighed ? work : NULL))
+        return false;
+    for (uint32_t i = 0; i < count && weighed; i++) {
+        weighed = group_work(f, members[i]) >= 0;
+        apart += members[i]->work;
+    }
+    if (weighed && *work > target_facts(t)->fusion.more_work * apart)
+        return false;
+    *work = weighed ? fmin(*work, apart) : 0; /* what is added by one join after the other adds up */
+    return true;
+}
+
 /* Joins `reader` with `other`, through the views between them, if all four rules allow it.  Returns NULL if they do not. */
 static struct group *try_join(struct fuse *f, struct group *reader, struct group *other, struct group *const *views,
                               uint32_t view_count)
@@ -151,7 +192,7 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     struct group *members[2 + VIEWS_MAX] = {reader, other};
     uint32_t member_count = 2 + view_count, streams;
     struct candidate c = {.count = 0};
-    double bytes, repeated, before = 0;
+    double bytes, repeated, work = 0, before = 0;
     bool uniform;
 
     if (reader->closed || other->closed)
@@ -177,9 +218,10 @@ static struct group *try_join(struct fuse *f, struct group *reader, struct group
     if (repeated < 0 || bytes + repeated + fuse_lost_threads(f, &c) >= before)
         return NULL;
     uniform = is_uniform(members, member_count);
-    if ((!uniform && !lower_can_join(f->o->target, c.nodes, c.count)) || !join(f, members, member_count, &c))
+    if ((!uniform && !is_good_kernel(f, &c, members, member_count, &work)) || !join(f, members, member_count, &c))
         return NULL;
     members[0]->bytes = bytes;
+    members[0]->work = work;
     members[0]->uniform = members[0]->unasked = uniform;
     return members[0];
 }
@@ -236,13 +278,17 @@ static struct group *producer_group(struct fuse *f, const struct value *v, struc
     return NULL;
 }
 
+/* Joins the groups that compute n's inputs.  A contraction's weights come first: without them it is another kernel. */
 static void join_producers(struct fuse *f, const struct node *n)
 {
-    for (uint32_t i = 0; i < n->input_count && i < SIBLING_INPUTS_MAX; i++) {
+    const uint32_t count = n->input_count < SIBLING_INPUTS_MAX ? n->input_count : SIBLING_INPUTS_MAX;
+    const bool backwards = op_infos[n->op].flags & OPF_LIBRARY;
+
+    for (uint32_t i = 0; i < count; i++) {
         struct group *views[VIEWS_MAX], *g = f->group_of[n->index], *producer;
         uint32_t view_count;
 
-        producer = producer_group(f, n->inputs[i].value, views, &view_count);
+        producer = producer_group(f, n->inputs[backwards ? count - 1 - i : i].value, views, &view_count);
         if (producer && producer != g)
             try_join(f, g, producer, views, view_count);
     }
@@ -286,7 +332,7 @@ static void join_parts(struct fuse *f, struct node *n)
         fuse_weigh(f, other->nodes, other->count, &streams);
         /* The lowering is asked also about a node alone: a scatter or a loop is not one kernel. */
         if (fuse_written_values(f, other->nodes, other->count) != 1 ||
-            !lower_can_join(f->o->target, other->nodes, other->count) || !candidate_add_group(&c, other) ||
+            !lower_can_join(f->o->target, other->nodes, other->count, NULL) || !candidate_add_group(&c, other) ||
             !candidate_add_group(&c, g))
             continue;
         if (g->place < other->place) {
@@ -324,9 +370,10 @@ static void join_rounded(struct fuse *f, const struct node *n)
         if (members[i]->kind == GROUP_LIBRARY || !candidate_add_group(&c, members[i]))
             return;
     candidate_sort(f, &c);
-    if (!lower_can_join(f->o->target, c.nodes, c.count) || !join(f, members, member_count, &c))
+    if (!lower_can_join(f->o->target, c.nodes, c.count, NULL) || !join(f, members, member_count, &c))
         return;
     members[0]->bytes = fuse_weigh(f, c.nodes, c.count, &streams);
+    members[0]->work = 0;
     members[0]->uniform = members[0]->unasked = false;
 }
 
@@ -413,7 +460,7 @@ static bool make_clusters(struct fuse *f, struct node **nodes, uint32_t count, b
 
     if (count < 2)
         return true;
-    if (unasked && !lower_can_join(f->o->target, nodes, count))
+    if (unasked && !lower_can_join(f->o->target, nodes, count, NULL))
         return make_clusters(f, nodes, count / 2, true) && make_clusters(f, nodes + count / 2, count - count / 2, true);
     c = cluster_create(f->g, CLUSTER_KERNEL);
     for (uint32_t i = 0; c && i < count; i++)

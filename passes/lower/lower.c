@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/graph/compact.h"
+#include "ir/schedule/schedule.h"
 #include "passes/cluster/fuse_cost.h"
 #include "passes/lower/lower.h"
 
@@ -624,7 +625,17 @@ static bool repeats_little(const struct lowering *l, const struct fusion_facts *
     return true;
 }
 
-bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count)
+/** Finds what a kernel executes by its schedule.  Returns false after an error. */
+static bool find_work(struct kernel *k, const struct target *t, double *work)
+{
+    struct schedule *s = kernel_finish(k) ? schedule_cpu(k, t) : NULL;
+
+    *work = s ? schedule_work_of(s) : 0;
+    schedule_free(s);
+    return s != NULL;
+}
+
+bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t count, double *work)
 {
     struct arena arena = {0};
     struct value **outputs = NULL;
@@ -659,11 +670,13 @@ bool lower_can_join(const struct target *t, struct node *const *nodes, uint32_t 
         good = a.stored[i];
     if (good && lower_has_stages(&table)) {
         struct kernel *k = lower_stages(t, &table, output_count, outputs);
-        good = k != NULL;
+        good = k != NULL && (!work || find_work(k, t, work));
         kernel_free(k);
+        work = NULL;
     }
     good = good && l.k->expr_count <= JOIN_EXPRESSIONS_MAX && l.k->var_count <= JOIN_VARS_MAX &&
-           l.k->tensor_count <= JOIN_TENSORS_MAX && repeats_little(&l, &target_facts(t)->fusion);
+           l.k->tensor_count <= JOIN_TENSORS_MAX && repeats_little(&l, &target_facts(t)->fusion) &&
+           (!work || find_work(l.k, t, work));
     lower_end(&l, false);
     arena_free(&arena);
     return good;

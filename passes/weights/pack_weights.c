@@ -220,7 +220,7 @@ static bool pack_floats(struct graph *g, struct node *n, const struct target *t)
     else
         nodes[0] = v->producer, count = 1;
     nodes[count++] = n;
-    if (!lower_can_join(t, nodes, count)) {
+    if (!lower_can_join(t, nodes, count, NULL)) {
         node_set_input(n, 1, original);
         undo(n, mark);
         return false;
@@ -245,7 +245,7 @@ static bool is_one_kernel(struct node *n, const struct node *mark, const struct 
         count++;
     for (struct node *m = n, **at = nodes + count; m != mark; m = m->prev)
         *--at = m;
-    return lower_can_join(t, nodes, count);
+    return lower_can_join(t, nodes, count, NULL);
 }
 
 /* Returns whether operand A may be rounded: it lies row by row. */

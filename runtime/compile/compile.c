@@ -136,7 +136,7 @@ static bool cluster_make_kernels(struct compiler *k, struct cluster *c, const st
     c->first = nodes->nodes[0];
     c->node_count = 1;
     for (uint32_t i = 1, start = 0; i < nodes->count; i++) {
-        if (!lower_can_join(k->target, nodes->nodes + start, i - start + 1)) {
+        if (!lower_can_join(k->target, nodes->nodes + start, i - start + 1, NULL)) {
             struct cluster *added = arena_alloc(&k->g->arena, sizeof *added);
             if (!added)
                 return error_out_of_memory(k->e);

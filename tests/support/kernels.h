@@ -209,7 +209,7 @@ GRAPHS_UNUSED static bool kernels_can_join_all(const struct graph *g, const stru
 
     for (struct node *n = g->first; n && count < 256; n = n->next)
         nodes[count++] = n;
-    return lower_can_join(target, nodes, count);
+    return lower_can_join(target, nodes, count, NULL);
 }
 
 /**

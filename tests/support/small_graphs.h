@@ -277,7 +277,7 @@ GRAPHS_UNUSED static void cluster_greedily(struct graph *g)
 
     graph_for_each (g, n) {
         nodes[count++] = n;
-        if (count > 1 && (count == NODES_MAX * 3 || !lower_can_join(NULL, nodes, count))) {
+        if (count > 1 && (count == NODES_MAX * 3 || !lower_can_join(NULL, nodes, count, NULL))) {
             nodes[0] = n;
             count = 1;
         }

@@ -77,6 +77,7 @@ static const struct range ranges[] = {
     RANGE(DOUBLE, double, loop.transposed_cost, 4, 1000),
     RANGE(DOUBLE, double, fusion.repeat_dear, 1, 4),
     RANGE(DOUBLE, double, fusion.repeat_cheap, 1, 64),
+    RANGE(DOUBLE, double, fusion.more_work, 1, 64),
     RANGE(DOUBLE, double, fusion.b_caches, 0.1, 16),
     RANGE(UINT32, uint32_t, contraction.tile.accumulators, 4, SCHEDULE_VECTORS_MAX),
     RANGE(UINT32, uint32_t, contraction.tile.vectors_most, 1, 32),
