@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { INPUTS_MAX = DECODER_STATES_MAX + 16, RANK_MAX = 8 };
+enum { INPUTS_MAX = DECODER_STATES_MAX + 16, RANK_MAX = 12 };
 
 static const char past_prefix[] = "past_key_values.", present_prefix[] = "present.";
 

@@ -16,7 +16,7 @@
 #include "webnn/webnn.h"
 
 /** An operand's rank is at most this; the specification leaves the limit to the implementation. */
-#define RANK_MAX 8
+#define RANK_MAX 12
 /** An operand has at most so many elements, and a dimension is at most this (specification: range of `long`). */
 #define ELEMENT_COUNT_MAX INT32_MAX
 /** An operand has at most so many bytes: whatever the element count allows in the largest type, if it can be addressed. */

@@ -11,7 +11,7 @@
 
 #include "webnn/webnn.h"
 
-enum { NPY_RANK_MAX = 8 };
+enum { NPY_RANK_MAX = 12 };
 
 /** Holds an array in memory.  data is owned (npy_free), row-major, and has byteLength bytes. */
 struct npy_array {

@@ -149,7 +149,7 @@ static bool import_gather(struct onnx_node *n)
     if (!onnx_axis(n, onnx_int(n, "axis", 0), v->rank, &axis))
         return false;
     if (v->rank - 1 + at->rank > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have more than 8 dimensions");
+        return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
     if (onnx_elements(at) && !v->dims[axis])
         return onnx_refuse(n, "it reads from a dimension that has no elements");
     for (size_t d = 0; d < axis; d++)

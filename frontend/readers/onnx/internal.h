@@ -165,8 +165,8 @@ Onnx__ModelProto *onnx_wire_unpack(const void *bytes, size_t length, const char 
 struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorProto *t, const char *what);
 
 /* size.c */
-/** Returns whether a value may have these dimensions: at most 8, none of them negative, their product (zeros aside) below 2^31.
- */
+/** Returns whether a value may have these dimensions: at most ONNX_RANK_MAX, none of them negative, their product (zeros aside)
+ * below 2^31. */
 bool onnx_dims_fit(size_t rank, const int64_t *dims);
 
 /* value.c */

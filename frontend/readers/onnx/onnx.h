@@ -38,7 +38,7 @@
 #include "frontend/readers/model.h"
 #include "onnx.pb-c.h"
 
-enum { ONNX_RANK_MAX = 8, ONNX_OPSET_NEWEST = 27 };
+enum { ONNX_RANK_MAX = NPY_RANK_MAX, ONNX_OPSET_NEWEST = 27 };
 
 /** These are the numbers of TensorProto.DataType. */
 enum onnx_type {
@@ -191,7 +191,8 @@ WNNOperand onnx_operand_optional(struct onnx_node *n, size_t i);
 WNNOperand onnx_value_operand(struct onnx_node *n, struct onnx_value *v);
 /** Returns input i with its data.  Refuses, and returns NULL, if it is absent or depends on an input of the model. */
 const struct onnx_value *onnx_constant(struct onnx_node *n, size_t i);
-/** Returns the name, escaped, of an input of the model that input i depends on, or NULL if none is known. */
+/** Returns the name, escaped, of an input of the model that input i depends on, or NULL if none is known.  It is for saying
+ * that a value has to be known, which the options may want to know, too. */
 const char *onnx_depends(struct onnx_node *n, size_t i);
 /** Returns whether input i is there and constant; then its data is computed. */
 bool onnx_is_constant(struct onnx_node *n, size_t i);

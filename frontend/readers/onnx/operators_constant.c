@@ -58,7 +58,7 @@ static bool output_filled(struct onnx_node *n, size_t i, enum onnx_type type, si
         shape[d] = (uint32_t)dims[d];
     }
     if (rank > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have more than 8 dimensions");
+        return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
     n->is_static = true;
     if (count > HOST_FILL && data_type != WNNOperandDataType_Undefined) {
         WNNOperand scalar = onnx_constant_operand(n, data_type, 0, NULL, element);

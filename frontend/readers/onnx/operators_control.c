@@ -228,7 +228,7 @@ static bool output_stacked(struct onnx_node *n, const struct turns *t, size_t wh
     if (!first)
         return output_nothing(n, t->body->output[i + t->body->n_output - t->carried - t->scanned], i, at);
     if (first->rank + 1 > ONNX_RANK_MAX)
-        return onnx_refuse(n, "output %zu would have more than 8 dimensions", i);
+        return onnx_refuse(n, "output %zu would have more than %d dimensions", i, ONNX_RANK_MAX);
     if (!onnx_axis(n, at, first->rank + 1, &axis))
         return false;
     for (size_t d = 0, from = 0; d <= first->rank; d++)

@@ -183,7 +183,7 @@ static bool import_one_hot(struct onnx_node *n)
     if (n->refused || !onnx_axis(n, onnx_int(n, "axis", -1), indices->rank + 1, &axis))
         return false;
     if (indices->rank + 1 > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have more than 8 dimensions");
+        return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
     if (!(depth >= 1 && depth <= INT32_MAX))
         return onnx_refuse(n, "the depth is %g", depth);
     if (values->rank != 1 || values->dims[0] != 2)
@@ -261,7 +261,7 @@ static bool scatter_part(struct onnx_node *n, uint32_t axis)
     uint32_t dims[ONNX_RANK_MAX];
 
     if (v->rank + 1 > ONNX_RANK_MAX)
-        return onnx_refuse(n, "an input of 8 dimensions cannot be scattered into in part");
+        return onnx_refuse(n, "an input of %d dimensions cannot be scattered into in part", ONNX_RANK_MAX);
     shape_of(indices, dims);
     dims[v->rank] = 1;
     for (size_t d = 0; d < v->rank; d++)

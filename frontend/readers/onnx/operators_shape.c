@@ -16,7 +16,7 @@ static bool output_reshaped(struct onnx_node *n, struct onnx_value *v, size_t ra
     if (v->refusal)
         return onnx_refuse(n, "its input %s", v->refusal);
     if (rank > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have more than 8 dimensions");
+        return onnx_refuse(n, "the result would have more than %d dimensions", ONNX_RANK_MAX);
     if (rank == v->rank && !memcmp(v->dims, dims, rank * sizeof *dims))
         return onnx_output_value(n, 0, v);
     if (v->data || v->file)
@@ -50,7 +50,7 @@ static bool import_reshape(struct onnx_node *n)
     if (!shape)
         return onnx_refuse(n, "the shape is missing");
     if (rank > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have %zu dimensions, an operand has at most 8", rank);
+        return onnx_refuse(n, "the result would have %zu dimensions, an operand has at most %d", rank, ONNX_RANK_MAX);
     for (size_t d = 0; d < rank; d++) {
         dims[d] = shape[d];
         if (dims[d] == 0 && !allow_zero) {
@@ -127,7 +127,8 @@ static bool import_unsqueeze(struct onnx_node *n)
     if (!list)
         return onnx_refuse(n, "the axes are missing");
     if (count > ONNX_RANK_MAX - v->rank)
-        return onnx_refuse(n, "the result would have %zu dimensions, an operand has at most 8", v->rank + count);
+        return onnx_refuse(n, "the result would have %zu dimensions, an operand has at most %d", v->rank + count,
+                           ONNX_RANK_MAX);
     axes = onnx_axes(n, list, count, v->rank + count);
     for (size_t i = 0; axes && i < count; i++)
         added |= 1u << axes[i];
@@ -487,7 +488,7 @@ static bool import_expand(struct onnx_node *n)
         return false;
     rank = count > v->rank ? count : v->rank;
     if (rank > ONNX_RANK_MAX)
-        return onnx_refuse(n, "the result would have %zu dimensions, an operand has at most 8", rank);
+        return onnx_refuse(n, "the result would have %zu dimensions, an operand has at most %d", rank, ONNX_RANK_MAX);
     for (size_t d = 0; d < rank; d++) {
         int64_t a = d + v->rank < rank ? 1 : v->dims[d + v->rank - rank], b = d + count < rank ? 1 : shape[d + count - rank];
 

@@ -363,7 +363,7 @@ struct onnx_value *onnx_read_tensor(struct onnx_reader *r, const Onnx__TensorPro
         return reason ? v : NULL;
     }
     if (t->n_dims > ONNX_RANK_MAX) {
-        v->refusal = "has more than 8 dimensions";
+        v->refusal = "has more dimensions than an operand may have";
         return v;
     }
     bytes = is_4_bit(type) ? (count + 1) / 2 : count * size;

@@ -212,7 +212,7 @@ static void refused_calls_say_why(void **state)
     assert_string_equal(message_of(OP_GEMM, "", 2, (struct value *[]){v[0], v[0]}, NULL, NULL),
                         "gemm: a has rank 4, must be 2");
     assert_string_equal(message_of(OP_MATMUL, "", 2, (struct value *[]){v[4], v[0]}, NULL, NULL),
-                        "matmul: a has rank 1, allowed are 2 to 8");
+                        "matmul: a has rank 1, allowed are 2 to 12");
     /* the limits of operands hold for computed ones */
     assert_string_equal(message_of(OP_ADD, "big", 2, &v[8], NULL, NULL),
                         "add [big]: output has too many elements in u8[65536, 65536], the largest count is 2147483647");

@@ -33,7 +33,7 @@ static const struct {
      WNNStatus_DataError},
     {GRAPH("inputs { x: f32[65536, 32768]; }"),
      "2:13: the type has too many elements in f32[65536, 32768], the largest count is 2147483647", WNNStatus_DataError},
-    {GRAPH("inputs { x: f32[1,1,1,1,1,1,1,1,1]; }"), "2:13: the type has rank 9, the largest supported is 8",
+    {GRAPH("inputs { x: f32[1,1,1,1,1,1,1,1,1,1,1,1,1]; }"), "2:13: the type has rank 13, the largest supported is 12",
      WNNStatus_DataError},
     {GRAPH("consts { x: f32[2]; }"), "2:10: a constant without data: @scalar, @values, @bytes or @weights is missing",
      WNNStatus_DataError},

@@ -401,7 +401,7 @@ static const struct {
     {GRAPH("x: f64[2];", "", "", ""), "1:34: 'f64' is no data type"},
     {GRAPH("x: f32[0];", "", "", ""), "1:31: input \"x\" has size 0 in dimension 0, allowed are 1 to 2147483647"},
     {GRAPH("x: f32[4294967296];", "", "", ""), "1:38: a whole number from 0 to 4294967295 expected"},
-    {GRAPH("x: f32[1,1,1,1,1,1,1,1,1];", "", "", ""), "1:31: input \"x\": the rank is 9, the largest supported is 8"},
+    {GRAPH("x: f32[1,1,1,1,1,1,1,1,1,1,1,1,1];", "", "", ""), "1:31: input \"x\": the rank is 13, the largest supported is 12"},
     {GRAPH("null: f32[1];", "", "", ""), "1:31: 'null' is a reserved word: write it in quotes"},
     {GRAPH("\"\\u{0}\": f32[1];", "", "", ""), "1:32: a name with a NUL in it"},
     {GRAPH("", "w: f32[2];", "", ""), "1:43: a constant without data: @scalar, @values, @bytes or @weights is missing"},
